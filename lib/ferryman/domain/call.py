@@ -1,0 +1,130 @@
+"""Calls: what the model asked of a tool, the ticket that carries it, and what came of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from decimal import Decimal
+from enum import StrEnum
+from typing import Any
+
+from ferryman.domain.refusal import Refusal
+
+AUDIT_ROWS_MAX = 50
+"""Rows of the execution's `tool_calls` (S0-125)."""
+
+AUDIT_CHARACTERS_MAX = 1_000
+"""Characters of `content` in an audit row; the whole of it stands in the call's ticket."""
+
+TRUNCATED = "... (truncated)"  # S0-129
+
+CALL_FEE_CREDITS = Decimal("0.5")  # S0-111
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolCall:
+    """One tool use of the model's reply. `arguments` is whatever JSON object the model wrote."""
+
+    id: str
+    name: str
+    arguments: Mapping[str, Any] = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCallResult:
+    """What came of one tool call, for the model and for the record (S0-114 … S0-123).
+
+    `content` is the framed response or an error sentence; `response_size_bytes` counts the raw body; `latency_ms` is the
+    round trip; `block_reason` is set exactly when `blocked` is.
+    """
+
+    tool: str
+    content: str = field(repr=False)
+    url: str | None = None
+    method: str | None = None
+    credential_used: str | None = None
+    response_status: int | None = None
+    response_size_bytes: int | None = None
+    latency_ms: float | None = None
+    blocked: bool = False
+    block_reason: str | None = None
+
+    @classmethod
+    def refused(
+        cls,
+        tool: str,
+        refusal: Refusal,
+        *,
+        url: str | None = None,
+        method: str | None = None,
+        credential: str | None = None,
+        latency_ms: float | None = None,
+    ) -> ToolCallResult:
+        """The result of a call that was refused or that failed, carrying the refusal's sentence."""
+        return cls(
+            tool=tool,
+            content=refusal.message,
+            url=url,
+            method=method,
+            credential_used=credential,
+            latency_ms=latency_ms,
+            blocked=refusal.blocked,
+            block_reason=refusal.reason if refusal.blocked else None,
+        )
+
+    @property
+    def fee(self) -> Decimal:
+        """Credits for the call itself: an authenticated call that was not blocked (S0-111 … S0-113)."""
+        billed = self.tool == "api_call" and self.credential_used is not None and not self.blocked
+        return CALL_FEE_CREDITS if billed else Decimal(0)
+
+
+class TicketState(StrEnum):
+    """Where a call stands: written down, on its way, or answered."""
+
+    INTENDED = "intended"
+    SENT = "sent"
+    SETTLED = "settled"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ticket:
+    """A call as it is journaled, in the same commit as the turn that asked for it.
+
+    `seq` counts the execution's calls from 0; `step` is the turn. `arguments` are the model's own, sealed to the key
+    holders; `shown` is what may be read of them (scanned). `call` is the model's id of the tool use.
+    """
+
+    seq: int
+    step: int
+    call: str
+    tool: str
+    arguments: bytes = field(repr=False)
+    shown: Mapping[str, Any] = field(repr=False)
+    epoch: int
+    state: TicketState = TicketState.INTENDED
+    attempt: int = 0
+    created_at: datetime
+    sent_at: datetime | None = None
+    deadline: datetime | None = None
+    settled_at: datetime | None = None
+    result: ToolCallResult | None = None
+
+
+def audit_row(result: ToolCallResult) -> ToolCallResult:
+    """`result` as the execution document keeps it: all ten fields, `content` cut to 1,000 characters."""
+    if len(result.content) <= AUDIT_CHARACTERS_MAX:
+        return result
+    return ToolCallResult(
+        tool=result.tool,
+        content=result.content[:AUDIT_CHARACTERS_MAX] + TRUNCATED,
+        url=result.url,
+        method=result.method,
+        credential_used=result.credential_used,
+        response_status=result.response_status,
+        response_size_bytes=result.response_size_bytes,
+        latency_ms=result.latency_ms,
+        blocked=result.blocked,
+        block_reason=result.block_reason,
+    )

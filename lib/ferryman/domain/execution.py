@@ -1,0 +1,106 @@
+"""Executions: one run of a task, its lease, its steps and how it ended."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from decimal import Decimal
+from enum import StrEnum
+from typing import Any
+
+from ferryman.domain.call import ToolCallResult
+from ferryman.domain.message import Block
+from ferryman.domain.rate import ExecutionRateState
+from ferryman.domain.remit import Remit
+from ferryman.domain.usage import Usage
+
+INPUT_CHARACTERS_MAX = 20_000
+
+
+class Status(StrEnum):
+    """Where an execution stands. `killed` is what a cancel leads to."""
+
+    QUEUED = "queued"
+    RUNNING = "running"
+    COMPLETED = "completed"
+    FAILED = "failed"
+    TIMEOUT = "timeout"
+    KILLED = "killed"
+
+    @property
+    def terminal(self) -> bool:
+        return self not in (Status.QUEUED, Status.RUNNING)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lease:
+    """Who runs the execution, and until when. Every claim raises `epoch`; a write with an older one is not accepted."""
+
+    holder: str
+    epoch: int
+    expires_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Execution:
+    """The execution document. Credits are Decimals; `tool_calls` holds at most 50 audit rows of all ten fields.
+
+    `events` counts the events numbered so far; `next_slice` is the queue delivery that may go on with it.
+    """
+
+    id: str
+    task: str
+    owner: str
+    status: Status = Status.QUEUED
+    input: str | None = field(default=None, repr=False)
+    created_at: datetime
+    started_at: datetime | None = None
+    completed_at: datetime | None = None
+    iterations: int = 0
+    credits_used: Decimal = Decimal(0)
+    credits_reserved: Decimal = Decimal(0)
+    usage: Usage = Usage()
+    tool_calls: tuple[ToolCallResult, ...] = field(default=(), repr=False)
+    tool_calls_total: int = 0
+    output: str | None = field(default=None, repr=False)
+    error: str | None = None
+    cancel_requested: bool = False
+    lease: Lease | None = None
+    next_slice: int = 0
+    remit: Remit | None = None
+    rate: ExecutionRateState = ExecutionRateState()
+    events: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Opening:
+    """Step 0: everything the model calls are made of, so that a replay needs nothing else. Scanned."""
+
+    model: str
+    system: str = field(repr=False)
+    prompt: str = field(repr=False)
+    tools: tuple[Mapping[str, Any], ...] = field(repr=False)
+    max_tokens: int
+    temperature: float | None
+    max_iterations: int
+    max_credits: Decimal
+    started_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """One turn, numbered from 1: what the model said (scanned), and which calls it asked for (`first_call`, `calls`).
+
+    `event` is the number of the turn's own event; each call takes the two numbers that follow.
+    """
+
+    number: int
+    content: tuple[Block, ...] = field(repr=False)
+    stop_reason: str
+    usage: Usage
+    credits: Decimal
+    first_call: int
+    calls: int
+    event: int
+    at: datetime

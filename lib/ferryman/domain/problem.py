@@ -1,0 +1,27 @@
+"""Problems: what is wrong with something an owner sent, field by field."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Problem:
+    """One fault: the `field` as a dotted path, and a sentence that says what would be accepted."""
+
+    field: str
+    message: str
+
+
+class Invalid(ValueError):  # noqa: N818 - reads as the fact it states
+    """What was sent is not accepted; nothing was done. Carries every `Problem` found, not only the first."""
+
+    def __init__(self, problems: Iterable[Problem]) -> None:
+        self.problems = tuple(problems)
+        super().__init__("; ".join(f"{each.field}: {each.message}" for each in self.problems))
+
+
+def invalid(field: str, message: str) -> Invalid:
+    """An `Invalid` with a single problem."""
+    return Invalid([Problem(field=field, message=message)])

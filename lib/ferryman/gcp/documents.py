@@ -1,0 +1,50 @@
+"""Documents: how the values of the house are written in Firestore, and read back.
+
+Decimals are strings; free-form JSON is one JSON string, since Firestore has no arrays in arrays; the rest is as it stands.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from datetime import datetime
+from decimal import Decimal
+from typing import Any, TypeVar
+
+from cattrs import Converter
+
+Value = TypeVar("Value")
+
+
+def _converter() -> Converter:
+    converter = Converter()
+    converter.register_unstructure_hook(Decimal, str)
+    converter.register_structure_hook(Decimal, lambda value, _: Decimal(value))
+    for kind in (datetime, bytes):
+        converter.register_unstructure_hook(kind, lambda value: value)
+        converter.register_structure_hook(kind, lambda value, _: value)
+    converter.register_unstructure_hook(Mapping[str, Any], lambda value: json.dumps(value))
+    converter.register_structure_hook(Mapping[str, Any], lambda value, _: json.loads(value))
+    return converter
+
+
+_CONVERTER = _converter()
+
+
+def write(value: Any) -> dict[str, Any]:
+    """`value`, one of the domain's dataclasses, as a document."""
+    document: dict[str, Any] = _CONVERTER.unstructure(value)
+    return document
+
+
+def part(value: Any, *names: str) -> dict[str, Any]:
+    """Only the fields `names` of `value`, as a document."""
+    document = write(value)
+    return {name: document[name] for name in names}
+
+
+def read(kind: type[Value], document: Mapping[str, Any] | None) -> Value:
+    """The `kind` that `document` holds; fields it does not know are left out. Raises KeyError where there is no document."""
+    if document is None:
+        raise KeyError(kind.__name__)
+    return _CONVERTER.structure(document, kind)

@@ -1,0 +1,30 @@
+"""Owners in Firestore: their documents, and their API keys by digest."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from ferryman.domain.owner import Owner
+from ferryman.gcp import documents, places
+from ferryman.gcp.clients import Clients
+
+
+class FirestoreOwners:
+    """`ports.Owners`."""
+
+    def __init__(self, clients: Clients) -> None:
+        self._clients = clients
+
+    async def get(self, owner: str) -> Owner | None:
+        snapshot = await places.owner(self._clients.firestore(), owner).get()
+        return documents.read(Owner, snapshot.to_dict()) if snapshot.exists else None
+
+    async def put(self, owner: Owner) -> None:
+        await places.owner(self._clients.firestore(), owner.id).set(documents.write(owner))
+
+    async def by_key(self, digest: str) -> str | None:
+        snapshot = await places.key(self._clients.firestore(), digest).get()
+        return str(snapshot.get("owner")) if snapshot.exists else None
+
+    async def add_key(self, digest: str, owner: str, at: datetime) -> None:
+        await places.key(self._clients.firestore(), digest).create({"owner": owner, "created_at": at})

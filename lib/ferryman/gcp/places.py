@@ -1,0 +1,39 @@
+"""Places: where each document stands."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from google.cloud.firestore import AsyncClient, AsyncDocumentReference
+
+
+def owner(client: AsyncClient, owner: str) -> AsyncDocumentReference:
+    return client.collection("owners").document(owner)
+
+
+def key(client: AsyncClient, digest: str) -> AsyncDocumentReference:
+    return client.collection("api_keys").document(digest)
+
+
+def task(client: AsyncClient, task: str) -> AsyncDocumentReference:
+    return client.collection("tasks").document(task)
+
+
+def credential(client: AsyncClient, task_id: str, name: str) -> AsyncDocumentReference:
+    reference: AsyncDocumentReference = task(client, task_id).collection("credentials").document(name)
+    return reference
+
+
+def execution(client: AsyncClient, execution: str) -> AsyncDocumentReference:
+    return client.collection("executions").document(execution)
+
+
+def step(client: AsyncClient, execution_id: str, number: int) -> AsyncDocumentReference:
+    reference: AsyncDocumentReference = execution(client, execution_id).collection("steps").document(f"{number:05d}")
+    return reference
+
+
+def call(client: AsyncClient, execution_id: str, seq: int) -> AsyncDocumentReference:
+    reference: AsyncDocumentReference = execution(client, execution_id).collection("calls").document(f"{seq:05d}")
+    return reference

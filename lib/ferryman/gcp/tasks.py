@@ -1,0 +1,94 @@
+"""Tasks and their sealed credentials in Firestore."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from ferryman.domain.credential import Sealed
+from ferryman.domain.task import Task
+from ferryman.gcp import documents, places
+from ferryman.gcp.clients import Clients
+from ferryman.ports import Stale
+
+if TYPE_CHECKING:
+    from google.cloud.firestore import AsyncTransaction
+
+VERSIONS = "credential_versions"
+"""The field of a task's document that holds, by name, the version each credential must have."""
+
+
+class FirestoreTasks:
+    """`ports.Tasks`."""
+
+    def __init__(self, clients: Clients) -> None:
+        self._clients = clients
+
+    async def get(self, task: str) -> Task | None:
+        snapshot = await places.task(self._clients.firestore(), task).get()
+        return documents.read(Task, snapshot.to_dict()) if snapshot.exists else None
+
+    async def put(self, task: Task) -> None:
+        # merged, so that the credential versions beside the task stay
+        await places.task(self._clients.firestore(), task.id).set(documents.write(task), merge=True)
+
+    async def list(self, owner: str) -> Sequence[Task]:
+        from google.cloud.firestore import FieldFilter
+
+        query = self._clients.firestore().collection("tasks").where(filter=FieldFilter("owner", "==", owner))
+        tasks = [documents.read(Task, snapshot.to_dict()) async for snapshot in query.stream()]
+        return sorted(tasks, key=lambda task: (task.created_at, task.id))
+
+    async def delete(self, task: str) -> bool:
+        reference = places.task(self._clients.firestore(), task)
+        snapshot = await reference.get()
+        if not snapshot.exists:
+            return False
+        # the task first: what is left of its credentials belongs to nothing and opens for nobody
+        await reference.delete()
+        async for each in reference.collection("credentials").list_documents():
+            await each.delete()
+        return True
+
+
+class FirestoreCredentials:
+    """`ports.Credentials`."""
+
+    def __init__(self, clients: Clients) -> None:
+        self._clients = clients
+
+    async def next_version(self, task: str, name: str) -> int:
+        snapshot = await places.task(self._clients.firestore(), task).get()
+        return versions(snapshot.to_dict()).get(name, 0) + 1
+
+    async def put(self, sealed: Sealed) -> None:
+        from google.cloud.firestore import async_transactional
+
+        client, label = self._clients.firestore(), sealed.label
+
+        @async_transactional
+        async def store(transaction: AsyncTransaction) -> None:
+            task = places.task(client, label.task)
+            snapshot = await task.get(transaction=transaction)
+            if not snapshot.exists or versions(snapshot.to_dict()).get(label.name, 0) + 1 != label.version:
+                raise Stale("the credential was stored by somebody else meanwhile")
+            transaction.update(task, {f"{VERSIONS}.{label.name}": label.version})
+            transaction.set(places.credential(client, label.task, label.name), documents.write(sealed))
+
+        await store(client.transaction())
+
+    async def list(self, task: str) -> Sequence[Sealed]:
+        collection = places.task(self._clients.firestore(), task).collection("credentials")
+        return [documents.read(Sealed, snapshot.to_dict()) async for snapshot in collection.stream()]
+
+    async def delete(self, task: str, name: str) -> bool:
+        reference = places.credential(self._clients.firestore(), task, name)
+        snapshot = await reference.get()
+        if snapshot.exists:
+            await reference.delete()
+        return bool(snapshot.exists)
+
+
+def versions(document: dict[str, Any] | None) -> dict[str, int]:
+    """The credential versions on a task's document."""
+    return dict((document or {}).get(VERSIONS, {}))

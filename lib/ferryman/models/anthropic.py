@@ -1,0 +1,105 @@
+"""The Model port on the Messages API, through Anthropic's SDK: on Vertex AI by default, so that no model key is held."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+from typing import Any
+
+from ferryman.domain.message import Prompt, Reply
+from ferryman.domain.usage import Usage
+from ferryman.ports import Rejected, Unavailable
+from ferryman.settings import Settings
+
+SCRIPTED = "scripted"
+"""Models of this name (or `scripted/NAME`) are played by the local cloud's scripted Messages API."""
+
+_SAMPLED = ("claude-opus-4-5", "claude-opus-4-6", "claude-sonnet-4-5", "claude-sonnet-4-6", "claude-haiku-4-5", SCRIPTED)
+"""Models that still take a temperature; later ones refuse it."""
+
+_RETRIED = frozenset((408, 409, 429, 500, 502, 503, 504, 529))
+
+
+class AnthropicModel:
+    """`ports.Model`. The SDK is imported in a thread at first use: it is the dearest import of the house."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._clients: dict[bool, Any] = {}
+
+    async def warm(self) -> None:
+        """Import the SDK off the event loop, while something else is being waited for."""
+        await asyncio.to_thread(importlib.import_module, "anthropic")
+
+    async def reply(self, prompt: Prompt) -> Reply:
+        await self.warm()
+        import anthropic
+
+        options: dict[str, Any] = {}
+        if prompt.tools:
+            options["tools"] = list(prompt.tools)
+            if prompt.closing:
+                options["tool_choice"] = {"type": "none"}
+        if prompt.temperature is not None and prompt.model.startswith(_SAMPLED):
+            options["extra_body"] = {"temperature": prompt.temperature}
+        try:
+            async with self._client(prompt.model).messages.stream(
+                model=prompt.model,
+                system=prompt.system,
+                messages=list(prompt.messages),
+                max_tokens=prompt.max_tokens,
+                cache_control={"type": "ephemeral"},
+                **options,
+            ) as stream:
+                message = await stream.get_final_message()
+        except anthropic.APIStatusError as error:
+            if error.status_code in _RETRIED:
+                raise Unavailable(f"the model's provider answered {error.status_code}", after_s=_hint(error)) from None
+            raise Rejected(f"the model's provider refused the request ({error.status_code})") from None
+        except anthropic.APIError as error:
+            raise Unavailable(f"the model's provider could not be reached ({type(error).__name__})") from None
+        return Reply(
+            content=tuple(_block(block) for block in message.content if block.type in ("text", "tool_use")),
+            stop_reason=message.stop_reason or "end_turn",
+            usage=Usage(
+                input_tokens=message.usage.input_tokens,
+                output_tokens=message.usage.output_tokens,
+                cache_read_tokens=message.usage.cache_read_input_tokens or 0,
+                cache_write_tokens=message.usage.cache_creation_input_tokens or 0,
+            ),
+        )
+
+    def _client(self, model: str) -> Any:
+        scripted = model.partition("/")[0] == SCRIPTED
+        if scripted not in self._clients:
+            self._clients[scripted] = self._connect(scripted)
+        return self._clients[scripted]
+
+    def _connect(self, scripted: bool) -> Any:
+        import anthropic
+
+        settings = self._settings
+        if scripted:
+            if settings.scripted_model_url is None:
+                raise Rejected("scripted models are played by the local cloud only")
+            return anthropic.AsyncAnthropic(base_url=settings.scripted_model_url, api_key=SCRIPTED, max_retries=1)
+        if settings.anthropic_api_key is not None:
+            return anthropic.AsyncAnthropic(api_key=settings.anthropic_api_key, base_url=settings.anthropic_base_url)
+        if settings.local:
+            raise Rejected("set ANTHROPIC_API_KEY to use a real model, or name a scripted one")
+        return anthropic.AsyncAnthropicVertex(project_id=settings.project, region=settings.vertex_region)
+
+
+def _block(block: Any) -> dict[str, Any]:
+    if block.type == "text":
+        return {"type": "text", "text": block.text}
+    # an argument list that is not an object is the model's mistake; the tool's schema says so
+    given = block.input if isinstance(block.input, dict) else {"": block.input}
+    return {"type": "tool_use", "id": block.id, "name": block.name, "input": given}
+
+
+def _hint(error: Any) -> float | None:
+    try:
+        return float(error.response.headers.get("retry-after"))
+    except (TypeError, ValueError):
+        return None

@@ -1,0 +1,137 @@
+"""Settings: the only reader of the environment."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+GOOGLE_CERTS_URL = "https://www.googleapis.com/oauth2/v1/certs"
+
+
+class Misconfigured(RuntimeError):  # noqa: N818 - reads as the fact it states
+    """The environment does not describe a house that may open; names the variable."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """Everything the environment says, parsed. Seconds are seconds; URLs have no trailing slash."""
+
+    project: str = "local"
+    function: str = ""
+    deployed: bool = False
+    firestore_host: str | None = None
+    secret_manager_host: str | None = None
+    cloud_tasks_host: str | None = None
+    metadata_host: str = "metadata.google.internal"
+    certs_url: str = GOOGLE_CERTS_URL
+    pretend_internet: Path | None = None
+    location: str = "us-central1"
+    queue: str = "executions"
+    queue_caller: str = ""
+    function_urls: Mapping[str, str] = field(default_factory=dict)
+    callers: tuple[str, ...] = ()
+    sealing_key_secret: str = "ferryman-sealing-key"  # noqa: S105 - the name of a secret, not one
+    sealing_public_key: str = field(default="", repr=False)
+    anthropic_api_key: str | None = field(default=None, repr=False)
+    anthropic_base_url: str | None = None
+    scripted_model_url: str | None = None
+    vertex_region: str = "global"
+    plans: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    prices: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    integrations: tuple[Mapping[str, Any], ...] = ()
+    lease_s: float = 120.0
+    execution_s: float = 1_500.0
+    poll_s: float = 0.5
+    retry_after_s: float = 5.0
+    keys_ttl_s: float = 300.0
+
+    @property
+    def local(self) -> bool:
+        """Whether the cloud this runs on is the local one."""
+        return self.firestore_host is not None
+
+
+def read(environment: Mapping[str, str] = os.environ) -> Settings:
+    """The settings of `environment`, or `Misconfigured`.
+
+    The local stack's switches (the pretend internet, other certificates) are refused in a deployed function.
+    """
+    get = environment.get
+    deployed = "K_SERVICE" in environment
+    pretend = get("FERRYMAN_PRETEND_INTERNET")
+    certs_url = get("FERRYMAN_CERTS_URL", GOOGLE_CERTS_URL)
+    settings = Settings(
+        project=get("GOOGLE_CLOUD_PROJECT", "local"),
+        function=get("FERRYMAN_FUNCTION", ""),
+        deployed=deployed,
+        firestore_host=get("FIRESTORE_EMULATOR_HOST"),
+        secret_manager_host=get("SECRET_MANAGER_EMULATOR_HOST"),
+        cloud_tasks_host=get("CLOUD_TASKS_EMULATOR_HOST"),
+        metadata_host=get("GCE_METADATA_HOST", "metadata.google.internal"),
+        certs_url=certs_url,
+        pretend_internet=Path(pretend) if pretend else None,
+        location=get("FERRYMAN_LOCATION", "us-central1"),
+        queue=get("FERRYMAN_QUEUE", "executions"),
+        queue_caller=get("FERRYMAN_QUEUE_CALLER", ""),
+        function_urls=_json(environment, "FERRYMAN_FUNCTION_URLS", {}),
+        callers=tuple(_json(environment, "FERRYMAN_CALLERS", [])),
+        sealing_key_secret=get("FERRYMAN_SEALING_KEY_SECRET", "ferryman-sealing-key"),
+        sealing_public_key=get("FERRYMAN_SEALING_PUBLIC_KEY", ""),
+        anthropic_api_key=get("ANTHROPIC_API_KEY"),
+        anthropic_base_url=get("ANTHROPIC_BASE_URL"),
+        scripted_model_url=get("FERRYMAN_SCRIPTED_MODEL_URL"),
+        vertex_region=get("FERRYMAN_VERTEX_REGION", "global"),
+        plans=_json(environment, "FERRYMAN_PLANS", {}),
+        prices=_json(environment, "FERRYMAN_PRICES", {}),
+        integrations=tuple(_json(environment, "FERRYMAN_INTEGRATIONS", [])),
+        lease_s=_seconds(environment, "FERRYMAN_LEASE_S", 120.0),
+        execution_s=_seconds(environment, "FERRYMAN_EXECUTION_S", 1_500.0),
+        poll_s=_seconds(environment, "FERRYMAN_POLL_S", 0.5),
+        retry_after_s=_seconds(environment, "FERRYMAN_RETRY_AFTER_S", 5.0),
+        keys_ttl_s=_seconds(environment, "FERRYMAN_KEYS_TTL_S", 300.0),
+    )
+    _guard(settings)
+    return settings
+
+
+def _guard(settings: Settings) -> None:
+    switches = {
+        "FERRYMAN_PRETEND_INTERNET": settings.pretend_internet is not None,
+        "FERRYMAN_CERTS_URL": settings.certs_url != GOOGLE_CERTS_URL,
+        "FERRYMAN_SCRIPTED_MODEL_URL": settings.scripted_model_url is not None,
+    }
+    for name, is_set in switches.items():
+        if is_set and (settings.deployed or not settings.local):
+            raise Misconfigured(f"{name} is for the local stack only; a deployed function does not start with it")
+    hosts = (settings.firestore_host, settings.secret_manager_host, settings.cloud_tasks_host)
+    if settings.deployed and any(hosts):
+        raise Misconfigured("an emulator host is set; a deployed function does not start with one")
+
+
+def _json(environment: Mapping[str, str], name: str, default: Any) -> Any:
+    text = environment.get(name)
+    if not text:
+        return default
+    try:
+        value = json.loads(text, parse_float=Decimal)
+    except ValueError as error:
+        raise Misconfigured(f"{name} is not JSON") from error
+    if type(value) is not type(default):
+        raise Misconfigured(f"{name} must be a JSON {'object' if isinstance(default, dict) else 'array'}")
+    return value
+
+
+def _seconds(environment: Mapping[str, str], name: str, default: float) -> float:
+    text = environment.get(name)
+    try:
+        value = float(text) if text else default
+    except ValueError as error:
+        raise Misconfigured(f"{name} must be a number of seconds") from error
+    if not 0 < value < float("inf"):
+        raise Misconfigured(f"{name} must be a positive number of seconds")
+    return value
