@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any, Protocol
 
 from ferryman.domain.address import Address
-from ferryman.domain.call import Ticket, ToolCallResult
+from ferryman.domain.call import Ticket, ToolCall, ToolCallResult
 from ferryman.domain.credential import Sealed
 from ferryman.domain.execution import Execution, Opening, Status, Step
 from ferryman.domain.message import Block, Prompt, Reply
 from ferryman.domain.owner import Owner
 from ferryman.domain.remit import Remit
 from ferryman.domain.task import Task
+from ferryman.domain.tool import Tool
 
 NOW = timedelta(0)
 
@@ -139,13 +140,13 @@ class Tickets(Protocol):
 
     `claim` moves intended to sent in one transaction that also reads execution and task; it raises `Stale` when the epoch is
     not the current lease's, the lease has expired, the execution was cancelled or the ticket is already on its way; it
-    answers a settled ticket as it stands. `settle` records the result of one attempt. `remit` is what an execution whose lease
-    has this epoch may do, with the versions its credentials must have.
+    answers a settled ticket as it stands. `settle` records the result of one attempt. `scope` names the task of an execution
+    whose lease has this epoch, with the versions its credentials must have.
     """
 
     async def claim(self, execution: str, seq: int, *, epoch: int, tool: str, now: datetime) -> Errand: ...
     async def settle(self, execution: str, seq: int, *, attempt: int, result: ToolCallResult, now: datetime) -> None: ...
-    async def remit(self, execution: str, *, epoch: int, now: datetime) -> tuple[Remit, Mapping[str, int]]: ...
+    async def scope(self, execution: str, *, epoch: int, now: datetime) -> tuple[str, Mapping[str, int]]: ...
 
 
 class Keys(Protocol):
@@ -176,6 +177,24 @@ class Scanner(Protocol):
     """Has a key holder look through what the model said, and answers the form that may come to rest."""
 
     async def scan(self, execution: str, *, epoch: int, content: Sequence[Block]) -> Sequence[Block]: ...
+
+
+class Registry(Protocol):
+    """The tools as the loop uses them: what the model is shown, and one call carried out."""
+
+    def get_definitions(self, enabled: Collection[str], *, services: Collection[str] = ()) -> list[dict[str, Any]]: ...
+    async def execute(
+        self, call: ToolCall, context: Crossing, *, enabled: Collection[str], admit: Callable[[Tool], None]
+    ) -> ToolCallResult: ...
+
+
+@dataclass(slots=True, kw_only=True)
+class Crossing:
+    """One call on its way through the registry; the handler marks it `carried` when it has handed the call to its tool."""
+
+    execution: Execution
+    ticket: Ticket
+    carried: bool = False
 
 
 class Names(Protocol):

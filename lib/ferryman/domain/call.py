@@ -19,7 +19,8 @@ AUDIT_CHARACTERS_MAX = 1_000
 
 TRUNCATED = "... (truncated)"  # S0-129
 
-CALL_FEE_CREDITS = Decimal("0.5")  # S0-111
+FEES_CREDITS: Mapping[str, Decimal] = {"api_call": Decimal("0.5")}
+"""What one call of a tool costs on top of the model's tokens (S0-111, S0-112: the others are free)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,8 +77,9 @@ class ToolCallResult:
     @property
     def fee(self) -> Decimal:
         """Credits for the call itself: an authenticated call that was not blocked (S0-111 … S0-113)."""
-        billed = self.tool == "api_call" and self.credential_used is not None and not self.blocked
-        return CALL_FEE_CREDITS if billed else Decimal(0)
+        if self.blocked or self.credential_used is None:
+            return Decimal(0)
+        return FEES_CREDITS.get(self.tool, Decimal(0))
 
 
 class TicketState(StrEnum):

@@ -20,11 +20,37 @@ _PARAM = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,63}", re.ASCII)
 _VISIBLE = re.compile(r"[\x21-\x7e]+", re.ASCII)
 
 RESERVED_HEADERS = frozenset(
-    (
-        "accept accept-encoding accept-language authorization connection content-encoding content-length content-type "
-        "cookie date expect forwarded host http2-settings keep-alive metadata-flavor origin proxy-authenticate "
-        "proxy-authorization proxy-connection range referer set-cookie te trailer transfer-encoding upgrade user-agent via"
-    ).split()
+    {
+        "accept",
+        "accept-encoding",
+        "accept-language",
+        "authorization",
+        "connection",
+        "content-encoding",
+        "content-length",
+        "content-type",
+        "cookie",
+        "date",
+        "expect",
+        "forwarded",
+        "host",
+        "http2-settings",
+        "keep-alive",
+        "metadata-flavor",
+        "origin",
+        "proxy-authenticate",
+        "proxy-authorization",
+        "proxy-connection",
+        "range",
+        "referer",
+        "set-cookie",
+        "te",
+        "trailer",
+        "transfer-encoding",
+        "upgrade",
+        "user-agent",
+        "via",
+    }
 )
 """Header names that frame the request or belong to the house: no credential may be injected as one of these."""
 

@@ -60,7 +60,7 @@ class Execution:
     iterations: int = 0
     credits_used: Decimal = Decimal(0)
     credits_reserved: Decimal = Decimal(0)
-    usage: Usage = Usage()
+    usage: Usage = field(default_factory=Usage)
     tool_calls: tuple[ToolCallResult, ...] = field(default=(), repr=False)
     tool_calls_total: int = 0
     output: str | None = field(default=None, repr=False)
@@ -69,7 +69,7 @@ class Execution:
     lease: Lease | None = None
     next_slice: int = 0
     remit: Remit | None = None
-    rate: ExecutionRateState = ExecutionRateState()
+    rate: ExecutionRateState = field(default_factory=ExecutionRateState)
     events: int = 0
 
 

@@ -11,7 +11,8 @@ _RULES: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
         (
             "infrastructure provisioning",
             r"\bterraform\s+(?:apply|destroy)\b|\bkubectl\s+(?:apply|create|delete)\b|\bgcloud\s+\w+(?:\s+\w+)?\s+create\b"
-            r"|\b(?:spin up|provision|launch|create)\s+(?:\w+\s+){0,3}(?:ec2|gce|vm|virtual machine|kubernetes|gpu)\s*(?:s|instances?|clusters?|nodes?)\b",
+            r"|\b(?:spin up|provision|launch|create)\s+(?:\w+\s+){0,3}(?:ec2|gce|vm|virtual machine|kubernetes|gpu)"
+            r"\s*(?:s|instances?|clusters?|nodes?)\b",
         ),
         (
             "crypto mining",
@@ -26,7 +27,8 @@ _RULES: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
         ),
         (
             "exfiltration of secrets",
-            r"\b(?:exfiltrat\w*|smuggle out|leak)\s+(?:\w+\s+){0,4}(?:credentials?|secrets?|api[\s_-]*keys?|tokens?|passwords?|data)\b"
+            r"\b(?:exfiltrat\w*|smuggle out|leak)\s+(?:\w+\s+){0,4}"
+            r"(?:credentials?|secrets?|api[\s_-]*keys?|tokens?|passwords?|data)\b"
             r"|\b(?:send|post|upload|forward)\s+(?:\w+\s+){0,3}(?:api[\s_-]*keys?|credentials?|secrets?|passwords?)\s+to\b"
             r"|169\.254\.169\.254|\bmetadata\.google\.internal\b",
         ),

@@ -1,0 +1,5 @@
+"""The http_post tool as a function of its own."""
+
+from ferryman.serving import tool
+
+main = tool.serve("http_post")

@@ -1,0 +1,5 @@
+"""The webhook tool as a function of its own."""
+
+from ferryman.serving import tool
+
+main = tool.serve("webhook")

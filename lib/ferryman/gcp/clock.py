@@ -1,0 +1,20 @@
+"""The time and new names, as the deployed house has them."""
+
+from __future__ import annotations
+
+import secrets
+from datetime import UTC, datetime
+
+
+class SystemClock:
+    """`ports.Clock`."""
+
+    def now(self) -> datetime:
+        return datetime.now(UTC)
+
+
+class RandomIds:
+    """`ports.Ids`: 120 bits of chance behind the prefix."""
+
+    def new(self, prefix: str) -> str:
+        return f"{prefix}_{secrets.token_hex(15)}"

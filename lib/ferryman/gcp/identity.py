@@ -1,0 +1,93 @@
+"""Identity: the token that says who we are, from the metadata server, and the check of a caller's."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Mapping
+from typing import Any
+
+import httpx
+
+from ferryman.gcp.http import Wire
+from ferryman.ports import Unavailable
+from ferryman.settings import Settings
+
+ISSUERS = ("https://accounts.google.com", "accounts.google.com")
+MARGIN_S = 300
+"""A token is asked for anew this long before it expires."""
+
+
+class MetadataIdentity:
+    """Identity tokens of the service account this function runs as, one per audience, kept until shortly before they expire."""
+
+    def __init__(self, wire: Wire, settings: Settings) -> None:
+        self._wire = wire
+        self._settings = settings
+        self._tokens: dict[str, tuple[float, str]] = {}
+        self._asking = asyncio.Lock()
+
+    async def token(self, audience: str) -> str:
+        """A token for `audience`. Raises `Unavailable` where the metadata server does not answer."""
+        async with self._asking:
+            kept = self._tokens.get(audience)
+            if kept is None or kept[0] <= time.time():
+                kept = await self._ask(audience)
+                self._tokens[audience] = kept
+            return kept[1]
+
+    async def _ask(self, audience: str) -> tuple[float, str]:
+        url = f"http://{self._settings.metadata_host}/computeMetadata/v1/instance/service-accounts/default/identity"
+        try:
+            answer = await self._wire.client().get(
+                url, params={"audience": audience, "format": "full"}, headers={"Metadata-Flavor": "Google"}
+            )
+            answer.raise_for_status()
+        except httpx.HTTPError as error:
+            raise Unavailable("the metadata server gave no identity token") from error
+        token = answer.text.strip()
+        return _claims(token, verify=False)["exp"] - MARGIN_S, token
+
+
+class TokenCallers:
+    """`ports.Callers`: issuer, audience, signature, expiry and e-mail, checked here besides IAM."""
+
+    def __init__(self, wire: Wire, settings: Settings) -> None:
+        self._wire = wire
+        self._settings = settings
+        self._certs: tuple[float, Mapping[str, str]] = (0.0, {})
+
+    async def identify(self, authorization: str | None, *, audience: str) -> str:
+        from google.auth import exceptions
+
+        scheme, _, token = (authorization or "").partition(" ")
+        if scheme.lower() != "bearer" or not token:
+            raise PermissionError("no identity token")
+        certs = await self._certificates()
+        try:
+            claims = _claims(token, certs=certs, audience=audience)
+        except (exceptions.GoogleAuthError, ValueError):
+            raise PermissionError("the identity token is not valid here") from None
+        if claims.get("iss") not in ISSUERS or claims.get("email_verified") is not True:
+            raise PermissionError("the identity token is not valid here")
+        return str(claims.get("email", ""))
+
+    async def _certificates(self) -> Mapping[str, str]:
+        until, certs = self._certs
+        if until > time.time():
+            return certs
+        try:
+            answer = await self._wire.client().get(self._settings.certs_url)
+            answer.raise_for_status()
+        except httpx.HTTPError as error:
+            raise Unavailable("the certificates of identity tokens could not be fetched") from error
+        self._certs = (time.time() + MARGIN_S, answer.json())
+        return self._certs[1]
+
+
+def _claims(token: str, **check: Any) -> Mapping[str, Any]:
+    from google.auth import jwt
+
+    decode: Any = jwt.decode  # the library has no types here
+    claims: Mapping[str, Any] = decode(token, **check)
+    return claims

@@ -1,0 +1,48 @@
+"""Remote tools: a journaled call handed to the tool's own function, and what the model said to a key holder's eyes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import httpx
+
+from ferryman.domain.call import ToolCallResult
+from ferryman.domain.message import Block
+from ferryman.gcp.http import Wire
+from ferryman.gcp.identity import MetadataIdentity
+from ferryman.ports import Stale, Unavailable
+from ferryman.settings import Settings
+
+SCANS = "api_call"
+"""The key holder that looks through what the model said."""
+
+
+class RemoteTools:
+    """`ports.Toolbox` and `ports.Scanner`: POST with an identity token to the function of the tool's name."""
+
+    def __init__(self, wire: Wire, identity: MetadataIdentity, settings: Settings) -> None:
+        self._wire = wire
+        self._identity = identity
+        self._settings = settings
+
+    async def run(self, tool: str, *, execution: str, seq: int, epoch: int) -> ToolCallResult:
+        answer = await self._post(tool, "/", {"execution": execution, "call": seq, "epoch": epoch})
+        return ToolCallResult(**answer["result"])
+
+    async def scan(self, execution: str, *, epoch: int, content: Sequence[Block]) -> Sequence[Block]:
+        answer = await self._post(SCANS, "/scan", {"execution": execution, "epoch": epoch, "content": list(content)})
+        return tuple(answer["content"])
+
+    async def _post(self, function: str, path: str, body: Mapping[str, Any]) -> Any:
+        url = self._settings.function_urls[function]
+        token = await self._identity.token(url)
+        try:
+            answer = await self._wire.client().post(url + path, json=body, headers={"Authorization": f"Bearer {token}"})
+        except httpx.HTTPError as error:
+            raise Unavailable(f"function {function} did not answer ({type(error).__name__})") from None
+        if answer.status_code == httpx.codes.CONFLICT:
+            raise Stale(f"function {function} did not take the call")
+        if answer.status_code != httpx.codes.OK:
+            raise Unavailable(f"function {function} answered {answer.status_code}")
+        return answer.json()

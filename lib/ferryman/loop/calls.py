@@ -1,0 +1,99 @@
+"""The calls of one turn: each in its order, admitted by the limits, carried to its tool, counted (S0-108 … S0-110)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ferryman.domain import refusal
+from ferryman.domain.call import FEES_CREDITS, Ticket, TicketState, ToolCall, ToolCallResult
+from ferryman.domain.refusal import Refusal, Refused
+from ferryman.domain.tool import Tool
+from ferryman.loop.house import House
+from ferryman.loop.journal import Run
+from ferryman.ports import Crossing, Stale, Unavailable
+
+
+class Cancelled(Exception):  # noqa: N818 - reads as the fact it states
+    """The owner ended it, as its text says: what was not sent yet is not sent."""
+
+
+async def answer(house: House, run: Run) -> None:
+    """Bring in a result for every pending ticket. Raises `Cancelled`, `Stale` or `Unavailable`; a later delivery goes on."""
+    while run.pending:
+        run.counted(await _result(house, run, run.pending[0]))
+    run.answered()
+
+
+async def withdraw(house: House, run: Run) -> None:
+    """Bring every pending ticket to an end without sending any: cancelled where it was not sent, in doubt where it was."""
+    while run.pending:
+        ticket = run.pending[0]
+        if ticket.state is TicketState.SETTLED and ticket.result is not None:
+            run.counted(ticket.result)
+        else:
+            unsent = ticket.state is TicketState.INTENDED
+            run.counted(await _settled(house, run, ticket, refusal.cancelled() if unsent else refusal.in_doubt()))
+
+
+async def _result(house: House, run: Run, ticket: Ticket) -> ToolCallResult:
+    if ticket.state is TicketState.SETTLED and ticket.result is not None:
+        return ticket.result
+    if ticket.state is TicketState.SENT:
+        return await _in_doubt(house, run, ticket)
+    remit = run.execution.remit
+    assert remit is not None, "an opened execution has a remit"
+    crossing = Crossing(execution=run.execution, ticket=ticket)
+
+    def admit(tool: Tool) -> None:
+        now = house.clock.now()
+        rate = run.execution.rate.admit(remit.plan, now) if tool.counts else run.execution.rate
+        if run.execution.credits_used + FEES_CREDITS.get(tool.name, 0) > run.opening.max_credits:
+            raise Refused(refusal.out_of_credits())
+        run.execution = replace(run.execution, rate=rate)
+
+    call = ToolCall(id=ticket.call, name=ticket.tool, arguments=ticket.shown)
+    try:
+        result = await house.registry.execute(call, crossing, enabled=remit.tools, admit=admit)
+    except Stale:
+        await _explain(house, run)
+        raise Unavailable("the call is already on its way under another delivery") from None
+    if crossing.carried:
+        return result
+    refused = _described(result, ticket)
+    await house.executions.settle(run.execution, ticket.seq, refused, now=house.clock.now())
+    return refused
+
+
+async def _explain(house: House, run: Run) -> None:
+    """Why a tool did not take a call: raises `Stale` when the lease is gone, `Cancelled` when the owner ended it."""
+    run.execution = await house.executions.renew(run.execution, now=house.clock.now(), lease=house.lease)
+    task = await house.tasks.get(run.execution.task)
+    if run.execution.cancel_requested:
+        raise Cancelled("cancelled")
+    if task is None or not task.enabled:
+        raise Cancelled("the task was disabled or deleted")
+
+
+async def _in_doubt(house: House, run: Run, ticket: Ticket) -> ToolCallResult:
+    """A call that was sent and never answered: waited for until its deadline, then told as unknown, never repeated."""
+    if ticket.deadline is not None and house.clock.now() < ticket.deadline:
+        raise Unavailable("a call of an earlier delivery is still under way")
+    return await _settled(house, run, ticket, refusal.in_doubt())
+
+
+async def _settled(house: House, run: Run, ticket: Ticket, reason: Refusal) -> ToolCallResult:
+    result = _described(ToolCallResult.refused(ticket.tool, reason), ticket)
+    await house.executions.settle(run.execution, ticket.seq, result, now=house.clock.now())
+    return result
+
+
+def _described(result: ToolCallResult, ticket: Ticket) -> ToolCallResult:
+    """`result` with what the call's arguments say of it, as far as they are what they should be."""
+    shown = ticket.shown
+    url, method, credential = (shown.get(name) for name in ("url", "method", "credential"))
+    return replace(
+        result,
+        url=url if isinstance(url, str) else None,
+        method=method.upper() if isinstance(method, str) else None,
+        credential_used=credential if isinstance(credential, str) else None,
+    )

@@ -1,0 +1,39 @@
+"""The orchestrator as a function: Cloud Tasks delivers an execution, and the answer says whether to deliver it again."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from ferryman import settings
+from ferryman.loop.run import deliver
+from ferryman.serving.entry import Denied, Handler, body_of, called_by, http
+from ferryman.serving.problems import problem
+from ferryman.wiring.orchestrator import Orchestrator
+
+
+def serve(build: Callable[[settings.Settings], Orchestrator] = Orchestrator) -> Handler:
+    """The function's `main`. 200: the queue may forget this delivery; 503: deliver it again; 4xx: it was not the queue."""
+    known = settings.read()
+    built: list[Orchestrator] = []
+
+    async def handle(request: Request) -> Response:
+        if not built:
+            built.append(build(known))
+        house = built[0]
+        try:
+            await called_by(request, house.callers, known.callers, known)
+            body = await body_of(request, execution=str, slice=int)
+        except Denied as denied:
+            return denied.response
+        holder = f"{request.headers.get('x-cloudtasks-taskname', 'unnamed')}/{secrets.token_hex(4)}"
+        if await deliver(house.loop, body["execution"], holder=holder):
+            return JSONResponse({"delivered": True})
+        again = problem(503, "Service Unavailable", "the execution is not finished; deliver it again")
+        again.headers["Retry-After"] = str(int(known.retry_after_s))
+        return again
+
+    return http(handle)

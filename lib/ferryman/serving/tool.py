@@ -1,0 +1,50 @@
+"""A tool as a function: it takes one journaled call at a time, and believes nothing of the request but which one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from ferryman import settings
+from ferryman.ports import Stale, Unavailable
+from ferryman.serving.entry import Denied, Handler, body_of, called_by, http
+from ferryman.serving.problems import problem
+from ferryman.tools.carry import carry, look_through
+from ferryman.wiring.tool import Tool
+
+
+def serve(name: str, build: Callable[[settings.Settings], Tool] = Tool) -> Handler:
+    """The `main` of tool `name`: POST / carries a call, POST /scan looks through what the model said.
+
+    200 with the result; 409 when the lease, the ticket or the task says no; 401/403 for the wrong caller; 503 to try again.
+    """
+    known = settings.read()
+    built: list[Tool] = []
+
+    async def handle(request: Request) -> Response:
+        if not built:
+            built.append(build(known))
+        house = built[0]
+        try:
+            await called_by(request, house.callers, known.callers, known)
+            if request.url.path == "/scan":
+                body = await body_of(request, execution=str, epoch=int, content=list)
+                return JSONResponse({"content": await look_through(house.carrying, **body)})
+            if request.url.path != "/":
+                return problem(404, "Not Found", "there is nothing here")
+            body = await body_of(request, execution=str, call=int, epoch=int)
+            result = await carry(
+                house.carrying, name, execution=body["execution"], seq=body["call"], epoch=body["epoch"]
+            )
+            return JSONResponse({"result": asdict(result)})
+        except Denied as denied:
+            return denied.response
+        except Stale as stale:
+            return problem(409, "Conflict", str(stale))
+        except Unavailable as unavailable:
+            return problem(503, "Service Unavailable", str(unavailable))
+
+    return http(handle)

@@ -1,0 +1,61 @@
+"""The orchestrator's root: the loop on Google Cloud. No vault in here, and no way out but to the model and the tools."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from ferryman import catalog
+from ferryman.billing.prices import Prices
+from ferryman.domain.call import ToolCall, ToolCallResult
+from ferryman.gcp.clients import Clients
+from ferryman.gcp.clock import SystemClock
+from ferryman.gcp.executions import FirestoreExecutions
+from ferryman.gcp.http import Wire
+from ferryman.gcp.identity import MetadataIdentity, TokenCallers
+from ferryman.gcp.log import JsonLog
+from ferryman.gcp.owners import FirestoreOwners
+from ferryman.gcp.remote import RemoteTools
+from ferryman.gcp.tasks import FirestoreCredentials, FirestoreTasks
+from ferryman.loop.house import House
+from ferryman.loop.opening import epoch_of
+from ferryman.models.anthropic import AnthropicModel
+from ferryman.ports import Crossing
+from ferryman.settings import Settings
+from ferryman.tools.registry import ToolRegistry
+from ferryman.vault.seal import PublicKey, call_info
+from ferryman.wiring import tables
+
+
+class Orchestrator:
+    """What the orchestrator function is made of: the loop's house, and the check of who delivers."""
+
+    def __init__(self, settings: Settings) -> None:
+        clients, wire = Clients(settings), Wire()
+        remote = RemoteTools(wire, MetadataIdentity(wire, settings), settings)
+        prices = Prices(settings.prices)
+        public = PublicKey.parse(settings.sealing_public_key)
+
+        async def handler(call: ToolCall, crossing: Crossing) -> ToolCallResult:
+            execution = crossing.execution
+            result = await remote.run(call.name, execution=execution.id, seq=crossing.ticket.seq, epoch=epoch_of(execution))
+            crossing.carried = True
+            return result
+
+        self.callers = TokenCallers(wire, settings)
+        self.loop = House(
+            owners=FirestoreOwners(clients),
+            tasks=FirestoreTasks(clients),
+            credentials=FirestoreCredentials(clients),
+            executions=FirestoreExecutions(clients),
+            model=AnthropicModel(settings),
+            scanner=remote,
+            registry=ToolRegistry(handler),
+            clock=SystemClock(),
+            tracer=JsonLog(),
+            seal=lambda execution, seq, arguments: public.seal(arguments, call_info(execution, seq)),
+            price=prices.of,
+            plans=tables.plans(settings),
+            integrations=catalog.load(settings.integrations),
+            lease=timedelta(seconds=settings.lease_s),
+            patience=timedelta(seconds=settings.execution_s),
+        )

@@ -1,0 +1,37 @@
+"""A tool function's root: tickets, keys and the gate on Google Cloud. No model in here."""
+
+from __future__ import annotations
+
+from ferryman import catalog
+from ferryman.egress.leaks import Scanner
+from ferryman.gcp.clients import Clients
+from ferryman.gcp.clock import SystemClock
+from ferryman.gcp.http import Wire
+from ferryman.gcp.identity import TokenCallers
+from ferryman.gcp.keys import SecretManagerKeys
+from ferryman.gcp.log import JsonLog
+from ferryman.gcp.tasks import FirestoreCredentials
+from ferryman.gcp.tickets import FirestoreTickets
+from ferryman.settings import Settings
+from ferryman.tools.carry import ToolHouse
+from ferryman.vault.vault import Vault
+from ferryman.wiring import egress
+
+
+class Tool:
+    """What a tool function is made of: how it carries a call, and the check of who asks."""
+
+    def __init__(self, settings: Settings) -> None:
+        clients = Clients(settings)
+        tracer = JsonLog()
+        self.callers = TokenCallers(Wire(), settings)
+        self.carrying = ToolHouse(
+            tickets=FirestoreTickets(clients),
+            credentials=FirestoreCredentials(clients),
+            vault=Vault(SecretManagerKeys(clients, settings)),
+            gate=egress.gate(settings, tracer),
+            redact=lambda credentials, value: Scanner(credentials).redact_json(value),
+            integrations=catalog.load(settings.integrations),
+            clock=SystemClock(),
+            tracer=tracer,
+        )

@@ -1,0 +1,48 @@
+"""Prices: tokens to credits, exactly."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ferryman.billing.prices import Prices
+from ferryman.domain.usage import Usage
+
+SONNET = Prices().of("claude-sonnet-4-5")
+
+
+def test_a_million_tokens_in_cost_their_dollars_in_thousands_of_credits():
+    assert SONNET.credits(Usage(input_tokens=1_000_000)) == Decimal(3_000)
+
+
+def test_every_kind_of_token_has_its_own_price():
+    usage = Usage(input_tokens=1_000, output_tokens=1_000, cache_read_tokens=1_000, cache_write_tokens=1_000)
+    assert SONNET.credits(usage) == Decimal("3") + Decimal("15") + Decimal("0.3") + Decimal("3.75")
+
+
+def test_a_model_without_a_price_has_none():
+    assert Prices().of("gpt-unpriced") is None
+
+
+def test_a_family_is_priced_by_what_stands_before_its_slash():
+    assert Prices({"scripted": {"input": "3", "output": "15"}}).of("scripted/demo").output == 15
+
+
+def test_the_operators_row_stands_over_the_shipped_one():
+    assert Prices({"claude-sonnet-4-5": {"input": "1", "output": "2"}}).of("claude-sonnet-4-5").input == 1
+
+
+@pytest.mark.parametrize("row", [{}, {"input": "x", "output": "1"}, {"input": "-1", "output": "1"}, {"input": "NaN", "output": "1"}])
+def test_a_row_that_is_no_price_is_refused_by_name(row):
+    with pytest.raises(ValueError, match="'odd'"):
+        Prices({"odd": row})
+
+
+@given(st.integers(0, 10_000_000), st.decimals(0, 5_000, places=3))
+def test_what_is_affordable_never_costs_more_than_the_budget(prompt_bytes, budget):
+    tokens = SONNET.affordable(budget, prompt_bytes=prompt_bytes)
+    worst = Usage(cache_write_tokens=prompt_bytes // 2 + 1, output_tokens=tokens)
+    assert tokens == 0 or SONNET.credits(worst) <= budget

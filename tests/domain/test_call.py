@@ -1,0 +1,64 @@
+"""Calls: the ten fields of a result, its fee and its audit row."""
+
+from __future__ import annotations
+
+import dataclasses
+from decimal import Decimal
+
+import pytest
+
+from ferryman.domain import refusal
+from ferryman.domain.call import ToolCallResult, audit_row
+
+
+def test_a_result_is_a_dataclass_of_the_ten_fields_in_their_order():
+    assert [field.name for field in dataclasses.fields(ToolCallResult)] == [
+        "tool",
+        "content",
+        "url",
+        "method",
+        "credential_used",
+        "response_status",
+        "response_size_bytes",
+        "latency_ms",
+        "blocked",
+        "block_reason",
+    ]
+
+
+def test_an_authenticated_call_that_was_not_blocked_costs_half_a_credit():
+    assert ToolCallResult("api_call", "", credential_used="KEY", response_status=200).fee == Decimal("0.5")
+
+
+def test_an_authenticated_call_whose_target_failed_still_costs_half_a_credit():
+    assert ToolCallResult("api_call", "", credential_used="KEY", response_status=500).fee == Decimal("0.5")
+
+
+def test_a_timed_out_call_was_sent_and_costs_half_a_credit():
+    result = ToolCallResult.refused("api_call", refusal.timed_out(30), credential="KEY")
+    assert (result.blocked, result.fee) == (False, Decimal("0.5"))
+
+
+def test_a_blocked_call_is_free():
+    assert ToolCallResult.refused("api_call", refusal.leaked("KEY"), credential="KEY").fee == 0
+
+
+@pytest.mark.parametrize("tool", ["http_get", "http_post", "webhook"])
+def test_the_other_tools_are_free(tool):
+    assert ToolCallResult(tool, "", response_status=200).fee == 0
+
+
+def test_a_blocked_result_carries_its_reason_and_one_that_merely_failed_has_none():
+    assert ToolCallResult.refused("http_get", refusal.not_resolved("a.test")).block_reason == "dns_validation_failed"
+    assert ToolCallResult.refused("http_get", refusal.timed_out(30)).block_reason is None
+
+
+def test_an_audit_row_keeps_a_thousand_characters_of_content_and_says_that_it_was_cut():
+    row = audit_row(ToolCallResult("http_get", "x" * 1_001, url="https://a.test/", response_status=200))
+    assert row.content == "x" * 1_000 + "... (truncated)"
+    assert (row.url, row.response_status) == ("https://a.test/", 200)
+
+
+def test_a_short_result_is_its_own_audit_row():
+    result = ToolCallResult("http_get", "x" * 1_000)
+    assert audit_row(result) is result

@@ -1,0 +1,65 @@
+"""Refusals: the sentences of the specification, word for word."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ferryman.domain import refusal
+
+SENTENCES = [
+    (
+        refusal.not_approved("evil.test", ["a.test", "*.b.test"]),
+        "Error: URL blocked -- Domain evil.test not in any approved integration for this task. Approved: [a.test, *.b.test]",
+        "url_blocked",
+    ),
+    (refusal.not_https(), "Error: URL blocked -- only https:// URLs are allowed", "url_blocked"),
+    (refusal.missing_credential(), "Error: 'credential' field required for api_call", "missing_credential"),
+    (
+        refusal.credential_not_found("MY_KEY"),
+        "Error: credential 'MY_KEY' not found. Check your task's credential configuration.",
+        "credential_not_found",
+    ),
+    (
+        refusal.leaked("X"),
+        "Error: Blocked -- Credential X detected in outbound request. This has been logged.",
+        "credential_leak",
+    ),
+    (refusal.not_resolved("a.test"), "Error: DNS resolution failed or blocked for a.test", "dns_validation_failed"),
+    (refusal.rate_limited_execution(20), "Error: Execution limit reached (20 API calls)", "rate_limited"),
+    (refusal.rate_limited_minute(10), "Error: Rate limit reached (10 API calls per minute)", "rate_limited"),
+    (refusal.timed_out(30), "Error: request timed out (30s)", "timed_out"),
+    (refusal.unknown_tool("tool_name"), "Error: unknown tool 'tool_name'", "unknown_tool"),
+    (refusal.tool_not_enabled("webhook"), "Error: tool 'webhook' is not enabled for this task", "tool_not_enabled"),
+    (refusal.webhook_not_enabled(), "Error: webhook integration not enabled for this task", "webhook_not_enabled"),
+    (
+        refusal.webhook_not_registered(),
+        "Error: webhook URL not registered for this task. Register it in your task settings.",
+        "webhook_not_registered",
+    ),
+    (
+        refusal.method_not_allowed("api_call", "PATCH", ["GET", "POST", "PUT", "DELETE"]),
+        "Error: method 'PATCH' not allowed for api_call. Allowed: [GET, POST, PUT, DELETE]",
+        "method_not_allowed",
+    ),
+    (refusal.failed("connection refused"), "Error: request failed: connection refused", "request_failed"),
+]
+
+
+@pytest.mark.parametrize(("said", "sentence", "reason"), SENTENCES, ids=lambda value: value if isinstance(value, str) else "")
+def test_the_sentence_stands_word_for_word(said, sentence, reason):
+    assert (said.message, said.reason) == (sentence, reason)
+
+
+def test_a_timeout_and_a_failed_request_are_not_blocks():
+    assert not refusal.timed_out(30).blocked
+    assert not refusal.failed("TLS").blocked
+
+
+@given(st.text())
+def test_a_name_the_model_made_up_enters_no_sentence_unless_it_looks_like_a_name(name):
+    for said in (refusal.unknown_tool(name), refusal.tool_not_enabled(name), refusal.credential_not_found(name)):
+        assert said.message.isascii()
+        assert "\n" not in said.message
+        assert "<" not in said.message

@@ -1,0 +1,62 @@
+"""The table of functions, and everything that must agree with it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from ferryman.domain.call import FEES_CREDITS
+from ferryman.gcp.remote import SCANS
+from ferryman.tools.builtin import READERS, TOOLS
+
+ROOT = Path(__file__).parents[2]
+ROWS = {row["name"]: row for row in json.loads((ROOT / "infra/functions.json").read_text())["functions"]}
+TOOL_NAMES = {tool.name for tool in TOOLS}
+
+
+def test_every_function_has_a_folder_and_every_folder_a_function():
+    assert {path.parent.name for path in ROOT.glob("functions/*/main.py")} == set(ROWS)
+
+
+def test_the_functions_are_the_seven():
+    assert set(ROWS) == {"api", "orchestrator", "on_execution", *TOOL_NAMES}
+
+
+@pytest.mark.parametrize("tool", sorted(TOOL_NAMES))
+def test_a_tool_has_its_function_its_reader_and_its_file(tool):
+    assert (ROOT / f"functions/{tool}/main.py").read_text().count(f'serve("{tool}")') == 1
+    assert tool in READERS
+    assert (ROOT / f"lib/ferryman/tools/builtin/{tool}.py").is_file()
+
+
+def test_exactly_the_tools_unseal_and_exactly_those_may_read_the_key():
+    assert {name for name, row in ROWS.items() if row["unseals"]} == TOOL_NAMES
+    assert {name for name, row in ROWS.items() if "ferryman-sealing-key" in row["secrets"]} == TOOL_NAMES
+
+
+def test_every_function_has_an_identity_of_its_own():
+    assert len({row["identity"] for row in ROWS.values()}) == len(ROWS)
+
+
+def test_a_tool_is_called_by_the_orchestrator_alone():
+    assert all(ROWS[tool]["callers"] == ["ferryman-orchestrator"] for tool in TOOL_NAMES)
+    assert set(ROWS["orchestrator"]["calls"]) == TOOL_NAMES
+
+
+def test_only_the_api_is_open_to_anyone():
+    assert [name for name, row in ROWS.items() if "anyone" in row["callers"]] == ["api"]
+
+
+def test_the_key_holder_that_scans_may_unseal():
+    assert ROWS[SCANS]["unseals"]
+
+
+def test_a_fee_is_a_known_tools():
+    assert set(FEES_CREDITS) <= TOOL_NAMES
+
+
+@pytest.mark.parametrize("path", sorted(ROOT.glob("functions/*/main.py")), ids=lambda path: path.parent.name)
+def test_a_main_is_a_few_lines(path):
+    assert len(path.read_text().splitlines()) <= 12

@@ -1,0 +1,59 @@
+"""Settings: what the environment may say, and what a deployed function does not start with."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import pytest
+
+from ferryman.settings import Misconfigured, read
+
+LOCAL = {"FIRESTORE_EMULATOR_HOST": "127.0.0.1:1"}
+SWITCHES = {
+    "FERRYMAN_PRETEND_INTERNET": "/tmp/internet.json",
+    "FERRYMAN_CERTS_URL": "http://127.0.0.1/certs",
+    "FERRYMAN_SCRIPTED_MODEL_URL": "http://127.0.0.1/",
+}
+
+
+@pytest.mark.parametrize("name", SWITCHES)
+def test_a_deployed_function_does_not_start_with_a_switch_of_the_local_stack(name):
+    with pytest.raises(Misconfigured, match=name):
+        read({name: SWITCHES[name], "K_SERVICE": "api"})
+
+
+@pytest.mark.parametrize("name", SWITCHES)
+def test_a_switch_of_the_local_stack_is_refused_beside_a_real_firestore(name):
+    with pytest.raises(Misconfigured, match=name):
+        read({name: SWITCHES[name]})
+
+
+@pytest.mark.parametrize("name", SWITCHES)
+def test_the_local_stack_may_set_its_switches(name):
+    assert read({**LOCAL, name: SWITCHES[name]}).local
+
+
+@pytest.mark.parametrize("name", ["FIRESTORE_EMULATOR_HOST", "SECRET_MANAGER_EMULATOR_HOST", "CLOUD_TASKS_EMULATOR_HOST"])
+def test_a_deployed_function_does_not_start_with_an_emulator(name):
+    with pytest.raises(Misconfigured, match="emulator"):
+        read({name: "127.0.0.1:1", "K_SERVICE": "api"})
+
+
+@pytest.mark.parametrize("text", ["x", "-1", "0", "nan", "inf"])
+def test_a_length_of_time_must_be_a_positive_number_of_seconds(text):
+    with pytest.raises(Misconfigured, match="FERRYMAN_LEASE_S"):
+        read({"FERRYMAN_LEASE_S": text})
+
+
+@pytest.mark.parametrize("text", ["{", "[]"])
+def test_a_table_must_be_a_json_object(text):
+    with pytest.raises(Misconfigured, match="FERRYMAN_PLANS"):
+        read({"FERRYMAN_PLANS": text})
+
+
+def test_amounts_in_a_table_are_decimals():
+    assert read({"FERRYMAN_PRICES": '{"m": {"input": 0.1}}'}).prices["m"]["input"] == Decimal("0.1")
+
+
+def test_no_secret_shows_in_the_settings_text():
+    assert "hush" not in repr(read({"ANTHROPIC_API_KEY": "hush", "FERRYMAN_SEALING_PUBLIC_KEY": "hush"}))
