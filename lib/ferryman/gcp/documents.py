@@ -9,7 +9,7 @@ import json
 from collections.abc import Mapping
 from datetime import datetime
 from decimal import Decimal
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_origin
 
 from cattrs import Converter
 
@@ -23,9 +23,13 @@ def _converter() -> Converter:
     for kind in (datetime, bytes):
         converter.register_unstructure_hook(kind, lambda value: value)
         converter.register_structure_hook(kind, lambda value, _: value)
-    converter.register_unstructure_hook(Mapping[str, Any], lambda value: json.dumps(value))
-    converter.register_structure_hook(Mapping[str, Any], lambda value, _: json.loads(value))
+    converter.register_unstructure_hook_func(_free_form, json.dumps)
+    converter.register_structure_hook_func(_free_form, lambda value, _: json.loads(value))
     return converter
+
+
+def _free_form(kind: Any) -> bool:
+    return get_origin(kind) is Mapping
 
 
 _CONVERTER = _converter()

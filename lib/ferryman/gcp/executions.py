@@ -150,10 +150,11 @@ class FirestoreExecutions:
 
         @async_transactional
         async def store(transaction: AsyncTransaction) -> None:
-            await _fenced(transaction, execution, client, now)
+            current = await _read(transaction, execution.id, client)
+            _fence(current, execution, now)
             owner = await _owner(transaction, execution, client, now)
             if owner is not None:
-                released = max(Decimal(0), owner.credits_reserved - execution.credits_reserved)
+                released = max(Decimal(0), owner.credits_reserved - current.credits_reserved)
                 settled = replace(owner, credits_reserved=released, credits_used=owner.credits_used + execution.credits_used)
                 transaction.set(places.owner(client, owner.id), documents.write(settled))
             ended = replace(
