@@ -43,7 +43,7 @@ class AnthropicModel:
         if prompt.temperature is not None and prompt.model.startswith(_SAMPLED):
             options["extra_body"] = {"temperature": prompt.temperature}
         try:
-            async with self._client(prompt.model).messages.stream(
+            async with self.connected(prompt.model).messages.stream(
                 model=prompt.model,
                 system=prompt.system,
                 messages=list(prompt.messages),
@@ -69,7 +69,13 @@ class AnthropicModel:
             ),
         )
 
-    def _client(self, model: str) -> Any:
+    async def close(self) -> None:
+        """Close the connections that were opened."""
+        for client in self._clients.values():
+            await client.close()
+
+    def connected(self, model: str) -> Any:
+        """The SDK's client that `model` is reached through. Raises `Rejected` where there is none."""
         scripted = model.partition("/")[0] == SCRIPTED
         if scripted not in self._clients:
             self._clients[scripted] = self._connect(scripted)

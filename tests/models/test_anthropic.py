@@ -1,0 +1,113 @@
+"""The Messages API through Anthropic's SDK, against the scripted service."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from emulator.messages import Messages
+from emulator.web import Web, port_of
+
+from ferryman.domain.message import Prompt
+from ferryman.domain.usage import Usage
+from ferryman.models.anthropic import AnthropicModel
+from ferryman.ports import Rejected, Unavailable
+from ferryman.settings import Settings
+
+TOOL = {"name": "http_get", "description": "d", "input_schema": {"type": "object", "properties": {}}}
+PROMPT = Prompt(
+    model="scripted/play", system="be good", messages=({"role": "user", "content": "hello"},), tools=(TOOL,), max_tokens=100
+)
+
+
+@pytest.fixture
+async def service():
+    messages, web = Messages(), Web()
+    sock = web.add(messages)
+    await web.start()
+    yield messages, f"http://127.0.0.1:{port_of(sock)}"
+    await web.close()
+
+
+@pytest.fixture
+async def model(service):
+    model = AnthropicModel(Settings(scripted_model_url=service[1]))
+    yield model
+    await model.close()
+
+
+def play(service, *steps) -> None:
+    service[0].put("play", {"steps": list(steps)})
+
+
+async def test_a_reply_has_its_text_its_calls_and_its_tokens(service, model):
+    calls = [{"name": "http_get", "input": {"url": "https://a.test/"}, "id": "toolu_1"}]
+    play(service, {"text": "looking", "tool_calls": calls, "usage": {"input_tokens": 11, "output_tokens": 7}})
+    reply = await model.reply(PROMPT)
+    assert (reply.text, reply.stop_reason) == ("looking", "tool_use")
+    assert [(call.id, call.name, call.arguments) for call in reply.calls] == [("toolu_1", "http_get", {"url": "https://a.test/"})]
+    assert reply.usage == Usage(input_tokens=11, output_tokens=7)
+
+
+async def test_the_request_says_what_the_prompt_says(service, model):
+    play(service, {"text": "hi"})
+    await model.reply(replace(PROMPT, temperature=0.3))
+    body = service[0].requests()[0]["body"]
+    assert (body["system"], body["max_tokens"], body["temperature"]) == ("be good", 100, 0.3)
+    assert body["tools"] == [TOOL]
+
+
+async def test_a_closing_prompt_shows_the_tools_and_forbids_them(service, model):
+    play(service, {"text": "bye"})
+    await model.reply(replace(PROMPT, closing=True))
+    assert service[0].requests()[0]["body"]["tool_choice"] == {"type": "none"}
+
+
+async def test_a_model_that_takes_no_temperature_is_not_sent_one(service, model):
+    play(service, {"text": "hi"})
+    await model.reply(PROMPT)
+    assert "temperature" not in service[0].requests()[0]["body"]
+
+
+async def test_an_overloaded_provider_is_unavailable(service, model):
+    error = {"status": 529, "type": "overloaded_error", "message": "busy", "times": 5}
+    play(service, {"text": "hi", "error": error})
+    with pytest.raises(Unavailable, match="529"):
+        await model.reply(PROMPT)
+
+
+async def test_a_request_the_provider_refuses_is_rejected(service, model):
+    play(service, {"text": "hi", "expect": {"system_contains": ["never said"]}})
+    with pytest.raises(Rejected, match="400"):
+        await model.reply(PROMPT)
+
+
+async def test_a_provider_that_is_not_there_is_unavailable():
+    model = AnthropicModel(Settings(scripted_model_url="http://127.0.0.1:9"))
+    with pytest.raises(Unavailable):
+        await model.reply(PROMPT)
+    await model.close()
+
+
+async def test_a_scripted_model_needs_the_local_cloud():
+    with pytest.raises(Rejected, match="local cloud"):
+        await AnthropicModel(Settings()).reply(PROMPT)
+
+
+async def test_a_real_model_on_the_local_cloud_needs_a_key():
+    with pytest.raises(Rejected, match="ANTHROPIC_API_KEY"):
+        await AnthropicModel(Settings(firestore_host="127.0.0.1:1")).reply(replace(PROMPT, model="claude-haiku-4-5"))
+
+
+async def test_on_google_cloud_a_real_model_is_reached_through_vertex():
+    model = AnthropicModel(Settings(project="p"))
+    await model.warm()
+    assert type(model.connected("claude-haiku-4-5")).__name__ == "AsyncAnthropicVertex"
+    await model.close()
+
+
+async def test_a_key_makes_it_the_providers_own_service():
+    model = AnthropicModel(Settings(project="p", anthropic_api_key="x" * 20))
+    await model.warm()
+    assert type(model.connected("claude-haiku-4-5")).__name__ == "AsyncAnthropic"
+    await model.close()
