@@ -1,0 +1,102 @@
+"""`python -m emulator`: a local Google Cloud that runs until it is told to end."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import shlex
+import signal
+import tempfile
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from emulator.files import replace
+
+if TYPE_CHECKING:
+    from emulator.cloud import Cloud, Plan
+
+HERE = Path(__file__).resolve().parent
+FOLDER = click.Path(file_okay=False, path_type=Path)
+
+
+def shipped(in_checkout: str, in_wheel: str) -> Path:
+    """The checkout's own when this runs from one, else the copy in the wheel."""
+    own = HERE.parent / in_checkout
+    return own if own.exists() else HERE / "shipped" / in_wheel
+
+
+@click.command()
+@click.option("--data", type=FOLDER, help="Keep everything in this folder; without it, in memory.")
+@click.option("--memory", is_flag=True, help="Keep the services' data in memory, even with --data.")
+@click.option("--port", type=click.IntRange(0, 65535), default=0, help="The port of all gRPC services (default: a free one).")
+@click.option("--project", default="ferryman-local", show_default=True, help="The project's id.")
+@click.option("--functions", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="The table of functions.")
+@click.option("--source", type=FOLDER, help="The folder with a folder for each function.")
+@click.option("--ready-file", type=click.Path(dir_okay=False, path_type=Path), help="Written, in JSON, once all answers.")
+def main(
+    data: Path | None,
+    memory: bool,
+    port: int,
+    project: str,
+    functions: Path | None,
+    source: Path | None,
+    ready_file: Path | None,
+) -> None:
+    """Run Firestore, Secret Manager, Cloud Tasks, a metadata server and a pretend internet on this machine.
+
+    Prints the variables that other programs need, as `export` lines, and ends on SIGTERM, Ctrl-C or POST /shutdown.
+    """
+    from emulator.cloud import Plan
+
+    with ExitStack() as cleaning:
+        folder = data or Path(cleaning.enter_context(tempfile.TemporaryDirectory(prefix="local-cloud-")))
+        plan = Plan(
+            folder=folder,
+            durable=data is not None and not memory,
+            project=project,
+            table=functions or shipped("infra/functions.json", "functions.json"),
+            source=source or shipped("functions", "functions"),
+            port=port,
+        )
+        if ready_file:
+            cleaning.callback(ready_file.unlink, missing_ok=True)
+        asyncio.run(serve(plan, ready_file))
+
+
+async def serve(plan: Plan, ready_file: Path | None) -> None:
+    """Serve until told to end; raises ClickException when it cannot begin."""
+    from emulator.cloud import Cloud
+    from emulator.lock import InUse
+    from emulator.reading import Invalid
+
+    try:
+        cloud = Cloud(plan)
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+            loop.add_signal_handler(number, cloud.stopping.set)
+        await cloud.__aenter__()
+    except (InUse, Invalid, OSError) as error:
+        raise click.ClickException(str(error)) from error
+    try:
+        announce(cloud, ready_file)
+        await cloud.stopping.wait()
+    finally:
+        await cloud.__aexit__()
+
+
+def announce(cloud: Cloud, ready_file: Path | None) -> None:
+    """Say what other programs need, for a shell on standard output and for programs in the file."""
+    if ready_file:
+        urls = {name: cloud.functions.url(name) for name in cloud.functions.rows}
+        known = {"admin": cloud.admin, "pid": os.getpid(), "project": cloud.env["GOOGLE_CLOUD_PROJECT"], "env": cloud.env}
+        replace(ready_file, json.dumps({**known, "functions": urls}, indent=1) + "\n")
+    for key, value in {**cloud.env, "LOCAL_CLOUD_ADMIN": cloud.admin}.items():
+        click.echo(f"export {key}={shlex.quote(value)}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,239 @@
+"""The admin: what tests and the command line change and look up while the local cloud runs, in JSON over HTTP."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse
+from starlette.routing import Route
+
+from emulator.functions import Failed
+from emulator.internet.routes import read_route
+from emulator.reading import Invalid, checked, member, obj, only, strings
+from emulator.web import App, Receive, Scope, Send
+
+if TYPE_CHECKING:
+    from emulator.cloud import Cloud
+
+Answer = Mapping[str, object]
+Handler = Callable[["Cloud", Request], Awaitable[Answer]]
+
+
+class Unknown(Exception):  # noqa: N818 - it reads `raise Unknown(…)`
+    """There is nothing of that name."""
+
+
+def admin_app(cloud: Cloud) -> App:
+    """The application of one cloud."""
+
+    def route(path: str, method: str, handler: Handler, status: int = 200) -> Route:
+        async def endpoint(request: Request) -> JSONResponse:
+            try:
+                return JSONResponse(await handler(cloud, request), status)
+            except Invalid as error:
+                return _error(400, str(error))
+            except Unknown as error:
+                return _error(404, str(error))
+            except Failed as error:
+                return _error(500, str(error))
+
+        return Route(path, endpoint, methods=[method])
+
+    routes = [
+        route("/", "GET", _status),
+        route("/functions/{name}", "GET", _function),
+        route("/functions/{name}", "PUT", _run),
+        route("/functions/{name}", "DELETE", _stop),
+        route("/functions/{name}/kill", "POST", _kill),
+        route("/hosts", "GET", _hosts),
+        route("/hosts/{name}", "PUT", _put_host),
+        route("/hosts/{name}", "DELETE", _remove_host),
+        route("/requests", "GET", _requests),
+        route("/requests", "DELETE", _forget_requests),
+        route("/ca", "POST", _trust),
+        route("/scripts", "GET", _scripts),
+        route("/scripts/{name}", "PUT", _put_script),
+        route("/scripts/{name}", "GET", _script),
+        route("/scripts/{name}", "DELETE", _remove_script),
+        route("/model/requests", "GET", _model_requests),
+        route("/model/requests", "DELETE", _forget_model_requests),
+        route("/certs", "GET", _certs),
+        route("/jwks", "GET", _jwks),
+        route("/shutdown", "POST", _shutdown, 202),
+    ]
+    return _from_programs_only(Starlette(routes=routes))
+
+
+def _from_programs_only(app: App) -> App:
+    """Refuse what a web page in a browser on this machine could send: another origin, or a name rebound to loopback."""
+
+    async def guarded(scope: Scope, receive: Receive, send: Send) -> None:
+        headers = dict(scope["headers"])
+        host = headers.get(b"host", b"").rpartition(b":")[0]
+        if b"origin" in headers or host not in (b"127.0.0.1", b"localhost"):
+            await _error(403, "this is for programs on this machine, not for pages in a browser")(scope, receive, send)
+            return
+        await app(scope, receive, send)
+
+    return guarded
+
+
+async def _status(cloud: Cloud, _: Request) -> Answer:
+    return cloud.status()
+
+
+async def _function(cloud: Cloud, request: Request) -> Answer:
+    return cloud.functions.status(_name(cloud, request))
+
+
+async def _run(cloud: Cloud, request: Request) -> Answer:
+    name = _name(cloud, request)
+    body = await _body(request, "env")
+    env = member(body, "env", dict, "body", {})
+    for key, value in env.items():
+        text = checked(value, str, f"body.env.{key}")
+        if not key or "=" in key or "\0" in key + text:
+            raise Invalid(f"body.env.{key} cannot stand in an environment")
+    return await cloud.run(name, env)
+
+
+async def _stop(cloud: Cloud, request: Request) -> Answer:
+    name = _name(cloud, request)
+    if not await cloud.stop(name):
+        raise Unknown(f"{name} was not started")
+    return cloud.functions.status(name)
+
+
+async def _kill(cloud: Cloud, request: Request) -> Answer:
+    name = _name(cloud, request)
+    if not await cloud.functions.kill(name):
+        raise Unknown(f"{name} is not running")
+    return cloud.functions.status(name)
+
+
+async def _hosts(cloud: Cloud, _: Request) -> Answer:
+    return {"hosts": cloud.internet.hosts()}
+
+
+async def _put_host(cloud: Cloud, request: Request) -> Answer:
+    body = await _body(request, "port", "routes", "addresses", "dial")
+    host = request.path_params["name"]
+    if ("port" in body) == ("routes" in body):
+        raise Invalid("body must have either port or routes")
+    addresses = strings(body.get("addresses", []), "body.addresses")
+    port = member(body, "port", int, "body", cloud.internet.port)
+    dial = _dial(body["dial"], port) if "dial" in body else None
+    if "port" in body:
+        cloud.internet.map(host, port, addresses=addresses, dial=dial)
+    else:
+        items = member(body, "routes", list, "body")
+        routes = [read_route(item, f"body.routes[{n}]") for n, item in enumerate(items)]
+        cloud.internet.can(host, routes, addresses=addresses, dial=dial)
+    return {"name": host.lower(), **cloud.internet.hosts()[host.lower()]}
+
+
+def _dial(value: object, port: int) -> dict[str, int]:
+    """Address to port; a mere list of addresses leads to the host's own port."""
+    if isinstance(value, list):
+        return dict.fromkeys(strings(value, "body.dial"), port)
+    return {key: checked(item, int, f"body.dial.{key}") for key, item in obj(value, "body.dial").items()}
+
+
+async def _remove_host(cloud: Cloud, request: Request) -> Answer:
+    name = request.path_params["name"]
+    if not cloud.internet.remove(name):
+        raise Unknown(f"there is no host {name}")
+    return {"name": name}
+
+
+async def _requests(cloud: Cloud, request: Request) -> Answer:
+    host = request.query_params.get("host")
+    return {"requests": [asked.as_json() for asked in cloud.internet.requests(host)]}
+
+
+async def _forget_requests(cloud: Cloud, _: Request) -> Answer:
+    cloud.internet.forget()
+    return {"requests": []}
+
+
+async def _trust(cloud: Cloud, request: Request) -> Answer:
+    path = Path(member(await _body(request, "path"), "path", str, "body"))
+    if not path.is_absolute():
+        raise Invalid("body.path must be absolute")
+    cloud.internet.trust(path)
+    return {"bundle": str(cloud.internet.bundle)}
+
+
+async def _scripts(cloud: Cloud, _: Request) -> Answer:
+    return {"scripts": cloud.messages.names()}
+
+
+async def _put_script(cloud: Cloud, request: Request) -> Answer:
+    cloud.messages.put(request.path_params["name"], await _json(request))
+    return await _script(cloud, request)
+
+
+async def _script(cloud: Cloud, request: Request) -> Answer:
+    name = request.path_params["name"]
+    report = cloud.messages.report(name)
+    if report is None:
+        raise Unknown(f"there is no script {name}")
+    return report
+
+
+async def _remove_script(cloud: Cloud, request: Request) -> Answer:
+    name = request.path_params["name"]
+    if not cloud.messages.remove(name):
+        raise Unknown(f"there is no script {name}")
+    return {"name": name}
+
+
+async def _model_requests(cloud: Cloud, _: Request) -> Answer:
+    return {"requests": cloud.messages.requests()}
+
+
+async def _forget_model_requests(cloud: Cloud, _: Request) -> Answer:
+    cloud.messages.forget()
+    return {"requests": []}
+
+
+async def _certs(cloud: Cloud, _: Request) -> Answer:
+    return cloud.tokens.certs()
+
+
+async def _jwks(cloud: Cloud, _: Request) -> Answer:
+    return cloud.tokens.jwks()
+
+
+async def _shutdown(cloud: Cloud, _: Request) -> Answer:
+    cloud.stopping.set()
+    return {"state": "stopping"}
+
+
+def _name(cloud: Cloud, request: Request) -> str:
+    name: str = request.path_params["name"]
+    if name not in cloud.functions.rows:
+        raise Unknown(f"there is no function {name}; there are {', '.join(cloud.functions.rows)}")
+    return name
+
+
+async def _json(request: Request) -> object:
+    try:
+        return json.loads(await request.body())
+    except (ValueError, RecursionError) as error:
+        raise Invalid(f"the body is not JSON: {error}") from error
+
+
+async def _body(request: Request, *known: str) -> dict[str, object]:
+    body = obj(await _json(request), "body")
+    only(body, known, "body")
+    return body
+
+
+def _error(status: int, text: str) -> JSONResponse:
+    return JSONResponse({"error": text}, status)

@@ -1,0 +1,51 @@
+"""Firestore: google.firestore.v1 in this process, serialisable and durable, for the real client libraries."""
+
+from collections.abc import Callable
+from datetime import datetime
+from pathlib import Path
+
+import grpc
+
+from .databases import Databases
+from .limits import PRODUCTION, SERVER_OPTIONS, Limits
+from .service import handler
+from .store import Change, Listener, Store, utcnow
+
+__all__ = ["PRODUCTION", "SERVER_OPTIONS", "Change", "Firestore", "Limits"]
+
+
+class Firestore:
+    """One emulated Firestore with all its projects and databases, which exist as soon as they are named.
+
+    Everything happens on the event loop that serves the handler. The server needs SERVER_OPTIONS to take requests as
+    large as production's.
+    """
+
+    def __init__(self, *, path: Path | None, clock: Callable[[], datetime] = utcnow, limits: Limits = PRODUCTION) -> None:
+        """`path` is the SQLite file; None keeps everything in memory. `clock` gives aware datetimes."""
+        self._path = path
+        self._store = Store(clock=clock, limits=limits)
+        self._databases = Databases(self._store)
+
+    def handler(self) -> grpc.GenericRpcHandler:
+        """The gRPC handler of google.firestore.v1.Firestore, for a grpc.aio server that may have others.
+
+        It may be taken more than once, for servers on several ports; all of them share one state.
+        """
+        return handler(self._store, self._databases)
+
+    async def start(self) -> None:
+        """Open the file, if there is one; raises RuntimeError when another process has it open."""
+        if self._path is not None:
+            self._store.open(self._path)
+
+    async def close(self) -> None:
+        self._store.close()
+
+    def watch(self, listener: Callable[[Change], None]) -> None:
+        """Call the listener for each changed document, synchronously after each commit and in commit order.
+
+        The listener must not raise and must not write.
+        """
+        watched: Listener = listener
+        self._store.listeners.append(watched)

@@ -1,0 +1,85 @@
+"""Databases: what a call finds by the name of the database it is about, and the view that a read has of it."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from .history import History, Version
+from .paths import database_of
+from .query import Query
+from .store import Store
+from .transactions import Transaction, Transactions, read_time
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class View:
+    """What one read sees: a moment (micros), and the read-write transaction that takes note of it."""
+
+    history: History
+    at: int
+    noting: Transaction | None = None
+    opened: bytes = b""
+    """The token of the transaction that this read has opened."""
+
+    def get(self, name: str) -> Version | None:
+        if self.noting is not None:
+            self.noting.names.add(name)
+        return self.history.get(name, self.at)
+
+    def run(self, query: Query) -> list[Version]:
+        found = query.run(self.at)
+        if self.noting is not None:
+            self.noting.queries.append((query, [(version.name, version.at) for version in found]))
+        return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Database:
+    """One database: its documents and its open transactions."""
+
+    store: Store
+    history: History
+    transactions: Transactions
+
+    async def view(self, request: Any) -> View:
+        """The view that a request's consistency selector asks for.
+
+        Waits only when the request opens a transaction that retries an aborted one. Raises INVALID_ARGUMENT and
+        FAILED_PRECONDITION.
+        """
+        match request.WhichOneof("consistency_selector"):
+            case "transaction":
+                return self._within(self.transactions.get(request.transaction))
+            case "new_transaction":
+                transaction = await self.transactions.begin(request.new_transaction)
+                return self._within(transaction, opened=transaction.token)
+            case "read_time":
+                return View(history=self.history, at=read_time(self.store, self.history, request.read_time))
+        return View(history=self.history, at=self.store.now())
+
+    def _within(self, transaction: Transaction, *, opened: bytes = b"") -> View:
+        return View(
+            history=self.history,
+            at=self.transactions.snapshot(transaction),
+            noting=None if transaction.read_only else transaction,
+            opened=opened,
+        )
+
+
+class Databases:
+    """All databases of a store, each made when it is first named."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._databases: dict[str, Database] = {}
+
+    def named(self, name: str) -> Database:
+        """The database of this name; raises INVALID_ARGUMENT."""
+        if name not in self._databases:
+            history = self._store.history(name)
+            transactions = Transactions(self._store, history)
+            self._databases[name] = Database(store=self._store, history=history, transactions=transactions)
+        return self._databases[name]
+
+    def of(self, path: str) -> Database:
+        """The database that a document or a parent lies in."""
+        return self.named(database_of(path))

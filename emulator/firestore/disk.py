@@ -1,0 +1,48 @@
+"""The disk: the latest version of every document, written through to one SQLite file before a commit is answered."""
+
+import sqlite3
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from .history import Version
+from .wire import Document
+
+# A deletion keeps its row while it may be the last commit, for time must not run backwards after a restart.
+SCHEMA = """
+create table if not exists documents (name text primary key, at integer not null, wire blob) without rowid;
+delete from documents where wire is null and at < (select max(at) from documents);
+"""
+
+
+class Disk:
+    """One SQLite file in WAL mode: what was committed survives the death of the process at any line."""
+
+    def __init__(self, path: Path) -> None:
+        """Open or create the file; raises RuntimeError when another process has it open."""
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        # SQLite itself would let others read the file; its WAL takes the same mode.
+        path.touch(mode=0o600)
+        self._connection = sqlite3.connect(path, timeout=0)
+        try:
+            self._connection.execute("pragma locking_mode = exclusive")
+            self._connection.execute("pragma journal_mode = wal")
+            self._connection.execute("pragma synchronous = normal")
+            self._connection.execute("pragma secure_delete = on")
+            self._connection.executescript(SCHEMA)
+        except sqlite3.OperationalError as error:
+            self._connection.close()
+            raise RuntimeError(f"{path} is in use by another process") from error
+
+    def load(self) -> Iterator[Version]:
+        """The latest version of every document, the deleted ones with no document."""
+        for name, at, wire in self._connection.execute("select name, at, wire from documents"):
+            yield Version(name=name, at=at, document=None if wire is None else Document.FromString(wire))
+
+    def write(self, versions: Iterable[Version]) -> None:
+        """Store all of them or none."""
+        rows = [(v.name, v.at, None if v.document is None else v.document.SerializeToString()) for v in versions]
+        with self._connection:
+            self._connection.executemany("insert or replace into documents values (?, ?, ?)", rows)
+
+    def close(self) -> None:
+        self._connection.close()

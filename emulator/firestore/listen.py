@@ -1,0 +1,229 @@
+"""Listening: targets whose documents a client follows, and what it is told when they change."""
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator
+from contextlib import suppress
+from typing import Any, Protocol
+
+from .databases import Databases
+from .errors import StatusError, invalid
+from .history import History, Version
+from .paths import check_document
+from .query import Query
+from .store import Store
+from .wire import TargetChange, message, stamp
+
+ListenResponse = message("ListenResponse")
+TOKEN_BYTES = 8
+FIRST_TARGET = 1
+
+
+class Scope(Protocol):
+    """What a target follows."""
+
+    @property
+    def windowed(self) -> bool: ...
+
+    def covers(self, name: str) -> bool: ...
+    def matches(self, version: Version) -> bool: ...
+    def run(self, at: int) -> list[Version]: ...
+
+
+class Named:
+    """A scope of documents by their names."""
+
+    windowed = False
+
+    def __init__(self, history: History, names: list[str]) -> None:
+        for name in names:
+            check_document(history.database, name)
+        self._history = history
+        self.names = names
+
+    def covers(self, name: str) -> bool:
+        return name in self.names
+
+    def matches(self, version: Version) -> bool:
+        return version.name in self.names
+
+    def run(self, at: int) -> list[Version]:
+        return [version for name in self.names if (version := self._history.get(name, at)) is not None]
+
+
+class Target:
+    """One target: what it follows, and the moment (micros) of each document's version that the client has."""
+
+    def __init__(self, number: int, scope: Scope, known: dict[str, int]) -> None:
+        self.number = number
+        self.scope = scope
+        self.known = known
+
+    def news(self, history: History, at: int, changed: set[str] | None = None) -> Iterator[Any]:
+        """What brings the client up to a moment; given the changed names, only they are looked at where that suffices."""
+        if changed is None or self.scope.windowed:
+            present = {version.name: version for version in self.scope.run(at)}
+            names = [*self.known.keys() - present.keys(), *present]
+        else:
+            names = [name for name in changed if self.scope.covers(name)]
+            versions = [history.get(name, at) for name in names]
+            present = {v.name: v for v in versions if v is not None and self.scope.matches(v)}
+        for name in names:
+            version = present.get(name)
+            if version is not None and self.known.get(name) != version.at:
+                self.known[name] = version.at
+                yield document_change(self.number, version)
+            elif version is None and self.known.pop(name, None) is not None:
+                yield gone(self.number, name, at, deleted=history.get(name, at) is None)
+
+
+class Conversation:
+    """One Listen stream. Everything it says is computed without waiting, so no commit can fall between."""
+
+    def __init__(self, store: Store, history: History) -> None:
+        self._store = store
+        self._history = history
+        self._targets: dict[int, Target] = {}
+
+    def hear(self, request: Any) -> Iterator[Any]:
+        """What a request is answered with."""
+        match request.WhichOneof("target_change"):
+            case "add_target":
+                try:
+                    yield from self._add(request.add_target)
+                except StatusError as error:
+                    yield removed(request.add_target.target_id, error)
+            case "remove_target":
+                self._targets.pop(request.remove_target, None)
+                yield removed(request.remove_target)
+
+    def follow(self, changed: set[str]) -> Iterator[Any]:
+        """What is to be told after commits that changed these documents."""
+        at, told = self._store.now(), False
+        for target in self._targets.values():
+            if any(target.scope.covers(name) for name in changed):
+                for response in target.news(self._history, at, changed):
+                    told = True
+                    yield response
+        if told:
+            yield target_change("NO_CHANGE", at=at)
+
+    def _add(self, wanted: Any) -> Iterator[Any]:
+        number, at = wanted.target_id or FIRST_TARGET, self._store.now()
+        match wanted.WhichOneof("target_type"):
+            case "query":
+                scope: Scope = Query(self._history, wanted.query.parent, wanted.query.structured_query)
+            case "documents":
+                scope = Named(self._history, list(wanted.documents.documents))
+            case _:
+                raise invalid("A target has neither a query nor documents.")
+        yield target_change("ADD", number)
+        known: dict[str, int] = {}
+        resumed = resume_point(wanted)
+        if resumed is not None and self._history.horizon <= resumed <= at:
+            known = {version.name: version.at for version in scope.run(resumed)}
+        elif resumed is not None:
+            # What the client has seen is forgotten here: it drops all it has and gets everything anew.
+            yield target_change("RESET", number)
+        target = self._targets[number] = Target(number, scope, known)
+        yield from target.news(self._history, at)
+        if isinstance(scope, Named) and resumed is None:
+            for name in scope.names:
+                if name not in target.known:
+                    yield gone(number, name, at, deleted=True)
+        yield target_change("CURRENT", number, at=at)
+        yield target_change("NO_CHANGE", at=at)
+
+
+class Listening:
+    """Listen."""
+
+    def __init__(self, store: Store, databases: Databases) -> None:
+        self._store = store
+        self._databases = databases
+
+    async def listen(self, requests: AsyncIterator[Any]) -> AsyncGenerator[Any]:
+        first = await anext(aiter(requests), None)
+        if first is None:
+            return
+        conversation = Conversation(self._store, self._databases.named(first.database).history)
+        inbox: asyncio.Queue[Any] = asyncio.Queue()
+        changed: set[str] = set()
+
+        def wake(names: set[str]) -> None:
+            if not changed:
+                inbox.put_nowait(changed)
+            changed.update(names)
+
+        wakers = self._store.wakers.setdefault(first.database, set())
+        wakers.add(wake)
+        inbox.put_nowait(first)
+        reader = asyncio.create_task(forward(requests, inbox))
+        try:
+            while (heard := await inbox.get()) is not None:
+                if heard is changed:
+                    names, _ = set(changed), changed.clear()
+                    news = conversation.follow(names)
+                else:
+                    news = conversation.hear(heard)
+                for response in list(news):
+                    yield response
+        finally:
+            wakers.discard(wake)
+            reader.cancel()
+            with suppress(asyncio.CancelledError):
+                await reader
+
+
+async def forward(requests: AsyncIterator[Any], inbox: asyncio.Queue[Any]) -> None:
+    """Put every request into the inbox, and None when the client has said its last."""
+    try:
+        async for request in requests:
+            inbox.put_nowait(request)
+    finally:
+        inbox.put_nowait(None)
+
+
+def resume_point(wanted: Any) -> int | None:
+    """The moment (micros) from which a target goes on; 0, which is never remembered, for a token that is not ours."""
+    match wanted.WhichOneof("resume_type"):
+        case "resume_token" if wanted.resume_token:
+            token = wanted.resume_token
+            return int.from_bytes(token, "big") if len(token) == TOKEN_BYTES else 0
+        case "read_time":
+            return int(wanted.read_time.seconds * 1_000_000 + wanted.read_time.nanos // 1000)
+    return None
+
+
+def target_change(kind: str, *ids: int, at: int | None = None) -> Any:
+    response = ListenResponse()
+    response.target_change.target_change_type = TargetChange.TargetChangeType.Value(kind)
+    response.target_change.target_ids.extend(ids)
+    if at is not None:
+        stamp(response.target_change.read_time, at)
+        response.target_change.resume_token = at.to_bytes(TOKEN_BYTES, "big")
+    return response
+
+
+def removed(number: int, cause: StatusError | None = None) -> Any:
+    response = target_change("REMOVE", number)
+    if cause is not None:
+        response.target_change.cause.code = cause.number
+        response.target_change.cause.message = cause.text
+    return response
+
+
+def document_change(number: int, version: Version) -> Any:
+    response = ListenResponse()
+    response.document_change.document.CopyFrom(version.document)
+    response.document_change.target_ids.append(number)
+    return response
+
+
+def gone(number: int, name: str, at: int, *, deleted: bool) -> Any:
+    """A document has left a target, by deletion or because it matches no more."""
+    response = ListenResponse()
+    notice = response.document_delete if deleted else response.document_remove
+    notice.document = name
+    notice.removed_target_ids.append(number)
+    stamp(notice.read_time, at)
+    return response

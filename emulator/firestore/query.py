@@ -1,0 +1,152 @@
+"""Queries: which documents a StructuredQuery means, and in what order."""
+
+import heapq
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from . import filters
+from .errors import invalid
+from .fields import NAME, parse
+from .history import History, Version
+from .paths import EVERYWHERE, check_parent, collection_of, group_place
+from .values import REFERENCE, Key, key
+from .wire import StructuredQuery
+
+
+class Descending:
+    """A sort key turned round."""
+
+    __slots__ = ("key",)
+
+    def __init__(self, key: Key) -> None:
+        self.key = key
+
+    def __lt__(self, other: "Descending") -> bool:
+        return other.key < self.key
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Descending) and other.key == self.key
+
+    def __hash__(self) -> int:
+        return hash(self.key)
+
+
+class Query:
+    """A query bound to a database; it may be run at any moment, and asked whether a document belongs to it."""
+
+    def __init__(self, history: History, parent: str, query: StructuredQuery, *, needs: Sequence[str] = ()) -> None:
+        """`needs` are fields that a document must have besides; raises INVALID_ARGUMENT."""
+        check_parent(history.database, parent)
+        self._history = history
+        self._parent = parent
+        self._predicate: filters.Predicate | None = None
+        inequalities = set(needs)
+        if query.HasField("where"):
+            filters.check(query.where)
+            self._predicate = filters.predicate(query.where)
+            inequalities |= {path for path, operator, _ in filters.leaves(query.where) if operator in filters.INEQUALITIES}
+        self.orders = orders_of(query, inequalities)
+        self._start = self._cursor(query.start_at) if query.HasField("start_at") else None
+        self._end = self._cursor(query.end_at) if query.HasField("end_at") else None
+        self.limit: int | None = query.limit.value if query.HasField("limit") else None
+        self.offset: int = query.offset
+        if self.offset < 0 or (self.limit is not None and self.limit < 0):
+            raise invalid("A query's limit and offset cannot be negative.")
+        self._from = [(source.collection_id, source.all_descendants) for source in query.from_] or [("", False)]
+
+    @property
+    def windowed(self) -> bool:
+        """Whether a document's place depends on others."""
+        return self.limit is not None or self.offset > 0
+
+    def collections(self) -> Iterator[str]:
+        """The collections it looks into, as far as they have ever held anything."""
+        history, prefix = self._history, f"{self._parent}/"
+        for wanted, descendants in self._from:
+            if wanted and not descendants:
+                yield prefix + wanted
+                continue
+            candidates = history.groups.get(wanted, ()) if wanted else history.collections
+            for collection in candidates:
+                if collection.startswith(prefix) and (descendants or "/" not in collection.removeprefix(prefix)):
+                    yield collection
+
+    @property
+    def places(self) -> set[str]:
+        """What a contender for this query's result queues for."""
+        return {
+            EVERYWHERE if not wanted else group_place(wanted) if descendants else f"{self._parent}/{wanted}"
+            for wanted, descendants in self._from
+        }
+
+    def covers(self, name: str) -> bool:
+        """Whether a document lies where this query looks."""
+        collection = collection_of(name)
+        parent, last = collection.rsplit("/", 1)
+        return any(
+            (not wanted or wanted == last)
+            and (collection.startswith(f"{self._parent}/") if descendants else parent == self._parent)
+            for wanted, descendants in self._from
+        )
+
+    def matches(self, version: Version) -> bool:
+        """Whether a version passes the filter, has every field sorted by and lies between the cursors."""
+        if self._predicate is not None and not self._predicate(version):
+            return False
+        if any(version.key(path) is None for path, _ in self.orders):
+            return False
+        if self._start is not None:
+            side = self._compare(version, self._start[0])
+            if side < 0 or (side == 0 and not self._start[1]):
+                return False
+        if self._end is not None:
+            side = self._compare(version, self._end[0])
+            if side > 0 or (side == 0 and self._end[1]):
+                return False
+        return True
+
+    def would_find(self, name: str, *moments: int) -> bool:
+        """Whether a document matches at any of these moments (micros)."""
+        versions = [self._history.get(name, at) for at in moments]
+        return any(version is not None and self.matches(version) for version in versions)
+
+    def run(self, at: int) -> list[Version]:
+        """The documents at a moment (micros), in order, within offset and limit."""
+        found = [version for version in self._history.within(self.collections(), at) if self.matches(version)]
+        if self.limit is not None:
+            return heapq.nsmallest(self.offset + self.limit, found, key=self._rank)[self.offset :]
+        return sorted(found, key=self._rank)[self.offset :]
+
+    def _rank(self, version: Version) -> tuple[Any, ...]:
+        return tuple([Descending(version.key(p) or ()) if turned else version.key(p) for p, turned in self.orders])
+
+    def _cursor(self, cursor: Any) -> tuple[list[Key], bool]:
+        if len(cursor.values) > len(self.orders):
+            raise invalid("A cursor has more values than the query has orders.")
+        keys = [key(value) for value in cursor.values]
+        for (path, _), position in zip(self.orders, keys, strict=False):
+            if path == NAME and position[0] != REFERENCE:
+                raise invalid("A cursor's value for __name__ must be a reference.")
+        return keys, cursor.before
+
+    def _compare(self, version: Version, position: list[Key]) -> int:
+        """-1, 0 or 1: where a version stands to a cursor; a cursor with fewer values compares by those."""
+        for wanted, (path, turned) in zip(position, self.orders, strict=False):
+            found = version.key(path)
+            assert found is not None
+            if found != wanted:
+                return 1 if (found < wanted) == turned else -1
+        return 0
+
+
+def orders_of(query: StructuredQuery, inequalities: set[str]) -> list[tuple[str, bool]]:
+    """(field path, descending) to sort by: the explicit ones, then each field of an inequality, then the name."""
+    descending = StructuredQuery.Direction.Value("DESCENDING")
+    orders = [(order.field.field_path, order.direction == descending) for order in query.order_by]
+    for path, _ in orders:
+        if path != NAME:
+            parse(path)
+    given = {path for path, _ in orders}
+    last = orders[-1][1] if orders else False
+    implied = sorted(inequalities - given - {NAME})
+    return orders + [(path, last) for path in [*implied, *({NAME} - given)]]

@@ -1,0 +1,217 @@
+"""Functions: each deployed one as a process of the real functions-framework, in an environment of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from emulator import guard
+from emulator.leftovers import Notes
+from emulator.ports import Ports
+from emulator.table import Row
+from emulator.web import LOOPBACK
+
+log = logging.getLogger(__name__)
+
+READY_S = 30.0
+GRACE_S = 5.0
+TAIL_LINES = 40
+INHERITED = ("PATH", "HOME")
+
+
+class Failed(Exception):  # noqa: N818 - it reads `raise Failed(…)`
+    """A function did not come up; the text holds the end of its log."""
+
+
+@dataclass(slots=True)
+class _Process:
+    child: asyncio.subprocess.Process
+    watch: asyncio.Task[None]
+    ready: bool = False
+
+    @property
+    def alive(self) -> bool:
+        return self.child.returncode is None
+
+    def signal(self, number: signal.Signals) -> None:
+        """To the whole group, and only while its leader lives: afterwards the number may be another's."""
+        if self.alive:
+            with suppress(ProcessLookupError):
+                os.killpg(self.child.pid, number)
+
+
+class Functions:
+    """The functions of a table: their addresses are known from `start` on, their processes come and go."""
+
+    def __init__(self, rows: Mapping[str, Row], *, source: Path, folder: Path, ports: Ports) -> None:
+        self._rows = rows
+        self._source = source.resolve()
+        self._folder = folder
+        self._ports = ports
+        self._notes = Notes(folder / "processes.json")
+        self._guard: subprocess.Popen[bytes] | None = None
+        self._running: dict[str, _Process] = {}
+        self._locks = {name: asyncio.Lock() for name in rows}
+        self._port: dict[str, int] = {}
+        self._ending = False
+        (folder / "logs").mkdir(exist_ok=True)
+
+    @property
+    def rows(self) -> Mapping[str, Row]:
+        """The table."""
+        return self._rows
+
+    def url(self, name: str) -> str:
+        """Where a function answers once it runs."""
+        return f"http://{LOOPBACK}:{self._port[name]}"
+
+    def status(self, name: str) -> dict[str, object]:
+        """Address, process and state: stopped, starting, running or died, the last with the end of the log."""
+        process = self._running.get(name)
+        base: dict[str, object] = {"name": name, "url": self.url(name), "pid": None, "state": "stopped"}
+        if process is None:
+            return base
+        if not process.alive:
+            return base | {"state": "died", "exit": process.child.returncode, "log": self.tail(name)}
+        return base | {"pid": process.child.pid, "state": "running" if process.ready else "starting"}
+
+    def tail(self, name: str) -> str:
+        """The end of a function's log."""
+        with suppress(OSError):
+            return "\n".join(self._log(name).read_text(errors="replace").splitlines()[-TAIL_LINES:])
+        return ""
+
+    async def start(self) -> None:
+        """End what a killed run left, take the ports, and set a guard so that no function outlives this process."""
+        await self._notes.end_leftovers()
+        self._port = {name: self._ports.hold(f"functions/{name}") for name in self._rows}
+        # Started before anything could be inherited; isolated and bare, since it needs nothing but the standard library.
+        command = [sys.executable, "-I", "-S", guard.__file__]
+        self._guard = subprocess.Popen(command, stdin=subprocess.PIPE, start_new_session=True)  # noqa: ASYNC220, S603 - nothing waits for it, and it is our own file
+
+    async def run(self, name: str, env: Mapping[str, str]) -> dict[str, object]:
+        """Start a function, or start it anew, with `env` beside PATH and HOME; its status when it answers. Raises Failed."""
+        async with self._locks[name]:
+            if self._ending:
+                raise Failed(f"{name} is not started: the local cloud is ending")
+            await self._end(name)
+            child = await self._spawn(name, env)
+            process = self._running[name] = _Process(child, asyncio.create_task(self._watch(name, child)))
+            try:
+                await self._answers(name, process)
+            except BaseException:
+                process.signal(signal.SIGKILL)
+                await process.watch
+                raise
+            process.ready = True
+            return self.status(name)
+
+    async def stop(self, name: str) -> bool:
+        """End a function and what it started: politely, then by force. False if it was not started."""
+        async with self._locks[name]:
+            return await self._end(name)
+
+    async def kill(self, name: str) -> bool:
+        """Let a function die at this very moment, as an instance may. False if it was not running."""
+        process = self._running.get(name)
+        if process is None or not process.alive:
+            return False
+        process.signal(signal.SIGKILL)
+        await process.watch
+        return True
+
+    async def close(self) -> None:
+        """End all functions, and the guard last."""
+        self._ending = True
+        for process in self._running.values():
+            if not process.ready:
+                process.signal(signal.SIGKILL)
+        await asyncio.gather(*(self.stop(name) for name in self._rows))
+        if self._guard is not None and self._guard.stdin is not None:
+            self._guard.stdin.close()
+            await asyncio.to_thread(self._guard.wait)
+
+    def _log(self, name: str) -> Path:
+        return self._folder / "logs" / f"{name}.log"
+
+    async def _spawn(self, name: str, env: Mapping[str, str]) -> asyncio.subprocess.Process:
+        main = self._source / name / "main.py"
+        if not main.is_file():
+            raise Failed(f"{name} has no {main}")
+        runtime = self._folder / "run" / name
+        runtime.mkdir(parents=True, exist_ok=True)
+        command = [sys.executable, "-P", "-m", "functions_framework", "--target", "main", "--source", str(main)]
+        command += ["--host", LOOPBACK, "--port", str(self._port[name])]
+        # gunicorn opens a control socket, in the home folder and under one name for all unless it is led elsewhere.
+        own = {"CLOUD_RUN_TIMEOUT_SECONDS": str(self._rows[name].timeout_s), "XDG_RUNTIME_DIR": str(runtime)}
+        self._ports.release(f"functions/{name}")
+        with self._log(name).open("ab") as log:
+            child = await asyncio.create_subprocess_exec(
+                *command,
+                env={**_inherited(), **own, **env},
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                cwd=main.parent,
+                start_new_session=True,
+            )
+        self._notes.add(child.pid, command)
+        self._tell_guard("+", child.pid)
+        return child
+
+    async def _answers(self, name: str, process: _Process) -> None:
+        try:
+            async with asyncio.timeout(READY_S):
+                while process.alive:
+                    with suppress(OSError):
+                        _, writer = await asyncio.open_connection(LOOPBACK, self._port[name])
+                        writer.close()
+                        await writer.wait_closed()
+                        return
+                    await asyncio.sleep(0.02)
+        except TimeoutError as error:
+            raise Failed(f"{name} did not answer within {READY_S:g} s; its log ends:\n{self.tail(name)}") from error
+        raise Failed(f"{name} ended with exit code {process.child.returncode}; its log ends:\n{self.tail(name)}")
+
+    async def _end(self, name: str) -> bool:
+        process = self._running.pop(name, None)
+        if process is None:
+            return False
+        process.signal(signal.SIGTERM)
+        await asyncio.wait([process.watch], timeout=GRACE_S)
+        process.signal(signal.SIGKILL)
+        await process.watch
+        return True
+
+    async def _watch(self, name: str, child: asyncio.subprocess.Process) -> None:
+        code = await child.wait()
+        # A worker that lost its leader would keep the port.
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(child.pid, signal.SIGKILL)
+        self._notes.remove(child.pid)
+        self._tell_guard("-", child.pid)
+        process = self._running.get(name)
+        if process and process.child is child and process.ready and code != -signal.SIGKILL:
+            log.warning("function %s died with exit code %d; its log ends:\n%s", name, code, self.tail(name))
+
+    def _tell_guard(self, sign: str, group: int) -> None:
+        if self._guard is not None and self._guard.stdin is not None:
+            with suppress(BrokenPipeError):
+                self._guard.stdin.write(f"{sign}{group}\n".encode())
+                self._guard.stdin.flush()
+
+
+def _inherited() -> dict[str, str]:
+    kept = {key: os.environ[key] for key in INHERITED if key in os.environ}
+    if paths := os.environ.get("PYTHONPATH"):
+        # A function stands in a folder of its own, where relative paths would lead elsewhere.
+        kept["PYTHONPATH"] = os.pathsep.join(os.path.abspath(path) for path in paths.split(os.pathsep))
+    return kept

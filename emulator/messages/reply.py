@@ -1,0 +1,73 @@
+"""Replies: a step as the service words it, whole or as a stream of events."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from emulator.messages.rules import tokens
+from emulator.messages.script import Step
+
+DELTA_CHARACTERS = 24
+
+
+def message(step: Step, request: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """The whole message that a step is, in answer to a request."""
+    content: list[dict[str, Any]] = [{"type": "text", "text": step.text}] if step.text else []
+    content += [{"type": "tool_use", "id": use.id, "name": use.name, "input": dict(use.input)} for use in step.uses]
+    asked = tokens(request.get("system"), request.get("messages"), request.get("tools"))
+    return {
+        "id": name,
+        "type": "message",
+        "role": "assistant",
+        "model": request["model"],
+        "content": content,
+        "stop_reason": step.stop_reason,
+        "stop_sequence": None,
+        "usage": {
+            "input_tokens": asked if step.input_tokens is None else step.input_tokens,
+            "cache_creation_input_tokens": 0,
+            "cache_read_input_tokens": 0,
+            "output_tokens": tokens(content) if step.output_tokens is None else step.output_tokens,
+        },
+    }
+
+
+def stream(whole: Mapping[str, Any]) -> Iterator[bytes]:
+    """The same message as server-sent events, in the service's order."""
+    begun = {**whole, "content": [], "stop_reason": None, "usage": {**whole["usage"], "output_tokens": 1}}
+    yield _event("message_start", message=begun)
+    yield _event("ping")
+    for index, block in enumerate(whole["content"]):
+        empty = {**block, "text": ""} if block["type"] == "text" else {**block, "input": {}}
+        yield _event("content_block_start", index=index, content_block=empty)
+        for delta in _deltas(block):
+            yield _event("content_block_delta", index=index, delta=delta)
+        yield _event("content_block_stop", index=index)
+    ending = {"stop_reason": whole["stop_reason"], "stop_sequence": whole["stop_sequence"]}
+    yield _event("message_delta", delta=ending, usage={"output_tokens": whole["usage"]["output_tokens"]})
+    yield _event("message_stop")
+
+
+def error(kind: str, text: str, name: str) -> dict[str, Any]:
+    """An error as the service words it."""
+    return {"type": "error", "error": {"type": kind, "message": text}, "request_id": name}
+
+
+def _deltas(block: Mapping[str, Any]) -> Iterator[dict[str, str]]:
+    if block["type"] == "text":
+        for part in _parts(block["text"]):
+            yield {"type": "text_delta", "text": part}
+        return
+    for part in ["", *_parts(json.dumps(block["input"], ensure_ascii=False))]:
+        yield {"type": "input_json_delta", "partial_json": part}
+
+
+def _parts(text: str) -> Iterator[str]:
+    for start in range(0, len(text), DELTA_CHARACTERS):
+        yield text[start : start + DELTA_CHARACTERS]
+
+
+def _event(kind: str, **fields: object) -> bytes:
+    return f"event: {kind}\ndata: {json.dumps({'type': kind, **fields}, ensure_ascii=False)}\n\n".encode()

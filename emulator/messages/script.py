@@ -1,0 +1,121 @@
+"""Scripts: what the model will say, turn by turn, and what it expects to be told."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+
+from emulator.reading import Invalid, member, obj, only, strings
+
+STOP_REASONS = ("end_turn", "tool_use", "max_tokens", "stop_sequence", "refusal", "pause_turn")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Use:
+    """A tool the model asks for."""
+
+    id: str
+    name: str
+    input: Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Expect:
+    """What must hold of a request: parts of its last message and system prompt, and exactly these tools."""
+
+    last_contains: tuple[str, ...] = ()
+    system_contains: tuple[str, ...] = ()
+    tools: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failure:
+    """An error the service answers the first `times` times that a step is asked for; seconds in `retry_after_s`."""
+
+    status: int
+    type: str
+    message: str
+    retry_after_s: float | None
+    times: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """One turn of the model; usage that is None is counted from the texts."""
+
+    text: str
+    uses: tuple[Use, ...]
+    stop_reason: str
+    input_tokens: int | None
+    output_tokens: int | None
+    expect: Expect
+    failure: Failure | None
+
+
+def read_script(name: str, value: object) -> tuple[Step, ...]:
+    """The steps of a script from JSON; raises Invalid."""
+    source = obj(value, "script")
+    only(source, ["steps"], "script")
+    steps = member(source, "steps", list, "script")
+    if not steps:
+        raise Invalid("script.steps must not be empty")
+    return tuple(_step(f"{name}/{n}", item, f"script.steps[{n}]") for n, item in enumerate(steps))
+
+
+def _step(key: str, value: object, where: str) -> Step:
+    source = obj(value, where)
+    only(source, ["text", "tool_calls", "stop_reason", "usage", "expect", "error"], where)
+    calls = member(source, "tool_calls", list, where, [])
+    uses = tuple(_use(f"{key}/{n}", item, f"{where}.tool_calls[{n}]") for n, item in enumerate(calls))
+    if len({use.id for use in uses}) < len(uses):
+        raise Invalid(f"{where}.tool_calls has an id twice")
+    stop_reason = member(source, "stop_reason", str, where, "tool_use" if uses else "end_turn")
+    if stop_reason not in STOP_REASONS:
+        raise Invalid(f"{where}.stop_reason must be one of {', '.join(STOP_REASONS)}")
+    usage = member(source, "usage", dict, where, {})
+    only(usage, ["input_tokens", "output_tokens"], f"{where}.usage")
+    return Step(
+        text=member(source, "text", str, where, ""),
+        uses=uses,
+        stop_reason=stop_reason,
+        input_tokens=member(usage, "input_tokens", int, f"{where}.usage", None),
+        output_tokens=member(usage, "output_tokens", int, f"{where}.usage", None),
+        expect=_expect(member(source, "expect", dict, where, {}), f"{where}.expect"),
+        failure=_failure(source["error"], f"{where}.error") if "error" in source else None,
+    )
+
+
+def _use(key: str, value: object, where: str) -> Use:
+    source = obj(value, where)
+    only(source, ["id", "name", "input"], where)
+    # The same request must get the same reply, so an id follows from its place.
+    given = member(source, "id", str, where, "toolu_" + sha256(key.encode()).hexdigest()[:24])
+    return Use(id=given, name=member(source, "name", str, where), input=member(source, "input", dict, where))
+
+
+def _expect(source: Mapping[str, object], where: str) -> Expect:
+    only(source, ["last_contains", "tools", "system_contains"], where)
+    return Expect(
+        last_contains=strings(source.get("last_contains", []), f"{where}.last_contains"),
+        system_contains=strings(source.get("system_contains", []), f"{where}.system_contains"),
+        tools=strings(source["tools"], f"{where}.tools") if "tools" in source else None,
+    )
+
+
+def _failure(value: object, where: str) -> Failure:
+    source = obj(value, where)
+    only(source, ["status", "type", "message", "retry_after_s", "times"], where)
+    status = member(source, "status", int, where)
+    if not 400 <= status <= 599:
+        raise Invalid(f"{where}.status must be 400 to 599, not {status}")
+    times = member(source, "times", int, where, 1)
+    if times < 1:
+        raise Invalid(f"{where}.times must be at least 1, not {times}")
+    return Failure(
+        status=status,
+        type=member(source, "type", str, where, "api_error"),
+        message=member(source, "message", str, where, "scripted error"),
+        retry_after_s=member(source, "retry_after_s", float, where, None),
+        times=times,
+    )

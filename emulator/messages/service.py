@@ -1,0 +1,169 @@
+"""The service: POST /v1/messages, the scripts it plays, and the record of what it was asked."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter, deque
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass, field
+from hashlib import sha256
+from typing import Any
+
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import JSONResponse, Response, StreamingResponse
+
+from emulator.messages import reply
+from emulator.messages.rules import check_expected, check_request
+from emulator.messages.script import Failure, Step, read_script
+from emulator.reading import Invalid, obj
+from emulator.web import Receive, Scope, Send
+
+KEPT = 10_000
+DEFAULT = "default"
+
+
+@dataclass(slots=True)
+class _Play:
+    """A script and how far it has come."""
+
+    steps: tuple[Step, ...]
+    played: Counter[int] = field(default_factory=Counter)
+    failed: Counter[int] = field(default_factory=Counter)
+    unexpected: list[str] = field(default_factory=list)
+
+
+class _ScriptedError(Exception):
+    """The error that the script wants here."""
+
+    def __init__(self, failure: Failure) -> None:
+        super().__init__(failure.message)
+        self.failure = failure
+
+
+class Messages:
+    """
+    The application, and its scripts by name. The model `scripted/<name>` plays script `<name>` (`scripted` plays
+    `default`); the step is the number of assistant messages in the request, so a repeated request gets the same reply.
+    """
+
+    def __init__(self) -> None:
+        self._plays: dict[str, _Play] = {}
+        self._requests: deque[dict[str, Any]] = deque(maxlen=KEPT)
+
+    def put(self, name: str, script: object) -> None:
+        """Set a script, from JSON, and count anew; raises Invalid."""
+        self._plays[name] = _Play(read_script(name, script))
+
+    def remove(self, name: str) -> bool:
+        """Forget a script; false if it was not there."""
+        return self._plays.pop(name, None) is not None
+
+    def report(self, name: str) -> dict[str, Any] | None:
+        """How often each step was played and what went otherwise than scripted; None for an unknown script."""
+        play = self._plays.get(name)
+        if play is None:
+            return None
+        unplayed = [f"step {n} was never played" for n in range(len(play.steps)) if not play.played[n]]
+        return {
+            "name": name,
+            "steps": [{"played": play.played[n], "errors": play.failed[n]} for n in range(len(play.steps))],
+            "problems": [*play.unexpected, *unplayed],
+        }
+
+    def names(self) -> list[str]:
+        """The scripts there are."""
+        return sorted(self._plays)
+
+    def requests(self) -> list[dict[str, Any]]:
+        """What was asked, oldest first: `body`, `script`, `step`, `status`, `problem`. No headers, so no key."""
+        return list(self._requests)
+
+    def forget(self) -> None:
+        """Drop the record of requests."""
+        self._requests.clear()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request."""
+        request = Request(scope, receive)
+        try:
+            raw = await request.body()
+        except ClientDisconnect:
+            return
+        number = "req_" + sha256(raw).hexdigest()[:24]
+        await self._answer(request, raw, number)(scope, receive, send)
+
+    def _answer(self, request: Request, raw: bytes, number: str) -> Response:
+        if (request.method, request.url.path) != ("POST", "/v1/messages"):
+            return _refusal(404, "not_found_error", f"no {request.method} {request.url.path} here", number)
+        if not _has_key(request):
+            return _refusal(401, "authentication_error", "an x-api-key or Authorization: Bearer header is required", number)
+        record: dict[str, Any] = {"body": None, "script": None, "step": None, "status": 200, "problem": None}
+        self._requests.append(record)
+        try:
+            if "anthropic-version" not in request.headers:
+                raise Invalid("anthropic-version: header is required")
+            body = record["body"] = _parse(raw)
+            step = self._step(body, record)
+        except _ScriptedError as scripted:
+            record["status"] = scripted.failure.status
+            return _failure(scripted.failure, number)
+        except Invalid as error:
+            record["status"], record["problem"] = 400, str(error)
+            if play := self._plays.get(record["script"]):
+                play.unexpected.append(f"step {record['step']}: {error}" if record["step"] is not None else str(error))
+            return _refusal(400, "invalid_request_error", str(error), number)
+        whole = reply.message(step, body, number.replace("req_", "msg_"))
+        if body.get("stream"):
+            return StreamingResponse(_chunks(whole), media_type="text/event-stream", headers={"request-id": number})
+        return JSONResponse(whole, headers={"request-id": number})
+
+    def _step(self, body: Mapping[str, Any], record: dict[str, Any]) -> Step:
+        model = body.get("model")
+        family, _, name = (model if isinstance(model, str) else "").partition("/")
+        record["script"] = (name or DEFAULT) if family == "scripted" else None
+        check_request(body)
+        if family != "scripted":
+            raise Invalid(f"model: {model!r} is not scripted; name a script as scripted/<name>")
+        play = self._plays.get(record["script"])
+        if play is None:
+            raise Invalid(f"model: there is no script {record['script']!r}")
+        at = sum(message["role"] == "assistant" for message in body["messages"])
+        record["step"] = at
+        if at >= len(play.steps):
+            raise Invalid(f"the script {record['script']!r} ends after {len(play.steps)} steps")
+        step: Step = play.steps[at]
+        check_expected(step.expect, body)
+        if step.failure and play.failed[at] < step.failure.times:
+            play.failed[at] += 1
+            raise _ScriptedError(step.failure)
+        play.played[at] += 1
+        return step
+
+
+def _has_key(request: Request) -> bool:
+    # Any key will do. The SDK sends it as a bearer token, other clients in the header of its own.
+    scheme, _, token = request.headers.get("authorization", "").partition(" ")
+    return bool(request.headers.get("x-api-key") or (scheme.lower() == "bearer" and token.strip()))
+
+
+async def _chunks(whole: Mapping[str, Any]) -> AsyncIterator[bytes]:
+    for event in reply.stream(whole):
+        yield event
+
+
+def _parse(raw: bytes) -> dict[str, Any]:
+    try:
+        return obj(json.loads(raw), "request")
+    except (ValueError, RecursionError) as error:
+        raise Invalid(f"The request body is not valid JSON: {error}") from error
+
+
+def _refusal(status: int, kind: str, text: str, number: str) -> Response:
+    return JSONResponse(reply.error(kind, text, number), status, headers={"request-id": number})
+
+
+def _failure(failure: Failure, number: str) -> Response:
+    response = _refusal(failure.status, failure.type, failure.message, number)
+    if failure.retry_after_s is not None:
+        response.headers["retry-after"] = f"{failure.retry_after_s:g}"
+    return response

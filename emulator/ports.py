@@ -1,0 +1,59 @@
+"""Ports: loopback ports by purpose, the same again on the same data wherever they are still free."""
+
+from __future__ import annotations
+
+import json
+import socket
+import sys
+from pathlib import Path
+
+from emulator.files import replace
+from emulator.web import listen, port_of
+
+
+class Ports:
+    """Remembers ports in a file, since queued tasks and other programs keep the addresses they were given."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._known = _read(path)
+        self._held: dict[str, socket.socket] = {}
+
+    def bind(self, purpose: str, wanted: int = 0) -> socket.socket:
+        """A socket on the wanted port, or on the one remembered, or on any free one. Raises OSError if the wanted is taken."""
+        if wanted:
+            return self._remember(purpose, listen(wanted))
+        try:
+            return self._remember(purpose, listen(self._known.get(purpose, 0)))
+        except OSError:
+            return self._remember(purpose, listen())
+
+    def hold(self, purpose: str, wanted: int = 0) -> int:
+        """Keep a port for someone who will bind it himself; returns the port. Raises OSError like `bind`."""
+        self._held[purpose] = self.bind(purpose, wanted)
+        return port_of(self._held[purpose])
+
+    def release(self, purpose: str) -> None:
+        """Make way for the process that binds the port now."""
+        # Linux lets a second socket bind a port that nobody listens on, when both allow reuse: there it stays ours.
+        if sys.platform != "linux":
+            self._held[purpose].close()
+
+    def close(self) -> None:
+        """Give back the ports that are held."""
+        for sock in self._held.values():
+            sock.close()
+
+    def _remember(self, purpose: str, sock: socket.socket) -> socket.socket:
+        self._known[purpose] = port_of(sock)
+        replace(self._path, json.dumps(self._known, indent=1))
+        return sock
+
+
+def _read(path: Path) -> dict[str, int]:
+    # Remembered for convenience only: what cannot be read is forgotten.
+    try:
+        known = json.loads(path.read_text())
+    except (OSError, ValueError):
+        return {}
+    return {key: port for key, port in known.items() if isinstance(port, int)} if isinstance(known, dict) else {}

@@ -1,0 +1,5 @@
+"""Cloud Tasks: google.cloud.tasks.v2 over gRPC, on SQLite, delivering over HTTP."""
+
+from emulator.tasks.service import CloudTasks
+
+__all__ = ["CloudTasks"]

@@ -1,0 +1,77 @@
+"""Where events wait until they were acknowledged."""
+
+import json
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from emulator.storage import micros, moment, transaction
+
+# An event under way has no due time. Of events due together, the one that happened first is the first (number).
+SCHEMA = """
+create table if not exists events (
+    number integer primary key autoincrement, trigger text not null, made integer not null, due integer,
+    failures integer not null default 0, headers text not null, body blob not null);
+create index if not exists events_due on events (trigger, due) where due is not null;
+create index if not exists events_made on events (made);
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event:
+    """An event on its way to one trigger's function."""
+
+    number: int
+    made: datetime
+    failures: int
+    headers: dict[str, str]
+    body: bytes
+
+
+class Store:
+    """Rows in SQLite."""
+
+    def __init__(self, db: sqlite3.Connection) -> None:
+        self._db = db
+
+    def add(self, events: Sequence[tuple[str, dict[str, str], bytes]], now: datetime) -> None:
+        """Keep new events, each the name of a trigger, headers and a body; due now."""
+        rows = [(trigger, micros(now), micros(now), json.dumps(headers), body) for trigger, headers, body in events]
+        with transaction(self._db):
+            self._db.executemany("insert into events (trigger, made, due, headers, body) values (?, ?, ?, ?, ?)", rows)
+
+    def recover(self, trigger: str) -> None:
+        """Make due again what was under way when its delivery was cut off."""
+        self._db.execute("update events set due = 0 where trigger = ? and due is null", (trigger,))
+
+    def next_due(self, trigger: str) -> datetime | None:
+        """When the first of a trigger's events is due."""
+        query = "select min(due) from events where trigger = ? and due is not null"
+        (due,) = self._db.execute(query, (trigger,)).fetchone()
+        return None if due is None else moment(due)
+
+    def take(self, trigger: str) -> Event:
+        """The event that is due first, which is under way from now on."""
+        query = """update events set due = null where number =
+                   (select number from events where trigger = ? and due is not null order by due, number limit 1)
+                   returning number, made, failures, headers, body"""
+        number, made, failures, headers, body = self._db.execute(query, (trigger,)).fetchone()
+        return Event(number=number, made=moment(made), failures=failures, headers=json.loads(headers), body=body)
+
+    def failed(self, event: Event, due: datetime) -> None:
+        """Keep an event for another attempt."""
+        row = (micros(due), event.failures + 1, event.number)
+        self._db.execute("update events set due = ?, failures = ? where number = ?", row)
+
+    def remove(self, event: Event) -> None:
+        """Remove an event that was acknowledged, or given up."""
+        self._db.execute("delete from events where number = ?", (event.number,))
+
+    def expire(self, before: datetime) -> int:
+        """Remove events made before a time; returns how many."""
+        return self._db.execute("delete from events where made < ?", (micros(before),)).rowcount
+
+    def close(self) -> None:
+        """Close the file."""
+        self._db.close()

@@ -1,0 +1,54 @@
+"""A table of two small functions and a folder with their sources."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+ECHO = """
+import os
+import functions_framework.aio as ff
+
+@ff.http
+async def main(request):
+    return {"env": dict(os.environ), "pid": os.getpid(), "parent": os.getppid(), "body": (await request.body()).decode()}
+"""
+SEEN = """
+import os, pathlib
+import functions_framework.aio as ff
+
+@ff.cloud_event
+async def main(event):
+    with open(os.environ["SEEN"], "a") as file:
+        file.write(event["type"] + " " + event["document"] + "\\n")
+"""
+ROWS = [
+    {"name": "echo", "trigger": {"type": "http"}, "callers": ["anyone"], "identity": "an-echo", "timeout_s": 77},
+    {"name": "broken", "trigger": {"type": "http"}, "callers": ["anyone"], "identity": "a-wreck", "timeout_s": 60},
+    {
+        "name": "seen",
+        "trigger": {
+            "type": "firestore",
+            "event": "google.cloud.firestore.document.v1.created",
+            "document": "executions/{execution}",
+        },
+        "callers": ["a-trigger"],
+        "identity": "a-witness",
+        "timeout_s": 60,
+    },
+]
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    path = tmp_path / "functions.json"
+    path.write_text(json.dumps({"functions": ROWS}))
+    return path
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    for name, text in (("echo", ECHO), ("broken", "raise RuntimeError('no such luck')"), ("seen", SEEN)):
+        (tmp_path / "source" / name).mkdir(parents=True)
+        (tmp_path / "source" / name / "main.py").write_text(text)
+    return tmp_path / "source"

@@ -1,0 +1,174 @@
+"""The cloud as a whole, asked through its admin as the command line asks it."""
+
+import json
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import grpc
+import httpx
+import pytest
+from google.auth import jwt
+from google.cloud import firestore, secretmanager
+from google.cloud.secretmanager_v1.services.secret_manager_service.transports import SecretManagerServiceGrpcAsyncIOTransport
+
+from emulator.cloud import Cloud, Plan
+from emulator.lock import InUse
+
+
+@pytest.fixture
+def plan(table: Path, source: Path, tmp_path: Path) -> Plan:
+    return Plan(folder=tmp_path / "data", durable=True, project="a-project", table=table, source=source)
+
+
+@pytest.fixture
+async def cloud(plan: Plan) -> AsyncIterator[Cloud]:
+    async with Cloud(plan) as running:
+        yield running
+
+
+@pytest.fixture
+async def admin(cloud: Cloud) -> AsyncIterator[httpx.AsyncClient]:
+    async with httpx.AsyncClient(base_url=cloud.admin, trust_env=False, timeout=60) as client:
+        yield client
+
+
+async def test_the_status_names_every_function_and_service(admin: httpx.AsyncClient) -> None:
+    status = (await admin.get("/")).json()
+    assert status["project"] == "a-project"
+    assert {row["name"]: row["state"] for row in status["functions"]} == dict.fromkeys(["echo", "broken", "seen"], "stopped")
+    assert set(status["ports"]["metadata"]) == {"echo", "broken", "seen"}
+    assert status["env"]["FIRESTORE_EMULATOR_HOST"] == status["env"]["CLOUD_TASKS_EMULATOR_HOST"]
+
+
+async def test_a_function_is_run_changed_killed_and_stopped(admin: httpx.AsyncClient) -> None:
+    run = await admin.put("/functions/echo", json={"env": {"GIVEN": "1"}})
+    assert run.status_code == 200
+    env = (await admin.get(run.json()["url"])).json()["env"]
+    assert (env["GIVEN"], env["FERRYMAN_FUNCTION"], env["GOOGLE_CLOUD_PROJECT"]) == ("1", "echo", "a-project")
+    assert (await admin.post("/functions/echo/kill")).json()["state"] == "died"
+    assert (await admin.delete("/functions/echo")).json()["state"] == "stopped"
+    assert (await admin.delete("/functions/echo")).status_code == 404
+
+
+async def test_a_function_that_breaks_is_a_5xx_with_its_log(admin: httpx.AsyncClient) -> None:
+    answer = await admin.put("/functions/broken", json={"env": {}})
+    assert answer.status_code == 500
+    assert "no such luck" in answer.json()["error"]
+
+
+async def test_each_function_has_an_identity_of_its_own(cloud: Cloud, admin: httpx.AsyncClient) -> None:
+    metadata = (await admin.get("/")).json()["ports"]["metadata"]
+    url = "http://127.0.0.1:{}/computeMetadata/v1/instance/service-accounts/default/identity?audience=http://a"
+    emails = []
+    for name in ("echo", "seen"):
+        token = (await admin.get(url.format(metadata[name]), headers={"metadata-flavor": "Google"})).text
+        certs = (await admin.get(cloud.env["FERRYMAN_CERTS_URL"])).json()
+        emails.append(jwt.decode(token, certs=certs, audience="http://a")["email"])
+    assert emails == ["an-echo@a-project.iam.gserviceaccount.com", "a-witness@a-project.iam.gserviceaccount.com"]
+
+
+async def test_the_keys_are_the_same_wherever_they_are_asked_for(cloud: Cloud, admin: httpx.AsyncClient) -> None:
+    assert (await admin.get("/certs")).json() == (await admin.get(cloud.env["FERRYMAN_CERTS_URL"])).json()
+    assert (await admin.get("/jwks")).json()["keys"][0]["alg"] == "RS256"
+
+
+async def test_a_created_document_calls_its_function(
+    cloud: Cloud, admin: httpx.AsyncClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen = tmp_path / "seen"
+    await admin.put("/functions/seen", json={"env": {"SEEN": str(seen)}})
+    monkeypatch.setenv("FIRESTORE_EMULATOR_HOST", cloud.env["FIRESTORE_EMULATOR_HOST"])
+    client = firestore.AsyncClient(project="a-project")
+    await client.document("executions/one").set({"a": 1})
+    await cloud.triggers.idle()
+    client.close()
+    assert seen.read_text() == "google.cloud.firestore.document.v1.created executions/one\n"
+
+
+async def test_what_is_stored_is_there_after_the_next_start(plan: Plan) -> None:
+    for n in range(2):
+        async with Cloud(plan) as cloud, grpc.aio.insecure_channel(cloud.env["SECRET_MANAGER_EMULATOR_HOST"]) as channel:
+            client = secretmanager.SecretManagerServiceAsyncClient(
+                transport=SecretManagerServiceGrpcAsyncIOTransport(channel=channel)
+            )
+            if n == 0:
+                await client.create_secret(
+                    parent="projects/a-project", secret_id="s", secret={"replication": {"automatic": {}}}
+                )
+            assert (await client.get_secret(name="projects/a-project/secrets/s")).name.endswith("/secrets/s")
+
+
+async def test_two_clouds_do_not_share_a_folder(cloud: Cloud, plan: Plan) -> None:
+    with pytest.raises(InUse, match="is in use by another local cloud"):
+        await Cloud(plan).__aenter__()
+
+
+async def test_addresses_are_the_same_after_the_next_start(plan: Plan) -> None:
+    known = []
+    for _ in range(2):
+        async with Cloud(plan) as cloud:
+            known.append((cloud.admin, cloud.env, cloud.functions.url("echo"), cloud.internet.port))
+    assert known[0] == known[1]
+
+
+async def test_a_host_is_put_asked_and_removed(cloud: Cloud, admin: httpx.AsyncClient) -> None:
+    answer = await admin.put("/hosts/api.example.com", json={"routes": [{"path": "/"}]})
+    assert answer.json()["dial"] == {"25.0.0.1": cloud.internet.port}
+    await admin.put("/hosts/own.example.com", json={"port": 4443})
+    await admin.put("/hosts/odd.example.com", json={"routes": [], "addresses": ["10.0.0.1"], "dial": ["10.0.0.1"]})
+    assert set((await admin.get("/hosts")).json()["hosts"]) == {"api.example.com", "own.example.com", "odd.example.com"}
+    assert (await admin.delete("/hosts/api.example.com")).status_code == 200
+    assert (await admin.delete("/hosts/api.example.com")).status_code == 404
+    table = json.loads(cloud.internet.table.read_text())
+    assert str(cloud.internet.table) == cloud.env["FERRYMAN_PRETEND_INTERNET"]
+    assert table["dial"] == {"25.0.0.2": 4443, "10.0.0.1": cloud.internet.port}
+    assert (await admin.get("/requests", params={"host": "api.example.com"})).json() == {"requests": []}
+    assert (await admin.delete("/requests")).status_code == 200
+
+
+async def test_a_script_is_put_reported_and_removed(cloud: Cloud, admin: httpx.AsyncClient) -> None:
+    await admin.put("/scripts/rain", json={"steps": [{"text": "It rains."}]})
+    ask = {"model": "scripted/rain", "max_tokens": 9, "messages": [{"role": "user", "content": "Well?"}]}
+    headers = {"x-api-key": "any", "anthropic-version": "2023-06-01"}
+    await admin.post(f"{cloud.env['ANTHROPIC_BASE_URL']}/v1/messages", json=ask, headers=headers)
+    assert (await admin.get("/scripts/rain")).json()["problems"] == []
+    assert (await admin.get("/model/requests")).json()["requests"][0]["body"] == ask
+    assert (await admin.get("/scripts")).json() == {"scripts": ["rain"]}
+    assert (await admin.delete("/scripts/rain")).status_code == 200
+    assert (await admin.get("/scripts/rain")).status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "status", "says"),
+    [
+        ("PUT", "/functions/none", {"env": {}}, 404, "there is no function none"),
+        ("PUT", "/functions/echo", {"env": {"A": 1}}, 400, "body.env.A must be a string"),
+        ("PUT", "/functions/echo", {"env": {"A=B": ""}}, 400, "cannot stand in an environment"),
+        ("PUT", "/functions/echo", {"envs": {}}, 400, "unknown members: envs"),
+        ("PUT", "/functions/echo", [], 400, "must be an object"),
+        ("POST", "/functions/echo/kill", None, 404, "not running"),
+        ("PUT", "/hosts/api.example.com", {}, 400, "either port or routes"),
+        ("PUT", "/hosts/api.example.com", {"port": 0}, 400, "port must be"),
+        ("PUT", "/hosts/127.0.0.1", {"port": 1}, 400, "not a host name"),
+        ("PUT", "/hosts/a.example.com", {"port": 1, "addresses": ["x"]}, 400, "not an IP address"),
+        ("PUT", "/scripts/a", {"steps": []}, 400, "must not be empty"),
+        ("POST", "/ca", {"path": "relative.pem"}, 400, "must be absolute"),
+        ("POST", "/ca", {"path": "/nowhere.pem"}, 400, "cannot be read"),
+    ],
+)
+async def test_bad_input_is_named(admin: httpx.AsyncClient, method: str, path: str, body: Any, status: int, says: str) -> None:
+    answer = await admin.request(method, path, json=body)
+    assert answer.status_code == status
+    assert says in answer.json()["error"]
+
+
+@pytest.mark.parametrize("headers", [{"origin": "http://evil.example"}, {"host": "evil.example:80"}])
+async def test_a_page_in_a_browser_may_not_ask(cloud: Cloud, admin: httpx.AsyncClient, headers: dict[str, str]) -> None:
+    assert (await admin.post("/shutdown", headers=headers)).status_code == 403
+    assert not cloud.stopping.is_set()
+
+
+async def test_a_shutdown_is_asked_for(cloud: Cloud, admin: httpx.AsyncClient) -> None:
+    assert (await admin.post("/shutdown")).status_code == 202
+    assert cloud.stopping.is_set()

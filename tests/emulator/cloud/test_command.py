@@ -1,0 +1,139 @@
+"""`python -m emulator`, as a shell starts it and other programs find it."""
+
+import asyncio
+import json
+import os
+import signal
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+Start = Callable[..., Awaitable[asyncio.subprocess.Process]]
+ROOT = Path(__file__).resolve().parents[3]
+
+
+@pytest.fixture
+async def start(table: Path, source: Path) -> AsyncIterator[Start]:
+    """Starts the command; what is still running at the end is killed."""
+    started = []
+
+    async def begin(*more: str) -> asyncio.subprocess.Process:
+        process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-m", "emulator", "--functions", str(table), "--source", str(source), *more),
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+            cwd=ROOT,
+        )
+        started.append(process)
+        return process
+
+    yield begin
+    for process in started:
+        if process.returncode is None:
+            process.kill()
+        await process.communicate()
+
+
+async def exported(process: asyncio.subprocess.Process) -> dict[str, str]:
+    """The variables it prints once it answers."""
+    assert process.stdout
+    found = {}
+    while "LOCAL_CLOUD_ADMIN" not in found:
+        line = (await process.stdout.readline()).decode()
+        assert line.startswith("export "), line
+        key, _, value = line.removeprefix("export ").rstrip().partition("=")
+        found[key] = value
+    return found
+
+
+async def run_echo(admin: str) -> dict[str, Any]:
+    async with httpx.AsyncClient(base_url=admin, trust_env=False, timeout=60) as client:
+        url = (await client.put("/functions/echo", json={"env": {}})).json()["url"]
+        answer: dict[str, Any] = (await client.get(url)).json()
+        return answer
+
+
+async def ended(pid: int) -> None:
+    async with asyncio.timeout(20):
+        while _alive(pid):  # noqa: ASYNC110 - it is nobody's child here, so there is nothing to wait on
+            await asyncio.sleep(0.01)
+
+
+def _alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+        # One that nobody has collected yet is dead all the same.
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z" if sys.platform == "linux" else True
+    except OSError:
+        return False
+
+
+async def test_it_prints_what_it_writes_to_the_ready_file(start: Start, tmp_path: Path) -> None:
+    ready = tmp_path / "ready.json"
+    process = await start("--memory", "--project", "a-project", "--ready-file", str(ready))
+    printed = await exported(process)
+    written = json.loads(ready.read_text())
+    assert printed == {**written["env"], "LOCAL_CLOUD_ADMIN": written["admin"]}
+    assert (written["pid"], written["project"]) == (process.pid, "a-project")
+    assert set(written["functions"]) == {"echo", "broken", "seen"}
+    process.send_signal(signal.SIGINT)
+    assert await process.wait() == 0
+    assert not ready.exists()
+
+
+@pytest.mark.parametrize("how", ["SIGTERM", "SIGINT", "shutdown"])
+async def test_its_end_is_the_end_of_its_functions(start: Start, how: str) -> None:
+    process = await start("--memory")
+    admin = (await exported(process))["LOCAL_CLOUD_ADMIN"]
+    worker = await run_echo(admin)
+    if how == "shutdown":
+        async with httpx.AsyncClient(trust_env=False) as client:
+            await client.post(f"{admin}/shutdown")
+    else:
+        process.send_signal(signal.Signals[how])
+    assert await process.wait() == 0
+    assert process.stderr
+    assert await process.stderr.read() == b""
+    await ended(worker["pid"])
+
+
+async def test_functions_die_with_an_emulator_that_is_killed(start: Start, tmp_path: Path) -> None:
+    process = await start("--data", str(tmp_path / "data"))
+    worker = await run_echo((await exported(process))["LOCAL_CLOUD_ADMIN"])
+    process.kill()
+    await process.wait()
+    await ended(worker["pid"])
+    await ended(worker["parent"])
+    again = await start("--data", str(tmp_path / "data"))
+    assert (await run_echo((await exported(again))["LOCAL_CLOUD_ADMIN"]))["pid"] != worker["pid"]
+
+
+async def test_a_second_one_on_the_same_data_is_refused(start: Start, tmp_path: Path) -> None:
+    first = await start("--data", str(tmp_path / "data"))
+    await exported(first)
+    second = await start("--data", str(tmp_path / "data"))
+    _, said = await second.communicate()
+    assert second.returncode == 1
+    assert f"{tmp_path / 'data'} is in use by another local cloud (process {first.pid})".encode() in said
+
+
+async def test_a_busy_port_is_named(start: Start) -> None:
+    first = await start("--memory")
+    port = (await exported(first))["FIRESTORE_EMULATOR_HOST"].rpartition(":")[2]
+    second = await start("--memory", "--port", port)
+    _, said = await second.communicate()
+    assert second.returncode == 1
+    assert f"port {port} of 127.0.0.1 cannot be had".encode() in said
+
+
+async def test_a_table_that_cannot_be_read_is_named(start: Start, tmp_path: Path) -> None:
+    wrong = tmp_path / "wrong.json"
+    wrong.write_text("{}")
+    process = await start("--memory", "--functions", str(wrong))
+    _, said = await process.communicate()
+    assert process.returncode == 1
+    assert b"wrong.json is not a table of functions: the table.functions is missing" in said
