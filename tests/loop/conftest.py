@@ -1,0 +1,147 @@
+"""The loop on doubles: one owner, one task, tools that answer what a test tells them to."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from ferryman import catalog
+from ferryman.billing.prices import Prices
+from ferryman.domain.call import Ticket, ToolCall, ToolCallResult
+from ferryman.domain.execution import Execution
+from ferryman.domain.message import Reply
+from ferryman.domain.owner import Owner
+from ferryman.domain.plan import PLANS
+from ferryman.domain.task import Task
+from ferryman.domain.usage import Usage
+from ferryman.local.clock import START, HandClock
+from ferryman.local.executions import MemoryExecutions
+from ferryman.local.log import KeptLog
+from ferryman.local.memory import Memory
+from ferryman.local.model import ScriptedModel
+from ferryman.local.owners import MemoryOwners
+from ferryman.local.tasks import MemoryCredentials, MemoryTasks
+from ferryman.local.tickets import MemoryTickets
+from ferryman.loop.house import House
+from ferryman.loop.opening import epoch_of
+from ferryman.loop.run import deliver
+from ferryman.ports import Crossing
+from ferryman.tools.registry import ToolRegistry
+
+TASK = Task(
+    id="t",
+    owner="o",
+    name="report",
+    system_prompt="You report.",
+    task_prompt="Report for {{date}}.",
+    model="scripted/x",
+    tools=("http_get", "api_call"),
+    integrations=("coingecko", "webhook"),
+    created_at=START,
+    updated_at=START,
+)
+
+
+def says(text: str = "", *calls: tuple[str, dict[str, Any]], stop: str | None = None, tokens: int = 10) -> Reply:
+    """A reply with this text and these calls."""
+    blocks: list[dict[str, Any]] = [{"type": "text", "text": text}] if text else []
+    blocks += [
+        {"type": "tool_use", "id": f"toolu_{index}", "name": name, "input": arguments}
+        for index, (name, arguments) in enumerate(calls)
+    ]
+    usage = Usage(input_tokens=tokens, output_tokens=tokens)
+    return Reply(content=tuple(blocks), stop_reason=stop or ("tool_use" if calls else "end_turn"), usage=usage)
+
+
+def fetches(count: int = 1) -> Reply:
+    return says("", *[("http_get", {"url": f"https://api.coingecko.com/{number}"}) for number in range(count)])
+
+
+@dataclass
+class Stage:
+    """Everything the loop touches, for a test to look at and to turn."""
+
+    memory: Memory = field(default_factory=Memory)
+    clock: HandClock = field(default_factory=HandClock)
+    log: KeptLog = field(default_factory=KeptLog)
+    model: ScriptedModel = field(default_factory=lambda: ScriptedModel([]))
+    carried: list[Ticket] = field(default_factory=list)
+    scanned: list[Sequence[Any]] = field(default_factory=list)
+    on_call: Callable[[Ticket], ToolCallResult | Exception] = field(
+        default=lambda ticket: ToolCallResult(ticket.tool, f"answer {ticket.seq}", response_status=200)
+    )
+    on_scan: Callable[[Sequence[Any]], Sequence[Any]] = field(default=lambda content: content)
+
+    def __post_init__(self) -> None:
+        self.tickets = MemoryTickets(self.memory)
+        self.memory.owners["o"] = Owner(id="o", plan="pro", created_at=START)
+        self.memory.tasks["t"] = TASK
+        self.start()
+
+    def start(self, **fields: Any) -> None:
+        self.memory.executions["e"] = Execution(id="e", task="t", owner="o", created_at=START, **fields)
+
+    def task(self, **changes: Any) -> None:
+        self.memory.tasks["t"] = replace(self.memory.tasks["t"], **changes)
+
+    @property
+    def execution(self) -> Execution:
+        return self.memory.executions["e"]
+
+    @property
+    def results(self) -> list[ToolCallResult]:
+        return [ticket.result for _, ticket in sorted(self.memory.tickets["e"].items())]
+
+    def house(self) -> House:
+        return House(
+            owners=MemoryOwners(self.memory),
+            tasks=MemoryTasks(self.memory),
+            credentials=MemoryCredentials(self.memory),
+            executions=MemoryExecutions(self.memory),
+            model=self.model,
+            scanner=self,
+            registry=ToolRegistry(self._carry),
+            clock=self.clock,
+            tracer=self.log,
+            seal=lambda execution, seq, arguments: b"sealed:" + arguments,
+            price=Prices({"scripted": {"input": "3", "output": "15"}}).of,
+            plans=PLANS,
+            integrations=catalog.load(),
+            lease=timedelta(minutes=2),
+            patience=timedelta(minutes=25),
+        )
+
+    async def _carry(self, call: ToolCall, crossing: Crossing) -> ToolCallResult:
+        now, seq, epoch = self.clock.now(), crossing.ticket.seq, epoch_of(crossing.execution)
+        errand = await self.tickets.claim("e", seq, epoch=epoch, tool=call.name, now=now)
+        self.carried.append(errand.ticket)
+        result = self.on_call(errand.ticket)
+        if isinstance(result, Exception):
+            raise result
+        await self.tickets.settle("e", seq, attempt=errand.ticket.attempt, result=result, now=now)
+        crossing.carried = True
+        return result
+
+    async def scan(self, execution: str, *, epoch: int, content: Sequence[Any]) -> Sequence[Any]:
+        self.scanned.append(content)
+        return self.on_scan(content)
+
+    async def run(self, *script: Reply | Exception) -> bool:
+        if script:
+            self.model = ScriptedModel(script)
+        return await deliver(self.house(), "e", holder="h")
+
+
+def redacted(content: Sequence[Any]) -> Sequence[Any]:
+    """What a key holder would answer when the key in the content is `hunter2hunter2hunter2`."""
+    return json.loads(json.dumps(list(content)).replace("hunter2hunter2hunter2", "[redacted:KEY]"))
+
+
+@pytest.fixture
+def stage() -> Stage:
+    return Stage()

@@ -1,0 +1,54 @@
+"""Cancel: what was not sent is not sent."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ferryman.domain.call import ToolCallResult
+from ferryman.domain.execution import Status
+from tests.loop.conftest import fetches, says
+
+
+def cancel(stage) -> None:
+    stage.memory.executions["e"] = replace(stage.execution, cancel_requested=True)
+
+
+async def test_a_cancel_before_the_next_model_call_kills_the_execution(stage):
+    def on_call(ticket):
+        cancel(stage)
+        return ToolCallResult(ticket.tool, "sent", response_status=200)
+
+    stage.on_call = on_call
+    await stage.run(fetches(), says("never"))
+    assert (stage.execution.status, stage.execution.error, len(stage.model.prompts)) == (Status.KILLED, "cancelled", 1)
+
+
+async def test_a_call_that_was_sent_finishes_and_those_after_it_are_not_sent(stage):
+    def on_call(ticket):
+        cancel(stage)
+        return ToolCallResult(ticket.tool, "sent", response_status=200)
+
+    stage.on_call = on_call
+    await stage.run(fetches(3), says("never"))
+    assert len(stage.carried) == 1
+    assert [result.block_reason for result in stage.results] == [None, "cancelled", "cancelled"]
+
+
+async def test_every_call_of_a_killed_execution_is_in_the_audit_list_once(stage):
+    def on_call(ticket):
+        cancel(stage)
+        return ToolCallResult(ticket.tool, "sent", response_status=200)
+
+    stage.on_call = on_call
+    await stage.run(fetches(3), says("never"))
+    assert stage.execution.tool_calls_total == 3
+
+
+async def test_a_task_disabled_under_way_sends_no_further_call(stage):
+    def on_call(ticket):
+        stage.task(enabled=False)
+        return ToolCallResult(ticket.tool, "sent", response_status=200)
+
+    stage.on_call = on_call
+    await stage.run(fetches(2), says("never"))
+    assert (len(stage.carried), stage.execution.error) == (1, "the task was disabled or deleted")

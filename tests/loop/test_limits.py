@@ -1,0 +1,73 @@
+"""The limits of the plan, as the loop applies them call by call."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from tests.loop.conftest import fetches, says
+
+
+def guru(stage) -> None:
+    stage.memory.owners["o"] = replace(stage.memory.owners["o"], plan="guru")
+
+
+async def test_the_eleventh_call_of_a_minute_is_answered_by_guru_with_the_limit(stage):
+    guru(stage)
+    await stage.run(fetches(11), says("done"))
+    assert len(stage.carried) == 10
+    assert stage.results[10].content == "Error: Rate limit reached (10 API calls per minute)"
+    assert (stage.results[10].blocked, stage.results[10].block_reason) == (True, "rate_limited")
+
+
+async def test_a_limit_does_not_end_the_execution(stage):
+    guru(stage)
+    await stage.run(fetches(11), says("with what I have"))
+    assert stage.execution.output == "with what I have"
+
+
+async def test_the_twenty_first_call_of_an_execution_is_answered_by_guru_with_the_limit(stage):
+    guru(stage)
+    original = stage.on_call
+
+    def on_call(ticket):
+        stage.clock.turn(7)
+        return original(ticket)
+
+    stage.on_call = on_call
+    await stage.run(fetches(10), fetches(11), says("done"))
+    assert len(stage.carried) == 20
+    assert stage.results[20].content == "Error: Execution limit reached (20 API calls)"
+
+
+async def test_the_limit_is_checked_before_the_arguments_are_even_read(stage):
+    guru(stage)
+    await stage.run(says("", *[("api_call", {})] * 11), says("done"))
+    assert stage.results[10].block_reason == "rate_limited"
+
+
+async def test_an_unknown_tool_does_not_count(stage):
+    guru(stage)
+    await stage.run(says("", *[("nothing", {})] * 10, ("http_get", {})), says("done"))
+    assert len(stage.carried) == 1
+    assert stage.results[0].content == "Error: unknown tool 'nothing'"
+
+
+async def test_a_tool_the_task_did_not_enable_is_not_carried(stage):
+    await stage.run(says("", ("webhook", {})), says("done"))
+    assert (stage.carried, stage.results[0].content) == ([], "Error: tool 'webhook' is not enabled for this task")
+
+
+async def test_the_limits_hold_over_an_interruption(stage):
+    from ferryman.ports import Unavailable
+
+    guru(stage)
+    assert not await stage.run(fetches(10), Unavailable("busy"))
+    await stage.run(fetches(1), says("done"))
+    assert len(stage.carried) == 10
+    assert stage.results[10].block_reason == "rate_limited"
+
+
+async def test_a_refused_call_is_described_by_what_it_asked_for(stage):
+    await stage.run(says("", ("webhook", {"url": "https://a.test/", "method": "post", "credential": "KEY"})), says("done"))
+    result = stage.results[0]
+    assert (result.url, result.method, result.credential_used) == ("https://a.test/", "POST", "KEY")

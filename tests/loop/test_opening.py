@@ -1,0 +1,56 @@
+"""The opening: the remit that is frozen, and what the model is told."""
+
+from __future__ import annotations
+
+from tests.loop.conftest import says
+
+
+async def test_the_remit_is_frozen_from_task_plan_and_integrations(stage):
+    stage.task(webhook_urls=("https://hooks.test/x",), webhook_match="url")
+    await stage.run(says("done"))
+    remit = stage.execution.remit
+    assert (remit.plan.name, remit.tools, remit.webhook) == ("pro", ("http_get", "api_call"), True)
+    assert (remit.webhook_urls, remit.webhook_match) == (("https://hooks.test/x",), "url")
+    assert "api.coingecko.com" in remit.domains
+
+
+async def test_a_change_of_the_task_does_not_reach_an_execution_under_way(stage):
+    from ferryman.ports import Unavailable
+
+    await stage.run(Unavailable("busy"))
+    stage.task(tools=(), integrations=())
+    await stage.run(says("done"))
+    assert stage.execution.remit.tools == ("http_get", "api_call")
+
+
+async def test_the_model_is_shown_the_enabled_tools_only(stage):
+    await stage.run(says("done"))
+    assert [tool["name"] for tool in stage.model.prompts[0].tools] == ["api_call", "http_get"]
+
+
+async def test_the_safety_preamble_stands_before_the_tasks_own_prompt(stage):
+    await stage.run(says("done"))
+    system = stage.model.prompts[0].system
+    assert "Never include API keys" in system
+    assert "<tool_response>" in system
+    assert system.index("Never include") < system.index("You report.")
+
+
+async def test_the_variables_of_the_prompt_are_put_in(stage):
+    stage.task(task_prompt="{{date}} {{datetime}} {{execution_id}} {{task_name}}")
+    await stage.run(says("done"))
+    asked = stage.model.prompts[0].messages[0]["content"]
+    assert asked == "2026-11-21 2026-11-21T12:00:00+00:00 e report"
+
+
+async def test_the_input_of_the_execution_follows_the_prompt(stage):
+    stage.start(input="Only bitcoin.")
+    await stage.run(says("done"))
+    assert stage.model.prompts[0].messages[0]["content"].endswith("\n\nOnly bitcoin.")
+
+
+async def test_step_zero_holds_everything_a_replay_needs(stage):
+    await stage.run(says("done"))
+    opening, prompt = stage.memory.openings["e"], stage.model.prompts[0]
+    assert (opening.model, opening.system, opening.max_tokens) == (prompt.model, prompt.system, 4_096)
+    assert (list(opening.tools), opening.temperature) == (list(prompt.tools), 0.3)

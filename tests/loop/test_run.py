@@ -1,0 +1,223 @@
+"""A delivery, from the claim to the end."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import pytest
+
+from ferryman.domain.call import TicketState, ToolCallResult
+from ferryman.domain.execution import Lease, Status
+from ferryman.ports import Rejected, Unavailable
+from tests.loop.conftest import fetches, says
+
+
+async def test_an_answer_without_calls_completes_the_execution(stage):
+    assert await stage.run(says("done"))
+    assert (stage.execution.status, stage.execution.output) == (Status.COMPLETED, "done")
+
+
+async def test_the_results_of_a_turn_are_what_the_model_reads_next_in_call_order(stage):
+    await stage.run(fetches(2), says("done"))
+    results = stage.model.prompts[1].messages[-1]
+    assert results["role"] == "user"
+    assert [(block["tool_use_id"], block["content"]) for block in results["content"]] == [
+        ("toolu_0", "answer 0"),
+        ("toolu_1", "answer 1"),
+    ]
+
+
+async def test_calls_of_one_turn_are_carried_one_after_the_other(stage):
+    under_way = []
+
+    def on_call(ticket):
+        under_way.append([other.seq for other in stage.memory.tickets["e"].values() if other.state is TicketState.SENT])
+        return ToolCallResult(ticket.tool, "", response_status=200)
+
+    stage.on_call = on_call
+    await stage.run(fetches(3), says("done"))
+    assert under_way == [[0], [1], [2]]
+
+
+async def test_the_turn_is_journaled_with_its_tickets_before_any_call_is_carried(stage):
+    seen = []
+
+    def on_call(ticket):
+        seen.append((len(stage.memory.steps["e"]), len(stage.memory.tickets["e"])))
+        return ToolCallResult(ticket.tool, "")
+
+    stage.on_call = on_call
+    await stage.run(fetches(2), says("done"))
+    assert seen == [(1, 2), (1, 2)]
+
+
+async def test_an_error_result_is_told_as_an_error_and_the_loop_goes_on(stage):
+    stage.on_call = lambda ticket: ToolCallResult(ticket.tool, "Error: request timed out (30s)")
+    await stage.run(fetches(), says("done anyway"))
+    assert stage.model.prompts[1].messages[-1]["content"][0]["is_error"] is True
+    assert stage.execution.status is Status.COMPLETED
+
+
+async def test_a_targets_own_error_is_an_ordinary_result(stage):
+    stage.on_call = lambda ticket: ToolCallResult(ticket.tool, "<tool_response>oops</tool_response>", response_status=500)
+    await stage.run(fetches(), says("done"))
+    assert "is_error" not in stage.model.prompts[1].messages[-1]["content"][0]
+
+
+async def test_every_result_is_in_the_audit_list(stage):
+    await stage.run(fetches(2), says("", ("nothing", {})), says("done"))
+    assert [row.tool for row in stage.execution.tool_calls] == ["http_get", "http_get", "nothing"]
+    assert stage.execution.tool_calls_total == 3
+
+
+async def test_the_audit_list_ends_at_fifty_and_the_count_goes_on(stage):
+    stage.task(max_iterations=50)
+    await stage.run(*[says("", *[("nothing", {})] * 20)] * 3, says("done"))
+    assert (len(stage.execution.tool_calls), stage.execution.tool_calls_total) == (50, 60)
+
+
+async def test_an_authenticated_call_costs_half_a_credit_on_top_of_the_tokens(stage):
+    stage.on_call = lambda ticket: ToolCallResult("api_call", "", credential_used="KEY", response_status=200)
+    await stage.run(says("", ("api_call", {})), says("done"))
+    tokens = 2 * (10 * Decimal(3) + 10 * Decimal(15)) / 1000
+    assert stage.execution.credits_used == tokens + Decimal("0.5")
+
+
+async def test_the_iteration_cap_brings_one_closing_call_without_tools(stage):
+    stage.task(max_iterations=2)
+    await stage.run(fetches(), fetches(), says("so far"))
+    assert [prompt.closing for prompt in stage.model.prompts] == [False, False, True]
+    assert (stage.execution.status, stage.execution.output, stage.execution.iterations) == (Status.COMPLETED, "so far", 2)
+
+
+async def test_a_call_in_the_closing_reply_is_not_carried(stage):
+    stage.task(max_iterations=1)
+    await stage.run(fetches(), says("bye", ("http_get", {})))
+    assert len(stage.carried) == 1
+
+
+async def test_a_finished_execution_is_not_run_again(stage):
+    await stage.run(says("done"))
+    assert await stage.run()
+    assert len(stage.model.prompts) == 1
+
+
+async def test_an_execution_that_does_not_exist_is_forgotten(stage):
+    del stage.memory.executions["e"]
+    assert await stage.run()
+
+
+async def test_an_execution_under_another_lease_is_to_be_delivered_again(stage):
+    stage.start(status=Status.RUNNING, lease=Lease(holder="other", epoch=1, expires_at=stage.clock.turn(60)))
+    stage.clock.turn(-60)
+    assert not await stage.run()
+
+
+@pytest.mark.parametrize(
+    ("change", "error"),
+    [
+        ({"enabled": False}, "the task is disabled"),
+        ({"owner": "another"}, "the task was deleted"),
+        ({"model": "unpriced"}, "model unpriced has no price"),
+        ({"task_prompt": "start xmrig"}, "the prompt asks for crypto mining, which tasks may not do"),
+    ],
+)
+async def test_an_execution_that_cannot_start_fails_with_the_reason(stage, change, error):
+    stage.task(**change)
+    assert await stage.run()
+    assert (stage.execution.status, stage.execution.error) == (Status.FAILED, error)
+
+
+async def test_an_input_that_asks_for_abuse_fails_before_any_model_sees_it(stage):
+    stage.start(input="open a reverse shell")
+    await stage.run(says("never"))
+    assert (stage.execution.status, stage.model.prompts) == (Status.FAILED, [])
+
+
+async def test_a_plan_that_cannot_run_tasks_fails_the_execution(stage):
+    stage.memory.owners["o"] = stage.memory.owners["o"].__class__(id="o", plan="free", created_at=stage.clock.now())
+    await stage.run()
+    assert stage.execution.error == "the owner's plan cannot run tasks"
+
+
+async def test_too_few_credits_this_month_fail_the_execution(stage):
+    owner = stage.memory.owners["o"]
+    spent = owner.__class__(id="o", plan="pro", month="2026-11", credits_used=Decimal(54_950), created_at=owner.created_at)
+    stage.memory.owners["o"] = spent
+    await stage.run()
+    assert stage.execution.error == "100 credits are not left this month on plan pro"
+    assert stage.memory.owners["o"].credits_reserved == 0
+
+
+async def test_what_was_reserved_is_released_and_what_was_used_is_charged(stage):
+    await stage.run(says("done"))
+    owner = stage.memory.owners["o"]
+    assert (owner.credits_reserved, owner.credits_used) == (0, stage.execution.credits_used)
+
+
+async def test_a_model_call_the_credits_do_not_cover_is_not_made(stage):
+    stage.task(max_credits=Decimal("0.01"))
+    await stage.run(says("never"))
+    assert (stage.execution.status, stage.model.prompts) == (Status.FAILED, [])
+    assert stage.execution.error == "the credit limit of this execution was reached (max_credits 0.01)"
+
+
+async def test_a_model_is_given_no_more_tokens_than_the_credits_cover(stage):
+    stage.task(max_credits=Decimal(20))
+    await stage.run(says("done"))
+    assert 64 <= stage.model.prompts[0].max_tokens < 4_096
+
+
+async def test_a_paid_call_the_credits_do_not_cover_is_answered_and_not_carried(stage):
+    stage.task(max_credits=Decimal(20))
+    await stage.run(says("", *[("api_call", {})] * 2, tokens=1_085), says("done"))
+    assert stage.carried == []
+    assert stage.results[0].block_reason == "credits_exhausted"
+
+
+async def test_a_provider_that_refuses_fails_the_execution(stage):
+    await stage.run(Rejected("the model's provider refused the request (400)"))
+    assert (stage.execution.status, stage.execution.error) == (Status.FAILED, "the model's provider refused the request (400)")
+
+
+async def test_a_provider_that_is_busy_is_asked_again_by_a_later_delivery(stage):
+    assert not await stage.run(fetches(), Unavailable("busy"))
+    assert await stage.run(says("done"))
+    assert (stage.execution.output, len(stage.carried)) == ("done", 1)
+
+
+async def test_a_fault_of_ours_ends_the_execution_without_its_text(stage):
+    await stage.run(RuntimeError("hunter2"))
+    assert (stage.execution.status, stage.execution.error) == (Status.FAILED, "an internal fault ended the execution")
+    assert "hunter2" not in repr(stage.log.lines)
+
+
+@pytest.mark.parametrize(
+    ("stop", "error"),
+    [("max_tokens", "the model's reply was cut at max_tokens"), ("refusal", "the model refused the task")],
+)
+async def test_a_reply_that_stopped_short_fails_with_the_reason(stage, stop, error):
+    await stage.run(says("partial", stop=stop))
+    assert (stage.execution.status, stage.execution.error, stage.execution.output) == (Status.FAILED, error, "partial")
+
+
+async def test_a_call_of_a_reply_that_was_cut_is_not_carried(stage):
+    await stage.run(says("", ("http_get", {}), stop="max_tokens"))
+    assert stage.carried == []
+
+
+async def test_an_execution_that_takes_too_long_ends_as_timeout(stage):
+    def slow(ticket):
+        stage.clock.turn(26 * 60)
+        stage.memory.executions["e"] = stage.execution.__class__(
+            **{
+                **{name: getattr(stage.execution, name) for name in stage.execution.__dataclass_fields__},
+                "lease": Lease(holder="h", epoch=1, expires_at=stage.clock.now().replace(year=2030)),
+            }
+        )
+        return ToolCallResult(ticket.tool, "late")
+
+    stage.on_call = slow
+    await stage.run(fetches(), says("never"))
+    assert (stage.execution.status, stage.execution.error) == (Status.TIMEOUT, "the execution took longer than 1500 seconds")
+    assert stage.results[0].content == "late"

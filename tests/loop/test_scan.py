@@ -1,0 +1,75 @@
+"""What the model says is looked through before it comes to rest."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from ferryman.domain.credential import AuthType, Label, Sealed
+from ferryman.domain.event import events
+from ferryman.local.clock import START
+from tests.loop.conftest import redacted, says
+
+KEY = "hunter2hunter2hunter2"
+
+
+@pytest.fixture
+def keyed(stage):
+    """A task with a credential whose value is the key, and a key holder that knows it."""
+    label = Label(owner="o", task="t", name="KEY", version=1, service="coingecko", auth_type=AuthType.BEARER, hosts=())
+    sealed = Sealed(label=label, ciphertext=b"", key_version=1, created_at=START, updated_at=START)
+    stage.memory.credentials["t"] = {"KEY": sealed}
+    stage.on_scan = redacted
+    return stage
+
+
+def everything_at_rest(stage) -> str:
+    tickets = {seq: replace(ticket, arguments=b"") for seq, ticket in stage.memory.tickets.get("e", {}).items()}
+    told = list(events(stage.execution, list(stage.memory.steps["e"].values()), tickets))
+    rest = [stage.memory.openings, stage.memory.steps, told, stage.execution.output, stage.execution.tool_calls]
+    return str([*rest, [(ticket.shown, ticket.result) for ticket in tickets.values()], stage.log.lines, *map(str, told)]) + "".join(
+        f"{step.content}" for step in stage.memory.steps["e"].values()
+    )
+
+
+async def test_a_key_in_the_final_text_does_not_come_to_rest(keyed):
+    await keyed.run(says(f"the key is {KEY}"))
+    assert keyed.execution.output == "the key is [redacted:KEY]"
+    assert KEY not in everything_at_rest(keyed)
+
+
+async def test_a_key_in_the_arguments_comes_to_rest_sealed_only(keyed):
+    await keyed.run(says("", ("http_get", {"url": f"https://a.test/{KEY}"})), says("done"))
+    assert keyed.carried[0].arguments == b'sealed:{"url": "https://a.test/' + KEY.encode() + b'"}'
+    assert keyed.memory.tickets["e"][0].shown == {"url": "https://a.test/[redacted:KEY]"}
+    assert KEY not in everything_at_rest(keyed)
+
+
+async def test_the_model_reads_its_own_words_in_the_form_that_came_to_rest(keyed):
+    await keyed.run(says("", ("http_get", {"url": f"https://a.test/{KEY}"})), says("done"))
+    assert KEY not in str(keyed.model.prompts[1].messages)
+
+
+async def test_a_key_pasted_into_the_prompt_does_not_reach_the_model(keyed):
+    keyed.task(task_prompt=f"Use {KEY}.", system_prompt=f"The key is {KEY}.")
+    await keyed.run(says("done"))
+    prompt = keyed.model.prompts[0]
+    assert KEY not in prompt.system
+    assert prompt.messages[0]["content"] == "Use [redacted:KEY]."
+
+
+async def test_the_names_of_the_credentials_are_told_and_nothing_else_of_them(keyed):
+    await keyed.run(says("done"))
+    assert "Credentials available by name: KEY." in keyed.model.prompts[0].system
+
+
+async def test_a_key_in_an_unknown_tools_name_does_not_come_to_rest(keyed):
+    await keyed.run(says("", (KEY, {})), says("done"))
+    assert KEY not in everything_at_rest(keyed)
+    assert KEY not in str(keyed.model.prompts[1].messages)
+
+
+async def test_a_task_without_credentials_has_nothing_to_look_for(stage):
+    await stage.run(says("done"))
+    assert stage.scanned == []
