@@ -15,7 +15,10 @@ delete from documents where wire is null and at < (select max(at) from documents
 
 
 class Disk:
-    """One SQLite file in WAL mode: what was committed survives the death of the process at any line."""
+    """One SQLite file in WAL mode: what was committed survives the death of the process at any line.
+
+    The death of the machine may cost the last moments, for SQLite syncs only at its checkpoints.
+    """
 
     def __init__(self, path: Path) -> None:
         """Open or create the file; raises RuntimeError when another process has it open."""
@@ -31,6 +34,8 @@ class Disk:
             self._connection.executescript(SCHEMA)
         except sqlite3.OperationalError as error:
             self._connection.close()
+            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY:
+                raise
             raise RuntimeError(f"{path} is in use by another process") from error
 
     def load(self) -> Iterator[Version]:

@@ -8,13 +8,11 @@ from typing import Any, Protocol
 from .databases import Databases
 from .errors import StatusError, invalid
 from .history import History, Version
+from .notices import document_change, gone, removed, resume_point, target_change
 from .paths import check_document
 from .query import Query
 from .store import Store
-from .wire import TargetChange, message, stamp
 
-ListenResponse = message("ListenResponse")
-TOKEN_BYTES = 8
 FIRST_TARGET = 1
 
 
@@ -181,49 +179,3 @@ async def forward(requests: AsyncIterator[Any], inbox: asyncio.Queue[Any]) -> No
             inbox.put_nowait(request)
     finally:
         inbox.put_nowait(None)
-
-
-def resume_point(wanted: Any) -> int | None:
-    """The moment (micros) from which a target goes on; 0, which is never remembered, for a token that is not ours."""
-    match wanted.WhichOneof("resume_type"):
-        case "resume_token" if wanted.resume_token:
-            token = wanted.resume_token
-            return int.from_bytes(token, "big") if len(token) == TOKEN_BYTES else 0
-        case "read_time":
-            return int(wanted.read_time.seconds * 1_000_000 + wanted.read_time.nanos // 1000)
-    return None
-
-
-def target_change(kind: str, *ids: int, at: int | None = None) -> Any:
-    response = ListenResponse()
-    response.target_change.target_change_type = TargetChange.TargetChangeType.Value(kind)
-    response.target_change.target_ids.extend(ids)
-    if at is not None:
-        stamp(response.target_change.read_time, at)
-        response.target_change.resume_token = at.to_bytes(TOKEN_BYTES, "big")
-    return response
-
-
-def removed(number: int, cause: StatusError | None = None) -> Any:
-    response = target_change("REMOVE", number)
-    if cause is not None:
-        response.target_change.cause.code = cause.number
-        response.target_change.cause.message = cause.text
-    return response
-
-
-def document_change(number: int, version: Version) -> Any:
-    response = ListenResponse()
-    response.document_change.document.CopyFrom(version.document)
-    response.document_change.target_ids.append(number)
-    return response
-
-
-def gone(number: int, name: str, at: int, *, deleted: bool) -> Any:
-    """A document has left a target, by deletion or because it matches no more."""
-    response = ListenResponse()
-    notice = response.document_delete if deleted else response.document_remove
-    notice.document = name
-    notice.removed_target_ids.append(number)
-    stamp(notice.read_time, at)
-    return response

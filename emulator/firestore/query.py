@@ -13,24 +13,6 @@ from .values import REFERENCE, Key, key
 from .wire import StructuredQuery
 
 
-class Descending:
-    """A sort key turned round."""
-
-    __slots__ = ("key",)
-
-    def __init__(self, key: Key) -> None:
-        self.key = key
-
-    def __lt__(self, other: "Descending") -> bool:
-        return other.key < self.key
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Descending) and other.key == self.key
-
-    def __hash__(self) -> int:
-        return hash(self.key)
-
-
 class Query:
     """A query bound to a database; it may be run at any moment, and asked whether a document belongs to it."""
 
@@ -46,6 +28,7 @@ class Query:
             self._predicate = filters.predicate(query.where)
             inequalities |= {path for path, operator, _ in filters.leaves(query.where) if operator in filters.INEQUALITIES}
         self.orders = orders_of(query, inequalities)
+        self._needed = [path for path, _ in self.orders if path != NAME]
         self._start = self._cursor(query.start_at) if query.HasField("start_at") else None
         self._end = self._cursor(query.end_at) if query.HasField("end_at") else None
         self.limit: int | None = query.limit.value if query.HasField("limit") else None
@@ -93,8 +76,9 @@ class Query:
         """Whether a version passes the filter, has every field sorted by and lies between the cursors."""
         if self._predicate is not None and not self._predicate(version):
             return False
-        if any(version.key(path) is None for path, _ in self.orders):
-            return False
+        for path in self._needed:
+            if version.key(path) is None:
+                return False
         if self._start is not None:
             side = self._compare(version, self._start[0])
             if side < 0 or (side == 0 and not self._start[1]):
@@ -113,12 +97,24 @@ class Query:
     def run(self, at: int) -> list[Version]:
         """The documents at a moment (micros), in order, within offset and limit."""
         found = [version for version in self._history.within(self.collections(), at) if self.matches(version)]
-        if self.limit is not None:
-            return heapq.nsmallest(self.offset + self.limit, found, key=self._rank)[self.offset :]
-        return sorted(found, key=self._rank)[self.offset :]
+        end = None if self.limit is None else self.offset + self.limit
+        return self._sorted(found, end)[self.offset : end]
 
-    def _rank(self, version: Version) -> tuple[Any, ...]:
-        return tuple([Descending(version.key(p) or ()) if turned else version.key(p) for p, turned in self.orders])
+    def _sorted(self, found: list[Version], most: int | None) -> list[Version]:
+        """All of the documents in order, or at least the first `most` of them."""
+        directions = {turned for _, turned in self.orders}
+        if len(directions) == 1:
+            (turned,) = directions
+            if most is not None:
+                return (heapq.nlargest if turned else heapq.nsmallest)(most, found, key=self._rank)
+            return sorted(found, key=self._rank, reverse=turned)
+        # Sorting is stable, so the last order goes first.
+        for path, turned in reversed(self.orders):
+            found.sort(key=lambda version: version.key(path) or (), reverse=turned)
+        return found
+
+    def _rank(self, version: Version) -> list[Key | None]:
+        return [version.key(path) for path, _ in self.orders]
 
     def _cursor(self, cursor: Any) -> tuple[list[Key], bool]:
         if len(cursor.values) > len(self.orders):

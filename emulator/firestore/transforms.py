@@ -4,7 +4,7 @@ from typing import Any
 
 from .errors import invalid
 from .fields import get, parse, put
-from .values import is_number, key, number
+from .values import check_reserved, is_number, key, number
 from .wire import Document, Value, stamp
 
 INT64 = 2**63
@@ -14,6 +14,7 @@ REQUEST_TIME = 1
 def transform(document: Document, step: Any, at: int) -> Value:
     """Apply one FieldTransform to the document; the value that the write's result reports for it."""
     path = parse(step.field_path)
+    check_reserved(path[0])
     current = get(document.fields, path)
     reported: Value | None = None
     match step.WhichOneof("transform_type"):

@@ -69,10 +69,15 @@ def number(value: Value) -> int | float:
 def check_fields(fields: Any) -> None:
     """Refuse what cannot be stored, and cut timestamps to microseconds; raises INVALID_ARGUMENT."""
     for name, value in fields.items():
-        if RESERVED.fullmatch(name):
-            raise invalid(f'The property.name "{name}" is reserved.')
+        check_reserved(name)
         check_name(name)
         check_value(value)
+
+
+def check_reserved(name: str) -> None:
+    """Refuse a document's own field of a name such as __this__; within maps such names may stand."""
+    if RESERVED.fullmatch(name):
+        raise invalid(f'The property.name "{name}" is reserved.')
 
 
 def check_name(name: str) -> None:

@@ -70,4 +70,4 @@ def _parts(text: str) -> Iterator[str]:
 
 
 def _event(kind: str, **fields: object) -> bytes:
-    return f"event: {kind}\ndata: {json.dumps({'type': kind, **fields}, ensure_ascii=False)}\n\n".encode()
+    return f"event: {kind}\ndata: {json.dumps({'type': kind, **fields})}\n\n".encode()

@@ -38,7 +38,7 @@ class Insufficient(Exception):  # noqa: N818 - reads as the fact it states
 
 
 class Rejected(Exception):  # noqa: N818 - reads as the fact it states
-    """The model's provider will not answer this request, however often it is asked."""
+    """The other side will not do this, however often it is asked; its text may be shown to the owner."""
 
 
 class Clock(Protocol):
@@ -174,7 +174,10 @@ class Toolbox(Protocol):
 
 
 class Scanner(Protocol):
-    """Has a key holder look through what the model said, and answers the form that may come to rest."""
+    """Has a key holder look through what the model said, and answers the form that may come to rest.
+
+    Raises `Stale`, `Unavailable`, or `Rejected` when one of the task's credentials does not open.
+    """
 
     async def scan(self, execution: str, *, epoch: int, content: Sequence[Block]) -> Sequence[Block]: ...
 

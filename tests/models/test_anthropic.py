@@ -111,3 +111,9 @@ async def test_a_key_makes_it_the_providers_own_service():
     await model.warm()
     assert type(model.connected("claude-haiku-4-5")).__name__ == "AsyncAnthropic"
     await model.close()
+
+
+async def test_a_lone_surrogate_in_the_reply_is_replaced(service, model):
+    play(service, {"text": "a\ud800b", "tool_calls": [{"name": "http_get", "input": {"url": ["\udfff"]}, "id": "toolu_1"}]})
+    reply = await model.reply(PROMPT)
+    assert (reply.text, reply.calls[0].arguments) == ("a\ufffdb", {"url": ["\ufffd"]})

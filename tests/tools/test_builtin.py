@@ -115,7 +115,8 @@ def test_an_argument_nested_without_end_is_refused():
     deep: dict = {}
     for _ in range(10_000):
         deep = {"a": deep}
-    assert refusal("webhook", {"url": "https://a.test/", "body": deep}) == "Error: 'arguments' for webhook must be nested at most 64 deep"
+    message = "Error: 'arguments' for webhook must be nested at most 64 deep"
+    assert refusal("webhook", {"url": "https://a.test/", "body": deep}) == message
 
 
 JSON = st.recursive(
@@ -129,6 +130,7 @@ ARGUMENTS = st.dictionaries(st.sampled_from([*API_CALL["input_schema"]["properti
 @given(st.sampled_from(sorted(READERS)), ARGUMENTS)
 def test_whatever_the_model_writes_becomes_a_request_or_a_refusal(tool, arguments):
     try:
-        assert isinstance(READERS[tool](arguments), Outbound)
+        said = READERS[tool](arguments)
     except Refused as refused:
-        assert refused.refusal.message.startswith("Error: ")
+        said = refused.refusal.message
+    assert isinstance(said, Outbound) or said.startswith("Error: ")

@@ -11,7 +11,7 @@ from ferryman.domain.call import ToolCallResult
 from ferryman.domain.message import Block
 from ferryman.gcp.http import Wire
 from ferryman.gcp.identity import MetadataIdentity
-from ferryman.ports import Stale, Unavailable
+from ferryman.ports import Rejected, Stale, Unavailable
 from ferryman.settings import Settings
 
 SCANS = "api_call"
@@ -43,6 +43,8 @@ class RemoteTools:
             raise Unavailable(f"function {function} did not answer ({type(error).__name__})") from None
         if answer.status_code == httpx.codes.CONFLICT:
             raise Stale(f"function {function} did not take the call")
+        if answer.status_code == httpx.codes.UNPROCESSABLE_ENTITY:
+            raise Rejected(str(answer.json()["detail"]))
         if answer.status_code != httpx.codes.OK:
             raise Unavailable(f"function {function} answered {answer.status_code}")
         return answer.json()

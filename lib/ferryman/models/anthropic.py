@@ -98,10 +98,21 @@ class AnthropicModel:
 
 def _block(block: Any) -> dict[str, Any]:
     if block.type == "text":
-        return {"type": "text", "text": block.text}
+        return {"type": "text", "text": _whole(block.text)}
     # an argument list that is not an object is the model's mistake; the tool's schema says so
     given = block.input if isinstance(block.input, dict) else {"": block.input}
-    return {"type": "tool_use", "id": block.id, "name": block.name, "input": given}
+    return {"type": "tool_use", "id": _whole(block.id), "name": _whole(block.name), "input": _whole(given)}
+
+
+def _whole(value: Any) -> Any:
+    """`value` with every lone surrogate replaced: nothing could store or send it."""
+    if isinstance(value, str):
+        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if isinstance(value, dict):
+        return {_whole(name): _whole(each) for name, each in value.items()}
+    if isinstance(value, list):
+        return [_whole(each) for each in value]
+    return value
 
 
 def _hint(error: Any) -> float | None:

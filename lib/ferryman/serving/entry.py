@@ -26,7 +26,8 @@ def http(handler: Handler) -> Handler:
     async def main(request: Request) -> Any:
         return await handler(request)
 
-    registered: Handler = aio.http(main)
+    register: Any = aio.http  # its type does not know of ASGI applications as answers
+    registered: Handler = register(main)
     return registered
 
 

@@ -9,6 +9,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from ferryman import settings
+from ferryman.domain.refusal import Refused
 from ferryman.ports import Stale, Unavailable
 from ferryman.serving.entry import Denied, Handler, body_of, called_by, http
 from ferryman.serving.problems import problem
@@ -19,7 +20,8 @@ from ferryman.wiring.tool import Tool
 def serve(name: str, build: Callable[[settings.Settings], Tool] = Tool) -> Handler:
     """The `main` of tool `name`: POST / carries a call, POST /scan looks through what the model said.
 
-    200 with the result; 409 when the lease, the ticket or the task says no; 401/403 for the wrong caller; 503 to try again.
+    200 with the result; 409 when the lease, the ticket or the task says no; 422 when a credential does not open for a scan;
+    401 or 403 for the wrong caller; 503 to try again.
     """
     known = settings.read()
     built: list[Tool] = []
@@ -42,6 +44,8 @@ def serve(name: str, build: Callable[[settings.Settings], Tool] = Tool) -> Handl
             return JSONResponse({"result": asdict(result)})
         except Denied as denied:
             return denied.response
+        except Refused as refused:
+            return problem(422, "Unprocessable Content", refused.refusal.message)
         except Stale as stale:
             return problem(409, "Conflict", str(stale))
         except Unavailable as unavailable:

@@ -102,5 +102,9 @@ def narrow(credential: Credential, remit: Remit, integrations: Mapping[str, Inte
 
 
 def _refused(ticket: Ticket, reason: refusal.Refusal) -> ToolCallResult:
-    shown = {name: value for name in ("url", "method", "credential") if isinstance(value := ticket.shown.get(name), str)}
-    return ToolCallResult.refused(ticket.tool, reason, **shown)
+    url, method, credential = (_text(ticket.shown.get(name)) for name in ("url", "method", "credential"))
+    return ToolCallResult.refused(ticket.tool, reason, url=url, method=method, credential=credential)
+
+
+def _text(value: Any) -> str | None:
+    return value if isinstance(value, str) else None

@@ -1,0 +1,156 @@
+"""The gate: the only way out, and the order of the checks on it."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+import ssl
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+
+from ferryman.domain import refusal
+from ferryman.domain.address import Address
+from ferryman.domain.call import ToolCallResult
+from ferryman.domain.credential import Credential
+from ferryman.domain.http import REQUEST_SECONDS, Inbound, Outbound, Prepared
+from ferryman.domain.refusal import Refusal, Refused
+from ferryman.domain.remit import Remit
+from ferryman.egress import headers
+from ferryman.egress.allow import allowed
+from ferryman.egress.binding import bound
+from ferryman.egress.inject import prepare
+from ferryman.egress.leaks import Scanner
+from ferryman.egress.pin import Dialer, validated
+from ferryman.egress.sanitize import shown
+from ferryman.egress.send import send
+from ferryman.ports import Names, Tracer
+
+AUTHENTICATED = "api_call"
+"""The tool whose requests carry a credential."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ready:
+    """A request that passed every check, and the addresses it may be carried to."""
+
+    prepared: Prepared
+    addresses: tuple[Address, ...]
+
+
+class Gate:
+    """Carries calls across. `tls` is shared by all calls, nothing else is; `clock` counts seconds."""
+
+    def __init__(
+        self,
+        *,
+        names: Names,
+        dial: Dialer,
+        tls: ssl.SSLContext,
+        tracer: Tracer,
+        clock: Callable[[], float] = time.perf_counter,
+        nonce: Callable[[], str] = lambda: secrets.token_hex(8),
+        within_s: float = REQUEST_SECONDS,
+    ) -> None:
+        self._names = names
+        self._dial = dial
+        self._tls = tls
+        self._tracer = tracer
+        self._clock = clock
+        self._nonce = nonce
+        self._within_s = within_s
+
+    async def send(self, outbound: Outbound, *, remit: Remit, credentials: Mapping[str, Credential]) -> ToolCallResult:
+        """Carry one call, or refuse it. `credentials` are all of the task. Always a result, whatever happens on the way."""
+        started = self._clock()
+        scanner: Scanner | None = None
+        inbound: Inbound | None = None
+        fault = None
+        try:
+            scanner = Scanner(credentials.values())
+            async with asyncio.timeout(self._within_s):
+                ready = await self.judge(outbound, remit=remit, credentials=credentials, scanner=scanner)
+                inbound = await send(
+                    ready.prepared, ready.addresses, dialer=self._dial, tls=self._tls, body_max=remit.plan.response_bytes
+                )
+            result = self._answered(outbound, inbound, scanner)
+        except Refused as refused:
+            result = _refused(outbound, refused.refusal, scanner)
+        except TimeoutError:
+            result = _refused(outbound, refusal.timed_out(REQUEST_SECONDS), scanner)
+        except Exception as error:  # noqa: BLE001 - nothing may leave a tool but a result; its type is traced, its text may hold a key
+            fault = type(error).__name__
+            result = _refused(outbound, refusal.failed("an internal fault"), scanner)
+        known = outbound.credential if outbound.credential in credentials else None
+        result = replace(result, credential_used=known, latency_ms=round((self._clock() - started) * 1000, 3))
+        self._trace(result, fault)
+        return result
+
+    async def judge(
+        self,
+        outbound: Outbound,
+        *,
+        remit: Remit,
+        credentials: Mapping[str, Credential],
+        scanner: Scanner | None = None,
+    ) -> Ready:
+        """Everything `send` checks before it dials, in its order; raises `Refused` with the first that fails."""
+        scanner = scanner or Scanner(credentials.values())
+        named = _named(outbound)
+        url = allowed(outbound.tool, outbound.url, remit)
+        credential = bound(named, url.host, credentials) if named is not None else None
+        scan(outbound, scanner)
+        prepared = prepare(outbound, url, headers.checked(outbound.headers, credentials.values()), credential)
+        addresses = await validated(url.host, self._names)
+        return Ready(prepared=prepared, addresses=addresses)
+
+    def _answered(self, outbound: Outbound, inbound: Inbound, scanner: Scanner) -> ToolCallResult:
+        return ToolCallResult(
+            tool=outbound.tool,
+            content=shown(inbound, scanner, nonce=self._nonce()),
+            url=scanner.redact(outbound.url),
+            method=outbound.method.value,
+            response_status=inbound.status,
+            response_size_bytes=inbound.size_bytes,
+        )
+
+    def _trace(self, result: ToolCallResult, fault: str | None) -> None:
+        self._tracer.line(
+            "call",
+            tool=result.tool,
+            url=result.url,
+            method=result.method,
+            credential=result.credential_used,
+            status=result.response_status,
+            size_bytes=result.response_size_bytes,
+            latency_ms=result.latency_ms,
+            blocked=result.blocked,
+            reason=result.block_reason,
+            fault=fault,
+        )
+
+
+def scan(outbound: Outbound, scanner: Scanner) -> None:
+    """Refuse a request that holds any of the task's credentials in what the model wrote."""
+    finding = scanner.outbound(outbound)
+    if finding is None:
+        return
+    if finding.name is None:
+        raise Refused(refusal.wrong_argument(outbound.tool, "arguments", "plain enough to be checked for credentials"))
+    raise Refused(refusal.leaked(finding.name))
+
+
+def _named(outbound: Outbound) -> str | None:
+    """The credential an authenticated tool names; the other tools carry none, whatever they say."""
+    if outbound.tool != AUTHENTICATED:
+        return None
+    if not outbound.credential:
+        raise Refused(refusal.missing_credential())
+    return outbound.credential
+
+
+def _refused(outbound: Outbound, reason: Refusal, scanner: Scanner | None) -> ToolCallResult:
+    # A refusal before the scan may name a host or a credential that is a secret in disguise.
+    clean = replace(reason, message=scanner.redact(reason.message)) if scanner else reason
+    url = scanner.redact(outbound.url) if scanner else None
+    return ToolCallResult.refused(outbound.tool, clean, url=url, method=outbound.method.value)

@@ -1,0 +1,90 @@
+"""Escapes: the notations that write a character as something longer, undone wherever they stand in a text."""
+
+from __future__ import annotations
+
+import html
+import quopri
+import re
+import unicodedata
+from collections.abc import Callable
+
+from ferryman.egress.leaks.lookalikes import PLAIN
+
+# The repetition takes escapes of the escape sign itself (%2525…, &amp;amp;…) in one go, so that depth costs nothing.
+_PERCENT = re.compile(r"%(?:25)*([0-9A-Fa-f]{2})")
+_PERCENT_U = re.compile(r"%(?:25)*[uU]([0-9A-Fa-f]{4})")
+_AMPERSANDS = re.compile(r"&(?:amp;?|#0*38;?|#[xX]0*26;?)+", re.IGNORECASE)
+_BACKSLASH = re.compile(
+    r"\\+(?:u\{0*([0-9A-Fa-f]{1,6})\}|u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|x\{?([0-9A-Fa-f]{2})\}?|([0-3]?[0-7]{2})|o\{([0-7]{2,3})\}"
+    r"|([abefnrtv/\"'`]))"
+)
+_PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
+_CODE_POINT = re.compile(r"\b[Uu]\+([0-9A-Fa-f]{4,6})[\s,;]?")
+_SOFT_BREAK = re.compile(r"=[ \t]*\r?\n")
+_QUOTED = re.compile(r"=[0-9A-Fa-f]{2}")
+_LETTERS = {"n": "\n", "r": "\r", "t": "\t"}
+
+
+def unescaped(text: str) -> str:
+    """`text` with percent, backslash, entity and code point notations undone once, and look-alike characters made plain."""
+    for undo in _STEPS:
+        text = undo(text)
+    return text
+
+
+def quoted_printable(text: str) -> str:
+    """`text` with quoted-printable undone; text without any comes back as it is."""
+    if "=" not in text or not (_QUOTED.search(text) or _SOFT_BREAK.search(text)):
+        return text
+    return quopri.decodestring(text.encode("utf-8", "replace")).decode("utf-8", "replace")
+
+
+def entities(text: str) -> str:
+    """`text` with HTML entities undone, however often their ampersand was escaped."""
+    return html.unescape(_AMPERSANDS.sub("&", text)) if "&" in text else text
+
+
+def backslashes(text: str) -> str:
+    """`text` with the escapes of string literals undone."""
+    if "\\" not in text:
+        return text
+    text = _BACKSLASH.sub(_escaped, text)
+    return _PAIR.sub(lambda found: found[0].encode("utf-16", "surrogatepass").decode("utf-16"), text)
+
+
+def percents(text: str) -> str:
+    """`text` with percent-encoding undone; bytes that are UTF-8 become their characters."""
+    if "%" not in text:
+        return text
+    text = _PERCENT_U.sub(lambda found: _character(found[1], 16), text)
+    decoded = _PERCENT.sub(lambda found: _character(found[1], 16), text)
+    if decoded.isascii() or not text.isascii():
+        return decoded
+    try:
+        return decoded.encode("latin-1").decode("utf-8")
+    except UnicodeError:
+        return decoded
+
+
+def plain(text: str) -> str:
+    """`text` with full-width, mathematical, enclosed, hidden and look-alike forms of ASCII made plain."""
+    return text if text.isascii() else unicodedata.normalize("NFKC", text.translate(PLAIN))
+
+
+def _code_points(text: str) -> str:
+    return _CODE_POINT.sub(lambda found: _character(found[1], 16), text) if "+" in text else text
+
+
+def _escaped(found: re.Match[str]) -> str:
+    for group, base in ((1, 16), (2, 16), (3, 16), (4, 16), (5, 8), (6, 8)):
+        if found[group] is not None:
+            return _character(found[group], base)
+    return _LETTERS.get(found[7], found[7] if found[7] in "/\"'`" else " ")
+
+
+def _character(digits: str, base: int) -> str:
+    code = int(digits, base)
+    return chr(code) if code < 0x110000 else ""
+
+
+_STEPS: tuple[Callable[[str], str], ...] = (plain, percents, backslashes, entities, _code_points)

@@ -1,0 +1,141 @@
+"""Needles: the forms a credential's value may take, each as a skeleton to look for."""
+
+from __future__ import annotations
+
+import base64
+import re
+from collections.abc import Callable, Iterator
+from itertools import chain
+
+from ferryman.egress.leaks.skeleton import skeleton
+
+FRAGMENT = 16
+"""A fragment of the secret part with this many letters and digits in a row is a leak."""
+
+PLAIN_MIN = 10
+"""Below this many letters and digits, a value is looked for exactly as it is and in no other form."""
+
+CODED_MIN = 12
+WINDOWED_MAX = 512
+"""Of longer secrets, fragments are looked for forwards only."""
+
+_PUBLIC = re.compile(
+    r"(?:bearer |basic |token )?(?:"
+    r"sk[-_](?:live|test|prod|proj|ant|or|svcacct|admin)[-_](?:api\d\d-|v1-)?|[spr]k[-_](?:live|test)[-_]|sk-|whsec_|"
+    r"xox[a-z](?:-[a-z])?-|xapp-|gh[a-z]_|github_pat_|glpat-|gl[a-z]{2,6}-|npm_|pypi-|hf_|SG\.|key-|AIza|AKIA|ASIA|ya29\.|"
+    r"pat|secret_|ntn_|shp[a-z]{2}_|dop_v1_|rk_live_|lin_api_|nvapi-|gsk_|pplx-|r8_|fw_|tvly-|api[-_]?key[-_=]|token[-_=])",
+    re.IGNORECASE,
+)
+_JWT = re.compile(r"(?:bearer )?eyJ[\w-]+\.[\w-]+\.([\w-]+)", re.IGNORECASE | re.ASCII)
+_URL = re.compile(r"[a-z][a-z0-9+.-]*://(?:[^/?#@]*@)?[^/?#]*", re.IGNORECASE | re.ASCII)
+_ATBASH = str.maketrans(
+    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ", "zyxwvutsrqponmlkjihgfedcbaZYXWVUTSRQPONMLKJIHGFEDCBA"
+)
+_BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
+_BASE32_HEX = bytes.maketrans(b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567", b"0123456789ABCDEFGHIJKLMNOPQRSTUV")
+_BASE85_Z = bytes.maketrans(
+    b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&()*+-;<=>?@^_`{|}~",
+    b"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.-:+=^!/*?&<>()[]{}@%$#",
+)
+
+
+def needles(value: str) -> Iterator[bytes]:
+    """Skeletons of `value` in every form; a body whose skeleton holds one of them holds the value, or 16 characters of it."""
+    for whole in parts(value):
+        plain = skeleton(whole)
+        if len(plain) < PLAIN_MIN:
+            continue
+        yield plain
+        yield plain[::-1]
+        yield from (found for found in map(skeleton, _coded(whole)) if len(found) >= CODED_MIN)
+    for secret in secret_parts(value):
+        yield from _windows(skeleton(secret))
+
+
+def parts(value: str) -> tuple[str, ...]:
+    """The value, and of `user:password` the password too."""
+    user, colon, password = value.partition(":")
+    return (value, password) if colon and user and "/" not in password[:2] else (value,)
+
+
+def secret_parts(value: str) -> tuple[str, ...]:
+    """What of the value nobody but its holder knows: no public prefix, no user name, no head and payload of a JWT."""
+    token = _JWT.fullmatch(value)
+    if token:
+        return (token[1],)
+    if "://" in value:
+        password = re.match(r"[^:/]*://[^/?#@:]*:([^/?#@]*)@", value)
+        return (*((password[1],) if password else ()), _URL.sub("", value, count=1))
+    secret = parts(value)[-1]
+    public = _PUBLIC.match(secret)
+    return (secret[public.end() :],) if public else (secret,)
+
+
+def _windows(secret: bytes) -> Iterator[bytes]:
+    forms = [secret]
+    if len(secret) <= WINDOWED_MAX:
+        forms += [secret[::-1], _shifted(secret.decode(), 13).encode()]
+    for form in forms:
+        for start in range(len(form) - FRAGMENT + 1):
+            yield form[start : start + FRAGMENT]
+
+
+def _coded(value: str) -> Iterator[str | bytes]:
+    raw = value.encode()
+    hexadecimal = raw.hex()
+    yield from (hexadecimal, hexadecimal[::-1], raw[::-1].hex())
+    yield from (str(int.from_bytes(raw, "big")), str(int.from_bytes(raw, "little")))
+    yield from (_shifted(value, by) for by in range(1, 26))
+    yield value.translate(_ATBASH)
+    yield _base58(raw)
+    for content in _contents(value):
+        for core in _cores(base64.b64encode, 3, 4, content):
+            yield core
+            yield core[::-1]
+    for core in _cores(base64.b64encode, 3, 4, raw):
+        yield _shifted(core.decode(), 13)
+    for core in _cores(base64.b32encode, 5, 8, raw):
+        yield core
+        yield core.translate(_BASE32_HEX)
+    for core in chain(_cores(base64.b85encode, 4, 5, raw, whole=True)):
+        yield core
+        yield core.translate(_BASE85_Z)
+    yield from _cores(base64.a85encode, 4, 5, raw, whole=True)
+
+
+def _contents(value: str) -> Iterator[bytes]:
+    """The bytes that somebody may have put into base64."""
+    yield value.encode()
+    yield value[::-1].encode()
+    yield value.encode("utf-16-le")
+    if len(value) % 2 == 0 and re.fullmatch(r"[0-9A-Fa-f]+", value):
+        yield bytes.fromhex(value)
+
+
+def _cores(
+    encode: Callable[[bytes], bytes], size: int, width: int, content: bytes, *, whole: bool = False
+) -> Iterator[bytes]:
+    """What stays of `content` wherever it begins in a longer encoded stream: groups of `size` bytes become `width` characters.
+
+    With `whole`, a character depends on all of its group, so that only whole groups stay.
+    """
+    for offset in range(size):
+        encoded = encode(bytes(offset) + content if not whole else b"~" * offset + content)
+        if whole:
+            first, last = -(-offset // size) * width, (offset + len(content)) // size * width
+        else:
+            first, last = -(-offset * width // size), (offset + len(content)) * width // size
+        yield encoded[first:last]
+
+
+def _shifted(text: str, by: int) -> str:
+    small, capital = "abcdefghijklmnopqrstuvwxyz", "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+    return text.translate(str.maketrans(small + capital, small[by:] + small[:by] + capital[by:] + capital[:by]))
+
+
+def _base58(content: bytes) -> str:
+    number, digits = int.from_bytes(content, "big"), []
+    while number:
+        number, digit = divmod(number, 58)
+        digits.append(_BASE58[digit])
+    return "".join(reversed(digits))

@@ -1,0 +1,139 @@
+"""Walk: everything a request carries that the model wrote, and the ways its pieces may be put together again."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import unquote
+
+from ferryman.domain.http import Outbound
+from ferryman.egress.leaks import escapes
+
+_ROUNDS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """One text: `name` is the last key or header name above it, `path` says where it stands; a key is a piece of its own."""
+
+    path: str
+    name: str
+    text: str
+    key: bool = False
+
+
+def pieces(outbound: Outbound) -> list[Piece]:
+    """Everything the model supplied, in order."""
+    found = [Piece(field, field, str(text)) for field, text in _scalars(outbound)]
+    found += _url(outbound.url)
+    found += leaves(outbound.headers, "headers")
+    found += leaves(outbound.query_params, "query_params")
+    found += leaves(outbound.body, "body")
+    return found
+
+
+def leaves(value: Any, path: str) -> list[Piece]:
+    """The keys and leaves of a JSON value in order. Walks without recursion: hostile nesting cannot exhaust the stack."""
+    found: list[Piece] = []
+    waiting: list[tuple[str, str, Any, bool]] = [(path, path, value, False)]
+    while waiting:
+        where, name, current, key = waiting.pop()
+        if isinstance(current, dict):
+            inner: list[tuple[str, str, Any, bool]] = []
+            for each, item in current.items():
+                inner += [(f"{where}.{each}", str(each), each, True), (f"{where}.{each}", str(each), item, False)]
+            waiting += reversed(inner)
+        elif isinstance(current, list | tuple):
+            waiting += reversed([(f"{where}.{index:06}", name, item, False) for index, item in enumerate(current)])
+        elif (text := _text(current)) is not None:
+            found.append(Piece(where, name, text, key))
+    return found
+
+
+def joined(found: list[Piece]) -> Iterator[str]:
+    """The texts worth decoding: everything in order, and the values alone, which joins what was split over fields."""
+    yield "\n".join(piece.text for piece in found)
+    yield "".join(piece.text for piece in found if not piece.key and piece.path != "url")
+
+
+def rearranged(found: list[Piece]) -> Iterator[str]:
+    """Further ways to put the pieces together, for a look at their letters and digits only."""
+    values = [piece for piece in found if not piece.key and piece.path != "url"]
+    yield "".join(piece.text for piece in found if piece.key)
+    yield "".join(piece.text for piece in reversed(values))
+    yield "".join(piece.text for piece in sorted(values, key=lambda each: each.path))
+    yield "".join(piece.text for piece in sorted(values, key=lambda each: each.name))
+    yield "".join(piece.text for piece in values if not piece.text.isdecimal())
+    plain = [_plain(piece.text) for piece in values]
+    yield "".join(plain)
+    yield "".join(reversed(plain))
+
+
+def _scalars(outbound: Outbound) -> Iterator[tuple[str, str]]:
+    yield "tool", outbound.tool
+    yield "method", outbound.method
+    if outbound.credential is not None:
+        yield "credential", outbound.credential
+    yield "url", outbound.url
+
+
+def _url(url: str) -> Iterator[Piece]:
+    """The segments of the path and the values of the query, each a piece; the URL as a whole is one already."""
+    rest, _, fragment = url.partition("#")
+    rest, _, query = rest.partition("?")
+    _, _, path = rest.partition("://")[2].partition("/")
+    for index, segment in enumerate(path.split("/")):
+        yield Piece(f"url.path.{index:06}", "path", segment)
+    for part in query.split("&"):
+        name, _, value = part.partition("=")
+        yield Piece(f"url.query.{name}", name, name, key=True)
+        yield Piece(f"url.query.{name}", name, value)
+    yield Piece("url.fragment", "fragment", fragment)
+
+
+def _text(value: Any) -> str | None:
+    if isinstance(value, str):
+        return value
+    if value is None or isinstance(value, bool):
+        return None
+    try:
+        return str(value)
+    except ValueError:
+        return ""  # an integer too long to be written is too long to be sent
+
+
+def _plain(text: str) -> str:
+    """What a single piece stands for, if it is wholly written in one notation after another."""
+    for _ in range(_ROUNDS):
+        if len(text) < 4:
+            break
+        before = text
+        text = escapes.unescaped(unquote(text)) if any(sign in text for sign in "%\\&+") else text
+        text = _hexadecimal(text) or _base64(text) or text
+        if text == before:
+            break
+    return text
+
+
+def _hexadecimal(text: str) -> str:
+    try:
+        content = bytes.fromhex(text)
+    except ValueError:
+        return ""
+    return content.decode("ascii") if _printable(content) else ""
+
+
+def _base64(text: str) -> str:
+    compact = text.replace("-", "+").replace("_", "/").rstrip("=")
+    try:
+        content = base64.b64decode(compact + "=" * (-len(compact) % 4), validate=True)
+    except (binascii.Error, ValueError):
+        return ""
+    return content.decode("ascii") if _printable(content) else ""
+
+
+def _printable(content: bytes) -> bool:
+    return bool(content) and all(0x20 <= byte < 0x7F for byte in content)

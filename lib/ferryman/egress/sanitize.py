@@ -1,0 +1,51 @@
+"""Sanitize: what came back becomes text that the model can only read as external data."""
+
+from __future__ import annotations
+
+import codecs
+import re
+
+from ferryman.domain.call import TRUNCATED
+from ferryman.domain.http import Inbound
+from ferryman.egress import frame
+from ferryman.egress.invisible import visible
+from ferryman.egress.leaks import Scanner
+
+CHARACTERS_MAX = 50_000  # S0-129
+_CHARSET = re.compile(r";\s*charset\s*=\s*\"?([A-Za-z0-9._-]{1,40})\"?", re.IGNORECASE | re.ASCII)
+# Any other codec of Python's may turn innocent bytes into a frame, or raise what nobody expects.
+_CHARSETS = {
+    "utf-8": "utf-8",
+    "utf8": "utf-8",
+    "us-ascii": "utf-8",
+    "ascii": "utf-8",
+    "iso-8859-1": "windows-1252",
+    "latin-1": "windows-1252",
+    "latin1": "windows-1252",
+    "windows-1252": "windows-1252",
+    "cp1252": "windows-1252",
+}
+_MARKS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
+
+
+def shown(inbound: Inbound, scanner: Scanner, *, nonce: str) -> str:
+    """What the model is shown of an answer: decoded, stripped, redacted, cut to 50,000 characters and framed, in this order.
+
+    Redacting before the cut, and after the stripping, since either could otherwise put a secret together or hide half of one.
+    """
+    text = scanner.redact(visible(decoded(inbound)))
+    cut = inbound.cut or len(text) > CHARACTERS_MAX
+    body = frame.tamed(text[:CHARACTERS_MAX])
+    if len(body) > CHARACTERS_MAX:
+        body, cut = frame.tamed(body[:CHARACTERS_MAX])[:CHARACTERS_MAX], True
+    return frame.wrapped(body + TRUNCATED if cut else body, nonce=nonce, truncated=cut)
+
+
+def decoded(inbound: Inbound) -> str:
+    """The body as text, by its byte order mark or its declared charset; what does not decode is replaced."""
+    for mark, name in _MARKS:
+        if inbound.body.startswith(mark):
+            return inbound.body[len(mark) :].decode(name, "replace")
+    declared = next((value for name, value in inbound.headers if name.lower() == "content-type"), "")
+    found = _CHARSET.search(declared)
+    return inbound.body.decode(_CHARSETS.get(found[1].lower() if found else "utf-8", "utf-8"), "replace")

@@ -1,0 +1,26 @@
+"""Memory: what the ports of one house remember together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from ferryman.domain.call import Ticket
+from ferryman.domain.credential import Sealed
+from ferryman.domain.execution import Execution, Opening, Step
+from ferryman.domain.owner import Owner
+from ferryman.domain.task import Task
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """The documents by name; `versions` stand beside the task and outlive a deleted credential."""
+
+    owners: dict[str, Owner] = field(default_factory=dict)
+    keys: dict[str, str] = field(default_factory=dict)
+    tasks: dict[str, Task] = field(default_factory=dict)
+    versions: dict[str, dict[str, int]] = field(default_factory=dict)
+    credentials: dict[str, dict[str, Sealed]] = field(default_factory=dict)
+    executions: dict[str, Execution] = field(default_factory=dict)
+    openings: dict[str, Opening] = field(default_factory=dict)
+    steps: dict[str, dict[int, Step]] = field(default_factory=dict)
+    tickets: dict[str, dict[int, Ticket]] = field(default_factory=dict)

@@ -1,0 +1,55 @@
+"""Tasks and their sealed credentials in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ferryman.domain.credential import Sealed
+from ferryman.domain.task import Task
+from ferryman.local.memory import Memory
+from ferryman.ports import Stale
+
+
+class MemoryTasks:
+    """`ports.Tasks`."""
+
+    def __init__(self, memory: Memory) -> None:
+        self._memory = memory
+
+    async def get(self, task: str) -> Task | None:
+        return self._memory.tasks.get(task)
+
+    async def put(self, task: Task) -> None:
+        self._memory.tasks[task.id] = task
+
+    async def list(self, owner: str) -> Sequence[Task]:
+        found = (task for task in self._memory.tasks.values() if task.owner == owner)
+        return sorted(found, key=lambda task: (task.created_at, task.id))
+
+    async def delete(self, task: str) -> bool:
+        self._memory.credentials.pop(task, None)
+        self._memory.versions.pop(task, None)
+        return self._memory.tasks.pop(task, None) is not None
+
+
+class MemoryCredentials:
+    """`ports.Credentials`."""
+
+    def __init__(self, memory: Memory) -> None:
+        self._memory = memory
+
+    async def next_version(self, task: str, name: str) -> int:
+        return self._memory.versions.get(task, {}).get(name, 0) + 1
+
+    async def put(self, sealed: Sealed) -> None:
+        label = sealed.label
+        if label.task not in self._memory.tasks or await self.next_version(label.task, label.name) != label.version:
+            raise Stale("the credential was stored by somebody else meanwhile")
+        self._memory.versions.setdefault(label.task, {})[label.name] = label.version
+        self._memory.credentials.setdefault(label.task, {})[label.name] = sealed
+
+    async def list(self, task: str) -> Sequence[Sealed]:
+        return tuple(self._memory.credentials.get(task, {}).values())
+
+    async def delete(self, task: str, name: str) -> bool:
+        return self._memory.credentials.get(task, {}).pop(name, None) is not None

@@ -1,0 +1,53 @@
+"""The description of the API: /openapi.json says exactly what is served, problems included."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import FastAPI
+from fastapi.openapi.utils import get_openapi
+
+from ferryman.serving.api.shapes.problem import Problem
+from ferryman.serving.problems import MEDIA_TYPE, title_of
+
+_REFERENCE = "#/components/schemas/"
+ALWAYS = (413, 415, 500, 503)
+"""What any route may answer."""
+
+
+def describe(app: FastAPI) -> dict[str, Any]:
+    """The OpenAPI document of `app`, made once."""
+    if app.openapi_schema is None:
+        document = get_openapi(title=app.title, version=app.version, description=app.description, routes=app.routes)
+        schema = Problem.model_json_schema(ref_template=_REFERENCE + "{model}")
+        schemas = document["components"]["schemas"]
+        schemas.update(schema.pop("$defs", {}))
+        schemas["Problem"] = schema
+        for unused in ("HTTPValidationError", "ValidationError"):
+            schemas.pop(unused, None)
+        for path, operations in document["paths"].items():
+            for method, operation in operations.items():
+                # FastAPI presumes one wherever there is a parameter; a path of plain text is never refused for its form
+                operation["responses"].pop("422", None)
+                for status in _problems(path, method, operation):
+                    operation["responses"][str(status)] = _problem(status)
+        app.openapi_schema = document
+    return app.openapi_schema
+
+
+def _problems(path: str, method: str, operation: dict[str, Any]) -> list[int]:
+    asks = "security" in operation
+    body = "requestBody" in operation
+    found = {
+        400: body,
+        401: asks,
+        403: path.startswith("/v1/tasks") and path.count("/") < 4 and method in ("post", "patch"),
+        404: "{" in path,
+        409: (path, method) == ("/v1/tasks", "post") or (path.endswith("/{name}") and method == "put"),
+        422: body or any(each["in"] == "query" for each in operation.get("parameters", ())),
+    }
+    return [*(status for status, may in found.items() if may), *ALWAYS]
+
+
+def _problem(status: int) -> dict[str, Any]:
+    return {"description": title_of(status), "content": {MEDIA_TYPE: {"schema": {"$ref": _REFERENCE + "Problem"}}}}

@@ -1,0 +1,101 @@
+"""Executions over HTTP: start, look, watch, cancel."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Header, Query
+from starlette.responses import Response, StreamingResponse
+
+from ferryman.domain.execution import Execution
+from ferryman.ports import Unavailable
+from ferryman.serving import sse
+from ferryman.serving.api.asking import Asked, By, TheirExecution, TheirTask
+from ferryman.serving.api.faults import not_found
+from ferryman.serving.api.shapes import call
+from ferryman.serving.api.shapes import execution as shapes
+
+router = APIRouter(prefix="/v1", tags=["executions"])
+
+Most = Annotated[int, Query(ge=1, le=100, description="How many, at most")]
+EVENTS: dict[int | str, dict[str, Any]] = {
+    200: {
+        "description": "The events as they happen, until the execution has finished",
+        "content": {"text/event-stream": {"schema": {"type": "string"}}},
+    }
+}
+
+
+@router.post("/tasks/{task_id}/executions", status_code=202, summary="Start an execution")
+async def start(
+    task: TheirTask, house: Asked, owner: By, response: Response, asked: shapes.Start | None = None
+) -> shapes.ExecutionShown:
+    execution = Execution(
+        id=house.ids.new("exec"),
+        task=task.id,
+        owner=owner.id,
+        input=None if asked is None else asked.input,
+        created_at=house.clock.now(),
+    )
+    await house.executions.create(execution)
+    try:
+        await house.queue.enqueue(execution.id, slice=0)
+    except Unavailable:
+        # it is started all the same: whatever creates an execution's document, on_execution enqueues it
+        house.tracer.line("execution.not_enqueued", severity="WARNING", execution=execution.id)
+    response.headers["Location"] = f"/v1/executions/{execution.id}"
+    return shapes.shown(execution)
+
+
+@router.get("/tasks/{task_id}/executions", summary="A task's executions, newest first")
+async def of_task(task: TheirTask, house: Asked, owner: By, limit: Most = 50) -> shapes.ExecutionList:
+    found = await house.executions.list(owner.id, task=task.id, most=limit)
+    return shapes.ExecutionList(executions=tuple(shapes.shown(each) for each in found))
+
+
+@router.get("/executions", summary="Your executions, newest first")
+async def listed(house: Asked, owner: By, limit: Most = 50) -> shapes.ExecutionList:
+    found = await house.executions.list(owner.id, most=limit)
+    return shapes.ExecutionList(executions=tuple(shapes.shown(each) for each in found))
+
+
+@router.get("/executions/{execution_id}", summary="One execution's record")
+async def one(execution: TheirExecution) -> shapes.ExecutionShown:
+    return shapes.shown(execution)
+
+
+@router.post("/executions/{execution_id}/cancel", summary="Cancel: nothing more is sent, what is under way ends")
+async def cancel(execution: TheirExecution, house: Asked) -> shapes.ExecutionShown:
+    cancelled = await house.executions.cancel(execution.id, now=house.clock.now())
+    if cancelled is None:
+        raise not_found("execution")
+    return shapes.shown(cancelled)
+
+
+@router.get("/executions/{execution_id}/calls", summary="An execution's calls, with their results in full")
+async def calls(execution: TheirExecution, house: Asked) -> call.CallList:
+    return call.CallList(calls=tuple(call.shown(each) for each in await house.executions.tickets(execution.id)))
+
+
+@router.get(
+    "/executions/{execution_id}/events",
+    summary="An execution's events as they happen (server-sent events)",
+    response_class=StreamingResponse,
+    responses=EVENTS,
+)
+async def events(
+    execution: TheirExecution,
+    house: Asked,
+    after: Annotated[int, Query(ge=0, description="Only the events numbered above this")] = 0,
+    last_event_id: Annotated[str | None, Header(description="The same, as browsers say it; it wins")] = None,
+) -> StreamingResponse:
+    if last_event_id is not None and last_event_id.isascii() and last_event_id.isdigit():
+        after = int(last_event_id[:18])
+
+    async def frames() -> AsyncIterator[str]:
+        async for each in sse.watch(house.executions, execution, after=after, poll_s=house.poll_s):
+            yield each
+
+    headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+    return StreamingResponse(frames(), media_type="text/event-stream", headers=headers)

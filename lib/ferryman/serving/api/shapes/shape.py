@@ -1,0 +1,28 @@
+"""The two kinds of shape: what is asked, and what is answered."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, PlainSerializer
+
+
+class Asked(BaseModel):
+    """A request's body. Errors never repeat its content."""
+
+    model_config = ConfigDict(extra="forbid", hide_input_in_errors=True, frozen=True)
+
+
+class Answered(BaseModel):
+    """A response's body."""
+
+    model_config = ConfigDict(frozen=True)
+
+
+def _plain(amount: Decimal) -> str:
+    return f"{amount.normalize():f}"
+
+
+Credits = Annotated[Decimal, PlainSerializer(_plain, return_type=str)]
+"""An amount of credits, written as a decimal string so that nothing is rounded on the way."""

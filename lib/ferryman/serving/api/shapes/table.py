@@ -1,0 +1,93 @@
+"""The tables anyone may read: integrations, tools, plans; and who is asking."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ferryman.domain.credential import AuthType
+from ferryman.domain.integration import Integration
+from ferryman.domain.plan import Plan
+from ferryman.serving.api.shapes.shape import Answered, Credits
+
+
+class IntegrationShown(Answered):
+    """A service of the catalog."""
+
+    id: str
+    name: str
+    description: str
+    category: str
+    status: str = "approved"
+    allowed_domains: tuple[str, ...]
+    default_auth_type: AuthType | None
+    default_auth_header: str | None
+    default_auth_param: str | None
+    credential_key_template: str | None
+    docs_url: str
+
+
+class IntegrationList(Answered):
+    """The catalog by id."""
+
+    integrations: tuple[IntegrationShown, ...]
+
+
+class ToolShown(Answered):
+    """A tool as the model is shown it."""
+
+    name: str
+    description: str
+    input_schema: dict[str, Any]
+
+
+class ToolList(Answered):
+    """Every tool a task may enable."""
+
+    tools: tuple[ToolShown, ...]
+
+
+class PlanShown(Answered):
+    """The limits of a plan; a credit is worth $0.001."""
+
+    name: str
+    calls_per_execution: int
+    calls_per_minute: int
+    response_bytes: int
+    iterations: int
+    credits_per_execution: Credits
+    credits_per_month: Credits
+    schedule_minutes: int
+
+
+class PlanList(Answered):
+    """Every plan that may run tasks."""
+
+    plans: tuple[PlanShown, ...]
+
+
+class Me(Answered):
+    """Who is asking, and what is left of the month's credits. `limits` is null on a plan that may not run tasks."""
+
+    owner: str
+    plan: str
+    month: str
+    credits_used: Credits
+    credits_reserved: Credits
+    credits_left: Credits
+    limits: PlanShown | None
+
+
+class Health(Answered):
+    """That the API answers."""
+
+    status: str = "ok"
+
+
+def integration(of: Integration) -> IntegrationShown:
+    """`of` as it is answered."""
+    return IntegrationShown(**{name: getattr(of, name) for name in IntegrationShown.model_fields if name != "status"})
+
+
+def plan(of: Plan) -> PlanShown:
+    """`of` as it is answered."""
+    return PlanShown(**{name: getattr(of, name) for name in PlanShown.model_fields})

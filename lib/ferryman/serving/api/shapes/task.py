@@ -1,0 +1,96 @@
+"""A task: as it is asked for, changed and answered."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from decimal import Decimal
+from typing import Annotated, Any
+
+from pydantic import Field, StrictBool, StrictFloat, StrictInt, StrictStr
+
+from ferryman.domain import task as rules
+from ferryman.domain.task import Task
+from ferryman.serving.api.shapes.shape import Answered, Asked, Credits
+
+Amount = Annotated[Decimal, Field(max_digits=12, decimal_places=4)]
+Names = Annotated[tuple[StrictStr, ...], Field(max_length=100)]
+Urls = Annotated[tuple[StrictStr, ...], Field(max_length=100, description=f"https URLs, at most {rules.WEBHOOK_URLS_MAX}")]
+Match = Annotated[StrictStr, Field(description="host: the host must be a registered one; url: the whole URL must")]
+Temperature = Annotated[StrictFloat | StrictInt | None, Field(description="0 to 1; null for models that do not take one")]
+
+
+def _limit(noun: str) -> Any:
+    return Field(default_factory=lambda: None, description=f"{noun}; the plan sets the most, and the default where it is lower")
+
+
+class NewTask(Asked):
+    """A task to be stored."""
+
+    name: StrictStr
+    description: StrictStr = ""
+    system_prompt: StrictStr = ""
+    task_prompt: StrictStr = Field(description="May use {{date}}, {{datetime}}, {{execution_id}} and {{task_name}}")
+    model: StrictStr
+    tools: Names = ()
+    integrations: Names = ()
+    webhook_urls: Urls = ()
+    webhook_match: Match = "host"
+    max_iterations: StrictInt = _limit("Turns an execution may take")
+    max_credits: Amount = _limit("Credits an execution may spend")
+    temperature: Temperature = rules.TEMPERATURE_DEFAULT
+    max_tokens: StrictInt = rules.MAX_TOKENS_DEFAULT
+    enabled: StrictBool = True
+
+
+class TaskChange(Asked):
+    """What is to change in a task; a field that is left out stays as it is."""
+
+    name: StrictStr = Field(default_factory=str)
+    description: StrictStr = Field(default_factory=str)
+    system_prompt: StrictStr = Field(default_factory=str)
+    task_prompt: StrictStr = Field(default_factory=str)
+    model: StrictStr = Field(default_factory=str)
+    tools: Names = Field(default_factory=tuple)
+    integrations: Names = Field(default_factory=tuple)
+    webhook_urls: Urls = Field(default_factory=tuple)
+    webhook_match: Match = Field(default_factory=str)
+    max_iterations: StrictInt = Field(default_factory=int)
+    max_credits: Amount = Field(default_factory=Decimal)
+    temperature: Temperature = Field(default_factory=float)
+    max_tokens: StrictInt = Field(default_factory=int)
+    enabled: StrictBool = Field(default_factory=bool)
+
+
+class TaskShown(Answered):
+    """A task as it is stored."""
+
+    task_id: str
+    user_id: str
+    name: str
+    description: str
+    system_prompt: str
+    task_prompt: str
+    model: str
+    tools: tuple[str, ...]
+    integrations: tuple[str, ...]
+    webhook_urls: tuple[str, ...]
+    webhook_match: str
+    max_iterations: int
+    max_credits: Credits
+    temperature: float | None
+    max_tokens: int
+    enabled: bool
+    created_at: datetime
+    updated_at: datetime
+
+
+class TaskList(Answered):
+    """An owner's tasks, oldest first."""
+
+    tasks: tuple[TaskShown, ...]
+
+
+def shown(task: Task) -> TaskShown:
+    """`task` as it is answered."""
+    same = {name: getattr(task, name) for name in TaskShown.model_fields if name not in ("task_id", "user_id")}
+    return TaskShown(task_id=task.id, user_id=task.owner, **same)

@@ -1,0 +1,60 @@
+"""What there is, over HTTP: integrations, tools, plans, who asks, and that the API answers."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from fastapi import APIRouter
+
+from ferryman.domain.owner import month_of
+from ferryman.serving.api.asking import Asked, By
+from ferryman.serving.api.faults import not_found
+from ferryman.serving.api.shapes import table as shapes
+
+router = APIRouter(tags=["tables"])
+
+
+@router.get("/v1/integrations", summary="The services a task may be approved for")
+async def integrations(house: Asked, _: By) -> shapes.IntegrationList:
+    known = sorted(house.integrations.values(), key=lambda each: each.id)
+    return shapes.IntegrationList(integrations=tuple(shapes.integration(each) for each in known))
+
+
+@router.get("/v1/integrations/{integration_id}", summary="One service")
+async def integration(integration_id: str, house: Asked, _: By) -> shapes.IntegrationShown:
+    known = house.integrations.get(integration_id)
+    if known is None:
+        raise not_found("integration")
+    return shapes.integration(known)
+
+
+@router.get("/v1/tools", summary="The tools a task may enable, as the model is shown them")
+async def tools(house: Asked, _: By) -> shapes.ToolList:
+    return shapes.ToolList(tools=tuple(shapes.ToolShown(**tool.definition()) for tool in house.tools))
+
+
+@router.get("/v1/plans", summary="The plans and their limits")
+async def plans(house: Asked, _: By) -> shapes.PlanList:
+    return shapes.PlanList(plans=tuple(shapes.plan(each) for each in house.plans.values()))
+
+
+@router.get("/v1/me", summary="Who you are, and the credits you have left this month")
+async def me(house: Asked, owner: By) -> shapes.Me:
+    plan, month = house.plans.get(owner.plan), month_of(house.clock.now())
+    # what runs across the turn of a month stays reserved until it ends
+    used = owner.credits_used if owner.month == month else Decimal(0)
+    left = Decimal(0) if plan is None else max(Decimal(0), plan.credits_per_month - used - owner.credits_reserved)
+    return shapes.Me(
+        owner=owner.id,
+        plan=owner.plan,
+        month=month,
+        credits_used=used,
+        credits_reserved=owner.credits_reserved,
+        credits_left=left,
+        limits=None if plan is None else shapes.plan(plan),
+    )
+
+
+@router.get("/healthz", summary="That the API answers")
+async def health() -> shapes.Health:
+    return shapes.Health()

@@ -1,0 +1,81 @@
+"""Tasks over HTTP."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from fastapi import APIRouter
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
+
+from ferryman.domain import task as rules
+from ferryman.domain.owner import Owner
+from ferryman.domain.plan import Plan
+from ferryman.domain.problem import Invalid
+from ferryman.domain.task import Task
+from ferryman.serving.api import webhooks
+from ferryman.serving.api.asking import Asked, By, TheirTask
+from ferryman.serving.api.shapes import task as shapes
+from ferryman.wiring.api import House
+
+router = APIRouter(prefix="/v1/tasks", tags=["tasks"])
+
+
+@router.post("", status_code=201, summary="Store a new task")
+async def create(asked: shapes.NewTask, house: Asked, owner: By, response: Response) -> shapes.TaskShown:
+    plan = _plan(house, owner)
+    if len(await house.tasks.list(owner.id)) >= rules.TASKS_PER_OWNER_MAX:
+        raise HTTPException(409, f"an owner may have at most {rules.TASKS_PER_OWNER_MAX} tasks")
+    now = house.clock.now()
+    limits = {
+        "max_iterations": min(rules.ITERATIONS_DEFAULT, plan.iterations),
+        "max_credits": min(rules.CREDITS_DEFAULT, plan.credits_per_execution),
+    }
+    given = asked.model_dump(exclude=limits.keys() - asked.model_fields_set)
+    task = Task(id=house.ids.new("task"), owner=owner.id, created_at=now, updated_at=now, **{**limits, **given})
+    await _check(house, plan, task, webhook_urls=task.webhook_urls)
+    await house.tasks.put(task)
+    response.headers["Location"] = f"/v1/tasks/{task.id}"
+    return shapes.shown(task)
+
+
+@router.get("", summary="Your tasks, oldest first")
+async def listed(house: Asked, owner: By) -> shapes.TaskList:
+    return shapes.TaskList(tasks=tuple(shapes.shown(task) for task in await house.tasks.list(owner.id)))
+
+
+@router.get("/{task_id}", summary="One task")
+async def one(task: TheirTask) -> shapes.TaskShown:
+    return shapes.shown(task)
+
+
+@router.patch("/{task_id}", summary="Change some fields of a task")
+async def change(asked: shapes.TaskChange, task: TheirTask, house: Asked, owner: By) -> shapes.TaskShown:
+    given: dict[str, Any] = asked.model_dump(exclude_unset=True)
+    changed = replace(task, updated_at=house.clock.now(), **given)
+    await _check(house, _plan(house, owner), changed, webhook_urls=given.get("webhook_urls", ()))
+    await house.tasks.put(changed)
+    return shapes.shown(changed)
+
+
+@router.delete("/{task_id}", status_code=204, summary="Delete a task and its credentials")
+async def delete(task: TheirTask, house: Asked) -> None:
+    await house.tasks.delete(task.id)
+
+
+def _plan(house: House, owner: Owner) -> Plan:
+    plan = house.plans.get(owner.plan)
+    if plan is None:
+        raise HTTPException(403, f"tasks are not available on your plan; they are on: {', '.join(house.plans)}")
+    return plan
+
+
+async def _check(house: House, plan: Plan, task: Task, *, webhook_urls: tuple[str, ...]) -> None:
+    tools = {tool.name for tool in house.tools}
+    found = rules.problems(task, plan=plan, tools=tools, integrations=house.integrations, models=house.models)
+    # names are asked only for URLs that the grammar and the limit let pass
+    if not any(each.field.startswith("webhook_urls") for each in found):
+        found += await webhooks.problems(webhook_urls, house.names)
+    if found:
+        raise Invalid(found)

@@ -1,0 +1,33 @@
+"""Problems on the wire: every error is application/problem+json (RFC 9457), and none repeats what was sent."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from http import HTTPStatus
+from typing import Any
+
+from starlette.responses import Response
+
+from ferryman.domain.problem import Problem
+
+MEDIA_TYPE = "application/problem+json"
+
+
+def problem(
+    status: int, title: str, detail: str, *, errors: Iterable[Problem] = (), headers: Mapping[str, str] | None = None
+) -> Response:
+    """The answer that says what is wrong; `errors` name the fields."""
+    body: dict[str, Any] = {"type": "about:blank", "title": title, "status": status, "detail": detail}
+    listed = [{"field": each.field, "message": each.message} for each in errors]
+    if listed:
+        body["errors"] = listed
+    return Response(json.dumps(body), status_code=status, media_type=MEDIA_TYPE, headers=dict(headers or {}))
+
+
+def title_of(status: int) -> str:
+    """The status's own phrase."""
+    try:
+        return HTTPStatus(status).phrase
+    except ValueError:
+        return "Error"

@@ -1,0 +1,1 @@
+"""The vault: anyone may seal; only a holder of the private key may open."""

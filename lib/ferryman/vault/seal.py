@@ -1,0 +1,141 @@
+"""Sealing: HPKE (RFC 9180) to a post-quantum hybrid key pair, bound to what the sealed thing is and where it belongs."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+from typing import Any, Self
+
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.asymmetric.mlkem import MLKEM768PrivateKey, MLKEM768PublicKey
+from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
+from cryptography.hazmat.primitives.hpke import AEAD, KDF, KEM, MLKEM768X25519PrivateKey, MLKEM768X25519PublicKey, Suite
+
+from ferryman.domain.credential import Label
+
+_SUITE = Suite(KEM.MLKEM768_X25519, KDF.HKDF_SHA256, AEAD.AES_256_GCM)
+_SEED_BYTES = 64
+_PRIVATE_BYTES = _SEED_BYTES + 32
+_LATTICE_BYTES = 1_184
+_PUBLIC_BYTES = _LATTICE_BYTES + 32
+_VERSION_BYTES = 4
+VERSION_MAX = 2 ** (8 * _VERSION_BYTES) - 1
+
+
+class Unopenable(Exception):  # noqa: N818 - reads as the fact it states
+    """The ciphertext is not what it is said to be, was changed or moved, or is for another key."""
+
+
+class PublicKey:
+    """A public key with the version of its private half: `ports.Sealer`. Raises ValueError for what is not one."""
+
+    def __init__(self, version: int, public: bytes) -> None:
+        if not 0 < version <= VERSION_MAX:
+            raise ValueError("the key version must be a positive number of at most 32 bits")
+        if len(public) != _PUBLIC_BYTES:
+            raise ValueError(f"the public key must be {_PUBLIC_BYTES} bytes")
+        self._version = version
+        self._key = MLKEM768X25519PublicKey(
+            MLKEM768PublicKey.from_public_bytes(public[:_LATTICE_BYTES]),
+            X25519PublicKey.from_public_bytes(public[_LATTICE_BYTES:]),
+        )
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """The key from "VERSION:BASE64", as the settings carry it; ValueError otherwise."""
+        version, colon, encoded = text.strip().partition(":")
+        if not colon or not (version.isascii() and version.isdigit()):
+            raise ValueError("the sealing public key must read VERSION:BASE64")
+        try:
+            public = base64.b64decode(encoded, validate=True)
+        except binascii.Error as error:
+            raise ValueError("the sealing public key is not base64") from error
+        return cls(int(version), public)
+
+    @property
+    def version(self) -> int:
+        return self._version
+
+    def seal(self, plaintext: bytes, info: bytes) -> bytes:
+        """The key version in four big-endian bytes, followed by the HPKE message. Two sealings never look alike."""
+        sealed = _SUITE.encrypt(plaintext, self._key, info=_framed(self._version, info))
+        return self._version.to_bytes(_VERSION_BYTES, "big") + sealed
+
+
+def generate() -> bytes:
+    """A new private key, as Secret Manager keeps it."""
+    return MLKEM768PrivateKey.generate().private_bytes_raw() + X25519PrivateKey.generate().private_bytes_raw()
+
+
+def public_of(private: bytes) -> bytes:
+    """The public half of a private key of `generate`; ValueError when it is not one."""
+    lattice, curve = _halves(private)
+    return lattice.public_key().public_bytes_raw() + curve.public_key().public_bytes_raw()
+
+
+def text_of(version: int, public: bytes) -> str:
+    """The public key as `PublicKey.parse` reads it."""
+    return f"{version}:{base64.b64encode(public).decode()}"
+
+
+def version_of(ciphertext: bytes) -> int:
+    """Which version of the key opens `ciphertext`; `Unopenable` when it is too short to say."""
+    if len(ciphertext) <= _VERSION_BYTES:
+        raise Unopenable("the ciphertext is too short")
+    return int.from_bytes(ciphertext[:_VERSION_BYTES], "big")
+
+
+def unseal(ciphertext: bytes, info: bytes, private: bytes) -> bytes:
+    """What was sealed with this `info`, or `Unopenable`."""
+    version = version_of(ciphertext)
+    try:
+        key = MLKEM768X25519PrivateKey(*_halves(private))
+        return _SUITE.decrypt(ciphertext[_VERSION_BYTES:], key, info=_framed(version, info))
+    except (InvalidTag, ValueError) as error:
+        raise Unopenable("the ciphertext does not open") from error
+
+
+def info_of(label: Label) -> bytes:
+    """What a credential's value is bound to: every field of its label."""
+    return _info(
+        "credential",
+        owner=label.owner,
+        task=label.task,
+        name=label.name,
+        version=label.version,
+        service=label.service,
+        auth_type=label.auth_type.value,
+        auth_header_name=label.auth_header_name,
+        auth_param_name=label.auth_param_name,
+        hosts=list(label.hosts),
+    )
+
+
+def call_info(execution: str, seq: int) -> bytes:
+    """What a call's arguments are bound to: the execution and the call's number in it."""
+    return _info("arguments", execution=execution, seq=seq)
+
+
+def said_info(execution: str) -> bytes:
+    """What the model's words are bound to: the execution."""
+    return _info("said", execution=execution)
+
+
+def _info(purpose: str, **fields: Any) -> bytes:
+    # Canonical JSON: a separator inside one field can never make it read as two.
+    return f"ferryman/{purpose}/1\n".encode() + json.dumps(fields, sort_keys=True, separators=(",", ":")).encode()
+
+
+def _framed(version: int, info: bytes) -> bytes:
+    # The version stands outside the encryption; bound here, changing it shows.
+    return version.to_bytes(_VERSION_BYTES, "big") + info
+
+
+def _halves(private: bytes) -> tuple[MLKEM768PrivateKey, X25519PrivateKey]:
+    if len(private) != _PRIVATE_BYTES:
+        raise ValueError(f"the private key must be {_PRIVATE_BYTES} bytes")
+    return (
+        MLKEM768PrivateKey.from_seed_bytes(private[:_SEED_BYTES]),
+        X25519PrivateKey.from_private_bytes(private[_SEED_BYTES:]),
+    )

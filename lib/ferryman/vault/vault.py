@@ -1,0 +1,52 @@
+"""The vault: opens what was sealed, in key holders only, and fails closed."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from ferryman.domain import refusal
+from ferryman.domain.credential import Credential, Sealed, Secret
+from ferryman.domain.refusal import Refused
+from ferryman.ports import Keys
+from ferryman.vault.seal import Unopenable, call_info, info_of, said_info, unseal, version_of
+
+
+class Vault:
+    """Opens credentials, arguments and words. A key store that does not answer raises `Unavailable` through every method."""
+
+    def __init__(self, keys: Keys) -> None:
+        self._keys = keys
+
+    async def credential(self, sealed: Sealed) -> Credential:
+        """The credential open, or `Refused` when its ciphertext is not the one this label was sealed with."""
+        try:
+            if version_of(sealed.ciphertext) != sealed.key_version:
+                raise Unopenable("the ciphertext is for another key version")
+            value = (await self._open(sealed.ciphertext, info_of(sealed.label))).decode("ascii")
+        except (Unopenable, UnicodeDecodeError):
+            # The cause is left out: a decoding error carries the bytes it failed on.
+            raise Refused(refusal.credential_unreadable(sealed.label.name)) from None
+        return Credential(label=sealed.label, secret=Secret(value))
+
+    async def arguments(self, ciphertext: bytes, *, execution: str, seq: int) -> dict[str, Any]:
+        """A journaled call's arguments, or `Unopenable`."""
+        plaintext = await self._open(ciphertext, call_info(execution, seq))
+        try:
+            arguments = json.loads(plaintext)
+        except (ValueError, RecursionError):
+            raise Unopenable("the arguments are not JSON") from None
+        if not isinstance(arguments, dict):
+            raise Unopenable("the arguments are not an object")
+        return arguments
+
+    async def said(self, ciphertext: bytes, *, execution: str) -> bytes:
+        """What the model said in an execution, as it was sealed, or `Unopenable`."""
+        return await self._open(ciphertext, said_info(execution))
+
+    async def _open(self, ciphertext: bytes, info: bytes) -> bytes:
+        try:
+            private = await self._keys.private(version_of(ciphertext))
+        except KeyError:
+            raise Unopenable("there is no such key version") from None
+        return unseal(ciphertext, info, private)

@@ -1,0 +1,81 @@
+"""The api's root: everything behind the HTTP interface. It seals with the public key, enqueues, and can open nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+
+from ferryman import catalog, ports
+from ferryman.domain.credential import Label
+from ferryman.domain.integration import Integration
+from ferryman.domain.plan import Plan
+from ferryman.domain.tool import Tool
+from ferryman.settings import Settings
+from ferryman.wiring import tables
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class House:
+    """What the API is given. `info` is what a label binds at sealing; `models` are the names that have a price."""
+
+    owners: ports.Owners
+    tasks: ports.Tasks
+    credentials: ports.Credentials
+    executions: ports.Executions
+    queue: ports.Queue
+    sealer: ports.Sealer
+    info: Callable[[Label], bytes]
+    names: ports.Names
+    clock: ports.Clock
+    ids: ports.Ids
+    tracer: ports.Tracer
+    tools: tuple[Tool, ...]
+    plans: Mapping[str, Plan]
+    integrations: Mapping[str, Integration]
+    models: Collection[str]
+    poll_s: float = 0.5
+
+
+def build(settings: Settings) -> House:
+    """The house on Google Cloud. Raises `Misconfigured` when the settings do not describe one."""
+    from ferryman.billing.prices import Prices
+    from ferryman.gcp.clients import Clients
+    from ferryman.gcp.clock import RandomIds, SystemClock
+    from ferryman.gcp.executions import FirestoreExecutions
+    from ferryman.gcp.log import JsonLog
+    from ferryman.gcp.owners import FirestoreOwners
+    from ferryman.gcp.queue import CloudTasksQueue
+    from ferryman.gcp.tasks import FirestoreCredentials, FirestoreTasks
+    from ferryman.tools.builtin import TOOLS
+    from ferryman.vault import seal
+
+    clients = Clients(settings)
+    return House(
+        owners=FirestoreOwners(clients),
+        tasks=FirestoreTasks(clients),
+        credentials=FirestoreCredentials(clients),
+        executions=FirestoreExecutions(clients),
+        queue=CloudTasksQueue(clients, settings),
+        sealer=seal.PublicKey.parse(settings.sealing_public_key),
+        info=seal.info_of,
+        names=_names(settings),
+        clock=SystemClock(),
+        ids=RandomIds(),
+        tracer=JsonLog(),
+        tools=TOOLS,
+        plans=tables.plans(settings),
+        integrations=catalog.load(settings.integrations),
+        models=frozenset(Prices(settings.prices)),
+        poll_s=settings.poll_s,
+    )
+
+
+def _names(settings: Settings) -> ports.Names:
+    # the table of the pretend internet is for the local stack alone; settings refuse it everywhere else
+    if settings.pretend_internet is not None:
+        from ferryman.egress.local import Pretend
+
+        return Pretend(settings.pretend_internet)
+    from ferryman.egress.resolve import Resolver
+
+    return Resolver()

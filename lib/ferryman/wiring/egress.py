@@ -1,0 +1,20 @@
+"""The way out: the gate on the real internet, or on the pretend one of the local stack."""
+
+from __future__ import annotations
+
+from ferryman.egress import quiet, tls
+from ferryman.egress.gate import Gate
+from ferryman.egress.local import Pretend
+from ferryman.egress.pin import Direct
+from ferryman.egress.resolve import Resolver
+from ferryman.ports import Tracer
+from ferryman.settings import Settings
+
+
+def gate(settings: Settings, tracer: Tracer) -> Gate:
+    """The gate. Settings refuse the pretend internet in a deployed function, so that this is the only place that decides."""
+    quiet.silence()
+    if settings.pretend_internet:
+        pretend = Pretend(settings.pretend_internet)
+        return Gate(names=pretend, dial=pretend, tls=tls.context(pretend.ca), tracer=tracer)
+    return Gate(names=Resolver(), dial=Direct(), tls=tls.context(), tracer=tracer)

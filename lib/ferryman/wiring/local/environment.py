@@ -1,0 +1,104 @@
+"""The environment of each local function: what the deployment would set, worked out from its row in the table."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import ferryman
+
+LOCATION = "us-central1"
+QUEUE = "executions"
+QUEUE_CALLER = "ferryman-queue"
+MODEL_TALKER = "orchestrator"
+"""The one function that talks to models, and so the only one that gets a model key."""
+
+REAL_MODEL_URL = "https://api.anthropic.com"
+SCRIPTED_PRICE = {"input": "3", "output": "15"}
+"""USD per million tokens: scripted models cost as much as a middling real one, so that credits mean something."""
+
+PASSED_ON = (
+    "FERRYMAN_PLANS",
+    "FERRYMAN_LEASE_S",
+    "FERRYMAN_EXECUTION_S",
+    "FERRYMAN_POLL_S",
+    "FERRYMAN_RETRY_AFTER_S",
+    "FERRYMAN_KEYS_TTL_S",
+)
+"""Variables of whoever starts the stack that reach every function as they are."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Surroundings:
+    """What is the same for all functions. `caller` is the environment of whoever starts the stack."""
+
+    project: str
+    urls: Mapping[str, str]
+    sealing_public_key: str
+    scripted_model_url: str
+    hosts: Sequence[str] = ()
+    caller: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+
+def account(identity: str, project: str) -> str:
+    """The e-mail of a service account."""
+    return f"{identity}@{project}.iam.gserviceaccount.com"
+
+
+def integration(host: str) -> dict[str, Any]:
+    """The integration that a host of the user's own is approved by; its id is the host's name."""
+    return {
+        "id": host,
+        "name": host,
+        "description": "A server of your own, mapped into the local stack.",
+        "category": "local",
+        "allowed_domains": [host],
+        "default_auth_type": "bearer",
+    }
+
+
+def of(row: Mapping[str, Any], around: Surroundings) -> dict[str, str]:
+    """The variables of the function that `row` of the table describes. Raises ValueError for bad JSON of the caller's."""
+    caller = around.caller
+    prices = {"scripted": SCRIPTED_PRICE, **_read(caller, "FERRYMAN_PRICES", {})}
+    integrations = [*_read(caller, "FERRYMAN_INTEGRATIONS", []), *map(integration, around.hosts)]
+    callers = [account(name, around.project) for name in row["callers"] if name != "anyone"]
+    env = {
+        "FERRYMAN_SEALING_PUBLIC_KEY": around.sealing_public_key,
+        "FERRYMAN_FUNCTION_URLS": json.dumps(dict(around.urls)),
+        "FERRYMAN_CALLERS": json.dumps(callers),
+        "FERRYMAN_LOCATION": LOCATION,
+        "FERRYMAN_QUEUE": QUEUE,
+        "FERRYMAN_QUEUE_CALLER": account(QUEUE_CALLER, around.project),
+        "FERRYMAN_PRICES": json.dumps(prices),
+        "FERRYMAN_INTEGRATIONS": json.dumps(integrations),
+        **{name: caller[name] for name in PASSED_ON if caller.get(name)},
+    }
+    if row["name"] != MODEL_TALKER:
+        # the local cloud offers its scripted model to everyone; only one of them may talk to models
+        return {**env, "ANTHROPIC_BASE_URL": ""}
+    env["FERRYMAN_SCRIPTED_MODEL_URL"] = around.scripted_model_url
+    env["ANTHROPIC_BASE_URL"] = caller.get("ANTHROPIC_BASE_URL") or REAL_MODEL_URL
+    if caller.get("ANTHROPIC_API_KEY"):
+        env["ANTHROPIC_API_KEY"] = caller["ANTHROPIC_API_KEY"]
+    return env
+
+
+def _read(caller: Mapping[str, str], name: str, default: Any) -> Any:
+    text = caller.get(name)
+    value = json.loads(text) if text else default
+    if type(value) is not type(default):
+        raise ValueError(f"{name} must be a JSON {'object' if isinstance(default, dict) else 'array'}")
+    return value
+
+
+def table() -> list[dict[str, Any]]:
+    """The rows of the table of functions: the checkout's own, or the one in the wheel."""
+    library = Path(ferryman.__file__).resolve().parent
+    places = (library.parent.parent / "infra" / "functions.json", library.parent / "emulator" / "shipped" / "functions.json")
+    path = next(place for place in places if place.exists())
+    rows: list[dict[str, Any]] = json.loads(path.read_text())["functions"]
+    return rows

@@ -1,0 +1,85 @@
+"""Provisioning: the sealing key, the queue and the local owner, made through Google's own clients, kept if already there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from os import environ  # noqa: TID251 - Firestore's client learns of an emulator from a variable alone
+
+from ferryman.domain.owner import Owner
+from ferryman.gcp.clients import Clients
+from ferryman.gcp.owners import FirestoreOwners
+from ferryman.settings import Settings
+from ferryman.vault import seal
+from ferryman.wiring.local.environment import LOCATION, QUEUE
+
+OWNER = "local"
+PLAN = "pro"
+RETRIES = {"max_attempts": -1, "min_backoff": {"seconds": 1}, "max_backoff": {"seconds": 30}}
+"""Without end: a lease that is still held answers 503, and the queue must outlast it."""
+
+
+def connect(env: Mapping[str, str]) -> Clients:
+    """Clients of the local cloud whose variables are `env`."""
+    settings = Settings(
+        project=env["GOOGLE_CLOUD_PROJECT"],
+        firestore_host=env["FIRESTORE_EMULATOR_HOST"],
+        secret_manager_host=env["SECRET_MANAGER_EMULATOR_HOST"],
+        cloud_tasks_host=env["CLOUD_TASKS_EMULATOR_HOST"],
+    )
+    clients = Clients(settings)
+    with _emulator(env["FIRESTORE_EMULATOR_HOST"]):
+        clients.firestore()
+    return clients
+
+
+async def sealing_key(clients: Clients, project: str, secret: str) -> str:
+    """The public half of the sealing key as the functions take it, made at the first start and the same ever after."""
+    parent = f"projects/{project}"
+    name = f"{parent}/secrets/{secret}"
+    client = clients.secrets()
+    known = [each.name async for each in await client.list_secrets(request={"parent": parent})]
+    if name not in known:
+        automatic: dict[str, object] = {"replication": {"automatic": {}}}
+        await client.create_secret(request={"parent": parent, "secret_id": secret, "secret": automatic})
+    versions = [each.name async for each in await client.list_secret_versions(request={"parent": name})]
+    if not versions:
+        added = await client.add_secret_version(request={"parent": name, "payload": {"data": seal.generate()}})
+        versions = [added.name]
+    newest = max(int(version.rpartition("/")[2]) for version in versions)
+    answer = await client.access_secret_version(request={"name": f"{name}/versions/{newest}"})
+    return seal.text_of(newest, seal.public_of(answer.payload.data))
+
+
+async def queue(clients: Clients, project: str) -> None:
+    """The queue of executions."""
+    parent = f"projects/{project}/locations/{LOCATION}"
+    name = f"{parent}/queues/{QUEUE}"
+    known = [each.name async for each in await clients.tasks().list_queues(request={"parent": parent})]
+    if name not in known:
+        await clients.tasks().create_queue(request={"parent": parent, "queue": {"name": name, "retry_config": RETRIES}})
+
+
+async def owner(clients: Clients, digest: str) -> None:
+    """The local owner, and the API key whose digest this is."""
+    owners, now = FirestoreOwners(clients), datetime.now(UTC)
+    if await owners.get(OWNER) is None:
+        await owners.put(Owner(id=OWNER, plan=PLAN, created_at=now))
+    if await owners.by_key(digest) is None:
+        await owners.add_key(digest, OWNER, now)
+
+
+@contextmanager
+def _emulator(host: str) -> Iterator[None]:
+    # read once, while the client is being made
+    name = "FIRESTORE_EMULATOR_HOST"
+    before = environ.get(name)
+    environ[name] = host
+    try:
+        yield
+    finally:
+        if before is None:
+            del environ[name]
+        else:
+            environ[name] = before

@@ -1,0 +1,156 @@
+"""The stack: a local cloud, provisioned, with every function of the table running."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from ferryman.gcp.clients import Clients
+from ferryman.settings import Settings
+from ferryman.wiring.local import environment, provision
+from ferryman.wiring.local.admin import Admin, Refused
+from ferryman.wiring.local.process import Cloud, NotStarted, spawn
+
+PROJECT = "ferryman-local"
+NOTE = "stack.json"
+TEND_S = 2.0
+
+Tell = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """What a stack is to be: `data` is a resolved folder, `digest` the API key's, `hosts` maps names to loopback ports.
+
+    `scripts` are the model's by name; `authorities` are absolute paths of PEM files.
+    `environment` is that of whoever starts it; `api_port` 0 is any free one.
+    """
+
+    data: Path
+    digest: str
+    key_file: Path
+    api_port: int = 0
+    hosts: Mapping[str, int] = field(default_factory=dict)
+    authorities: tuple[Path, ...] = ()
+    scripts: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    environment: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stack:
+    """A running stack. `functions` maps names to URLs, `env` are the variables that point a client at the cloud.
+
+    `environments` are the functions' own, by name, to start one anew with.
+    """
+
+    url: str
+    data: Path
+    project: str
+    env: Mapping[str, str]
+    functions: Mapping[str, str]
+    admin: Admin
+    clients: Clients
+    cloud: Cloud
+    environments: dict[str, Mapping[str, str]] = field(default_factory=dict, repr=False)
+
+    async def tend(self, tell: Tell) -> int:
+        """Start functions that died anew, as the platform would; returns the cloud's exit code when that ends."""
+        ended = asyncio.create_task(self.cloud.ended())
+        try:
+            while not (await asyncio.wait([ended], timeout=TEND_S))[0]:
+                with suppress(httpx.TransportError, Refused):
+                    await self._revive(tell)
+            return ended.result()
+        finally:
+            ended.cancel()
+
+    async def _revive(self, tell: Tell) -> None:
+        for function in (await self.admin.status())["functions"]:
+            if function["state"] == "died":
+                tell(f"{function['name']} died (exit code {function['exit']}); starting it anew")
+                await self.admin.start(function["name"], self.environments[function["name"]])
+
+
+@asynccontextmanager
+async def stack(wanted: Wanted, tell: Tell = lambda _: None) -> AsyncIterator[Stack]:
+    """A stack while inside; `tell` hears of each stage. Raises `NotStarted`, and leaves nothing running."""
+    data = wanted.data
+    data.mkdir(mode=0o700, parents=True, exist_ok=True)
+    _ask_port(data, wanted.api_port)
+    tell("starting the local cloud")
+    cloud = await spawn(data, PROJECT)
+    clients = provision.connect(cloud.ready["env"])
+    try:
+        async with Admin(cloud.ready["admin"]) as admin:
+            functions: dict[str, str] = cloud.ready["functions"]
+            running = Stack(
+                url=functions["api"],
+                data=data,
+                project=PROJECT,
+                env=cloud.ready["env"],
+                functions=functions,
+                admin=admin,
+                clients=clients,
+                cloud=cloud,
+            )
+            if wanted.api_port and not running.url.endswith(f":{wanted.api_port}"):
+                raise NotStarted(f"port {wanted.api_port} is busy; choose another with --api-port, or leave it out")
+            try:
+                await _set_up(running, wanted, tell)
+            except Refused as error:
+                raise NotStarted(str(error)) from error
+            _leave_note(running, wanted.key_file)
+            yield running
+    finally:
+        (data / NOTE).unlink(missing_ok=True)
+        await clients.close()
+        await cloud.end()
+
+
+async def _set_up(running: Stack, wanted: Wanted, tell: Tell) -> None:
+    tell("provisioning the sealing key, the queue and the owner")
+    public, _, _ = await asyncio.gather(
+        provision.sealing_key(running.clients, PROJECT, Settings().sealing_key_secret),
+        provision.queue(running.clients, PROJECT),
+        provision.owner(running.clients, wanted.digest),
+    )
+    for host, port in wanted.hosts.items():
+        await running.admin.map(host, port)
+    for path in wanted.authorities:
+        await running.admin.trust(path)
+    for name, script in wanted.scripts.items():
+        await running.admin.script(name, script)
+    around = environment.Surroundings(
+        project=PROJECT,
+        urls=running.functions,
+        sealing_public_key=public,
+        scripted_model_url=running.env["ANTHROPIC_BASE_URL"],
+        hosts=tuple(wanted.hosts),
+        caller=wanted.environment,
+    )
+    rows = environment.table()
+    tell(f"starting {len(rows)} functions: {', '.join(row['name'] for row in rows)}")
+    running.environments.update({row["name"]: environment.of(row, around) for row in rows})
+    await asyncio.gather(*(running.admin.start(name, env) for name, env in running.environments.items()))
+
+
+def _leave_note(running: Stack, key_file: Path) -> None:
+    known = {"url": running.url, "key_file": str(key_file.resolve()), "admin": running.admin.url, "pid": os.getpid()}
+    more = {"project": running.project, "env": running.env, "functions": running.functions}
+    (running.data / NOTE).write_text(json.dumps({**known, **more}, indent=1))
+
+
+def _ask_port(data: Path, port: int) -> None:
+    # the local cloud keeps the ports it had in this file, and takes them again where they are free
+    file = data / "ports.json"
+    if port:
+        known = json.loads(file.read_text()) if file.exists() else {}
+        file.write_text(json.dumps({**known, "functions/api": port}))
