@@ -60,7 +60,7 @@ def _deltas(block: Mapping[str, Any]) -> Iterator[dict[str, str]]:
         for part in _parts(block["text"]):
             yield {"type": "text_delta", "text": part}
         return
-    for part in ["", *_parts(json.dumps(block["input"], ensure_ascii=False))]:
+    for part in ["", *_parts(json.dumps(block["input"]))]:
         yield {"type": "input_json_delta", "partial_json": part}
 
 

@@ -58,6 +58,9 @@ class AnthropicModel:
             raise Rejected(f"the model's provider refused the request ({error.status_code})") from None
         except anthropic.APIError as error:
             raise Unavailable(f"the model's provider could not be reached ({type(error).__name__})") from None
+        except ValueError:
+            # the SDK cannot parse the arguments the model wrote, and quotes them in what it raises
+            raise Rejected("the model's reply could not be read") from None
         return Reply(
             content=tuple(_block(block) for block in message.content if block.type in ("text", "tool_use")),
             stop_reason=message.stop_reason or "end_turn",
