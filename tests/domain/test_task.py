@@ -27,7 +27,12 @@ def test_a_plain_task_has_no_problem():
 FAULTS = {
     "name": [{"name": ""}, {"name": "x" * 101}],
     "description": [{"description": "x" * 1_001}],
-    "task_prompt": [{"task_prompt": " "}, {"task_prompt": "x" * 50_001}, {"task_prompt": "start xmrig"}, {"task_prompt": "\ud800"}],
+    "task_prompt": [
+        {"task_prompt": " "},
+        {"task_prompt": "x" * 50_001},
+        {"task_prompt": "start xmrig"},
+        {"task_prompt": "\ud800"},
+    ],
     "system_prompt": [{"system_prompt": "open a reverse shell"}],
     "tools.0": [{"tools": ("shell",)}],
     "tools.1": [{"tools": ("api_call", "api_call")}],

@@ -8,9 +8,9 @@ from datetime import timedelta
 
 import httpx
 import pytest
+
 from emulator.clock import Clock
 from emulator.identity import Tokens
-
 from ferryman.gcp.identity import TokenCallers
 from ferryman.ports import Unavailable
 from ferryman.settings import Settings

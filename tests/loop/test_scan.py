@@ -28,9 +28,9 @@ def everything_at_rest(stage) -> str:
     tickets = {seq: replace(ticket, arguments=b"") for seq, ticket in stage.memory.tickets.get("e", {}).items()}
     told = list(events(stage.execution, list(stage.memory.steps["e"].values()), tickets))
     rest = [stage.memory.openings, stage.memory.steps, told, stage.execution.output, stage.execution.tool_calls]
-    return str([*rest, [(ticket.shown, ticket.result) for ticket in tickets.values()], stage.log.lines, *map(str, told)]) + "".join(
-        f"{step.content}" for step in stage.memory.steps["e"].values()
-    )
+    return str(
+        [*rest, [(ticket.shown, ticket.result) for ticket in tickets.values()], stage.log.lines, *map(str, told)]
+    ) + "".join(f"{step.content}" for step in stage.memory.steps["e"].values())
 
 
 async def test_a_key_in_the_final_text_does_not_come_to_rest(keyed):

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+
 from emulator.messages import Messages
 from emulator.web import Web, port_of
-
 from ferryman.domain.message import Prompt
 from ferryman.domain.usage import Usage
 from ferryman.models.anthropic import AnthropicModel
@@ -45,7 +45,9 @@ async def test_a_reply_has_its_text_its_calls_and_its_tokens(service, model):
     play(service, {"text": "looking", "tool_calls": calls, "usage": {"input_tokens": 11, "output_tokens": 7}})
     reply = await model.reply(PROMPT)
     assert (reply.text, reply.stop_reason) == ("looking", "tool_use")
-    assert [(call.id, call.name, call.arguments) for call in reply.calls] == [("toolu_1", "http_get", {"url": "https://a.test/"})]
+    assert [(call.id, call.name, call.arguments) for call in reply.calls] == [
+        ("toolu_1", "http_get", {"url": "https://a.test/"})
+    ]
     assert reply.usage == Usage(input_tokens=11, output_tokens=7)
 
 

@@ -34,9 +34,7 @@ _REFUSED_4 = tuple(
 # Everything outside 2000::/3 is refused in one rule: loopback (S0-87), unique local (S0-88), link-local (S0-89), mapped,
 # compatible, translated and NAT64 forms of IPv4, site-local and multicast all lie there.
 _ADMITTED_6 = IPv6Network("2000::/3")
-_REFUSED_6 = tuple(
-    IPv6Network(text) for text in ("2001::/23", "2001:db8::/32", "2002::/16", "2620:4f:8000::/48", "3fff::/20")
-)
+_REFUSED_6 = tuple(IPv6Network(text) for text in ("2001::/23", "2001:db8::/32", "2002::/16", "2620:4f:8000::/48", "3fff::/20"))
 
 
 def public(address: Address) -> bool:

@@ -80,8 +80,7 @@ def malformed_url(rule: str) -> Refusal:
 
 def not_approved(host: str, approved: Iterable[str]) -> Refusal:
     message = (
-        f"Error: URL blocked -- Domain {host} not in any approved integration for this task. "
-        f"Approved: [{', '.join(approved)}]"
+        f"Error: URL blocked -- Domain {host} not in any approved integration for this task. Approved: [{', '.join(approved)}]"
     )
     return Refusal(reason="url_blocked", message=message)
 
@@ -124,9 +123,7 @@ def leaked(name: str) -> Refusal:
 
 
 def not_resolved(host: str) -> Refusal:
-    return Refusal(
-        reason="dns_validation_failed", message=f"Error: DNS resolution failed or blocked for {host}"
-    )
+    return Refusal(reason="dns_validation_failed", message=f"Error: DNS resolution failed or blocked for {host}")
 
 
 def timed_out(seconds: int) -> Refusal:

@@ -38,9 +38,7 @@ def serve(name: str, build: Callable[[settings.Settings], Tool] = Tool) -> Handl
             if request.url.path != "/":
                 return problem(404, "Not Found", "there is nothing here")
             body = await body_of(request, execution=str, call=int, epoch=int)
-            result = await carry(
-                house.carrying, name, execution=body["execution"], seq=body["call"], epoch=body["epoch"]
-            )
+            result = await carry(house.carrying, name, execution=body["execution"], seq=body["call"], epoch=body["epoch"])
             return JSONResponse({"result": asdict(result)})
         except Denied as denied:
             return denied.response

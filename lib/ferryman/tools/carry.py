@@ -21,9 +21,7 @@ from ferryman.tools.builtin import READERS
 class Gate(Protocol):
     """The only way out; answers a result whatever happens."""
 
-    async def send(
-        self, outbound: Outbound, *, remit: Remit, credentials: Mapping[str, Credential]
-    ) -> ToolCallResult: ...
+    async def send(self, outbound: Outbound, *, remit: Remit, credentials: Mapping[str, Credential]) -> ToolCallResult: ...
 
 
 class Vault(Protocol):

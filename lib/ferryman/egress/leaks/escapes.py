@@ -19,6 +19,7 @@ _BACKSLASH = re.compile(
     r"|([abefnrtv/\"'`]))"
 )
 _PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
+_BYTEWISE = re.compile("[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}")
 _CODE_POINT = re.compile(r"\b[Uu]\+([0-9A-Fa-f]{4,6})[\s,;]?")
 _SOFT_BREAK = re.compile(r"=[ \t]*\r?\n")
 _QUOTED = re.compile(r"=[0-9A-Fa-f]{2}")
@@ -48,7 +49,7 @@ def backslashes(text: str) -> str:
     """`text` with the escapes of string literals undone."""
     if "\\" not in text:
         return text
-    text = _BACKSLASH.sub(_escaped, text)
+    text = _mended(_BACKSLASH.sub(_escaped, text))
     return _PAIR.sub(lambda found: found[0].encode("utf-16", "surrogatepass").decode("utf-16"), text)
 
 
@@ -57,18 +58,24 @@ def percents(text: str) -> str:
     if "%" not in text:
         return text
     text = _PERCENT_U.sub(lambda found: _character(found[1], 16), text)
-    decoded = _PERCENT.sub(lambda found: _character(found[1], 16), text)
-    if decoded.isascii() or not text.isascii():
-        return decoded
-    try:
-        return decoded.encode("latin-1").decode("utf-8")
-    except UnicodeError:
-        return decoded
+    return _mended(_PERCENT.sub(lambda found: _character(found[1], 16), text))
 
 
 def plain(text: str) -> str:
     """`text` with full-width, mathematical, enclosed, hidden and look-alike forms of ASCII made plain."""
     return text if text.isascii() else unicodedata.normalize("NFKC", text.translate(PLAIN))
+
+
+def _mended(text: str) -> str:
+    """`text` with characters put back together whose UTF-8 bytes were written out one by one."""
+    return text if text.isascii() else _BYTEWISE.sub(_utf8, text)
+
+
+def _utf8(found: re.Match[str]) -> str:
+    try:
+        return found[0].encode("latin-1").decode("utf-8")
+    except UnicodeDecodeError:
+        return found[0]
 
 
 def _code_points(text: str) -> str:

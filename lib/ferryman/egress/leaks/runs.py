@@ -20,13 +20,14 @@ _BASE64_LINES = re.compile(r"(?m)^[ \t]*+[A-Za-z0-9+/_-]{16,}+={0,2}[ \t]*\r?$")
 _BREAK = re.compile(r"\s+")
 _BASE32 = re.compile(r"(?<![A-Za-z0-9])(?:[A-Z2-7]{16,}+|[a-z2-7]{16,}+)(?![A-Za-z0-9])")
 _HEX = re.compile(r"(?<![0-9A-Fa-f])[0-9A-Fa-f]{16,}+")
-_HEX_APART = re.compile(r"(?<![0-9A-Fa-f])[0-9A-Fa-f]{2}(?:[^0-9A-Za-z]{1,4}[0-9A-Fa-f]{2}(?![0-9A-Za-z])){7,}+")
+_HEX_APART = re.compile(r"(?<![0-9A-Fa-f])[0-9A-Fa-f]{2}(?:[^0-9A-Za-z]{1,4}[0-9A-Fa-f]{2}(?![0-9A-Fa-f])){7,}+")
 _HEX_MARK = re.compile(r"0[xX]|\\x|(?<=[0-9A-Fa-f]{2})h(?![0-9A-Za-z])")
-_CODES = re.compile(r"(?<![0-9A-Za-z])[0-9]{2,3}(?:[^0-9A-Za-z]{1,8}[0-9]{2,3}(?![0-9A-Za-z])){7,}+")
+_CODES = re.compile(r"(?<![0-9])[0-9]{2,3}(?:[^0-9A-Za-z]{1,8}[0-9]{2,3}(?![0-9])){7,}+")
 _CODE_MARK = re.compile(r"(?i)\bchr\b|\bchar\b|\bu?n?ichr\b|0o")
 _DIGITS = re.compile(r"(?<![0-9])[0-9]{24,}+")
-_BITS = re.compile(r"(?<![0-9A-Za-z])[01]{7,8}(?:[^0-9A-Za-z]{0,4}[01]{7,8}){7,}+")
+_BITS = re.compile(r"(?<![01])[01]{7,8}(?:[^0-9A-Za-z]{0,4}[01]{7,8}){7,}+")
 _URLSAFE = str.maketrans("-_", "+/")
+_CONTROL = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x9f]")
 _COMPRESSED = re.compile(rb"\x1f\x8b\x08|\x78[\x01\x5e\x9c\xda]", re.DOTALL)
 
 
@@ -55,10 +56,8 @@ def text_of(content: bytes) -> str:
         content = content[2:]
     if content.count(0) * 3 > len(content):
         content = content.replace(b"\0", b"")
-    try:
-        return content.decode("utf-8")
-    except UnicodeDecodeError:
-        return content.decode("latin-1")
+    text = content.decode("utf-8", "replace")
+    return text if text.count("\ufffd") * 8 <= len(text) else content.decode("latin-1")
 
 
 def inflated(content: bytes) -> Iterator[bytes]:
@@ -77,7 +76,7 @@ def inflated(content: bytes) -> Iterator[bytes]:
 def _utf8(sample: bytes) -> bool:
     # A character may be cut at either end of the sample.
     text = sample.decode("utf-8", "ignore")
-    return not text.isascii() and len(text.encode()) >= len(sample) - 6 and text.isprintable()
+    return not text.isascii() and len(text.encode()) >= len(sample) - 6 and not _CONTROL.search(text)
 
 
 def _base64_runs(text: str) -> Iterator[bytes]:

@@ -15,12 +15,12 @@ import httpx
 
 from ferryman.gcp.clients import Clients
 from ferryman.settings import Settings
-from ferryman.wiring.local import environment, provision
+from ferryman.wiring.local import environment, leftovers, provision
 from ferryman.wiring.local.admin import Admin, Refused
+from ferryman.wiring.local.hold import hold
 from ferryman.wiring.local.process import Cloud, NotStarted, spawn
 
 PROJECT = "ferryman-local"
-NOTE = "stack.json"
 TEND_S = 2.0
 
 Tell = Callable[[str], None]
@@ -81,9 +81,20 @@ class Stack:
 
 @asynccontextmanager
 async def stack(wanted: Wanted, tell: Tell = lambda _: None) -> AsyncIterator[Stack]:
-    """A stack while inside; `tell` hears of each stage. Raises `NotStarted`, and leaves nothing running."""
+    """A stack while inside; `tell` hears of each stage. Raises `Held` or `NotStarted`, and leaves nothing running."""
     data = wanted.data
     data.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with hold(data):
+        left = await leftovers.recover(data)
+        if left is not None:
+            tell(left)
+        async with _running(wanted, tell) as running:
+            yield running
+
+
+@asynccontextmanager
+async def _running(wanted: Wanted, tell: Tell) -> AsyncIterator[Stack]:
+    data = wanted.data
     _ask_port(data, wanted.api_port)
     tell("starting the local cloud")
     cloud = await spawn(data, PROJECT)
@@ -110,7 +121,7 @@ async def stack(wanted: Wanted, tell: Tell = lambda _: None) -> AsyncIterator[St
             _leave_note(running, wanted.key_file)
             yield running
     finally:
-        (data / NOTE).unlink(missing_ok=True)
+        (data / leftovers.NOTE).unlink(missing_ok=True)
         await clients.close()
         await cloud.end()
 
@@ -145,7 +156,7 @@ async def _set_up(running: Stack, wanted: Wanted, tell: Tell) -> None:
 def _leave_note(running: Stack, key_file: Path) -> None:
     known = {"url": running.url, "key_file": str(key_file.resolve()), "admin": running.admin.url, "pid": os.getpid()}
     more = {"project": running.project, "env": running.env, "functions": running.functions}
-    (running.data / NOTE).write_text(json.dumps({**known, **more}, indent=1))
+    (running.data / leftovers.NOTE).write_text(json.dumps({**known, **more}, indent=1))
 
 
 def _ask_port(data: Path, port: int) -> None:

@@ -1,0 +1,68 @@
+"""The `ferryman` command: each subcommand in a file of its own, imported when it is asked for."""
+
+from __future__ import annotations
+
+import importlib
+
+import click
+
+COMMANDS = {
+    "up": ("up", "Run the whole stack on this machine, until Ctrl-C."),
+    "demo": ("demo", "Watch one task run end to end, attacks and proof included."),
+    "task": ("tasks", "Create, list, show, update and delete tasks."),
+    "credential": ("credentials", "Store, list and delete a task's credentials."),
+    "run": ("run", "Run a task and watch it."),
+    "show": ("executions", "Show an execution, or list the latest."),
+    "cancel": ("executions", "Cancel an execution."),
+    "check": ("check", "What the gate would do with JSON lines on stdin; nothing is sent."),
+    "integrations": ("tables", "List the services a task may be approved for."),
+    "tools": ("tables", "List the tools a task may enable."),
+    "plans": ("tables", "List the plans and their limits."),
+}
+"""Name, module and summary of each subcommand, in the order of the help."""
+
+
+class LazyGroup(click.Group):
+    """Knows its subcommands by name, and imports one only to run it or to show its own help."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - click's signature
+        if cmd_name not in COMMANDS:
+            return None
+        command: click.Command = getattr(importlib.import_module(f"ferryman.cli.{COMMANDS[cmd_name][0]}"), cmd_name)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - click's signature
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, summary) for name, (_, summary) in COMMANDS.items()])
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.version_option(package_name="ferryman")
+def main() -> None:
+    """Ferryman runs agent tasks: no key leaks, no call leaves its remit.
+
+    \b
+    Start with:
+      ferryman demo               one task, end to end, in a stack of its own
+      ferryman up                 the stack, staying; then, in another terminal:
+      ferryman task create --file task.json
+      ferryman run TASK
+
+    \b
+    Which service is asked:
+      FERRYMAN_URL, FERRYMAN_KEY  its URL and your API key; without them
+      FERRYMAN_DATA               the data folder of a local stack (default: the nearest .ferryman)
+
+    \b
+    Exit codes:
+      0    done; for run: the execution completed
+      1    the service could not be reached, or failed
+      2    wrong usage
+      3    the execution failed or timed out
+      4    the execution was killed
+      5    the service refused the request: a field, a name, a key
+      130  interrupted
+    """

@@ -1,0 +1,51 @@
+"""Asking: what every command that talks to the API shares; `--json`, the service, and errors that become exit codes."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import sys
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass
+from typing import Any, Concatenate, ParamSpec
+
+import click
+
+from ferryman.cli import exits, service
+from ferryman.cli.screen import Screen
+from ferryman.client import Client, Refused, Unreachable
+
+P = ParamSpec("P")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asking:
+    """What a command is given: the API's client, and where it writes."""
+
+    client: Client
+    screen: Screen
+
+
+def asking(work: Callable[Concatenate[Asking, P], Coroutine[Any, Any, int | None]]) -> Callable[P, None]:
+    """Make a command of `work`, which answers its exit code, or None for 0."""
+
+    @click.option("--json", "as_json", is_flag=True, help="JSON for programs, a document a line.")
+    @functools.wraps(work)
+    def command(*args: P.args, **kwargs: P.kwargs) -> None:
+        screen = Screen(as_json=bool(kwargs.pop("as_json")))
+        sys.exit(asyncio.run(_ask(screen, lambda asked: work(asked, *args, **kwargs))))
+
+    return command
+
+
+async def _ask(screen: Screen, work: Callable[[Asking], Coroutine[Any, Any, int | None]]) -> int:
+    try:
+        known = service.find()
+        async with Client(known.url, known.key) as client:
+            return await work(Asking(client=client, screen=screen)) or exits.DONE
+    except (service.Unknown, Unreachable) as error:
+        screen.wrong(str(error))
+        return exits.FAILED
+    except Refused as refused:
+        screen.wrong(refused.detail, status=refused.status, errors=refused.errors)
+        return exits.of_refusal(refused.status)

@@ -1,0 +1,52 @@
+"""`ferryman show` and `ferryman cancel`: executions afterwards, and on their way."""
+
+from __future__ import annotations
+
+import click
+
+from ferryman.cli import live
+from ferryman.cli.asking import Asking, asking
+
+LISTED = ("execution_id", "task_id", "status", "created_at", "iterations", "tool_calls_total", "credits_used")
+APART = ("output", "error", "tool_calls", "usage")
+
+
+@click.command()
+@click.argument("execution", required=False)
+@click.option("--calls", is_flag=True, help="Every call with its arguments and its whole result.")
+@click.option("--task", help="Without EXECUTION: only this task's.")
+@asking
+async def show(asked: Asking, execution: str | None, calls: bool, task: str | None) -> None:
+    """Show EXECUTION: how it stands, what it called, what it said. Without one, list the latest."""
+    client, screen = asked.client, asked.screen
+    if execution is None:
+        found = await client.executions(task=task)
+        screen.record(found)
+        screen.table(found, *LISTED, empty="There are no executions yet; ferryman run TASK starts one.")
+        return
+    record = await client.execution(execution)
+    if not calls:
+        screen.record(record)
+        screen.fields({name: value for name, value in record.items() if name not in APART})
+        if record["tool_calls"]:
+            screen.say()
+            live.audit(screen, record["tool_calls"])
+        live.answer(screen, record)
+        return
+    made = await client.calls(execution)
+    screen.record(made)
+    for call in made:
+        screen.say(f"#{call['seq'] + 1} {call['tool']} (turn {call['iteration']}, {call['state']})", "bold")
+        screen.fields({"arguments": call["arguments"], **(call["result"] or {})})
+        screen.say()
+
+
+@click.command()
+@click.argument("execution")
+@asking
+async def cancel(asked: Asking, execution: str) -> None:
+    """Cancel EXECUTION: nothing more is sent; a call that is under way still ends."""
+    record = await asked.client.cancel(execution)
+    asked.screen.record(record)
+    ended = record["status"] not in ("queued", "running")
+    asked.screen.say(f"{execution} is {record['status']}" if ended else f"{execution} will stop before its next call")

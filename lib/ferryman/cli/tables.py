@@ -1,0 +1,37 @@
+"""`ferryman integrations`, `tools` and `plans`: what there is to choose from."""
+
+from __future__ import annotations
+
+import click
+
+from ferryman.cli.asking import Asking, asking
+
+
+@click.command()
+@asking
+async def integrations(asked: Asking) -> None:
+    """List the services a task may be approved for, with their domains and how they take a credential."""
+    found = await asked.client.integrations()
+    asked.screen.record(found)
+    asked.screen.table(
+        found, "id", "name", "allowed_domains", "default_auth_type", "credential_key_template", empty="There are none."
+    )
+
+
+@click.command()
+@asking
+async def tools(asked: Asking) -> None:
+    """List the tools a task may enable."""
+    found = await asked.client.tools()
+    asked.screen.record(found)
+    asked.screen.table(found, "name", "description", empty="There are none.")
+
+
+@click.command()
+@asking
+async def plans(asked: Asking) -> None:
+    """List the plans and their limits."""
+    found = await asked.client.plans()
+    asked.screen.record(found)
+    columns = ("calls_per_execution", "calls_per_minute", "response_bytes", "iterations", "credits_per_execution")
+    asked.screen.table(found, "name", *columns, "credits_per_month", empty="There are none.")

@@ -1,0 +1,113 @@
+"""`ferryman task`: create, list, show, update and delete tasks."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import IO, Any
+
+import click
+
+from ferryman.cli.asking import Asking, asking
+
+FILE = click.File("r", encoding="utf-8")
+
+
+@click.group(no_args_is_help=True)
+def task() -> None:
+    """Create, list, show, update and delete tasks.
+
+    \b
+    A task as a file (ferryman task create --file task.json):
+      {"name": "market brief", "model": "claude-sonnet-4-6",
+       "task_prompt": "How is bitcoin doing on {{date}}?",
+       "tools": ["http_get", "api_call"], "integrations": ["coingecko", "lunarcrush"]}
+    """
+
+
+def _fields(command: Callable[..., Any]) -> Callable[..., Any]:
+    options = [
+        click.option("--file", type=FILE, help="A JSON file with the task's fields, - for stdin; options win over it."),
+        click.option("--name", help="What you call it."),
+        click.option("--description", help="What it is for."),
+        click.option("--model", help="The model, for example claude-sonnet-4-6; scripted/NAME plays a script of the stack's."),
+        click.option("--prompt", "task_prompt", help="What is to be done; may use {{date}} and {{task_name}}."),
+        click.option("--system-prompt", help="How it is to be done."),
+        click.option("--tool", "tools", multiple=True, help="A tool it may use; repeat for more."),
+        click.option("--integration", "integrations", multiple=True, help="A service it may reach; repeat for more."),
+        click.option("--webhook-url", "webhook_urls", multiple=True, help="A URL it may post to, at most three."),
+        click.option("--webhook-match", type=click.Choice(["host", "url"]), help="What of a webhook URL must match."),
+        click.option("--max-iterations", type=int, help="Turns an execution may take."),
+        click.option("--max-credits", help="Credits an execution may spend."),
+        click.option("--max-tokens", type=int, help="Tokens of one reply."),
+        click.option("--temperature", type=float, help="0 to 1."),
+        click.option("--enabled/--disabled", default=None, help="Whether it can be run."),
+    ]
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+@task.command()
+@_fields
+@asking
+async def create(asked: Asking, /, file: IO[str] | None, **given: Any) -> None:
+    """Create a task from a file, from options, or from both."""
+    made = await asked.client.create_task(_read(file, given))
+    asked.screen.record(made)
+    asked.screen.say(made["task_id"])
+
+
+@task.command("list")
+@asking
+async def list_(asked: Asking) -> None:
+    """List your tasks, oldest first."""
+    found = await asked.client.tasks()
+    asked.screen.record(found)
+    columns = ("task_id", "name", "model", "tools", "integrations", "enabled")
+    asked.screen.table(found, *columns, empty="You have no tasks yet; ferryman task create makes one.")
+
+
+@task.command()
+@click.argument("task")
+@asking
+async def show(asked: Asking, task: str) -> None:
+    """Show TASK."""
+    found = await asked.client.task(task)
+    asked.screen.record(found)
+    asked.screen.fields(found)
+
+
+@task.command()
+@click.argument("task")
+@_fields
+@asking
+async def update(asked: Asking, /, task: str, file: IO[str] | None, **given: Any) -> None:
+    """Change some fields of TASK; what is not named stays as it is."""
+    changed = await asked.client.change_task(task, _read(file, given))
+    asked.screen.record(changed)
+    asked.screen.fields(changed)
+
+
+@task.command()
+@click.argument("task")
+@asking
+async def delete(asked: Asking, task: str) -> None:
+    """Delete TASK and its credentials."""
+    await asked.client.delete_task(task)
+    asked.screen.record({"task_id": task, "deleted": True})
+    asked.screen.say(f"{task} and its credentials are deleted.")
+
+
+def _read(file: IO[str] | None, given: dict[str, Any]) -> dict[str, Any]:
+    named = {name: value for name, value in given.items() if value not in (None, ())}
+    options = {name: list(value) if isinstance(value, tuple) else value for name, value in named.items()}
+    if file is None:
+        return options
+    try:
+        fields = json.load(file)
+    except (ValueError, RecursionError) as error:
+        raise click.BadParameter(f"{file.name} is not JSON: {error}", param_hint="--file") from error
+    if not isinstance(fields, dict):
+        raise click.BadParameter(f"{file.name} must hold a JSON object", param_hint="--file")
+    return {**fields, **options}

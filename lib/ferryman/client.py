@@ -1,0 +1,189 @@
+"""The client of the API: tasks, credentials, executions and their live events, over HTTP."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Self
+from urllib.parse import quote
+
+import httpx
+
+TIMEOUT_S = 30.0
+SILENCE_S = 45.0
+"""The service sends a comment every 15 s; a line that is silent for three times as long is dead."""
+
+RESUMES_MAX = 20
+"""How often in a row a broken line of events is taken up again without having brought anything."""
+
+RESUME_AFTER_S = 1.0
+
+Json = dict[str, Any]
+
+
+class Unreachable(RuntimeError):  # noqa: N818 - reads as the fact it states
+    """Nobody answers at the service's URL, or the line broke."""
+
+
+class Refused(RuntimeError):  # noqa: N818 - reads as the fact it states
+    """The service answered with a problem; `errors` name the fields, as pairs of field and message."""
+
+    def __init__(self, status: int, detail: str, errors: tuple[tuple[str, str], ...] = ()) -> None:
+        super().__init__(detail)
+        self.status = status
+        self.detail = detail
+        self.errors = errors
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event:
+    """One live event: `kind` is started, turn, tool_call, tool_result or finished."""
+
+    number: int
+    kind: str
+    body: Mapping[str, Any] = field(repr=False)
+
+
+class Client:
+    """`async with Client(url, key) as client`. Methods raise `Unreachable` or `Refused`, and answer the service's own JSON."""
+
+    def __init__(self, url: str, key: str) -> None:
+        headers = {"Authorization": f"Bearer {key}"}
+        self._http = httpx.AsyncClient(base_url=url, headers=headers, timeout=TIMEOUT_S, trust_env=False)
+        self.url = url
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self._http.aclose()
+
+    async def create_task(self, task: Mapping[str, Any]) -> Json:
+        return await self._ask("POST", "/v1/tasks", task)
+
+    async def tasks(self) -> list[Json]:
+        return list((await self._ask("GET", "/v1/tasks"))["tasks"])
+
+    async def task(self, task: str) -> Json:
+        return await self._ask("GET", f"/v1/tasks/{_part(task)}")
+
+    async def change_task(self, task: str, change: Mapping[str, Any]) -> Json:
+        return await self._ask("PATCH", f"/v1/tasks/{_part(task)}", change)
+
+    async def delete_task(self, task: str) -> None:
+        await self._ask("DELETE", f"/v1/tasks/{_part(task)}")
+
+    async def set_credential(self, task: str, name: str, credential: Mapping[str, Any]) -> Json:
+        return await self._ask("PUT", f"/v1/tasks/{_part(task)}/credentials/{_part(name)}", credential)
+
+    async def credentials(self, task: str) -> list[Json]:
+        return list((await self._ask("GET", f"/v1/tasks/{_part(task)}/credentials"))["credentials"])
+
+    async def delete_credential(self, task: str, name: str) -> None:
+        await self._ask("DELETE", f"/v1/tasks/{_part(task)}/credentials/{_part(name)}")
+
+    async def start(self, task: str, text: str | None = None) -> Json:
+        """Start an execution, with `text` as its input; it is queued, not awaited."""
+        return await self._ask("POST", f"/v1/tasks/{_part(task)}/executions", {} if text is None else {"input": text})
+
+    async def executions(self, *, task: str | None = None, limit: int = 50) -> list[Json]:
+        path = "/v1/executions" if task is None else f"/v1/tasks/{_part(task)}/executions"
+        return list((await self._ask("GET", f"{path}?limit={limit}"))["executions"])
+
+    async def execution(self, execution: str) -> Json:
+        return await self._ask("GET", f"/v1/executions/{_part(execution)}")
+
+    async def calls(self, execution: str) -> list[Json]:
+        """The execution's calls, with their results in full."""
+        return list((await self._ask("GET", f"/v1/executions/{_part(execution)}/calls"))["calls"])
+
+    async def cancel(self, execution: str) -> Json:
+        return await self._ask("POST", f"/v1/executions/{_part(execution)}/cancel")
+
+    async def integrations(self) -> list[Json]:
+        return list((await self._ask("GET", "/v1/integrations"))["integrations"])
+
+    async def tools(self) -> list[Json]:
+        return list((await self._ask("GET", "/v1/tools"))["tools"])
+
+    async def plans(self) -> list[Json]:
+        return list((await self._ask("GET", "/v1/plans"))["plans"])
+
+    async def me(self) -> Json:
+        return await self._ask("GET", "/v1/me")
+
+    async def events(self, execution: str, *, after: int = 0) -> AsyncIterator[Event]:
+        """The execution's events numbered above `after`, to the last; a line that breaks is taken up where it stopped."""
+        fruitless = 0
+        while True:
+            try:
+                async for event in self._listen(execution, after):
+                    after, fruitless = event.number, 0
+                    yield event
+                    if event.kind == "finished":
+                        return
+            except httpx.TransportError as error:
+                if fruitless >= RESUMES_MAX:
+                    raise Unreachable(f"the events of {execution} broke off and could not be resumed") from error
+            fruitless += 1
+            if fruitless > RESUMES_MAX:
+                raise Unreachable(f"the events of {execution} ended before it had finished")
+            await asyncio.sleep(RESUME_AFTER_S)
+
+    async def _listen(self, execution: str, after: int) -> AsyncIterator[Event]:
+        timeout = httpx.Timeout(TIMEOUT_S, read=SILENCE_S)
+        headers = {"Accept": "text/event-stream", **({"Last-Event-ID": str(after)} if after else {})}
+        path = f"/v1/executions/{_part(execution)}/events"
+        async with self._http.stream("GET", path, headers=headers, timeout=timeout) as response:
+            if response.is_error:
+                await response.aread()
+                if response.status_code == httpx.codes.SERVICE_UNAVAILABLE:
+                    return
+                raise _refused(response)
+            async for event in parse(response.aiter_lines()):
+                yield event
+
+    async def _ask(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> Json:
+        try:
+            response = await self._http.request(method, path, json=None if body is None else dict(body))
+        except httpx.TransportError as error:
+            raise Unreachable(f"nobody answers at {self.url} ({type(error).__name__})") from error
+        if response.is_error:
+            raise _refused(response)
+        if response.status_code == httpx.codes.NO_CONTENT:
+            return {}
+        try:
+            answer: Json = response.json()
+        except ValueError as error:
+            raise Refused(response.status_code, "the answer is not JSON: is this the URL of a Ferryman API?") from error
+        return answer
+
+
+async def parse(lines: AsyncIterator[str]) -> AsyncIterator[Event]:
+    """The events of a text/event-stream; comments and blocks that are not whole are passed over."""
+    fields: dict[str, str] = {}
+    async for line in lines:
+        if not line:
+            if {"id", "event", "data"} <= fields.keys() and fields["id"].isdigit():
+                yield Event(number=int(fields["id"]), kind=fields["event"], body=json.loads(fields["data"]))
+            fields = {}
+        elif not line.startswith(":"):
+            name, _, value = line.partition(":")
+            value = value.removeprefix(" ")
+            fields[name] = f"{fields['data']}\n{value}" if name == "data" and "data" in fields else value
+
+
+def _part(text: str) -> str:
+    # a name of dots alone would be taken for a step up the path
+    return quote(text, safe="") if text.strip(".") else "%00"
+
+
+def _refused(response: httpx.Response) -> Refused:
+    try:
+        problem = response.json()
+        errors = tuple((str(each["field"]), str(each["message"])) for each in problem.get("errors", ()))
+        return Refused(response.status_code, str(problem.get("detail") or problem["title"]), errors)
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return Refused(response.status_code, f"the service answered {response.status_code}")
