@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import pytest
 
@@ -25,12 +25,12 @@ def keyed(stage):
 
 
 def everything_at_rest(stage) -> str:
+    """The whole record and what was told of it, every field of it, but for the sealed arguments."""
     tickets = {seq: replace(ticket, arguments=b"") for seq, ticket in stage.memory.tickets.get("e", {}).items()}
-    told = list(events(stage.execution, list(stage.memory.steps["e"].values()), tickets))
-    rest = [stage.memory.openings, stage.memory.steps, told, stage.execution.output, stage.execution.tool_calls]
-    return str(
-        [*rest, [(ticket.shown, ticket.result) for ticket in tickets.values()], stage.log.lines, *map(str, told)]
-    ) + "".join(f"{step.content}" for step in stage.memory.steps["e"].values())
+    steps = list(stage.memory.steps["e"].values())
+    told = events(stage.execution, steps, tickets)
+    kept = [stage.execution, stage.memory.openings["e"], *steps, *tickets.values(), *told]
+    return str([asdict(each) for each in kept]) + str(stage.log.lines)
 
 
 async def test_a_key_in_the_final_text_does_not_come_to_rest(keyed):
