@@ -64,7 +64,7 @@ async def list_(asked: Asking) -> None:
     """List your tasks, oldest first."""
     found = await asked.client.tasks()
     asked.screen.record(found)
-    columns = ("task_id", "name", "model", "tools", "integrations", "enabled")
+    columns = ("task_id", "name", "model", "enabled")
     asked.screen.table(found, *columns, empty="You have no tasks yet; ferryman task create makes one.")
 
 

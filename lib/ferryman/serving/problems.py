@@ -13,6 +13,9 @@ from ferryman.domain.problem import Problem
 
 MEDIA_TYPE = "application/problem+json"
 
+_RENAMED = {413: "Content Too Large", 422: "Unprocessable Content"}
+"""RFC 9110's words, which older Pythons do not know yet."""
+
 
 def problem(
     status: int, title: str, detail: str, *, errors: Iterable[Problem] = (), headers: Mapping[str, str] | None = None
@@ -28,6 +31,6 @@ def problem(
 def title_of(status: int) -> str:
     """The status's own phrase."""
     try:
-        return HTTPStatus(status).phrase
+        return _RENAMED.get(status) or HTTPStatus(status).phrase
     except ValueError:
         return "Error"

@@ -20,6 +20,8 @@ _BACKSLASH = re.compile(
 )
 _PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 _BYTEWISE = re.compile("[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}")
+_CODED_ESCAPE = re.compile(r"\\[uUxo0-7]|\\\\")
+_PLAIN_ESCAPES = (("\\n", "\n"), ("\\r", "\r"), ("\\t", "\t"), ("\\/", "/"), ('\\"', '"'), ("\\'", "'"))
 _CODE_POINT = re.compile(r"\b[Uu]\+([0-9A-Fa-f]{4,6})[\s,;]?")
 _SOFT_BREAK = re.compile(r"=[ \t]*\r?\n")
 _QUOTED = re.compile(r"=[0-9A-Fa-f]{2}")
@@ -48,6 +50,11 @@ def entities(text: str) -> str:
 def backslashes(text: str) -> str:
     """`text` with the escapes of string literals undone."""
     if "\\" not in text:
+        return text
+    if not _CODED_ESCAPE.search(text):
+        # Honest JSON is full of these; taking them singly would cost more than all the rest.
+        for escape, character in _PLAIN_ESCAPES:
+            text = text.replace(escape, character)
         return text
     text = _mended(_BACKSLASH.sub(_escaped, text))
     return _PAIR.sub(lambda found: found[0].encode("utf-16", "surrogatepass").decode("utf-16"), text)
@@ -79,7 +86,7 @@ def _utf8(found: re.Match[str]) -> str:
 
 
 def _code_points(text: str) -> str:
-    return _CODE_POINT.sub(lambda found: _character(found[1], 16), text) if "+" in text else text
+    return _CODE_POINT.sub(lambda found: _character(found[1], 16), text) if "U+" in text or "u+" in text else text
 
 
 def _escaped(found: re.Match[str]) -> str:

@@ -31,6 +31,10 @@ _URL = re.compile(r"[a-z][a-z0-9+.-]*://(?:[^/?#@]*@)?[^/?#]*", re.IGNORECASE | 
 _ATBASH = str.maketrans(
     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ", "zyxwvutsrqponmlkjihgfedcbaZYXWVUTSRQPONMLKJIHGFEDCBA"
 )
+_SMALL, _CAPITAL = "abcdefghijklmnopqrstuvwxyz", "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+_SHIFTS = [
+    str.maketrans(_SMALL + _CAPITAL, _SMALL[by:] + _SMALL[:by] + _CAPITAL[by:] + _CAPITAL[:by]) for by in range(26)
+]
 _BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 _BASE32_HEX = bytes.maketrans(b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567", b"0123456789ABCDEFGHIJKLMNOPQRSTUV")
 _BASE85_Z = bytes.maketrans(
@@ -129,8 +133,7 @@ def _cores(
 
 
 def _shifted(text: str, by: int) -> str:
-    small, capital = "abcdefghijklmnopqrstuvwxyz", "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-    return text.translate(str.maketrans(small + capital, small[by:] + small[:by] + capital[by:] + capital[:by]))
+    return text.translate(_SHIFTS[by])
 
 
 def _base58(content: bytes) -> str:

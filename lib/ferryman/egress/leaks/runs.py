@@ -8,34 +8,55 @@ import re
 import zlib
 from collections.abc import Iterator
 
+from ferryman.egress.leaks.skeleton import skeleton
+
 INFLATED_MAX = 1_048_576
 INFLATIONS_MAX = 8
 """Compressed streams looked into, in one run."""
 
+LONG = 28
+"""A base64 run of this many characters is decoded in every alignment, for what in it is not plain ASCII."""
+
+LONGER = 40
+"""From here on, also for characters beyond ASCII."""
+
 _PRINTABLE = bytes(range(0x20, 0x7F)) + b"\t\n\r"
 _SAMPLE = 24
-# Each is anchored by what may not stand before it, and possessive: hostile text cannot make them backtrack.
-_BASE64 = re.compile(r"(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{8,}+")
-_BASE64_LINES = re.compile(r"(?m)^[ \t]*+[A-Za-z0-9+/_-]{16,}+={0,2}[ \t]*\r?$")
+_ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
+_SECOND = "".join(character for index, character in enumerate(_ALPHABET) if not index & 8)
+_THIRD = "".join(character for index, character in enumerate(_ALPHABET) if not index & 2)
+# Each is anchored by what may not stand before it, or possessive: hostile text cannot make them backtrack.
+_BASE64 = re.compile(r"[A-Za-z0-9+/]{16,}+")
+_BASE64_ASCII = re.compile(rf"(?:[A-Za-f][{_SECOND}][{_THIRD}][A-Za-z0-9+/]){{4,}}+")
+"""Base64 of ASCII shows in the bits that ASCII leaves empty, and so does its alignment."""
+
+_BASE64_LINES = re.compile(r"(?m)^[ \t]*+[A-Za-z0-9+/]{4,}+={0,2}[ \t]*\r?\n[ \t]*+[A-Za-z0-9+/]{4,}+={0,2}[ \t]*\r?$")
 _BREAK = re.compile(r"\s+")
 _BASE32 = re.compile(r"(?<![A-Za-z0-9])(?:[A-Z2-7]{16,}+|[a-z2-7]{16,}+)(?![A-Za-z0-9])")
 _HEX = re.compile(r"(?<![0-9A-Fa-f])[0-9A-Fa-f]{16,}+")
 _HEX_APART = re.compile(r"(?<![0-9A-Fa-f])[0-9A-Fa-f]{2}(?:[^0-9A-Za-z]{1,4}[0-9A-Fa-f]{2}(?![0-9A-Fa-f])){7,}+")
-_HEX_MARK = re.compile(r"0[xX]|\\x|(?<=[0-9A-Fa-f]{2})h(?![0-9A-Za-z])")
+_HEX_MARK = re.compile(r"0[xX]|\\x")
 _CODES = re.compile(r"(?<![0-9])[0-9]{2,3}(?:[^0-9A-Za-z]{1,8}[0-9]{2,3}(?![0-9])){7,}+")
-_CODE_MARK = re.compile(r"(?i)\bchr\b|\bchar\b|\bu?n?ichr\b|0o")
+_CODE_MARK = re.compile(r"(?i)(?:chr|char|0o)(?=[^A-Za-z]?[0-9])")
 _DIGITS = re.compile(r"(?<![0-9])[0-9]{24,}+")
 _BITS = re.compile(r"(?<![01])[01]{7,8}(?:[^0-9A-Za-z]{0,4}[01]{7,8}){7,}+")
-_URLSAFE = str.maketrans("-_", "+/")
 _CONTROL = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x9f]")
 _COMPRESSED = re.compile(rb"\x1f\x8b\x08|\x78[\x01\x5e\x9c\xda]", re.DOTALL)
+_HEX_SHAPE = bytes.maketrans(b"0123456789abcdef", b"x" * 16)
+_BIT_SHAPE = bytes.maketrans(b"01", b"bb")
+_DIGIT_SHAPE = bytes.maketrans(b"0123456789", b"d" * 10)
 
 
-def decoded(text: str) -> Iterator[bytes]:
-    """What the runs of `text` stand for, one sequence of bytes for each notation and alignment."""
-    yield from _base64_runs(text)
-    yield from _hexadecimal(text)
-    yield from _numbers(text)
+def decoded(text: str, seen: set[str]) -> Iterator[bytes]:
+    """What the runs of `text` stand for, one sequence of bytes for each notation and alignment. `seen` grows by its runs."""
+    bare = skeleton(text)
+    yield from _base64_runs(text, seen)
+    if b"x" * 16 in bare.translate(_HEX_SHAPE) or text.count("0x") + text.count("0X") + text.count("\\x") >= 8:
+        yield from _hexadecimal(text)
+    if b"d" * 16 in bare.translate(_DIGIT_SHAPE) or text.count("(") >= 8:
+        yield from _codes(text)
+        if b"b" * 56 in bare.translate(_BIT_SHAPE):
+            yield from _bits(text)
     base32 = [_base32(found[0]) for found in _BASE32.finditer(text)]
     if base32:
         yield b"\n".join(base32)
@@ -47,7 +68,7 @@ def readable(content: bytes) -> bool:
         content = content.replace(b"\0", b"")  # UTF-16
     middle = len(content) // 2
     samples = (content[:_SAMPLE], content[middle : middle + _SAMPLE], content[-_SAMPLE:])
-    return any(len(sample) >= 6 and (not sample.translate(None, _PRINTABLE) or _utf8(sample)) for sample in samples)
+    return any(_utf8(each) if not each.isascii() else len(each) >= 6 and not each.translate(None, _PRINTABLE) for each in samples)
 
 
 def text_of(content: bytes) -> str:
@@ -74,29 +95,41 @@ def inflated(content: bytes) -> Iterator[bytes]:
 
 
 def _utf8(sample: bytes) -> bool:
+    if len(sample) < 12:
+        return False
     # A character may be cut at either end of the sample.
     text = sample.decode("utf-8", "ignore")
-    return not text.isascii() and len(text.encode()) >= len(sample) - 6 and not _CONTROL.search(text)
+    return len(text.encode()) >= len(sample) - 5 and not _CONTROL.search(text)
 
 
-def _base64_runs(text: str) -> Iterator[bytes]:
+def _base64_runs(text: str, seen: set[str]) -> Iterator[bytes]:
+    if "-" in text or "_" in text:
+        text = text.replace("-", "+").replace("_", "/")
     if "\n" in text and _BASE64_LINES.search(text):
         text = f"{text}\n\n{_BREAK.sub('', text)}"
-    runs = _BASE64.findall(text.translate(_URLSAFE) if "-" in text or "_" in text else text)
+    runs = [run for run in _BASE64.findall(text) if run not in seen]
+    seen.update(runs)
+    # One pool for all: a secret may be split over neighbouring runs.
+    pool = [content for run in runs for content in _alignments(run)]
+    if pool:
+        yield b"\n".join(pool)
+
+
+def _alignments(run: str) -> Iterator[bytes]:
+    offsets = {found.start() % 4 for found in _BASE64_ASCII.finditer(run)}
     for offset in range(4):
-        pool = [content for run in runs if (content := _base64(run[offset:]))]
-        # One pool for all, since a secret may be split over neighbouring runs; one for what is worth decoding further.
-        if pool:
-            yield b"\n".join(pool)
-            reading = [content for content in pool if readable(content)]
-            if reading and len(reading) < len(pool):
-                yield b"\n".join(reading)
+        if offset in offsets:
+            yield _base64(run[offset:])
+        elif len(run) >= LONG:
+            content = _base64(run[offset:])
+            if _COMPRESSED.search(content) if len(run) < LONGER else readable(content) or _COMPRESSED.search(content):
+                yield content
 
 
 def _base64(run: str) -> bytes:
     if len(run) % 4 == 1:
         run = run[:-1]
-    return binascii.a2b_base64(run + "=" * (-len(run) % 4)) if len(run) >= 8 else b""
+    return binascii.a2b_base64(run + "=" * (-len(run) % 4))
 
 
 def _base32(run: str) -> bytes:
@@ -108,8 +141,8 @@ def _base32(run: str) -> bytes:
 
 
 def _hexadecimal(text: str) -> Iterator[bytes]:
-    runs = _HEX.findall(text)
-    marked = _HEX_MARK.sub(" ", text) if "x" in text or "X" in text or "h" in text else text
+    runs = _HEX.findall(text) if b"x" * 16 in text.lower().encode("ascii", "replace").translate(_HEX_SHAPE) else []
+    marked = _HEX_MARK.sub(" ", text) if text.count("0x") + text.count("0X") + text.count("\\x") >= 8 else text
     apart = [re.sub(r"[^0-9A-Fa-f]", "", found[0]) for found in _HEX_APART.finditer(marked)]
     for offset in (0, 1):
         pool = [bytes.fromhex(run[offset : len(run) - (len(run) - offset) % 2]) for run in (*runs, *(() if offset else apart))]
@@ -117,15 +150,20 @@ def _hexadecimal(text: str) -> Iterator[bytes]:
             yield b"\n".join(pool)
 
 
-def _numbers(text: str) -> Iterator[bytes]:
-    marked = _CODE_MARK.sub("", text) if "h" in text or "H" in text or "0o" in text else text
+def _codes(text: str) -> Iterator[bytes]:
+    lower = text.lower()
+    marked = _CODE_MARK.sub("", text) if lower.count("ch") >= 8 or lower.count("0o") >= 8 else text
+    shape = text.encode("ascii", "replace").translate(_DIGIT_SHAPE)
     for found in _CODES.finditer(marked):
         numbers = re.findall(r"[0-9]+", found[0])
         yield bytes(int(each) for each in numbers if int(each) < 256)
         if not any(digit in found[0] for digit in "89"):
             yield bytes(code for each in numbers if (code := int(each, 8)) < 256)
-    for found in _DIGITS.finditer(text):
+    for found in _DIGITS.finditer(text) if b"d" * 24 in shape else ():
         yield bytes(code for start in range(0, len(found[0]) - 2, 3) if (code := int(found[0][start : start + 3])) < 256)
+
+
+def _bits(text: str) -> Iterator[bytes]:
     for found in _BITS.finditer(text):
         bits = re.sub(r"[^01]", "", found[0])
         for width in (8, 7):

@@ -8,9 +8,11 @@ from collections.abc import Iterator
 from ferryman.egress.leaks import escapes, runs
 
 BUDGET_CHARACTERS = 4_194_304
-"""All views of one text together, beyond four times the text itself."""
+"""All views of one text together, beyond eight times the text itself."""
 
-SQUEEZED_MAX = 16_384
+SMALL = 16_384
+"""Texts up to this length are also looked at without their separators, and in both orders of undoing escapes."""
+
 REVERSED_MAX = 4_096
 _SEPARATORS = re.compile(r"[^A-Za-z0-9+/=]+")
 _SPREAD = re.compile(r"(?s).([ \t\n.,:;|_*~/+-])(?:.\1){15,}+.?")
@@ -25,12 +27,10 @@ def views(text: str) -> Iterator[str | bytes]:
 
     Bytes are dead ends: they are looked through, and not decoded again.
     """
-    budget = BUDGET_CHARACTERS + 4 * len(text)
+    budget = BUDGET_CHARACTERS + 8 * len(text)
     seen: set[str] = set()
-    waiting = [text]
-    squeezed = _SEPARATORS.sub("", text) if len(text) <= SQUEEZED_MAX else ""
-    if 16 <= len(squeezed) < len(text):
-        waiting.append(squeezed)
+    decoded: set[str] = set()
+    waiting = [*_turned(text), text]
     while waiting:
         current = waiting.pop()
         if current in seen:
@@ -40,14 +40,29 @@ def views(text: str) -> Iterator[str | bytes]:
         if budget < 0:
             raise TooDeep
         yield current
-        if len(current) <= REVERSED_MAX:
-            waiting.append(current[::-1])
-        waiting.append(_SPREAD.sub(lambda found: found[0][::2], current))
-        waiting += (each for each in (escapes.unescaped(current), escapes.quoted_printable(current)) if each not in seen)
-        for content in runs.decoded(current):
+        waiting += (each for each in _rewritten(current) if each not in seen)
+        for content in runs.decoded(current, decoded):
             for opened in (content, *runs.inflated(content)):
                 if opened is not content or runs.readable(opened):
                     waiting.append(runs.text_of(opened))
                 else:
-                    budget -= len(opened) // 8
                     yield opened
+
+
+def _turned(text: str) -> Iterator[str]:
+    if len(text) <= REVERSED_MAX:
+        yield text[::-1]
+    if len(text) <= SMALL:
+        squeezed = _SEPARATORS.sub("", text)
+        if 16 <= len(squeezed) < len(text):
+            yield squeezed
+
+
+def _rewritten(text: str) -> Iterator[str]:
+    """`text` with its escapes undone, and, while it is small, the other way round and with a repeated separator taken out."""
+    if len(text) > SMALL:
+        yield escapes.quoted_printable(escapes.unescaped(text))
+        return
+    yield escapes.unescaped(text)
+    yield escapes.quoted_printable(text)
+    yield _SPREAD.sub(lambda found: found[0][::2], text)

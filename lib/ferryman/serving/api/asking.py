@@ -26,11 +26,11 @@ def _house(request: Request) -> House:
     return house
 
 
-Asked = Annotated[House, Depends(_house)]
+TheHouse = Annotated[House, Depends(_house)]
 
 
 async def _owner(
-    request: Request, house: Asked, _: Annotated[HTTPAuthorizationCredentials | None, Security(_bearer)]
+    request: Request, house: TheHouse, _: Annotated[HTTPAuthorizationCredentials | None, Security(_bearer)]
 ) -> Owner:
     key = keys.key_of(request.headers.get("authorization"))
     known = None if key is None else await house.owners.by_key(keys.digest(key))
@@ -43,14 +43,14 @@ async def _owner(
 By = Annotated[Owner, Depends(_owner)]
 
 
-async def _task(task_id: str, house: Asked, owner: By) -> Task:
+async def _task(task_id: str, house: TheHouse, owner: By) -> Task:
     task = await house.tasks.get(task_id) if _ID.fullmatch(task_id) else None
     if task is None or task.owner != owner.id:
         raise not_found("task")
     return task
 
 
-async def _execution(execution_id: str, house: Asked, owner: By) -> Execution:
+async def _execution(execution_id: str, house: TheHouse, owner: By) -> Execution:
     execution = await house.executions.get(execution_id) if _ID.fullmatch(execution_id) else None
     if execution is None or execution.owner != owner.id:
         raise not_found("execution")

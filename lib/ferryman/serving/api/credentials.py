@@ -11,7 +11,7 @@ from ferryman.domain.credential import AuthType, Label, Sealed
 from ferryman.domain.integration import Integration
 from ferryman.domain.problem import Invalid, Problem
 from ferryman.domain.task import Task
-from ferryman.serving.api.asking import Asked, By, TheirTask
+from ferryman.serving.api.asking import By, TheHouse, TheirTask
 from ferryman.serving.api.faults import not_found
 from ferryman.serving.api.shapes import credential as shapes
 from ferryman.wiring.api import House
@@ -20,7 +20,7 @@ router = APIRouter(prefix="/v1/tasks/{task_id}/credentials", tags=["credentials"
 
 
 @router.put("/{name}", summary="Store a credential, or replace its value")
-async def put(name: str, asked: shapes.NewCredential, task: TheirTask, house: Asked, owner: By) -> shapes.CredentialShown:
+async def put(name: str, asked: shapes.NewCredential, task: TheirTask, house: TheHouse, owner: By) -> shapes.CredentialShown:
     value = asked.value.get_secret_value()
     service = house.integrations.get(asked.service) if asked.service in task.integrations else None
     found = [*rules.name_problems(name), *rules.value_problems(value), *_stands_in(task, value)]
@@ -58,13 +58,13 @@ async def put(name: str, asked: shapes.NewCredential, task: TheirTask, house: As
 
 
 @router.get("", summary="A task's credentials, without their values")
-async def listed(task: TheirTask, house: Asked) -> shapes.CredentialList:
+async def listed(task: TheirTask, house: TheHouse) -> shapes.CredentialList:
     known = sorted(await house.credentials.list(task.id), key=lambda each: each.label.name)
     return shapes.CredentialList(credentials=tuple(shapes.shown(each) for each in known))
 
 
 @router.delete("/{name}", status_code=204, summary="Delete a credential")
-async def delete(name: str, task: TheirTask, house: Asked) -> None:
+async def delete(name: str, task: TheirTask, house: TheHouse) -> None:
     if not rules.NAME.fullmatch(name) or not await house.credentials.delete(task.id, name):
         raise not_found("credential")
 

@@ -11,7 +11,7 @@ from starlette.responses import Response, StreamingResponse
 from ferryman.domain.execution import Execution
 from ferryman.ports import Unavailable
 from ferryman.serving import sse
-from ferryman.serving.api.asking import Asked, By, TheirExecution, TheirTask
+from ferryman.serving.api.asking import By, TheHouse, TheirExecution, TheirTask
 from ferryman.serving.api.faults import not_found
 from ferryman.serving.api.shapes import call
 from ferryman.serving.api.shapes import execution as shapes
@@ -29,7 +29,7 @@ EVENTS: dict[int | str, dict[str, Any]] = {
 
 @router.post("/tasks/{task_id}/executions", status_code=202, summary="Start an execution")
 async def start(
-    task: TheirTask, house: Asked, owner: By, response: Response, asked: shapes.Start | None = None
+    task: TheirTask, house: TheHouse, owner: By, response: Response, asked: shapes.Start | None = None
 ) -> shapes.ExecutionShown:
     execution = Execution(
         id=house.ids.new("exec"),
@@ -49,13 +49,13 @@ async def start(
 
 
 @router.get("/tasks/{task_id}/executions", summary="A task's executions, newest first")
-async def of_task(task: TheirTask, house: Asked, owner: By, limit: Most = 50) -> shapes.ExecutionList:
+async def of_task(task: TheirTask, house: TheHouse, owner: By, limit: Most = 50) -> shapes.ExecutionList:
     found = await house.executions.list(owner.id, task=task.id, most=limit)
     return shapes.ExecutionList(executions=tuple(shapes.shown(each) for each in found))
 
 
 @router.get("/executions", summary="Your executions, newest first")
-async def listed(house: Asked, owner: By, limit: Most = 50) -> shapes.ExecutionList:
+async def listed(house: TheHouse, owner: By, limit: Most = 50) -> shapes.ExecutionList:
     found = await house.executions.list(owner.id, most=limit)
     return shapes.ExecutionList(executions=tuple(shapes.shown(each) for each in found))
 
@@ -66,7 +66,7 @@ async def one(execution: TheirExecution) -> shapes.ExecutionShown:
 
 
 @router.post("/executions/{execution_id}/cancel", summary="Cancel: nothing more is sent, what is under way ends")
-async def cancel(execution: TheirExecution, house: Asked) -> shapes.ExecutionShown:
+async def cancel(execution: TheirExecution, house: TheHouse) -> shapes.ExecutionShown:
     cancelled = await house.executions.cancel(execution.id, now=house.clock.now())
     if cancelled is None:
         raise not_found("execution")
@@ -74,7 +74,7 @@ async def cancel(execution: TheirExecution, house: Asked) -> shapes.ExecutionSho
 
 
 @router.get("/executions/{execution_id}/calls", summary="An execution's calls, with their results in full")
-async def calls(execution: TheirExecution, house: Asked) -> call.CallList:
+async def calls(execution: TheirExecution, house: TheHouse) -> call.CallList:
     return call.CallList(calls=tuple(call.shown(each) for each in await house.executions.tickets(execution.id)))
 
 
@@ -86,7 +86,7 @@ async def calls(execution: TheirExecution, house: Asked) -> call.CallList:
 )
 async def events(
     execution: TheirExecution,
-    house: Asked,
+    house: TheHouse,
     after: Annotated[int, Query(ge=0, description="Only the events numbered above this")] = 0,
     last_event_id: Annotated[str | None, Header(description="The same, as browsers say it; it wins")] = None,
 ) -> StreamingResponse:

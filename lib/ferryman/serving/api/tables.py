@@ -7,7 +7,7 @@ from decimal import Decimal
 from fastapi import APIRouter
 
 from ferryman.domain.owner import month_of
-from ferryman.serving.api.asking import Asked, By
+from ferryman.serving.api.asking import By, TheHouse
 from ferryman.serving.api.faults import not_found
 from ferryman.serving.api.shapes import table as shapes
 
@@ -15,13 +15,13 @@ router = APIRouter(tags=["tables"])
 
 
 @router.get("/v1/integrations", summary="The services a task may be approved for")
-async def integrations(house: Asked, _: By) -> shapes.IntegrationList:
+async def integrations(house: TheHouse, _: By) -> shapes.IntegrationList:
     known = sorted(house.integrations.values(), key=lambda each: each.id)
     return shapes.IntegrationList(integrations=tuple(shapes.integration(each) for each in known))
 
 
 @router.get("/v1/integrations/{integration_id}", summary="One service")
-async def integration(integration_id: str, house: Asked, _: By) -> shapes.IntegrationShown:
+async def integration(integration_id: str, house: TheHouse, _: By) -> shapes.IntegrationShown:
     known = house.integrations.get(integration_id)
     if known is None:
         raise not_found("integration")
@@ -29,17 +29,17 @@ async def integration(integration_id: str, house: Asked, _: By) -> shapes.Integr
 
 
 @router.get("/v1/tools", summary="The tools a task may enable, as the model is shown them")
-async def tools(house: Asked, _: By) -> shapes.ToolList:
+async def tools(house: TheHouse, _: By) -> shapes.ToolList:
     return shapes.ToolList(tools=tuple(shapes.ToolShown(**tool.definition()) for tool in house.tools))
 
 
 @router.get("/v1/plans", summary="The plans and their limits")
-async def plans(house: Asked, _: By) -> shapes.PlanList:
+async def plans(house: TheHouse, _: By) -> shapes.PlanList:
     return shapes.PlanList(plans=tuple(shapes.plan(each) for each in house.plans.values()))
 
 
 @router.get("/v1/me", summary="Who you are, and the credits you have left this month")
-async def me(house: Asked, owner: By) -> shapes.Me:
+async def me(house: TheHouse, owner: By) -> shapes.Me:
     plan, month = house.plans.get(owner.plan), month_of(house.clock.now())
     # what runs across the turn of a month stays reserved until it ends
     used = owner.credits_used if owner.month == month else Decimal(0)

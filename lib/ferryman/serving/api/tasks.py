@@ -15,7 +15,7 @@ from ferryman.domain.plan import Plan
 from ferryman.domain.problem import Invalid
 from ferryman.domain.task import Task
 from ferryman.serving.api import webhooks
-from ferryman.serving.api.asking import Asked, By, TheirTask
+from ferryman.serving.api.asking import By, TheHouse, TheirTask
 from ferryman.serving.api.shapes import task as shapes
 from ferryman.wiring.api import House
 
@@ -23,7 +23,7 @@ router = APIRouter(prefix="/v1/tasks", tags=["tasks"])
 
 
 @router.post("", status_code=201, summary="Store a new task")
-async def create(asked: shapes.NewTask, house: Asked, owner: By, response: Response) -> shapes.TaskShown:
+async def create(asked: shapes.NewTask, house: TheHouse, owner: By, response: Response) -> shapes.TaskShown:
     plan = _plan(house, owner)
     if len(await house.tasks.list(owner.id)) >= rules.TASKS_PER_OWNER_MAX:
         raise HTTPException(409, f"an owner may have at most {rules.TASKS_PER_OWNER_MAX} tasks")
@@ -41,7 +41,7 @@ async def create(asked: shapes.NewTask, house: Asked, owner: By, response: Respo
 
 
 @router.get("", summary="Your tasks, oldest first")
-async def listed(house: Asked, owner: By) -> shapes.TaskList:
+async def listed(house: TheHouse, owner: By) -> shapes.TaskList:
     return shapes.TaskList(tasks=tuple(shapes.shown(task) for task in await house.tasks.list(owner.id)))
 
 
@@ -51,16 +51,17 @@ async def one(task: TheirTask) -> shapes.TaskShown:
 
 
 @router.patch("/{task_id}", summary="Change some fields of a task")
-async def change(asked: shapes.TaskChange, task: TheirTask, house: Asked, owner: By) -> shapes.TaskShown:
+async def change(asked: shapes.TaskChange, task: TheirTask, house: TheHouse, owner: By) -> shapes.TaskShown:
     given: dict[str, Any] = asked.model_dump(exclude_unset=True)
     changed = replace(task, updated_at=house.clock.now(), **given)
-    await _check(house, _plan(house, owner), changed, webhook_urls=given.get("webhook_urls", ()))
+    if given != {"enabled": False}:  # a task can be turned off whatever has become of the plan or the catalog
+        await _check(house, _plan(house, owner), changed, webhook_urls=given.get("webhook_urls", ()))
     await house.tasks.put(changed)
     return shapes.shown(changed)
 
 
 @router.delete("/{task_id}", status_code=204, summary="Delete a task and its credentials")
-async def delete(task: TheirTask, house: Asked) -> None:
+async def delete(task: TheirTask, house: TheHouse) -> None:
     await house.tasks.delete(task.id)
 
 

@@ -1,0 +1,50 @@
+"""Holdings: everything the local cloud keeps, read out through Google's own clients."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import TYPE_CHECKING, Any
+
+from ferryman.gcp.clients import Clients
+from ferryman.wiring.local.environment import LOCATION, QUEUE
+
+if TYPE_CHECKING:
+    from google.cloud.firestore import AsyncCollectionReference
+
+FULL_VIEW = 2
+"""Cloud Tasks' view of a task with its payload."""
+
+
+async def documents(clients: Clients) -> list[tuple[str, dict[str, Any]]]:
+    """Every document of every collection at any depth: its path and its fields."""
+    found = []
+    async for collection in clients.firestore().collections():
+        found += [each async for each in _below(collection)]
+    return found
+
+
+async def _below(collection: AsyncCollectionReference) -> AsyncIterator[tuple[str, dict[str, Any]]]:
+    # list_documents shows those too that hold nothing but collections
+    async for reference in collection.list_documents():
+        snapshot = await reference.get()
+        yield reference.path, snapshot.to_dict() or {}
+        async for inner in reference.collections():
+            async for each in _below(inner):
+                yield each
+
+
+async def secrets(clients: Clients, project: str) -> list[tuple[str, bytes]]:
+    """Every version of every secret: its name and its payload."""
+    client, found = clients.secrets(), []
+    async for secret in await client.list_secrets(request={"parent": f"projects/{project}"}):
+        async for version in await client.list_secret_versions(request={"parent": secret.name}):
+            answer = await client.access_secret_version(request={"name": version.name})
+            found.append((version.name, answer.payload.data))
+    return found
+
+
+async def tasks(clients: Clients, project: str) -> list[tuple[str, bytes]]:
+    """Every task still in the queue: its name and its payload."""
+    parent = f"projects/{project}/locations/{LOCATION}/queues/{QUEUE}"
+    request = {"parent": parent, "response_view": FULL_VIEW}
+    return [(each.name, each.http_request.body) async for each in await clients.tasks().list_tasks(request=request)]

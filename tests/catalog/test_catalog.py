@@ -1,0 +1,119 @@
+"""The catalog: the shipped services fit the rules, and an operator's own are held to the same ones."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ferryman import catalog
+from ferryman.domain.credential import AuthType
+from ferryman.domain.host import covered
+from ferryman.settings import Misconfigured
+
+OWN: dict[str, Any] = {
+    "id": "acme",
+    "name": "Acme",
+    "description": "Our own.",
+    "category": "internal",
+    "allowed_domains": ["API.acme.example", "*.acme.example"],
+    "default_auth_type": "header",
+    "default_auth_header": "X-Acme-Key",
+}
+
+
+def test_at_least_eighteen_services_are_shipped() -> None:
+    assert len(catalog.load()) >= 18
+
+
+@pytest.mark.parametrize(
+    ("service", "auth_type", "where", "host"),
+    [
+        ("slack", AuthType.BEARER, None, "slack.com"),
+        ("notion", AuthType.BEARER, None, "api.notion.com"),
+        ("airtable", AuthType.BEARER, None, "api.airtable.com"),
+        ("lunarcrush", AuthType.BEARER, None, "lunarcrush.com"),
+        ("coinmarketcap", AuthType.HEADER, "X-CMC_PRO_API_KEY", "pro-api.coinmarketcap.com"),
+        ("newsapi", AuthType.HEADER, "X-Api-Key", "newsapi.org"),
+        ("alphavantage", AuthType.QUERY_PARAM, "apikey", "www.alphavantage.co"),
+        ("openweather", AuthType.QUERY_PARAM, "appid", "api.openweathermap.org"),
+    ],
+)
+def test_a_service_is_called_as_its_documentation_says(service: str, auth_type: AuthType, where: str | None, host: str) -> None:
+    known = catalog.load()[service]
+    assert known.default_auth_type is auth_type
+    assert (known.default_auth_header or known.default_auth_param) == where
+    assert covered(known.allowed_domains, host)
+
+
+def test_every_shipped_service_says_how_to_set_it_up_and_where_to_read_on() -> None:
+    for service in catalog.load().values():
+        assert service.description.endswith(".")
+        assert service.docs_url.startswith("https://")
+        assert service.credential_key_template
+        assert service.default_auth_type
+
+
+def test_no_two_shipped_services_share_a_domain() -> None:
+    domains = [domain for service in catalog.load().values() for domain in service.allowed_domains]
+    assert len(domains) == len(set(domains))
+
+
+def test_a_repeated_payment_can_be_told_by_its_header() -> None:
+    assert catalog.load()["stripe"].idempotency_header == "Idempotency-Key"
+
+
+def test_an_operators_service_is_added_with_its_domains_in_lower_case() -> None:
+    assert catalog.load([OWN])["acme"].allowed_domains == ("api.acme.example", "*.acme.example")
+
+
+def test_an_operators_service_replaces_the_shipped_one_of_its_id() -> None:
+    assert catalog.load([{**OWN, "id": "slack"}])["slack"].name == "Acme"
+    assert len(catalog.load([{**OWN, "id": "slack"}])) == len(catalog.load())
+
+
+BROKEN: dict[str, tuple[dict[str, Any], str]] = {
+    "an unknown field": ({"domains": []}, "unknown ['domains']"),
+    "an id with capitals": ({"id": "Acme"}, "id must be"),
+    "the id of the webhooks": ({"id": "webhook"}, "not webhook"),
+    "a name that is no text": ({"name": 1}, "name must be a string"),
+    "no domain": ({"allowed_domains": []}, "at least one domain"),
+    "a domain that is text alone": ({"allowed_domains": "acme.example"}, "at least one domain"),
+    "a domain of one label": ({"allowed_domains": ["acme"]}, "not a plain DNS name"),
+    "every domain": ({"allowed_domains": ["*"]}, "not a plain DNS name"),
+    "a whole top-level domain": ({"allowed_domains": ["*.com"]}, "not a plain DNS name"),
+    "a wildcard in the middle": ({"allowed_domains": ["api.*.example"]}, "not a plain DNS name"),
+    "an address": ({"allowed_domains": ["10.0.0.1"]}, "IP address"),
+    "a URL": ({"allowed_domains": ["https://acme.example"]}, "not a plain DNS name"),
+    "a port": ({"allowed_domains": ["acme.example:443"]}, "not a plain DNS name"),
+    "an auth type of its own": ({"default_auth_type": "basic"}, "bearer, header, query_param"),
+    "a header that frames": ({"default_auth_header": "Host"}, "default_auth_header"),
+    "a header without a name": ({"default_auth_header": None}, "default_auth_header must be a string"),
+    "a parameter for a header": ({"default_auth_param": "key"}, "default_auth_param is only for"),
+    "a key's name in small letters": ({"credential_key_template": "acme"}, "credential_key_template"),
+    "an idempotency header that frames": ({"idempotency_header": "Host"}, "idempotency_header"),
+}
+
+
+@pytest.mark.parametrize("case", BROKEN)
+def test_an_entry_that_breaks_a_rule_is_named(case: str) -> None:
+    change, message = BROKEN[case]
+    with pytest.raises(Misconfigured) as caught:
+        catalog.load([OWN, {**OWN, "id": "other", **change}])
+    assert "FERRYMAN_INTEGRATIONS entry 1" in str(caught.value)
+    assert message in str(caught.value)
+
+
+def test_an_entry_that_misses_a_field_is_named() -> None:
+    with pytest.raises(Misconfigured, match=r"entry 0 \('acme'\): unknown \[\], missing \['name'\]"):
+        catalog.load([{key: value for key, value in OWN.items() if key != "name"}])
+
+
+def test_an_entry_that_is_no_object_is_named() -> None:
+    with pytest.raises(Misconfigured, match="entry 0: must be an object"):
+        catalog.load(["acme"])  # type: ignore[list-item] # what an operator may well write
+
+
+def test_an_id_given_twice_is_named() -> None:
+    with pytest.raises(Misconfigured, match="entry 1: id 'acme' is given twice"):
+        catalog.load([OWN, OWN])

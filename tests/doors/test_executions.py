@@ -1,0 +1,242 @@
+"""Executions: claimed by one, fenced by the epoch, reserved once, settled at the end."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from datetime import timedelta
+from decimal import Decimal
+
+import pytest
+
+from ferryman.domain.call import TicketState
+from ferryman.domain.execution import Execution, Lease, Status
+from ferryman.ports import Ending, Insufficient, Stale
+
+from .conftest import Doors
+from .values import EXECUTION, LATER, LEASE, NOW, OPENING, OWNER, REMIT, RESULT, TASK, TOO_LATE, counted, turn
+
+DONE = Ending(status=Status.COMPLETED, output="done")
+
+
+async def claimed(doors: Doors) -> Execution:
+    await doors.executions.create(EXECUTION)
+    execution, taken = await doors.executions.claim("exec_1", holder="h", now=NOW, lease=LEASE)
+    assert taken
+    return execution
+
+
+async def opened(doors: Doors) -> Execution:
+    await doors.owners.put(OWNER)
+    await doors.tasks.put(TASK)
+    execution = replace(await claimed(doors), remit=REMIT, events=1)
+    await doors.executions.open(execution, OPENING, reserve=Decimal(100), now=NOW)
+    return replace(execution, credits_reserved=Decimal(100))
+
+
+async def stored(doors: Doors) -> Execution:
+    execution = await doors.executions.get("exec_1")
+    assert execution is not None
+    return execution
+
+
+async def test_an_execution_comes_back_as_it_was_created(doors: Doors) -> None:
+    assert await doors.executions.get("exec_1") is None
+    await doors.executions.create(EXECUTION)
+    assert await doors.executions.get("exec_1") == EXECUTION
+
+
+async def test_executions_are_listed_newest_first_and_no_more_than_asked(doors: Doors) -> None:
+    for number, (owner, task) in enumerate([("ann", "task_1"), ("bob", "task_3"), ("ann", "task_2"), ("ann", "task_1")]):
+        moment = NOW + timedelta(seconds=number)
+        await doors.executions.create(replace(EXECUTION, id=f"exec_{number}", owner=owner, task=task, created_at=moment))
+
+    async def ids(task: str | None = None, most: int = 50) -> list[str]:
+        return [each.id for each in await doors.executions.list("ann", task=task, most=most)]
+
+    assert await ids() == ["exec_3", "exec_2", "exec_0"]
+    assert await ids(most=2) == ["exec_3", "exec_2"]
+    assert await ids(task="task_1") == ["exec_3", "exec_0"]
+    assert await ids(task="task_3") == []
+
+
+async def test_a_queued_execution_is_claimed_once(doors: Doors) -> None:
+    first = await claimed(doors)
+    assert first == replace(
+        EXECUTION, status=Status.RUNNING, started_at=NOW, lease=Lease(holder="h", epoch=1, expires_at=NOW + LEASE)
+    )
+    assert await doors.executions.claim("exec_1", holder="i", now=LATER, lease=LEASE) == (first, False)
+    assert await stored(doors) == first
+
+
+async def test_a_lease_that_has_run_out_passes_on_with_the_next_epoch(doors: Doors) -> None:
+    await claimed(doors)
+    second, taken = await doors.executions.claim("exec_1", holder="i", now=TOO_LATE, lease=LEASE)
+    assert taken
+    assert second.lease == Lease(holder="i", epoch=2, expires_at=TOO_LATE + LEASE)
+    assert second.started_at == NOW
+
+
+async def test_what_does_not_exist_is_not_claimed(doors: Doors) -> None:
+    with pytest.raises(KeyError):
+        await doors.executions.claim("exec_1", holder="h", now=NOW, lease=LEASE)
+
+
+async def test_what_has_ended_is_not_claimed(doors: Doors) -> None:
+    await doors.executions.finish(await opened(doors), DONE, now=LATER)
+    execution, taken = await doors.executions.claim("exec_1", holder="i", now=TOO_LATE, lease=LEASE)
+    assert (execution.status, taken) == (Status.COMPLETED, False)
+
+
+async def test_opening_keeps_the_remit_and_reserves_the_credits(doors: Doors) -> None:
+    execution = await opened(doors)
+    assert await stored(doors) == execution
+    assert await doors.executions.opening("exec_1") == OPENING
+    assert await doors.owners.get("ann") == replace(OWNER, credits_reserved=Decimal(100))
+
+
+@pytest.mark.parametrize(("left", "enough"), [(Decimal("100"), True), (Decimal("99.9999"), False)])
+async def test_no_more_is_reserved_than_the_month_has_left(doors: Doors, left: Decimal, enough: bool) -> None:
+    used = REMIT.plan.credits_per_month - left - 50
+    owner = replace(OWNER, credits_used=used, credits_reserved=Decimal(50))
+    await doors.owners.put(owner)
+    execution = replace(await claimed(doors), remit=REMIT)
+    if enough:
+        await doors.executions.open(execution, OPENING, reserve=Decimal(100), now=NOW)
+        return
+    with pytest.raises(Insufficient):
+        await doors.executions.open(execution, OPENING, reserve=Decimal(100), now=NOW)
+    assert await doors.owners.get("ann") == owner
+    assert await doors.executions.opening("exec_1") is None
+
+
+async def test_a_new_month_starts_with_nothing_used_and_what_runs_still_reserved(doors: Doors) -> None:
+    await doors.owners.put(replace(OWNER, month="2026-10", credits_used=Decimal(9_999), credits_reserved=Decimal(7)))
+    await doors.executions.open(replace(await claimed(doors), remit=REMIT), OPENING, reserve=Decimal(100), now=NOW)
+    assert await doors.owners.get("ann") == replace(OWNER, credits_used=Decimal(0), credits_reserved=Decimal(107))
+
+
+async def test_a_turn_is_kept_with_its_calls_and_renews_the_lease(doors: Doors) -> None:
+    execution = counted(await opened(doors))
+    after = await doors.executions.commit(execution, turn(), now=LATER, lease=LEASE)
+    assert after == replace(execution, lease=Lease(holder="h", epoch=1, expires_at=LATER + LEASE))
+    assert await stored(doors) == after
+    assert list(await doors.executions.steps("exec_1")) == [turn().step]
+    assert list(await doors.executions.tickets("exec_1")) == list(turn().tickets)
+
+
+async def test_steps_and_calls_are_read_from_where_one_asks(doors: Doors) -> None:
+    execution = await opened(doors)
+    for number in (1, 2, 3):
+        execution = await doors.executions.commit(execution, turn(number, first=2 * (number - 1)), now=LATER, lease=LEASE)
+    assert [step.number for step in await doors.executions.steps("exec_1", after=1)] == [2, 3]
+    assert [ticket.seq for ticket in await doors.executions.tickets("exec_1", first=3)] == [3, 4, 5]
+
+
+async def test_a_turn_does_not_undo_a_cancel(doors: Doors) -> None:
+    execution = await opened(doors)
+    await doors.executions.cancel("exec_1", now=LATER)
+    await doors.executions.commit(counted(execution), turn(), now=LATER, lease=LEASE)
+    assert (await stored(doors)).cancel_requested
+
+
+async def test_renewing_moves_the_end_and_tells_of_a_cancel(doors: Doors) -> None:
+    execution = await opened(doors)
+    await doors.executions.cancel("exec_1", now=LATER)
+    after = await doors.executions.renew(execution, now=LATER, lease=LEASE)
+    assert after == replace(execution, cancel_requested=True, lease=Lease(holder="h", epoch=1, expires_at=LATER + LEASE))
+    assert await stored(doors) == after
+
+
+async def test_a_lease_that_is_given_up_can_be_taken_at_once(doors: Doors) -> None:
+    execution = await opened(doors)
+    await doors.executions.renew(execution, now=LATER, lease=timedelta(0))
+    _, taken = await doors.executions.claim("exec_1", holder="i", now=LATER, lease=LEASE)
+    assert taken
+
+
+async def test_a_call_is_settled_by_the_holder(doors: Doors) -> None:
+    execution = await doors.executions.commit(await opened(doors), turn(), now=NOW, lease=LEASE)
+    await doors.executions.settle(execution, 1, RESULT, now=LATER)
+    first, second = await doors.executions.tickets("exec_1")
+    assert first == turn().tickets[0]
+    assert second == replace(turn().tickets[1], state=TicketState.SETTLED, settled_at=LATER, result=RESULT)
+
+
+async def test_the_next_holder_finds_the_unfinished_calls_under_its_own_epoch(doors: Doors) -> None:
+    execution = await doors.executions.commit(await opened(doors), turn(), now=NOW, lease=LEASE)
+    await doors.executions.settle(execution, 0, RESULT, now=NOW)
+    await doors.executions.claim("exec_1", holder="i", now=TOO_LATE, lease=LEASE)
+    assert [ticket.epoch for ticket in await doors.executions.tickets("exec_1")] == [1, 2]
+
+
+async def test_the_end_is_recorded_and_the_reservation_settled(doors: Doors) -> None:
+    execution = counted(await opened(doors))
+    await doors.executions.finish(execution, DONE, now=LATER)
+    assert await stored(doors) == replace(execution, status=Status.COMPLETED, output="done", completed_at=LATER, lease=None)
+    assert await doors.owners.get("ann") == replace(OWNER, credits_used=Decimal("1.625"), credits_reserved=Decimal(0))
+
+
+@pytest.mark.parametrize("late", ["epoch", "time", "ended"])
+@pytest.mark.parametrize("write", ["open", "commit", "renew", "settle", "finish"])
+async def test_no_write_is_taken_from_who_no_longer_holds_the_lease(doors: Doors, write: str, late: str) -> None:
+    execution = await doors.executions.commit(await opened(doors), turn(), now=NOW, lease=LEASE)
+    now = LATER
+    if late == "epoch":
+        await doors.executions.claim("exec_1", holder="i", now=TOO_LATE, lease=LEASE)
+    elif late == "time":
+        now = TOO_LATE
+    else:
+        await doors.executions.finish(execution, DONE, now=LATER)
+    before = (await stored(doors), await doors.owners.get("ann"), list(await doors.executions.tickets("exec_1")))
+    writes: dict[str, Callable[[], Awaitable[object]]] = {
+        "open": lambda: doors.executions.open(execution, OPENING, reserve=Decimal(1), now=now),
+        "commit": lambda: doors.executions.commit(execution, turn(2, first=2), now=now, lease=LEASE),
+        "renew": lambda: doors.executions.renew(execution, now=now, lease=LEASE),
+        "settle": lambda: doors.executions.settle(execution, 0, RESULT, now=now),
+        "finish": lambda: doors.executions.finish(execution, DONE, now=now),
+    }
+    with pytest.raises(Stale):
+        await writes[write]()
+    assert before == (await stored(doors), await doors.owners.get("ann"), list(await doors.executions.tickets("exec_1")))
+    assert len(await doors.executions.steps("exec_1")) == 1
+
+
+async def test_a_queued_execution_that_is_cancelled_is_over(doors: Doors) -> None:
+    await doors.executions.create(EXECUTION)
+    over = replace(
+        EXECUTION, status=Status.KILLED, cancel_requested=True, error="cancelled before it started", completed_at=LATER
+    )
+    assert await doors.executions.cancel("exec_1", now=LATER) == over
+    assert await stored(doors) == over
+    assert await doors.executions.cancel("exec_1", now=TOO_LATE) == over
+
+
+async def test_a_running_execution_that_is_cancelled_is_flagged(doors: Doors) -> None:
+    execution = await claimed(doors)
+    assert await doors.executions.cancel("exec_1", now=LATER) == replace(execution, cancel_requested=True)
+
+
+async def test_what_does_not_exist_is_not_cancelled(doors: Doors) -> None:
+    assert await doors.executions.cancel("exec_1", now=NOW) is None
+
+
+async def test_of_many_who_claim_at_once_one_gets_it(doors: Doors) -> None:
+    await doors.executions.create(EXECUTION)
+    claims = (doors.executions.claim("exec_1", holder=str(each), now=NOW, lease=LEASE) for each in range(8))
+    assert [taken for _, taken in await asyncio.gather(*claims)].count(True) == 1
+    lease = (await stored(doors)).lease
+    assert lease is not None
+    assert lease.epoch == 1
+
+
+async def test_what_is_reserved_at_once_is_all_counted(doors: Doors) -> None:
+    await doors.owners.put(OWNER)
+    held = []
+    for number in range(6):
+        await doors.executions.create(replace(EXECUTION, id=f"exec_{number}"))
+        execution, _ = await doors.executions.claim(f"exec_{number}", holder="h", now=NOW, lease=LEASE)
+        held.append(replace(execution, remit=REMIT))
+    await asyncio.gather(*(doors.executions.open(each, OPENING, reserve=Decimal(10), now=NOW) for each in held))
+    assert await doors.owners.get("ann") == replace(OWNER, credits_reserved=Decimal(60))

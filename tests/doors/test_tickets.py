@@ -1,0 +1,122 @@
+"""Tickets: a call is claimed once, by the holder's epoch, within its lease, and settled by the attempt that made it."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from ferryman.domain.call import TicketState
+from ferryman.ports import Errand, Stale
+
+from .conftest import Doors
+from .test_executions import claimed, opened
+from .values import LATER, LEASE, NOW, REMIT, RESULT, TASK, TOO_LATE, sealed, turn
+
+
+async def journaled(doors: Doors) -> None:
+    """An execution of the epoch 1 with two calls that are meant, and a credential stored once."""
+    await doors.executions.commit(await opened(doors), turn(), now=NOW, lease=LEASE)
+    await doors.credentials.put(sealed())
+
+
+async def test_a_call_is_claimed_with_all_it_needs(doors: Doors) -> None:
+    await journaled(doors)
+    errand = await doors.tickets.claim("exec_1", 0, epoch=1, tool="api_call", now=LATER)
+    sent = replace(turn().tickets[0], state=TicketState.SENT, attempt=1, sent_at=LATER, deadline=LATER + timedelta(seconds=35))
+    assert errand == Errand(ticket=sent, remit=REMIT, versions={"A": 1})
+    assert next(iter(await doors.executions.tickets("exec_1"))) == sent
+
+
+async def test_a_call_is_claimed_once_whatever_is_delivered_twice(doors: Doors) -> None:
+    await journaled(doors)
+    await doors.tickets.claim("exec_1", 0, epoch=1, tool="api_call", now=LATER)
+    with pytest.raises(Stale):
+        await doors.tickets.claim("exec_1", 0, epoch=1, tool="api_call", now=LATER)
+
+
+async def test_a_settled_call_is_answered_as_it_stands(doors: Doors) -> None:
+    await journaled(doors)
+    await doors.tickets.claim("exec_1", 0, epoch=1, tool="api_call", now=NOW)
+    await doors.tickets.settle("exec_1", 0, attempt=1, result=RESULT, now=LATER)
+    errand = await doors.tickets.claim("exec_1", 0, epoch=1, tool="api_call", now=LATER)
+    assert (errand.ticket.state, errand.ticket.result, errand.ticket.settled_at) == (TicketState.SETTLED, RESULT, LATER)
+    assert errand.ticket.attempt == 1
+
+
+@pytest.mark.parametrize("attempt", [0, 2])
+async def test_another_attempts_result_changes_nothing(doors: Doors, attempt: int) -> None:
+    await journaled(doors)
+    before = (await doors.tickets.claim("exec_1", 0, epoch=1, tool="api_call", now=NOW)).ticket
+    await doors.tickets.settle("exec_1", 0, attempt=attempt, result=RESULT, now=LATER)
+    assert next(iter(await doors.executions.tickets("exec_1"))) == before
+
+
+async def test_a_settled_call_is_not_settled_again(doors: Doors) -> None:
+    await journaled(doors)
+    await doors.tickets.claim("exec_1", 0, epoch=1, tool="api_call", now=NOW)
+    await doors.tickets.settle("exec_1", 0, attempt=1, result=RESULT, now=LATER)
+    await doors.tickets.settle("exec_1", 0, attempt=1, result=replace(RESULT, content="other"), now=LATER)
+    assert next(iter(await doors.executions.tickets("exec_1"))).result == RESULT
+
+
+async def test_a_call_of_another_epoch_tool_or_number_is_not_claimed(doors: Doors) -> None:
+    await journaled(doors)
+    for seq, epoch, tool in ((0, 0, "api_call"), (0, 2, "api_call"), (0, 1, "http_get"), (2, 1, "api_call")):
+        with pytest.raises(Stale):
+            await doors.tickets.claim("exec_1", seq, epoch=epoch, tool=tool, now=LATER)
+    with pytest.raises(Stale):
+        await doors.tickets.claim("exec_2", 0, epoch=1, tool="api_call", now=LATER)
+
+
+async def test_a_call_is_not_claimed_when_the_lease_has_run_out(doors: Doors) -> None:
+    await journaled(doors)
+    with pytest.raises(Stale):
+        await doors.tickets.claim("exec_1", 0, epoch=1, tool="api_call", now=TOO_LATE)
+
+
+async def test_a_call_is_not_claimed_of_an_execution_that_was_not_opened(doors: Doors) -> None:
+    await doors.tasks.put(TASK)
+    await doors.executions.commit(await claimed(doors), turn(), now=NOW, lease=LEASE)
+    with pytest.raises(Stale):
+        await doors.tickets.claim("exec_1", 0, epoch=1, tool="api_call", now=LATER)
+
+
+@pytest.mark.parametrize("fact", ["cancelled", "disabled", "deleted"])
+async def test_a_call_is_not_claimed_once_the_owner_has_changed_their_mind(doors: Doors, fact: str) -> None:
+    await journaled(doors)
+    if fact == "cancelled":
+        await doors.executions.cancel("exec_1", now=NOW)
+    elif fact == "disabled":
+        await doors.tasks.put(replace(TASK, enabled=False))
+    else:
+        await doors.tasks.delete("task_1")
+    with pytest.raises(Stale):
+        await doors.tickets.claim("exec_1", 0, epoch=1, tool="api_call", now=LATER)
+    assert next(iter(await doors.executions.tickets("exec_1"))).state is TicketState.INTENDED
+
+
+async def test_the_next_holder_claims_what_was_only_meant(doors: Doors) -> None:
+    await journaled(doors)
+    await doors.executions.claim("exec_1", holder="i", now=TOO_LATE, lease=LEASE)
+    with pytest.raises(Stale):
+        await doors.tickets.claim("exec_1", 0, epoch=1, tool="api_call", now=TOO_LATE)
+    errand = await doors.tickets.claim("exec_1", 0, epoch=2, tool="api_call", now=TOO_LATE)
+    assert (errand.ticket.epoch, errand.ticket.attempt) == (2, 1)
+
+
+async def test_the_scope_is_told_to_the_holders_epoch_alone(doors: Doors) -> None:
+    await journaled(doors)
+    assert await doors.tickets.scope("exec_1", epoch=1, now=LATER) == ("task_1", {"A": 1})
+    for execution, epoch, now in (("exec_1", 2, LATER), ("exec_1", 1, TOO_LATE), ("exec_2", 1, LATER)):
+        with pytest.raises(Stale):
+            await doors.tickets.scope(execution, epoch=epoch, now=now)
+
+
+async def test_of_many_who_claim_a_call_at_once_one_gets_it(doors: Doors) -> None:
+    await journaled(doors)
+    claims = (doors.tickets.claim("exec_1", 0, epoch=1, tool="api_call", now=LATER) for _ in range(8))
+    got = await asyncio.gather(*claims, return_exceptions=True)
+    assert [type(each) for each in got if not isinstance(each, Stale)] == [Errand]

@@ -1,0 +1,108 @@
+"""The API on doubles: two owners, each with a key, a real sealing key, and a client over ASGI."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+
+import httpx
+import pytest
+from fastapi import FastAPI
+
+from ferryman import catalog
+from ferryman.domain.owner import Owner
+from ferryman.domain.plan import PLANS
+from ferryman.local.clock import START, CountingIds, HandClock
+from ferryman.local.executions import MemoryExecutions
+from ferryman.local.log import KeptLog
+from ferryman.local.memory import Memory
+from ferryman.local.names import TableNames
+from ferryman.local.owners import MemoryOwners
+from ferryman.local.queue import MemoryQueue
+from ferryman.local.tasks import MemoryCredentials, MemoryTasks
+from ferryman.serving import api, keys
+from ferryman.tools.builtin import TOOLS
+from ferryman.vault import seal
+from ferryman.wiring.api import House
+
+PRIVATE = seal.generate()
+NAMES = {
+    "hooks.example.com": ["93.184.216.34"],
+    "inside.example.com": ["10.0.0.7"],
+    "mixed.example.com": ["93.184.216.34", "127.0.0.1"],
+    "silent.example.com": [],
+}
+
+
+@dataclass
+class Stage:
+    """The doubles behind the API, and a way to ask it as an owner."""
+
+    memory: Memory = field(default_factory=Memory)
+    clock: HandClock = field(default_factory=HandClock)
+    queue: MemoryQueue = field(default_factory=MemoryQueue)
+    log: KeptLog = field(default_factory=KeptLog)
+    keys: dict[str, str] = field(default_factory=dict)
+
+    def house(self) -> House:
+        return House(
+            owners=MemoryOwners(self.memory),
+            tasks=MemoryTasks(self.memory),
+            credentials=MemoryCredentials(self.memory),
+            executions=MemoryExecutions(self.memory),
+            queue=self.queue,
+            sealer=seal.PublicKey(7, seal.public_of(PRIVATE)),
+            info=seal.info_of,
+            names=TableNames(NAMES),
+            clock=self.clock,
+            ids=CountingIds(),
+            tracer=self.log,
+            tools=TOOLS,
+            plans=PLANS,
+            integrations=catalog.load(),
+            models=frozenset({"claude-haiku-4-5"}),
+            poll_s=0.001,
+        )
+
+    def owner(self, name: str, plan: str = "pro") -> dict[str, str]:
+        """The headers of owner `name`, who is there from now on."""
+        if name not in self.keys:
+            self.keys[name] = keys.new_key()
+            self.memory.owners[name] = Owner(id=name, plan=plan, created_at=START)
+            self.memory.keys[keys.digest(self.keys[name])] = name
+        return {"Authorization": f"Bearer {self.keys[name]}"}
+
+
+TASK = {
+    "name": "weather report",
+    "task_prompt": "Report the weather.",
+    "model": "claude-haiku-4-5",
+    "tools": ["api_call"],
+    "integrations": ["openweather", "github"],
+}
+
+
+@pytest.fixture
+def stage() -> Stage:
+    return Stage()
+
+
+@pytest.fixture
+def app(stage: Stage) -> FastAPI:
+    return api.create(stage.house())
+
+
+@pytest.fixture
+async def client(stage: Stage, app: FastAPI) -> AsyncIterator[httpx.AsyncClient]:
+    """A client that asks as ann."""
+    transport = httpx.ASGITransport(app=app, raise_app_exceptions=True)
+    async with httpx.AsyncClient(transport=transport, base_url="http://api.test", headers=stage.owner("ann")) as client:
+        yield client
+
+
+@pytest.fixture
+async def task(client: httpx.AsyncClient) -> str:
+    """The id of a stored task of ann's."""
+    answer = await client.post("/v1/tasks", json=TASK)
+    assert answer.status_code == 201, answer.text
+    return str(answer.json()["task_id"])

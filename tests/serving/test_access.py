@@ -1,0 +1,148 @@
+"""Access: a key is required, another's things look like none at all, and no route gives a value back."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from typing import Any
+
+import httpx
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ferryman.serving import keys
+
+from .conftest import TASK, Stage
+from .routes import ROUTES, VALUE, Ask
+from .test_executions import started
+
+CLOSED = [ask for ask in ROUTES if ask.path != "/healthz"]
+OWNED = [ask for ask in ROUTES if ask.owned]
+
+
+@pytest.fixture
+async def execution(client: httpx.AsyncClient, task: str) -> str:
+    """A finished execution of ann's."""
+    execution = await started(client, task)
+    await client.post(f"/v1/executions/{execution}/cancel")
+    return execution
+
+
+async def ask(client: httpx.AsyncClient, route: Ask, task: str, execution: str, **more: Any) -> httpx.Response:
+    return await client.request(route.method, route.url(task, execution), json=route.body, **more)
+
+
+NO_KEYS = ("", "Bearer", "Bearer fm_", "Basic YW5uOnB3", "Bearer fm_" + "A" * 43, "Bearer fm_é", "fm_" + "A" * 43)
+
+
+@pytest.mark.parametrize("route", CLOSED, ids=str)
+async def test_no_route_answers_without_a_valid_key(client: httpx.AsyncClient, task: str, execution: str, route: Ask) -> None:
+    for authorization in NO_KEYS:
+        answer = await ask(client, route, task, execution, headers={"Authorization": authorization.encode("latin-1")})
+        assert (answer.status_code, answer.headers["www-authenticate"]) == (401, "Bearer"), authorization
+        assert answer.headers["content-type"] == "application/problem+json"
+
+
+async def test_a_key_of_an_owner_who_is_gone_is_not_valid(client: httpx.AsyncClient, stage: Stage) -> None:
+    del stage.memory.owners["ann"]
+    assert (await client.get("/v1/me")).status_code == 401
+
+
+@pytest.mark.parametrize("route", OWNED, ids=str)
+async def test_anothers_things_look_like_none_at_all(
+    client: httpx.AsyncClient, stage: Stage, task: str, execution: str, route: Ask
+) -> None:
+    before = (dict(stage.memory.tasks), dict(stage.memory.executions), dict(stage.memory.credentials))
+    theirs = await ask(client, route, task, execution, headers=stage.owner("bob"))
+    missing = await ask(client, route, "task_none", "exec_none", headers=stage.owner("bob"))
+    assert theirs.status_code == missing.status_code == 404
+    assert theirs.content == missing.content
+    assert before == (dict(stage.memory.tasks), dict(stage.memory.executions), dict(stage.memory.credentials))
+
+
+async def test_lists_hold_ones_own_things_alone(client: httpx.AsyncClient, stage: Stage, task: str, execution: str) -> None:
+    bob = stage.owner("bob")
+    await client.post("/v1/tasks", json=TASK, headers=bob)
+    assert [each["user_id"] for each in (await client.get("/v1/tasks", headers=bob)).json()["tasks"]] == ["bob"]
+    assert (await client.get("/v1/executions", headers=bob)).json() == {"executions": []}
+    assert len((await client.get("/v1/executions")).json()["executions"]) == 1
+
+
+@pytest.mark.parametrize("odd", ["%00", "..", "a%2Fb", "__all__", "x" * 65, "%F0%9F%92%A9", "task_1%20"])
+async def test_an_odd_id_is_one_that_does_not_exist(client: httpx.AsyncClient, odd: str) -> None:
+    for path in (f"/v1/tasks/{odd}", f"/v1/executions/{odd}", f"/v1/executions/{odd}/events", f"/v1/integrations/{odd}"):
+        assert (await client.get(path)).status_code == 404
+
+
+async def test_no_route_gives_a_value_back(client: httpx.AsyncClient, stage: Stage, task: str, execution: str) -> None:
+    forms = {
+        VALUE,
+        VALUE[::-1],
+        base64.b64encode(VALUE.encode()).decode().rstrip("="),
+        VALUE.encode().hex(),
+        hashlib.sha256(VALUE.encode()).hexdigest(),
+    }
+    for round_ in range(2):
+        for route in ROUTES:
+            if round_ == 0 and route.method == "DELETE":
+                continue
+            answer = await ask(client, route, task, execution)
+            assert answer.status_code == route.status, route
+            shown = answer.text + str(answer.headers)
+            assert not any(form in shown for form in forms), route
+            assert "ciphertext" not in shown
+    assert stage.memory.credentials == {}
+    assert not any(form in repr(stage.log.lines) for form in forms)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"value": VALUE + "\n", "service": "github"},
+        {"value": {"nested": VALUE}, "service": "github"},
+        {"value": [VALUE], "service": "github"},
+        {"value": VALUE, "service": VALUE},
+        {"value": VALUE, "service": "github", "auth_type": VALUE},
+        {"value": VALUE, "service": "github", "auth_type": "header", "auth_header_name": VALUE + " "},
+        {"value": VALUE, "service": "github", "auth_type": "query_param", "auth_param_name": VALUE + " "},
+        {"value": VALUE, "service": "github", VALUE: VALUE},
+        {VALUE: "github"},
+        [VALUE],
+        VALUE,
+    ],
+)
+async def test_no_error_repeats_a_value(client: httpx.AsyncClient, task: str, body: object) -> None:
+    answer = await client.put(f"/v1/tasks/{task}/credentials/GITHUB_TOKEN", json=body)
+    assert answer.status_code == 422
+    assert VALUE not in answer.text
+
+
+async def test_a_value_in_the_wrong_place_is_not_repeated(client: httpx.AsyncClient, task: str) -> None:
+    for path in (
+        f"/v1/tasks/{task}/credentials/{VALUE}",
+        f"/v1/{VALUE}",
+        f"/v1/tasks/{VALUE}",
+        f"/v1/executions?limit={VALUE}",
+    ):
+        for method in ("GET", "PUT", "DELETE", "PATCH"):
+            answer = await client.request(method, path, json={"value": VALUE, "service": "github"})
+            assert answer.status_code >= 400
+            assert VALUE not in answer.text
+
+
+async def test_a_key_is_stored_as_its_digest_alone(stage: Stage) -> None:
+    stage.owner("ann")
+    assert stage.keys["ann"] not in repr(stage.memory)
+    assert stage.memory.keys == {hashlib.sha256(stage.keys["ann"].encode()).hexdigest(): "ann"}
+
+
+def test_a_new_key_is_read_back_from_its_header() -> None:
+    key = keys.new_key()
+    assert keys.key_of(f"Bearer {key}") == keys.key_of(f"bearer  {key} ") == key
+    assert keys.new_key() != key
+
+
+@given(st.text())
+def test_whatever_an_authorization_header_holds_is_no_exception(text: str) -> None:
+    assert keys.key_of(text) is None

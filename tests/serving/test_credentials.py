@@ -1,0 +1,139 @@
+"""Credentials over HTTP: sealed with their label, defaulted from the catalog, and never given back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import httpx
+import pytest
+
+from ferryman.domain.credential import AuthType
+from ferryman.vault import seal
+
+from .conftest import PRIVATE, Stage
+
+VALUE = "ow-7f3a9c51e8b24d60a1"
+
+
+def path(task: str, name: str = "OPENWEATHER_API_KEY") -> str:
+    return f"/v1/tasks/{task}/credentials/{name}"
+
+
+async def test_what_is_not_given_comes_from_the_catalog(client: httpx.AsyncClient, task: str) -> None:
+    answer = await client.put(path(task), json={"value": VALUE, "service": "openweather"})
+    assert answer.status_code == 200
+    assert answer.json() == {
+        "name": "OPENWEATHER_API_KEY",
+        "service": "openweather",
+        "status": "connected",
+        "auth_type": "query_param",
+        "auth_header_name": None,
+        "auth_param_name": "appid",
+        "allowed_domains": ["api.openweathermap.org"],
+        "version": 1,
+        "key_version": 7,
+        "created_at": "2026-11-21T12:00:00Z",
+        "updated_at": "2026-11-21T12:00:00Z",
+    }
+    assert (await client.get(f"/v1/tasks/{task}/credentials")).json() == {"credentials": [answer.json()]}
+
+
+async def test_what_is_given_wins_over_the_catalog(client: httpx.AsyncClient, task: str) -> None:
+    asked = {"value": VALUE, "service": "openweather", "auth_type": "header", "auth_header_name": "X-Key"}
+    body = (await client.put(path(task), json=asked)).json()
+    assert (body["auth_type"], body["auth_header_name"], body["auth_param_name"]) == ("header", "X-Key", None)
+
+
+async def test_a_query_parameter_without_a_name_gets_the_default_one(client: httpx.AsyncClient, task: str) -> None:
+    asked = {"value": VALUE, "service": "github", "auth_type": "query_param"}
+    assert (await client.put(path(task), json=asked)).json()["auth_param_name"] == "api_key"
+
+
+async def test_only_the_key_holder_opens_it_and_only_under_its_own_label(
+    client: httpx.AsyncClient, task: str, stage: Stage
+) -> None:
+    await client.put(path(task), json={"value": VALUE, "service": "openweather"})
+    sealed = stage.memory.credentials[task]["OPENWEATHER_API_KEY"]
+    assert VALUE.encode() not in sealed.ciphertext
+    assert sealed.label.hosts == ("api.openweathermap.org",)
+    assert sealed.label.auth_type is AuthType.QUERY_PARAM
+    assert seal.unseal(sealed.ciphertext, seal.info_of(sealed.label), PRIVATE) == VALUE.encode()
+
+
+async def test_storing_it_again_raises_the_version_and_keeps_the_day_it_was_made(
+    client: httpx.AsyncClient, task: str, stage: Stage
+) -> None:
+    await client.put(path(task), json={"value": VALUE, "service": "openweather"})
+    stage.clock.turn(60)
+    body = (await client.put(path(task), json={"value": VALUE[::-1], "service": "openweather"})).json()
+    assert (body["version"], body["created_at"], body["updated_at"]) == (2, "2026-11-21T12:00:00Z", "2026-11-21T12:01:00Z")
+
+
+async def test_a_deleted_one_is_gone_and_its_version_is_not_used_again(client: httpx.AsyncClient, task: str) -> None:
+    await client.put(path(task), json={"value": VALUE, "service": "openweather"})
+    assert (await client.delete(path(task))).status_code == 204
+    assert (await client.delete(path(task))).status_code == 404
+    assert (await client.get(f"/v1/tasks/{task}/credentials")).json() == {"credentials": []}
+    assert (await client.put(path(task), json={"value": VALUE, "service": "openweather"})).json()["version"] == 2
+
+
+REFUSED: dict[str, tuple[str, dict[str, Any], str, str]] = {
+    "a lower-case name": ("openweather_key", {}, "name", "capital letters"),
+    "a short value": ("KEY", {"value": "abcdefgh1234567"}, "value", "at least 16 characters"),
+    "a value with a newline": ("KEY", {"value": VALUE + "\n"}, "value", "stray newline"),
+    "a value of one letter": ("KEY", {"value": "a" * 30}, "value", "different characters"),
+    "an empty value": ("KEY", {"value": ""}, "value", "visible ASCII"),
+    "a long value": ("KEY", {"value": VALUE * 300}, "value", "at most 4096 characters"),
+    "a value that is no text": ("KEY", {"value": 1234567890123456}, "value", "should be a valid string"),
+    "a service the task lacks": ("KEY", {"service": "slack"}, "service", "openweather, github"),
+    "an unknown service": ("KEY", {"service": "nowhere"}, "service", "openweather, github"),
+    "an auth type of its own": ("KEY", {"auth_type": "basic"}, "auth_type", "'bearer', 'header' or 'query_param'"),
+    "a header without a name": ("KEY", {"service": "github", "auth_type": "header"}, "auth_header_name", "is required"),
+    "a header that frames": (
+        "KEY",
+        {"auth_type": "header", "auth_header_name": "Host"},
+        "auth_header_name",
+        "frames the request",
+    ),
+    "a header for a bearer": ("KEY", {"auth_type": "bearer", "auth_header_name": "X-Key"}, "auth_header_name", "only for"),
+    "a parameter for a bearer": ("KEY", {"service": "github", "auth_param_name": "key"}, "auth_param_name", "only for"),
+    "an unknown field": ("KEY", {"secret": "x"}, "secret", "is not a field"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+async def test_a_credential_is_refused_with_the_field_and_the_rule(
+    client: httpx.AsyncClient, task: str, stage: Stage, case: str
+) -> None:
+    name, change, field, message = REFUSED[case]
+    answer = await client.put(path(task, name), json={"value": VALUE, "service": "openweather", **change})
+    assert answer.status_code == 422
+    found = {each["field"]: each["message"] for each in answer.json()["errors"]}
+    assert message in found[field]
+    assert not stage.memory.credentials.get(task)
+
+
+async def test_a_value_that_stands_in_the_prompt_is_no_secret(client: httpx.AsyncClient, task: str) -> None:
+    await client.patch(f"/v1/tasks/{task}", json={"task_prompt": f"Use the key {VALUE} for the weather."})
+    answer = await client.put(path(task), json={"value": VALUE, "service": "openweather"})
+    assert answer.json()["errors"] == [
+        {"field": "value", "message": "stands in the task's task_prompt; take it out there first"}
+    ]
+    assert VALUE not in answer.text
+
+
+async def test_of_two_who_store_at_once_one_is_told_to_try_again(client: httpx.AsyncClient, task: str, stage: Stage) -> None:
+    stage.memory.versions[task] = {}
+
+    class Hasty(dict[str, int]):
+        """Versions that somebody else raises between the reading and the writing."""
+
+        reads = 0
+
+        def get(self, name: str, default: int = 0) -> int:  # type: ignore[override] # only integers are asked for here
+            self.reads += 1
+            return self.reads - 1
+
+    stage.memory.versions[task] = Hasty()
+    answer = await client.put(path(task), json={"value": VALUE, "service": "openweather"})
+    assert (answer.status_code, answer.json()["title"]) == (409, "Conflict")

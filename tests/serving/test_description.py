@@ -1,0 +1,113 @@
+"""The description: /openapi.json says exactly what is served."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import httpx
+import pytest
+from fastapi import FastAPI
+from jsonschema import Draft202012Validator
+from starlette.routing import BaseRoute, Route
+
+from .conftest import TASK, Stage
+from .routes import ROUTES, Ask
+from .test_executions import started
+
+VERBS = {"get", "post", "put", "patch", "delete"}
+
+
+@pytest.fixture
+async def document(client: httpx.AsyncClient) -> dict[str, Any]:
+    body: dict[str, Any] = (await client.get("/openapi.json")).json()
+    return body
+
+
+def validator(document: dict[str, Any], schema: dict[str, Any]) -> Draft202012Validator:
+    return Draft202012Validator({**schema, "components": document["components"]})
+
+
+def test_the_table_of_routes_is_what_is_described(app: FastAPI) -> None:
+    described = {(verb.upper(), path) for path, verbs in app.openapi()["paths"].items() for verb in verbs}
+    assert described == {(ask.method, ask.path) for ask in ROUTES}
+
+
+async def test_every_other_method_of_a_described_path_is_refused(client: httpx.AsyncClient, document: dict[str, Any]) -> None:
+    for path, verbs in document["paths"].items():
+        url = Ask("GET", path, 0).url("task_x", "exec_x")
+        for verb in VERBS - set(verbs):
+            assert (await client.request(verb, url)).status_code == 405, (verb, path)
+
+
+def test_nothing_is_served_that_is_not_described(app: FastAPI) -> None:
+    def paths(routes: list[BaseRoute]) -> set[str]:
+        return {route.path for route in routes if isinstance(route, Route)}
+
+    assert paths(app.routes) - set(app.openapi()["paths"]) <= {"/openapi.json"}
+
+
+def test_every_route_but_health_asks_for_a_key(app: FastAPI) -> None:
+    document = app.openapi()
+    assert document["components"]["securitySchemes"]["api_key"]["scheme"] == "bearer"
+    for path, verbs in document["paths"].items():
+        for verb, operation in verbs.items():
+            assert ("security" in operation) == (path != "/healthz"), (verb, path)
+
+
+def test_every_reference_leads_somewhere_and_every_schema_is_one(app: FastAPI) -> None:
+    document = app.openapi()
+
+    def references(value: Any) -> list[str]:
+        if isinstance(value, dict):
+            here = [value["$ref"]] if isinstance(value.get("$ref"), str) else []
+            return here + [each for inner in value.values() for each in references(inner)]
+        return [each for inner in value for each in references(inner)] if isinstance(value, list) else []
+
+    schemas = document["components"]["schemas"]
+    assert {each.rpartition("/")[2] for each in references(document)} == set(schemas)
+    for schema in schemas.values():
+        Draft202012Validator.check_schema(schema)
+    assert "HTTPValidationError" not in schemas
+
+
+async def test_what_is_answered_is_as_described(client: httpx.AsyncClient, document: dict[str, Any], task: str) -> None:
+    execution = await started(client, task)
+    await client.post(f"/v1/executions/{execution}/cancel")
+    for ask in ROUTES:
+        answer = await client.request(ask.method, ask.url(task, execution), json=ask.body)
+        described = document["paths"][ask.path][ask.method.lower()]["responses"]
+        assert answer.status_code == ask.status, ask
+        content = described[str(ask.status)].get("content", {})
+        if "application/json" in content:
+            validator(document, content["application/json"]["schema"]).validate(answer.json())
+        else:
+            assert list(content) == (["text/event-stream"] if answer.content else [])
+
+
+async def test_what_is_refused_is_as_described(
+    client: httpx.AsyncClient, document: dict[str, Any], task: str, stage: Stage
+) -> None:
+    asked: list[tuple[str, str, dict[str, Any]]] = [
+        ("GET", "/v1/tasks/{task_id}", {"headers": {"Authorization": ""}}),
+        ("GET", "/v1/executions/{execution_id}", {}),
+        ("GET", "/v1/executions", {"params": {"limit": "0"}}),
+        ("GET", "/v1/executions/{execution_id}/events", {"params": {"after": "x"}}),
+        ("POST", "/v1/tasks", {"json": {}}),
+        ("POST", "/v1/tasks", {"json": TASK, "headers": stage.owner("fred", plan="free")}),
+        ("POST", "/v1/tasks", {"content": "{", "headers": {"Content-Type": "application/json"}}),
+        ("POST", "/v1/tasks", {"content": "{}", "headers": {"Content-Type": "text/plain"}}),
+        ("PATCH", "/v1/tasks/{task_id}", {"json": {"name": ""}}),
+        ("PUT", "/v1/tasks/{task_id}/credentials/{name}", {"json": {"value": "short", "service": "x"}}),
+        ("DELETE", "/v1/tasks/{task_id}/credentials/{name}", {}),
+        ("POST", "/v1/tasks/{task_id}/executions", {"json": {"input": 1}}),
+    ]
+    for method, path, request in asked:
+        answer = await client.request(method, Ask(method, path, 0).url(task, "exec_none"), **request)
+        assert answer.status_code >= 400
+        described = document["paths"][path][method.lower()]["responses"][str(answer.status_code)]
+        validator(document, described["content"]["application/problem+json"]["schema"]).validate(answer.json())
+
+
+async def test_the_description_needs_no_key(client: httpx.AsyncClient) -> None:
+    answer = await client.get("/openapi.json", headers={"Authorization": ""})
+    assert (answer.status_code, answer.json()["openapi"][:3]) == (200, "3.1")

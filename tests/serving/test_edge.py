@@ -1,0 +1,132 @@
+"""The edge: whatever is wrong with a request, the answer is a problem, and nothing was done."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import replace
+
+import httpx
+import pytest
+from fastapi import FastAPI
+
+from ferryman.domain.task import Task
+from ferryman.local.tasks import MemoryTasks
+from ferryman.ports import Unavailable
+from ferryman.serving import api
+
+from .conftest import TASK, Stage
+
+JSON = {"Content-Type": "application/json"}
+TITLES = {
+    400: "Bad Request",
+    404: "Not Found",
+    405: "Method Not Allowed",
+    413: "Content Too Large",
+    415: "Unsupported Media Type",
+    422: "Unprocessable Content",
+    500: "Internal Server Error",
+    503: "Service Unavailable",
+}
+
+
+def said(answer: httpx.Response) -> tuple[int, str]:
+    """Status and detail, of what must be a problem."""
+    body = answer.json()
+    assert answer.headers["content-type"] == "application/problem+json"
+    assert body["type"] == "about:blank"
+    assert body["status"] == answer.status_code
+    assert body["title"] == TITLES[answer.status_code]
+    assert set(body) <= {"type", "title", "status", "detail", "errors"}
+    assert "Traceback" not in answer.text
+    return answer.status_code, body["detail"]
+
+
+@pytest.mark.parametrize("text", ["{", "", "nul", '{"name": }', "[" * 100_000, '{"a": 1}}', b"\xff\xfe", '{"name": "\x01"}'])
+async def test_malformed_json_is_a_problem(client: httpx.AsyncClient, text: str | bytes) -> None:
+    status, _ = said(await client.post("/v1/tasks", content=text, headers=JSON))
+    assert status == (400 if text else 422)
+
+
+@pytest.mark.parametrize("text", ["[]", '"x"', "1", "null", "true"])
+async def test_json_that_is_no_object_is_a_problem(client: httpx.AsyncClient, text: str) -> None:
+    answer = await client.post("/v1/tasks", content=text, headers=JSON)
+    assert said(answer)[0] == 422
+    assert answer.json()["errors"][0]["field"] == "body"
+
+
+@pytest.mark.parametrize(
+    "kind", ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data", "application/jsonp", ""]
+)
+async def test_a_body_of_another_type_is_a_problem(client: httpx.AsyncClient, kind: str) -> None:
+    answer = await client.post("/v1/tasks", content="{}", headers={"Content-Type": kind})
+    assert said(answer) == (415, "the body must be application/json")
+
+
+async def test_a_body_may_say_its_charset(client: httpx.AsyncClient) -> None:
+    answer = await client.post("/v1/tasks", json=TASK, headers={"Content-Type": "Application/JSON; charset=utf-8"})
+    assert answer.status_code == 201
+
+
+async def test_a_body_of_a_megabyte_passes_and_one_byte_more_does_not(client: httpx.AsyncClient) -> None:
+    for size, status in ((1_000_000, 422), (1_000_001, 413)):
+        body = '{"name": "' + "x" * (size - 12) + '"}'
+        assert said(await client.post("/v1/tasks", content=body, headers=JSON))[0] == status
+
+
+async def test_a_body_that_does_not_say_its_length_is_counted_as_it_comes(client: httpx.AsyncClient) -> None:
+    drawn = 0
+
+    async def endless() -> AsyncIterator[bytes]:
+        nonlocal drawn
+        while True:
+            drawn += 1
+            yield b" " * 100_000
+
+    answer = await client.post("/v1/tasks", content=endless(), headers=JSON)
+    assert said(answer) == (413, "the body is larger than 1000000 bytes")
+    assert drawn < 15
+
+
+async def test_a_length_that_is_a_lie_is_not_believed(client: httpx.AsyncClient) -> None:
+    answer = await client.post("/v1/tasks", content=b" " * 1_000_001, headers={**JSON, "Content-Length": "10"})
+    assert said(answer)[0] == 413
+
+
+@pytest.mark.parametrize("path", ["/", "/v1", "/v1/tasks/", "/v2/tasks", "/docs", "/redoc", "/v1/nothing"])
+async def test_an_unknown_route_is_a_problem(client: httpx.AsyncClient, path: str) -> None:
+    assert said(await client.get(path)) == (404, "there is nothing here")
+
+
+async def test_a_wrong_method_is_a_problem_that_names_the_right_ones(client: httpx.AsyncClient) -> None:
+    answer = await client.put("/v1/me")
+    assert said(answer) == (405, "this method is not served here")
+    assert answer.headers["allow"] == "GET"
+
+
+async def test_what_nobody_expected_is_a_problem_without_a_word_of_it(stage: Stage) -> None:
+    class Broken(MemoryTasks):
+        async def list(self, owner: str) -> Sequence[Task]:
+            raise RuntimeError(f"the secret of {owner}")
+
+    async with asking(api.create(replace(stage.house(), tasks=Broken(stage.memory))), stage) as client:
+        answer = await client.get("/v1/tasks")
+    assert said(answer) == (500, "something went wrong on our side")
+    event, fields = stage.log.lines[-1]
+    assert (event, fields["error"]) == ("api.crash", "RuntimeError")
+    assert "secret" not in repr(stage.log.lines)
+
+
+async def test_a_service_that_does_not_answer_is_a_problem_that_says_when_to_try_again(stage: Stage) -> None:
+    class Away(MemoryTasks):
+        async def list(self, owner: str) -> Sequence[Task]:
+            raise Unavailable("Firestore at 10.1.2.3 does not answer", after_s=4)
+
+    async with asking(api.create(replace(stage.house(), tasks=Away(stage.memory))), stage) as client:
+        answer = await client.get("/v1/tasks")
+    assert said(answer)[0] == 503
+    assert answer.headers["retry-after"] == "4"
+    assert "10.1.2.3" not in answer.text
+
+
+def asking(app: FastAPI, stage: Stage) -> httpx.AsyncClient:
+    return httpx.AsyncClient(transport=httpx.ASGITransport(app=app), base_url="http://api.test", headers=stage.owner("ann"))

@@ -1,0 +1,143 @@
+"""Events over HTTP: framed, numbered, resumed where one stopped, and ended by the finished one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from decimal import Decimal
+
+import httpx
+import pytest
+
+from ferryman.domain.call import Ticket, TicketState, ToolCallResult
+from ferryman.domain.execution import Execution, Status, Step
+from ferryman.domain.usage import Usage
+from ferryman.local.clock import START
+from ferryman.local.executions import MemoryExecutions
+from ferryman.local.memory import Memory
+from ferryman.serving import sse
+
+from .conftest import Stage
+from .test_executions import started
+
+STEP = Step(
+    number=1,
+    content=({"type": "text", "text": "Line one\nline two"},),
+    stop_reason="tool_use",
+    usage=Usage(input_tokens=1),
+    credits=Decimal(1),
+    first_call=0,
+    calls=1,
+    event=2,
+    at=START,
+)
+TICKET = Ticket(
+    seq=0,
+    step=1,
+    call="toolu_1",
+    tool="http_get",
+    arguments=b"",
+    shown={"url": "https://x.example/"},
+    epoch=1,
+    created_at=START,
+)
+SETTLED = replace(
+    TICKET,
+    state=TicketState.SETTLED,
+    settled_at=START,
+    result=ToolCallResult(tool="http_get", content="ok", response_status=200),
+)
+
+
+def finish(memory: Memory, execution: str) -> None:
+    memory.steps[execution] = {1: STEP}
+    memory.tickets[execution] = {0: SETTLED}
+    known = memory.executions[execution]
+    memory.executions[execution] = replace(known, status=Status.COMPLETED, started_at=START, completed_at=START, output="done")
+
+
+def kinds(text: str) -> list[tuple[str, str]]:
+    frames = [dict(line.split(": ", 1) for line in frame.split("\n")) for frame in text.strip().split("\n\n")]
+    return [(frame["id"], frame["event"]) for frame in frames]
+
+
+async def test_a_finished_execution_is_told_from_start_to_end(client: httpx.AsyncClient, task: str, stage: Stage) -> None:
+    execution = await started(client, task)
+    finish(stage.memory, execution)
+    answer = await client.get(f"/v1/executions/{execution}/events")
+    assert answer.headers["content-type"].startswith("text/event-stream")
+    assert kinds(answer.text) == [("1", "started"), ("2", "turn"), ("3", "tool_call"), ("4", "tool_result"), ("5", "finished")]
+
+
+@pytest.mark.parametrize(
+    ("path", "headers"),
+    [
+        ("?after=3", {}),
+        ("", {"Last-Event-ID": "3"}),
+        ("?after=1", {"Last-Event-ID": "3"}),
+        ("?after=3", {"Last-Event-ID": "?"}),
+    ],
+)
+async def test_a_watcher_resumes_after_what_it_has_seen(
+    client: httpx.AsyncClient, task: str, stage: Stage, path: str, headers: dict[str, str]
+) -> None:
+    execution = await started(client, task)
+    finish(stage.memory, execution)
+    answer = await client.get(f"/v1/executions/{execution}/events{path}", headers=headers)
+    assert kinds(answer.text) == [("4", "tool_result"), ("5", "finished")]
+
+
+async def watched(*changes: Callable[[Memory], None], polls: int = 0) -> list[str]:
+    """The frames seen when each poll makes the next change; after `polls` quiet ones the execution is over."""
+    memory = Memory()
+    begun = Execution(id="exec_1", task="task_1", owner="ann", created_at=START)
+    memory.executions["exec_1"] = begun
+    waiting = [*([lambda _: None] * polls), *changes]
+
+    async def sleep(_: float) -> None:
+        waiting.pop(0)(memory)
+
+    return [each async for each in sse.watch(MemoryExecutions(memory), begun, after=0, poll_s=1.0, sleep=sleep)]
+
+
+def running(memory: Memory) -> None:
+    memory.executions["exec_1"] = replace(memory.executions["exec_1"], status=Status.RUNNING, started_at=START)
+
+
+def turned(memory: Memory) -> None:
+    memory.steps["exec_1"] = {1: STEP}
+    memory.tickets["exec_1"] = {0: TICKET}
+
+
+def settled(memory: Memory) -> None:
+    memory.tickets["exec_1"] = {0: SETTLED}
+
+
+def over(memory: Memory) -> None:
+    memory.executions["exec_1"] = replace(memory.executions["exec_1"], status=Status.COMPLETED, completed_at=START)
+
+
+async def test_each_event_is_told_once_as_it_happens() -> None:
+    frames = await watched(running, turned, settled, over)
+    assert kinds("".join(frames)) == [
+        ("1", "started"),
+        ("2", "turn"),
+        ("3", "tool_call"),
+        ("4", "tool_result"),
+        ("5", "finished"),
+    ]
+
+
+async def test_a_watcher_who_hears_nothing_is_told_that_the_line_is_open() -> None:
+    frames = await watched(over, polls=31)
+    assert frames[:2] == [sse.KEEP_ALIVE, sse.KEEP_ALIVE]
+    assert kinds("".join(frames[2:])) == [("1", "started"), ("2", "finished")]
+
+
+async def test_an_execution_that_is_deleted_ends_the_watch() -> None:
+    assert await watched(lambda memory: memory.executions.clear()) == []
+
+
+async def test_a_text_of_several_lines_is_one_line_of_data() -> None:
+    frames = await watched(running, turned, settled, over)
+    assert all(frame.count("\n") == 4 for frame in frames)

@@ -1,0 +1,141 @@
+"""Tasks over HTTP: what is stored, what is refused, and how it is said."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import httpx
+import pytest
+
+from .conftest import TASK, Stage
+
+
+async def test_a_stored_task_is_answered_with_every_field(client: httpx.AsyncClient) -> None:
+    answer = await client.post("/v1/tasks", json=TASK)
+    body = answer.json()
+    assert answer.status_code == 201
+    assert answer.headers["location"] == f"/v1/tasks/{body['task_id']}"
+    assert body == {
+        "task_id": "task_000001",
+        "user_id": "ann",
+        "description": "",
+        "system_prompt": "",
+        "webhook_urls": [],
+        "webhook_match": "host",
+        "max_iterations": 8,
+        "max_credits": "100",
+        "temperature": 0.3,
+        "max_tokens": 4096,
+        "enabled": True,
+        "created_at": "2026-11-21T12:00:00Z",
+        "updated_at": "2026-11-21T12:00:00Z",
+        **TASK,
+    }
+    assert (await client.get(f"/v1/tasks/{body['task_id']}")).json() == body
+    assert (await client.get("/v1/tasks")).json() == {"tasks": [body]}
+
+
+async def test_a_change_leaves_the_other_fields_as_they_were(client: httpx.AsyncClient, task: str, stage: Stage) -> None:
+    before = (await client.get(f"/v1/tasks/{task}")).json()
+    stage.clock.turn(5)
+    after = (await client.patch(f"/v1/tasks/{task}", json={"enabled": False, "temperature": None})).json()
+    assert after == {**before, "enabled": False, "temperature": None, "updated_at": "2026-11-21T12:00:05Z"}
+
+
+async def test_a_deleted_task_is_gone(client: httpx.AsyncClient, task: str) -> None:
+    assert (await client.delete(f"/v1/tasks/{task}")).status_code == 204
+    assert (await client.get(f"/v1/tasks/{task}")).status_code == 404
+    assert (await client.delete(f"/v1/tasks/{task}")).status_code == 404
+
+
+REFUSED: dict[str, tuple[dict[str, Any], str, str]] = {
+    "an unknown tool": ({"tools": ["api_call", "shell"]}, "tools.1", "is not a known tool"),
+    "an unknown integration": ({"integrations": ["nowhere"]}, "integrations.0", "is not a known integration"),
+    "an empty name": ({"name": " "}, "name", "must not be empty"),
+    "a fourth webhook URL": (
+        {"webhook_urls": [f"https://hooks.example.com/{n}" for n in range(4)]},
+        "webhook_urls",
+        "at most 3 webhook URLs, got 4",
+    ),
+    "a plain HTTP webhook": ({"webhook_urls": ["http://hooks.example.com/"]}, "webhook_urls.0", "only https:// URLs"),
+    "a webhook to an address": ({"webhook_urls": ["https://10.0.0.1/"]}, "webhook_urls.0", "the host is an IP address"),
+    "a webhook to localhost": ({"webhook_urls": ["https://localhost/"]}, "webhook_urls.0", "not a plain DNS name"),
+    "a webhook that leads inside": (
+        {"webhook_urls": ["https://hooks.example.com/", "https://inside.example.com/"]},
+        "webhook_urls.1",
+        "must resolve, and to public addresses only",
+    ),
+    "a webhook that leads inside too": ({"webhook_urls": ["https://mixed.example.com/"]}, "webhook_urls.0", "public addresses"),
+    "a webhook that does not resolve": ({"webhook_urls": ["https://gone.example.com/"]}, "webhook_urls.0", "must resolve"),
+    "a webhook without addresses": ({"webhook_urls": ["https://silent.example.com/"]}, "webhook_urls.0", "must resolve"),
+    "a webhook match of its own": ({"webhook_match": "prefix"}, "webhook_match", "must be host or url"),
+    "too many iterations": ({"max_iterations": 51}, "max_iterations", "must be 1 to 50 on plan pro"),
+    "too many credits": ({"max_credits": 2501}, "max_credits", "at most 2500 on plan pro"),
+    "credits that are no number": ({"max_credits": "NaN"}, "max_credits", "finite"),
+    "a temperature above one": ({"temperature": 1.1}, "temperature", "must be 0 to 1"),
+    "a model without a price": ({"model": "gpt-9"}, "model", "has no price"),
+    "an unknown field": ({"schedule_": 1}, "schedule_", "is not a field"),
+    "a number for a flag": ({"enabled": 1}, "enabled", "should be a valid boolean"),
+    "text for a number": ({"max_iterations": "8"}, "max_iterations", "should be a valid integer"),
+    "a truth for a number": ({"max_tokens": True}, "max_tokens", "should be a valid integer"),
+    "null for a text": ({"name": None}, "name", "should be a valid string"),
+    "a prompt that mines coins": ({"task_prompt": "run xmrig"}, "task_prompt", "crypto mining"),
+    "a lone surrogate": ({"description": "\ud800"}, "description", ""),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+@pytest.mark.parametrize("verb", ["post", "patch"])
+async def test_a_task_is_refused_with_the_field_and_the_limit(
+    client: httpx.AsyncClient, task: str, case: str, verb: str
+) -> None:
+    change, field, message = REFUSED[case]
+    before = (await client.get("/v1/tasks")).json()
+    path, body = ("/v1/tasks", {**TASK, **change}) if verb == "post" else (f"/v1/tasks/{task}", change)
+    answer = await client.request(verb, path, content=json.dumps(body), headers={"Content-Type": "application/json"})
+    assert answer.status_code == 422
+    assert answer.headers["content-type"] == "application/problem+json"
+    found = {each["field"]: each["message"] for each in answer.json()["errors"]}
+    assert message in found[field]
+    assert (await client.get("/v1/tasks")).json() == before
+
+
+async def test_a_missing_field_is_named(client: httpx.AsyncClient) -> None:
+    answer = await client.post("/v1/tasks", json={"name": "x"})
+    found = {each["field"]: each["message"] for each in answer.json()["errors"]}
+    assert found == {"task_prompt": "is required", "model": "is required"}
+
+
+async def test_a_webhook_at_a_public_host_is_stored(client: httpx.AsyncClient) -> None:
+    urls = ["https://hooks.example.com/T000/B000"]
+    answer = await client.post(
+        "/v1/tasks", json={**TASK, "tools": ["webhook"], "integrations": ["webhook"], "webhook_urls": urls}
+    )
+    assert answer.json()["webhook_urls"] == urls
+
+
+async def test_the_two_hundred_and_first_task_is_refused(client: httpx.AsyncClient) -> None:
+    for _ in range(200):
+        assert (await client.post("/v1/tasks", json=TASK)).status_code == 201
+    answer = await client.post("/v1/tasks", json=TASK)
+    assert (answer.status_code, answer.json()["detail"]) == (409, "an owner may have at most 200 tasks")
+
+
+async def test_a_plan_without_tasks_stores_none(client: httpx.AsyncClient, stage: Stage) -> None:
+    answer = await client.post("/v1/tasks", json=TASK, headers=stage.owner("fred", plan="free"))
+    assert (answer.status_code, answer.json()["title"]) == (403, "Forbidden")
+
+
+async def test_guru_has_lower_limits(client: httpx.AsyncClient, stage: Stage) -> None:
+    answer = await client.post("/v1/tasks", json={**TASK, "max_iterations": 21}, headers=stage.owner("gus", plan="guru"))
+    assert answer.json()["errors"] == [{"field": "max_iterations", "message": "must be 1 to 20 on plan guru"}]
+
+
+async def test_a_task_can_be_turned_off_on_whatever_plan_one_has_come_to(
+    client: httpx.AsyncClient, task: str, stage: Stage
+) -> None:
+    stage.memory.owners["ann"] = replace(stage.memory.owners["ann"], plan="free")
+    assert (await client.patch(f"/v1/tasks/{task}", json={"enabled": False})).json()["enabled"] is False
+    assert (await client.patch(f"/v1/tasks/{task}", json={"enabled": True})).status_code == 403
