@@ -59,4 +59,4 @@ def test_an_event_keeps_its_number_as_the_execution_goes_on():
 
 def test_an_execution_killed_in_the_queue_is_told_as_finished():
     killed = replace(RUNNING, status=Status.KILLED, started_at=None, completed_at=NOW)
-    assert seen(killed, [], []) == [(1, "started"), (2, "finished")]
+    assert seen(killed, [], []) == [(1, "finished")]

@@ -29,7 +29,7 @@ async def claimed(doors: Doors) -> Execution:
 
 async def opened(doors: Doors) -> Execution:
     await doors.owners.put(OWNER)
-    await doors.tasks.put(TASK)
+    await doors.tasks.create(TASK)
     execution = replace(await claimed(doors), remit=REMIT, events=1)
     await doors.executions.open(execution, OPENING, reserve=Decimal(100), now=NOW)
     return replace(execution, credits_reserved=Decimal(100))

@@ -15,22 +15,22 @@ from .values import NOW, TASK, sealed
 
 async def test_a_task_comes_back_as_it_was_put(doors: Doors) -> None:
     assert await doors.tasks.get("task_1") is None
-    await doors.tasks.put(TASK)
+    await doors.tasks.create(TASK)
     assert await doors.tasks.get("task_1") == TASK
-    await doors.tasks.put(replace(TASK, tools=(), webhook_urls=(), enabled=False))
+    await doors.tasks.update(replace(TASK, tools=(), webhook_urls=(), enabled=False))
     assert await doors.tasks.get("task_1") == replace(TASK, tools=(), webhook_urls=(), enabled=False)
 
 
 async def test_an_owners_tasks_are_listed_oldest_first(doors: Doors) -> None:
     young = replace(TASK, id="task_0", created_at=NOW + timedelta(seconds=1))
     for task in (young, TASK, replace(TASK, id="task_2", owner="bob")):
-        await doors.tasks.put(task)
+        await doors.tasks.create(task)
     assert list(await doors.tasks.list("ann")) == [TASK, young]
     assert list(await doors.tasks.list("nobody")) == []
 
 
 async def test_a_deleted_task_takes_its_credentials_with_it(doors: Doors) -> None:
-    await doors.tasks.put(TASK)
+    await doors.tasks.create(TASK)
     await doors.credentials.put(sealed())
     assert await doors.tasks.delete("task_1") is True
     assert await doors.tasks.delete("task_1") is False
@@ -39,7 +39,7 @@ async def test_a_deleted_task_takes_its_credentials_with_it(doors: Doors) -> Non
 
 
 async def test_a_credential_comes_back_as_it_was_sealed(doors: Doors) -> None:
-    await doors.tasks.put(TASK)
+    await doors.tasks.create(TASK)
     assert await doors.credentials.next_version("task_1", "A") == 1
     await doors.credentials.put(sealed())
     assert list(await doors.credentials.list("task_1")) == [sealed()]
@@ -48,7 +48,7 @@ async def test_a_credential_comes_back_as_it_was_sealed(doors: Doors) -> None:
 
 
 async def test_only_the_next_version_is_taken(doors: Doors) -> None:
-    await doors.tasks.put(TASK)
+    await doors.tasks.create(TASK)
     await doors.credentials.put(sealed(1))
     for version in (0, 1, 3):
         with pytest.raises(Stale):
@@ -58,14 +58,14 @@ async def test_only_the_next_version_is_taken(doors: Doors) -> None:
 
 
 async def test_a_task_that_is_changed_keeps_its_versions(doors: Doors) -> None:
-    await doors.tasks.put(TASK)
+    await doors.tasks.create(TASK)
     await doors.credentials.put(sealed(1))
-    await doors.tasks.put(replace(TASK, name="other"))
+    await doors.tasks.update(replace(TASK, name="other"))
     assert await doors.credentials.next_version("task_1", "A") == 2
 
 
 async def test_a_deleted_credential_keeps_its_version_from_coming_back(doors: Doors) -> None:
-    await doors.tasks.put(TASK)
+    await doors.tasks.create(TASK)
     await doors.credentials.put(sealed(1))
     assert await doors.credentials.delete("task_1", "A") is True
     assert await doors.credentials.delete("task_1", "A") is False

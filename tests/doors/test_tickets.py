@@ -78,7 +78,7 @@ async def test_a_call_is_not_claimed_when_the_lease_has_run_out(doors: Doors) ->
 
 
 async def test_a_call_is_not_claimed_of_an_execution_that_was_not_opened(doors: Doors) -> None:
-    await doors.tasks.put(TASK)
+    await doors.tasks.create(TASK)
     await doors.executions.commit(await claimed(doors), turn(), now=NOW, lease=LEASE)
     with pytest.raises(Stale):
         await doors.tickets.claim("exec_1", 0, epoch=1, tool="api_call", now=LATER)
@@ -90,7 +90,7 @@ async def test_a_call_is_not_claimed_once_the_owner_has_changed_their_mind(doors
     if fact == "cancelled":
         await doors.executions.cancel("exec_1", now=NOW)
     elif fact == "disabled":
-        await doors.tasks.put(replace(TASK, enabled=False))
+        await doors.tasks.update(replace(TASK, enabled=False))
     else:
         await doors.tasks.delete("task_1")
     with pytest.raises(Stale):

@@ -137,3 +137,11 @@ async def test_of_two_who_store_at_once_one_is_told_to_try_again(client: httpx.A
     stage.memory.versions[task] = Hasty()
     answer = await client.put(path(task), json={"value": VALUE, "service": "openweather"})
     assert (answer.status_code, answer.json()["title"]) == (409, "Conflict")
+
+
+async def test_a_task_has_at_most_twenty_and_each_can_still_be_replaced(client: httpx.AsyncClient, task: str) -> None:
+    asked = {"value": VALUE, "service": "openweather"}
+    for number in range(20):
+        assert (await client.put(path(task, f"KEY_{number}"), json=asked)).status_code == 200
+    assert (await client.put(path(task, "KEY_20"), json=asked)).status_code == 409
+    assert (await client.put(path(task, "KEY_0"), json=asked)).json()["version"] == 2

@@ -131,7 +131,7 @@ async def test_each_event_is_told_once_as_it_happens() -> None:
 async def test_a_watcher_who_hears_nothing_is_told_that_the_line_is_open() -> None:
     frames = await watched(over, polls=31)
     assert frames[:2] == [sse.KEEP_ALIVE, sse.KEEP_ALIVE]
-    assert kinds("".join(frames[2:])) == [("1", "started"), ("2", "finished")]
+    assert kinds("".join(frames[2:])) == [("1", "finished")]
 
 
 async def test_an_execution_that_is_deleted_ends_the_watch() -> None:

@@ -10,6 +10,7 @@ from enum import StrEnum
 from ferryman.domain.problem import Problem
 
 NAME = re.compile(r"[A-Z][A-Z0-9_]{0,63}", re.ASCII)
+CREDENTIALS_PER_TASK_MAX = 20
 VALUE_CHARACTERS_MIN = 16
 VALUE_CHARACTERS_MAX = 4_096
 VALUE_ALPHANUMERICS_MIN = 12

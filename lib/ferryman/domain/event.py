@@ -34,13 +34,11 @@ def events(execution: Execution, steps: Sequence[Step], tickets: Mapping[int, Ti
     """The execution's events in order, up to the first that has not happened yet. `tickets` are keyed by seq."""
     if execution.started_at is None and not execution.status.terminal:
         return
-    yield Event(
-        number=STARTED,
-        kind="started",
-        at=execution.started_at or execution.created_at,
-        body={"execution_id": execution.id, "task_id": execution.task},
-    )
-    last = STARTED
+    last = 0
+    if execution.started_at is not None:
+        last = STARTED
+        ids = {"execution_id": execution.id, "task_id": execution.task}
+        yield Event(number=STARTED, kind="started", at=execution.started_at, body=ids)
     for step in steps:
         body = {
             "iteration": step.number,

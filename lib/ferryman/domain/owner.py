@@ -9,7 +9,10 @@ from decimal import Decimal
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Owner:
-    """One owner. `credits_used` and `credits_reserved` are of `month` (UTC, "2026-11"); an older month counts as nothing."""
+    """One owner. `credits_used` are of `month` (UTC, "2026-11"), and of an older one count as nothing.
+
+    `credits_reserved` are held by executions under way, whatever month they began in.
+    """
 
     id: str
     plan: str

@@ -13,6 +13,7 @@ from ferryman.domain.execution import Execution, Lease, Opening, Status, Step
 from ferryman.domain.owner import Owner, month_of
 from ferryman.gcp import documents, places
 from ferryman.gcp.clients import Clients
+from ferryman.gcp.faults import translated
 from ferryman.ports import Ending, Insufficient, Stale, Turn
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ COUNTERS = ("iterations", "credits_used", "usage", "tool_calls", "tool_calls_tot
 """What a turn's commit brings up to date on the execution document; the cancel flag is never among it."""
 
 
+@translated
 class FirestoreExecutions:
     """`ports.Executions`."""
 

@@ -7,8 +7,10 @@ from datetime import datetime
 from ferryman.domain.owner import Owner
 from ferryman.gcp import documents, places
 from ferryman.gcp.clients import Clients
+from ferryman.gcp.faults import translated
 
 
+@translated
 class FirestoreOwners:
     """`ports.Owners`."""
 

@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from ferryman.gcp.clients import Clients
+from ferryman.gcp.faults import translated
 from ferryman.ports import NOW
 from ferryman.settings import Settings
 
@@ -14,6 +15,7 @@ DISPATCH_DEADLINE = timedelta(minutes=30)
 """The longest Cloud Tasks waits for one delivery's answer."""
 
 
+@translated
 class CloudTasksQueue:
     """`ports.Queue`: one named task per execution and slice, so that enqueuing it again changes nothing."""
 

@@ -9,6 +9,7 @@ from ferryman.domain.credential import Sealed
 from ferryman.domain.task import Task
 from ferryman.gcp import documents, places
 from ferryman.gcp.clients import Clients
+from ferryman.gcp.faults import translated
 from ferryman.ports import Stale
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ VERSIONS = "credential_versions"
 """The field of a task's document that holds, by name, the version each credential must have."""
 
 
+@translated
 class FirestoreTasks:
     """`ports.Tasks`."""
 
@@ -28,9 +30,25 @@ class FirestoreTasks:
         snapshot = await places.task(self._clients.firestore(), task).get()
         return documents.read(Task, snapshot.to_dict()) if snapshot.exists else None
 
-    async def put(self, task: Task) -> None:
-        # merged, so that the credential versions beside the task stay
-        await places.task(self._clients.firestore(), task.id).set(documents.write(task), merge=True)
+    async def create(self, task: Task) -> None:
+        await places.task(self._clients.firestore(), task.id).create(documents.write(task))
+
+    async def update(self, task: Task) -> bool:
+        from google.api_core.exceptions import NotFound
+
+        try:
+            # field by field, so that the credential versions beside them stay
+            await places.task(self._clients.firestore(), task.id).update(documents.write(task))
+        except NotFound:
+            return False
+        return True
+
+    async def count(self, owner: str) -> int:
+        from google.cloud.firestore import FieldFilter
+
+        query = self._clients.firestore().collection("tasks").where(filter=FieldFilter("owner", "==", owner))
+        count: Any = query.count()
+        return int((await count.get())[0][0].value)
 
     async def list(self, owner: str) -> Sequence[Task]:
         from google.cloud.firestore import FieldFilter
@@ -51,6 +69,7 @@ class FirestoreTasks:
         return True
 
 
+@translated
 class FirestoreCredentials:
     """`ports.Credentials`."""
 

@@ -13,6 +13,7 @@ from ferryman.domain.http import REQUEST_SECONDS
 from ferryman.domain.remit import Remit
 from ferryman.gcp import documents, places
 from ferryman.gcp.clients import Clients
+from ferryman.gcp.faults import translated
 from ferryman.gcp.tasks import versions
 from ferryman.ports import Errand, Stale
 
@@ -23,6 +24,7 @@ DEADLINE = timedelta(seconds=REQUEST_SECONDS + 5)
 """How long after its claim a call can still be under way."""
 
 
+@translated
 class FirestoreTickets:
     """`ports.Tickets`."""
 

@@ -19,8 +19,19 @@ class MemoryTasks:
     async def get(self, task: str) -> Task | None:
         return self._memory.tasks.get(task)
 
-    async def put(self, task: Task) -> None:
+    async def create(self, task: Task) -> None:
+        if task.id in self._memory.tasks:
+            raise ValueError("the task is there already")
         self._memory.tasks[task.id] = task
+
+    async def update(self, task: Task) -> bool:
+        if task.id not in self._memory.tasks:
+            return False
+        self._memory.tasks[task.id] = task
+        return True
+
+    async def count(self, owner: str) -> int:
+        return sum(task.owner == owner for task in self._memory.tasks.values())
 
     async def list(self, owner: str) -> Sequence[Task]:
         found = (task for task in self._memory.tasks.values() if task.owner == owner)

@@ -1,1 +1,1 @@
-"""Wiring: who gets what. One root per deployed unit and one for the local stack; nothing else chooses between double and cloud."""
+"""Wiring: who gets what. One root per deployed unit and one for the local stack; nothing else decides what is real."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from fastapi import APIRouter
+from starlette.exceptions import HTTPException
 
 from ferryman.domain import credential as rules
 from ferryman.domain.credential import AuthType, Label, Sealed
@@ -31,6 +32,10 @@ async def put(name: str, asked: shapes.NewCredential, task: TheirTask, house: Th
     found += rules.injection_problems(auth_type, header, param)
     if found:
         raise Invalid(found)
+    stored = await house.credentials.list(task.id)
+    before = next((each for each in stored if each.label.name == name), None)
+    if before is None and len(stored) >= rules.CREDENTIALS_PER_TASK_MAX:
+        raise HTTPException(409, f"a task may have at most {rules.CREDENTIALS_PER_TASK_MAX} credentials")
     label = Label(
         owner=owner.id,
         task=task.id,
@@ -50,7 +55,6 @@ async def put(name: str, asked: shapes.NewCredential, task: TheirTask, house: Th
         created_at=now,
         updated_at=now,
     )
-    before = next((each for each in await house.credentials.list(task.id) if each.label.name == name), None)
     if before is not None:
         sealed = replace(sealed, created_at=before.created_at)
     await house.credentials.put(sealed)

@@ -16,6 +16,7 @@ from ferryman.domain.problem import Invalid
 from ferryman.domain.task import Task
 from ferryman.serving.api import webhooks
 from ferryman.serving.api.asking import By, TheHouse, TheirTask
+from ferryman.serving.api.faults import not_found
 from ferryman.serving.api.shapes import task as shapes
 from ferryman.wiring.api import House
 
@@ -25,7 +26,7 @@ router = APIRouter(prefix="/v1/tasks", tags=["tasks"])
 @router.post("", status_code=201, summary="Store a new task")
 async def create(asked: shapes.NewTask, house: TheHouse, owner: By, response: Response) -> shapes.TaskShown:
     plan = _plan(house, owner)
-    if len(await house.tasks.list(owner.id)) >= rules.TASKS_PER_OWNER_MAX:
+    if await house.tasks.count(owner.id) >= rules.TASKS_PER_OWNER_MAX:
         raise HTTPException(409, f"an owner may have at most {rules.TASKS_PER_OWNER_MAX} tasks")
     now = house.clock.now()
     limits = {
@@ -35,7 +36,7 @@ async def create(asked: shapes.NewTask, house: TheHouse, owner: By, response: Re
     given = asked.model_dump(exclude=limits.keys() - asked.model_fields_set)
     task = Task(id=house.ids.new("task"), owner=owner.id, created_at=now, updated_at=now, **{**limits, **given})
     await _check(house, plan, task, webhook_urls=task.webhook_urls)
-    await house.tasks.put(task)
+    await house.tasks.create(task)
     response.headers["Location"] = f"/v1/tasks/{task.id}"
     return shapes.shown(task)
 
@@ -56,7 +57,8 @@ async def change(asked: shapes.TaskChange, task: TheirTask, house: TheHouse, own
     changed = replace(task, updated_at=house.clock.now(), **given)
     if given != {"enabled": False}:  # a task can be turned off whatever has become of the plan or the catalog
         await _check(house, _plan(house, owner), changed, webhook_urls=given.get("webhook_urls", ()))
-    await house.tasks.put(changed)
+    if not await house.tasks.update(changed):
+        raise not_found("task")
     return shapes.shown(changed)
 
 
