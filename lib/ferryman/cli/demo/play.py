@@ -80,6 +80,8 @@ def _tell(screen: Screen, execution: Mapping[str, Any]) -> None:
     live.answer(screen, execution)
     screen.say("\nThe audit trail, as the execution's document keeps it", "bold")
     live.audit(screen, execution["tool_calls"])
+    echoed = execution["tool_calls"][story.ECHOED]["content"]
+    screen.say(f"\nWhat the model saw of the echo: {story.around_redaction(echoed)}")
     used = live.amount_of(execution["credits_used"])
     tokens = execution["usage"]
     spent = sum(tokens.values())
@@ -98,8 +100,8 @@ def _show(screen: Screen, clean: list[Searched], travelled: Searched) -> None:
     for each in clean:
         style = "red" if each.found else "green"
         table.add_row(each.place, str(each.things), f"{each.size_bytes:,}", Text(str(each.found), style=style))
-    arrived = Text(f"{travelled.found}  where it belongs", style="bold")
-    table.add_row(travelled.place, str(travelled.things), f"{travelled.size_bytes:,}", arrived)
+    arrived = Text(str(travelled.found), style="bold")
+    table.add_row(f"{travelled.place} (where it belongs)", str(travelled.things), f"{travelled.size_bytes:,}", arrived)
     screen.draw(table)
 
 

@@ -1,0 +1,1 @@
+"""Journeys: whole executions through the whole local stack, a story a file."""

@@ -1,0 +1,167 @@
+"""One stack for all journeys of a session, started as anyone would; each journey has its own owner, task and script."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from ferryman.client import Client
+from ferryman.domain.owner import Owner
+from ferryman.gcp.clients import Clients
+from ferryman.gcp.owners import FirestoreOwners
+from ferryman.serving import keys
+from ferryman.wiring.local import provision
+from ferryman.wiring.local.admin import Admin
+
+FERRYMAN = Path(sys.executable).with_name("ferryman")
+ENDS_S = 40
+KEY = "Sk1x7Qm2Zv9Lw4Tb8Rn3Yc6Hd5Jf0Gp"
+"""A credential's value, long and mixed enough to be told from chance."""
+
+NewClient = Callable[[str], Awaitable[Client]]
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """All journeys go to one worker, so that a session has one stack."""
+    here = Path(__file__).parent
+    for item in items:
+        if item.path.is_relative_to(here):
+            item.add_marker(pytest.mark.xdist_group("stack"))
+
+
+@pytest.fixture(scope="session")
+def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mapping[str, Any]]:
+    """What the stack notes about itself: its URL, the admin's, and the variables that point a client at its cloud."""
+    data = tmp_path_factory.mktemp("stack")
+    log = data.with_name(f"{data.name}.log")
+    # a held lease that a killed orchestrator leaves must not cost a test two minutes
+    environment = {**os.environ, "FERRYMAN_LEASE_S": "6", "FERRYMAN_POLL_S": "0.1", "FERRYMAN_RETRY_AFTER_S": "1"}
+    with log.open("wb") as err:
+        child = subprocess.Popen(
+            [FERRYMAN, "up", "--data", data, "--json"], stdout=subprocess.PIPE, stderr=err, env=environment
+        )
+    assert child.stdout is not None
+    with child.stdout as out:
+        try:
+            first = out.readline()
+            assert first, f"the stack did not start:\n{log.read_text()}"
+            yield {**json.loads((data / "stack.json").read_text()), "data": data}
+        finally:
+            child.send_signal(signal.SIGINT)
+            child.wait(ENDS_S)
+
+
+@pytest.fixture
+async def admin(stack: Mapping[str, Any]) -> AsyncIterator[Admin]:
+    async with Admin(stack["admin"]) as connected:
+        yield connected
+
+
+@pytest.fixture
+async def clients(stack: Mapping[str, Any]) -> AsyncIterator[Clients]:
+    connected = provision.connect(stack["env"])
+    yield connected
+    await connected.close()
+
+
+@pytest.fixture
+async def new_client(stack: Mapping[str, Any], clients: Clients) -> AsyncIterator[NewClient]:
+    """A client of a new owner on a plan."""
+    opened: list[Client] = []
+
+    async def new(plan: str) -> Client:
+        key, owner, now = keys.new_key(), f"owner-{uuid4().hex[:12]}", datetime.now(UTC)
+        await FirestoreOwners(clients).put(Owner(id=owner, plan=plan, created_at=now))
+        await FirestoreOwners(clients).add_key(keys.digest(key), owner, now)
+        opened.append(Client(stack["url"], key))
+        return opened[-1]
+
+    yield new
+    for client in opened:
+        await client.__aexit__()
+
+
+@dataclass(kw_only=True)
+class Journey:
+    """One owner's task and what becomes of it. `path` is this journey's own on every host."""
+
+    admin: Admin
+    clients: Clients
+    client: Client
+    stack: Mapping[str, Any]
+    name: str = field(default_factory=lambda: uuid4().hex[:12])
+
+    @property
+    def path(self) -> str:
+        return f"/{self.name}"
+
+    def url(self, host: str) -> str:
+        return f"https://{host}{self.path}"
+
+    async def serve(self, host: str, **route: Any) -> None:
+        """Have `host` answer on this journey's path."""
+        body = {} if "body" in route else {"json": {"ok": True}}
+        await self.admin.answer(host, [{"method": "*", "path": self.path, **body, **route}])
+
+    async def received(self, host: str) -> list[dict[str, Any]]:
+        """What `host` was asked on this journey's path."""
+        return [each for each in await self.admin.requests(host) if each["path"] == self.path]
+
+    async def task(self, *steps: Mapping[str, Any], **given: Any) -> str:
+        """A task whose model takes these steps."""
+        await self.admin.script(self.name, {"steps": list(steps)})
+        task = {"name": self.name, "task_prompt": "Do it.", "model": f"scripted/{self.name}", **given}
+        return str((await self.client.create_task(task))["task_id"])
+
+    async def credential(self, task: str, name: str, service: str, **given: Any) -> None:
+        await self.client.set_credential(task, name, {"value": KEY, "service": service, **given})
+
+    async def run(self, task: str) -> dict[str, Any]:
+        """The record of an execution that has ended."""
+        started = await self.client.start(task)
+        return await self.ended(started["execution_id"])
+
+    async def ended(self, execution: str) -> dict[str, Any]:
+        async for _ in self.client.events(execution):
+            pass
+        return await self.client.execution(execution)
+
+    async def problems(self) -> list[str]:
+        """Where the model was told something else than the script expects."""
+        return list((await self.admin.report(self.name))["problems"])
+
+
+@pytest.fixture
+async def journey(stack: Mapping[str, Any], admin: Admin, clients: Clients, new_client: NewClient) -> Journey:
+    return Journey(admin=admin, clients=clients, client=await new_client("pro"), stack=stack)
+
+
+@pytest.fixture
+async def guru_journey(stack: Mapping[str, Any], admin: Admin, clients: Clients, new_client: NewClient) -> Journey:
+    return Journey(admin=admin, clients=clients, client=await new_client("guru"), stack=stack)
+
+
+def call(tool: str, **arguments: Any) -> dict[str, Any]:
+    """A tool use, as scripts write it."""
+    return {"name": tool, "input": arguments}
+
+
+def asks(*calls: Mapping[str, Any], expect: tuple[str, ...] = ()) -> dict[str, Any]:
+    """A turn with tool uses; `expect` must stand in what the model was told last."""
+    return {"text": "Working.", "tool_calls": list(calls), "expect": {"last_contains": list(expect)}}
+
+
+def says(text: str, *, expect: tuple[str, ...] = ()) -> dict[str, Any]:
+    """The last turn."""
+    return {"text": text, "expect": {"last_contains": list(expect)}}

@@ -1,0 +1,83 @@
+"""Functions answer the callers of the table alone: a forged, borrowed or missing identity token does nothing."""
+
+from __future__ import annotations
+
+import base64
+import json
+import time
+from collections.abc import Mapping
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.journeys.conftest import Journey, asks, call, says
+
+HOST = "api.coingecko.com"
+CLOSED = ("orchestrator", "on_execution", "api_call", "http_get", "http_post", "webhook")
+
+
+def part(value: Mapping[str, Any] | bytes) -> str:
+    raw = value if isinstance(value, bytes) else json.dumps(value).encode()
+    return base64.urlsafe_b64encode(raw).rstrip(b"=").decode()
+
+
+def forged(audience: str, email: str) -> str:
+    """A token with every claim right, signed by nobody."""
+    now = int(time.time())
+    times = {"iat": now, "exp": now + 3600}
+    claims = {"iss": "https://accounts.google.com", "aud": audience, "email": email, "email_verified": True, **times}
+    return f"{part({'alg': 'RS256', 'kid': '1', 'typ': 'JWT'})}.{part(claims)}.{part(b'x' * 256)}"
+
+
+async def token(journey: Journey, function: str, audience: str) -> str:
+    """A genuine token of the account that `function` runs as."""
+    port = (await journey.admin.status())["ports"]["metadata"][function]
+    url = f"http://127.0.0.1:{port}/computeMetadata/v1/instance/service-accounts/default/identity"
+    async with httpx.AsyncClient(trust_env=False) as http:
+        answer = await http.get(url, params={"audience": audience}, headers={"Metadata-Flavor": "Google"})
+    return answer.text
+
+
+async def post(url: str, bearer: str | None, body: Mapping[str, Any]) -> httpx.Response:
+    headers = {} if bearer is None else {"Authorization": f"Bearer {bearer}"}
+    async with httpx.AsyncClient(trust_env=False) as http:
+        return await http.post(url, json=body, headers=headers)
+
+
+@pytest.mark.parametrize("function", [name for name in CLOSED if name != "on_execution"])
+async def test_a_call_without_a_token_is_refused(journey: Journey, function: str) -> None:
+    body = {"execution": "exec_1", "slice": 0} if function == "orchestrator" else {"execution": "exec_1", "call": 0, "epoch": 1}
+    answer = await post(journey.stack["functions"][function], None, body)
+    assert (answer.status_code, answer.headers["content-type"]) == (401, "application/problem+json")
+
+
+async def test_a_token_signed_by_nobody_is_refused(journey: Journey) -> None:
+    url = journey.stack["functions"]["http_get"]
+    bearer = forged(url, f"ferryman-orchestrator@{journey.stack['project']}.iam.gserviceaccount.com")
+    assert (await post(url, bearer, {"execution": "exec_1", "call": 0, "epoch": 1})).status_code == 401
+
+
+async def test_a_token_for_another_function_is_refused(journey: Journey) -> None:
+    functions = journey.stack["functions"]
+    bearer = await token(journey, "orchestrator", functions["api_call"])
+    assert (await post(functions["http_get"], bearer, {"execution": "exec_1", "call": 0, "epoch": 1})).status_code == 401
+
+
+async def test_a_token_of_an_account_that_may_not_call_is_refused(journey: Journey) -> None:
+    url = journey.stack["functions"]["orchestrator"]
+    bearer = await token(journey, "api", url)
+    assert (await post(url, bearer, {"execution": "exec_1", "slice": 0})).status_code == 403
+
+
+async def test_even_the_orchestrator_cannot_send_a_call_twice(journey: Journey) -> None:
+    await journey.serve(HOST)
+    task = await journey.task(
+        asks(call("http_get", url=journey.url(HOST))), says("Done."), tools=["http_get"], integrations=["coingecko"]
+    )
+    record = await journey.run(task)
+    url = journey.stack["functions"]["http_get"]
+    bearer = await token(journey, "orchestrator", url)
+    answer = await post(url, bearer, {"execution": record["execution_id"], "call": 0, "epoch": 1})
+    assert answer.status_code == 409
+    assert len(await journey.received(HOST)) == 1

@@ -1,0 +1,130 @@
+"""The command line against the running stack: tasks, credentials, runs, and exit codes that mean something."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from tests.journeys.conftest import FERRYMAN, KEY, Journey, call
+
+HOST = "api.coingecko.com"
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.out)
+
+
+@dataclass(frozen=True, slots=True)
+class Shell:
+    """Runs `ferryman` as somebody beside the stack would."""
+
+    stack: Mapping[str, Any]
+
+    async def __call__(self, *arguments: str, stdin: str = "", **variables: str) -> Ran:
+        kept = {name: value for name, value in os.environ.items() if not name.startswith("FERRYMAN_")}
+        child = await asyncio.create_subprocess_exec(
+            FERRYMAN,
+            *arguments,
+            env={**kept, "FERRYMAN_DATA": str(self.stack["data"]), **variables},
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+        )
+        out, err = await child.communicate(stdin.encode())
+        assert child.returncode is not None
+        return Ran(child.returncode, out.decode(), err.decode())
+
+
+@pytest.fixture
+def ferryman(stack: Mapping[str, Any]) -> Shell:
+    return Shell(stack)
+
+
+async def scripted(journey: Journey, *steps: Mapping[str, Any]) -> str:
+    """The name of a model that takes these steps."""
+    await journey.admin.script(journey.name, {"steps": list(steps)})
+    return f"scripted/{journey.name}"
+
+
+async def test_a_task_is_made_run_and_shown(ferryman: Shell, journey: Journey) -> None:
+    await journey.serve(HOST)
+    uses = [call("http_get", url=journey.url(HOST))]
+    model = await scripted(journey, {"text": "Looking.", "tool_calls": uses}, {"text": "It is so."})
+    options = ("--name", "brief", "--model", model, "--prompt", "Look.", "--tool", "http_get", "--integration", "coingecko")
+    task = (await ferryman("task", "create", *options)).out.strip()
+    ran = await ferryman("run", task, "--json")
+    *events, record = [json.loads(line) for line in ran.out.splitlines()]
+    assert (ran.code, record["output"]) == (0, "It is so.")
+    assert [event["event"] for event in events] == ["started", "turn", "tool_call", "tool_result", "turn", "finished"]
+    shown = await ferryman("show", record["execution_id"])
+    assert (shown.code, journey.path in shown.out.replace("\n", "")) == (0, True)
+
+
+async def test_a_task_comes_from_a_file_on_stdin(ferryman: Shell) -> None:
+    task = {"name": "from a file", "model": "scripted/none", "task_prompt": "Do."}
+    made = await ferryman("task", "create", "--file", "-", "--json", stdin=json.dumps(task))
+    assert (made.code, made.json["name"]) == (0, "from a file")
+
+
+async def test_a_credential_is_read_from_stdin_and_never_shown(ferryman: Shell) -> None:
+    task = {"name": "keyed", "model": "scripted/none", "task_prompt": "Do.", "integrations": ["lunarcrush"]}
+    made = (await ferryman("task", "create", "--file", "-", "--json", stdin=json.dumps(task))).json["task_id"]
+    stored = await ferryman("credential", "set", made, "LUNARCRUSH_API_KEY", "--service", "lunarcrush", stdin=KEY + "\n")
+    listed = await ferryman("credential", "list", made, "--json")
+    assert (stored.code, [each["name"] for each in listed.json]) == (0, ["LUNARCRUSH_API_KEY"])
+    assert KEY not in stored.out + stored.err + listed.out
+
+
+async def test_a_refused_field_is_named_and_the_exit_code_is_5(ferryman: Shell) -> None:
+    made = await ferryman("task", "create", "--name", "x", "--model", "scripted/x", "--prompt", "Do.", "--tool", "shell")
+    assert made.code == 5
+    assert "tools.0: is not a known tool" in made.err
+
+
+async def test_a_failed_execution_exits_with_3(ferryman: Shell) -> None:
+    task = {"name": "off", "model": "scripted/none", "task_prompt": "Do.", "enabled": False}
+    made = (await ferryman("task", "create", "--file", "-", "--json", stdin=json.dumps(task))).json["task_id"]
+    ran = await ferryman("run", made)
+    assert (ran.code, "the task is disabled" in ran.out) == (3, True)
+
+
+async def test_an_unknown_execution_exits_with_5(ferryman: Shell) -> None:
+    assert (await ferryman("show", "exec_none")).code == 5
+
+
+async def test_a_wrong_key_exits_with_5(ferryman: Shell) -> None:
+    ran = await ferryman("task", "list", FERRYMAN_URL=ferryman.stack["url"], FERRYMAN_KEY="fm_" + "x" * 43)
+    assert (ran.code, "API key" in ran.err) == (5, True)
+
+
+async def test_hostile_text_cannot_steer_the_terminal(ferryman: Shell, journey: Journey) -> None:
+    model = await scripted(journey, {"text": "\x1b]0;owned\x07 \x1b[2J done \u202egnp"})
+    task = (await ferryman("task", "create", "--name", "evil", "--model", model, "--prompt", "Do.")).out.strip()
+    ran = await ferryman("run", task)
+    assert ran.code == 0
+    assert not {"\x1b", "\x07", "\u202e"} & set(ran.out)
+
+
+async def test_a_second_stack_on_the_same_folder_says_where_the_first_is(ferryman: Shell) -> None:
+    ran = await ferryman("up", "--data", str(ferryman.stack["data"]))
+    assert (ran.code, ferryman.stack["url"] in ran.err) == (1, True)
+
+
+async def test_the_tables_list_what_there_is(ferryman: Shell) -> None:
+    tools, integrations, plans = [await ferryman(table, "--json") for table in ("tools", "integrations", "plans")]
+    assert [each["name"] for each in tools.json] == ["api_call", "http_get", "http_post", "webhook"]
+    assert len(integrations.json) >= 18
+    assert [each["name"] for each in plans.json] == ["guru", "pro"]

@@ -1,0 +1,74 @@
+"""A credential reaches the host it is for, in the place its service wants it, and no record shows it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.journeys.conftest import KEY, Journey, asks, call, says
+
+
+async def carried(journey: Journey, service: str, host: str, name: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The request that arrived, and the execution's record, of one authenticated GET."""
+    await journey.serve(host)
+    arguments = {"method": "GET", "url": journey.url(host), "credential": name}
+    steps = (asks(call("api_call", **arguments)), says("Done.", expect=('"ok"',)))
+    task = await journey.task(*steps, tools=["api_call"], integrations=[service])
+    await journey.credential(task, name, service)
+    record = await journey.run(task)
+    assert await journey.problems() == []
+    (request,) = await journey.received(host)
+    return request, record
+
+
+async def test_a_bearer_credential_arrives_in_the_authorization_header(journey: Journey) -> None:
+    request, _ = await carried(journey, "lunarcrush", "lunarcrush.com", "LUNARCRUSH_API_KEY")
+    assert ["authorization", f"Bearer {KEY}"] in request["headers"]
+
+
+async def test_a_header_credential_arrives_in_the_services_own_header(journey: Journey) -> None:
+    request, _ = await carried(journey, "newsapi", "newsapi.org", "NEWSAPI_KEY")
+    assert ["x-api-key", KEY] in [[name.lower(), value] for name, value in request["headers"]]
+
+
+async def test_a_query_credential_arrives_in_the_services_own_parameter(journey: Journey) -> None:
+    request, _ = await carried(journey, "openweather", "api.openweathermap.org", "OPENWEATHER_API_KEY")
+    assert request["query"] == f"appid={KEY}"
+
+
+async def test_the_record_of_a_query_credential_shows_the_url_without_it(journey: Journey) -> None:
+    _, record = await carried(journey, "openweather", "api.openweathermap.org", "OPENWEATHER_API_KEY")
+    assert record["tool_calls"][0]["url"] == journey.url("api.openweathermap.org")
+
+
+async def test_an_authenticated_call_costs_half_a_credit_beside_the_tokens(journey: Journey) -> None:
+    _, record = await carried(journey, "lunarcrush", "lunarcrush.com", "LUNARCRUSH_API_KEY")
+    turns = [event.body for event in [e async for e in journey.client.events(record["execution_id"])] if event.kind == "turn"]
+    tokens = sum(round(float(turn["credits"]) * 10_000) for turn in turns)
+    assert round(float(record["credits_used"]) * 10_000) - tokens == pytest.approx(5_000)
+
+
+async def test_an_echoed_credential_is_redacted_for_the_model_and_in_the_record(journey: Journey) -> None:
+    host = "lunarcrush.com"
+    await journey.admin.answer(host, [{"path": journey.path, "echo": True}])
+    arguments = {"method": "GET", "url": journey.url(host), "credential": "LUNARCRUSH_API_KEY"}
+    steps = (asks(call("api_call", **arguments)), says("Done.", expect=("[redacted:LUNARCRUSH_API_KEY]",)))
+    task = await journey.task(*steps, tools=["api_call"], integrations=["lunarcrush"])
+    await journey.credential(task, "LUNARCRUSH_API_KEY", "lunarcrush")
+    record = await journey.run(task)
+    assert await journey.problems() == []
+    assert KEY not in str(record)
+    assert KEY not in str(await journey.client.calls(record["execution_id"]))
+
+
+async def test_a_credential_is_refused_for_another_services_host(journey: Journey) -> None:
+    await journey.serve("newsapi.org")
+    arguments = {"method": "GET", "url": journey.url("newsapi.org"), "credential": "LUNARCRUSH_API_KEY"}
+    task = await journey.task(
+        asks(call("api_call", **arguments)), says("Done."), tools=["api_call"], integrations=["lunarcrush", "newsapi"]
+    )
+    await journey.credential(task, "LUNARCRUSH_API_KEY", "lunarcrush")
+    record = await journey.run(task)
+    assert record["tool_calls"][0]["block_reason"] == "credential_host_mismatch"
+    assert await journey.received("newsapi.org") == []

@@ -1,0 +1,58 @@
+"""Executions are watched live, resumed where the line broke, and cancelled."""
+
+from __future__ import annotations
+
+import pytest
+
+from ferryman.client import Refused
+from tests.journeys.conftest import Journey, asks, call, says
+
+HOST = "api.coingecko.com"
+
+
+async def test_watching_resumes_after_the_last_event_that_was_seen(journey: Journey) -> None:
+    await journey.serve(HOST)
+    task = await journey.task(
+        asks(call("http_get", url=journey.url(HOST))), says("Done."), tools=["http_get"], integrations=["coingecko"]
+    )
+    execution = (await journey.client.start(task))["execution_id"]
+    first = []
+    async for event in journey.client.events(execution):
+        first.append(event)
+        if event.kind == "tool_call":
+            break
+    rest = [event async for event in journey.client.events(execution, after=first[-1].number)]
+    kinds = ["started", "turn", "tool_call", "tool_result", "turn", "finished"]
+    assert [event.kind for event in first + rest] == kinds
+    assert [event.number for event in first + rest] == list(range(1, 7))
+
+
+async def test_a_cancelled_execution_sends_nothing_more(journey: Journey) -> None:
+    await journey.serve(HOST, delay_s=2.0)
+    uses = [call("http_get", url=journey.url(HOST), query_params={"n": number}) for number in range(3)]
+    task = await journey.task(asks(*uses), says("Never said."), tools=["http_get"], integrations=["coingecko"])
+    execution = (await journey.client.start(task))["execution_id"]
+    async for event in journey.client.events(execution):
+        if event.kind == "tool_call":
+            break
+    await journey.client.cancel(execution)
+    record = await journey.ended(execution)
+    assert record["status"] == "killed"
+    assert len(await journey.received(HOST)) <= 1
+
+
+async def test_an_execution_of_a_disabled_task_fails_with_the_reason(journey: Journey) -> None:
+    task = await journey.task(says("Never said."), enabled=False)
+    record = await journey.run(task)
+    assert (record["status"], record["error"]) == ("failed", "the task is disabled")
+
+
+async def test_another_owner_sees_neither_task_nor_execution(journey: Journey, guru_journey: Journey) -> None:
+    task = await journey.task(says("Mine."))
+    record = await journey.run(task)
+    other = guru_journey.client
+    assert (await other.tasks(), await other.executions()) == ([], [])
+    for ask in (other.task(task), other.execution(record["execution_id"]), other.start(task), other.delete_task(task)):
+        with pytest.raises(Refused) as refused:
+            await ask
+        assert refused.value.status == 404
