@@ -79,9 +79,9 @@ class Store:
 
     def is_taken(self, name: str, now: datetime) -> bool:
         """Whether a task has this name, or had it within the last hour."""
-        query = """select exists (select 1 from tasks where name = ?1)
-                   or exists (select 1 from tombstones where name = ?1 and until > ?2)"""
-        return bool(self._db.execute(query, (name, micros(now))).fetchone()[0])
+        query = """select exists (select 1 from tasks where name = :name)
+                   or exists (select 1 from tombstones where name = :name and until > :now)"""
+        return bool(self._db.execute(query, {"name": name, "now": micros(now)}).fetchone()[0])
 
     def add(self, queue: str, task: Any) -> None:
         """Keep a new Task, due at its schedule_time."""
@@ -130,7 +130,7 @@ class Store:
     def _bury(self, name: str, now: datetime) -> None:
         """Remove the task of that name, or every task of the queue of that name."""
         self._db.execute(
-            "insert or replace into tombstones select name, ?2 from tasks where name = ?1 or queue = ?1",
-            (name, micros(now + TOMBSTONE)),
+            "insert or replace into tombstones select name, :until from tasks where name = :name or queue = :name",
+            {"name": name, "until": micros(now + TOMBSTONE)},
         )
-        self._db.execute("delete from tasks where name = ?1 or queue = ?1", (name,))
+        self._db.execute("delete from tasks where name = :name or queue = :name", {"name": name})
