@@ -16,7 +16,7 @@ demo: $(READY) ## Watch one task run end to end on a local cloud
 	@$(BIN)/ferryman demo
 
 test: $(READY) ## Run the tests; those that need the whole stack share one
-	@$(BIN)/pytest -n $(JOBS) --dist loadgroup $(ARGS)
+	@$(BIN)/python -m pytest -p tests.journeys.groups -n $(JOBS) $(ARGS)
 
 lint: $(READY) ## Formatting, style, types, and who may import whom
 	$(BIN)/ruff check .

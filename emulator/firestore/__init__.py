@@ -7,6 +7,7 @@ from pathlib import Path
 import grpc
 
 from .databases import Databases
+from .indexes import Indexes
 from .limits import PRODUCTION, SERVER_OPTIONS, Limits
 from .service import handler
 from .store import Change, Listener, Store, utcnow
@@ -21,11 +22,23 @@ class Firestore:
     large as production's.
     """
 
-    def __init__(self, *, path: Path | None, clock: Callable[[], datetime] = utcnow, limits: Limits = PRODUCTION) -> None:
-        """`path` is the SQLite file; None keeps everything in memory. `clock` gives aware datetimes."""
+    def __init__(
+        self,
+        *,
+        path: Path | None,
+        clock: Callable[[], datetime] = utcnow,
+        limits: Limits = PRODUCTION,
+        indexes: Path | None = None,
+    ) -> None:
+        """`path` is the SQLite file; None keeps everything in memory. `clock` gives aware datetimes.
+
+        `indexes` is a file in Firebase's format: what it does not declare is refused as production refuses it; None
+        serves every query. Raises OSError and ValueError when that file cannot be used.
+        """
         self._path = path
+        self.indexes = None if indexes is None else Indexes(indexes)
         self._store = Store(clock=clock, limits=limits)
-        self._databases = Databases(self._store)
+        self._databases = Databases(self._store, self.indexes)
 
     def handler(self) -> grpc.GenericRpcHandler:
         """The gRPC handler of google.firestore.v1.Firestore, for a grpc.aio server that may have others.

@@ -1,9 +1,11 @@
 """Databases: what a call finds by the name of the database it is about, and the view that a read has of it."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from .history import History, Version
+from .indexes import Indexes
 from .paths import database_of
 from .query import Query
 from .store import Store
@@ -39,6 +41,14 @@ class Database:
     store: Store
     history: History
     transactions: Transactions
+    indexes: Indexes | None = None
+
+    def query(self, parent: str, structured: Any, *, needs: Sequence[str] = ()) -> Query:
+        """A client's query of this database; raises INVALID_ARGUMENT, and FAILED_PRECONDITION for want of an index."""
+        query = Query(self.history, parent, structured, needs=needs)
+        if self.indexes is not None:
+            self.indexes.check(query)
+        return query
 
     async def view(self, request: Any) -> View:
         """The view that a request's consistency selector asks for.
@@ -68,8 +78,10 @@ class Database:
 class Databases:
     """All databases of a store, each made when it is first named."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, indexes: Indexes | None = None) -> None:
+        """With `indexes`, a query that they do not serve is refused."""
         self._store = store
+        self._indexes = indexes
         self._databases: dict[str, Database] = {}
 
     def named(self, name: str) -> Database:
@@ -77,7 +89,9 @@ class Databases:
         if name not in self._databases:
             history = self._store.history(name)
             transactions = Transactions(self._store, history)
-            self._databases[name] = Database(store=self._store, history=history, transactions=transactions)
+            self._databases[name] = Database(
+                store=self._store, history=history, transactions=transactions, indexes=self._indexes
+            )
         return self._databases[name]
 
     def of(self, path: str) -> Database:

@@ -5,12 +5,11 @@ from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 from contextlib import suppress
 from typing import Any, Protocol
 
-from .databases import Databases
+from .databases import Database, Databases
 from .errors import StatusError, invalid
 from .history import History, Version
 from .notices import document_change, gone, removed, resume_point, target_change
 from .paths import check_document
-from .query import Query
 from .store import Store
 
 FIRST_TARGET = 1
@@ -77,9 +76,10 @@ class Target:
 class Conversation:
     """One Listen stream. Everything it says is computed without waiting, so no commit can fall between."""
 
-    def __init__(self, store: Store, history: History) -> None:
+    def __init__(self, store: Store, database: Database) -> None:
         self._store = store
-        self._history = history
+        self._database = database
+        self._history = database.history
         self._targets: dict[int, Target] = {}
 
     def hear(self, request: Any) -> Iterator[Any]:
@@ -109,7 +109,7 @@ class Conversation:
         number, at = wanted.target_id or FIRST_TARGET, self._store.now()
         match wanted.WhichOneof("target_type"):
             case "query":
-                scope: Scope = Query(self._history, wanted.query.parent, wanted.query.structured_query)
+                scope: Scope = self._database.query(wanted.query.parent, wanted.query.structured_query)
             case "documents":
                 scope = Named(self._history, list(wanted.documents.documents))
             case _:
@@ -143,7 +143,7 @@ class Listening:
         first = await anext(aiter(requests), None)
         if first is None:
             return
-        conversation = Conversation(self._store, self._databases.named(first.database).history)
+        conversation = Conversation(self._store, self._databases.named(first.database))
         inbox: asyncio.Queue[Any] = asyncio.Queue()
         changed: set[str] = set()
 

@@ -25,7 +25,7 @@ class Queries:
     async def run(self, request: Any) -> AsyncGenerator[Any]:
         refuse_explaining(request)
         database, structured = self._databases.of(request.parent), request.structured_query
-        query = Query(database.history, request.parent, structured)
+        query = database.query(request.parent, structured)
         view = await database.view(request)
         if view.opened:
             yield RunQueryResponse(transaction=view.opened)
@@ -51,7 +51,7 @@ class Queries:
         aggregations = structured.aggregations
         aggregate.check(aggregations)
         needs = [path for path in map(aggregate.field_of, aggregations) if path is not None]
-        query = Query(database.history, request.parent, structured.structured_query, needs=needs)
+        query = database.query(request.parent, structured.structured_query, needs=needs)
         view = await database.view(request)
         response = RunAggregationQueryResponse(transaction=view.opened)
         stamp(response.read_time, view.at)

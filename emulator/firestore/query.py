@@ -1,7 +1,7 @@
 """Queries: which documents a StructuredQuery means, and in what order."""
 
 import heapq
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from . import filters
@@ -35,7 +35,8 @@ class Query:
         self.offset: int = query.offset
         if self.offset < 0 or (self.limit is not None and self.limit < 0):
             raise invalid("A query's limit and offset cannot be negative.")
-        self._from = [(source.collection_id, source.all_descendants) for source in query.from_] or [("", False)]
+        self.structured = query
+        self.sources = [(source.collection_id, source.all_descendants) for source in query.from_] or [("", False)]
 
     @property
     def windowed(self) -> bool:
@@ -45,7 +46,7 @@ class Query:
     def collections(self) -> Iterator[str]:
         """The collections it looks into, as far as they have ever held anything."""
         history, prefix = self._history, f"{self._parent}/"
-        for wanted, descendants in self._from:
+        for wanted, descendants in self.sources:
             if wanted and not descendants:
                 yield prefix + wanted
                 continue
@@ -59,7 +60,7 @@ class Query:
         """What a contender for this query's result queues for."""
         return {
             EVERYWHERE if not wanted else group_place(wanted) if descendants else f"{self._parent}/{wanted}"
-            for wanted, descendants in self._from
+            for wanted, descendants in self.sources
         }
 
     def covers(self, name: str) -> bool:
@@ -69,7 +70,7 @@ class Query:
         return any(
             (not wanted or wanted == last)
             and (collection.startswith(f"{self._parent}/") if descendants else parent == self._parent)
-            for wanted, descendants in self._from
+            for wanted, descendants in self.sources
         )
 
     def matches(self, version: Version) -> bool:
@@ -96,22 +97,32 @@ class Query:
 
     def run(self, at: int) -> list[Version]:
         """The documents at a moment (micros), in order, within offset and limit."""
-        found = [version for version in self._history.within(self.collections(), at) if self.matches(version)]
+        found: Iterable[Version] = self._history.within(self.collections(), at)
+        if self._predicate is not None or self._needed or self._start is not None or self._end is not None:
+            found = filter(self.matches, found)
         end = None if self.limit is None else self.offset + self.limit
-        return self._sorted(found, end)[self.offset : end]
+        return self._sorted(list(found), end)[self.offset : end]
 
     def _sorted(self, found: list[Version], most: int | None) -> list[Version]:
         """All of the documents in order, or at least the first `most` of them."""
+        if most and most < len(found):
+            found = self._first(found, most)
         directions = {turned for _, turned in self.orders}
         if len(directions) == 1:
-            (turned,) = directions
-            if most is not None:
-                return (heapq.nlargest if turned else heapq.nsmallest)(most, found, key=self._rank)
-            return sorted(found, key=self._rank, reverse=turned)
+            return sorted(found, key=self._rank, reverse=directions.pop())
         # Sorting is stable, so the last order goes first.
         for path, turned in reversed(self.orders):
             found.sort(key=lambda version: version.key(path) or (), reverse=turned)
         return found
+
+    def _first(self, found: list[Version], most: int) -> list[Version]:
+        """Those that can be among the first `most` by the first order alone, so that few are left to sort."""
+        path, turned = self.orders[0]
+        keys = [version.key(path) or () for version in found]
+        edge = (heapq.nlargest if turned else heapq.nsmallest)(most, keys)[-1]
+        if turned:
+            return [version for version, first in zip(found, keys, strict=True) if first >= edge]
+        return [version for version, first in zip(found, keys, strict=True) if first <= edge]
 
     def _rank(self, version: Version) -> list[Key | None]:
         return [version.key(path) for path, _ in self.orders]

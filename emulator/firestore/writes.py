@@ -46,11 +46,9 @@ def check_precondition(current: Document | None, condition: Precondition, name: 
             raise already_exists(f"Document already exists: {name}")
         case "update_time":
             required = micros(condition.update_time)
-            if current is None:
-                raise not_found(f"No document to update: {name}")
             if required > now:
                 raise invalid("The update_time of a precondition lies in the future.")
-            if required != (stored := micros(current.update_time)):
+            if required != (stored := 0 if current is None else micros(current.update_time)) or current is None:
                 raise failed_precondition(
                     f"The stored version ({stored}) does not match the required base version ({required})."
                 )
@@ -70,7 +68,7 @@ def apply(write: Write, current: Document | None, at: int, limits: Limits) -> tu
     new = merged(write, current) if write.HasField("update") else copy(current)
     for step in steps(write):
         result.transform_results.append(transform(new, step, at))
-    if current is not None and not steps(write) and current.fields == new.fields:
+    if current is not None and current.fields == new.fields:
         result.update_time.CopyFrom(current.update_time)
         return current, result
     new.name = name

@@ -130,7 +130,8 @@ class Client:
             fruitless += 1
             if fruitless > RESUMES_MAX:
                 raise Unreachable(f"the events of {execution} ended before it had finished")
-            await asyncio.sleep(RESUME_AFTER_S)
+            if fruitless > 1:
+                await asyncio.sleep(RESUME_AFTER_S)
 
     async def _listen(self, execution: str, after: int) -> AsyncIterator[Event]:
         timeout = httpx.Timeout(TIMEOUT_S, read=SILENCE_S)

@@ -17,9 +17,16 @@ RUNNING = Execution(id="e", task="t", owner="o", status=Status.RUNNING, created_
 
 def step(number: int, calls: int, *, first_call: int, event: int) -> Step:
     return Step(
-        number=number, content=({"type": "text", "text": f"turn {number}"},), stop_reason="tool_use", usage=Usage(),
-        credits=Decimal(1), first_call=first_call, calls=calls, event=event, at=NOW,
-    )  # fmt: skip
+        number=number,
+        content=({"type": "text", "text": f"turn {number}"},),
+        stop_reason="tool_use",
+        usage=Usage(),
+        credits=Decimal(1),
+        first_call=first_call,
+        calls=calls,
+        event=event,
+        at=NOW,
+    )
 
 
 def ticket(seq: int, *, settled: bool) -> Ticket:

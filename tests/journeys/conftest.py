@@ -32,14 +32,6 @@ KEY = "Sk1x7Qm2Zv9Lw4Tb8Rn3Yc6Hd5Jf0Gp"
 NewClient = Callable[[str], Awaitable[Client]]
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """All journeys go to one worker, so that a session has one stack."""
-    here = Path(__file__).parent
-    for item in items:
-        if item.path.is_relative_to(here):
-            item.add_marker(pytest.mark.xdist_group("stack"))
-
-
 @pytest.fixture(scope="session")
 def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mapping[str, Any]]:
     """What the stack notes about itself: its URL, the admin's, and the variables that point a client at its cloud."""

@@ -5,12 +5,15 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import signal
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from ferryman.client import Client
 from tests.journeys.conftest import FERRYMAN, KEY, Journey, call
 
 HOST = "api.coingecko.com"
@@ -32,6 +35,10 @@ class Shell:
     """Runs `ferryman` as somebody beside the stack would."""
 
     stack: Mapping[str, Any]
+
+    @property
+    def key(self) -> str:
+        return Path(self.stack["key_file"]).read_text().strip()
 
     async def __call__(self, *arguments: str, stdin: str = "", **variables: str) -> Ran:
         kept = {name: value for name, value in os.environ.items() if not name.startswith("FERRYMAN_")}
@@ -128,3 +135,42 @@ async def test_the_tables_list_what_there_is(ferryman: Shell) -> None:
     assert [each["name"] for each in tools.json] == ["api_call", "http_get", "http_post", "webhook"]
     assert len(integrations.json) >= 18
     assert [each["name"] for each in plans.json] == ["guru", "pro"]
+
+
+async def slow(ferryman: Shell, model: str) -> str:
+    """A task on this model."""
+    task = {"name": "slow", "model": model, "task_prompt": "Do.", "tools": ["http_get"], "integrations": ["coingecko"]}
+    made = await ferryman("task", "create", "--file", "-", "--json", stdin=json.dumps(task))
+    return str(made.json["task_id"])
+
+
+async def watch(ferryman: Shell, task: str) -> tuple[asyncio.subprocess.Process, str]:
+    """`ferryman run` on its way, and the execution it has started."""
+    env = {**os.environ, "FERRYMAN_DATA": str(ferryman.stack["data"])}
+    watching = await asyncio.create_subprocess_exec(FERRYMAN, "run", task, "--json", env=env, stdout=asyncio.subprocess.PIPE)
+    assert watching.stdout is not None
+    return watching, str(json.loads(await watching.stdout.readline())["execution_id"])
+
+
+async def test_interrupting_a_run_ends_the_watching_and_not_the_execution(ferryman: Shell, journey: Journey) -> None:
+    await journey.serve(HOST, delay_s=1.5)
+    uses = [call("http_get", url=journey.url(HOST))]
+    watching, execution = await watch(
+        ferryman, await slow(ferryman, await scripted(journey, {"tool_calls": uses}, {"text": "Done."}))
+    )
+    watching.send_signal(signal.SIGINT)
+    await watching.communicate()
+    assert watching.returncode == 130
+    async with Client(ferryman.stack["url"], ferryman.key) as client:
+        kinds = [event.kind async for event in client.events(execution)]
+    assert kinds[-1] == "finished"
+
+
+async def test_a_cancelled_run_exits_with_4(ferryman: Shell, journey: Journey) -> None:
+    await journey.serve(HOST, delay_s=1.5)
+    uses = [call("http_get", url=journey.url(HOST)), call("http_get", url=journey.url(HOST))]
+    made = await slow(ferryman, await scripted(journey, {"tool_calls": uses}, {"text": "Never said."}))
+    watching, execution = await watch(ferryman, made)
+    assert (await ferryman("cancel", execution)).code == 0
+    await watching.communicate()
+    assert watching.returncode == 4

@@ -56,3 +56,17 @@ async def test_another_owner_sees_neither_task_nor_execution(journey: Journey, g
         with pytest.raises(Refused) as refused:
             await ask
         assert refused.value.status == 404
+
+
+async def test_watching_goes_on_when_the_api_dies_and_comes_back(journey: Journey) -> None:
+    await journey.serve(HOST, delay_s=1.0)
+    task = await journey.task(
+        asks(call("http_get", url=journey.url(HOST))), says("Done."), tools=["http_get"], integrations=["coingecko"]
+    )
+    execution = (await journey.client.start(task))["execution_id"]
+    numbers = []
+    async for event in journey.client.events(execution):
+        numbers.append(event.number)
+        if event.kind == "tool_call":
+            await journey.admin.kill("api")
+    assert numbers == list(range(1, 7))

@@ -33,7 +33,10 @@ def asking(work: Callable[Concatenate[Asking, P], Coroutine[Any, Any, int | None
     @functools.wraps(work)
     def command(*args: P.args, **kwargs: P.kwargs) -> None:
         screen = Screen(as_json=bool(kwargs.pop("as_json")))
-        sys.exit(asyncio.run(_ask(screen, lambda asked: work(asked, *args, **kwargs))))
+        try:
+            sys.exit(asyncio.run(_ask(screen, lambda asked: work(asked, *args, **kwargs))))
+        except KeyboardInterrupt:
+            sys.exit(exits.INTERRUPTED)
 
     return command
 

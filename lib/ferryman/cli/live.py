@@ -13,6 +13,8 @@ from ferryman.cli.screen import Screen, grid, plain, short
 from ferryman.client import Event
 
 STYLES = {"completed": "bold green", "failed": "bold red", "timeout": "bold red", "killed": "bold yellow"}
+RED = "red"
+WIDE_COLUMNS = 140
 ARGUMENTS_LAST = ("headers", "body", "query_params")
 
 
@@ -28,7 +30,7 @@ def tell(screen: Screen, event: Event) -> None:
         if body["text"]:
             screen.say("           " + plain(body["text"]).replace("\n", "\n           "))
     elif event.kind == "tool_call":
-        screen.say(f"call       {body['name']} {short(_arguments(body['arguments']), max(40, screen.width - 30))}")
+        screen.say(f"call       {body['name']} {short(_arguments(body['arguments']), max(40, screen.width - 24))}")
     elif event.kind == "tool_result":
         text, style = outcome(body)
         screen.say(f"           {text}", style)
@@ -57,24 +59,31 @@ def answer(screen: Screen, execution: Mapping[str, Any]) -> None:
 
 
 def audit(screen: Screen, rows: Sequence[Mapping[str, Any]]) -> None:
-    """The audit rows, all ten fields of each."""
+    """The audit rows, all ten fields of each: a table where it fits, else a block a row."""
+    if screen.width < WIDE_COLUMNS:
+        for number, row in enumerate(rows, start=1):
+            _block(screen, number, row)
+        return
     table = grid("#", "tool", "method", "url", "credential", "status", "bytes", "ms", "blocked", "reason", "content")
     for number, row in enumerate(rows, start=1):
-        cells = (
-            number,
-            row["tool"],
-            row["method"],
-            short(row["url"], 60),
-            row["credential_used"],
-            row["response_status"],
-            row["response_size_bytes"],
-            None if row["latency_ms"] is None else f"{row['latency_ms']:.0f}",
-            "yes" if row["blocked"] else "no",
-            row["block_reason"],
-            short(row["content"], 70),
-        )
-        table.add_row(*(Text(plain(cell), style="red" if row["blocked"] else "") for cell in cells))
+        content = short(row["content"], 2 * screen.width // 5)
+        cells = (number, row["tool"], row["method"], row["url"], row["credential_used"], *_measured(row), content)
+        table.add_row(*(Text(plain(cell), style=RED if row["blocked"] else "") for cell in cells))
     screen.draw(table)
+
+
+def _block(screen: Screen, number: int, row: Mapping[str, Any]) -> None:
+    style = RED if row["blocked"] else ""
+    status, size, took, blocked, reason = (plain(cell) or "-" for cell in _measured(row))
+    screen.say(f"{number:>3} {row['tool']} {row['method'] or '-'} {row['url'] or '-'}", style or "bold")
+    screen.say(f"    credential {row['credential_used'] or '-'} · status {status} · {size} bytes · {took} ms", style)
+    screen.say(f"    blocked {blocked} · reason {reason}", style)
+    screen.say(f"    {short(row['content'], max(40, 2 * screen.width - 8))}", "dim")
+
+
+def _measured(row: Mapping[str, Any]) -> tuple[object, ...]:
+    took = None if row["latency_ms"] is None else f"{row['latency_ms']:.0f}"
+    return row["response_status"], row["response_size_bytes"], took, "yes" if row["blocked"] else "no", row["block_reason"]
 
 
 def amount_of(amount: object) -> str:

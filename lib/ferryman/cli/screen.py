@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -11,6 +12,11 @@ import click
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
+
+from ferryman.cli.service import variables
+
+PIPED_COLUMNS = 160
+"""A file has no width of its own; a log is read in a wide window."""
 
 HIDDEN = ("Cc", "Cf", "Cs", "Co", "Zl", "Zp")
 """Categories of characters that a terminal may obey, or that reorder or hide text."""
@@ -33,7 +39,8 @@ class Screen:
 
     def __init__(self, *, as_json: bool = False) -> None:
         self.as_json = as_json
-        self._out = Console(highlight=False, soft_wrap=True)
+        piped = not sys.stdout.isatty() and "COLUMNS" not in variables()
+        self._out = Console(highlight=False, soft_wrap=True, width=PIPED_COLUMNS if piped else None)
 
     @property
     def width(self) -> int:

@@ -15,6 +15,7 @@ from ferryman.cli import exits, holding, service
 from ferryman.cli.screen import Screen
 from ferryman.serving import keys
 from ferryman.wiring.local.admin import Refused
+from ferryman.wiring.local.environment import integration_id
 from ferryman.wiring.local.hold import Held
 from ferryman.wiring.local.process import NotStarted
 from ferryman.wiring.local.stack import Stack, Wanted, stack
@@ -56,7 +57,7 @@ def _scripts(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> d
     multiple=True,
     callback=_hosts,
     metavar="NAME=127.0.0.1:PORT",
-    help="Let tools reach your own HTTPS server under NAME, as an integration of that id; repeat for more.",
+    help="Let tools reach your own HTTPS server as NAME; the integration's id is NAME with _ for dots. Repeat for more.",
 )
 @click.option(
     "--ca",
@@ -99,7 +100,7 @@ async def _up(screen: Screen, data: Path, api_port: int, given: dict[str, Any]) 
                 **given,
             )
             async with stack(wanted, lambda text: screen.say(f"{text} …", "dim")) as running:
-                _announce(screen, running, key_file)
+                _announce(screen, running, key_file, list(given["hosts"]))
                 code = await running.tend(lambda text: screen.say(text, "yellow"))
                 screen.wrong(f"the local cloud ended by itself (exit code {code}); see {data / 'cloud.log'}")
                 return exits.FAILED
@@ -114,12 +115,16 @@ async def _up(screen: Screen, data: Path, api_port: int, given: dict[str, Any]) 
         return exits.FAILED
 
 
-def _announce(screen: Screen, running: Stack, key_file: Path) -> None:
-    screen.record({"url": running.url, "key_file": str(key_file), "data": str(running.data), "admin": running.admin.url})
+def _announce(screen: Screen, running: Stack, key_file: Path, hosts: list[str]) -> None:
+    own = {host: integration_id(host) for host in hosts}
+    known = {"url": running.url, "key_file": str(key_file), "data": str(running.data), "admin": running.admin.url}
+    screen.record({**known, "integrations": own})
     screen.say()
     screen.say(f"The API      {running.url}", "bold green")
     screen.say(f"Your key     {key_file}")
     screen.say(f"Logs         {running.data / 'logs'}")
+    for host, name in own.items():
+        screen.say(f"Your host    {host}, as integration {name}")
     screen.say()
     screen.say("Next, in another terminal" + (":" if running.data == service.folder().resolve() else ", after"))
     if running.data != service.folder().resolve():

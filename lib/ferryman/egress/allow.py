@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from ferryman.domain import refusal
 from ferryman.domain.integration import WEBHOOK
 from ferryman.domain.refusal import Refused
@@ -31,10 +33,21 @@ def allowed(tool: str, raw: str, remit: Remit) -> URL:
 
 def registered(url: URL, remit: Remit) -> bool:
     """Whether `url` is one of the task's webhooks: by its host (S0-58), or by host, path and query where the task says so."""
-    targets = [parse(each) for each in remit.webhook_urls]
+    targets = _readable(remit.webhook_urls)
     if remit.webhook_match == "host":
         return any(each.host == url.host for each in targets)
     # Compared raw: whoever normalises dot segments further on would be sent elsewhere than was registered.
     if any(segment.lower() in _DOT_SEGMENTS for segment in url.path.split("/")):
         return False
     return any((each.host, each.path, each.query) == (url.host, url.path, url.query) for each in targets)
+
+
+def _readable(raws: Iterable[str]) -> list[URL]:
+    # What was registered passed the grammar then; should the grammar have become stricter, it just is no target any more.
+    found = []
+    for raw in raws:
+        try:
+            found.append(parse(raw))
+        except Malformed:
+            continue
+    return found

@@ -140,6 +140,11 @@ def scan(outbound: Outbound, scanner: Scanner) -> None:
     raise Refused(refusal.leaked(finding.name))
 
 
+def spoken(reason: Refusal, scanner: Scanner) -> Refusal:
+    """`reason` as the model may read it: before the scan, a host or a credential it names may be a secret in disguise."""
+    return replace(reason, message=scanner.redact(reason.message))
+
+
 def _named(outbound: Outbound) -> str | None:
     """The credential an authenticated tool names; the other tools carry none, whatever they say."""
     if outbound.tool != AUTHENTICATED:
@@ -150,7 +155,8 @@ def _named(outbound: Outbound) -> str | None:
 
 
 def _refused(outbound: Outbound, reason: Refusal, scanner: Scanner | None) -> ToolCallResult:
-    # A refusal before the scan may name a host or a credential that is a secret in disguise.
-    clean = replace(reason, message=scanner.redact(reason.message)) if scanner else reason
-    url = scanner.redact(outbound.url) if scanner else None
-    return ToolCallResult.refused(outbound.tool, clean, url=url, method=outbound.method.value)
+    if scanner is None:
+        return ToolCallResult.refused(outbound.tool, reason, method=outbound.method.value)
+    return ToolCallResult.refused(
+        outbound.tool, spoken(reason, scanner), url=scanner.redact(outbound.url), method=outbound.method.value
+    )

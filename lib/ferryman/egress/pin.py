@@ -101,6 +101,19 @@ class Direct:
         return stream
 
 
+class Nowhere:
+    """`Dialer` that dials nothing, for whoever only wants to know what the gate would do."""
+
+    async def dial(
+        self,
+        address: Address,  # noqa: ARG002 - the port's own signature
+        port: int,  # noqa: ARG002 - the port's own signature
+        *,
+        timeout_s: float | None,  # noqa: ARG002 - the port's own signature
+    ) -> httpcore.AsyncNetworkStream:
+        raise httpcore.ConnectError("nothing is dialled here")
+
+
 async def assert_peer(stream: httpcore.AsyncNetworkStream, address: Address, port: int) -> None:
     """Close `stream` and raise `Unpinned` unless its socket is connected to `address` and `port`."""
     peer = stream.get_extra_info("server_addr")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ssl
-import zlib
 from collections.abc import Sequence
 
 import anyio
@@ -15,11 +14,9 @@ from ferryman.domain import refusal
 from ferryman.domain.address import Address
 from ferryman.domain.http import REQUEST_SECONDS, Inbound, Prepared
 from ferryman.domain.refusal import Refused
+from ferryman.egress.body import Body
 from ferryman.egress.pin import Dialer, Pinned, Unpinned
-from ferryman.egress.transport import Transport
-
-_IDENTITY = ("", "identity")
-_GZIP = ("gzip", "x-gzip")
+from ferryman.egress.transport import ANYWHERE, Transport
 
 
 async def send(
@@ -30,13 +27,11 @@ async def send(
     The caller bounds the time. No redirect is followed, no proxy used, no cookie kept, no connection used twice.
     """
     network = Pinned(prepared.url.host, addresses, dialer)
-    transport = Transport(network, tls, target=prepared.url.target, timeout_s=REQUEST_SECONDS)
-    headers = [*prepared.headers, ("connection", "close")]
+    transport = Transport(network, tls, url=prepared.url, timeout_s=REQUEST_SECONDS)
+    headers = [("host", prepared.url.host), *prepared.headers, ("connection", "close")]
     try:
         async with httpx.AsyncClient(transport=transport, follow_redirects=False, trust_env=False) as client:
-            request = httpx.Request(
-                prepared.method.value, f"https://{prepared.url.host}/", headers=headers, content=prepared.body
-            )
+            request = httpx.Request(prepared.method.value, ANYWHERE, headers=headers, content=prepared.body)
             response = await client.send(request, stream=True)
             try:
                 return await _read(response, body_max)
@@ -63,28 +58,16 @@ def _connection(error: BaseException | None) -> str:
 
 
 async def _read(response: httpx.Response, most: int) -> Inbound:
-    coding = response.headers.get("content-encoding", "").strip().lower()
-    if coding not in _IDENTITY + _GZIP:
-        raise Refused(refusal.failed("the answer's content coding is not accepted"))
-    body, size, cut = bytearray(), 0, False
-    inflate = zlib.decompressobj(16 + zlib.MAX_WBITS) if coding in _GZIP else None
+    body = Body(response.headers.get("content-encoding", ""), most)
     async for chunk in response.aiter_raw():
-        size += len(chunk)
-        # One byte more than fits tells a body that is too long from one that just fits.
-        room = most - len(body) + 1
-        try:
-            body += chunk[:room] if inflate is None else inflate.decompress(chunk, room)
-        except zlib.error:
-            raise Refused(refusal.failed("the answer's content coding is broken")) from None
-        if len(body) > most:
-            cut = True
+        if not body.feed(chunk):
             break
     return Inbound(
         status=response.status_code,
         headers=tuple((name.decode("latin-1"), value.decode("latin-1")) for name, value in response.headers.raw),
-        body=bytes(body[:most]),
-        size_bytes=_declared(response, size) if cut else size,
-        cut=cut,
+        body=body.content,
+        size_bytes=_declared(response, body.received) if body.cut else body.received,
+        cut=body.cut,
     )
 
 

@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator
 import httpcore
 import httpx
 
+from ferryman.domain.url import URL
 from ferryman.egress.pin import Pinned
 
 
@@ -23,14 +24,18 @@ class _Stream(httpx.AsyncByteStream):
         await self._response.aclose()
 
 
-class Transport(httpx.AsyncBaseTransport):
-    """Carries one request to `target`, the path and query exactly as they were judged.
+ANYWHERE = "https://upstream.invalid/"
+"""The URL that httpx is told."""
 
-    httpx would normalise a path and log the URL, so the request's own URL names the host only. Its extensions are not passed
-    on: they could name another server, another target, or a tracer.
+
+class Transport(httpx.AsyncBaseTransport):
+    """Carries one request to `url`, exactly as it was judged.
+
+    httpx would normalise a path, decode a host and log both, so the request's own URL says nothing. Its extensions are not
+    passed on: they could name another server, another target, or a tracer.
     """
 
-    def __init__(self, network: Pinned, tls: ssl.SSLContext, *, target: str, timeout_s: float) -> None:
+    def __init__(self, network: Pinned, tls: ssl.SSLContext, *, url: URL, timeout_s: float) -> None:
         self._pool = httpcore.AsyncConnectionPool(
             ssl_context=tls,
             network_backend=network,
@@ -40,15 +45,14 @@ class Transport(httpx.AsyncBaseTransport):
             max_connections=1,
             max_keepalive_connections=0,
         )
-        self._target = target.encode("ascii")
+        self._url = httpcore.URL(scheme=b"https", host=url.host.encode("ascii"), port=None, target=url.target.encode("ascii"))
         self._timeout = dict.fromkeys(("connect", "read", "write", "pool"), timeout_s)
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        url = httpcore.URL(scheme=b"https", host=request.url.raw_host, port=None, target=self._target)
         response = await self._pool.handle_async_request(
             httpcore.Request(
                 method=request.method,
-                url=url,
+                url=self._url,
                 headers=request.headers.raw,
                 content=request.stream,
                 extensions={"timeout": self._timeout},

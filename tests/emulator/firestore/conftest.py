@@ -34,9 +34,11 @@ class Served:
 
 
 @asynccontextmanager
-async def serving(path: Path | None = None, *, clock: Callable[[], datetime], port: int = 0) -> AsyncIterator[Served]:
+async def serving(
+    path: Path | None = None, *, clock: Callable[[], datetime], port: int = 0, indexes: Path | None = None
+) -> AsyncIterator[Served]:
     """An emulator that answers for as long as the block runs."""
-    firestore = Firestore(path=path, clock=clock)
+    firestore = Firestore(path=path, clock=clock, indexes=indexes)
     await firestore.start()
     server = grpc.aio.server(options=(*SERVER_OPTIONS, ("grpc.so_reuseport", 0)))
     server.add_generic_rpc_handlers((firestore.handler(),))

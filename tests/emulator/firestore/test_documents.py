@@ -60,6 +60,12 @@ async def test_a_stale_update_time_is_a_failed_precondition(client: AsyncClient)
         await document.update({"a": 3}, option=client.write_option(last_update_time=stale.update_time))
 
 
+async def test_an_update_time_of_what_is_missing_is_a_failed_precondition(client: AsyncClient, clock) -> None:
+    option = client.write_option(last_update_time=clock.now)
+    with pytest.raises(exceptions.FailedPrecondition):
+        await client.document("c/d").update({"a": 3}, option=option)
+
+
 async def test_an_update_time_in_the_future_is_invalid(client: AsyncClient) -> None:
     document = client.document("c/d")
     written = await document.set({"a": 1})
@@ -71,6 +77,12 @@ async def test_an_update_time_in_the_future_is_invalid(client: AsyncClient) -> N
 async def test_a_write_that_changes_nothing_keeps_the_update_time(client: AsyncClient) -> None:
     first = await client.document("c/d").set({"a": 1})
     second = await client.document("c/d").set({"a": 1})
+    assert second.update_time == first.update_time
+
+
+async def test_a_transform_that_changes_nothing_keeps_the_update_time(client: AsyncClient) -> None:
+    first = await client.document("c/d").set({"a": 1, "tags": ["x"]})
+    second = await client.document("c/d").update({"a": firestore.Maximum(1), "tags": firestore.ArrayUnion(["x"])})
     assert second.update_time == first.update_time
 
 

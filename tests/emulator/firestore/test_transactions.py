@@ -205,6 +205,24 @@ async def test_reads_do_not_wait_for_a_retry_that_has_the_turn(client: AsyncClie
     assert (await document.get()).get("n") == 100
 
 
+async def test_a_write_whose_time_runs_out_in_the_queue_is_deadline_exceeded_and_never_written(client: AsyncClient) -> None:
+    document = client.document("c/d")
+    await document.set({"n": 0})
+    first = await begun(client)
+    await increment(first, document)
+    await document.set({"n": 1})
+    with pytest.raises(exceptions.Aborted):
+        await first._commit()
+    retry = client.transaction()
+    await retry._begin(retry_id=first.id)
+    await increment(retry, document)
+    with pytest.raises(exceptions.DeadlineExceeded):
+        await document.set({"n": 100}, retry=None, timeout=0.05)
+    await retry._commit()
+    await document.set({"m": 1}, merge=True)
+    assert (await document.get()).to_dict() == {"n": 2, "m": 1}
+
+
 async def test_two_transactions_of_one_task_do_not_wait_for_each_other(client: AsyncClient) -> None:
     document = client.document("c/d")
     await document.set({"n": 0})

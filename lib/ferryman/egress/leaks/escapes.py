@@ -56,7 +56,7 @@ def backslashes(text: str) -> str:
         for escape, character in _PLAIN_ESCAPES:
             text = text.replace(escape, character)
         return text
-    text = _mended(_BACKSLASH.sub(_escaped, text))
+    text = mended(_BACKSLASH.sub(_escaped, text))
     return _PAIR.sub(lambda found: found[0].encode("utf-16", "surrogatepass").decode("utf-16"), text)
 
 
@@ -65,7 +65,7 @@ def percents(text: str) -> str:
     if "%" not in text:
         return text
     text = _PERCENT_U.sub(lambda found: _character(found[1], 16), text)
-    return _mended(_PERCENT.sub(lambda found: _character(found[1], 16), text))
+    return mended(_PERCENT.sub(lambda found: _character(found[1], 16), text))
 
 
 def plain(text: str) -> str:
@@ -73,7 +73,7 @@ def plain(text: str) -> str:
     return text if text.isascii() else unicodedata.normalize("NFKC", text.translate(PLAIN))
 
 
-def _mended(text: str) -> str:
+def mended(text: str) -> str:
     """`text` with characters put back together whose UTF-8 bytes were written out one by one."""
     return text if text.isascii() else _BYTEWISE.sub(_utf8, text)
 

@@ -32,9 +32,7 @@ _ATBASH = str.maketrans(
     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ", "zyxwvutsrqponmlkjihgfedcbaZYXWVUTSRQPONMLKJIHGFEDCBA"
 )
 _SMALL, _CAPITAL = "abcdefghijklmnopqrstuvwxyz", "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-_SHIFTS = [
-    str.maketrans(_SMALL + _CAPITAL, _SMALL[by:] + _SMALL[:by] + _CAPITAL[by:] + _CAPITAL[:by]) for by in range(26)
-]
+_SHIFTS = [str.maketrans(_SMALL + _CAPITAL, _SMALL[by:] + _SMALL[:by] + _CAPITAL[by:] + _CAPITAL[:by]) for by in range(26)]
 _BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 _BASE32_HEX = bytes.maketrans(b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567", b"0123456789ABCDEFGHIJKLMNOPQRSTUV")
 _BASE85_Z = bytes.maketrans(
@@ -43,17 +41,20 @@ _BASE85_Z = bytes.maketrans(
 )
 
 
-def needles(value: str) -> Iterator[bytes]:
-    """Skeletons of `value` in every form; a body whose skeleton holds one of them holds the value, or 16 characters of it."""
+def needles(value: str) -> Iterator[tuple[bytes, bool]]:
+    """Skeletons of `value` in every form, and whether it is a coded one, whose rim in a text belongs to it as well.
+
+    A body whose skeleton holds one of them holds the value, or 16 characters of it.
+    """
     for whole in parts(value):
         plain = skeleton(whole)
         if len(plain) < PLAIN_MIN:
             continue
-        yield plain
-        yield plain[::-1]
-        yield from (found for found in map(skeleton, _coded(whole)) if len(found) >= CODED_MIN)
+        yield plain, False
+        yield plain[::-1], False
+        yield from ((found, True) for found in map(skeleton, _coded(whole)) if len(found) >= CODED_MIN)
     for secret in secret_parts(value):
-        yield from _windows(skeleton(secret))
+        yield from ((window, False) for window in _windows(skeleton(secret)))
 
 
 def parts(value: str) -> tuple[str, ...]:
@@ -116,9 +117,7 @@ def _contents(value: str) -> Iterator[bytes]:
         yield bytes.fromhex(value)
 
 
-def _cores(
-    encode: Callable[[bytes], bytes], size: int, width: int, content: bytes, *, whole: bool = False
-) -> Iterator[bytes]:
+def _cores(encode: Callable[[bytes], bytes], size: int, width: int, content: bytes, *, whole: bool = False) -> Iterator[bytes]:
     """What stays of `content` wherever it begins in a longer encoded stream: groups of `size` bytes become `width` characters.
 
     With `whole`, a character depends on all of its group, so that only whole groups stay.

@@ -17,7 +17,7 @@ DEEP_CHARACTERS = 65_536
 
 WITHHELD = "[withheld: too deeply encoded to be checked]"
 _CODED = re.compile(r"[A-Za-z0-9+/_-]*+={0,2}")
-_CODED_BACK = re.compile(r"[A-Za-z0-9+/_-]*+")
+_CODED_BACK = re.compile(r"[A-Za-z0-9+/_%\\-]*+")
 _TOKENS = re.compile(r"([\s\"'<>,;(){}\[\]]+)")
 
 
@@ -94,6 +94,8 @@ def _merged(text: str, spans: list[Span]) -> list[tuple[int, int, str]]:
 
 
 def _widened(text: str, span: Span) -> tuple[int, int]:
+    if not span.coded:
+        return span.start, span.end
     # The rim of an encoded secret holds bits of it that no needle covers.
     before = _CODED_BACK.match(text[max(0, span.start - 512) : span.start][::-1])
     after = _CODED.match(text, span.end)

@@ -8,17 +8,18 @@ import re
 import zlib
 from collections.abc import Iterator
 
+from ferryman.egress.leaks.escapes import mended
 from ferryman.egress.leaks.skeleton import skeleton
 
 INFLATED_MAX = 1_048_576
 INFLATIONS_MAX = 8
 """Compressed streams looked into, in one run."""
 
-LONG = 28
-"""A base64 run of this many characters is decoded in every alignment, for what in it is not plain ASCII."""
+COMPRESSED_MIN = 28
+"""Characters of base64 from which on a compressed stream is looked for in every alignment."""
 
-LONGER = 40
-"""From here on, also for characters beyond ASCII."""
+BEYOND_ASCII_MIN = 40
+SHORT = 512
 
 _PRINTABLE = bytes(range(0x20, 0x7F)) + b"\t\n\r"
 _SAMPLE = 24
@@ -31,6 +32,7 @@ _BASE64_ASCII = re.compile(rf"(?:[A-Za-f][{_SECOND}][{_THIRD}][A-Za-z0-9+/]){{4,
 """Base64 of ASCII shows in the bits that ASCII leaves empty, and so does its alignment."""
 
 _BASE64_LINES = re.compile(r"(?m)^[ \t]*+[A-Za-z0-9+/]{4,}+={0,2}[ \t]*\r?\n[ \t]*+[A-Za-z0-9+/]{4,}+={0,2}[ \t]*\r?$")
+_BASE64_BLOCK = re.compile(r"[A-Za-z0-9+/]{4,}+(?:[ \t]*+\r?\n[ \t]*+[A-Za-z0-9+/]{4,}+)+")
 _BREAK = re.compile(r"\s+")
 _BASE32 = re.compile(r"(?<![A-Za-z0-9])(?:[A-Z2-7]{16,}+|[a-z2-7]{16,}+)(?![A-Za-z0-9])")
 _HEX = re.compile(r"(?<![0-9A-Fa-f])[0-9A-Fa-f]{16,}+")
@@ -47,19 +49,30 @@ _BIT_SHAPE = bytes.maketrans(b"01", b"bb")
 _DIGIT_SHAPE = bytes.maketrans(b"0123456789", b"d" * 10)
 
 
-def decoded(text: str, seen: set[str]) -> Iterator[bytes]:
-    """What the runs of `text` stand for, one sequence of bytes for each notation and alignment. `seen` grows by its runs."""
+def decoded(text: str, seen: set[str]) -> Iterator[tuple[bytes, bool]]:
+    """What the runs of `text` stand for, and whether it is worth decoding further. `seen` grows by the runs of base64.
+
+    The runs of one notation come together: a secret may be split over neighbouring ones.
+    """
     bare = skeleton(text)
-    yield from _base64_runs(text, seen)
+    yield from _pooled(_base64_runs(text, seen))
     if b"x" * 16 in bare.translate(_HEX_SHAPE) or text.count("0x") + text.count("0X") + text.count("\\x") >= 8:
-        yield from _hexadecimal(text)
+        for pool in _hexadecimal(text):
+            yield from _pooled((each, readable(each)) for each in pool)
     if b"d" * 16 in bare.translate(_DIGIT_SHAPE) or text.count("(") >= 8:
-        yield from _codes(text)
+        yield from ((each, readable(each)) for each in _codes(text))
         if b"b" * 56 in bare.translate(_BIT_SHAPE):
-            yield from _bits(text)
-    base32 = [_base32(found[0]) for found in _BASE32.finditer(text)]
-    if base32:
-        yield b"\n".join(base32)
+            yield from ((each, readable(each)) for each in _bits(text))
+    yield from _pooled((each, readable(each)) for each in (_base32(found[0]) for found in _BASE32.finditer(text)))
+
+
+def _pooled(contents: Iterator[tuple[bytes, bool]]) -> Iterator[tuple[bytes, bool]]:
+    pools: dict[bool, list[bytes]] = {True: [], False: []}
+    for content, promising in contents:
+        pools[promising].append(content)
+    for promising, pool in pools.items():
+        if pool:
+            yield b"\n".join(pool), promising
 
 
 def readable(content: bytes) -> bool:
@@ -68,7 +81,7 @@ def readable(content: bytes) -> bool:
         content = content.replace(b"\0", b"")  # UTF-16
     middle = len(content) // 2
     samples = (content[:_SAMPLE], content[middle : middle + _SAMPLE], content[-_SAMPLE:])
-    return any(_utf8(each) if not each.isascii() else len(each) >= 6 and not each.translate(None, _PRINTABLE) for each in samples)
+    return any(_plain(each) if each.isascii() else _utf8(each) for each in samples)
 
 
 def text_of(content: bytes) -> str:
@@ -77,8 +90,7 @@ def text_of(content: bytes) -> str:
         content = content[2:]
     if content.count(0) * 3 > len(content):
         content = content.replace(b"\0", b"")
-    text = content.decode("utf-8", "replace")
-    return text if text.count("\ufffd") * 8 <= len(text) else content.decode("latin-1")
+    return mended(content.decode("latin-1"))
 
 
 def inflated(content: bytes) -> Iterator[bytes]:
@@ -94,36 +106,51 @@ def inflated(content: bytes) -> Iterator[bytes]:
             yield opened
 
 
+def _plain(sample: bytes) -> bool:
+    return len(sample) >= 6 and not sample.translate(None, _PRINTABLE)
+
+
 def _utf8(sample: bytes) -> bool:
     if len(sample) < 12:
         return False
     # A character may be cut at either end of the sample.
     text = sample.decode("utf-8", "ignore")
-    return len(text.encode()) >= len(sample) - 5 and not _CONTROL.search(text)
+    return len(text.encode()) >= len(sample) - 6 and not _CONTROL.search(text)
 
 
-def _base64_runs(text: str, seen: set[str]) -> Iterator[bytes]:
+def _base64_runs(text: str, seen: set[str]) -> Iterator[tuple[bytes, bool]]:
     if "-" in text or "_" in text:
         text = text.replace("-", "+").replace("_", "/")
+    runs = _BASE64.findall(text)
     if "\n" in text and _BASE64_LINES.search(text):
-        text = f"{text}\n\n{_BREAK.sub('', text)}"
-    runs = [run for run in _BASE64.findall(text) if run not in seen]
-    seen.update(runs)
-    # One pool for all: a secret may be split over neighbouring runs.
-    pool = [content for run in runs for content in _alignments(run)]
-    if pool:
-        yield b"\n".join(pool)
+        runs += [_BREAK.sub("", found[0]) for found in _BASE64_BLOCK.finditer(text)]
+    # What is all hexadecimal is read as that.
+    fresh = [run for run in runs if run not in seen and run.strip("0123456789abcdef")]
+    seen.update(fresh)
+    for run in fresh:
+        yield from _short(run) if len(run) <= SHORT else _long(run)
 
 
-def _alignments(run: str) -> Iterator[bytes]:
+def _short(run: str) -> Iterator[tuple[bytes, bool]]:
     offsets = {found.start() % 4 for found in _BASE64_ASCII.finditer(run)}
     for offset in range(4):
         if offset in offsets:
-            yield _base64(run[offset:])
-        elif len(run) >= LONG:
+            yield _base64(run[offset:]), True
+        elif len(run) >= COMPRESSED_MIN:
             content = _base64(run[offset:])
-            if _COMPRESSED.search(content) if len(run) < LONGER else readable(content) or _COMPRESSED.search(content):
-                yield content
+            promising = len(run) >= BEYOND_ASCII_MIN and readable(content)
+            if promising or _COMPRESSED.search(content):
+                yield content, promising
+
+
+def _long(run: str) -> Iterator[tuple[bytes, bool]]:
+    for offset in range(4):
+        content = _base64(run[offset:])
+        yield content, readable(content)
+    # Of a picture or an archive only what reads as text, with what stands around it.
+    for found in _BASE64_ASCII.finditer(run):
+        if found.end() - found.start() >= 24:
+            yield _base64(run[max(found.start() % 4, found.start() - 64) : found.end() + 64]), True
 
 
 def _base64(run: str) -> bytes:
@@ -140,14 +167,14 @@ def _base32(run: str) -> bytes:
         return b""
 
 
-def _hexadecimal(text: str) -> Iterator[bytes]:
+def _hexadecimal(text: str) -> Iterator[list[bytes]]:
     runs = _HEX.findall(text) if b"x" * 16 in text.lower().encode("ascii", "replace").translate(_HEX_SHAPE) else []
     marked = _HEX_MARK.sub(" ", text) if text.count("0x") + text.count("0X") + text.count("\\x") >= 8 else text
     apart = [re.sub(r"[^0-9A-Fa-f]", "", found[0]) for found in _HEX_APART.finditer(marked)]
     for offset in (0, 1):
         pool = [bytes.fromhex(run[offset : len(run) - (len(run) - offset) % 2]) for run in (*runs, *(() if offset else apart))]
         if pool:
-            yield b"\n".join(pool)
+            yield pool
 
 
 def _codes(text: str) -> Iterator[bytes]:

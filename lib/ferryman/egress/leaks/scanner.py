@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -28,11 +28,12 @@ class Finding:
 
 
 class Span(NamedTuple):
-    """Where a credential stands in a text: half open, in characters."""
+    """Where a credential stands in a text: half open, in characters. `coded`: what borders on it may be part of its code."""
 
     start: int
     end: int
     name: str
+    coded: bool
 
 
 class Scanner:
@@ -40,20 +41,19 @@ class Scanner:
 
     def __init__(self, credentials: Iterable[Credential]) -> None:
         self._exact: list[tuple[str, str]] = []
-        owners: dict[bytes, str] = {}
+        owners: dict[bytes, tuple[str, bool]] = {}
         for credential in credentials:
             value = credential.secret.reveal()
-            for needle in needles(value):
-                owners.setdefault(needle, credential.name)
+            for needle, coded in needles(value):
+                owners.setdefault(needle, (credential.name, coded))
             self._exact += [
                 (part, credential.name) for part in parts(value) if len(part) >= EXACT_MIN and len(skeleton(part)) < PLAIN_MIN
             ]
-        self._names = list(owners.values())
-        self._lengths = [len(needle) for needle in owners]
+        self._found = list(owners.values())
         self._automaton = BytesAhoCorasick(list(owners), implementation=Implementation.NoncontiguousNFA) if owners else None
 
     def __repr__(self) -> str:
-        return f"Scanner({len(set(self._names))} credentials)"
+        return f"Scanner({len({name for name, _ in self._found})} credentials)"
 
     def outbound(self, outbound: Outbound) -> Finding | None:
         """The first credential found in anything the model supplied for a request."""
@@ -84,14 +84,14 @@ class Scanner:
     def spans(self, text: str) -> list[Span]:
         """Where credentials stand in `text` as it is, in the forms that need no decoding first."""
         found = [
-            Span(start, start + len(value), name)
+            Span(start, start + len(value), name, False)
             for value, name in self._exact
             for start in redaction.occurrences(text, value)
         ]
         hits = self._automaton.find_matches_as_indexes(skeleton(text), overlapping=True) if self._automaton else []
         if hits:
             places = positions(text)
-            found += [Span(places[first], places[last - 1] + 1, self._names[index]) for index, first, last in hits]
+            found += [Span(places[first], places[last - 1] + 1, *self._found[index]) for index, first, last in hits]
         return found
 
     def redact(self, text: str) -> str:
@@ -102,15 +102,11 @@ class Scanner:
         """A JSON value with every credential in its keys and texts replaced. What was split over several goes as a whole."""
         return redaction.redact_json(value, self)
 
-    def split(self, texts: Sequence[str]) -> str | None:
-        """The credential whose pieces `texts` are, if they are any's."""
-        return self._shallow("".join(texts))
-
     def _shallow(self, view: str | bytes) -> str | None:
         if self._automaton is not None:
             hits = self._automaton.find_matches_as_indexes(skeleton(view))
             if hits:
-                return self._names[hits[0][0]]
+                return self._found[hits[0][0]][0]
         for value, name in self._exact:
             if (value in view) if isinstance(view, str) else (value.encode() in view):
                 return name

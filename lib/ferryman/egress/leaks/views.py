@@ -41,12 +41,12 @@ def views(text: str) -> Iterator[str | bytes]:
             raise TooDeep
         yield current
         waiting += (each for each in _rewritten(current) if each not in seen)
-        for content in runs.decoded(current, decoded):
-            for opened in (content, *runs.inflated(content)):
-                if opened is not content or runs.readable(opened):
-                    waiting.append(runs.text_of(opened))
-                else:
-                    yield opened
+        for content, promising in runs.decoded(current, decoded):
+            waiting += (runs.text_of(opened) for opened in runs.inflated(content))
+            if promising:
+                waiting.append(runs.text_of(content))
+            else:
+                yield content
 
 
 def _turned(text: str) -> Iterator[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,6 +14,7 @@ import ferryman
 LOCATION = "us-central1"
 QUEUE = "executions"
 QUEUE_CALLER = "ferryman-queue"
+ID_CHARACTERS_MAX = 40
 MODEL_TALKER = "orchestrator"
 """The one function that talks to models, and so the only one that gets a model key."""
 
@@ -48,10 +50,16 @@ def account(identity: str, project: str) -> str:
     return f"{identity}@{project}.iam.gserviceaccount.com"
 
 
+def integration_id(host: str) -> str:
+    """The id of the integration that stands for a host of the user's own: its name in the letters ids are made of."""
+    words = re.sub(r"[^a-z0-9]+", "_", host.lower()).strip("_")
+    return (words if words[:1].isalpha() else f"host_{words}")[:ID_CHARACTERS_MAX]
+
+
 def integration(host: str) -> dict[str, Any]:
-    """The integration that a host of the user's own is approved by; its id is the host's name."""
+    """The integration that a host of the user's own is approved by."""
     return {
-        "id": host,
+        "id": integration_id(host),
         "name": host,
         "description": "A server of your own, mapped into the local stack.",
         "category": "local",

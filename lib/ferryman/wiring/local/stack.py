@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import socket
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
@@ -22,6 +23,7 @@ from ferryman.wiring.local.process import Cloud, NotStarted, spawn
 
 PROJECT = "ferryman-local"
 TEND_S = 2.0
+GREETING_S = 30.0
 
 Tell = Callable[[str], None]
 
@@ -113,7 +115,7 @@ async def _running(wanted: Wanted, tell: Tell) -> AsyncIterator[Stack]:
                 cloud=cloud,
             )
             if wanted.api_port and not running.url.endswith(f":{wanted.api_port}"):
-                raise NotStarted(f"port {wanted.api_port} is busy; choose another with --api-port, or leave it out")
+                raise _busy(wanted.api_port)
             try:
                 await _set_up(running, wanted, tell)
             except Refused as error:
@@ -151,6 +153,17 @@ async def _set_up(running: Stack, wanted: Wanted, tell: Tell) -> None:
     tell(f"starting {len(rows)} functions: {', '.join(row['name'] for row in rows)}")
     running.environments.update({row["name"]: environment.of(row, around) for row in rows})
     await asyncio.gather(*(running.admin.start(name, env) for name, env in running.environments.items()))
+    await _greet(running)
+
+
+async def _greet(running: Stack) -> None:
+    """Ask the API whether it is well: a function starts before it is made, and a setting it cannot use shows only then."""
+    async with httpx.AsyncClient(trust_env=False, timeout=GREETING_S) as http:
+        answer = await http.get(f"{running.url}/healthz")
+    if answer.is_error:
+        log = running.data / "logs" / "api.log"
+        last = (log.read_text(errors="replace").strip().splitlines() or ["nothing"])[-1]
+        raise NotStarted(f"the api answers {answer.status_code}; the last line of {log} is: {last}")
 
 
 def _leave_note(running: Stack, key_file: Path) -> None:
@@ -163,5 +176,15 @@ def _ask_port(data: Path, port: int) -> None:
     # the local cloud keeps the ports it had in this file, and takes them again where they are free
     file = data / "ports.json"
     if port:
+        with socket.socket() as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                probe.bind(("127.0.0.1", port))
+            except OSError as error:
+                raise _busy(port) from error
         known = json.loads(file.read_text()) if file.exists() else {}
         file.write_text(json.dumps({**known, "functions/api": port}))
+
+
+def _busy(port: int) -> NotStarted:
+    return NotStarted(f"port {port} is busy; choose another with --api-port, or leave it out for a free one")

@@ -1,0 +1,238 @@
+"""`python -m bench.firestore`: what ours and Google's emulator do in a second, side by side.
+
+Rates are the server's own: raw calls, 32 in flight, median of five rounds. Ours runs as `python -m emulator` on a folder,
+so that every write is on the disk when it is answered; Google's keeps all in memory.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import json
+import os
+import signal
+import statistics
+import sys
+import tempfile
+import time
+import uuid
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import click
+import grpc
+from rich.console import Console
+from rich.table import Table
+
+from emulator.firestore.official import find, official
+from emulator.firestore.wire import Document, message
+
+IN_FLIGHT, ROUNDS = 32, 5
+PAGE, DOCUMENTS = 20, 10_000
+SINGLE_CALLS, SETS, TRANSACTIONS = 300, 2_000, 200
+HOT_CLIENTS, HOT_SECONDS = 16, 60.0
+TEXT = "x" * 200
+FIGURES = {
+    "ready, s (median of 5 starts)": "≤ 1.0",
+    "idle memory, MiB (RSS)": "≤ 100",
+    "set, p50 ms": "≤ 2",
+    "get, p50 ms": "≤ 2",
+    f"newest {PAGE} of {DOCUMENTS:,}, p50 ms": "≤ 30",
+    f"{PAGE} of a tenth of {DOCUMENTS:,}, p50 ms": "≤ 30",
+    f"sets/s, {IN_FLIGHT} in flight": "≥ 1,000",
+    f"transactions/s on one document, {HOT_CLIENTS} clients": "≥ 150",
+}
+"""What is measured, and the goal of ours."""
+
+
+class Calls:
+    """Raw calls on one database of an emulator."""
+
+    def __init__(self, channel: grpc.aio.Channel) -> None:
+        self.database = f"projects/{uuid.uuid4().hex}/databases/(default)"
+        self._root = f"{self.database}/documents"
+        self._channel = channel
+        self._commit = self._call("Commit", message("CommitResponse"))
+        self._get = self._call("GetDocument", Document)
+        self._begin = self._call("BeginTransaction", message("BeginTransactionResponse"))
+        self._query = self._call("RunQuery", message("RunQueryResponse"), stream=True)
+
+    def _call(self, name: str, response: Any, *, stream: bool = False) -> Any:
+        make = self._channel.unary_stream if stream else self._channel.unary_unary
+        return make(
+            f"/google.firestore.v1.Firestore/{name}",
+            request_serializer=lambda request: request.SerializeToString(),
+            response_deserializer=response.FromString,
+        )
+
+    async def set(self, number: int, *, transaction: bytes = b"", count: int | None = None) -> None:
+        fields = {
+            "n": {"integer_value": number if count is None else count},
+            "tenth": {"integer_value": number % 10},
+            "text": {"string_value": TEXT},
+        }
+        write = {"update": {"name": f"{self._root}/c/{number}", "fields": fields}}
+        await self._commit(message("CommitRequest")(database=self.database, writes=[write], transaction=transaction))
+
+    async def get(self, number: int, *, transaction: bytes = b"") -> Any:
+        request = message("GetDocumentRequest")(name=f"{self._root}/c/{number}")
+        if transaction:
+            request.transaction = transaction
+        return await self._get(request)
+
+    async def page(self, tenth: int | None) -> None:
+        """The page with the highest numbers, of all documents or of one tenth."""
+        query: dict[str, Any] = {
+            "from_": [{"collection_id": "c"}],
+            "order_by": [{"field": {"field_path": "n"}, "direction": 2}],
+            "limit": {"value": PAGE},
+        }
+        if tenth is not None:
+            value = {"field": {"field_path": "tenth"}, "op": 5, "value": {"integer_value": tenth}}
+            query["where"] = {"field_filter": value}
+        responses = self._query(message("RunQueryRequest")(parent=self._root, structured_query=query))
+        found = [each async for each in responses if each.HasField("document")]
+        assert len(found) == PAGE
+
+    async def increment(self, number: int) -> None:
+        """Read and write one document in a transaction, with as many attempts as it takes."""
+        retried = b""
+        for _ in itertools.count():
+            options = {"read_write": {"retry_transaction": retried}}
+            request = message("BeginTransactionRequest")(database=self.database, options=options)
+            retried = token = (await self._begin(request)).transaction
+            try:
+                count = (await self.get(number, transaction=token)).fields["n"].integer_value
+                await self.set(number, transaction=token, count=count + 1)
+            except grpc.aio.AioRpcError as error:
+                if error.code() is not grpc.StatusCode.ABORTED:
+                    raise
+            else:
+                return
+
+
+async def rate(call: Callable[[int], Awaitable[object]], total: int, in_flight: int) -> float:
+    """Calls a second, the numbers from 0 shared between as many workers."""
+    numbers, began = iter(range(total)), time.perf_counter()
+
+    async def work() -> None:
+        for number in numbers:
+            await call(number)
+
+    async with asyncio.TaskGroup() as group:
+        for _ in range(in_flight):
+            group.create_task(work())
+    return total / (time.perf_counter() - began)
+
+
+async def p50_ms(call: Callable[[int], Awaitable[object]], total: int) -> float:
+    took = []
+    for number in range(total):
+        began = time.perf_counter()
+        await call(number)
+        took.append(time.perf_counter() - began)
+    return statistics.median(took) * 1_000
+
+
+@asynccontextmanager
+async def ours() -> AsyncIterator[tuple[str, int]]:
+    """`python -m emulator`, durable, in a folder of its own: its address and its process."""
+    with tempfile.TemporaryDirectory() as folder:
+        ready = Path(folder) / "ready.json"
+        process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-m", "emulator", "--data", f"{folder}/data", "--ready-file", str(ready)),
+            stdout=asyncio.subprocess.DEVNULL,
+            start_new_session=True,
+        )
+        try:
+            async with asyncio.timeout(60):
+                while not ready.exists():  # noqa: ASYNC110 - another process writes it
+                    await asyncio.sleep(0.005)
+            yield json.loads(ready.read_text())["env"]["FIRESTORE_EMULATOR_HOST"], process.pid
+        finally:
+            process.send_signal(signal.SIGTERM)
+            await process.wait()
+
+
+def resident_mib(group: int) -> float:
+    """The memory of all processes of a group."""
+    pages = 0
+    for status in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            if int(status.read_text().rpartition(")")[2].split()[2]) == group:
+                pages += int((status.parent / "statm").read_text().split()[1])
+        except (OSError, ValueError):
+            continue
+    return pages * os.sysconf("SC_PAGESIZE") / 2**20
+
+
+async def measured(start: Callable[[], Any], say: Callable[[str], None]) -> dict[str, float]:
+    """All figures of one emulator."""
+    names, took = iter(FIGURES), []
+    for _ in range(ROUNDS):
+        began = time.perf_counter()
+        async with start() as (address, group):
+            async with grpc.aio.insecure_channel(address) as channel:
+                await Calls(channel).set(0)
+            took.append(time.perf_counter() - began)
+    figures = {next(names): statistics.median(took)}
+    say(f"ready {figures}")
+    async with start() as (address, group), grpc.aio.insecure_channel(address) as channel:
+        calls = Calls(channel)
+        await calls.set(0)
+        figures[next(names)] = resident_mib(group)
+        await rate(calls.set, DOCUMENTS, IN_FLIGHT)
+        figures[next(names)] = await p50_ms(calls.set, SINGLE_CALLS)
+        figures[next(names)] = await p50_ms(calls.get, SINGLE_CALLS)
+        figures[next(names)] = await p50_ms(lambda _: calls.page(None), SINGLE_CALLS // 10)
+        figures[next(names)] = await p50_ms(lambda number: calls.page(number % 10), SINGLE_CALLS // 10)
+        say(f"one at a time {figures}")
+        figures[next(names)] = statistics.median([await rate(calls.set, SETS, IN_FLIGHT) for _ in range(ROUNDS)])
+        say(f"sets {figures}")
+        figures[next(names)] = await hot_rate(calls, say)
+    return figures
+
+
+async def hot_rate(calls: Calls, say: Callable[[str], None]) -> float:
+    """Transactions a second on one document, or how many of them a minute saw when it was not enough."""
+    done = 0
+
+    async def once(_: int) -> None:
+        nonlocal done
+        await calls.increment(0)
+        done += 1
+
+    try:
+        async with asyncio.timeout(HOT_SECONDS):
+            return statistics.median([await rate(once, TRANSACTIONS, HOT_CLIENTS) for _ in range(ROUNDS)])
+    except TimeoutError:
+        say(f"{done} of {ROUNDS * TRANSACTIONS} transactions on one document were done in {HOT_SECONDS:.0f} s")
+        return done / HOT_SECONDS
+
+
+@click.command()
+def main() -> None:
+    """Measure, print a table, and end with 1 when a goal of ours was missed."""
+    console = Console()
+    console.print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}, Python {sys.version.split()[0]}")
+    results = {"ours, durable": asyncio.run(measured(ours, lambda text: console.print(f"ours: {text}", style="dim")))}
+    if (script := find()) is None:
+        console.print("Google's Firestore emulator is not installed here, or Java is not.")
+    else:
+        say = lambda text: console.print(f"official: {text}", style="dim")  # noqa: E731 - one line, used once
+        results["official, in memory"] = asyncio.run(measured(lambda: official(script), say))
+    table = Table("", *results, "goal")
+    missed = []
+    for name, goal in FIGURES.items():
+        table.add_row(name, *(f"{r[name]:,.2f}" if name in r else "–" for r in results.values()), goal)
+        figure, bound = results["ours, durable"].get(name), float(goal[2:].replace(",", ""))
+        if figure is None or (figure > bound if goal.startswith("≤") else figure < bound):
+            missed.append(name)
+    console.print(table)
+    sys.exit(f"Missed: {'; '.join(missed)}" if missed else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""The same random steps on several Firestores, whose answers must agree."""

@@ -1,0 +1,83 @@
+"""`python -m bench.firestore_compare --steps 5000`: ours and Google's emulator, step by step."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import uuid
+from contextlib import AsyncExitStack
+
+import click
+import grpc
+from hypothesis import HealthCheck, Phase, seed, settings
+from hypothesis.stateful import run_state_machine_as_test
+
+from bench.firestore_compare.machine import Plays, machine
+from bench.firestore_compare.model import Model
+from bench.firestore_compare.player import Player
+from emulator.conformance import ours
+from emulator.firestore.official import find, official
+
+STEPS_PER_RUN = 50
+
+
+@click.command()
+@click.option("--steps", default=5_000, show_default=True, help="At least so many steps.")
+@click.option("--seed", "first", default=0, help="Where the random choice begins; the same choices come again with it.")
+def main(steps: int, first: int) -> None:
+    """Play random writes, transactions and queries on this emulator, on Google's where it is installed, and on a model.
+
+    Ends with the number of steps on which all agreed; a disagreement is told in the shortest sequence that shows it,
+    and the exit status is 1.
+    """
+    loop = asyncio.new_event_loop()
+    closing = AsyncExitStack()
+    try:
+        sys.exit(compare(loop, closing, steps, first))
+    finally:
+        loop.run_until_complete(closing.aclose())
+        loop.close()
+
+
+def compare(loop: asyncio.AbstractEventLoop, closing: AsyncExitStack, steps: int, number: int) -> int:
+    """The exit status."""
+
+    async def opened() -> dict[str, grpc.aio.Channel]:
+        addresses = {"ours": await closing.enter_async_context(ours())}
+        if (script := find()) is None:
+            click.echo("Google's Firestore emulator is not installed here, or Java is not: only the model is compared with.")
+        else:
+            addresses["official"], _ = await closing.enter_async_context(official(script))
+        return {
+            name: await closing.enter_async_context(grpc.aio.insecure_channel(address)) for name, address in addresses.items()
+        }
+
+    channels, taken = loop.run_until_complete(opened()), 0
+
+    def players() -> dict[str, Plays]:
+        project = f"p-{uuid.uuid4().hex}"
+        return {"model": Model(), **{name: Player(channel, project) for name, channel in channels.items()}}
+
+    def count() -> None:
+        nonlocal taken
+        taken += 1
+
+    profile = settings(
+        max_examples=20,
+        stateful_step_count=STEPS_PER_RUN,
+        deadline=None,
+        database=None,
+        suppress_health_check=list(HealthCheck),
+        phases=(Phase.generate, Phase.shrink),
+    )
+    while taken < steps:
+        played = machine(loop, players, count)
+        run_state_machine_as_test(seed(number)(played), settings=profile)
+        click.echo(f"{taken} steps, seed {number}")
+        number += 1
+    click.echo(f"{taken} steps agreed: {', '.join(['model', *channels])}")
+    return 0
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,235 @@
+"""A player: takes steps on a Firestore at an address, by raw calls, and tells what came of them in comparable values."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import grpc
+
+from bench.firestore_compare.steps import REMOVED, Find, Transact, Write
+from emulator.firestore.wire import Document, StructuredQuery, Value, message, micros
+from emulator.firestore.wire import Write as Wire
+
+SERVICE = "/google.firestore.v1.Firestore/"
+STREAMS = {"BatchGetDocuments", "RunQuery", "RunAggregationQuery"}
+RESPONSES = {"BeginTransaction": "BeginTransactionResponse", "Commit": "CommitResponse"}
+OPERATORS = StructuredQuery.FieldFilter.Operator
+UNARIES = StructuredQuery.UnaryFilter.Operator
+UNARY = {"IS_NULL", "IS_NAN", "IS_NOT_NULL", "IS_NOT_NAN"}
+REQUEST_TIME = 1
+LONG_AGO = 1_577_836_800_000_000
+
+
+class Refused(Exception):  # noqa: N818 - it reads `raise Refused(code)`
+    """A call ended with this status."""
+
+
+class Player:
+    """Plays in a project of its own. Times become the number of the step that set them, so that two can be compared."""
+
+    def __init__(self, channel: grpc.aio.Channel, project: str) -> None:
+        self._channel = channel
+        self.database = f"projects/{project}/databases/(default)"
+        self._root = f"{self.database}/documents"
+        self._step = 0
+        self._times: dict[int, int] = {}
+        self._known: dict[str, list[int]] = {}
+        """The update times that each document has had."""
+
+    async def play(self, step: Any) -> Any:
+        """What a step gave: its values, or the name of the status it was refused with."""
+        self._step += 1
+        if isinstance(step, Transact):
+            return await self._transact(step)
+        try:
+            match step:
+                case str():
+                    return await self._get(step, b"")
+                case Find():
+                    return await self._find(step, b"")
+                case _:
+                    return await self._commit(step, b"")
+        except Refused as refused:
+            return str(refused)
+
+    async def _call(self, name: str, **fields: Any) -> Any:
+        # An empty token would still be a token to the calls that can open a transaction themselves.
+        request = message(f"{name}Request")(**{field: value for field, value in fields.items() if value != b""})
+        response = message(RESPONSES.get(name, f"{name}Response")) if name != "Rollback" else Document
+        make = self._channel.unary_stream if name in STREAMS else self._channel.unary_unary
+        call = make(
+            f"{SERVICE}{name}", request_serializer=type(request).SerializeToString, response_deserializer=response.FromString
+        )
+        metadata = (("google-cloud-resource-prefix", self.database), ("authorization", "Bearer owner"))
+        try:
+            if name in STREAMS:
+                return [each async for each in call(request, metadata=metadata, timeout=30)]
+            return await call(request, metadata=metadata, timeout=30)
+        except grpc.aio.AioRpcError as error:
+            raise Refused(error.code().name) from error
+
+    async def _transact(self, step: Transact) -> Any:
+        options = {"read_only": {}} if step.read_only else {"read_write": {}}
+        token = (await self._call("BeginTransaction", database=self.database, options=options)).transaction
+        told: list[Any] = []
+        try:
+            for read in step.reads:
+                seen = self._get(read, token) if isinstance(read, str) else self._find(read, token)
+                told += [await seen]
+            if step.end == "rollback":
+                await self._call("Rollback", database=self.database, transaction=token)
+                return [*told, "rolled back"]
+            told.append(await self._commit(step.writes, token))
+        except Refused as refused:
+            told.append(str(refused))
+            try:
+                await self._call("Rollback", database=self.database, transaction=token)
+            except Refused:
+                told.append("no rollback")
+            return told
+        if step.end == "twice":
+            try:
+                await self._commit(step.writes, token)
+            except Refused as refused:
+                told.append(str(refused))
+        return told
+
+    async def _commit(self, writes: tuple[Write, ...], token: bytes) -> Any:
+        wires = [self._wire(write) for write in writes]
+        response = await self._call("Commit", database=self.database, writes=wires, transaction=token)
+        told = []
+        for write, result in zip(writes, response.write_results, strict=True):
+            at = micros(result.update_time) if result.HasField("update_time") else None
+            if at is not None:
+                self._known.setdefault(write.document, []).append(at)
+                self._times.setdefault(at, self._step)
+            told.append((self._times[at] if at is not None else None, [plain(each) for each in result.transform_results]))
+        return told
+
+    def _wire(self, write: Write) -> Wire:
+        name = f"{self._root}/{write.document}"
+        match write.kind:
+            case "delete":
+                wire = Wire(delete=name)
+            case "set":
+                wire = Wire(update=Document(name=name, fields={key: value_of(each) for key, each in write.content.items()}))
+            case "update":
+                wire = Wire(update=Document(name=name), update_mask={"field_paths": list(write.content)})
+                for path, each in write.content.items():
+                    if each != REMOVED:
+                        put(wire.update.fields, path, value_of(each))
+            case _:
+                wire = Wire(update=Document(name=name), update_mask={"field_paths": []})
+                for path, (kind, operand) in write.content.items():
+                    step = wire.update_transforms.add(field_path=path)
+                    if kind == "set_to_server_value":
+                        step.set_to_server_value = REQUEST_TIME
+                    elif isinstance(operand, list):
+                        getattr(step, kind).values.extend(value_of(each) for each in operand)
+                        getattr(step, kind).SetInParent()
+                    else:
+                        getattr(step, kind).CopyFrom(value_of(operand))
+        if write.condition in {"exists", "missing"}:
+            wire.current_document.exists = write.condition == "exists"
+        elif write.condition is not None:
+            known = self._known.get(write.document, [LONG_AGO])
+            stale = next((at for at in known if at != known[-1]), known[-1] - 1_000_000)
+            at = known[-1] if write.condition == "current" else stale
+            wire.current_document.update_time.seconds, rest = divmod(at, 1_000_000)
+            wire.current_document.update_time.nanos = rest * 1000
+        return wire
+
+    async def _get(self, document: str, token: bytes) -> Any:
+        name = f"{self._root}/{document}"
+        for response in await self._call("BatchGetDocuments", database=self.database, documents=[name], transaction=token):
+            if response.HasField("found"):
+                return self._told(response.found)
+        return None
+
+    def _told(self, document: Any) -> Any:
+        times = (micros(document.create_time), micros(document.update_time))
+        fields = {key: plain(each) for key, each in sorted(document.fields.items())}
+        return document.name.removeprefix(f"{self._root}/"), fields, [self._times.get(at, "unknown") for at in times]
+
+    async def _find(self, find: Find, token: bytes) -> Any:
+        query = structured(find)
+        if find.total is None:
+            responses = await self._call("RunQuery", parent=self._root, structured_query=query, transaction=token)
+            return [self._told(each.document) for each in responses if each.HasField("document")]
+        total = {"sum": {"field": {"field_path": find.total}}} if find.total else {"count": {}}
+        aggregation = {"structured_query": query, "aggregations": [{"alias": "total", **total}]}
+        responses = await self._call(
+            "RunAggregationQuery", parent=self._root, structured_aggregation_query=aggregation, transaction=token
+        )
+        return plain(responses[0].result.aggregate_fields["total"])
+
+
+def structured(find: Find) -> StructuredQuery:
+    query = StructuredQuery()
+    query.from_.add(collection_id="c", all_descendants=find.group)
+    parts = []
+    for path, operator, operand in find.filters:
+        if operator in UNARY:
+            parts.append({"unary_filter": {"field": {"field_path": path}, "op": UNARIES.Value(operator)}})
+        else:
+            value = {"field": {"field_path": path}, "op": OPERATORS.Value(operator), "value": value_of(operand)}
+            parts.append({"field_filter": value})
+    if parts:
+        query.where.composite_filter.op = 1
+        for part in parts:
+            query.where.composite_filter.filters.add(**part)
+    for path, turned in find.orders:
+        query.order_by.add(field={"field_path": path}, direction=2 if turned else 1)
+    if find.limit:
+        query.limit.value = find.limit
+    query.offset = find.offset
+    for cursor, given in ((query.start_at, find.start), (query.end_at, find.end)):
+        if given is not None and find.orders:
+            cursor.values.append(value_of(given[0]))
+            cursor.before = given[1]
+    return query
+
+
+def put(fields: Any, path: str, value: Value) -> None:
+    *parents, last = path.split(".")
+    for parent in parents:
+        fields = fields[parent].map_value.fields
+    fields[last].CopyFrom(value)
+
+
+def value_of(value: Any) -> Value:
+    """The protobuf value of a plain one."""
+    match value:
+        case None:
+            return Value(null_value=0)
+        case bool():
+            return Value(boolean_value=value)
+        case int():
+            return Value(integer_value=value)
+        case float():
+            return Value(double_value=value)
+        case str():
+            return Value(string_value=value)
+        case bytes():
+            return Value(bytes_value=value)
+        case list():
+            return Value(array_value={"values": [value_of(each) for each in value]})
+    return Value(map_value={"fields": {key: value_of(each) for key, each in value.items()}})
+
+
+def plain(value: Value) -> Any:
+    """What a protobuf value holds, such that equal things print alike; a time of the server's is only "now"."""
+    match value.WhichOneof("value_type"):
+        case None | "null_value":
+            return None
+        case "double_value":
+            return "NaN" if math.isnan(value.double_value) else value.double_value
+        case "array_value":
+            return [plain(each) for each in value.array_value.values]
+        case "map_value":
+            return {key: plain(each) for key, each in sorted(value.map_value.fields.items())}
+        case "timestamp_value":
+            return "now"
+        case kind:
+            return getattr(value, kind)

@@ -1,0 +1,1 @@
+"""The command line and the client, without a stack where none is needed."""

@@ -1,0 +1,124 @@
+"""What the tests of the way out share: a certificate authority, and servers on loopback that behave as told."""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
+from ipaddress import IPv4Address, ip_address
+from pathlib import Path
+
+import httpcore
+import pytest
+
+from emulator.internet.authority import Authority
+from ferryman.domain.address import Address
+from ferryman.egress import tls
+from ferryman.egress.gate import Gate
+from ferryman.egress.pin import PORT, assert_peer
+from ferryman.local.log import KeptLog
+
+PUBLIC = "25.0.0.9"
+Answer = Callable[[bytes, asyncio.StreamWriter], Awaitable[None]]
+
+
+@dataclass
+class Names:
+    """A name table whose every lookup is counted."""
+
+    table: Mapping[str, Sequence[str]]
+    asked: list[str] = field(default_factory=list)
+
+    async def resolve(self, host: str) -> Sequence[Address]:
+        self.asked.append(host)
+        if host not in self.table:
+            raise OSError("unknown")
+        return [ip_address(each) for each in self.table[host]]
+
+
+@dataclass
+class Dialer:
+    """Maps public addresses to loopback ports, and remembers what it was asked to dial."""
+
+    ports: dict[Address, int] = field(default_factory=dict)
+    dialled: list[Address] = field(default_factory=list)
+
+    async def dial(self, address: Address, port: int, *, timeout_s: float | None) -> httpcore.AsyncNetworkStream:
+        assert port == PORT
+        self.dialled.append(address)
+        if address not in self.ports:
+            raise httpcore.ConnectError("nobody there")
+        stream = await httpcore.AnyIOBackend().connect_tcp("127.0.0.1", self.ports[address], timeout=timeout_s)
+        await assert_peer(stream, IPv4Address("127.0.0.1"), self.ports[address])
+        return stream
+
+
+@dataclass
+class World:
+    """A gate, its names, its dialer, its log, and the requests its servers received."""
+
+    authority: Authority
+    names: Names
+    dialer: Dialer
+    log: KeptLog = field(default_factory=KeptLog)
+    requests: list[tuple[str, bytes]] = field(default_factory=list)
+
+    def gate(self, *, within_s: float = 5) -> Gate:
+        context = tls.context(self.authority.path)
+        return Gate(names=self.names, dial=self.dialer, tls=context, tracer=self.log, within_s=within_s, nonce=lambda: "n0")
+
+    @asynccontextmanager
+    async def serve(self, certificate: str, answer: Answer, *, address: str = PUBLIC) -> AsyncIterator[None]:
+        """A TLS server with a certificate for one name, at a public address."""
+
+        async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            try:
+                head = await reader.readuntil(b"\r\n\r\n")
+                lines = head.lower().split(b"\r\n")
+                lengths = [int(line.split(b":")[1]) for line in lines if line.startswith(b"content-length:")]
+                body = await reader.readexactly(lengths[0]) if lengths else b""
+                self.requests.append((certificate, head + body))
+                await answer(head + body, writer)
+            except (OSError, asyncio.IncompleteReadError):
+                pass
+            finally:
+                writer.close()
+                with suppress(OSError):
+                    await writer.wait_closed()
+
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(self.authority.issue(certificate))
+        server = await asyncio.start_server(handle, "127.0.0.1", 0, ssl=context)
+        self.dialer.ports[ip_address(address)] = server.sockets[0].getsockname()[1]
+        try:
+            yield
+        finally:
+            server.close()
+            await asyncio.sleep(0)
+
+
+def reply(
+    body: bytes = b'{"ok":true}', *, status: str = "200 OK", headers: Sequence[str] = (), length: int | None = None
+) -> Answer:
+    """An answer with a body and a true length, or the one given."""
+    lines = [f"HTTP/1.1 {status}", f"content-length: {len(body) if length is None else length}", *headers, "", ""]
+
+    async def answer(_: bytes, writer: asyncio.StreamWriter) -> None:
+        writer.write("\r\n".join(lines).encode() + body)
+        await writer.drain()
+
+    return answer
+
+
+@pytest.fixture(scope="session")
+def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
+    folder: Path = tmp_path_factory.mktemp("authority")
+    return Authority(folder)
+
+
+@pytest.fixture
+def world(authority: Authority) -> World:
+    names = Names({"api.news.test": [PUBLIC], "other.wild.test": [PUBLIC], "private.wild.test": ["10.0.0.1"]})
+    return World(authority=authority, names=names, dialer=Dialer())

@@ -1,0 +1,92 @@
+"""What comes back: a credential that an upstream echoes is taken out before anybody reads it."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ferryman.domain.http import Inbound
+from ferryman.egress.leaks import Scanner
+from ferryman.egress.sanitize import shown
+from tests.egress.plants import NOTATIONS, VALUES, credential, text
+
+SCANNERS = {kind: Scanner([credential(text(40), "OTHER"), credential(value)]) for kind, value in VALUES.items()}
+MARK = "[redacted:NEWS_KEY]"
+
+
+def answer(body: str) -> Inbound:
+    return Inbound(status=200, headers=(("content-type", "text/plain"),), body=body.encode(), size_bytes=len(body))
+
+
+def test_an_echo_in_any_notation_is_redacted() -> None:
+    missed = []
+    for notation, write in NOTATIONS.items():
+        for kind, value in VALUES.items():
+            seen = shown(answer(f'{{"you sent": "{write(value)}", "ok": true}}'), SCANNERS[kind], nonce="0")
+            if MARK not in seen or value in seen or SCANNERS[kind].find(seen):
+                missed.append((notation, kind))
+    total = len(NOTATIONS) * len(VALUES)
+    print(f"leaks, echoed: {total - len(missed)} passed of {total}")
+    assert not missed
+
+
+def test_what_stands_beside_an_echo_stays() -> None:
+    value = VALUES["prefixed"]
+    for written in (value, NOTATIONS["base64"](value), NOTATIONS["percent"](value)):
+        assert SCANNERS["prefixed"].redact(f"before {written} after") == f"before {MARK} after"
+    assert SCANNERS["prefixed"].redact(f"a/b?key={value}&c=d") == f"a/b?key={MARK}&c=d"
+
+
+def test_a_key_put_together_by_stripping_is_redacted() -> None:
+    value = VALUES["short"]
+    assert value not in shown(answer(value[:8] + "\x00​" + value[8:]), SCANNERS["short"], nonce="0")
+
+
+@pytest.mark.parametrize("offset", range(49_960, 50_010, 7))
+def test_a_key_on_the_cut_does_not_show_its_head(offset: int) -> None:
+    value = VALUES["prefixed"]
+    seen = shown(answer("." * offset + value + "." * 1_000), SCANNERS["prefixed"], nonce="0")
+    assert value[8:20] not in seen
+
+
+def test_a_key_far_behind_the_cut_is_not_shown_and_does_not_hurt() -> None:
+    seen = shown(answer("x " * 100_000 + VALUES["prefixed"]), SCANNERS["prefixed"], nonce="0")
+    assert 'truncated="true"' in seen
+
+
+def test_several_credentials_are_each_named() -> None:
+    scanner = Scanner([credential(VALUES["github"], "A"), credential(VALUES["slack"], "B")])
+    assert scanner.redact(f"{VALUES['slack']} {VALUES['github']}") == "[redacted:B] [redacted:A]"
+
+
+def test_a_json_value_keeps_its_shape() -> None:
+    value = VALUES["prefixed"]
+    given = {"url": f"https://a.test/{value}", "n": 1, "list": [True, None, NOTATIONS["hexadecimal"](value)], "plain": "text"}
+    clean = SCANNERS["prefixed"].redact_json(given)
+    assert clean == {"url": f"https://a.test/{MARK}", "n": 1, "list": [True, None, MARK], "plain": "text"}
+
+
+def test_a_json_value_without_a_credential_is_the_same() -> None:
+    given = {"a": ["b", 1, {"c": None}]}
+    assert SCANNERS["prefixed"].redact_json(given) is given
+
+
+def test_a_key_split_over_a_json_value_does_not_stay() -> None:
+    value = VALUES["short"]
+    assert value[:8] not in json.dumps(SCANNERS["short"].redact_json({"a": value[:8], "b": value[8:]}))
+
+
+@given(before=st.text(max_size=30), after=st.text(max_size=30), notation=st.sampled_from(sorted(NOTATIONS)))
+@settings(max_examples=150, deadline=None)
+def test_redacted_text_is_clean_whatever_surrounds_the_key(before: str, after: str, notation: str) -> None:
+    clean = SCANNERS["prefixed"].redact(before + NOTATIONS[notation](VALUES["prefixed"]) + after)
+    assert SCANNERS["prefixed"].find(clean) is None
+
+
+@given(st.text())
+@settings(max_examples=150, deadline=None)
+def test_text_without_a_key_stays_as_it_is(harmless: str) -> None:
+    assert SCANNERS["prefixed"].redact(harmless) == harmless

@@ -1,0 +1,153 @@
+"""Plants: credentials made for tests, and the notations a hostile model may write them in."""
+
+from __future__ import annotations
+
+import base64
+import codecs
+import gzip
+import html
+import json
+import random
+import zlib
+from collections.abc import Callable
+
+from ferryman.domain.credential import AuthType, Credential, Label, Secret
+from ferryman.domain.http import Method, Outbound
+from ferryman.domain.plan import PRO
+from ferryman.domain.remit import Remit
+
+LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+DICE = random.Random(7)
+HOST = "api.news.test"
+
+
+def text(length: int, alphabet: str = LETTERS) -> str:
+    return "".join(DICE.choice(alphabet) for _ in range(length))
+
+
+VALUES = {
+    "prefixed": f"sk-live-{text(32)}",
+    "short": text(16),
+    "capitals": text(16, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"),
+    "hex": text(32, "0123456789abcdef"),
+    "uuid": f"8f14e45f-ceea-467d-9f3b-{text(12, '0123456789abcdef')}",
+    "slack": f"xoxb-123456789012-123456789012-{text(24)}",
+    "github": f"ghp_{text(36)}",
+    "jwt": f"eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.{text(43)}",
+    "basic": f"admin:{text(20)}",
+    "symbols": f"p@ss/w+rd={text(14)}%&",
+}
+
+
+def credential(
+    value: str, name: str = "NEWS_KEY", *, kind: AuthType = AuthType.BEARER, hosts: tuple[str, ...] = (HOST,), **fields: str
+) -> Credential:
+    label = Label(owner="o", task="t", name=name, version=1, service="news", auth_type=kind, hosts=hosts, **fields)
+    return Credential(label=label, secret=Secret(value))
+
+
+def outbound(**fields: object) -> Outbound:
+    given: dict[str, object] = {
+        "tool": "api_call",
+        "method": Method.POST,
+        "url": f"https://{HOST}/v1/items?page=1",
+        "headers": {"accept": "application/json"},
+        "body": {"q": "weather in Berlin", "n": 3},
+        "credential": "NEWS_KEY",
+    }
+    return Outbound(**{**given, **fields})  # type: ignore[arg-type]  # a table of fields
+
+
+def remit(**fields: object) -> Remit:
+    given: dict[str, object] = {
+        "owner": "o",
+        "task": "t",
+        "plan": PRO,
+        "tools": ("api_call", "http_get", "http_post", "webhook"),
+        "integrations": ("news",),
+        "domains": (HOST, "*.wild.test"),
+    }
+    return Remit(**{**given, **fields})  # type: ignore[arg-type]  # a table of fields
+
+
+def _wide(value: str) -> str:
+    return "".join(chr(ord(each) + 0xFEE0) for each in value)
+
+
+def _math(value: str) -> str:
+    table = {chr(65 + i): chr(0x1D400 + i) for i in range(26)} | {chr(97 + i): chr(0x1D41A + i) for i in range(26)}
+    return "".join(table.get(each, each) for each in value)
+
+
+def _units(value: str) -> list[str]:
+    return [value.encode("utf-16-be")[start : start + 2].hex() for start in range(0, len(value.encode("utf-16-be")), 2)]
+
+
+def _b64(content: bytes) -> str:
+    return base64.b64encode(content).decode()
+
+
+def _wrapped(value: str, width: int = 10) -> str:
+    encoded = _b64(value.encode())
+    return "\n".join(encoded[start : start + width] for start in range(0, len(encoded), width))
+
+
+NOTATIONS: dict[str, Callable[[str], str]] = {
+    "plain": lambda v: v,
+    "upper case": str.upper,
+    "swapped case": str.swapcase,
+    "reversed": lambda v: v[::-1],
+    "rot13": lambda v: codecs.encode(v, "rot13"),
+    "base64": lambda v: _b64(v.encode()),
+    "base64, second alignment": lambda v: _b64(b"x" + v.encode() + b"y"),
+    "base64, third alignment": lambda v: _b64(b"xy" + v.encode() + b"z"),
+    "base64 for URLs, unpadded": lambda v: base64.urlsafe_b64encode(v.encode()).decode().rstrip("="),
+    "base64, wrapped": _wrapped,
+    "base64 of UTF-16": lambda v: _b64(v.encode("utf-16")),
+    "base64 of basic authentication": lambda v: "Basic " + _b64(f"user:{v}".encode()),
+    "base64, reversed": lambda v: _b64(v.encode())[::-1],
+    "base64 of the reversed": lambda v: _b64(v[::-1].encode()),
+    "base64 of gzip": lambda v: _b64(gzip.compress(json.dumps({"k": v}).encode(), mtime=0)),
+    "base64 of zlib": lambda v: _b64(zlib.compress(v.encode())),
+    "base32": lambda v: base64.b32encode(v.encode()).decode(),
+    "hexadecimal": lambda v: v.encode().hex(),
+    "hexadecimal, capitals": lambda v: v.encode().hex().upper(),
+    "hexadecimal, spaced": lambda v: v.encode().hex(" "),
+    "hexadecimal, 0x": lambda v: ", ".join(f"0x{each:02x}" for each in v.encode()),
+    "hexadecimal, reversed": lambda v: v.encode().hex()[::-1],
+    "decimal codes": lambda v: " ".join(str(each) for each in v.encode()),
+    "decimal codes, in a list": lambda v: str(list(v.encode())),
+    "percent": lambda v: "".join(f"%{each:02X}" for each in v.encode()),
+    "percent, twice": lambda v: "".join(f"%25{each:02x}" for each in v.encode()),
+    "percent u": lambda v: "".join(f"%u{each}" for each in _units(v)),
+    "backslash u": lambda v: "".join(f"\\u{each}" for each in _units(v)),
+    "backslash x": lambda v: "".join(f"\\x{each:02x}" for each in v.encode()),
+    "backslash octal": lambda v: "".join(f"\\{each:03o}" for each in v.encode()),
+    "quoted-printable": lambda v: "".join(f"={each:02X}" for each in v.encode()),
+    "entities": lambda v: "".join(f"&#{ord(each)};" for each in v),
+    "entities, hexadecimal": lambda v: "".join(f"&#x{ord(each):x};" for each in v),
+    "entities, escaped": lambda v: html.escape("".join(f"&#{ord(each)};" for each in v)),
+    "full width": _wide,
+    "mathematical": _math,
+    "zero-width between": "​".join,
+    "soft hyphens between": "\xad".join,
+    "dashes between": "-".join,
+    "spaces between": " ".join,
+    "line breaks between": "\n".join,
+    "JSON in JSON": lambda v: json.dumps(json.dumps({"key": v})),
+}
+OUTER = [
+    *("reversed", "base64", "base64, second alignment", "base64 for URLs, unpadded", "base64, wrapped", "base64 of gzip"),
+    *("hexadecimal", "hexadecimal, spaced", "decimal codes", "percent", "percent, twice", "backslash u"),
+    *("quoted-printable", "entities", "JSON in JSON"),
+]
+EXTRAS: dict[str, Callable[[str], str]] = {
+    "binary digits": lambda v: " ".join(f"{each:08b}" for each in v.encode()),
+    "ascii85": lambda v: base64.a85encode(v.encode()).decode(),
+    "base85": lambda v: base64.b85encode(v.encode()).decode(),
+    "Caesar": lambda v: "".join(chr((ord(c.lower()) - 97 + 5) % 26 + 97) if c.isalpha() else c for c in v),
+    "tag characters": lambda v: "".join(chr(0xE0000 + ord(each)) for each in v),
+    "filler characters": lambda v: "".join(each + "x" for each in v),
+    "homoglyphs": lambda v: v.translate(str.maketrans("aeopcxABEKMHOPCTX", "аеорсхАВЕКМНОРСТХ")),
+    "rot47": lambda v: "".join(chr(33 + (ord(c) - 33 + 47) % 94) for c in v),
+}

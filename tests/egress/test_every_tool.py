@@ -1,0 +1,115 @@
+"""Every tool passes the same gate: there is no way around a layer for any of the four."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from ferryman.domain.call import ToolCallResult
+from ferryman.domain.http import REQUEST_SECONDS, Outbound
+from ferryman.domain.plan import GURU
+from ferryman.domain.remit import Remit
+from ferryman.tools.builtin import READERS, TOOLS
+from tests.egress.conftest import World, reply
+from tests.egress.plants import VALUES, credential, remit
+
+VALUE = VALUES["prefixed"]
+KEYS = {"NEWS_KEY": credential(VALUE)}
+TOOL_NAMES = [tool.name for tool in TOOLS]
+pytestmark = pytest.mark.parametrize("tool", TOOL_NAMES)
+
+
+def asked(tool: str, url: str = "https://api.news.test/v1", **more: Any) -> Outbound:
+    """What the tool's own reader makes of the arguments a model would write."""
+    needed: dict[str, Any] = {"url": url}
+    if tool == "api_call":
+        needed |= {"method": "GET", "credential": "NEWS_KEY"}
+    if tool in ("http_post", "webhook"):
+        needed |= {"body": {"text": "hello"}}
+    return READERS[tool]({**needed, **more})
+
+
+def registered(*urls: str) -> Remit:
+    """A remit whose webhooks are these, beside its usual domains."""
+    return remit(webhook=True, webhook_urls=urls or ("https://api.news.test/v1",))
+
+
+async def send(world: World, outbound: Outbound, allowed: Remit | None = None, **gate: Any) -> ToolCallResult:
+    return await world.gate(**gate).send(outbound, remit=allowed or registered(), credentials=KEYS)
+
+
+async def test_a_plain_http_url_is_refused(tool: str, world: World) -> None:
+    result = await send(world, asked(tool, "http://api.news.test/v1"))
+    assert result.content == "Error: URL blocked -- only https:// URLs are allowed"
+
+
+async def test_a_host_nobody_approved_is_refused(tool: str, world: World) -> None:
+    result = await send(world, asked(tool, "https://evil.test/"))
+    reason = "webhook_not_registered" if tool == "webhook" else "url_blocked"
+    assert (result.block_reason, world.names.asked) == (reason, [])
+
+
+async def test_a_name_with_a_private_address_is_refused_at_every_call(tool: str, world: World) -> None:
+    world.names.table = {"api.news.test": ["169.254.169.254"]}
+    result = await send(world, asked(tool))
+    assert result.content == "Error: DNS resolution failed or blocked for api.news.test"
+    assert (result.block_reason, world.dialer.dialled) == ("dns_validation_failed", [])
+
+
+async def test_a_name_that_does_not_resolve_is_refused(tool: str, world: World) -> None:
+    world.names.table = {}
+    assert (await send(world, asked(tool))).block_reason == "dns_validation_failed"
+
+
+async def test_a_key_in_the_request_is_refused_and_logged(tool: str, world: World) -> None:
+    result = await send(world, asked(tool, f"https://api.news.test/v1?q={VALUE}"))
+    assert result.content == "Error: Blocked -- Credential NEWS_KEY detected in outbound request. This has been logged."
+    assert (world.names.asked, world.log.lines[-1][1]["reason"]) == ([], "credential_leak")
+
+
+async def test_the_answer_is_framed_and_measured(tool: str, world: World) -> None:
+    async with world.serve("api.news.test", reply(b"news")):
+        result = await send(world, asked(tool))
+    assert result.content == '<tool_response id="n0" truncated="false">news</tool_response>'
+    assert (result.response_status, result.response_size_bytes, result.blocked) == (200, 4, False)
+    assert result.latency_ms is not None
+    assert result.latency_ms > 0
+
+
+async def test_an_answer_larger_than_the_plan_is_cut_and_its_raw_size_told(tool: str, world: World) -> None:
+    size = GURU.response_bytes + 10
+    allowed = replace(registered(), plan=GURU)
+    async with world.serve("api.news.test", reply(b"x" * size)):
+        result = await send(world, asked(tool), allowed)
+    assert result.response_size_bytes == size
+    assert 'truncated="true"' in result.content
+
+
+async def test_only_the_authenticated_tool_carries_the_key(tool: str, world: World) -> None:
+    async with world.serve("api.news.test", reply()):
+        result = await send(world, asked(tool))
+    carried = VALUE.encode() in world.requests[0][1]
+    assert carried == (tool == "api_call")
+    assert result.credential_used == ("NEWS_KEY" if carried else None)
+
+
+async def test_a_body_is_sent_as_json(tool: str, world: World) -> None:
+    async with world.serve("api.news.test", reply()):
+        await send(world, asked(tool))
+    posted = b"content-type: application/json" in world.requests[0][1].lower()
+    assert posted == (tool in ("http_post", "webhook"))
+    assert world.requests[0][1].startswith(b"POST" if posted else b"GET")
+
+
+async def test_a_request_that_takes_too_long_says_so(tool: str, world: World) -> None:
+    async def silent(_: bytes, __: Any) -> None:
+        import asyncio
+
+        await asyncio.sleep(1)
+
+    async with world.serve("api.news.test", silent):
+        result = await send(world, asked(tool), within_s=0.05)
+    assert (result.content, result.blocked) == ("Error: request timed out (30s)", False)
+    assert REQUEST_SECONDS == 30

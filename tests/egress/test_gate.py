@@ -1,0 +1,183 @@
+"""The gate: the order of its checks, and what it makes of everything."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from ferryman.domain.credential import AuthType, Credential
+from ferryman.domain.http import Method, Outbound
+from tests.egress.conftest import World, reply
+from tests.egress.plants import NOTATIONS, VALUES, credential, outbound, remit, text
+
+VALUE = VALUES["prefixed"]
+OTHER = text(40)
+CREDENTIALS = {
+    "NEWS_KEY": credential(VALUE),
+    "OTHER": credential(OTHER, "OTHER", hosts=("other.wild.test",)),
+}
+BAD = {
+    "credential": {"credential": None},
+    "url": {"url": "https://evil.test/"},
+    "not found": {"credential": "NONE"},
+    "binding": {"credential": "OTHER"},
+    "leak": {"body": {"a": OTHER}},
+    "headers": {"headers": {"Host": "evil.test"}},
+}
+REASONS = {
+    "credential": "missing_credential",
+    "url": "url_blocked",
+    "not found": "credential_not_found",
+    "binding": "credential_host_mismatch",
+    "leak": "credential_leak",
+    "headers": "header_forbidden",
+}
+
+
+async def refused(world: World, request: Outbound, credentials: dict[str, Credential] = CREDENTIALS) -> str | None:
+    result = await world.gate().send(request, remit=remit(), credentials=credentials)
+    assert not world.dialer.dialled
+    assert result.blocked
+    return result.block_reason
+
+
+@pytest.mark.parametrize("first", list(BAD))
+async def test_of_several_faults_the_first_in_the_order_wins(first: str, world: World) -> None:
+    order = list(BAD)
+    faults: dict[str, object] = {}
+    for each in reversed(order[order.index(first) :]):
+        faults |= BAD[each]
+    assert await refused(world, outbound(**faults)) == REASONS[first]
+    assert not world.names.asked
+
+
+async def test_a_private_address_is_refused_after_all_else(world: World) -> None:
+    keys = {"NEWS_KEY": credential(VALUE, hosts=("*.wild.test",))}
+    request = outbound(url="https://private.wild.test/")
+    assert await refused(world, request, keys) == "dns_validation_failed"
+    assert world.names.asked == ["private.wild.test"]
+
+
+async def test_the_answer_comes_back_framed_and_the_key_only_went_out(world: World) -> None:
+    async with world.serve("api.news.test", reply()):
+        result = await world.gate().send(outbound(), remit=remit(), credentials=CREDENTIALS)
+    assert result.content == '<tool_response id="n0" truncated="false">{"ok":true}</tool_response>'
+    assert (result.response_status, result.response_size_bytes, result.blocked) == (200, 11, False)
+    assert (result.credential_used, result.url, result.method) == ("NEWS_KEY", "https://api.news.test/v1/items?page=1", "POST")
+    sent = world.requests[0][1]
+    assert sent.count(VALUE.encode()) == 1
+    assert f"authorization: Bearer {VALUE}\r\n".encode() in sent
+    assert VALUE not in repr(result) + repr(world.log.lines)
+    assert len(world.log.lines) == 1
+
+
+async def test_an_upstream_that_echoes_the_key_shows_a_redaction(world: World) -> None:
+    for notation, write in NOTATIONS.items():
+        async with world.serve("api.news.test", reply(f'{{"you": "{write(VALUE)}"}}'.encode())):
+            result = await world.gate().send(outbound(), remit=remit(), credentials=CREDENTIALS)
+        assert "[redacted:NEWS_KEY]" in result.content, notation
+        assert VALUE not in result.content
+
+
+async def test_the_error_of_an_upstream_is_its_body(world: World) -> None:
+    async with world.serve("api.news.test", reply(b"no such thing", status="404 Not Found")):
+        result = await world.gate().send(outbound(), remit=remit(), credentials=CREDENTIALS)
+    assert (result.response_status, result.blocked) == (404, False)
+    assert ">no such thing<" in result.content
+
+
+async def test_a_parameter_credential_is_not_in_the_record(world: World) -> None:
+    keys = {"NEWS_KEY": credential(VALUE, kind=AuthType.QUERY_PARAM, auth_param_name="appid")}
+    async with world.serve("api.news.test", reply()):
+        result = await world.gate().send(outbound(query_params={"q": "a b"}), remit=remit(), credentials=keys)
+    assert f"POST /v1/items?page=1&q=a%20b&appid={VALUE} HTTP/1.1\r\n".encode() in world.requests[0][1]
+    assert result.url == "https://api.news.test/v1/items?page=1"
+
+
+async def test_a_tool_without_authentication_carries_no_credential(world: World) -> None:
+    async with world.serve("api.news.test", reply()):
+        request = outbound(tool="http_get", method=Method.GET, body=None)
+        result = await world.gate().send(request, remit=remit(), credentials=CREDENTIALS)
+    assert result.response_status == 200
+    assert b"authorization" not in world.requests[0][1].lower()
+
+
+@pytest.mark.parametrize("place", ["url", "credential", "host"])
+async def test_a_key_in_a_refused_call_is_not_repeated(place: str, world: World) -> None:
+    requests = {
+        "url": outbound(url=f"http://api.news.test/{VALUE}"),
+        "credential": outbound(credential=VALUE.replace("-", "_")),
+        "host": outbound(url=f"https://{VALUES['hex']}.evil.test/"),
+    }
+    keys = {**CREDENTIALS, "HEX": credential(VALUES["hex"], "HEX")}
+    result = await world.gate().send(requests[place], remit=remit(), credentials=keys)
+    assert result.blocked
+    for value in (VALUE, VALUE.replace("-", "_"), VALUES["hex"]):
+        assert value not in repr(result) + result.content + repr(world.log.lines)
+
+
+@pytest.mark.parametrize(
+    ("enabled", "urls", "match", "url", "reason"),
+    [
+        (False, ("https://hooks.test/a",), "host", "https://hooks.test/a", "webhook_not_enabled"),
+        (True, ("https://hooks.test/a",), "host", "https://evil.test/a", "webhook_not_registered"),
+        (True, ("https://hooks.test/a",), "host", "https://hooks.test/other", "dns_validation_failed"),
+        (True, ("https://hooks.test/a",), "url", "https://hooks.test/a", "dns_validation_failed"),
+        (True, ("https://hooks.test/a",), "url", "https://hooks.test/a/", "webhook_not_registered"),
+        (True, ("https://hooks.test/a",), "url", "https://hooks.test/a?x", "webhook_not_registered"),
+        (True, ("https://hooks.test/a?x",), "url", "https://hooks.test/a?x", "dns_validation_failed"),
+        (True, ("https://hooks.test/b/../a",), "url", "https://hooks.test/b/../a", "webhook_not_registered"),
+        (True, ("https://hooks.test/b/%2E%2e/a",), "url", "https://hooks.test/b/%2E%2e/a", "webhook_not_registered"),
+        (True, ("https://hooks.test/a",), "url", "https://HOOKS.test:443/a#f", "dns_validation_failed"),
+        (True, (), "host", "https://api.news.test/", "webhook_not_registered"),
+    ],
+)
+async def test_a_webhook_answers_to_what_the_task_registered(
+    enabled: bool, urls: tuple[str, ...], match: str, url: str, reason: str, world: World
+) -> None:
+    request = outbound(tool="webhook", url=url, headers={}, credential=None)
+    allowed = remit(webhook=enabled, webhook_urls=urls, webhook_match=match)
+    result = await world.gate().send(request, remit=allowed, credentials=CREDENTIALS)
+    assert result.block_reason == reason
+
+
+ANYTHING = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@given(
+    url=st.text() | st.just("https://api.news.test/").flatmap(lambda base: st.text().map(lambda tail: base + tail)),
+    headers=st.dictionaries(st.text(), ANYTHING, max_size=3),
+    params=st.dictionaries(st.text(), ANYTHING, max_size=3),
+    body=st.none() | st.dictionaries(st.text(), ANYTHING, max_size=3),
+    name=st.text() | st.just("NEWS_KEY"),
+)
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+async def test_whatever_the_model_writes_is_a_result(
+    url: str, headers: dict[str, str], params: dict[str, object], body: dict[str, object] | None, name: str, world: World
+) -> None:
+    request = outbound(url=url, headers=headers, query_params=params, body=body, credential=name)
+    result = await world.gate().send(request, remit=remit(), credentials=CREDENTIALS)
+    assert result.content.startswith("Error:")
+    assert world.log.lines[-1][1]["fault"] is None
+
+
+@given(
+    host=st.sampled_from(["api.news.test", "other.wild.test", "a.wild.test", "evil.test"]),
+    name=st.sampled_from(["NEWS_KEY", "OTHER"]),
+    patterns=st.lists(st.sampled_from(["api.news.test", "other.wild.test", "*.wild.test", "evil.test"]), max_size=2),
+)
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+async def test_no_credential_goes_to_a_host_it_is_not_for(host: str, name: str, patterns: list[str], world: World) -> None:
+    keys = {"NEWS_KEY": credential(VALUE, hosts=tuple(patterns)), "OTHER": CREDENTIALS["OTHER"]}
+    world.requests.clear()
+    async with world.serve(host, reply()):
+        await world.gate().send(outbound(url=f"https://{host}/", credential=name), remit=remit(), credentials=keys)
+    for served, request in world.requests:
+        hosts = keys[name].label.hosts
+        assert served in hosts or f"*.{served.partition('.')[2]}" in hosts
+        assert keys[name].secret.reveal().encode() in request

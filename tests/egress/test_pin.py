@@ -1,0 +1,195 @@
+"""Pinning: nothing is dialled that was not validated for this very call."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import threading
+from collections.abc import Sequence
+from ipaddress import IPv4Address, IPv6Address, ip_address
+
+import httpcore
+import pytest
+
+from ferryman.domain.address import ANSWERS_MAX, Address, public
+from ferryman.domain.refusal import Refused
+from ferryman.egress.pin import Pinned, Unpinned, assert_peer, validated
+from ferryman.egress.resolve import Resolver
+
+SCHEDULES = 10_000
+PRIVATE = [ip_address(each) for each in ("169.254.169.254", "10.0.0.1", "127.0.0.1", "::1", "fd20:ce::254", "::ffff:10.0.0.1")]
+
+
+class Schedule:
+    """A name whose answers change with every lookup."""
+
+    def __init__(self, answers: Sequence[Sequence[Address] | Exception]) -> None:
+        self._answers = list(answers)
+        self.given: list[Sequence[Address]] = []
+
+    async def resolve(self, host: str) -> Sequence[Address]:
+        answer = self._answers.pop(0)
+        if isinstance(answer, Exception):
+            raise answer
+        if not answer:
+            await asyncio.sleep(0)
+        self.given.append(answer)
+        return answer
+
+
+class Stream(httpcore.AsyncNetworkStream):
+    """A connection that only knows its peer."""
+
+    def __init__(self, peer: str) -> None:
+        self.peer = peer
+        self.closed = False
+
+    def get_extra_info(self, info: str) -> object:
+        return (self.peer, 443) if info == "server_addr" else None
+
+    async def aclose(self) -> None:
+        self.closed = True
+
+
+class Recorder:
+    """Remembers what it is asked to dial; some addresses are dead."""
+
+    def __init__(self, dead: Sequence[Address] = ()) -> None:
+        self.dialled: list[Address] = []
+        self._dead = dead
+
+    async def dial(self, address: Address, port: int, *, timeout_s: float | None) -> httpcore.AsyncNetworkStream:
+        self.dialled.append(address)
+        if address in self._dead:
+            raise httpcore.ConnectError("dead")
+        return Stream(str(address))
+
+
+def answers(dice: random.Random) -> Sequence[Address] | Exception:
+    kind = dice.randrange(6)
+    good: list[Address] = [IPv4Address(dice.randrange(0x01000000, 0x09FFFFFF)) for _ in range(dice.randint(1, 4))]
+    if kind == 0:
+        return OSError("no answer")
+    if kind == 1:
+        return []
+    if kind == 2:
+        return [dice.choice(PRIVATE)]
+    if kind == 3:
+        mixed = [*good, dice.choice(PRIVATE)]
+        dice.shuffle(mixed)
+        return mixed
+    if kind == 4:
+        return good * 10
+    return [*good, *([IPv6Address(0x2606 << 112 | dice.getrandbits(64))] if dice.random() < 0.3 else [])]
+
+
+async def test_in_ten_thousand_schedules_nothing_unvalidated_is_dialled() -> None:
+    dice = random.Random(11)
+    dials = connected = 0
+    for _ in range(SCHEDULES):
+        names = Schedule([answers(dice) for _ in range(4)])
+        recorder = Recorder()
+        try:
+            addresses = await validated("a.test", names)
+            # A second lookup would answer otherwise by now: none may happen.
+            backend = Pinned("a.test", addresses, Recorder(addresses[: dice.randrange(len(addresses))]))
+            recorder = backend._dialer  # type: ignore[assignment]  # what it was handed a line above
+            await backend.connect_tcp("a.test", 443)
+            connected += 1
+        except (Refused, httpcore.ConnectError):
+            pass
+        dials += len(recorder.dialled)
+        assert len(names.given) <= 1
+        assert all(public(each) and each in names.given[0] for each in recorder.dialled)
+    print(f"rebinding: {SCHEDULES} schedules, {connected} connected, {dials} dials, 0 unvalidated")
+    assert connected > 1_000
+
+
+@pytest.mark.parametrize("host", ["8.8.8.8", "::1", "2606:4700::1"])
+async def test_a_literal_is_no_host(host: str) -> None:
+    with pytest.raises(Refused):
+        await validated(host, Schedule([[ip_address("8.8.8.8")]]))
+
+
+async def test_as_many_answers_as_allowed_are_taken_and_one_more_is_refused() -> None:
+    many = [ip_address(f"8.8.8.{last}") for last in range(ANSWERS_MAX + 1)]
+    assert await validated("a.test", Schedule([many[:-1]])) == tuple(many[:-1])
+    with pytest.raises(Refused):
+        await validated("a.test", Schedule([many]))
+
+
+async def test_a_slow_name_is_refused() -> None:
+    class Slow:
+        async def resolve(self, host: str) -> Sequence[Address]:
+            await asyncio.Event().wait()
+            return []
+
+    with pytest.raises(Refused):
+        await validated("a.test", Slow(), within_s=0.01)
+
+
+async def test_failover_goes_to_the_next_validated_address() -> None:
+    good = [ip_address("8.8.8.8"), ip_address("8.8.4.4")]
+    recorder = Recorder(dead=good[:1])
+    await Pinned("a.test", good, recorder).connect_tcp("a.test", 443)
+    assert recorder.dialled == good
+
+
+@pytest.mark.parametrize(("host", "port"), [("b.test", 443), ("a.test", 80), ("8.8.8.8", 443)])
+async def test_another_host_or_port_is_not_dialled(host: str, port: int) -> None:
+    recorder = Recorder()
+    with pytest.raises(Unpinned):
+        await Pinned("a.test", [ip_address("8.8.8.8")], recorder).connect_tcp(host, port)
+    assert not recorder.dialled
+
+
+async def test_a_unix_socket_is_not_dialled() -> None:
+    with pytest.raises(Unpinned):
+        await Pinned("a.test", [ip_address("8.8.8.8")], Recorder()).connect_unix_socket("/run/docker.sock")
+
+
+async def test_a_connection_to_another_peer_is_closed() -> None:
+    stream = Stream("10.0.0.1")
+    with pytest.raises(Unpinned):
+        await assert_peer(stream, ip_address("8.8.8.8"), 443)
+    assert stream.closed
+
+
+async def test_black_hole_names_do_not_hold_up_a_good_one() -> None:
+    release = threading.Event()
+
+    def lookup(host: str) -> Sequence[Address]:
+        if host.startswith("slow"):
+            release.wait()
+        return [ip_address("8.8.8.8")]
+
+    resolver = Resolver(lookup)
+    waiting = [asyncio.create_task(resolver.resolve(f"slow{number}.test")) for number in range(24)]
+    await asyncio.sleep(0)
+    assert await resolver.resolve("good.test") == [ip_address("8.8.8.8")]
+    release.set()
+    await asyncio.gather(*waiting)
+
+
+async def test_more_lookups_than_there_is_room_for_are_refused_at_once() -> None:
+    release = threading.Event()
+
+    def lookup(host: str) -> Sequence[Address]:
+        release.wait()
+        return []
+
+    resolver = Resolver(lookup, most=2)
+    waiting = [asyncio.create_task(resolver.resolve("slow.test")) for _ in range(2)]
+    await asyncio.sleep(0)
+    with pytest.raises(OSError, match="too many"):
+        await resolver.resolve("more.test")
+    release.set()
+    await asyncio.gather(*waiting)
+
+
+async def test_whatever_the_system_raises_is_a_failed_lookup() -> None:
+    def lookup(host: str) -> Sequence[Address]:
+        raise UnicodeError("label too long")
+
+    with pytest.raises(OSError, match="could not be looked up"):
+        await Resolver(lookup).resolve("a.test")

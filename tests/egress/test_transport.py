@@ -1,0 +1,178 @@
+"""Transport: one request on one connection, over real TLS, whatever the other end does."""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import logging
+import zlib
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+
+import pytest
+
+from ferryman.domain.call import ToolCallResult
+from ferryman.domain.plan import PRO
+from ferryman.egress import quiet
+from tests.egress.conftest import PUBLIC, World, reply
+from tests.egress.plants import VALUES, credential, outbound, remit
+
+KEYS = {"NEWS_KEY": credential(VALUES["prefixed"], hosts=("api.news.test", "*.wild.test"))}
+SMALL = replace(PRO, response_bytes=20_000)
+Answer = Callable[[bytes, asyncio.StreamWriter], Awaitable[None]]
+
+
+async def sent(world: World, answer: Answer, *, within_s: float = 5, **fields: object) -> ToolCallResult:
+    async with world.serve("api.news.test", answer):
+        return await world.gate(within_s=within_s).send(outbound(**fields), remit=remit(plan=SMALL), credentials=KEYS)
+
+
+async def test_a_certificate_for_another_name_gets_no_request(world: World) -> None:
+    async with world.serve("api.news.test", reply()):
+        gate = world.gate()
+        assert (await gate.send(outbound(), remit=remit(), credentials=KEYS)).response_status == 200
+        other = await gate.send(outbound(url="https://other.wild.test/"), remit=remit(), credentials=KEYS)
+    assert other.content == "Error: request failed: the TLS connection could not be made"
+    assert not other.blocked
+    assert len(world.requests) == 1
+
+
+@pytest.mark.parametrize("status", ["301 Moved", "302 Found", "307 Temporary Redirect", "308 Permanent Redirect"])
+async def test_a_redirect_is_an_answer_and_is_not_followed(status: str, world: World) -> None:
+    result = await sent(world, reply(b"elsewhere", status=status, headers=["location: https://other.wild.test/"]))
+    assert result.response_status == int(status[:3])
+    assert len(world.requests) == 1
+    assert world.names.asked == ["api.news.test"]
+
+
+async def test_a_cookie_is_not_kept(world: World) -> None:
+    async with world.serve("api.news.test", reply(headers=["set-cookie: a=b; Path=/"])):
+        gate = world.gate()
+        for _ in range(2):
+            await gate.send(outbound(), remit=remit(), credentials=KEYS)
+    assert all(b"cookie" not in request.lower() for _, request in world.requests)
+
+
+async def test_every_call_has_a_connection_of_its_own(world: World) -> None:
+    async def two(_: bytes, writer: asyncio.StreamWriter) -> None:
+        one = b"HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\n"
+        writer.write(one + b"true" + one + b"evil")
+        await writer.drain()
+
+    async with world.serve("api.news.test", two):
+        gate = world.gate()
+        results = [await gate.send(outbound(), remit=remit(), credentials=KEYS) for _ in range(2)]
+    assert all(">true<" in result.content for result in results)
+    assert len(world.requests) == 2
+
+
+async def test_the_host_header_is_the_name_and_the_path_goes_out_as_judged(world: World) -> None:
+    await sent(world, reply(), url="https://API.news.test:443/a/../b//%2e%2E/{x}?q=a|b#frag")
+    head = world.requests[0][1]
+    assert head.startswith(b"POST /a/../b//%2e%2E/{x}?q=a|b HTTP/1.1\r\n")
+    assert b"\r\nhost: api.news.test\r\n" in head.lower()
+
+
+async def test_the_environment_has_no_say(world: World, monkeypatch: pytest.MonkeyPatch, tmp_path: object) -> None:
+    for name in ("HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9")
+    monkeypatch.setenv("SSL_CERT_FILE", "/dev/null")
+    monkeypatch.setenv("SSLKEYLOGFILE", f"{tmp_path}/keys")
+    assert (await sent(world, reply())).response_status == 200
+
+
+@pytest.mark.parametrize("coding", ["br", "zstd", "deflate", "gzip, gzip", "gzip, br", "x", "compress"])
+async def test_another_content_coding_is_refused(coding: str, world: World) -> None:
+    result = await sent(world, reply(gzip.compress(b"x"), headers=[f"content-encoding: {coding}"]))
+    assert result.content == "Error: request failed: the answer's content coding is not accepted"
+
+
+async def test_gzip_is_undone(world: World) -> None:
+    result = await sent(world, reply(gzip.compress(b"plain"), headers=["content-encoding: GZip"]))
+    assert ">plain<" in result.content
+    assert result.response_size_bytes == len(gzip.compress(b"plain"))
+
+
+async def test_a_gzip_bomb_is_read_to_the_limit_and_no_further(world: World) -> None:
+    packer = zlib.compressobj(9, zlib.DEFLATED, 31)
+    bomb = b"".join([*(packer.compress(b"a" * 1_000_000) for _ in range(50)), packer.flush()])
+    result = await sent(world, reply(bomb, headers=["content-encoding: gzip"]))
+    assert 'truncated="true"' in result.content
+    assert len(result.content) < 21_000
+    assert result.response_size_bytes == len(bomb)
+
+
+async def test_broken_gzip_is_a_failed_request(world: World) -> None:
+    result = await sent(world, reply(b"not gzip at all", headers=["content-encoding: gzip"]))
+    assert result.content == "Error: request failed: the answer's content coding is broken"
+
+
+async def test_a_body_longer_than_the_plan_is_cut(world: World) -> None:
+    result = await sent(world, reply(b"b" * 30_000))
+    assert result.response_size_bytes == 30_000
+    assert result.content.endswith("b... (truncated)</tool_response>")
+
+
+@pytest.mark.parametrize("part", ["head", "body"])
+async def test_a_drip_ends_by_the_deadline(part: str, world: World) -> None:
+    async def drip(_: bytes, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"HTTP/1.1 200 OK\r\n" + (b"content-length: 99999\r\n\r\n" if part == "body" else b"x-a: "))
+        for _ in range(400):
+            writer.write(b"a")
+            await writer.drain()
+            await asyncio.sleep(0.01)
+
+    result = await sent(world, drip, within_s=0.3)
+    assert (result.content, result.blocked) == ("Error: request timed out (30s)", False)
+
+
+async def test_a_silent_server_ends_by_the_deadline(world: World) -> None:
+    async def silent(_: bytes, writer: asyncio.StreamWriter) -> None:
+        await asyncio.sleep(1)
+
+    assert (await sent(world, silent, within_s=0.2)).content == "Error: request timed out (30s)"
+
+
+BROKEN = {
+    "nothing": b"",
+    "no HTTP": b"hello\r\n\r\n",
+    "two lengths": b"HTTP/1.1 200 OK\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\nab",
+    "too short": b"HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nab",
+    "bad chunk": b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n",
+    "bad header": b"HTTP/1.1 200 OK\r\nbad header: x\r\n\r\n",
+    "long head": b"HTTP/1.1 200 OK\r\nx-a: " + b"a" * 1_000_000 + b"\r\n\r\n",
+    "bad status": b"HTTP/1.1 999999 OK\r\n\r\n",
+    "upgrade": b"HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n",
+}
+
+
+@pytest.mark.parametrize("kind", BROKEN)
+async def test_a_broken_answer_is_a_failed_request(kind: str, world: World) -> None:
+    async def broken(_: bytes, writer: asyncio.StreamWriter) -> None:
+        writer.write(BROKEN[kind])
+        await writer.drain()
+
+    result = await sent(world, broken)
+    assert not result.blocked
+    assert result.content.startswith(("Error: request failed: ", "<tool_response"))
+    assert world.log.lines[-1][1]["fault"] is None
+
+
+async def test_a_dead_address_is_a_failed_request(world: World) -> None:
+    result = await world.gate().send(outbound(), remit=remit(), credentials=KEYS)
+    assert (result.content, result.blocked) == ("Error: request failed: the connection was refused", False)
+
+
+async def test_a_name_with_punycode_is_called(world: World) -> None:
+    world.names.table = {"xn--a.wild.test": [PUBLIC]}
+    async with world.serve("xn--a.wild.test", reply()):
+        result = await world.gate().send(outbound(url="https://xn--a.wild.test/"), remit=remit(), credentials=KEYS)
+    assert result.response_status == 200
+
+
+async def test_no_library_writes_the_request_to_the_log(world: World, caplog: pytest.LogCaptureFixture) -> None:
+    quiet.silence()
+    with caplog.at_level(logging.DEBUG):
+        await sent(world, reply())
+    assert VALUES["prefixed"] not in caplog.text
+    assert "HTTP Request" not in caplog.text

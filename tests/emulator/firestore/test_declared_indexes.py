@@ -1,0 +1,104 @@
+"""The declared indexes: those that Ferryman's own queries need, none missing and none more."""
+
+import ast
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from ferryman.domain.call import Ticket
+from ferryman.domain.execution import Execution, Lease, Status
+from ferryman.gcp import documents, places
+from ferryman.gcp.clients import Clients
+from ferryman.gcp.executions import FirestoreExecutions
+from ferryman.gcp.tasks import FirestoreCredentials, FirestoreTasks
+from ferryman.settings import Settings
+
+from .conftest import Clock, serving
+
+ROOT = Path(__file__).parents[3]
+INDEXES = ROOT / "infra/firestore.indexes.json"
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+async def listed(clients: Clients) -> None:
+    await FirestoreExecutions(clients).list("ann")
+
+
+async def listed_by_task(clients: Clients) -> None:
+    await FirestoreExecutions(clients).list("ann", task="t")
+
+
+async def claimed_again(clients: Clients) -> None:
+    lost = Lease(holder="dead", epoch=1, expires_at=NOW)
+    execution = Execution(id="e", task="t", owner="ann", created_at=NOW, status=Status.RUNNING, lease=lost)
+    await FirestoreExecutions(clients).create(execution)
+    ticket = Ticket(seq=0, step=1, call="x", tool="webhook", arguments=b"", shown={}, epoch=1, created_at=NOW)
+    await places.call(clients.firestore(), "e", 0).set(documents.write(ticket))
+    _, taken = await FirestoreExecutions(clients).claim(
+        "e", holder="b", now=NOW + timedelta(seconds=1), lease=timedelta(seconds=9)
+    )
+    assert taken
+
+
+async def stepped(clients: Clients) -> None:
+    await FirestoreExecutions(clients).steps("e")
+
+
+async def ticketed(clients: Clients) -> None:
+    await FirestoreExecutions(clients).tickets("e")
+
+
+async def tasks_listed(clients: Clients) -> None:
+    await FirestoreTasks(clients).list("ann")
+
+
+async def tasks_counted(clients: Clients) -> None:
+    await FirestoreTasks(clients).count("ann")
+
+
+async def credentials_listed(clients: Clients) -> None:
+    await FirestoreCredentials(clients).list("t")
+
+
+QUERIES: dict[str, tuple[Callable[[Clients], Awaitable[None]], ...]] = {
+    "FirestoreExecutions.list": (listed, listed_by_task),
+    "FirestoreExecutions.claim": (claimed_again,),
+    "FirestoreExecutions.steps": (stepped,),
+    "FirestoreExecutions.tickets": (ticketed,),
+    "FirestoreTasks.list": (tasks_listed,),
+    "FirestoreTasks.count": (tasks_counted,),
+    "FirestoreCredentials.list": (credentials_listed,),
+}
+
+
+def querying() -> set[str]:
+    """Every method of Ferryman's that runs a query, as class and method."""
+    found = set()
+    for path in sorted((ROOT / "lib/ferryman/gcp").glob("*.py")):
+        for owner in (node for node in ast.parse(path.read_text()).body if isinstance(node, ast.ClassDef)):
+            for method in (node for node in owner.body if isinstance(node, ast.AsyncFunctionDef)):
+                names = {node.attr for node in ast.walk(method) if isinstance(node, ast.Attribute)}
+                if names & {"stream", "where", "order_by", "collection_group", "count", "sum", "avg", "find_nearest"}:
+                    found.add(f"{owner.name}.{method.name}")
+    return found
+
+
+def test_every_query_of_the_library_is_run_below() -> None:
+    assert querying() == set(QUERIES)
+
+
+async def test_each_query_finds_its_index_and_each_index_has_its_query() -> None:
+    async with serving(clock=Clock(), indexes=INDEXES) as served:
+        with pytest.MonkeyPatch.context() as environment:
+            environment.setenv("FIRESTORE_EMULATOR_HOST", served.address)
+            clients = Clients(Settings(project="p", firestore_host=served.address))
+            clients.firestore()
+        for runs in QUERIES.values():
+            for run in runs:
+                await run(clients)
+        indexes = served.firestore.indexes
+        await clients.firestore()._firestore_api.transport.close()
+        assert indexes is not None
+        assert indexes.used == indexes.declared

@@ -1,0 +1,162 @@
+"""Sealing: anyone may seal, only the private key opens, and nothing opens that was changed, moved or re-aimed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ferryman.domain.credential import AuthType, Label, Sealed
+from ferryman.domain.refusal import Refused
+from ferryman.vault.seal import (
+    PublicKey,
+    Unopenable,
+    call_info,
+    generate,
+    info_of,
+    public_of,
+    said_info,
+    text_of,
+    unseal,
+    version_of,
+)
+from ferryman.vault.vault import Vault
+
+PRIVATE = generate()
+KEY = PublicKey(3, public_of(PRIVATE))
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+LABEL = Label(
+    owner="o1",
+    task="t1",
+    name="NEWS_KEY",
+    version=2,
+    service="news",
+    auth_type=AuthType.HEADER,
+    auth_header_name="X-Api-Key",
+    hosts=("api.news.test", "*.news.test"),
+)
+CHANGES = {
+    "owner": "o2",
+    "task": "t2",
+    "name": "OTHER",
+    "version": 1,
+    "service": "other",
+    "auth_type": AuthType.BEARER,
+    "auth_header_name": "X-Other",
+    "auth_param_name": "key",
+    "hosts": ("api.news.test", "evil.test"),
+}
+
+
+class Keys:
+    """The private keys by version."""
+
+    async def private(self, version: int) -> bytes:
+        return {3: PRIVATE}[version]
+
+
+def sealed(value: bytes = b"a-secret-of-16-chars", label: Label = LABEL) -> Sealed:
+    return Sealed(label=label, ciphertext=KEY.seal(value, info_of(label)), key_version=3, created_at=NOW, updated_at=NOW)
+
+
+def test_what_was_sealed_opens_with_the_private_key() -> None:
+    assert unseal(KEY.seal(b"value", b"info"), b"info", PRIVATE) == b"value"
+
+
+def test_two_sealings_of_the_same_value_differ() -> None:
+    assert KEY.seal(b"value", b"info") != KEY.seal(b"value", b"info")
+
+
+def test_the_ciphertext_says_which_key_version_opens_it() -> None:
+    assert version_of(KEY.seal(b"value", b"info")) == 3
+
+
+def test_another_private_key_does_not_open_it() -> None:
+    with pytest.raises(Unopenable):
+        unseal(KEY.seal(b"value", b"info"), b"info", generate())
+
+
+def test_a_public_key_survives_its_text() -> None:
+    again = PublicKey.parse(text_of(3, public_of(PRIVATE)))
+    assert again.version == 3
+    assert unseal(again.seal(b"v", b"i"), b"i", PRIVATE) == b"v"
+
+
+@pytest.mark.parametrize("text", ["", "3", "3:", "x:AAAA", "-1:AAAA", "0:" + "A" * 8, "3:not base64!", "3:AAAA", "٣:AAAA"])
+def test_a_text_that_is_no_public_key_is_refused(text: str) -> None:
+    with pytest.raises(ValueError):
+        PublicKey.parse(text)
+
+
+@given(position=st.integers(0, 1_140), bit=st.integers(0, 7))
+@settings(max_examples=60, deadline=None)
+def test_a_ciphertext_with_any_bit_changed_does_not_open(position: int, bit: int) -> None:
+    ciphertext = bytearray(KEY.seal(b"value", b"info"))
+    ciphertext[position] ^= 1 << bit
+    with pytest.raises(Unopenable):
+        unseal(bytes(ciphertext), b"info", PRIVATE)
+
+
+@given(length=st.integers(0, 1_140))
+@settings(max_examples=40, deadline=None)
+def test_a_truncated_ciphertext_does_not_open(length: int) -> None:
+    with pytest.raises(Unopenable):
+        unseal(KEY.seal(b"value", b"info")[:length], b"info", PRIVATE)
+
+
+@pytest.mark.parametrize("field", CHANGES)
+async def test_a_credential_moved_renamed_rolled_back_or_re_aimed_does_not_open(field: str) -> None:
+    moved = replace(sealed(), label=replace(LABEL, **{field: CHANGES[field]}))
+    with pytest.raises(Refused) as refused:
+        await Vault(Keys()).credential(moved)
+    assert refused.value.refusal.reason == "credential_unreadable"
+
+
+def test_the_info_of_a_credential_holds_every_field_of_its_label() -> None:
+    assert all(info_of(replace(LABEL, **{each: CHANGES[each]})) != info_of(LABEL) for each in LABEL.__slots__)
+
+
+async def test_an_opened_credential_has_its_value_and_its_label() -> None:
+    credential = await Vault(Keys()).credential(sealed())
+    assert (credential.secret.reveal(), credential.label) == ("a-secret-of-16-chars", LABEL)
+
+
+async def test_a_credential_whose_key_version_is_gone_or_false_is_refused() -> None:
+    for version in (3, 4):
+        other = PublicKey(4, public_of(PRIVATE)).seal(b"a-secret-of-16-chars", info_of(LABEL))
+        with pytest.raises(Refused):
+            await Vault(Keys()).credential(replace(sealed(), ciphertext=other, key_version=version))
+
+
+async def test_a_refused_credential_shows_nothing_of_its_value() -> None:
+    with pytest.raises(Refused) as refused:
+        await Vault(Keys()).credential(sealed("ключ-not-ascii-secret".encode()))
+    assert "secret" not in str(refused.value)
+    assert refused.value.__cause__ is None
+
+
+async def test_arguments_open_for_their_own_call_only() -> None:
+    ciphertext = KEY.seal(b'{"url": "https://a.test/"}', call_info("e1", 4))
+    vault = Vault(Keys())
+    assert await vault.arguments(ciphertext, execution="e1", seq=4) == {"url": "https://a.test/"}
+    for execution, seq in (("e1", 5), ("e2", 4)):
+        with pytest.raises(Unopenable):
+            await vault.arguments(ciphertext, execution=execution, seq=seq)
+
+
+@pytest.mark.parametrize("content", [b"", b"[]", b"nonsense", b"[" * 200_000, b"\xff"])
+async def test_arguments_that_are_no_json_object_do_not_open(content: bytes) -> None:
+    with pytest.raises(Unopenable):
+        await Vault(Keys()).arguments(KEY.seal(content, call_info("e1", 0)), execution="e1", seq=0)
+
+
+async def test_words_open_for_their_own_execution_and_not_as_arguments() -> None:
+    ciphertext = KEY.seal(b"words", said_info("e1"))
+    assert await Vault(Keys()).said(ciphertext, execution="e1") == b"words"
+    with pytest.raises(Unopenable):
+        await Vault(Keys()).said(ciphertext, execution="e2")
+    with pytest.raises(Unopenable):
+        await Vault(Keys()).arguments(ciphertext, execution="e1", seq=0)
