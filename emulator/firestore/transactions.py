@@ -29,18 +29,24 @@ ASTRAY_SECONDS = 0.25
 """How long the retry of an aborted attempt is expected under another name, and how soon its turn lapses."""
 LIFETIME_SECONDS = 270.0
 """How long production lets a transaction live."""
+IDLE_SECONDS = 60.0
+"""How long production lets it say nothing."""
 
 Seen = list[tuple[str, int]]
 
 
 @dataclass(eq=False, slots=True, kw_only=True)
 class Transaction:
-    """One attempt. `snapshot` (micros) is fixed by the first read, `origin` is the first attempt's token."""
+    """One attempt. `snapshot` (micros) is fixed by the first read, `origin` is the first attempt's token.
+
+    `expires` and `spoke`, its last sign of life, are in the event loop's time.
+    """
 
     token: bytes
     origin: bytes
     read_only: bool
     expires: float
+    spoke: float
     snapshot: int | None = None
     names: set[str] = field(default_factory=set)
     queries: list[tuple[Query, Seen]] = field(default_factory=list)
@@ -64,21 +70,28 @@ class Transactions:
         """Open a transaction by its TransactionOptions; a retry waits here for its turn."""
         self._expire()
         retried = options.read_write.retry_transaction
-        token, expires = os.urandom(16), loop_time() + LIFETIME_SECONDS
+        token = os.urandom(16)
         transaction = Transaction(
-            token=token, origin=retried or token, read_only=options.HasField("read_only"), expires=expires
+            token=token,
+            origin=retried or token,
+            read_only=options.HasField("read_only"),
+            expires=loop_time() + LIFETIME_SECONDS,
+            spoke=loop_time(),
         )
         if transaction.read_only:
             self._fix(transaction, options.read_only)
         await self._queue(transaction.holder, retried)
+        transaction.spoke = loop_time()
         self._open[token] = transaction
         return transaction
 
     def get(self, token: bytes) -> Transaction:
         """An open transaction; raises INVALID_ARGUMENT."""
+        self._expire()
         transaction = self._open.get(token)
         if transaction is None:
             raise invalid("The referenced transaction is invalid, closed or has expired.")
+        transaction.spoke = loop_time()
         self._turns.touch(transaction.holder)
         return transaction
 
@@ -173,7 +186,7 @@ class Transactions:
 
     def _expire(self) -> None:
         now = loop_time()
-        for transaction in [t for t in self._open.values() if t.expires < now]:
+        for transaction in [t for t in self._open.values() if t.expires < now or t.spoke + IDLE_SECONDS < now]:
             self._end(transaction)
 
 

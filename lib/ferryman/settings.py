@@ -10,6 +10,8 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+from ferryman.domain.http import REQUEST_SECONDS
+
 GOOGLE_CERTS_URL = "https://www.googleapis.com/oauth2/v1/certs"
 
 
@@ -45,6 +47,7 @@ class Settings:
     prices: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     integrations: tuple[Mapping[str, Any], ...] = ()
     lease_s: float = 120.0
+    request_s: float = REQUEST_SECONDS
     execution_s: float = 1_500.0
     poll_s: float = 0.5
     retry_after_s: float = 5.0
@@ -89,6 +92,7 @@ def read(environment: Mapping[str, str] = os.environ) -> Settings:
         plans=_json(environment, "FERRYMAN_PLANS", {}),
         prices=_json(environment, "FERRYMAN_PRICES", {}),
         integrations=tuple(_json(environment, "FERRYMAN_INTEGRATIONS", [])),
+        request_s=_seconds(environment, "FERRYMAN_REQUEST_S", REQUEST_SECONDS),
         lease_s=_seconds(environment, "FERRYMAN_LEASE_S", 120.0),
         execution_s=_seconds(environment, "FERRYMAN_EXECUTION_S", 1_500.0),
         poll_s=_seconds(environment, "FERRYMAN_POLL_S", 0.5),

@@ -111,5 +111,5 @@ async def test_a_request_that_takes_too_long_says_so(tool: str, world: World) ->
 
     async with world.serve("api.news.test", silent):
         result = await send(world, asked(tool), within_s=0.05)
-    assert (result.content, result.blocked) == ("Error: request timed out (30s)", False)
+    assert (result.content, result.blocked) == ("Error: request timed out (0.05s)", False)
     assert REQUEST_SECONDS == 30

@@ -126,8 +126,8 @@ def not_resolved(host: str) -> Refusal:
     return Refusal(reason="dns_validation_failed", message=f"Error: DNS resolution failed or blocked for {host}")
 
 
-def timed_out(seconds: int) -> Refusal:
-    return Refusal(reason="timed_out", message=f"Error: request timed out ({seconds}s)", blocked=False)
+def timed_out(seconds: float) -> Refusal:
+    return Refusal(reason="timed_out", message=f"Error: request timed out ({seconds:g}s)", blocked=False)
 
 
 def failed(kind: str) -> Refusal:

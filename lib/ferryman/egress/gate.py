@@ -77,7 +77,7 @@ class Gate:
         except Refused as refused:
             result = _refused(outbound, refused.refusal, scanner)
         except TimeoutError:
-            result = _refused(outbound, refusal.timed_out(REQUEST_SECONDS), scanner)
+            result = _refused(outbound, refusal.timed_out(self._within_s), scanner)
         except Exception as error:  # noqa: BLE001 - nothing may leave a tool but a result; its type is traced, its text may hold a key
             fault = type(error).__name__
             result = _refused(outbound, refusal.failed("an internal fault"), scanner)

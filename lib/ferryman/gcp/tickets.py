@@ -20,16 +20,17 @@ from ferryman.ports import Errand, Stale
 if TYPE_CHECKING:
     from google.cloud.firestore import AsyncTransaction
 
-DEADLINE = timedelta(seconds=REQUEST_SECONDS + 5)
-"""How long after its claim a call can still be under way."""
+MARGIN = timedelta(seconds=5)
+"""How long past its own deadline a call is still taken to be under way: it has to be settled, too."""
 
 
 @translated
 class FirestoreTickets:
     """`ports.Tickets`."""
 
-    def __init__(self, clients: Clients) -> None:
+    def __init__(self, clients: Clients, *, request_s: float = REQUEST_SECONDS) -> None:
         self._clients = clients
+        self._under_way = timedelta(seconds=request_s) + MARGIN
 
     async def claim(self, execution: str, seq: int, *, epoch: int, tool: str, now: datetime) -> Errand:
         from google.cloud.firestore import async_transactional
@@ -58,7 +59,7 @@ class FirestoreTickets:
                 if current.cancel_requested:
                     raise Stale("the execution was cancelled")
                 ticket = replace(
-                    ticket, state=TicketState.SENT, attempt=ticket.attempt + 1, sent_at=now, deadline=now + DEADLINE
+                    ticket, state=TicketState.SENT, attempt=ticket.attempt + 1, sent_at=now, deadline=now + self._under_way
                 )
                 transaction.update(ticket_at, documents.part(ticket, "state", "attempt", "sent_at", "deadline"))
             return Errand(ticket=ticket, remit=remit, versions=versions(task.to_dict()))

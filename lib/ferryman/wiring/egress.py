@@ -16,5 +16,5 @@ def gate(settings: Settings, tracer: Tracer) -> Gate:
     quiet.silence()
     if settings.pretend_internet:
         pretend = Pretend(settings.pretend_internet)
-        return Gate(names=pretend, dial=pretend, tls=tls.context(pretend.ca), tracer=tracer)
-    return Gate(names=Resolver(), dial=Direct(), tls=tls.context(), tracer=tracer)
+        return Gate(names=pretend, dial=pretend, tls=tls.context(pretend.ca), tracer=tracer, within_s=settings.request_s)
+    return Gate(names=Resolver(), dial=Direct(), tls=tls.context(), tracer=tracer, within_s=settings.request_s)

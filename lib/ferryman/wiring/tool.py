@@ -26,7 +26,7 @@ class Tool:
         tracer = JsonLog()
         self.callers = TokenCallers(Wire(), settings)
         self.carrying = ToolHouse(
-            tickets=FirestoreTickets(clients),
+            tickets=FirestoreTickets(clients, request_s=settings.request_s),
             credentials=FirestoreCredentials(clients),
             vault=Vault(SecretManagerKeys(clients, settings)),
             gate=egress.gate(settings, tracer),

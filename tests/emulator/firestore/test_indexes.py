@@ -152,6 +152,10 @@ async def test_a_collection_group_needs_even_a_single_field_declared(tmp_path: P
     assert await run(tmp_path, make, overrides=(wanted,)) is None
 
 
+async def test_without_a_file_every_query_is_served(client: AsyncClient) -> None:
+    assert await c(where("a", "==", 1), by("b"), by("z", "DESCENDING"), group=True)(client).get() == []
+
+
 async def test_indexes_that_share_their_order_are_merged(tmp_path: Path) -> None:
     make = c(where("a", "==", 1), where("b", "==", 1), by("z"))
     assert await run(tmp_path, make, composite(field("a"), field("z"))) is not None

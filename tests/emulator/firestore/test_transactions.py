@@ -172,6 +172,21 @@ async def test_a_committed_transaction_is_closed(client: AsyncClient) -> None:
         await again._commit()
 
 
+async def test_a_transaction_that_says_nothing_for_a_minute_is_closed(
+    client: AsyncClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loop = asyncio.get_running_loop()
+    quiet, busy = await begun(client), await begun(client)
+    real = loop.time
+    for minutes in (0.75, 1.5):
+        monkeypatch.setattr(loop, "time", lambda minutes=minutes: real() + minutes * 60)
+        await client.document("c/d").get(transaction=busy)
+    monkeypatch.undo()
+    await busy._commit()
+    with pytest.raises(exceptions.InvalidArgument):
+        await quiet._commit()
+
+
 async def test_a_read_only_transaction_writes_nothing(client: AsyncClient) -> None:
     transaction = await begun(client, read_only=True)
     transaction._write_pbs.append({"delete": client.document("c/d")._document_path})
