@@ -101,6 +101,7 @@ async def test_a_wrong_method_is_a_problem_that_names_the_right_ones(client: htt
     answer = await client.put("/v1/me")
     assert said(answer) == (405, "this method is not served here")
     assert answer.headers["allow"] == "GET"
+    assert (await client.put("/v1/tasks/x")).headers["allow"] == "DELETE, GET, PATCH"
 
 
 async def test_what_nobody_expected_is_a_problem_without_a_word_of_it(stage: Stage) -> None:

@@ -29,11 +29,12 @@ def register(app: FastAPI) -> None:
     """Have `app` answer every exception of the house as a problem."""
 
     @app.exception_handler(HTTPException)
-    async def refused(_: Request, error: HTTPException) -> Response:
+    async def refused(request: Request, error: HTTPException) -> Response:
         detail = {404: "there is nothing here", 405: "this method is not served here"}
         own = error.detail != title_of(error.status_code)
         said = error.detail if own else detail.get(error.status_code, error.detail)
-        return problem(error.status_code, title_of(error.status_code), said, headers=error.headers)
+        headers = {"Allow": _served(app, request)} if error.status_code == 405 else error.headers
+        return problem(error.status_code, title_of(error.status_code), said, headers=headers)
 
     @app.exception_handler(RequestValidationError)
     async def unreadable(_: Request, error: RequestValidationError) -> Response:
@@ -60,6 +61,13 @@ def register(app: FastAPI) -> None:
 def invalid(problems: Sequence[Problem]) -> Response:
     """422 with every field that is not accepted."""
     return problem(422, title_of(422), "some fields are not accepted; nothing was done", errors=problems)
+
+
+def _served(app: FastAPI, request: Request) -> str:
+    """The methods of the request's path, over all routes; a route on its own only knows those it serves itself."""
+    paths = app.openapi()["paths"]
+    here = [methods for path, methods in paths.items() if re.fullmatch(re.sub(r"\{\w+\}", "[^/]+", path), request.url.path)]
+    return ", ".join(sorted({method.upper() for methods in here for method in methods}))
 
 
 def _fault(error: dict[str, Any]) -> Problem:
