@@ -23,6 +23,7 @@ from typing import Any
 
 import click
 import grpc
+from google.cloud.firestore import AsyncClient
 from rich.console import Console
 from rich.table import Table
 
@@ -43,8 +44,9 @@ FIGURES = {
     f"{PAGE} of a tenth of {DOCUMENTS:,}, p50 ms": "≤ 30",
     f"sets/s, {IN_FLIGHT} in flight": "≥ 1,000",
     f"transactions/s on one document, {HOT_CLIENTS} clients": "≥ 150",
+    f"sets/s through AsyncClient, {IN_FLIGHT} in flight": "",
 }
-"""What is measured, and the goal of ours."""
+"""What is measured, and the goal of ours if there is one."""
 
 
 class Calls:
@@ -170,7 +172,7 @@ def resident_mib(group: int) -> float:
 
 async def measured(start: Callable[[], Any], say: Callable[[str], None]) -> dict[str, float]:
     """All figures of one emulator."""
-    names, took = iter(FIGURES), []
+    names, took = iter(FIGURES), list[float]()
     for _ in range(ROUNDS):
         began = time.perf_counter()
         async with start() as (address, group):
@@ -178,7 +180,6 @@ async def measured(start: Callable[[], Any], say: Callable[[str], None]) -> dict
                 await Calls(channel).set(0)
             took.append(time.perf_counter() - began)
     figures = {next(names): statistics.median(took)}
-    say(f"ready {figures}")
     async with start() as (address, group), grpc.aio.insecure_channel(address) as channel:
         calls = Calls(channel)
         await calls.set(0)
@@ -188,11 +189,24 @@ async def measured(start: Callable[[], Any], say: Callable[[str], None]) -> dict
         figures[next(names)] = await p50_ms(calls.get, SINGLE_CALLS)
         figures[next(names)] = await p50_ms(lambda _: calls.page(None), SINGLE_CALLS // 10)
         figures[next(names)] = await p50_ms(lambda number: calls.page(number % 10), SINGLE_CALLS // 10)
-        say(f"one at a time {figures}")
         figures[next(names)] = statistics.median([await rate(calls.set, SETS, IN_FLIGHT) for _ in range(ROUNDS)])
-        say(f"sets {figures}")
         figures[next(names)] = await hot_rate(calls, say)
+        figures[next(names)] = await client_rate(address)
     return figures
+
+
+async def client_rate(address: str) -> float:
+    """Sets a second as a program sees them, whose own work in the client library takes most of the time."""
+    os.environ["FIRESTORE_EMULATOR_HOST"] = address  # which the client reads while it is made
+    client = AsyncClient(project=uuid.uuid4().hex)
+
+    async def put(number: int) -> None:
+        await client.document(f"c/{number}").set({"n": number, "tenth": number % 10, "text": TEXT})
+
+    try:
+        return statistics.median([await rate(put, SETS, IN_FLIGHT) for _ in range(ROUNDS)])
+    finally:
+        await client._firestore_api.transport.close()
 
 
 async def hot_rate(calls: Calls, say: Callable[[str], None]) -> float:
@@ -215,20 +229,20 @@ async def hot_rate(calls: Calls, say: Callable[[str], None]) -> float:
 @click.command()
 def main() -> None:
     """Measure, print a table, and end with 1 when a goal of ours was missed."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that what was started is ended
     console = Console()
     console.print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}, Python {sys.version.split()[0]}")
-    results = {"ours, durable": asyncio.run(measured(ours, lambda text: console.print(f"ours: {text}", style="dim")))}
+    results = {"ours, durable": asyncio.run(measured(ours, console.print))}
     if (script := find()) is None:
         console.print("Google's Firestore emulator is not installed here, or Java is not.")
     else:
-        say = lambda text: console.print(f"official: {text}", style="dim")  # noqa: E731 - one line, used once
-        results["official, in memory"] = asyncio.run(measured(lambda: official(script), say))
+        results["official, in memory"] = asyncio.run(measured(lambda: official(script), console.print))
     table = Table("", *results, "goal")
     missed = []
     for name, goal in FIGURES.items():
-        table.add_row(name, *(f"{r[name]:,.2f}" if name in r else "–" for r in results.values()), goal)
-        figure, bound = results["ours, durable"].get(name), float(goal[2:].replace(",", ""))
-        if figure is None or (figure > bound if goal.startswith("≤") else figure < bound):
+        table.add_row(name, *(f"{figures[name]:,.2f}" for figures in results.values()), goal)
+        figure, bound = results["ours, durable"][name], float(goal[2:].replace(",", "") or "nan")
+        if figure > bound if goal.startswith("≤") else figure < bound:
             missed.append(name)
     console.print(table)
     sys.exit(f"Missed: {'; '.join(missed)}" if missed else 0)

@@ -1,4 +1,5 @@
-"""What the gate's own work costs a call: a 1 KB request with ten credentials, beside a plain httpx call to the same TLS server.
+"""What the gate's own work costs a call: a 1 KB request with ten credentials, beside a plain httpx call to the same TLS server;
+and of it the scanner: made for one credential and for ten, and 50 KB of JSON looked through as text, as a body and as said.
 
 Run with `python -m bench.gate`. Ratios of medians in one run; absolutes depend on the machine.
 """
@@ -6,10 +7,13 @@ Run with `python -m bench.gate`. Ratios of medians in one run; absolutes depend 
 from __future__ import annotations
 
 import asyncio
+import json
+import random
 import ssl
 import statistics
 import tempfile
 import time
+from collections.abc import Callable
 from ipaddress import ip_address
 from pathlib import Path
 
@@ -23,9 +27,12 @@ from ferryman.domain.plan import PRO
 from ferryman.domain.remit import Remit
 from ferryman.egress import tls
 from ferryman.egress.gate import Gate
+from ferryman.egress.leaks import Scanner
 from ferryman.local.log import KeptLog
 
 HOST, ADDRESS, ROUNDS = "api.bench.test", ip_address("25.0.0.1"), 300
+SCANS, DICE = 30, random.Random(1)
+LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 BODY = {"note": "x" * 900, "items": list(range(20))}
 
 
@@ -56,7 +63,7 @@ def credentials() -> dict[str, Credential]:
     for number in range(10):
         name = f"KEY_{number}"
         label = Label(owner="o", task="t", name=name, version=1, service="s", auth_type=AuthType.BEARER, hosts=(HOST,))
-        made[name] = Credential(label=label, secret=Secret(f"sk-{number}" + "abcdefghijklmnopqrstuvwxyz0123456789"[number:]))
+        made[name] = Credential(label=label, secret=Secret("sk-live-" + "".join(DICE.choices(LETTERS, k=40))))
     return made
 
 
@@ -67,6 +74,36 @@ async def timed(call) -> list[float]:
         await call()
         taken.append((time.perf_counter() - started) * 1000)
     return taken[ROUNDS // 10 :]
+
+
+def rows() -> list[dict]:
+    """50 KB of JSON as an API answers it."""
+    words = ["price", "volume", "open", "close", "high", "low", "signal", "average", "report", "market", "zone", "time"]
+    made: list[dict] = []
+    while len(json.dumps(made)) < 50_000:
+        one = {"id": f"{DICE.getrandbits(128):032x}", "price": round(DICE.random() * 1000, 4), "at": "2026-01-07T10:00:00Z"}
+        made.append({**one, "note": " ".join(DICE.choices(words, k=12)), "url": f"https://{HOST}/v1/{DICE.randrange(10**6)}"})
+    return made
+
+
+def scanned() -> dict[str, list[float]]:
+    keys, table = list(credentials().values()), rows()
+    scanner, text = Scanner(keys), json.dumps(table)
+    outbound = Outbound(tool="http_post", method=Method.POST, url=f"https://{HOST}/v1", body={"rows": table})
+    works: dict[str, Callable[[], object]] = {
+        "scanner, 1 credential": lambda: Scanner(keys[:1]),
+        "scanner, 10 credentials": lambda: Scanner(keys),
+        "50 KB as text": lambda: scanner.find(text),
+        "50 KB as a body": lambda: scanner.outbound(outbound),
+        "50 KB as arguments": lambda: scanner.redact_json({"rows": table}),
+    }
+    taken: dict[str, list[float]] = {}
+    for name, work in works.items():
+        for _ in range(SCANS):
+            started = time.perf_counter()
+            work()
+            taken.setdefault(name, []).append((time.perf_counter() - started) * 1000)
+    return taken
 
 
 async def main() -> None:
@@ -97,7 +134,7 @@ async def main() -> None:
         gated, bare = await timed(through), await timed(plain)
         server.close()
     print(f"{'':24}{'p50 ms':>8}{'p95 ms':>8}")
-    for name, taken in (("plain httpx", bare), ("through the gate", gated)):
+    for name, taken in (("plain httpx", bare), ("through the gate", gated), *scanned().items()):
         print(f"{name:24}{statistics.median(taken):8.2f}{sorted(taken)[int(len(taken) * 0.95)]:8.2f}")
     print(f"ratio of medians{statistics.median(gated) / statistics.median(bare):16.2f}")
 

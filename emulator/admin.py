@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Awaitable, Callable, Mapping
+from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,7 +16,7 @@ from starlette.routing import Route
 from emulator.functions import Failed
 from emulator.internet.routes import read_route
 from emulator.reading import Invalid, checked, member, obj, only, strings
-from emulator.web import App, Receive, Scope, Send
+from emulator.web import App, from_programs_only
 
 if TYPE_CHECKING:
     from emulator.cloud import Cloud
@@ -62,25 +63,14 @@ def admin_app(cloud: Cloud) -> App:
         route("/scripts/{name}", "DELETE", _remove_script),
         route("/model/requests", "GET", _model_requests),
         route("/model/requests", "DELETE", _forget_model_requests),
+        route("/tasks/delivered", "GET", _delivered),
+        route("/tasks/delivered", "DELETE", _forget_delivered),
+        route("/clock/advance", "POST", _advance),
         route("/certs", "GET", _certs),
         route("/jwks", "GET", _jwks),
         route("/shutdown", "POST", _shutdown, 202),
     ]
-    return _from_programs_only(Starlette(routes=routes))
-
-
-def _from_programs_only(app: App) -> App:
-    """Refuse what a web page in a browser on this machine could send: another origin, or a name rebound to loopback."""
-
-    async def guarded(scope: Scope, receive: Receive, send: Send) -> None:
-        headers = dict(scope["headers"])
-        host = headers.get(b"host", b"").rpartition(b":")[0]
-        if b"origin" in headers or host not in (b"127.0.0.1", b"localhost"):
-            await _error(403, "this is for programs on this machine, not for pages in a browser")(scope, receive, send)
-            return
-        await app(scope, receive, send)
-
-    return guarded
+    return from_programs_only(Starlette(routes=routes))
 
 
 async def _status(cloud: Cloud, _: Request) -> Answer:
@@ -200,6 +190,24 @@ async def _model_requests(cloud: Cloud, _: Request) -> Answer:
 async def _forget_model_requests(cloud: Cloud, _: Request) -> Answer:
     cloud.messages.forget()
     return {"requests": []}
+
+
+async def _delivered(cloud: Cloud, _: Request) -> Answer:
+    return {"tasks": cloud.tasks.delivered()}
+
+
+async def _forget_delivered(cloud: Cloud, _: Request) -> Answer:
+    cloud.tasks.forget()
+    return {"tasks": []}
+
+
+async def _advance(cloud: Cloud, request: Request) -> Answer:
+    seconds = member(await _body(request, "seconds"), "seconds", float, "body")
+    try:
+        cloud.clock.advance(timedelta(seconds=seconds))
+    except (ValueError, OverflowError) as error:
+        raise Invalid(f"the clock cannot be turned by {seconds} seconds: {error}") from error
+    return {"now": cloud.clock.now().isoformat()}
 
 
 async def _certs(cloud: Cloud, _: Request) -> Answer:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import signal
 import sys
 import uuid
 from contextlib import AsyncExitStack
@@ -30,6 +31,7 @@ def main(steps: int, first: int) -> None:
     Ends with the number of steps on which all agreed; a disagreement is told in the shortest sequence that shows it,
     and the exit status is 1.
     """
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that what was started is ended
     loop = asyncio.new_event_loop()
     closing = AsyncExitStack()
     try:

@@ -258,6 +258,8 @@ def transformed(value: Any, kind: str, operand: Any, step: int) -> Any:
     if kind == "increment":
         added = value + operand
         return max(-INT64, min(INT64 - 1, added)) if isinstance(added, int) else added
+    if NAN in (rank(value), rank(operand)):
+        return math.nan
     better = rank(operand) > rank(value) if kind == "maximum" else rank(operand) < rank(value)
     return operand if better else value
 

@@ -70,7 +70,7 @@ class Player:
             raise Refused(error.code().name) from error
 
     async def _transact(self, step: Transact) -> Any:
-        options = {"read_only": {}} if step.read_only else {"read_write": {}}
+        options: dict[str, dict[str, bool]] = {"read_only": {}} if step.read_only else {"read_write": {}}
         token = (await self._call("BeginTransaction", database=self.database, options=options)).transaction
         told: list[Any] = []
         try:

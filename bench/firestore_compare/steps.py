@@ -92,7 +92,7 @@ def operand_of(kind: str) -> st.SearchStrategy[Any]:
         return st.just("REQUEST_TIME")
     if kind in {"append_missing_elements", "remove_all_from_array"}:
         return st.lists(scalars, max_size=3)
-    return st.integers(-3, 3) | st.sampled_from([0.5, 1.0, -2.5, 2**63 - 1, -(2**63)])
+    return st.integers(-3, 3) | st.sampled_from([0.5, 1.0, -2.5, math.nan, 2**63 - 1, -(2**63)])
 
 
 transforms = st.builds(

@@ -1,5 +1,7 @@
 """One attempt: the request that a task's worker gets, and what is noted of the answer."""
 
+import base64
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
@@ -52,6 +54,17 @@ def headers(task: Any, tokens: Tokens) -> dict[str, str]:
         token = tokens.mint(request.oidc_token.service_account_email, request.oidc_token.audience or request.url)
         sent["Authorization"] = f"Bearer {token}"
     return kept | {name.lower(): value for name, value in sent.items()}
+
+
+def shown(task: Any, headers: Mapping[str, str]) -> dict[str, object]:
+    """What is sent, as the admin shows it: without the token; a body that is no UTF-8 is in base64."""
+    body: bytes = task.http_request.body
+    seen = {name: "" if name == "authorization" else value for name, value in headers.items()}
+    request = {"name": task.name, "method": method(task), "url": task.http_request.url, "headers": seen}
+    try:
+        return {**request, "body": body.decode()}
+    except UnicodeDecodeError:
+        return {**request, "body_base64": base64.b64encode(body).decode()}
 
 
 def begin(task: Any, now: datetime) -> None:

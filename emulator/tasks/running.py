@@ -1,5 +1,6 @@
 """A queue at work: it sends each task when it is due, within the queue's limits, until the worker is content."""
 
+from collections import deque
 from datetime import datetime
 from typing import Any
 
@@ -15,16 +16,22 @@ from emulator.tasks.retry import back_off, is_over
 from emulator.tasks.store import Store
 
 RUNNING = tasks_v2.Queue.State.RUNNING
+KEPT = 10_000
+
+Delivered = deque[dict[str, object]]
 
 
 class RunningQueue:
     """One queue's dispatches."""
 
-    def __init__(self, queue: Any, *, store: Store, clock: Clock, delivery: Delivery, tokens: Tokens) -> None:
+    def __init__(
+        self, queue: Any, *, store: Store, clock: Clock, delivery: Delivery, tokens: Tokens, delivered: Delivered
+    ) -> None:
         self._store = store
         self._clock = clock
         self._delivery = delivery
         self._tokens = tokens
+        self._delivered = delivered
         self._queue = queue
         self._bucket = self._new_bucket()
         self._scheduler = Scheduler(clock, self._step)
@@ -81,6 +88,7 @@ class RunningQueue:
         headers = attempt.headers(task, self._tokens)
         attempt.begin(task, self._clock.now())
         self._store.under_way(task)
+        self._delivered.append(attempt.shown(task, headers))
         self._scheduler.spawn(self._send(task, headers))
 
     async def _send(self, task: Any, headers: dict[str, str]) -> None:
@@ -124,6 +132,8 @@ class Running:
         self._tokens = tokens
         self._delivery = Delivery(clock)
         self._queues: dict[str, RunningQueue] = {}
+        self.delivered: Delivered = deque(maxlen=KEPT)
+        """What was sent, oldest first, each attempt."""
 
     async def start(self) -> None:
         """Set every queue to work; there must be a running event loop."""
@@ -140,7 +150,12 @@ class Running:
             self._queues[queue.name].change(queue)
         else:
             self._queues[queue.name] = RunningQueue(
-                queue, store=self._store, clock=self._clock, delivery=self._delivery, tokens=self._tokens
+                queue,
+                store=self._store,
+                clock=self._clock,
+                delivery=self._delivery,
+                tokens=self._tokens,
+                delivered=self.delivered,
             )
 
     def remove(self, name: str) -> None:

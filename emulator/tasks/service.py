@@ -48,6 +48,14 @@ class CloudTasks:
             },
         )
 
+    def delivered(self) -> list[dict[str, object]]:
+        """Every attempt, oldest first, the last 10,000: `name`, `method`, `url`, `headers` without the token, `body`."""
+        return list(self._running.delivered)
+
+    def forget(self) -> None:
+        """Drop the record of what was delivered."""
+        self._running.delivered.clear()
+
     async def start(self) -> None:
         """Begin to send what is due, and again what was under way when the last process died."""
         await self._running.start()

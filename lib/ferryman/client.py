@@ -111,6 +111,9 @@ class Client:
     async def plans(self) -> list[Json]:
         return list((await self._ask("GET", "/v1/plans"))["plans"])
 
+    async def models(self) -> list[Json]:
+        return list((await self._ask("GET", "/v1/models"))["models"])
+
     async def me(self) -> Json:
         return await self._ask("GET", "/v1/me")
 

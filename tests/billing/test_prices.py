@@ -27,7 +27,12 @@ def test_a_model_without_a_price_has_none():
     assert Prices().of("gpt-unpriced") is None
 
 
-def test_a_family_is_priced_by_what_stands_before_its_slash():
+@pytest.mark.parametrize("model", ["claude-sonnet-4-5/x", "claude-sonnet-4-5/", "/claude-sonnet-4-5"])
+def test_only_the_scripted_have_a_name_after_a_slash(model):
+    assert Prices().of(model) is None
+
+
+def test_all_of_the_scripted_cost_what_the_family_does():
     assert Prices({"scripted": {"input": "3", "output": "15"}}).of("scripted/demo").output == 15
 
 

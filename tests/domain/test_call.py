@@ -61,4 +61,10 @@ def test_an_audit_row_keeps_a_thousand_characters_of_content_and_says_that_it_wa
 
 def test_a_short_result_is_its_own_audit_row():
     result = ToolCallResult("http_get", "x" * 1_000)
-    assert audit_row(result) is result
+    assert audit_row(result) == result
+
+
+def test_a_row_keeps_a_bounded_part_of_whatever_the_model_wrote():
+    long = "x" * 300_000
+    row = audit_row(ToolCallResult(long, long, url=long, method=long, credential_used=long))
+    assert sum(len(text) for text in (row.tool, row.content, row.url, row.method, row.credential_used)) < 3_500

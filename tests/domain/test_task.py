@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
 import pytest
 
 from ferryman.domain.plan import GURU, PRO
-from ferryman.domain.task import Task, problems
+from ferryman.domain.task import Task, changed, problems
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 TASK = Task(id="t", owner="o", name="report", task_prompt="Say hello.", model="scripted/x", created_at=NOW, updated_at=NOW)
@@ -44,13 +44,38 @@ FAULTS = {
     "max_credits": [{"max_credits": Decimal(0)}, {"max_credits": Decimal("2500.5")}],
     "temperature": [{"temperature": 1.1}],
     "max_tokens": [{"max_tokens": 0}],
-    "model": [{"model": "gpt-unpriced"}],
+    "model": [
+        {"model": model}
+        for model in (
+            "gpt-unpriced",
+            "",
+            "claude-haiku-4-5/x",
+            "claude-haiku-4-5/\ud800",
+            "scripted/",
+            "scripted/a/b",
+            "scripted/x\n",
+            f"scripted/{'x' * 65}",
+            "Scripted/x",
+        )
+    ],
 }
 
 
 @pytest.mark.parametrize(("field", "change"), [(field, change) for field, changes in FAULTS.items() for change in changes])
 def test_a_fault_is_named_by_its_field(field, change):
     assert fields(replace(TASK, **change)) == [field]
+
+
+@pytest.mark.parametrize("model", ["scripted", "scripted/A_b.c-1", f"scripted/{'x' * 64}", "claude-haiku-4-5"])
+def test_a_model_that_has_a_price_may_be_named(model):
+    assert fields(replace(TASK, model=model)) == []
+
+
+def test_a_change_is_always_later_than_the_one_before():
+    once = changed(TASK, {"enabled": False}, now=NOW)
+    twice = changed(once, {"name": "other"}, now=NOW - timedelta(seconds=1))
+    assert TASK.updated_at < once.updated_at < twice.updated_at
+    assert changed(TASK, {}, now=NOW + timedelta(seconds=1)).updated_at == NOW + timedelta(seconds=1)
 
 
 def test_a_fourth_webhook_url_is_refused_with_the_limit_named():

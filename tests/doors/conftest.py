@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -21,6 +22,7 @@ from ferryman.local.tasks import MemoryCredentials, MemoryTasks
 from ferryman.local.tickets import MemoryTickets
 from ferryman.settings import Settings
 
+INDEXES = Path(__file__).parents[2] / "infra/firestore.indexes.json"
 Waiting = Callable[[], Awaitable[Sequence[tuple[str, int, float]]]]
 
 
@@ -70,7 +72,7 @@ async def on_google_cloud() -> AsyncIterator[Doors]:
     from ferryman.gcp.tasks import FirestoreCredentials, FirestoreTasks
     from ferryman.gcp.tickets import FirestoreTickets
 
-    firestore = Firestore(path=None)
+    firestore = Firestore(path=None, indexes=INDEXES)
     cloud_tasks = CloudTasks(path=None, clock=Clock(), tokens=Tokens(path=None, clock=Clock()))
     server = grpc.aio.server(options=(*SERVER_OPTIONS, ("grpc.so_reuseport", 0)))
     server.add_generic_rpc_handlers((firestore.handler(), cloud_tasks.handler()))

@@ -164,6 +164,13 @@ async def test_a_call_is_settled_by_the_holder(doors: Doors) -> None:
     assert second == replace(turn().tickets[1], state=TicketState.SETTLED, settled_at=LATER, result=RESULT)
 
 
+async def test_what_a_tool_answered_meanwhile_holds_against_the_holders_own_word(doors: Doors) -> None:
+    execution = await doors.executions.commit(await opened(doors), turn(), now=NOW, lease=LEASE)
+    assert await doors.executions.settle(execution, 1, RESULT, now=NOW) == RESULT
+    assert await doors.executions.settle(execution, 1, replace(RESULT, content="in doubt"), now=NOW) == RESULT
+    assert [ticket.result for ticket in await doors.executions.tickets("exec_1", first=1)] == [RESULT]
+
+
 async def test_the_next_holder_finds_the_unfinished_calls_under_its_own_epoch(doors: Doors) -> None:
     execution = await doors.executions.commit(await opened(doors), turn(), now=NOW, lease=LEASE)
     await doors.executions.settle(execution, 0, RESULT, now=NOW)

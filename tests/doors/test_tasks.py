@@ -2,23 +2,55 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 
+from ferryman.domain.task import changed
 from ferryman.ports import Stale
 
 from .conftest import Doors
 from .values import NOW, TASK, sealed
+
+SECOND = timedelta(seconds=1)
 
 
 async def test_a_task_comes_back_as_it_was_put(doors: Doors) -> None:
     assert await doors.tasks.get("task_1") is None
     await doors.tasks.create(TASK)
     assert await doors.tasks.get("task_1") == TASK
-    await doors.tasks.update(replace(TASK, tools=(), webhook_urls=(), enabled=False))
-    assert await doors.tasks.get("task_1") == replace(TASK, tools=(), webhook_urls=(), enabled=False)
+    other = replace(TASK, tools=(), webhook_urls=(), enabled=False, updated_at=NOW + SECOND)
+    assert await doors.tasks.update(other, ["tools", "webhook_urls", "enabled"], since=TASK.updated_at) is True
+    assert await doors.tasks.get("task_1") == other
+
+
+async def test_only_the_fields_that_are_named_are_written(doors: Doors) -> None:
+    await doors.tasks.create(TASK)
+    await doors.tasks.update(replace(TASK, name="new", enabled=False, updated_at=NOW + SECOND), ["enabled"], since=NOW)
+    assert await doors.tasks.get("task_1") == replace(TASK, enabled=False, updated_at=NOW + SECOND)
+
+
+async def test_a_change_to_a_task_that_was_changed_meanwhile_is_not_taken(doors: Doors) -> None:
+    await doors.tasks.create(TASK)
+    off = replace(TASK, enabled=False, updated_at=NOW + SECOND)
+    await doors.tasks.update(off, ["enabled"], since=NOW)
+    with pytest.raises(Stale, match="changed by somebody else"):
+        await doors.tasks.update(replace(TASK, name="new", updated_at=NOW + 2 * SECOND), ["name", "enabled"], since=NOW)
+    assert await doors.tasks.get("task_1") == off
+
+
+async def test_of_two_changes_at_once_one_is_taken(doors: Doors) -> None:
+    await doors.tasks.create(TASK)
+    changes = [changed(TASK, {"name": f"name {n}"}, now=NOW) for n in range(2)]
+    came = await asyncio.gather(*(doors.tasks.update(each, ["name"], since=NOW) for each in changes), return_exceptions=True)
+    assert {type(each) for each in came} == {bool, Stale}
+
+
+async def test_a_task_that_is_not_there_is_not_changed(doors: Doors) -> None:
+    assert await doors.tasks.update(TASK, ["name"], since=NOW) is False
+    assert await doors.tasks.get("task_1") is None
 
 
 async def test_an_owners_tasks_are_listed_oldest_first(doors: Doors) -> None:
@@ -60,7 +92,7 @@ async def test_only_the_next_version_is_taken(doors: Doors) -> None:
 async def test_a_task_that_is_changed_keeps_its_versions(doors: Doors) -> None:
     await doors.tasks.create(TASK)
     await doors.credentials.put(sealed(1))
-    await doors.tasks.update(replace(TASK, name="other"))
+    await doors.tasks.update(replace(TASK, name="other"), ["name"], since=NOW)
     assert await doors.credentials.next_version("task_1", "A") == 2
 
 

@@ -62,6 +62,22 @@ async def test_a_settled_call_is_not_settled_again(doors: Doors) -> None:
     assert next(iter(await doors.executions.tickets("exec_1"))).result == RESULT
 
 
+async def test_a_call_that_was_given_back_can_be_claimed_again(doors: Doors) -> None:
+    await journaled(doors)
+    await doors.tickets.claim("exec_1", 0, epoch=1, tool="api_call", now=NOW)
+    await doors.tickets.release("exec_1", 0, attempt=1)
+    errand = await doors.tickets.claim("exec_1", 0, epoch=1, tool="api_call", now=LATER)
+    assert (errand.ticket.attempt, errand.ticket.sent_at) == (2, LATER)
+
+
+async def test_only_the_attempt_under_way_can_be_given_back(doors: Doors) -> None:
+    await journaled(doors)
+    await doors.tickets.claim("exec_1", 0, epoch=1, tool="api_call", now=NOW)
+    await doors.tickets.release("exec_1", 0, attempt=2)
+    with pytest.raises(Stale):
+        await doors.tickets.claim("exec_1", 0, epoch=1, tool="api_call", now=NOW)
+
+
 async def test_a_call_of_another_epoch_tool_or_number_is_not_claimed(doors: Doors) -> None:
     await journaled(doors)
     for seq, epoch, tool in ((0, 0, "api_call"), (0, 2, "api_call"), (0, 1, "http_get"), (2, 1, "api_call")):
@@ -90,7 +106,7 @@ async def test_a_call_is_not_claimed_once_the_owner_has_changed_their_mind(doors
     if fact == "cancelled":
         await doors.executions.cancel("exec_1", now=NOW)
     elif fact == "disabled":
-        await doors.tasks.update(replace(TASK, enabled=False))
+        await doors.tasks.update(replace(TASK, enabled=False), ["enabled"], since=TASK.updated_at)
     else:
         await doors.tasks.delete("task_1")
     with pytest.raises(Stale):

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from pathlib import Path
 
+import click
 import pytest
 
+from ferryman.cli import main
 from ferryman.domain.http import Outbound
+from ferryman.egress import headers
 from ferryman.tools.builtin import READERS, TOOLS
 
 ROOT = Path(__file__).parents[2]
@@ -35,6 +39,72 @@ def test_a_file_that_is_named_is_there(path):
     named = re.findall(r"`((?:lib|functions|emulator|infra|tests|bench|docs)/[A-Za-z0-9_./-]+\.[a-z]+)`", path.read_text())
     missing = [name for name in named if "NAME" not in name and not (ROOT / name).exists()]
     assert missing == []
+
+
+def commands(text: str) -> list[list[str]]:
+    """Every `ferryman` command of a document, in its blocks for a shell and in its running text, without the comments."""
+    blocks = [block.replace("\\\n", " ") for block in re.findall(r"```sh\n(.*?)```", text, re.DOTALL)]
+    lines = [line.partition(" #")[0] for block in blocks for line in block.splitlines()]
+    found = [re.search(r"(?:^|\$\(|/)ferryman (.+?)\)?$", line.strip()) for line in lines]
+    inline = re.findall(r"`(?:\.venv/bin/)?ferryman ([^`]+)`", re.sub(r"```.*?```", "", text, flags=re.DOTALL))
+    whole = [*(match[1] for match in found if match), *(" ".join(each.split()) for each in inline)]
+    return [shlex.split(one) for each in whole for one in _each(each)]
+
+
+def _each(command: str) -> list[str]:
+    # check url|address|leak stands for three commands
+    choices = next((word for word in command.split() if "|" in word), None)
+    return [command] if choices is None else [command.replace(choices, choice) for choice in choices.split("|")]
+
+
+def parsed(words: list[str]) -> None:
+    """Raises click's own error for a command, an option or an argument that is not there."""
+    command, context = main, click.Context(main, info_name="ferryman")
+    while isinstance(command, click.Group) and words and not words[0].startswith("-"):
+        name, *words = words
+        found = command.get_command(context, name)
+        if found is None:
+            raise click.UsageError(f"there is no command {name}")
+        command, context = found, click.Context(found, parent=context, info_name=name)
+    values, left, _ = command.make_parser(context).parse_args(list(words))
+    if left:
+        raise click.UsageError(f"{left} is too much")
+    expected = {each.name for each in command.params if isinstance(each, click.Argument) and each.required}
+    given = {name for name, value in values.items() if isinstance(value, str) and name in expected}
+    if words and expected - given and "--help" not in words:
+        raise click.UsageError(f"{', '.join(expected - given)} is missing")
+
+
+DOCUMENTED = [
+    (path.name, words) for path in (ROOT / "README.md", ROOT / "docs/tools.md") for words in commands(path.read_text())
+]
+
+
+@pytest.mark.parametrize("words", [words for _, words in DOCUMENTED], ids=" ".join)
+def test_a_command_that_is_shown_is_there(words):
+    parsed(words)
+
+
+def test_the_commands_of_the_walk_through_are_found():
+    known = [words[:2] for _, words in DOCUMENTED]
+    assert [
+        each for each in (["task", "create"], ["credential", "set"], ["run", "$TASK"], ["check", "frame"]) if each not in known
+    ] == []
+
+
+@pytest.mark.parametrize(
+    "gone", [["plans", "--models"], ["fly"], ["task", "create", "--no-such"], ["run", "a", "b"], ["credential", "set", "a"]]
+)
+def test_a_command_that_is_not_there_is_found_out(gone):
+    with pytest.raises(click.UsageError):
+        parsed(gone)
+
+
+def test_the_documents_say_that_a_forbidden_header_is_refused():
+    for page in (README, PAGE):
+        (said,) = [each for each in re.split(r"\n(?:- |\n)", page) if "header" in each and "not dropped" in each]
+        assert "`header_forbidden`" in said
+    assert [name for name in headers.ALLOWED if f"`{name}`" not in PAGE] == []
 
 
 def test_the_readme_names_every_runtime_dependency():

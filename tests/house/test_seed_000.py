@@ -37,6 +37,8 @@ API_KEYS = "serving/test_credentials.py::"
 CATALOG = "catalog/test_catalog.py::"
 STORY = "journeys/"
 DOCS = "house/test_documents.py::"
+CARRY = "tools/test_carry.py::"
+WORDS = "test_the_sentence_stands_word_for_word"
 
 PROOFS: dict[int, tuple[str, ...]] = {
     1: (BUILTIN + "test_there_are_exactly_four",),
@@ -47,6 +49,7 @@ PROOFS: dict[int, tuple[str, ...]] = {
     3: (
         REGISTRY + "test_a_tool_the_task_did_not_enable_is_answered_and_not_handled",
         REGISTRY + "test_an_empty_list_enables_nothing",
+        CARRY + "test_a_tool_outside_the_remit_is_not_carried_whoever_asks",
     ),
     4: (BUILTIN + "test_the_definition_of_api_call_stands_word_for_word",),
     5: (BUILTIN + "test_http_get_only_gets_and_carries_no_credential",),
@@ -206,7 +209,11 @@ PROOFS: dict[int, tuple[str, ...]] = {
             SAID + "test_the_sentence_stands_word_for_word",
         ),
     ),
-    124: (RUN + "test_every_result_is_in_the_audit_list", GATE + "test_whatever_the_model_writes_is_a_result"),
+    124: (
+        RUN + "test_every_result_is_in_the_audit_list",
+        RUN + "test_a_fault_amid_the_calls_still_counts_those_that_were_sent",
+        GATE + "test_whatever_the_model_writes_is_a_result",
+    ),
     125: (RUN + "test_the_audit_list_ends_at_fifty_and_the_count_goes_on",),
     126: (STORY + "test_secrecy.py::test_the_demo_finds_the_planted_key_nowhere_but_in_the_upstreams_header",),
     127: (WIRE + "test_a_body_longer_than_the_plan_is_cut", FRAME + "test_a_body_is_decoded_by_a_short_list_of_charsets"),
@@ -217,9 +224,17 @@ PROOFS: dict[int, tuple[str, ...]] = {
         FRAME + "test_fifty_thousand_characters_stay_and_one_more_is_cut",
     ),
     131: (RUN + "test_an_error_result_is_told_as_an_error_and_the_loop_goes_on",),
-    **dict.fromkeys(
-        (132, 133, 134, 135, 136, 137, 138, 139, 140, 141, 143), (SAID + "test_the_sentence_stands_word_for_word",)
-    ),
+    132: (SAID + WORDS, STORY + "test_refusals.py::test_a_domain_of_no_approved_integration_is_refused"),
+    133: (SAID + WORDS, STORY + "test_refusals.py::test_a_call_without_its_credential_is_refused"),
+    134: (SAID + WORDS, STORY + "test_refusals.py::test_a_credential_that_is_not_stored_is_refused"),
+    135: (SAID + WORDS, EVERY + "test_a_key_in_the_request_is_refused_and_logged"),
+    136: (SAID + WORDS, EVERY + "test_a_name_with_a_private_address_is_refused_at_every_call"),
+    137: (SAID + WORDS, LIMITS + "test_the_twenty_first_call_of_an_execution_is_answered_by_guru_with_the_limit"),
+    138: (SAID + WORDS, EVERY + "test_a_request_that_takes_too_long_says_so"),
+    139: (SAID + WORDS, LIMITS + "test_an_unknown_tool_does_not_count"),
+    140: (SAID + WORDS, GATE + "test_a_webhook_answers_to_what_the_task_registered"),
+    141: (SAID + WORDS, STORY + "test_webhook.py::test_a_webhook_that_is_not_registered_gets_nothing"),
+    143: (SAID + WORDS, WIRE + "test_a_dead_address_is_a_failed_request"),
     142: (GATE + "test_the_error_of_an_upstream_is_its_body", RUN + "test_a_targets_own_error_is_an_ordinary_result"),
 }
 

@@ -22,6 +22,7 @@ async def test_the_demo_finds_the_planted_key_nowhere_but_in_the_upstreams_heade
     verdict = json.loads(out)
     assert all(verdict["checks"].values())
     assert {place["place"]: place["found"] for place in verdict["places"]} == {each["place"]: 0 for each in verdict["places"]}
+    assert [place["place"] for place in verdict["places"] if not (place["things"] and place["bytes"])] == []
     assert verdict["travelled"] == 2
 
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from ferryman.domain.call import ToolCallResult
 from ferryman.domain.execution import Status
+from ferryman.ports import Unavailable
 from tests.loop.conftest import fetches, says
 
 
@@ -52,3 +53,15 @@ async def test_a_task_disabled_under_way_sends_no_further_call(stage):
     stage.on_call = on_call
     await stage.run(fetches(2), says("never"))
     assert (len(stage.carried), stage.execution.error) == (1, "the task was disabled or deleted")
+
+
+async def test_a_call_under_way_when_the_owner_cancels_is_waited_for(stage):
+    stage.on_call = lambda ticket: Unavailable("gone")
+    await stage.run(fetches())
+    cancel(stage)
+    assert not await stage.run()
+    ticket = stage.memory.tickets["e"][0]
+    late = ToolCallResult("http_get", "it arrived", response_status=200)
+    await stage.tickets.settle("e", 0, attempt=ticket.attempt, result=late, now=stage.clock.now())
+    assert await stage.run()
+    assert (stage.execution.status, stage.results[0].content) == (Status.KILLED, "it arrived")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from decimal import Decimal
 
 import pytest
@@ -221,3 +222,63 @@ async def test_an_execution_that_takes_too_long_ends_as_timeout(stage):
     await stage.run(fetches(), says("never"))
     assert (stage.execution.status, stage.execution.error) == (Status.TIMEOUT, "the execution took longer than 1500 seconds")
     assert stage.results[0].content == "late"
+
+
+async def test_a_closing_reply_without_text_says_that_the_limit_was_reached(stage):
+    stage.task(max_iterations=1)
+    await stage.run(fetches(), says("", ("http_get", {})))
+    assert stage.execution.output == "The limit of 1 iterations was reached before there was an answer."
+
+
+async def test_a_flood_of_calls_ends_the_execution_and_carries_none(stage):
+    await stage.run(fetches(101))
+    assert (stage.execution.status, stage.carried) == (Status.FAILED, [])
+    assert stage.execution.error == "the model asked for more than 100 calls in one turn"
+
+
+async def test_a_prompt_that_grows_too_long_by_its_variables_fails_before_it_is_stored(stage):
+    stage.task(name="n" * 100, task_prompt="{{task_name}}" * 3_000)
+    await stage.run(says("never"))
+    assert stage.execution.error == "the prompt is longer than 200000 characters once its variables are put in"
+
+
+async def test_a_turn_is_never_charged_more_than_is_left(stage):
+    stage.task(max_credits=Decimal(20))
+    await stage.run(says("done", tokens=5_000_000))
+    assert stage.execution.credits_used == 20
+
+
+async def test_a_fault_amid_the_calls_still_counts_those_that_were_sent(stage):
+    def on_call(ticket):
+        return RuntimeError("ours") if ticket.seq == 1 else ToolCallResult(ticket.tool, "first", response_status=200)
+
+    stage.on_call = on_call
+    assert not await stage.run(fetches(3))
+    stage.clock.turn(60)
+    assert await stage.run(says("done"))
+    assert [row.block_reason for row in stage.execution.tool_calls] == [None, None, None]
+    assert (stage.execution.tool_calls_total, len(stage.carried)) == (3, 3)
+
+
+async def test_a_record_that_cannot_be_written_whole_is_written_in_short(stage):
+    class Narrow(type(stage.house().executions)):
+        async def finish(self, execution, ending, *, now):
+            if execution.tool_calls:
+                raise ValueError("the document is too large")
+            await super().finish(execution, ending, now=now)
+
+    house = stage.house
+    stage.house = lambda: replace(house(), executions=Narrow(stage.memory))
+    assert await stage.run(fetches(), says("done"))
+    assert (stage.execution.status, stage.execution.tool_calls_total) == (Status.FAILED, 1)
+    assert stage.execution.error == "the record of this execution outgrew its document"
+
+
+async def test_a_store_that_does_not_answer_is_asked_again_by_a_later_delivery(stage):
+    class Away(type(stage.house().executions)):
+        async def claim(self, *given, **named):
+            raise Unavailable("Firestore did not answer")
+
+    house = stage.house
+    stage.house = lambda: replace(house(), executions=Away(stage.memory))
+    assert not await stage.run()

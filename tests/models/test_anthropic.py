@@ -125,3 +125,9 @@ async def test_arguments_that_cannot_be_read_are_rejected_without_their_text(ser
     with pytest.raises(Rejected) as rejected:
         await model.reply(PROMPT)
     assert "hush" not in str(rejected.value)
+
+
+def test_a_number_that_json_does_not_have_becomes_text():
+    from ferryman.models.anthropic import _whole
+
+    assert _whole({"a": [float("nan"), float("inf"), 1.5]}) == {"a": ["nan", "inf", 1.5]}

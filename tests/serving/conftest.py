@@ -10,6 +10,7 @@ import pytest
 from fastapi import FastAPI
 
 from ferryman import catalog
+from ferryman.billing.prices import Prices
 from ferryman.domain.owner import Owner
 from ferryman.domain.plan import PLANS
 from ferryman.local.clock import START, CountingIds, HandClock
@@ -60,7 +61,7 @@ class Stage:
             tools=TOOLS,
             plans=PLANS,
             integrations=catalog.load(),
-            models=frozenset({"claude-haiku-4-5"}),
+            models=Prices({"scripted": {"input": "3", "output": "15"}}),
             poll_s=0.001,
         )
 

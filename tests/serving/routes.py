@@ -51,6 +51,7 @@ ROUTES = (
     Ask("GET", "/v1/integrations/{integration_id}", 200),
     Ask("GET", "/v1/tools", 200),
     Ask("GET", "/v1/plans", 200),
+    Ask("GET", "/v1/models", 200),
     Ask("GET", "/v1/me", 200),
     Ask("GET", "/healthz", 200),
     Ask("DELETE", "/v1/tasks/{task_id}/credentials/{name}", 204),

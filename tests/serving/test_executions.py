@@ -7,6 +7,7 @@ from datetime import timedelta
 from decimal import Decimal
 
 import httpx
+import pytest
 
 from ferryman.domain.call import Ticket, TicketState, ToolCallResult
 from ferryman.domain.execution import Status
@@ -58,16 +59,18 @@ async def test_too_long_an_input_starts_nothing(client: httpx.AsyncClient, task:
     assert not stage.queue.waiting
 
 
-async def test_a_queue_that_does_not_answer_keeps_nobody_waiting(task: str, stage: Stage) -> None:
-    class Silent:
+@pytest.mark.parametrize("fault", [Unavailable("no answer"), PermissionError("not yours"), ValueError("no such queue")])
+async def test_a_queue_that_fails_keeps_nobody_waiting(task: str, stage: Stage, fault: Exception) -> None:
+    class Failing:
         async def enqueue(self, execution: str, *, slice: int, after: timedelta = timedelta(0)) -> None:  # noqa: A002 - the port's word
-            raise Unavailable("the queue does not answer")
+            raise fault
 
-    app = api.create(replace(stage.house(), queue=Silent()))
+    app = api.create(replace(stage.house(), queue=Failing()))
     transport = httpx.ASGITransport(app=app)
     async with httpx.AsyncClient(transport=transport, base_url="http://api.test", headers=stage.owner("ann")) as client:
         execution = await started(client, task)
-    assert stage.log.lines[-1] == ("execution.not_enqueued", {"severity": "WARNING", "execution": execution})
+    told = {"severity": "WARNING", "execution": execution, "error": type(fault).__name__}
+    assert stage.log.lines[-1] == ("execution.not_enqueued", told)
 
 
 async def test_executions_are_listed_newest_first(client: httpx.AsyncClient, task: str, stage: Stage) -> None:

@@ -33,6 +33,13 @@ async def test_the_plans_are_listed_with_their_limits(client: httpx.AsyncClient)
     ]
 
 
+async def test_the_models_are_listed_with_their_prices(client: httpx.AsyncClient) -> None:
+    models = (await client.get("/v1/models")).json()["models"]
+    assert [each["name"] for each in models] == sorted(each["name"] for each in models)
+    assert {"name": "claude-haiku-4-5", "input_usd_per_million": "1", "output_usd_per_million": "5"} in models
+    assert "scripted" in [each["name"] for each in models]
+
+
 async def test_me_tells_what_is_left_this_month(client: httpx.AsyncClient, stage: Stage) -> None:
     ann = stage.memory.owners["ann"]
     stage.memory.owners["ann"] = replace(ann, month="2026-11", credits_used=Decimal("10.5"), credits_reserved=Decimal(100))

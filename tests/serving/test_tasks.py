@@ -9,6 +9,10 @@ from typing import Any
 import httpx
 import pytest
 
+from ferryman.domain.task import Task, changed
+from ferryman.local.tasks import MemoryTasks
+from ferryman.serving import api
+
 from .conftest import TASK, Stage
 
 
@@ -44,6 +48,46 @@ async def test_a_change_leaves_the_other_fields_as_they_were(client: httpx.Async
     assert after == {**before, "enabled": False, "temperature": None, "updated_at": "2026-11-21T12:00:05Z"}
 
 
+class Contended(MemoryTasks):
+    """Tasks that somebody turns off while they are being changed."""
+
+    async def get(self, task: str) -> Task | None:
+        found = await super().get(task)
+        if found is not None:
+            await self.update(changed(found, {"enabled": False}, now=found.updated_at), ["enabled"], since=found.updated_at)
+        return found
+
+
+async def test_a_change_does_not_turn_on_what_was_turned_off_meanwhile(task: str, stage: Stage) -> None:
+    app = api.create(replace(stage.house(), tasks=Contended(stage.memory)))
+    transport = httpx.ASGITransport(app=app)
+    async with httpx.AsyncClient(transport=transport, base_url="http://api.test", headers=stage.owner("ann")) as client:
+        answer = await client.patch(f"/v1/tasks/{task}", json={"name": "other"})
+    assert (answer.status_code, answer.json()["detail"]) == (409, "changed by somebody else; try again")
+    assert (stage.memory.tasks[task].enabled, stage.memory.tasks[task].name) == (False, "weather report")
+
+
+class Renamed(MemoryTasks):
+    """Tasks that somebody renames once, right after they were read."""
+
+    renamed = False
+
+    async def get(self, task: str) -> Task | None:
+        found = await super().get(task)
+        if found is not None and not self.renamed:
+            self.renamed = True
+            await self.update(changed(found, {"name": "theirs"}, now=found.updated_at), ["name"], since=found.updated_at)
+        return found
+
+
+async def test_turning_a_task_off_wins_over_whoever_changes_it_meanwhile(task: str, stage: Stage) -> None:
+    app = api.create(replace(stage.house(), tasks=Renamed(stage.memory)))
+    transport = httpx.ASGITransport(app=app)
+    async with httpx.AsyncClient(transport=transport, base_url="http://api.test", headers=stage.owner("ann")) as client:
+        answer = await client.patch(f"/v1/tasks/{task}", json={"enabled": False})
+    assert (answer.status_code, answer.json()["enabled"], answer.json()["name"]) == (200, False, "theirs")
+
+
 async def test_a_deleted_task_is_gone(client: httpx.AsyncClient, task: str) -> None:
     assert (await client.delete(f"/v1/tasks/{task}")).status_code == 204
     assert (await client.get(f"/v1/tasks/{task}")).status_code == 404
@@ -76,6 +120,9 @@ REFUSED: dict[str, tuple[dict[str, Any], str, str]] = {
     "credits that are no number": ({"max_credits": "NaN"}, "max_credits", "finite"),
     "a temperature above one": ({"temperature": 1.1}, "temperature", "must be 0 to 1"),
     "a model without a price": ({"model": "gpt-9"}, "model", "has no price"),
+    "a model with a lone surrogate": ({"model": "claude-haiku-4-5/\ud800"}, "model", "must be the name of a model"),
+    "a model of 900 kB": ({"model": f"scripted/{'x' * 900_000}"}, "model", "at most 64 characters"),
+    "a script of a real model": ({"model": "claude-haiku-4-5/x"}, "model", "only scripted models"),
     "an unknown field": ({"schedule_": 1}, "schedule_", "is not a field"),
     "a number for a flag": ({"enabled": 1}, "enabled", "should be a valid boolean"),
     "text for a number": ({"max_iterations": "8"}, "max_iterations", "should be a valid integer"),

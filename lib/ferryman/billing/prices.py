@@ -9,6 +9,7 @@ from decimal import Decimal
 from importlib.resources import files
 from typing import Any
 
+from ferryman.domain.task import SCRIPTED
 from ferryman.domain.usage import Usage
 
 USD_PER_CREDIT = Decimal("0.001")
@@ -44,22 +45,23 @@ class Price:
         return max(0, int(left * _MILLION / self.output)) if self.output else 2**31
 
 
-class Prices:
-    """The table of the package with the operator's own rows over it. `name/anything` has the price of `name`."""
+class Prices(Mapping[str, Price]):
+    """The table of the package, by model, with the operator's own rows over it."""
 
     def __init__(self, rows: Mapping[str, Mapping[str, Any]] | None = None) -> None:
         shipped = json.loads(files("ferryman.billing").joinpath("prices.json").read_text())["models"]
         self._prices = {model: _price(model, row) for model, row in {**shipped, **(rows or {})}.items()}
 
     def of(self, model: str) -> Price | None:
-        """The price of `model`, or None where there is none."""
-        return self._prices.get(model) or self._prices.get(model.partition("/")[0])
+        """The price of `model`, or None where there is none; all of `scripted/NAME` cost what `scripted` does."""
+        family, slash, _ = model.partition("/")
+        return self._prices.get(family if slash and family == SCRIPTED else model)
+
+    def __getitem__(self, model: str) -> Price:
+        return self._prices[model]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._prices)
-
-    def __contains__(self, model: str) -> bool:
-        return model in self._prices
 
     def __len__(self) -> int:
         return len(self._prices)

@@ -17,7 +17,9 @@ COMMANDS = {
     "check": ("check", "What the gate would do with JSON lines on stdin; nothing is sent."),
     "integrations": ("tables", "List the services a task may be approved for."),
     "tools": ("tables", "List the tools a task may enable."),
+    "models": ("tables", "List the models a task may name, and their prices."),
     "plans": ("tables", "List the plans and their limits."),
+    "owner": ("owners", "Add and list the owners of the local stack."),
 }
 """Name, module and summary of each subcommand, in the order of the help."""
 

@@ -28,22 +28,34 @@ class Asking:
 
 def asking(work: Callable[Concatenate[Asking, P], Coroutine[Any, Any, int | None]]) -> Callable[P, None]:
     """Make a command of `work`, which answers its exit code, or None for 0."""
+    return _command(work, service.find)
 
+
+def asking_here(work: Callable[Concatenate[Asking, P], Coroutine[Any, Any, int | None]]) -> Callable[P, None]:
+    """The same, for what is only done beside the local stack: it is asked, whatever FERRYMAN_URL says."""
+    return _command(work, lambda: service.of_stack(service.folder()))
+
+
+def _command(
+    work: Callable[Concatenate[Asking, P], Coroutine[Any, Any, int | None]], find: Callable[[], service.Service]
+) -> Callable[P, None]:
     @click.option("--json", "as_json", is_flag=True, help="JSON for programs, a document a line.")
     @functools.wraps(work)
     def command(*args: P.args, **kwargs: P.kwargs) -> None:
         screen = Screen(as_json=bool(kwargs.pop("as_json")))
         try:
-            sys.exit(asyncio.run(_ask(screen, lambda asked: work(asked, *args, **kwargs))))
+            sys.exit(asyncio.run(_ask(screen, find, lambda asked: work(asked, *args, **kwargs))))
         except KeyboardInterrupt:
             sys.exit(exits.INTERRUPTED)
 
     return command
 
 
-async def _ask(screen: Screen, work: Callable[[Asking], Coroutine[Any, Any, int | None]]) -> int:
+async def _ask(
+    screen: Screen, find: Callable[[], service.Service], work: Callable[[Asking], Coroutine[Any, Any, int | None]]
+) -> int:
     try:
-        known = service.find()
+        known = find()
         async with Client(known.url, known.key) as client:
             return await work(Asking(client=client, screen=screen)) or exits.DONE
     except (service.Unknown, Unreachable) as error:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import click
 
 from ferryman.cli import live
 from ferryman.cli.asking import Asking, asking
 
-LISTED = ("execution_id", "task_id", "status", "created_at", "iterations", "tool_calls_total", "credits_used")
+LISTED = ("execution", "status", "created", "turns", "calls", "credits")
 APART = ("output", "error", "tool_calls", "usage")
 
 
@@ -22,7 +25,10 @@ async def show(asked: Asking, execution: str | None, calls: bool, task: str | No
     if execution is None:
         found = await client.executions(task=task)
         screen.record(found)
-        screen.table(found, *LISTED, empty="There are no executions yet; ferryman run TASK starts one.")
+        if found:
+            screen.lines([row(each) for each in found], *LISTED)
+        else:
+            screen.say("There are no executions yet; ferryman run TASK starts one.", "dim")
         return
     record = await client.execution(execution)
     if not calls:
@@ -39,6 +45,18 @@ async def show(asked: Asking, execution: str | None, calls: bool, task: str | No
         screen.say(f"#{call['seq'] + 1} {call['tool']} (turn {call['iteration']}, {call['state']})", "bold")
         screen.fields({"arguments": call["arguments"], **(call["result"] or {})})
         screen.say()
+
+
+def row(record: Mapping[str, Any]) -> dict[str, Any]:
+    """An execution on one line: at 80 columns the terminal breaks it before the last cell, and inside none."""
+    return {
+        "execution": record["execution_id"],
+        "status": record["status"],
+        "created": str(record["created_at"])[:16].replace("T", " "),
+        "turns": record["iterations"],
+        "calls": record["tool_calls_total"],
+        "credits": live.amount_of(record["credits_used"]),
+    }
 
 
 @click.command()

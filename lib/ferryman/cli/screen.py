@@ -39,8 +39,9 @@ class Screen:
 
     def __init__(self, *, as_json: bool = False) -> None:
         self.as_json = as_json
-        piped = not sys.stdout.isatty() and "COLUMNS" not in variables()
-        self._out = Console(highlight=False, soft_wrap=True, width=PIPED_COLUMNS if piped else None)
+        self._piped = not sys.stdout.isatty()
+        width = PIPED_COLUMNS if self._piped and "COLUMNS" not in variables() else None
+        self._out = Console(highlight=False, soft_wrap=True, width=width)
 
     @property
     def width(self) -> int:
@@ -75,14 +76,26 @@ class Screen:
             err.print(Text.assemble("  ", (name, "bold"), f": {said}"))
 
     def table(self, rows: Sequence[Mapping[str, Any]], *columns: str, empty: str) -> None:
-        """`rows` as a table of these columns, or `empty` where there are none."""
+        """`rows` as a table of these columns, or `empty` where there are none; a line a row where nobody has a window."""
         if not rows:
             self.say(empty, "dim")
+            return
+        if self._piped:
+            self.lines(rows, *columns)
             return
         table = grid(*columns)
         for row in rows:
             table.add_row(*(Text(_cell(row.get(column))) for column in columns))
         self.draw(table)
+
+    def lines(self, rows: Sequence[Mapping[str, Any]], *columns: str) -> None:
+        """`rows` under a heading, each on a line of its own however long that gets."""
+        head = [column.replace("_", " ") for column in columns]
+        cells = [head, *([" ".join(_cell(row.get(column)).split()) or "-" for column in columns] for row in rows)]
+        widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+        for number, row in enumerate(cells):
+            line = "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+            self.say(line.rstrip(), "" if number else "bold")
 
     def fields(self, record: Mapping[str, Any]) -> None:
         """One record, a field a line; empty fields are left out."""

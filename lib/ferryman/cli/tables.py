@@ -1,4 +1,4 @@
-"""`ferryman integrations`, `tools` and `plans`: what there is to choose from."""
+"""`ferryman integrations`, `tools`, `models` and `plans`: what there is to choose from."""
 
 from __future__ import annotations
 
@@ -25,6 +25,18 @@ async def tools(asked: Asking) -> None:
     found = await asked.client.tools()
     asked.screen.record(found)
     asked.screen.table(found, "name", "description", empty="There are none.")
+
+
+@click.command()
+@asking
+async def models(asked: Asking) -> None:
+    """List the models a task may name, with the price of a million tokens in US dollars.
+
+    On a local stack, `scripted` stands for scripted/NAME: hello, and those of `ferryman up --script`.
+    """
+    found = await asked.client.models()
+    asked.screen.record(found)
+    asked.screen.table(found, "name", "input_usd_per_million", "output_usd_per_million", empty="There are none.")
 
 
 @click.command()

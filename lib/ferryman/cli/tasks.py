@@ -30,7 +30,7 @@ def _fields(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option("--file", type=FILE, help="A JSON file with the task's fields, - for stdin; options win over it."),
         click.option("--name", help="What you call it."),
         click.option("--description", help="What it is for."),
-        click.option("--model", help="The model, for example claude-sonnet-4-6; scripted/NAME plays a script of the stack's."),
+        click.option("--model", help="The model, one of `ferryman models`; scripted/NAME plays a script of a local stack."),
         click.option("--prompt", "task_prompt", help="What is to be done; may use {{date}} and {{task_name}}."),
         click.option("--system-prompt", help="How it is to be done."),
         click.option("--tool", "tools", multiple=True, help="A tool it may use; repeat for more."),

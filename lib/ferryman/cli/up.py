@@ -72,7 +72,7 @@ def _scripts(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> d
     multiple=True,
     callback=_scripts,
     metavar="NAME=FILE",
-    help="What the model scripted/NAME says, from a JSON file; repeat for more.",
+    help="What the model scripted/NAME says, from a JSON file; repeat for more. scripted/hello is there.",
 )
 @click.option("--json", "as_json", is_flag=True, help="One line of JSON once all is up.")
 def up(data: Path | None, api_port: int | None, as_json: bool, **given: Any) -> None:
@@ -130,8 +130,10 @@ def _announce(screen: Screen, running: Stack, key_file: Path, hosts: list[str]) 
     if running.data != service.folder().resolve():
         screen.say(f"  export FERRYMAN_DATA={running.data}")
     screen.say("  ferryman integrations")
-    screen.say("  ferryman task create --file task.json        (ferryman task --help shows one)")
-    screen.say("  ferryman credential set TASK NAME --service SERVICE")
+    screen.say("  ferryman models")
+    screen.say(
+        "  ferryman task create --name hello --model scripted/hello --prompt Hello --tool http_get --integration coingecko"
+    )
     screen.say("  ferryman run TASK")
     screen.say()
     screen.say("Ctrl-C ends everything.", "dim")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from decimal import Decimal
 from enum import StrEnum
@@ -16,6 +16,10 @@ AUDIT_ROWS_MAX = 50
 
 AUDIT_CHARACTERS_MAX = 1_000
 """Characters of `content` in an audit row; the whole of it stands in the call's ticket."""
+
+URL_CHARACTERS_MAX = 2_048
+NAME_CHARACTERS_MAX = 64
+"""What a record keeps of a URL, and of a tool's, a method's or a credential's name: the model may write any length."""
 
 TRUNCATED = "... (truncated)"  # S0-129
 
@@ -114,19 +118,20 @@ class Ticket:
     result: ToolCallResult | None = None
 
 
-def audit_row(result: ToolCallResult) -> ToolCallResult:
-    """`result` as the execution document keeps it: all ten fields, `content` cut to 1,000 characters."""
-    if len(result.content) <= AUDIT_CHARACTERS_MAX:
-        return result
-    return ToolCallResult(
-        tool=result.tool,
-        content=result.content[:AUDIT_CHARACTERS_MAX] + TRUNCATED,
-        url=result.url,
-        method=result.method,
-        credential_used=result.credential_used,
-        response_status=result.response_status,
-        response_size_bytes=result.response_size_bytes,
-        latency_ms=result.latency_ms,
-        blocked=result.blocked,
-        block_reason=result.block_reason,
+def bounded(result: ToolCallResult) -> ToolCallResult:
+    """`result` with every word the model chose cut to what a record keeps; `content` is bounded where it is framed."""
+    return replace(
+        result,
+        tool=result.tool[:NAME_CHARACTERS_MAX],
+        url=result.url[:URL_CHARACTERS_MAX] if result.url else result.url,
+        method=result.method[:NAME_CHARACTERS_MAX] if result.method else result.method,
+        credential_used=result.credential_used[:NAME_CHARACTERS_MAX] if result.credential_used else result.credential_used,
     )
+
+
+def audit_row(result: ToolCallResult) -> ToolCallResult:
+    """`result` as the execution document keeps it: all ten fields, bounded, `content` cut to 1,000 characters."""
+    content = result.content
+    if len(content) > AUDIT_CHARACTERS_MAX:
+        content = content[:AUDIT_CHARACTERS_MAX] + TRUNCATED
+    return replace(bounded(result), content=content)

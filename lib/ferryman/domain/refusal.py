@@ -10,6 +10,9 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+LEAK = "credential_leak"
+"""The reason of `leaked`: `credential` then says which."""
+
 _TOOL = re.compile(r"[A-Za-z0-9_-]{1,64}", re.ASCII)
 _CREDENTIAL = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}", re.ASCII)
 
@@ -65,7 +68,7 @@ def wrong_argument(tool: str, field: str, expected: str) -> Refusal:
 
 
 def method_not_allowed(tool: str, method: str, allowed: Iterable[str]) -> Refusal:
-    shown = method if re.fullmatch(r"[A-Za-z]{1,16}", method) else "?"
+    shown = method if re.fullmatch(r"[A-Za-z]{1,8}", method) else "?"
     message = f"Error: method '{shown}' not allowed for {tool}. Allowed: [{', '.join(allowed)}]"
     return Refusal(reason="method_not_allowed", message=message)
 
@@ -116,7 +119,7 @@ def header_forbidden(rule: str) -> Refusal:
 
 def leaked(name: str) -> Refusal:
     return Refusal(
-        reason="credential_leak",
+        reason=LEAK,
         message=f"Error: Blocked -- Credential {name} detected in outbound request. This has been logged.",
         credential=name,
     )
@@ -135,13 +138,18 @@ def failed(kind: str) -> Refusal:
     return Refusal(reason="request_failed", message=f"Error: request failed: {kind}", blocked=False)
 
 
+def internal_fault() -> Refusal:
+    """A fault of ours before anything was sent."""
+    return Refusal(reason="internal_fault", message="Error: request failed: an internal fault")
+
+
 def in_doubt() -> Refusal:
     message = "Error: outcome unknown -- the request may have been carried out. It was not repeated."
     return Refusal(reason="in_doubt", message=message, blocked=False)
 
 
 def cancelled() -> Refusal:
-    return Refusal(reason="cancelled", message="Error: the execution was cancelled before this call was sent")
+    return Refusal(reason="cancelled", message="Error: the execution ended before this call was sent")
 
 
 def out_of_credits() -> Refusal:

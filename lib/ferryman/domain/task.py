@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from dataclasses import dataclass, field
-from datetime import datetime
+import re
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
 from decimal import Decimal
+from typing import Any
 
 from ferryman.domain import prompt
 from ferryman.domain.integration import WEBHOOK
@@ -24,6 +26,11 @@ ITERATIONS_DEFAULT = 8
 CREDITS_DEFAULT = Decimal(100)
 TASKS_PER_OWNER_MAX = 200
 WEBHOOK_MATCHES = ("host", "url")
+SCRIPTED = "scripted"
+"""The one family of models: `scripted/NAME` plays the script NAME, and costs what the family does."""
+
+_MODEL = re.compile(r"(?P<name>[a-z0-9.@-]{1,64})(?:/(?P<script>[A-Za-z0-9_.-]{1,64}))?", re.ASCII)
+_TICK = timedelta(microseconds=1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,10 +57,18 @@ class Task:
     updated_at: datetime
 
 
+def changed(task: Task, change: Mapping[str, Any], *, now: datetime) -> Task:
+    """`task` with the fields of `change`, changed `now`: a tick later where the last change is not older than that.
+
+    So `updated_at` tells any two states of a task apart, also those of one moment.
+    """
+    return replace(task, **{**change, "updated_at": max(now, task.updated_at + _TICK)})
+
+
 def problems(
     task: Task, *, plan: Plan, tools: Collection[str], integrations: Collection[str], models: Collection[str]
 ) -> list[Problem]:
-    """Everything that keeps `task` from being stored under `plan`; `models` are the prefixes and names that have a price."""
+    """Everything that keeps `task` from being stored under `plan`; `models` are the names that have a price."""
     return [
         *_texts(task),
         *_members("tools", task.tools, tools, "tool"),
@@ -132,6 +147,13 @@ def _limits(task: Task, plan: Plan) -> list[Problem]:
 
 
 def _model(model: str, models: Collection[str]) -> list[Problem]:
-    if model in models or model.partition("/")[0] in models:
+    match = _MODEL.fullmatch(model)
+    if match is None:
+        return [
+            Problem(field="model", message=f"must be the name of a model, or {SCRIPTED}/NAME, of at most 64 characters each")
+        ]
+    if match["script"] is not None and match["name"] != SCRIPTED:
+        return [Problem(field="model", message=f"only {SCRIPTED} models have a name after a slash")]
+    if match["name"] in models:
         return []
     return [Problem(field="model", message=f"has no price; priced are: {', '.join(sorted(models))}")]

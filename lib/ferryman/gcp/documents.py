@@ -23,7 +23,7 @@ def _converter() -> Converter:
     for kind in (datetime, bytes):
         converter.register_unstructure_hook(kind, lambda value: value)
         converter.register_structure_hook(kind, lambda value, _: value)
-    converter.register_unstructure_hook_func(_free_form, json.dumps)
+    converter.register_unstructure_hook_func(_free_form, lambda value: json.dumps(value, ensure_ascii=False))
     converter.register_structure_hook_func(_free_form, lambda value, _: json.loads(value))
     return converter
 
@@ -47,8 +47,18 @@ def part(value: Any, *names: str) -> dict[str, Any]:
     return {name: document[name] for name in names}
 
 
+class Unreadable(ValueError):  # noqa: N818 - reads as the fact it states
+    """A document is not what this house writes: somebody else made it, or changed it."""
+
+
 def read(kind: type[Value], document: Mapping[str, Any] | None) -> Value:
-    """The `kind` that `document` holds; fields it does not know are left out. Raises KeyError where there is no document."""
+    """The `kind` that `document` holds; fields it does not know are left out.
+
+    Raises KeyError where there is no document, `Unreadable` where there is another one.
+    """
     if document is None:
         raise KeyError(kind.__name__)
-    return _CONVERTER.structure(document, kind)
+    try:
+        return _CONVERTER.structure(document, kind)
+    except Exception as error:  # cattrs raises whatever the field's own type does
+        raise Unreadable(f"the document holds no {kind.__name__}") from error

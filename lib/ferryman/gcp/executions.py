@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from decimal import Decimal
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ferryman.domain.call import Ticket, TicketState, ToolCallResult
 from ferryman.domain.execution import Execution, Lease, Opening, Status, Step
@@ -17,7 +17,9 @@ from ferryman.gcp.faults import translated
 from ferryman.ports import Ending, Insufficient, Stale, Turn
 
 if TYPE_CHECKING:
-    from google.cloud.firestore import AsyncClient, AsyncTransaction
+    from google.cloud.firestore import AsyncClient, AsyncTransaction, DocumentSnapshot
+
+UNREADABLE = "the execution document is not readable"
 
 COUNTERS = ("iterations", "credits_used", "usage", "tool_calls", "tool_calls_total", "rate", "events", "lease")
 """What a turn's commit brings up to date on the execution document; the cancel flag is never among it."""
@@ -34,8 +36,7 @@ class FirestoreExecutions:
         await places.execution(self._clients.firestore(), execution.id).create(documents.write(execution))
 
     async def get(self, execution: str) -> Execution | None:
-        snapshot = await places.execution(self._clients.firestore(), execution).get()
-        return documents.read(Execution, snapshot.to_dict()) if snapshot.exists else None
+        return _readable(await places.execution(self._clients.firestore(), execution).get())
 
     async def list(self, owner: str, *, task: str | None = None, most: int = 50) -> Sequence[Execution]:
         from google.cloud.firestore import FieldFilter, Query
@@ -44,7 +45,7 @@ class FirestoreExecutions:
         if task is not None:
             query = query.where(filter=FieldFilter("task", "==", task))
         query = query.order_by("created_at", direction=Query.DESCENDING).limit(most)
-        return [documents.read(Execution, snapshot.to_dict()) async for snapshot in query.stream()]
+        return [found async for snapshot in query.stream() if (found := _readable(snapshot)) is not None]
 
     async def claim(self, execution: str, *, holder: str, now: datetime, lease: timedelta) -> tuple[Execution, bool]:
         from google.cloud.firestore import FieldFilter, async_transactional
@@ -54,7 +55,13 @@ class FirestoreExecutions:
 
         @async_transactional
         async def take(transaction: AsyncTransaction) -> tuple[Execution, bool]:
-            current = await _read(transaction, execution, client)
+            try:
+                current = await _read(transaction, execution, client)
+            except documents.Unreadable:
+                # it would come back for ever: whoever wrote it is told in the document itself
+                ended = Execution(id=execution, task="", owner="", status=Status.FAILED, error=UNREADABLE, created_at=now)
+                transaction.update(reference, {**documents.part(ended, "status", "error"), "completed_at": now})
+                return ended, False
             held = current.lease is not None and current.lease.expires_at > now
             if current.status.terminal or (current.status is Status.RUNNING and held):
                 return current, False
@@ -132,18 +139,23 @@ class FirestoreExecutions:
 
         return await store(client.transaction())
 
-    async def settle(self, execution: Execution, seq: int, result: ToolCallResult, *, now: datetime) -> None:
+    async def settle(self, execution: Execution, seq: int, result: ToolCallResult, *, now: datetime) -> ToolCallResult:
         from google.cloud.firestore import async_transactional
 
         client = self._clients.firestore()
+        ticket_at = places.call(client, execution.id, seq)
 
         @async_transactional
-        async def store(transaction: AsyncTransaction) -> None:
+        async def store(transaction: AsyncTransaction) -> ToolCallResult:
             await _fenced(transaction, execution, client, now)
+            ticket = documents.read(Ticket, (await ticket_at.get(transaction=transaction)).to_dict())
+            if ticket.result is not None:
+                return ticket.result  # the tool answered after all
             settled = {"state": TicketState.SETTLED.value, "settled_at": now, "result": documents.write(result)}
-            transaction.update(places.call(client, execution.id, seq), settled)
+            transaction.update(ticket_at, settled)
+            return result
 
-        await store(client.transaction())
+        return await store(client.transaction())
 
     async def finish(self, execution: Execution, ending: Ending, *, now: datetime) -> None:
         from google.cloud.firestore import async_transactional
@@ -212,7 +224,18 @@ async def _read(transaction: AsyncTransaction, execution: str, client: AsyncClie
     snapshot = await places.execution(client, execution).get(transaction=transaction)
     if not snapshot.exists:
         raise KeyError(execution)
-    return documents.read(Execution, snapshot.to_dict())
+    found = documents.read(Execution, snapshot.to_dict())
+    if found.id != execution:
+        raise documents.Unreadable("the document names another execution")
+    return found
+
+
+def _readable(snapshot: DocumentSnapshot[Any]) -> Execution | None:
+    try:
+        found = documents.read(Execution, snapshot.to_dict())
+    except (KeyError, documents.Unreadable):
+        return None
+    return found if found.id == snapshot.id else None
 
 
 async def _fenced(transaction: AsyncTransaction, held: Execution, client: AsyncClient, now: datetime) -> Lease:

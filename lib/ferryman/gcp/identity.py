@@ -79,9 +79,9 @@ class TokenCallers:
         try:
             answer = await self._wire.client().get(self._settings.certs_url)
             answer.raise_for_status()
-        except httpx.HTTPError as error:
+            self._certs = (time.time() + MARGIN_S, answer.json())
+        except (httpx.HTTPError, ValueError) as error:
             raise Unavailable("the certificates of identity tokens could not be fetched") from error
-        self._certs = (time.time() + MARGIN_S, answer.json())
         return self._certs[1]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 
 from ferryman.domain.owner import Owner
@@ -30,3 +31,9 @@ class FirestoreOwners:
 
     async def add_key(self, digest: str, owner: str, at: datetime) -> None:
         await places.key(self._clients.firestore(), digest).create({"owner": owner, "created_at": at})
+
+    async def list(self) -> Sequence[Owner]:
+        """All of them, oldest first; no function needs this, only who runs the house."""
+        snapshots = self._clients.firestore().collection("owners").stream()
+        owners = [documents.read(Owner, snapshot.to_dict()) async for snapshot in snapshots]
+        return sorted(owners, key=lambda owner: (owner.created_at, owner.id))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from ferryman.domain.credential import Sealed
@@ -33,15 +34,23 @@ class FirestoreTasks:
     async def create(self, task: Task) -> None:
         await places.task(self._clients.firestore(), task.id).create(documents.write(task))
 
-    async def update(self, task: Task) -> bool:
-        from google.api_core.exceptions import NotFound
+    async def update(self, task: Task, fields: Collection[str], *, since: datetime) -> bool:
+        from google.cloud.firestore import async_transactional
 
-        try:
-            # field by field, so that the credential versions beside them stay
-            await places.task(self._clients.firestore(), task.id).update(documents.write(task))
-        except NotFound:
-            return False
-        return True
+        client = self._clients.firestore()
+        reference = places.task(client, task.id)
+
+        @async_transactional
+        async def store(transaction: AsyncTransaction) -> bool:
+            snapshot = await reference.get(transaction=transaction)
+            if not snapshot.exists:
+                return False
+            if snapshot.get("updated_at") != since:
+                raise Stale("changed by somebody else")
+            transaction.update(reference, documents.part(task, *fields, "updated_at"))
+            return True
+
+        return bool(await store(client.transaction()))
 
     async def count(self, owner: str) -> int:
         from google.cloud.firestore import FieldFilter

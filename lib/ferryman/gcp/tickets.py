@@ -82,6 +82,20 @@ class FirestoreTickets:
 
         await store(client.transaction())
 
+    async def release(self, execution: str, seq: int, *, attempt: int) -> None:
+        from google.cloud.firestore import async_transactional
+
+        client = self._clients.firestore()
+        ticket_at = places.call(client, execution, seq)
+
+        @async_transactional
+        async def store(transaction: AsyncTransaction) -> None:
+            ticket = documents.read(Ticket, (await ticket_at.get(transaction=transaction)).to_dict())
+            if ticket.attempt == attempt and ticket.state is TicketState.SENT:
+                transaction.update(ticket_at, {"state": TicketState.INTENDED.value, "sent_at": None, "deadline": None})
+
+        await store(client.transaction())
+
     async def scope(self, execution: str, *, epoch: int, now: datetime) -> tuple[str, Mapping[str, int]]:
         client = self._clients.firestore()
         snapshot = await places.execution(client, execution).get()

@@ -76,11 +76,14 @@ class MemoryExecutions:
         self._keep(current, lease=renewed)
         return replace(execution, lease=renewed, cancel_requested=current.cancel_requested)
 
-    async def settle(self, execution: Execution, seq: int, result: ToolCallResult, *, now: datetime) -> None:
+    async def settle(self, execution: Execution, seq: int, result: ToolCallResult, *, now: datetime) -> ToolCallResult:
         self._fenced(execution, now)
         ticket = self._tickets(execution.id)[seq]
+        if ticket.result is not None:
+            return ticket.result  # the tool answered after all
         settled = replace(ticket, state=TicketState.SETTLED, settled_at=now, result=result)
         self._tickets(execution.id)[seq] = settled
+        return result
 
     async def finish(self, execution: Execution, ending: Ending, *, now: datetime) -> None:
         current, _ = self._fenced(execution, now)
@@ -88,7 +91,7 @@ class MemoryExecutions:
         if owner is not None:
             self._memory.owners[owner.id] = replace(
                 owner,
-                credits_reserved=max(Decimal(0), owner.credits_reserved - execution.credits_reserved),
+                credits_reserved=max(Decimal(0), owner.credits_reserved - current.credits_reserved),
                 credits_used=owner.credits_used + execution.credits_used,
             )
         counted = self._count(current, replace(execution, lease=None))

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
 
 from ferryman.domain.credential import Sealed
 from ferryman.domain.task import Task
@@ -24,10 +27,14 @@ class MemoryTasks:
             raise ValueError("the task is there already")
         self._memory.tasks[task.id] = task
 
-    async def update(self, task: Task) -> bool:
-        if task.id not in self._memory.tasks:
+    async def update(self, task: Task, fields: Collection[str], *, since: datetime) -> bool:
+        stored = self._memory.tasks.get(task.id)
+        if stored is None:
             return False
-        self._memory.tasks[task.id] = task
+        if stored.updated_at != since:
+            raise Stale("changed by somebody else")
+        change: dict[str, Any] = {name: getattr(task, name) for name in (*fields, "updated_at")}
+        self._memory.tasks[task.id] = replace(stored, **change)
         return True
 
     async def count(self, owner: str) -> int:

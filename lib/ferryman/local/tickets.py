@@ -50,6 +50,12 @@ class MemoryTickets:
         settled = replace(ticket, state=TicketState.SETTLED, settled_at=now, result=result)
         self._memory.tickets[execution][seq] = settled
 
+    async def release(self, execution: str, seq: int, *, attempt: int) -> None:
+        ticket = self._memory.tickets[execution][seq]
+        if ticket.attempt == attempt and ticket.state is TicketState.SENT:
+            released = replace(ticket, state=TicketState.INTENDED, sent_at=None, deadline=None)
+            self._memory.tickets[execution][seq] = released
+
     async def scope(self, execution: str, *, epoch: int, now: datetime) -> tuple[str, Mapping[str, int]]:
         current = self._held(execution, epoch, now)
         return current.task, self._versions(current.task)

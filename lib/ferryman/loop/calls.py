@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ferryman.domain import refusal
-from ferryman.domain.call import FEES_CREDITS, Ticket, TicketState, ToolCall, ToolCallResult
+from ferryman.domain.call import FEES_CREDITS, Ticket, TicketState, ToolCall, ToolCallResult, bounded
 from ferryman.domain.refusal import Refusal, Refused
 from ferryman.domain.tool import Tool
 from ferryman.loop.house import House
@@ -25,14 +25,21 @@ async def answer(house: House, run: Run) -> None:
 
 
 async def withdraw(house: House, run: Run) -> None:
-    """Bring every pending ticket to an end without sending any: cancelled where it was not sent, in doubt where it was."""
-    while run.pending:
-        ticket = run.pending[0]
+    """Bring every pending ticket to an end without sending any: cancelled where it was not sent.
+
+    One that was sent is waited for (`Unavailable`) until its deadline, and is in doubt after it.
+    """
+    if not run.pending:
+        return
+    # as the record has them: a call that was handed over may have been sent, or answered, without our hearing of it
+    known = await house.executions.tickets(run.execution.id, first=run.pending[0].seq)
+    for ticket in known[: len(run.pending)]:
         if ticket.state is TicketState.SETTLED and ticket.result is not None:
             run.counted(ticket.result)
+        elif ticket.state is TicketState.SENT:
+            run.counted(await _in_doubt(house, run, ticket))
         else:
-            unsent = ticket.state is TicketState.INTENDED
-            run.counted(await _settled(house, run, ticket, refusal.cancelled() if unsent else refusal.in_doubt()))
+            run.counted(await _settled(house, run, ticket, refusal.cancelled()))
 
 
 async def _result(house: House, run: Run, ticket: Ticket) -> ToolCallResult:
@@ -59,9 +66,7 @@ async def _result(house: House, run: Run, ticket: Ticket) -> ToolCallResult:
         raise Unavailable("the call is already on its way under another delivery") from None
     if crossing.carried:
         return result
-    refused = _described(result, ticket)
-    await house.executions.settle(run.execution, ticket.seq, refused, now=house.clock.now())
-    return refused
+    return await house.executions.settle(run.execution, ticket.seq, _described(result, ticket), now=house.clock.now())
 
 
 async def _explain(house: House, run: Run) -> None:
@@ -83,17 +88,19 @@ async def _in_doubt(house: House, run: Run, ticket: Ticket) -> ToolCallResult:
 
 async def _settled(house: House, run: Run, ticket: Ticket, reason: Refusal) -> ToolCallResult:
     result = _described(ToolCallResult.refused(ticket.tool, reason), ticket)
-    await house.executions.settle(run.execution, ticket.seq, result, now=house.clock.now())
-    return result
+    return await house.executions.settle(run.execution, ticket.seq, result, now=house.clock.now())
 
 
 def _described(result: ToolCallResult, ticket: Ticket) -> ToolCallResult:
     """`result` with what the call's arguments say of it, as far as they are what they should be."""
     shown = ticket.shown
     url, method, credential = (shown.get(name) for name in ("url", "method", "credential"))
-    return replace(
-        result,
-        url=url if isinstance(url, str) else None,
-        method=method.upper() if isinstance(method, str) else None,
-        credential_used=credential if isinstance(credential, str) else None,
+    named = ticket.tool in FEES_CREDITS and isinstance(credential, str)
+    return bounded(
+        replace(
+            result,
+            url=url if isinstance(url, str) else None,
+            method=method.upper() if isinstance(method, str) else None,
+            credential_used=credential if named else None,
+        )
     )

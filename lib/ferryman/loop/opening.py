@@ -15,6 +15,9 @@ from ferryman.loop.house import House
 from ferryman.loop.preamble import preamble
 from ferryman.ports import Insufficient
 
+PROMPT_CHARACTERS_MAX = 200_000
+"""System prompt and prompt together, once the variables are in: step 0 has to hold them."""
+
 
 class Unfit(Exception):  # noqa: N818 - reads as the fact it states
     """The execution cannot start; its text is what the owner is told."""
@@ -76,6 +79,8 @@ async def _opening(
     asked = prompt.render(task.task_prompt, variables)
     if execution.input:
         asked = f"{asked}\n\n{execution.input}"
+    if len(system) + len(asked) > PROMPT_CHARACTERS_MAX:
+        raise Unfit(f"the prompt is longer than {PROMPT_CHARACTERS_MAX} characters once its variables are put in")
     if remit.credentials:
         # an owner's own prompt may hold a pasted key: the model is not to see it either
         texts = [{"type": "text", "text": system}, {"type": "text", "text": asked}]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from datetime import timedelta
 
 from ferryman.domain.execution import Execution, Status
@@ -14,6 +15,13 @@ from ferryman.loop.house import House
 from ferryman.loop.journal import Run, rebuild
 from ferryman.ports import Ending, Rejected, Stale, Unavailable
 
+FAILURES = {
+    "max_tokens": "the model's reply was cut at max_tokens",
+    "model_context_window_exceeded": "the model's context window is full",
+    "refusal": "the model refused the task",
+}
+"""Why a reply without calls is no answer, by its stop reason."""
+
 
 async def deliver(house: House, execution: str, *, holder: str) -> bool:
     """Run `execution` as far as it goes. True when the queue may forget this delivery, False when it should come again."""
@@ -22,6 +30,9 @@ async def deliver(house: House, execution: str, *, holder: str) -> bool:
     except KeyError:
         house.line("delivery.unknown", execution=execution)
         return True
+    except Unavailable as pause:
+        house.line("delivery.paused", execution=execution, reason=str(pause))
+        return False
     if not is_ours:
         return claimed.status.terminal
     try:
@@ -51,13 +62,23 @@ async def _carry(house: House, execution: Execution) -> None:
     except turn.Exhausted:
         ending = Ending(status=Status.FAILED, output=_text(run), error=_exhausted(run))
     except Rejected as rejected:
-        ending = Ending(status=Status.FAILED, output=_text(run), error=str(rejected))
+        ending = await _broken_off(house, run, str(rejected))
     except Exception as fault:  # noqa: BLE001 - a fault of ours ends the execution; it must not come back for ever
         house.line("execution.fault", execution=execution.id, kind=type(fault).__name__, severity="ERROR")
-        ending = Ending(status=Status.FAILED, error="an internal fault ended the execution")
-    final = run.execution if run else execution
-    await house.executions.finish(final, ending, now=house.clock.now())
-    house.line("execution.finished", execution=execution.id, status=ending.status.value, credits=str(final.credits_used))
+        ending = await _broken_off(house, run, "an internal fault ended the execution")
+    await _finish(house, run.execution if run else execution, ending)
+
+
+async def _finish(house: House, final: Execution, ending: Ending) -> None:
+    try:
+        await house.executions.finish(final, ending, now=house.clock.now())
+    except (Stale, Unavailable):
+        raise
+    except Exception as fault:  # noqa: BLE001 - what cannot be recorded whole is recorded in short, or it would come back for ever
+        house.line("execution.unrecordable", execution=final.id, kind=type(fault).__name__, severity="ERROR")
+        ending = Ending(status=Status.FAILED, error="the record of this execution outgrew its document")
+        await house.executions.finish(replace(final, tool_calls=()), ending, now=house.clock.now())
+    house.line("execution.finished", execution=final.id, status=ending.status.value, credits=str(final.credits_used))
 
 
 async def _standing(house: House, execution: Execution) -> Run:
@@ -91,10 +112,11 @@ async def _turns(house: House, run: Run) -> Ending:
 def _answer(run: Run) -> Ending:
     assert run.last is not None
     text = text_of(run.last.content)
-    failures = {"max_tokens": "the model's reply was cut at max_tokens", "refusal": "the model refused the task"}
-    error = failures.get(run.last.stop_reason)
+    error = FAILURES.get(run.last.stop_reason)
     if error is not None:
         return Ending(status=Status.FAILED, output=text, error=error)
+    if not text and run.last.number > run.opening.max_iterations:
+        text = f"The limit of {run.opening.max_iterations} iterations was reached before there was an answer."
     return Ending(status=Status.COMPLETED, output=text)
 
 
@@ -102,6 +124,18 @@ async def _cancelled(house: House, run: Run | None, reason: str) -> Ending:
     if run is not None:
         await calls.withdraw(house, run)
     return Ending(status=Status.KILLED, output=_text(run), error=reason)
+
+
+async def _broken_off(house: House, run: Run | None, error: str) -> Ending:
+    """A run that cannot go on: what it sent is still counted, and what it did not send is not sent."""
+    if run is not None:
+        try:
+            await calls.withdraw(house, run)
+        except (Stale, Unavailable):
+            raise
+        except Exception as fault:  # noqa: BLE001 - the second fault must not hide the first
+            house.line("execution.fault", execution=run.execution.id, kind=type(fault).__name__, severity="ERROR")
+    return Ending(status=Status.FAILED, output=_text(run), error=error)
 
 
 def _overdue(house: House, execution: Execution) -> bool:
@@ -124,8 +158,8 @@ def _exhausted(run: Run | None) -> str:
 async def _give_up_lease(house: House, execution: Execution) -> None:
     try:
         await house.executions.renew(execution, now=house.clock.now(), lease=timedelta(0))
-    except Stale:
-        return
+    except (Stale, Unavailable):
+        return  # it runs out by itself
 
 
 @asynccontextmanager

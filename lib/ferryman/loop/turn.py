@@ -14,7 +14,10 @@ from ferryman.domain.message import Block, Prompt, Reply, calls_of
 from ferryman.loop.house import House
 from ferryman.loop.journal import Run
 from ferryman.loop.opening import epoch_of
-from ferryman.ports import Turn
+from ferryman.ports import Rejected, Turn
+
+CALLS_MAX = 100
+"""More calls in one reply are not a turn but a flood."""
 
 OUTPUT_TOKENS_MIN = 64
 """A model call that could not answer in this many tokens is not made."""
@@ -30,6 +33,8 @@ async def take(house: House, run: Run) -> None:
     reply = await house.model.reply(_prompt(house, run, closing=closing))
     shown = await _looked_through(house, run, reply)
     calls = () if closing or reply.stop_reason == "max_tokens" else reply.calls
+    if len(calls) > CALLS_MAX:
+        raise Rejected(f"the model asked for more than {CALLS_MAX} calls in one turn")
     number = (run.last.number if run.last else 0) + 1
     now = house.clock.now()
     step = Step(
@@ -98,5 +103,10 @@ async def _looked_through(house: House, run: Run, reply: Reply) -> Sequence[Bloc
 
 
 def _cost(house: House, run: Run, reply: Reply) -> Decimal:
+    """What the turn costs, and never more than is left: an estimate that was too low is the operator's, not the owner's."""
     price = house.price(run.opening.model)
-    return price.credits(reply.usage) if price else Decimal(0)
+    cost = price.credits(reply.usage) if price else Decimal(0)
+    left = run.opening.max_credits - run.execution.credits_used
+    if cost > left:
+        house.line("credits.capped", execution=run.execution.id, cost=str(cost), charged=str(left), severity="WARNING")
+    return min(cost, left)

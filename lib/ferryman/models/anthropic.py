@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import importlib
+import math
 from typing import Any
 
 from ferryman.domain.message import Prompt, Reply
@@ -108,9 +109,11 @@ def _block(block: Any) -> dict[str, Any]:
 
 
 def _whole(value: Any) -> Any:
-    """`value` with every lone surrogate replaced: nothing could store or send it."""
+    """`value` with every lone surrogate replaced and every number that JSON does not have as text: nothing could store them."""
     if isinstance(value, str):
         return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
     if isinstance(value, dict):
         return {_whole(name): _whole(each) for name, each in value.items()}
     if isinstance(value, list):

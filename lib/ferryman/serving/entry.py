@@ -10,7 +10,7 @@ from functions_framework import aio
 from starlette.requests import Request
 from starlette.responses import Response
 
-from ferryman.ports import Callers, Unavailable
+from ferryman.ports import Callers, Tracer, Unavailable
 from ferryman.serving.problems import problem
 from ferryman.settings import Settings
 
@@ -20,11 +20,22 @@ BODY_BYTES_MAX = 8 * 1024 * 1024
 Handler = Callable[[Request], Awaitable[Any]]
 
 
-def http(handler: Handler) -> Handler:
-    """`handler` as the function's `main`: functions-framework finds its kind by that name."""
+def http(handler: Handler, tracer: Tracer) -> Handler:
+    """`handler` as the function's `main`: functions-framework finds its kind by that name.
+
+    `Denied` becomes its answer, `Unavailable` 503; any other exception is traced by its type and answered with 500.
+    """
 
     async def main(request: Request) -> Any:
-        return await handler(request)
+        try:
+            return await handler(request)
+        except Denied as denied:
+            return denied.response
+        except Unavailable as unavailable:
+            return problem(503, "Service Unavailable", str(unavailable))
+        except Exception as fault:  # noqa: BLE001 - a traceback may hold what was sent
+            tracer.line("function.fault", kind=type(fault).__name__, severity="ERROR")
+            return problem(500, "Internal Server Error", "something went wrong on our side")
 
     register: Any = aio.http  # its type does not know of ASGI applications as answers
     registered: Handler = register(main)

@@ -9,8 +9,9 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from ferryman import settings
+from ferryman.gcp.log import JsonLog
 from ferryman.loop.run import deliver
-from ferryman.serving.entry import Denied, Handler, body_of, called_by, http
+from ferryman.serving.entry import Handler, body_of, called_by, http
 from ferryman.serving.problems import problem
 from ferryman.wiring.orchestrator import Orchestrator
 
@@ -24,11 +25,8 @@ def serve(build: Callable[[settings.Settings], Orchestrator] = Orchestrator) -> 
         if not built:
             built.append(build(known))
         house = built[0]
-        try:
-            await called_by(request, house.callers, known.callers, known)
-            body = await body_of(request, execution=str, slice=int)
-        except Denied as denied:
-            return denied.response
+        await called_by(request, house.callers, known.callers, known)
+        body = await body_of(request, execution=str, slice=int)
         holder = f"{request.headers.get('x-cloudtasks-taskname', 'unnamed')}/{secrets.token_hex(4)}"
         if await deliver(house.loop, body["execution"], holder=holder):
             return JSONResponse({"delivered": True})
@@ -36,4 +34,4 @@ def serve(build: Callable[[settings.Settings], Orchestrator] = Orchestrator) -> 
         again.headers["Retry-After"] = str(int(known.retry_after_s))
         return again
 
-    return http(handle)
+    return http(handle, JsonLog())

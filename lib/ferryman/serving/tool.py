@@ -10,8 +10,9 @@ from starlette.responses import JSONResponse, Response
 
 from ferryman import settings
 from ferryman.domain.refusal import Refused
-from ferryman.ports import Stale, Unavailable
-from ferryman.serving.entry import Denied, Handler, body_of, called_by, http
+from ferryman.gcp.log import JsonLog
+from ferryman.ports import Stale
+from ferryman.serving.entry import Handler, body_of, called_by, http
 from ferryman.serving.problems import problem
 from ferryman.tools.carry import carry, look_through
 from ferryman.wiring.tool import Tool
@@ -40,13 +41,9 @@ def serve(name: str, build: Callable[[settings.Settings], Tool] = Tool) -> Handl
             body = await body_of(request, execution=str, call=int, epoch=int)
             result = await carry(house.carrying, name, execution=body["execution"], seq=body["call"], epoch=body["epoch"])
             return JSONResponse({"result": asdict(result)})
-        except Denied as denied:
-            return denied.response
         except Refused as refused:
             return problem(422, "Unprocessable Content", refused.refusal.message)
         except Stale as stale:
             return problem(409, "Conflict", str(stale))
-        except Unavailable as unavailable:
-            return problem(503, "Service Unavailable", str(unavailable))
 
-    return http(handle)
+    return http(handle, JsonLog())

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from ferryman import ports
 from ferryman.domain import refusal
-from ferryman.domain.call import Ticket, ToolCallResult
+from ferryman.domain.call import Ticket, ToolCallResult, bounded
 from ferryman.domain.credential import Credential, Sealed
 from ferryman.domain.http import Outbound
 from ferryman.domain.integration import Integration
@@ -33,16 +33,29 @@ class Vault(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolHouse:
-    """Everything around a tool function. `redact` takes open credentials and a JSON value."""
+    """Everything around a tool function.
+
+    `redact` and `said` take open credentials and answer a text, or what the model said, with every one of them replaced by
+    its name, however it is spelt.
+    """
 
     tickets: ports.Tickets
     credentials: ports.Credentials
     vault: Vault
     gate: Gate
-    redact: Callable[[Iterable[Credential], Any], Any]
+    redact: Callable[[Iterable[Credential], str], str]
+    said: Callable[[Iterable[Credential], Sequence[Block]], Sequence[Block]]
     integrations: Mapping[str, Integration]
     clock: ports.Clock
     tracer: ports.Tracer
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Passage:
+    """A call read and ready for the gate."""
+
+    outbound: Outbound
+    credentials: Mapping[str, Credential]
 
 
 async def carry(house: ToolHouse, tool: str, *, execution: str, seq: int, epoch: int) -> ToolCallResult:
@@ -51,40 +64,55 @@ async def carry(house: ToolHouse, tool: str, *, execution: str, seq: int, epoch:
     ticket = errand.ticket
     if ticket.result is not None:
         return ticket.result
+    about = {"execution": execution, "seq": seq}
     try:
-        result = await _cross(house, errand, execution)
+        passage = await _opened(house, errand, execution)
+    except ports.Unavailable:
+        await house.tickets.release(execution, seq, attempt=ticket.attempt)
+        raise
+    except Refused as refused:
+        house.tracer.line("call.refused", tool=tool, reason=refused.refusal.reason, **about)
+        result = _refused(ticket, refused.refusal)
     except Exception as fault:  # noqa: BLE001 - the ticket is claimed: whatever happens, its outcome is written down
-        house.tracer.line("call.fault", execution=execution, seq=seq, kind=type(fault).__name__, severity="ERROR")
-        result = _refused(ticket, refusal.failed("internal fault"))
+        house.tracer.line("call.fault", kind=type(fault).__name__, severity="ERROR", **about)
+        result = _refused(ticket, refusal.internal_fault())
+    else:
+        result = await house.gate.send(passage.outbound, remit=errand.remit, credentials=passage.credentials)
+    result = bounded(result)
     await house.tickets.settle(execution, seq, attempt=ticket.attempt, result=result, now=house.clock.now())
     return result
 
 
-async def look_through(house: ToolHouse, *, execution: str, epoch: int, content: Sequence[Block]) -> list[Any]:
-    """`content` with every credential of the execution's task replaced by its name, however it is spelt."""
+async def look_through(house: ToolHouse, *, execution: str, epoch: int, content: Sequence[Block]) -> list[Block]:
+    """What the model said, in the form that may come to rest; raises `Refused` when a credential does not open."""
     task, versions = await house.tickets.scope(execution, epoch=epoch, now=house.clock.now())
     credentials = await _open(house, task, versions)
-    seen: list[Any] = house.redact(credentials.values(), list(content))
-    return seen
+    return list(house.said(credentials.values(), content))
 
 
-async def _cross(house: ToolHouse, errand: ports.Errand, execution: str) -> ToolCallResult:
+async def _opened(house: ToolHouse, errand: ports.Errand, execution: str) -> Passage:
     ticket, remit = errand.ticket, errand.remit
+    if ticket.tool not in remit.tools:
+        raise Refused(refusal.tool_not_enabled(ticket.tool))  # whoever talks to the model is not believed
+    credentials = await _open(house, remit.task, errand.versions)
+    arguments = await house.vault.arguments(ticket.arguments, execution=execution, seq=ticket.seq)
     try:
-        arguments = await house.vault.arguments(ticket.arguments, execution=execution, seq=ticket.seq)
-        credentials = await _open(house, remit.task, errand.versions)
         outbound = READERS[ticket.tool](arguments)
     except Refused as refused:
-        return _refused(ticket, refused.refusal)
+        # the sentence may quote a word of the arguments
+        said = house.redact(credentials.values(), refused.refusal.message)
+        raise Refused(replace(refused.refusal, message=said)) from None
     usable = {name: narrow(each, remit, house.integrations) for name, each in credentials.items()}
-    return await house.gate.send(outbound, remit=remit, credentials=usable)
+    return Passage(outbound=outbound, credentials=usable)
 
 
 async def _open(house: ToolHouse, task: str, versions: Mapping[str, int]) -> dict[str, Credential]:
     opened = {}
     for sealed in await house.credentials.list(task):
-        name = sealed.label.name
-        if sealed.label.task != task or sealed.label.version != versions.get(name):
+        name, expected = sealed.label.name, versions.get(sealed.label.name, 0)
+        if sealed.label.version > expected:
+            raise ports.Unavailable("a credential was stored while this was read")
+        if sealed.label.task != task or sealed.label.version < expected:
             raise Refused(refusal.credential_unreadable(name))  # moved or rolled back
         opened[name] = await house.vault.credential(sealed)
     return opened

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from ferryman import catalog, ports
+from ferryman.billing.prices import Price, Prices
 from ferryman.domain.credential import Label
 from ferryman.domain.integration import Integration
 from ferryman.domain.plan import Plan
@@ -16,7 +17,7 @@ from ferryman.wiring import tables
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class House:
-    """What the API is given. `info` is what a label binds at sealing; `models` are the names that have a price."""
+    """What the API is given. `info` is what a label binds at sealing; `models` are those that have a price."""
 
     owners: ports.Owners
     tasks: ports.Tasks
@@ -32,13 +33,12 @@ class House:
     tools: tuple[Tool, ...]
     plans: Mapping[str, Plan]
     integrations: Mapping[str, Integration]
-    models: Collection[str]
+    models: Mapping[str, Price]
     poll_s: float = 0.5
 
 
 def build(settings: Settings) -> House:
     """The house on Google Cloud. Raises `Misconfigured` when the settings do not describe one."""
-    from ferryman.billing.prices import Prices
     from ferryman.gcp.clients import Clients
     from ferryman.gcp.clock import RandomIds, SystemClock
     from ferryman.gcp.executions import FirestoreExecutions
@@ -65,7 +65,7 @@ def build(settings: Settings) -> House:
         tools=TOOLS,
         plans=tables.plans(settings),
         integrations=catalog.load(settings.integrations),
-        models=frozenset(Prices(settings.prices)),
+        models=Prices(settings.prices),
         poll_s=settings.poll_s,
     )
 

@@ -34,11 +34,11 @@ async def gather(
     """Each place that must not hold the key; and the one that must: the header it was injected into."""
     needles = forms(key)
     execution, task = str(events[0]["execution_id"]), str(events[0]["task_id"])
-    asked = await stack.admin.requests()
+    asked, delivered = await stack.admin.requests(), await stack.admin.delivered()
     places = {
         "Firestore documents": [flat(each) for each in await holdings.documents(stack.clients)],
         "Secret Manager versions": [flat(each) for each in await holdings.secrets(stack.clients, stack.project)],
-        "Cloud Tasks payloads": [flat(each) for each in await holdings.tasks(stack.clients, stack.project)],
+        "Cloud Tasks payloads": [flat(each) for each in [*delivered, *await holdings.tasks(stack.clients, stack.project)]],
         "requests to the model": [flat(each) for each in await stack.admin.model_requests()],
         "live events": [flat(each) for each in events],
         "answers of the API": [flat(each) for each in await said(client, execution, task)],

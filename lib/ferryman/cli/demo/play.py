@@ -14,8 +14,6 @@ from ferryman.cli.screen import Screen, grid
 from ferryman.client import Client
 from ferryman.wiring.local.stack import Stack
 
-SHOWN_CHARACTERS = 4
-
 
 async def play(screen: Screen, stack: Stack, client: Client) -> bool:
     """Run the demo in `stack`; whether everything held."""
@@ -27,12 +25,13 @@ async def play(screen: Screen, stack: Stack, client: Client) -> bool:
     clean, travelled = await evidence.gather(stack, client, key, events)
     report = await stack.admin.report(story.SCRIPT)
     thefts = await stack.admin.requests(story.THIEF)
-    _show(screen, clean, travelled)
+    show(screen, clean, travelled)
     checks = {
         "the execution completed with the answer": (execution["status"], execution["output"]) == ("completed", story.ANSWER),
         "each call was carried or refused as it should": tuple(_reasons(execution)) == story.REASONS,
         "the model was told what it should be told": not report["problems"],
         "the thief's server was never reached": not thefts,
+        "every place had something to look through": all(each.things for each in [*clean, travelled]),
         "the key was nowhere it should not be": not any(each.found for each in clean),
         f"the key arrived where it should, {story.KEY_TRAVELS} times": travelled.found == story.KEY_TRAVELS,
     }
@@ -59,8 +58,7 @@ async def _prepare(screen: Screen, client: Client, key: str) -> str:
     name: str = task["task_id"]
     screen.say(f"  {name}: tools {', '.join(task['tools'])}; services {', '.join(task['integrations'])}")
     sealed = await client.set_credential(name, story.CREDENTIAL, {"value": key, "service": "lunarcrush"})
-    hosts = ", ".join(sealed["allowed_domains"])
-    screen.say(f"  {sealed['name']} = {key[:SHOWN_CHARACTERS]}… (random, planted) sealed for {hosts} alone")
+    screen.say(f"  {story.planted(sealed)}")
     return name
 
 
@@ -94,14 +92,15 @@ def _reasons(execution: Mapping[str, Any]) -> list[str | None]:
     return [row["block_reason"] for row in execution["tool_calls"]]
 
 
-def _show(screen: Screen, clean: list[Searched], travelled: Searched) -> None:
+def show(screen: Screen, clean: list[Searched], travelled: Searched) -> None:
+    """Where the key was looked for, and where it was found."""
     screen.say("\nThe proof: the planted key, looked for plain, reversed, in hex, percent-encoded and in base64", "bold")
     table = grid("place", "searched", "bytes", "found")
     for each in clean:
         style = "red" if each.found else "green"
         table.add_row(each.place, str(each.things), f"{each.size_bytes:,}", Text(str(each.found), style=style))
     arrived = Text(str(travelled.found), style="bold")
-    table.add_row(f"{travelled.place} (where it belongs)", str(travelled.things), f"{travelled.size_bytes:,}", arrived)
+    table.add_row(f"its place: {travelled.place}", str(travelled.things), f"{travelled.size_bytes:,}", arrived)
     screen.draw(table)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import secrets
 import string
+from collections.abc import Mapping
 from typing import Any
 
 SCRIPT = "demo"
@@ -58,6 +59,11 @@ KEY_TRAVELS = 2
 def new_key() -> str:
     """A key as no program has seen it before."""
     return "".join(secrets.choice(string.ascii_letters + string.digits) for _ in range(KEY_CHARACTERS))
+
+
+def planted(sealed: Mapping[str, Any]) -> str:
+    """What is shown of the key: where it may go, and no character of it."""
+    return f"{sealed['name']} (random, planted), sealed for {', '.join(sealed['allowed_domains'])} alone"
 
 
 def around_redaction(content: str) -> str:

@@ -8,6 +8,7 @@ from fastapi import FastAPI
 from starlette.requests import Request
 
 from ferryman import settings
+from ferryman.gcp.log import JsonLog
 from ferryman.serving.api import credentials, executions, tables, tasks
 from ferryman.serving.api.description import describe
 from ferryman.serving.api.edge import Edge
@@ -42,4 +43,4 @@ def serve(build: Callable[[settings.Settings], House] = wired) -> Handler:
             built.append(create(build(known)))
         return built[0]
 
-    return http(handle)
+    return http(handle, JsonLog())

@@ -9,7 +9,6 @@ from fastapi import APIRouter, Header, Query
 from starlette.responses import Response, StreamingResponse
 
 from ferryman.domain.execution import Execution
-from ferryman.ports import Unavailable
 from ferryman.serving import sse
 from ferryman.serving.api.asking import By, TheHouse, TheirExecution, TheirTask
 from ferryman.serving.api.faults import not_found
@@ -41,9 +40,9 @@ async def start(
     await house.executions.create(execution)
     try:
         await house.queue.enqueue(execution.id, slice=0)
-    except Unavailable:
-        # it is started all the same: whatever creates an execution's document, on_execution enqueues it
-        house.tracer.line("execution.not_enqueued", severity="WARNING", execution=execution.id)
+    except Exception as error:  # noqa: BLE001 - the document is there, so it is started all the same: on_execution enqueues it
+        fault = type(error).__name__
+        house.tracer.line("execution.not_enqueued", severity="WARNING", execution=execution.id, error=fault)
     response.headers["Location"] = f"/v1/executions/{execution.id}"
     return shapes.shown(execution)
 

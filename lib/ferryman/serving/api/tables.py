@@ -1,4 +1,4 @@
-"""What there is, over HTTP: integrations, tools, plans, who asks, and that the API answers."""
+"""What there is, over HTTP: integrations, tools, plans, models, who asks, and that the API answers."""
 
 from __future__ import annotations
 
@@ -36,6 +36,11 @@ async def tools(house: TheHouse, _: By) -> shapes.ToolList:
 @router.get("/v1/plans", summary="The plans and their limits")
 async def plans(house: TheHouse, _: By) -> shapes.PlanList:
     return shapes.PlanList(plans=tuple(shapes.plan(each) for each in house.plans.values()))
+
+
+@router.get("/v1/models", summary="The models a task may name, and what their tokens cost")
+async def models(house: TheHouse, _: By) -> shapes.ModelList:
+    return shapes.ModelList(models=tuple(shapes.model(name, price) for name, price in sorted(house.models.items())))
 
 
 @router.get("/v1/me", summary="Who you are, and the credits you have left this month")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 from fastapi import APIRouter
@@ -14,11 +13,15 @@ from ferryman.domain.owner import Owner
 from ferryman.domain.plan import Plan
 from ferryman.domain.problem import Invalid
 from ferryman.domain.task import Task
+from ferryman.ports import Stale
 from ferryman.serving.api import webhooks
 from ferryman.serving.api.asking import By, TheHouse, TheirTask
 from ferryman.serving.api.faults import not_found
 from ferryman.serving.api.shapes import task as shapes
 from ferryman.wiring.api import House
+
+TRIES = 10
+"""How often turning a task off is tried against others' changes."""
 
 router = APIRouter(prefix="/v1/tasks", tags=["tasks"])
 
@@ -54,12 +57,28 @@ async def one(task: TheirTask) -> shapes.TaskShown:
 @router.patch("/{task_id}", summary="Change some fields of a task")
 async def change(asked: shapes.TaskChange, task: TheirTask, house: TheHouse, owner: By) -> shapes.TaskShown:
     given: dict[str, Any] = asked.model_dump(exclude_unset=True)
-    changed = replace(task, updated_at=house.clock.now(), **given)
-    if given != {"enabled": False}:  # a task can be turned off whatever has become of the plan or the catalog
-        await _check(house, _plan(house, owner), changed, webhook_urls=given.get("webhook_urls", ()))
-    if not await house.tasks.update(changed):
+    if given == {"enabled": False}:
+        return await _turned_off(house, task)
+    changed = rules.changed(task, given, now=house.clock.now())
+    await _check(house, _plan(house, owner), changed, webhook_urls=given.get("webhook_urls", ()))
+    if not await house.tasks.update(changed, given, since=task.updated_at):
         raise not_found("task")
     return shapes.shown(changed)
+
+
+async def _turned_off(house: House, task: Task) -> shapes.TaskShown:
+    """A task can be turned off whatever has become of the plan or the catalog, and whoever else is changing it."""
+    given = {"enabled": False}
+    for _ in range(TRIES):
+        changed = rules.changed(task, given, now=house.clock.now())
+        try:
+            if await house.tasks.update(changed, given, since=task.updated_at):
+                return shapes.shown(changed)
+        except Stale:
+            task = await house.tasks.get(task.id) or task
+            continue
+        raise not_found("task")
+    raise Stale("changed by somebody else")
 
 
 @router.delete("/{task_id}", status_code=204, summary="Delete a task and its credentials")

@@ -71,6 +71,11 @@ class Admin:
         answer = await self._ask("GET", "/model/requests")
         return list(answer["requests"])
 
+    async def delivered(self) -> list[dict[str, Any]]:
+        """Every attempt of Cloud Tasks to deliver a task, with its URL, headers and body, but for the token."""
+        answer = await self._ask("GET", "/tasks/delivered")
+        return list(answer["tasks"])
+
     async def shutdown(self) -> None:
         """Ask the cloud to end all functions and itself."""
         await self._ask("POST", "/shutdown")

@@ -43,8 +43,12 @@ async def secrets(clients: Clients, project: str) -> list[tuple[str, bytes]]:
     return found
 
 
-async def tasks(clients: Clients, project: str) -> list[tuple[str, bytes]]:
-    """Every task still in the queue: its name and its payload."""
+async def tasks(clients: Clients, project: str) -> list[dict[str, Any]]:
+    """Every task still in the queue: its name and what it would send."""
     parent = f"projects/{project}/locations/{LOCATION}/queues/{QUEUE}"
     request = {"parent": parent, "response_view": FULL_VIEW}
-    return [(each.name, each.http_request.body) async for each in await clients.tasks().list_tasks(request=request)]
+    found = []
+    async for each in await clients.tasks().list_tasks(request=request):
+        sent = each.http_request
+        found.append({"name": each.name, "url": sent.url, "headers": dict(sent.headers), "body": sent.body})
+    return found

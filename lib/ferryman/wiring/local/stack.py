@@ -16,7 +16,7 @@ import httpx
 
 from ferryman.gcp.clients import Clients
 from ferryman.settings import Settings
-from ferryman.wiring.local import environment, leftovers, provision
+from ferryman.wiring.local import environment, hello, leftovers, provision
 from ferryman.wiring.local.admin import Admin, Refused
 from ferryman.wiring.local.hold import hold
 from ferryman.wiring.local.process import Cloud, NotStarted, spawn
@@ -135,6 +135,7 @@ async def _set_up(running: Stack, wanted: Wanted, tell: Tell) -> None:
         provision.queue(running.clients, PROJECT),
         provision.owner(running.clients, wanted.digest),
     )
+    await hello.load(running.admin)
     for host, port in wanted.hosts.items():
         await running.admin.map(host, port)
     for path in wanted.authorities:

@@ -26,3 +26,6 @@ def _plain(amount: Decimal) -> str:
 
 Credits = Annotated[Decimal, PlainSerializer(_plain, return_type=str)]
 """An amount of credits, written as a decimal string so that nothing is rounded on the way."""
+
+Dollars = Credits
+"""An amount of US dollars, likewise."""

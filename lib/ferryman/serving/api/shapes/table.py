@@ -1,13 +1,16 @@
-"""The tables anyone may read: integrations, tools, plans; and who is asking."""
+"""The tables anyone may read: integrations, tools, plans, models; and who is asking."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from pydantic import Field
+
+from ferryman.billing.prices import Price
 from ferryman.domain.credential import AuthType
 from ferryman.domain.integration import Integration
 from ferryman.domain.plan import Plan
-from ferryman.serving.api.shapes.shape import Answered, Credits
+from ferryman.serving.api.shapes.shape import Answered, Credits, Dollars
 
 
 class IntegrationShown(Answered):
@@ -65,6 +68,20 @@ class PlanList(Answered):
     plans: tuple[PlanShown, ...]
 
 
+class ModelShown(Answered):
+    """A model that has a price. `scripted` stands for all of `scripted/NAME`."""
+
+    name: str
+    input_usd_per_million: Dollars = Field(description="US dollars for a million tokens it reads")
+    output_usd_per_million: Dollars = Field(description="US dollars for a million tokens it writes")
+
+
+class ModelList(Answered):
+    """Every model a task may name."""
+
+    models: tuple[ModelShown, ...]
+
+
 class Me(Answered):
     """Who is asking, and what is left of the month's credits. `limits` is null on a plan that may not run tasks."""
 
@@ -91,3 +108,8 @@ def integration(of: Integration) -> IntegrationShown:
 def plan(of: Plan) -> PlanShown:
     """`of` as it is answered."""
     return PlanShown(**{name: getattr(of, name) for name in PlanShown.model_fields})
+
+
+def model(name: str, price: Price) -> ModelShown:
+    """A model and its price as they are answered."""
+    return ModelShown(name=name, input_usd_per_million=price.input, output_usd_per_million=price.output)

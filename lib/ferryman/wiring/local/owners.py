@@ -1,0 +1,40 @@
+"""Owners of a local stack: added and listed beside it, through Google's own clients."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+
+from ferryman.domain.owner import Owner
+from ferryman.domain.problem import invalid
+from ferryman.gcp.owners import FirestoreOwners
+from ferryman.wiring.local import provision
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}", re.ASCII)
+
+
+@asynccontextmanager
+async def opened(env: Mapping[str, str]) -> AsyncIterator[FirestoreOwners]:
+    """The owners of the stack whose local cloud has the variables `env`."""
+    clients = provision.connect(env)
+    try:
+        yield FirestoreOwners(clients)
+    finally:
+        await clients.close()
+
+
+async def add(owners: FirestoreOwners, name: str, *, plan: str, plans: Sequence[str], digest: str) -> Owner:
+    """A new owner on `plan`, one of `plans`, with the API key whose digest this is. Raises `Invalid`, with nothing stored."""
+    if not _NAME.fullmatch(name):
+        raise invalid("name", "must be letters, digits, '-' and '_', start with a letter or digit, at most 64")
+    if plan not in plans:
+        raise invalid("plan", f"is not a known plan; known are: {', '.join(plans)}")
+    if await owners.get(name) is not None:
+        raise invalid("name", "is an owner's already")
+    owner = Owner(id=name, plan=plan, created_at=datetime.now(UTC))
+    # the key first: one that leads to nobody opens nothing, and an owner without one could not be added again
+    await owners.add_key(digest, name, owner.created_at)
+    await owners.put(owner)
+    return owner

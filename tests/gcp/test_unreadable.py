@@ -1,0 +1,48 @@
+"""Documents somebody else wrote: they end where they stand, and come back to nobody."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from ferryman.domain.execution import Execution, Status
+from ferryman.gcp import documents
+from tests.doors.conftest import on_google_cloud
+
+NOW = datetime(2026, 11, 21, tzinfo=UTC)
+
+
+@pytest.fixture
+async def doors():
+    async with on_google_cloud() as doors:
+        yield doors
+
+
+def collection(doors):
+    return doors.executions._clients.firestore().collection("executions")
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        {"task": "t", "owner": "o"},
+        {**documents.write(Execution(id="victim", task="t", owner="o", created_at=NOW))},
+        {**documents.write(Execution(id="poison", task="t", owner="o", created_at=NOW)), "status": "odd"},
+    ],
+    ids=["half of it", "another's name", "an unknown status"],
+)
+async def test_an_execution_document_that_cannot_be_read_fails_where_it_stands(doors, document):
+    reference = collection(doors).document("poison")
+    await reference.set(document)
+    found, is_ours = await doors.executions.claim("poison", holder="h", now=NOW, lease=timedelta(seconds=60))
+    assert (found.status, is_ours) == (Status.FAILED, False)
+    stored = (await reference.get()).to_dict()
+    assert (stored["status"], stored["error"]) == ("failed", "the execution document is not readable")
+
+
+async def test_it_is_in_nobodys_list(doors):
+    await collection(doors).document("poison").set({"owner": "o", "task": "t", "created_at": NOW})
+    await doors.executions.create(Execution(id="sound", task="t", owner="o", created_at=NOW))
+    assert [each.id for each in await doors.executions.list("o")] == ["sound"]
+    assert await doors.executions.get("poison") is None

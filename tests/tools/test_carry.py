@@ -1,0 +1,210 @@
+"""Carrying a call on the far bank: what is believed, what is opened, and what is written down."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from ferryman import catalog
+from ferryman.domain.call import Ticket, TicketState, ToolCallResult
+from ferryman.domain.credential import AuthType, Credential, Label, Sealed, Secret
+from ferryman.domain.execution import Execution, Lease, Status
+from ferryman.domain.plan import PRO
+from ferryman.domain.refusal import Refused, credential_unreadable
+from ferryman.domain.remit import Remit
+from ferryman.domain.task import Task
+from ferryman.local.clock import START, HandClock
+from ferryman.local.log import KeptLog
+from ferryman.local.memory import Memory
+from ferryman.local.tasks import MemoryCredentials
+from ferryman.local.tickets import MemoryTickets
+from ferryman.ports import Stale, Unavailable
+from ferryman.tools.carry import ToolHouse, carry, look_through
+
+KEY = "QwErTyUi"
+LABEL = Label(
+    owner="o", task="t", name="KEY", version=1, service="coingecko", auth_type=AuthType.BEARER, hosts=("api.coingecko.com",)
+)
+REMIT = Remit(
+    owner="o",
+    task="t",
+    plan=PRO,
+    tools=("api_call", "http_get"),
+    integrations=("coingecko",),
+    domains=("api.coingecko.com",),
+    credentials=("KEY",),
+)
+ASKED = {"method": "GET", "url": "https://api.coingecko.com/", "credential": "KEY"}
+
+
+@dataclass
+class Bank:
+    """A far bank whose vault and gate do as a test says."""
+
+    memory: Memory = field(default_factory=Memory)
+    clock: HandClock = field(default_factory=HandClock)
+    log: KeptLog = field(default_factory=KeptLog)
+    arguments_: Any = field(default_factory=lambda: dict(ASKED))
+    sent: list[Any] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        lease = Lease(holder="h", epoch=1, expires_at=START + timedelta(minutes=2))
+        self.memory.executions["e"] = Execution(
+            id="e", task="t", owner="o", status=Status.RUNNING, created_at=START, lease=lease, remit=REMIT
+        )
+        self.memory.tasks["t"] = Task(
+            id="t", owner="o", name="n", task_prompt="p", model="m", created_at=START, updated_at=START
+        )
+        self.memory.versions["t"] = {"KEY": 1}
+        self.store(LABEL)
+        self.ask("api_call")
+
+    def store(self, label: Label) -> None:
+        sealed = Sealed(label=label, ciphertext=b"", key_version=1, created_at=START, updated_at=START)
+        self.memory.credentials["t"] = {label.name: sealed}
+
+    def ask(self, tool: str) -> None:
+        shown = {"method": "[redacted:KEY]"}
+        ticket = Ticket(seq=0, step=1, call="c", tool=tool, arguments=b"", shown=shown, epoch=1, created_at=START)
+        self.memory.tickets["e"] = {0: ticket}
+
+    @property
+    def ticket(self) -> Ticket:
+        return self.memory.tickets["e"][0]
+
+    async def credential(self, sealed: Sealed) -> Credential:
+        return Credential(label=sealed.label, secret=Secret(KEY))
+
+    async def arguments(self, ciphertext: bytes, *, execution: str, seq: int) -> dict[str, Any]:
+        if isinstance(self.arguments_, Exception):
+            raise self.arguments_
+        return self.arguments_
+
+    async def send(self, outbound, *, remit, credentials, about=None) -> ToolCallResult:
+        self.sent.append((outbound, credentials))
+        return ToolCallResult(outbound.tool, "done", url="u" * 5_000, credential_used="KEY", response_status=200)
+
+    async def carry(self, tool: str = "api_call") -> ToolCallResult:
+        return await carry(self.house(), tool, execution="e", seq=0, epoch=1)
+
+    def house(self) -> ToolHouse:
+        return ToolHouse(
+            tickets=MemoryTickets(self.memory),
+            credentials=MemoryCredentials(self.memory),
+            vault=self,
+            gate=self,
+            redact=lambda credentials, text: text.replace(KEY, "[redacted:KEY]"),
+            said=lambda credentials, content: [str(sorted(each.name for each in credentials)), *content],
+            integrations=catalog.load(),
+            clock=self.clock,
+            tracer=self.log,
+        )
+
+
+@pytest.fixture
+def bank() -> Bank:
+    return Bank()
+
+
+async def test_a_call_is_sent_and_its_result_settled(bank):
+    result = await bank.carry()
+    assert (result.content, bank.ticket.state, bank.ticket.result) == ("done", TicketState.SETTLED, result)
+
+
+async def test_a_settled_call_is_answered_and_not_sent_again(bank):
+    await bank.carry()
+    await bank.carry()
+    assert len(bank.sent) == 1
+
+
+async def test_what_a_record_keeps_of_a_result_is_bounded(bank):
+    assert len((await bank.carry()).url) == 2_048
+
+
+async def test_a_key_in_the_method_is_not_repeated(bank):
+    bank.arguments_ = {**ASKED, "method": KEY}
+    result = await bank.carry()
+    assert result.block_reason == "method_not_allowed"
+    assert KEY not in str(bank.ticket.result) + result.content + str(bank.log.lines)
+
+
+@pytest.mark.parametrize("field_", ["method", "url", "credential"])
+async def test_a_key_in_any_argument_is_not_repeated_by_a_refusal(bank, field_):
+    bank.arguments_ = {**ASKED, "headers": [], field_: KEY}
+    assert KEY not in (await bank.carry()).content
+
+
+async def test_a_tool_outside_the_remit_is_not_carried_whoever_asks(bank):
+    bank.ask("webhook")
+    result = await bank.carry("webhook")
+    assert (result.block_reason, bank.sent) == ("tool_not_enabled", [])
+
+
+async def test_a_call_of_another_tool_is_not_carried(bank):
+    with pytest.raises(Stale):
+        await bank.carry("http_get")
+
+
+async def test_a_key_store_that_does_not_answer_gives_the_ticket_back(bank):
+    bank.arguments_ = Unavailable("Secret Manager did not answer")
+    with pytest.raises(Unavailable):
+        await bank.carry()
+    assert (bank.ticket.state, bank.ticket.sent_at, bank.sent) == (TicketState.INTENDED, None, [])
+    bank.arguments_ = ASKED
+    assert (await bank.carry()).content == "done"
+
+
+async def test_a_fault_before_the_gate_is_blocked_and_costs_nothing(bank):
+    bank.arguments_ = RuntimeError(KEY)
+    result = await bank.carry()
+    assert (result.blocked, result.block_reason, result.fee) == (True, "internal_fault", 0)
+    assert KEY not in str(bank.log.lines)
+
+
+async def test_a_credential_that_was_rolled_back_stops_the_call(bank):
+    bank.memory.versions["t"] = {"KEY": 2}
+    assert (await bank.carry()).block_reason == "credential_unreadable"
+    assert bank.sent == []
+
+
+async def test_a_credential_stored_meanwhile_is_read_again_later(bank):
+    bank.store(replace(LABEL, version=2))
+    with pytest.raises(Unavailable):
+        await bank.carry()
+    assert bank.ticket.state is TicketState.INTENDED
+
+
+async def test_a_credential_moved_from_another_task_stops_the_call(bank):
+    bank.store(replace(LABEL, task="other"))
+    assert (await bank.carry()).block_reason == "credential_unreadable"
+
+
+async def test_a_credential_goes_to_the_hosts_that_seal_catalog_and_task_all_admit(bank):
+    bank.store(replace(LABEL, hosts=("api.coingecko.com", "evil.test")))
+    await bank.carry()
+    assert bank.sent[0][1]["KEY"].label.hosts == ("api.coingecko.com",)
+
+
+@pytest.mark.parametrize("change", [{"integrations": ()}, {"credentials": ()}])
+async def test_a_credential_outside_the_remit_goes_nowhere(bank, change):
+    execution = bank.memory.executions["e"]
+    bank.memory.executions["e"] = replace(execution, remit=replace(REMIT, **change))
+    await bank.carry()
+    assert bank.sent[0][1]["KEY"].label.hosts == ()
+
+
+async def test_what_the_model_said_is_looked_through_with_every_credential_of_the_task(bank):
+    seen = await look_through(bank.house(), execution="e", epoch=1, content=[{"type": "text", "text": "x"}])
+    assert seen == ["['KEY']", {"type": "text", "text": "x"}]
+
+
+async def test_only_the_holder_of_the_lease_has_anything_looked_through(bank):
+    with pytest.raises(Stale):
+        await look_through(bank.house(), execution="e", epoch=2, content=[])
+
+
+def test_a_credential_that_does_not_open_is_named():
+    assert Refused(credential_unreadable("KEY")).refusal.credential == "KEY"
