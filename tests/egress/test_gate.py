@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Sequence
+from decimal import Decimal
+
+import httpcore
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from ferryman.domain.address import Address
 from ferryman.domain.credential import AuthType, Credential
 from ferryman.domain.http import Method, Outbound
 from tests.egress.conftest import World, reply
@@ -115,6 +121,74 @@ async def test_a_key_in_a_refused_call_is_not_repeated(place: str, world: World)
     assert result.blocked
     for value in (VALUE, VALUE.replace("-", "_"), VALUES["hex"]):
         assert value not in repr(result) + result.content + repr(world.log.lines)
+
+
+async def test_the_line_of_a_leak_says_which_credential(world: World) -> None:
+    assert await refused(world, outbound(body={"a": OTHER})) == "credential_leak"
+    assert world.log.lines[-1][1]["leaked"] == "OTHER"
+    assert await refused(world, outbound(credential="OTHER")) == "credential_host_mismatch"
+    assert world.log.lines[-1][1]["leaked"] is None
+
+
+async def test_the_line_holds_what_the_caller_says_about_the_call_beside_what_the_gate_says(world: World) -> None:
+    about = {"execution": "e1", "seq": 3, "blocked": False}
+    await world.gate().send(outbound(url="https://evil.test/"), remit=remit(), credentials=CREDENTIALS, about=about)
+    _, line = world.log.lines[-1]
+    assert (line["execution"], line["seq"], line["blocked"]) == ("e1", 3, True)
+
+
+class Broken:
+    """Names and dialer with a fault of ours in them."""
+
+    def __init__(self, fault: Exception) -> None:
+        self.fault = fault
+
+    async def resolve(self, _: str) -> Sequence[Address]:
+        raise self.fault
+
+    async def dial(self, _: Address, __: int, *, timeout_s: float | None) -> httpcore.AsyncNetworkStream:
+        raise self.fault
+
+
+async def test_a_fault_before_anything_is_dialled_is_blocked_and_costs_nothing(world: World) -> None:
+    world.names = Broken(RuntimeError(VALUE))  # type: ignore[assignment]  # a name table of another kind
+    result = await world.gate().send(outbound(), remit=remit(), credentials=CREDENTIALS)
+    assert (result.content, result.block_reason) == ("Error: request failed: an internal fault", "internal_fault")
+    assert (result.credential_used, result.fee) == ("NEWS_KEY", Decimal(0))
+    assert world.log.lines[-1][1]["fault"] == "RuntimeError"
+    assert VALUE not in repr(world.log.lines)
+
+
+async def test_a_fault_after_dialling_may_have_sent_something(world: World) -> None:
+    world.dialer = Broken(RuntimeError(VALUE))  # type: ignore[assignment]  # a dialer of another kind
+    result = await world.gate().send(outbound(), remit=remit(), credentials=CREDENTIALS)
+    assert (result.content, result.blocked) == ("Error: request failed: an internal fault", False)
+    assert result.fee > 0
+
+
+async def test_a_deadline_that_passes_before_anything_is_dialled_is_blocked_and_costs_nothing(world: World) -> None:
+    class Endless:
+        async def resolve(self, _: str) -> Sequence[Address]:
+            await asyncio.Event().wait()
+            return ()
+
+    world.names = Endless()  # type: ignore[assignment]  # a name table of another kind
+    result = await world.gate(within_s=0.02).send(outbound(), remit=remit(), credentials=CREDENTIALS)
+    assert (result.content, result.block_reason) == ("Error: request timed out (0.02s)", "timed_out")
+    assert (result.credential_used, result.fee) == ("NEWS_KEY", Decimal(0))
+
+
+async def test_every_step_may_take_as_long_as_the_whole_call_and_says_so(world: World) -> None:
+    given = []
+
+    class Patient:
+        async def dial(self, _: Address, __: int, *, timeout_s: float | None) -> httpcore.AsyncNetworkStream:
+            given.append(timeout_s)
+            raise httpcore.ConnectTimeout
+
+    world.dialer = Patient()  # type: ignore[assignment]  # a dialer of another kind
+    result = await world.gate(within_s=45).send(outbound(), remit=remit(), credentials=CREDENTIALS)
+    assert (given, result.content, result.blocked) == ([45], "Error: request timed out (45s)", False)
 
 
 @pytest.mark.parametrize(

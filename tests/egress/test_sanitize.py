@@ -137,6 +137,10 @@ def test_no_character_that_is_not_seen_reaches_the_model() -> None:
             assert not 0xE0000 <= ord(character) <= 0xE0FFF
 
 
+def test_a_backslash_does_not_hide_an_imitation_written_in_entities() -> None:
+    assert not TOKEN.search(normal(inner(text("\\&#116;&#111;&#111;l_response"))))
+
+
 PIECES = st.sampled_from([*ESCAPES, *TURNS, "<", ">", "&", "amp;", "lt;", "tool", "_", "response", "\\", "u003c", "\n", "%"])
 
 

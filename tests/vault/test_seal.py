@@ -18,7 +18,6 @@ from ferryman.vault.seal import (
     generate,
     info_of,
     public_of,
-    said_info,
     text_of,
     unseal,
     version_of,
@@ -151,12 +150,3 @@ async def test_arguments_open_for_their_own_call_only() -> None:
 async def test_arguments_that_are_no_json_object_do_not_open(content: bytes) -> None:
     with pytest.raises(Unopenable):
         await Vault(Keys()).arguments(KEY.seal(content, call_info("e1", 0)), execution="e1", seq=0)
-
-
-async def test_words_open_for_their_own_execution_and_not_as_arguments() -> None:
-    ciphertext = KEY.seal(b"words", said_info("e1"))
-    assert await Vault(Keys()).said(ciphertext, execution="e1") == b"words"
-    with pytest.raises(Unopenable):
-        await Vault(Keys()).said(ciphertext, execution="e2")
-    with pytest.raises(Unopenable):
-        await Vault(Keys()).arguments(ciphertext, execution="e1", seq=0)

@@ -67,7 +67,8 @@ def normalised(text: str) -> str:
 def _revealed(text: str) -> str:
     # Escapes are only undone where that shows something: a quote or a backslash given back would damage honest JSON.
     plain = percents(backslashes(text))
-    return plain if _marks(plain) != _marks(text) else text
+    # Undoing one escape may take the first letter of what another notation just showed: then the text stays as it is.
+    return plain if any(after > before for after, before in zip(_marks(plain), _marks(text), strict=True)) else text
 
 
 def _marks(text: str) -> tuple[int, ...]:

@@ -8,6 +8,7 @@ import ssl
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 from ferryman.domain import refusal
 from ferryman.domain.address import Address
@@ -21,7 +22,7 @@ from ferryman.egress.allow import allowed
 from ferryman.egress.binding import bound
 from ferryman.egress.inject import prepare
 from ferryman.egress.leaks import Scanner
-from ferryman.egress.pin import Dialer, validated
+from ferryman.egress.pin import Dialer, Watched, validated
 from ferryman.egress.sanitize import shown
 from ferryman.egress.send import send
 from ferryman.ports import Names, Tracer
@@ -60,30 +61,48 @@ class Gate:
         self._nonce = nonce
         self._within_s = within_s
 
-    async def send(self, outbound: Outbound, *, remit: Remit, credentials: Mapping[str, Credential]) -> ToolCallResult:
-        """Carry one call, or refuse it. `credentials` are all of the task. Always a result, whatever happens on the way."""
+    async def send(
+        self,
+        outbound: Outbound,
+        *,
+        remit: Remit,
+        credentials: Mapping[str, Credential],
+        about: Mapping[str, Any] | None = None,
+    ) -> ToolCallResult:
+        """Carry one call, or refuse it. `credentials` are all of the task. Always a result, whatever happens on the way.
+
+        A call that ends before anything was dialled is blocked, whatever ended it. `about` is added to the line that is traced.
+        """
         started = self._clock()
         scanner: Scanner | None = None
-        inbound: Inbound | None = None
+        reason: Refusal | None = None
         fault = None
+        dialer = Watched(self._dial)
         try:
             scanner = Scanner(credentials.values())
             async with asyncio.timeout(self._within_s):
                 ready = await self.judge(outbound, remit=remit, credentials=credentials, scanner=scanner)
                 inbound = await send(
-                    ready.prepared, ready.addresses, dialer=self._dial, tls=self._tls, body_max=remit.plan.response_bytes
+                    ready.prepared,
+                    ready.addresses,
+                    dialer=dialer,
+                    tls=self._tls,
+                    body_max=remit.plan.response_bytes,
+                    within_s=self._within_s,
                 )
             result = self._answered(outbound, inbound, scanner)
         except Refused as refused:
-            result = _refused(outbound, refused.refusal, scanner)
+            reason = refused.refusal
         except TimeoutError:
-            result = _refused(outbound, refusal.timed_out(self._within_s), scanner)
+            reason = refusal.timed_out(self._within_s)
         except Exception as error:  # noqa: BLE001 - nothing may leave a tool but a result; its type is traced, its text may hold a key
             fault = type(error).__name__
-            result = _refused(outbound, refusal.failed("an internal fault"), scanner)
+            reason = refusal.failed("an internal fault") if dialer.dialled else refusal.internal_fault()
+        if reason is not None:
+            result = _refused(outbound, reason if dialer.dialled else replace(reason, blocked=True), scanner)
         known = outbound.credential if outbound.credential in credentials else None
         result = replace(result, credential_used=known, latency_ms=round((self._clock() - started) * 1000, 3))
-        self._trace(result, fault)
+        self._trace(result, about or {}, reason, fault)
         return result
 
     async def judge(
@@ -95,7 +114,7 @@ class Gate:
         scanner: Scanner | None = None,
     ) -> Ready:
         """Everything `send` checks before it dials, in its order; raises `Refused` with the first that fails."""
-        scanner = scanner or Scanner(credentials.values())
+        scanner = Scanner(credentials.values()) if scanner is None else scanner
         named = _named(outbound)
         url = allowed(outbound.tool, outbound.url, remit)
         credential = bound(named, url.host, credentials) if named is not None else None
@@ -114,20 +133,21 @@ class Gate:
             response_size_bytes=inbound.size_bytes,
         )
 
-    def _trace(self, result: ToolCallResult, fault: str | None) -> None:
-        self._tracer.line(
-            "call",
-            tool=result.tool,
-            url=result.url,
-            method=result.method,
-            credential=result.credential_used,
-            status=result.response_status,
-            size_bytes=result.response_size_bytes,
-            latency_ms=result.latency_ms,
-            blocked=result.blocked,
-            reason=result.block_reason,
-            fault=fault,
-        )
+    def _trace(self, result: ToolCallResult, about: Mapping[str, Any], reason: Refusal | None, fault: str | None) -> None:
+        own = {
+            "tool": result.tool,
+            "url": result.url,
+            "method": result.method,
+            "credential": result.credential_used,
+            "status": result.response_status,
+            "size_bytes": result.response_size_bytes,
+            "latency_ms": result.latency_ms,
+            "blocked": result.blocked,
+            "reason": result.block_reason,
+            "leaked": reason.credential if reason and reason.reason == refusal.LEAK else None,
+            "fault": fault,
+        }
+        self._tracer.line("call", **{**about, **own})
 
 
 def scan(outbound: Outbound, scanner: Scanner) -> None:

@@ -101,6 +101,18 @@ class Direct:
         return stream
 
 
+class Watched:
+    """`Dialer` of one call that remembers whether anything was dialled: until then nothing can have been sent."""
+
+    def __init__(self, dialer: Dialer) -> None:
+        self._dialer = dialer
+        self.dialled = False
+
+    async def dial(self, address: Address, port: int, *, timeout_s: float | None) -> httpcore.AsyncNetworkStream:
+        self.dialled = True
+        return await self._dialer.dial(address, port, timeout_s=timeout_s)
+
+
 class Nowhere:
     """`Dialer` that dials nothing, for whoever only wants to know what the gate would do."""
 

@@ -12,7 +12,7 @@ import httpx
 
 from ferryman.domain import refusal
 from ferryman.domain.address import Address
-from ferryman.domain.http import REQUEST_SECONDS, Inbound, Prepared
+from ferryman.domain.http import Inbound, Prepared
 from ferryman.domain.refusal import Refused
 from ferryman.egress.body import Body
 from ferryman.egress.pin import Dialer, Pinned, Unpinned
@@ -20,14 +20,21 @@ from ferryman.egress.transport import ANYWHERE, Transport
 
 
 async def send(
-    prepared: Prepared, addresses: Sequence[Address], *, dialer: Dialer, tls: ssl.SSLContext, body_max: int
+    prepared: Prepared,
+    addresses: Sequence[Address],
+    *,
+    dialer: Dialer,
+    tls: ssl.SSLContext,
+    body_max: int,
+    within_s: float,
 ) -> Inbound:
     """Carry `prepared` to one of `addresses` and read at most `body_max` decoded bytes, or raise `Refused`.
 
-    The caller bounds the time. No redirect is followed, no proxy used, no cookie kept, no connection used twice.
+    `within_s` bounds each step; the caller bounds them all together. No redirect is followed, no proxy used, no cookie kept,
+    no connection used twice.
     """
     network = Pinned(prepared.url.host, addresses, dialer)
-    transport = Transport(network, tls, url=prepared.url, timeout_s=REQUEST_SECONDS)
+    transport = Transport(network, tls, url=prepared.url, timeout_s=within_s)
     headers = [("host", prepared.url.host), *prepared.headers, ("connection", "close")]
     try:
         async with httpx.AsyncClient(transport=transport, follow_redirects=False, trust_env=False) as client:
@@ -40,7 +47,7 @@ async def send(
     except Unpinned:
         raise Refused(refusal.not_resolved(prepared.url.host)) from None
     except (httpcore.ConnectTimeout, httpcore.ReadTimeout, httpcore.WriteTimeout, httpcore.PoolTimeout):
-        raise Refused(refusal.timed_out(REQUEST_SECONDS)) from None
+        raise Refused(refusal.timed_out(within_s)) from None
     except httpcore.ConnectError as error:
         raise Refused(refusal.failed(_connection(error))) from None
     except (httpcore.NetworkError, anyio.BrokenResourceError, anyio.ClosedResourceError, ssl.SSLError, OSError):

@@ -21,7 +21,14 @@ from ferryman.tools.builtin import READERS
 class Gate(Protocol):
     """The only way out; answers a result whatever happens."""
 
-    async def send(self, outbound: Outbound, *, remit: Remit, credentials: Mapping[str, Credential]) -> ToolCallResult: ...
+    async def send(
+        self,
+        outbound: Outbound,
+        *,
+        remit: Remit,
+        credentials: Mapping[str, Credential],
+        about: Mapping[str, Any] | None = None,
+    ) -> ToolCallResult: ...
 
 
 class Vault(Protocol):
@@ -77,7 +84,7 @@ async def carry(house: ToolHouse, tool: str, *, execution: str, seq: int, epoch:
         house.tracer.line("call.fault", kind=type(fault).__name__, severity="ERROR", **about)
         result = _refused(ticket, refusal.internal_fault())
     else:
-        result = await house.gate.send(passage.outbound, remit=errand.remit, credentials=passage.credentials)
+        result = await house.gate.send(passage.outbound, remit=errand.remit, credentials=passage.credentials, about=about)
     result = bounded(result)
     await house.tickets.settle(execution, seq, attempt=ticket.attempt, result=result, now=house.clock.now())
     return result

@@ -117,11 +117,6 @@ def call_info(execution: str, seq: int) -> bytes:
     return _info("arguments", execution=execution, seq=seq)
 
 
-def said_info(execution: str) -> bytes:
-    """What the model's words are bound to: the execution."""
-    return _info("said", execution=execution)
-
-
 def _info(purpose: str, **fields: Any) -> bytes:
     # Canonical JSON: a separator inside one field can never make it read as two.
     return f"ferryman/{purpose}/1\n".encode() + json.dumps(fields, sort_keys=True, separators=(",", ":")).encode()

@@ -9,11 +9,11 @@ from ferryman.domain import refusal
 from ferryman.domain.credential import Credential, Sealed, Secret
 from ferryman.domain.refusal import Refused
 from ferryman.ports import Keys
-from ferryman.vault.seal import Unopenable, call_info, info_of, said_info, unseal, version_of
+from ferryman.vault.seal import Unopenable, call_info, info_of, unseal, version_of
 
 
 class Vault:
-    """Opens credentials, arguments and words. A key store that does not answer raises `Unavailable` through every method."""
+    """Opens credentials and arguments. A key store that does not answer raises `Unavailable` through every method."""
 
     def __init__(self, keys: Keys) -> None:
         self._keys = keys
@@ -39,10 +39,6 @@ class Vault:
         if not isinstance(arguments, dict):
             raise Unopenable("the arguments are not an object")
         return arguments
-
-    async def said(self, ciphertext: bytes, *, execution: str) -> bytes:
-        """What the model said in an execution, as it was sealed, or `Unopenable`."""
-        return await self._open(ciphertext, said_info(execution))
 
     async def _open(self, ciphertext: bytes, info: bytes) -> bytes:
         try:

@@ -31,7 +31,7 @@ class Tool:
             vault=Vault(SecretManagerKeys(clients, settings)),
             gate=egress.gate(settings, tracer),
             redact=lambda credentials, text: Scanner(credentials).redact(text),
-            said=lambda credentials, content: Scanner(credentials).redact_json(list(content)),
+            said=lambda credentials, content: Scanner(credentials).said(content),
             integrations=catalog.load(settings.integrations),
             clock=SystemClock(),
             tracer=tracer,

@@ -79,6 +79,12 @@ def test_a_key_split_over_a_json_value_does_not_stay() -> None:
     assert value[:8] not in json.dumps(SCANNERS["short"].redact_json({"a": value[:8], "b": value[8:]}))
 
 
+def test_a_json_value_that_a_key_is_split_over_remains_an_object_or_a_list() -> None:
+    head, tail = VALUES["short"][:8], VALUES["short"][8:]
+    assert SCANNERS["short"].redact_json({"a": head, "b": [tail]}) == {"redacted": MARK}
+    assert SCANNERS["short"].redact_json([head, {"b": tail}]) == [MARK]
+
+
 @given(before=st.text(max_size=30), after=st.text(max_size=30), notation=st.sampled_from(sorted(NOTATIONS)))
 @settings(max_examples=150, deadline=None)
 def test_redacted_text_is_clean_whatever_surrounds_the_key(before: str, after: str, notation: str) -> None:

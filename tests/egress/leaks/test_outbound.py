@@ -78,6 +78,25 @@ def test_most_of_what_is_not_promised_is_found_too() -> None:
     assert len(missed) * 10 <= total
 
 
+@pytest.mark.parametrize("by", range(1, 26))
+def test_a_key_with_its_alphabet_shifted_is_found(by: int) -> None:
+    shifted = "".join(chr((ord(each.lower()) - 97 + by) % 26 + 97) if each.isalpha() else each for each in VALUES["prefixed"])
+    assert found("prefixed", outbound(body={"note": f"see {shifted} there"}))
+
+
+@pytest.mark.parametrize("even", ["abcdefghijklmnopqrstuvwxyz", "acegikmoqsuwyacegikmo"])
+def test_a_key_whose_letters_go_on_evenly_is_not_found_in_what_does_so_too(even: str) -> None:
+    scanner = Scanner([credential(even)])
+    assert scanner.outbound(outbound(body={"note": "x" * 900 + " hijklmnop bdfhjlnprtvxz"})) is None
+
+
+def test_a_dozen_characters_from_the_middle_of_a_key_in_base64_are_no_leak() -> None:
+    value = VALUES["prefixed"]
+    written = NOTATIONS["base64"](value)
+    middle = len(written) // 2
+    assert not found("prefixed", outbound(body={"note": f"see {written[middle - 8 : middle + 8]} there"}))
+
+
 @pytest.mark.parametrize("depth", [3, 5, 8])
 def test_base64_in_base64_is_found_however_deep(depth: int) -> None:
     written = VALUES["prefixed"]

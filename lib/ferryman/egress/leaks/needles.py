@@ -5,9 +5,8 @@ from __future__ import annotations
 import base64
 import re
 from collections.abc import Callable, Iterator
-from itertools import chain
 
-from ferryman.egress.leaks.skeleton import skeleton
+from ferryman.egress.leaks.skeleton import skeleton, steps
 
 FRAGMENT = 16
 """A fragment of the secret part with this many letters and digits in a row is a leak."""
@@ -16,6 +15,9 @@ PLAIN_MIN = 10
 """Below this many letters and digits, a value is looked for exactly as it is and in no other form."""
 
 CODED_MIN = 12
+STEPS_DISTINCT_MIN = 6
+"""A value whose letters go on more evenly than this is not looked for by them: aaaa and abcd are in every text."""
+
 WINDOWED_MAX = 512
 """Of longer secrets, fragments are looked for forwards only."""
 
@@ -32,11 +34,13 @@ _ATBASH = str.maketrans(
     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ", "zyxwvutsrqponmlkjihgfedcbaZYXWVUTSRQPONMLKJIHGFEDCBA"
 )
 _SMALL, _CAPITAL = "abcdefghijklmnopqrstuvwxyz", "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-_SHIFTS = [str.maketrans(_SMALL + _CAPITAL, _SMALL[by:] + _SMALL[:by] + _CAPITAL[by:] + _CAPITAL[:by]) for by in range(26)]
+_ROT13 = str.maketrans(_SMALL + _CAPITAL, _SMALL[13:] + _SMALL[:13] + _CAPITAL[13:] + _CAPITAL[:13])
 _BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 _BASE32_HEX = bytes.maketrans(b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567", b"0123456789ABCDEFGHIJKLMNOPQRSTUV")
+_BASE85 = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&()*+-;<=>?@^_`{|}~"
+_BASE85_ASCII = bytes.maketrans(_BASE85, bytes(range(33, 118)))
 _BASE85_Z = bytes.maketrans(
-    b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&()*+-;<=>?@^_`{|}~",
+    _BASE85,
     b"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.-:+=^!/*?&<>()[]{}@%$#",
 )
 
@@ -53,6 +57,9 @@ def needles(value: str) -> Iterator[tuple[bytes, bool]]:
         yield plain, False
         yield plain[::-1], False
         yield from ((found, True) for found in map(skeleton, _coded(whole)) if len(found) >= CODED_MIN)
+        gait = steps(plain)
+        if len(gait) >= CODED_MIN - 1 and len(set(gait)) >= STEPS_DISTINCT_MIN:
+            yield gait, False
     for secret in secret_parts(value):
         yield from ((window, False) for window in _windows(skeleton(secret)))
 
@@ -79,7 +86,7 @@ def secret_parts(value: str) -> tuple[str, ...]:
 def _windows(secret: bytes) -> Iterator[bytes]:
     forms = [secret]
     if len(secret) <= WINDOWED_MAX:
-        forms += [secret[::-1], _shifted(secret.decode(), 13).encode()]
+        forms += [secret[::-1], secret.decode().translate(_ROT13).encode()]
     for form in forms:
         for start in range(len(form) - FRAGMENT + 1):
             yield form[start : start + FRAGMENT]
@@ -90,22 +97,21 @@ def _coded(value: str) -> Iterator[str | bytes]:
     hexadecimal = raw.hex()
     yield from (hexadecimal, hexadecimal[::-1], raw[::-1].hex())
     yield from (str(int.from_bytes(raw, "big")), str(int.from_bytes(raw, "little")))
-    yield from (_shifted(value, by) for by in range(1, 26))
-    yield value.translate(_ATBASH)
+    yield from (value.translate(_ROT13), value.translate(_ATBASH))
     yield _base58(raw)
     for content in _contents(value):
         for core in _cores(base64.b64encode, 3, 4, content):
             yield core
             yield core[::-1]
     for core in _cores(base64.b64encode, 3, 4, raw):
-        yield _shifted(core.decode(), 13)
+        yield core.decode().translate(_ROT13)
     for core in _cores(base64.b32encode, 5, 8, raw):
         yield core
         yield core.translate(_BASE32_HEX)
-    for core in chain(_cores(base64.b85encode, 4, 5, raw, whole=True)):
+    for core in _cores(base64.b85encode, 4, 5, raw, whole=True):
         yield core
+        yield core.translate(_BASE85_ASCII)
         yield core.translate(_BASE85_Z)
-    yield from _cores(base64.a85encode, 4, 5, raw, whole=True)
 
 
 def _contents(value: str) -> Iterator[bytes]:
@@ -129,10 +135,6 @@ def _cores(encode: Callable[[bytes], bytes], size: int, width: int, content: byt
         else:
             first, last = -(-offset * width // size), (offset + len(content)) * width // size
         yield encoded[first:last]
-
-
-def _shifted(text: str, by: int) -> str:
-    return text.translate(_SHIFTS[by])
 
 
 def _base58(content: bytes) -> str:

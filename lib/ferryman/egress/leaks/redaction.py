@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ferryman.egress.leaks import walk
 
 if TYPE_CHECKING:
-    from ferryman.egress.leaks.scanner import Scanner, Span
+    from ferryman.egress.leaks.scanner import Finding, Scanner, Span
 
 ROUNDS = 4
 DEEP_CHARACTERS = 65_536
@@ -26,6 +26,11 @@ def redacted(name: str) -> str:
     return f"[redacted:{name}]"
 
 
+def mark(finding: Finding) -> str:
+    """What stands in place of everything that `finding` is about."""
+    return WITHHELD if finding.name is None else redacted(finding.name)
+
+
 def redact(text: str, scanner: Scanner) -> str:
     """`text` without credentials: replaced where they can be pointed at, token by token or line by line where they are
     encoded, and withheld as a whole where nothing smaller will do."""
@@ -39,19 +44,27 @@ def redact(text: str, scanner: Scanner) -> str:
             head = "".join(_piece(each, scanner) for each in pieces)
             if scanner.find(head) is None:
                 return head + rest
-    return WITHHELD if finding.name is None else redacted(finding.name)
+    return mark(finding)
 
 
 def redact_json(value: Any, scanner: Scanner) -> Any:
-    """A JSON value of the same shape, its keys and texts redacted; one text where the secret is spread over the value."""
-    pieces = walk.leaves(value, "")
-    if not any(scanner.find(text) for text in walk.joined(pieces)):
+    """A JSON value with its keys and texts redacted; emptied, and marked, where the secret is spread over it."""
+    finding = scanner.among(walk.opened(walk.leaves(value, "")))
+    if finding is None:
         return value
-    clean = _mapped(value, scanner)
-    for text in (*walk.joined(walk.leaves(clean, "")), *walk.rearranged(walk.leaves(clean, ""))):
-        if finding := scanner.find(text):
-            return WITHHELD if finding.name is None else redacted(finding.name)
-    return clean
+    try:
+        clean = _mapped(value, scanner)
+    except RecursionError:
+        return emptied(value, mark(finding))  # nested deeper than may be taken apart
+    left = scanner.among(walk.opened(walk.leaves(clean, "")))
+    return emptied(value, mark(left)) if left else clean
+
+
+def emptied(value: Any, told: str) -> Any:
+    """What is left of `value` when all that was in it goes: an object or a list that holds `told`, or `told` itself."""
+    if isinstance(value, dict):
+        return {"redacted": told}
+    return [told] if isinstance(value, list | tuple) else told
 
 
 def occurrences(text: str, value: str) -> Iterator[int]:
@@ -108,7 +121,7 @@ def _piece(text: str, scanner: Scanner) -> str:
     finding = scanner.find(text)
     if finding is None:
         return text
-    return WITHHELD if finding.name is None else redacted(finding.name)
+    return mark(finding)
 
 
 def _mapped(value: Any, scanner: Scanner) -> Any:

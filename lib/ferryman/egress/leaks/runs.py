@@ -42,6 +42,7 @@ _CODES = re.compile(r"(?<![0-9])[0-9]{2,3}(?:[^0-9A-Za-z]{1,8}[0-9]{2,3}(?![0-9]
 _CODE_MARK = re.compile(r"(?i)(?:chr|char|0o)(?=[^A-Za-z]?[0-9])")
 _DIGITS = re.compile(r"(?<![0-9])[0-9]{24,}+")
 _BITS = re.compile(r"(?<![01])[01]{7,8}(?:[^0-9A-Za-z]{0,4}[01]{7,8}){7,}+")
+_UNPRINTED = bytes((*range(0x09), *range(0x0E, 0x20), 0x7F))
 _CONTROL = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x9f]")
 _COMPRESSED = re.compile(rb"\x1f\x8b\x08|\x78[\x01\x5e\x9c\xda]", re.DOTALL)
 _HEX_SHAPE = bytes.maketrans(b"0123456789abcdef", b"x" * 16)
@@ -80,8 +81,10 @@ def readable(content: bytes) -> bool:
     if content.count(0) * 3 > len(content):
         content = content.replace(b"\0", b"")  # UTF-16
     middle = len(content) // 2
-    samples = (content[:_SAMPLE], content[middle : middle + _SAMPLE], content[-_SAMPLE:])
-    return any(_plain(each) if each.isascii() else _utf8(each) for each in samples)
+    for sample in (content[:_SAMPLE], content[middle : middle + _SAMPLE], content[-_SAMPLE:]):
+        if _plain(sample) if sample.isascii() else _utf8(sample):
+            return True
+    return False
 
 
 def text_of(content: bytes) -> str:
@@ -111,7 +114,8 @@ def _plain(sample: bytes) -> bool:
 
 
 def _utf8(sample: bytes) -> bool:
-    if len(sample) < 12:
+    # An ASCII control character is no part of any other: most of what is not text ends here, at a fraction of the price.
+    if len(sample) < 12 or len(sample.translate(None, _UNPRINTED)) < len(sample):
         return False
     # A character may be cut at either end of the sample.
     text = sample.decode("utf-8", "ignore")

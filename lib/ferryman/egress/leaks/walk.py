@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -13,6 +14,7 @@ from ferryman.domain.http import Outbound
 from ferryman.egress.leaks import escapes
 
 _ROUNDS = 3
+_ADDRESS = re.compile(r"[A-Za-z]+://([^\s/?#]*)\S*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +30,7 @@ class Piece:
 def pieces(outbound: Outbound) -> list[Piece]:
     """Everything the model supplied, in order."""
     found = [Piece(field, field, str(text)) for field, text in _scalars(outbound)]
-    found += _url(outbound.url)
+    found += _url(outbound.url, "url")
     found += leaves(outbound.headers, "headers")
     found += leaves(outbound.query_params, "query_params")
     found += leaves(outbound.body, "body")
@@ -51,6 +53,20 @@ def leaves(value: Any, path: str) -> list[Piece]:
         elif (text := _text(current)) is not None:
             found.append(Piece(where, name, text, key))
     return found
+
+
+def opened(found: list[Piece]) -> list[Piece]:
+    """`found` with every URL among the values taken apart: what is split over two of them stands in the same part of each."""
+    apart: list[Piece] = []
+    for piece in found:
+        address = None if piece.key else _ADDRESS.fullmatch(piece.text)
+        if address is None:
+            apart.append(piece)
+            continue
+        apart.append(Piece("url", piece.name, piece.text))
+        apart += [Piece(f"{piece.path}.host.{index:06}", "host", label) for index, label in enumerate(address[1].split("."))]
+        apart += _url(piece.text, piece.path)
+    return apart
 
 
 def joined(found: list[Piece]) -> Iterator[str]:
@@ -80,18 +96,18 @@ def _scalars(outbound: Outbound) -> Iterator[tuple[str, str]]:
     yield "url", outbound.url
 
 
-def _url(url: str) -> Iterator[Piece]:
+def _url(url: str, where: str) -> Iterator[Piece]:
     """The segments of the path and the values of the query, each a piece; the URL as a whole is one already."""
     rest, _, fragment = url.partition("#")
     rest, _, query = rest.partition("?")
     _, _, path = rest.partition("://")[2].partition("/")
     for index, segment in enumerate(path.split("/")):
-        yield Piece(f"url.path.{index:06}", "path", segment)
+        yield Piece(f"{where}.path.{index:06}", "path", segment)
     for part in query.split("&"):
         name, _, value = part.partition("=")
-        yield Piece(f"url.query.{name}", name, name, key=True)
-        yield Piece(f"url.query.{name}", name, value)
-    yield Piece("url.fragment", "fragment", fragment)
+        yield Piece(f"{where}.query.{name}", name, name, key=True)
+        yield Piece(f"{where}.query.{name}", name, value)
+    yield Piece(f"{where}.fragment", "fragment", fragment)
 
 
 def _text(value: Any) -> str | None:
