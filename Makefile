@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 JOBS ?= 2
 
-.PHONY: install demo test lint check lock clean help
+.PHONY: install demo test lint check conformance compare lock clean help
 .DEFAULT_GOAL := install
 
 install: $(READY) ## Install Ferryman and what it needs into .venv
@@ -25,6 +25,12 @@ lint: $(READY) ## Formatting, style, types, and who may import whom
 	$(BIN)/lint-imports
 
 check: test lint ## Everything that continuous integration runs
+
+conformance: $(READY) ## Google's own tests of Firestore's client, against the local cloud
+	@$(BIN)/python -m emulator.conformance
+
+compare: $(READY) ## Firestore's emulator beside Google's, over 5,000 random steps
+	@$(BIN)/python -m bench.firestore_compare --steps 5000
 
 lock: $(READY) ## Choose and pin the versions of everything anew
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \

@@ -15,18 +15,14 @@ from typing import TYPE_CHECKING
 import click
 
 from emulator.files import replace
+from emulator.plan import Backend, Plan, shipped
 
 if TYPE_CHECKING:
-    from emulator.cloud import Cloud, Plan
+    from emulator.cloud import Cloud
 
-HERE = Path(__file__).resolve().parent
 FOLDER = click.Path(file_okay=False, path_type=Path)
-
-
-def shipped(in_checkout: str, in_wheel: str) -> Path:
-    """The checkout's own when this runs from one, else the copy in the wheel."""
-    own = HERE.parent / in_checkout
-    return own if own.exists() else HERE / "shipped" / in_wheel
+INDEXES = "firestore.indexes.json"
+SERVE_ALL = "none"
 
 
 @click.command()
@@ -36,6 +32,14 @@ def shipped(in_checkout: str, in_wheel: str) -> Path:
 @click.option("--project", default="ferryman-local", show_default=True, help="The project's id.")
 @click.option("--functions", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="The table of functions.")
 @click.option("--source", type=FOLDER, help="The folder with a folder for each function.")
+@click.option("--indexes", metavar="FILE|none", help="What declares Firestore's indexes (default: the shipped file).")
+@click.option("--permissions", type=click.Choice(["on", "off"]), default="on", help="Hold functions to what their rows grant.")
+@click.option(
+    "--firestore",
+    type=click.Choice(["ours", "official", "external"]),
+    default="ours",
+    help="Ours, Google's emulator, or the one that FIRESTORE_EMULATOR_HOST names.",
+)
 @click.option("--ready-file", type=click.Path(dir_okay=False, path_type=Path), help="Written, in JSON, once all answers.")
 def main(
     data: Path | None,
@@ -44,14 +48,15 @@ def main(
     project: str,
     functions: Path | None,
     source: Path | None,
+    indexes: str | None,
+    permissions: str,
+    firestore: Backend,
     ready_file: Path | None,
 ) -> None:
     """Run Firestore, Secret Manager, Cloud Tasks, a metadata server and a pretend internet on this machine.
 
     Prints the variables that other programs need, as `export` lines, and ends on SIGTERM, Ctrl-C or POST /shutdown.
     """
-    from emulator.cloud import Plan
-
     with ExitStack() as cleaning:
         folder = data or Path(cleaning.enter_context(tempfile.TemporaryDirectory(prefix="local-cloud-")))
         plan = Plan(
@@ -61,6 +66,10 @@ def main(
             table=functions or shipped("infra/functions.json", "functions.json"),
             source=source or shipped("functions", "functions"),
             port=port,
+            indexes=None if indexes == SERVE_ALL else Path(indexes or shipped("infra/firestore.indexes.json", INDEXES)),
+            permissions=permissions == "on",
+            firestore=firestore,
+            firestore_host=os.environ.get("FIRESTORE_EMULATOR_HOST"),
         )
         if ready_file:
             cleaning.callback(ready_file.unlink, missing_ok=True)

@@ -6,47 +6,32 @@ import asyncio
 import os
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Self
 
-import grpc
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
 from emulator.admin import admin_app
+from emulator.backend import Backend, firestore
+from emulator.callers import Callers
 from emulator.clock import Clock
-from emulator.firestore import SERVER_OPTIONS, Firestore
 from emulator.functions import Failed, Functions
 from emulator.identity import Tokens, metadata_app
 from emulator.internet import Internet
 from emulator.lock import Lock
 from emulator.messages import Messages
+from emulator.plan import Plan
 from emulator.ports import Ports
 from emulator.secrets import SecretManager
 from emulator.table import account, read_table
 from emulator.tasks import CloudTasks
 from emulator.triggers import Triggers
+from emulator.triggers.official import relay_app
 from emulator.web import LOOPBACK, App, Web, port_of
 
-GRPC_GRACE_S = 1.0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
-    """
-    What a cloud is made of: the folder of its files (`durable`: the services' data too, else in memory), the project's
-    id, the gRPC port (0: a free one), the table of functions and the folder with their sources.
-    """
-
-    folder: Path
-    durable: bool
-    project: str
-    table: Path
-    source: Path
-    port: int = 0
+__all__ = ["Cloud", "Plan"]
 
 
 class Cloud:
@@ -56,14 +41,17 @@ class Cloud:
     functions: Functions
     tokens: Tokens
     triggers: Triggers
+    tasks: CloudTasks
+    clock: Clock
     env: dict[str, str]
     admin: str
 
     def __init__(self, plan: Plan, *, clock: Clock | None = None) -> None:
         self._plan = plan
-        self._clock = clock or Clock()
+        self.clock = clock or Clock()
         self._rows = read_table(plan.table)
         self._metadata: dict[str, int] = {}
+        self._firestore = Backend()
         self._closing = AsyncExitStack()
         self.messages = Messages()
         self.stopping = asyncio.Event()
@@ -87,7 +75,14 @@ class Cloud:
             "data": str(self._plan.folder.resolve()),
             "durable": self._plan.durable,
             "services": ["firestore", "secretmanager", "cloudtasks", "triggers", "metadata", "internet", "messages"],
-            "ports": {"grpc": self.port, "internet": self.internet.port, "metadata": self._metadata},
+            "ports": {
+                "grpc": self._callers.port,
+                "callers": self._callers.ports,
+                "internet": self.internet.port,
+                "metadata": self._metadata,
+            },
+            "permissions": self._plan.permissions,
+            "firestore": self._plan.firestore,
             "env": self.env,
             "functions": [self.functions.status(name) for name in self._rows],
         }
@@ -111,7 +106,7 @@ class Cloud:
         return await self.functions.stop(name)
 
     async def _start(self, closing: AsyncExitStack) -> None:
-        plan, clock = self._plan, self._clock
+        plan, clock = self._plan, self.clock
         plan.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         lock = Lock(plan.folder)
         lock.take()
@@ -121,31 +116,35 @@ class Cloud:
         path = plan.folder if plan.durable else None
 
         self.tokens = Tokens(path=path, clock=Clock())  # whoever checks a token goes by the real time
-        firestore = Firestore(path=path and path / "firestore.sqlite", clock=clock.now)
         secrets = SecretManager(path=path, clock=clock)
-        tasks = CloudTasks(path=path, clock=clock, tokens=self.tokens)
+        self.tasks = CloudTasks(path=path, clock=clock, tokens=self.tokens)
         self.triggers = Triggers(path=path, clock=clock, tokens=self.tokens)
-        firestore.watch(self.triggers.observe)
+        self.triggers.retain([row.name for row in self._rows.values() if row.trigger])
         self.internet = Internet(plan.folder, clock=clock, sock=ports.bind("internet"))
-        for service in (firestore, secrets, tasks, self.triggers, self.internet):
+        for service in (secrets, self.tasks, self.triggers, self.internet):
             closing.push_async_callback(service.close)
             await service.start()
 
-        self.port = ports.hold("grpc", plan.port)
-        ports.release("grpc")
-        server = grpc.aio.server(options=[*SERVER_OPTIONS, ("grpc.so_reuseport", 0)])
-        server.add_generic_rpc_handlers((firestore.handler(), secrets.handler(), tasks.handler()))
-        server.add_insecure_port(f"{LOOPBACK}:{self.port}")
-        closing.push_async_callback(server.stop, GRPC_GRACE_S)
-        await server.start()
+        events = ports.bind("events")
+        closing.callback(events.close)
+        backend = firestore(plan, clock=clock, triggers=self.triggers, events=port_of(events))
+        self._firestore = await closing.enter_async_context(backend)
+
+        self._callers = Callers(plan, self._rows, ports)
+        closing.push_async_callback(self._callers.close)
+        await self._callers.start((*self._firestore.handlers, secrets.handler(), self.tasks.handler()))
 
         # Functions end before what they use, and start after it.
         self.functions = Functions(self._rows, source=plan.source, folder=plan.folder, ports=ports)
         web = Web()
         closing.push_async_callback(web.close)
+        web.add(relay_app(self.triggers), events)
         self._open(web, ports)
         closing.push_async_callback(self.functions.close)
         await self.functions.start()
+        if self._firestore.group is not None:
+            self.functions.guard(self._firestore.group)
+            closing.callback(self.functions.unguard, self._firestore.group)
         await web.start()
 
     def _open(self, web: Web, ports: Ports) -> None:
@@ -161,10 +160,10 @@ class Cloud:
         certs = serve("certs", _certs_app(self.tokens))
         messages = serve("messages", self.messages)
         self.admin = f"http://{LOOPBACK}:{serve('admin', admin_app(self))}"
-        target = f"{LOOPBACK}:{self.port}"
+        target = f"{LOOPBACK}:{self._callers.port}"
         self.env = {
             "GOOGLE_CLOUD_PROJECT": project,
-            "FIRESTORE_EMULATOR_HOST": target,
+            "FIRESTORE_EMULATOR_HOST": self._firestore.host or target,
             "SECRET_MANAGER_EMULATOR_HOST": target,
             "CLOUD_TASKS_EMULATOR_HOST": target,
             "FERRYMAN_CERTS_URL": f"http://{LOOPBACK}:{certs}/certs",
@@ -173,8 +172,17 @@ class Cloud:
         }
 
     def _own_env(self, name: str) -> dict[str, str]:
-        metadata = f"{LOOPBACK}:{self._metadata[name]}"
-        return {"GCE_METADATA_HOST": metadata, "GCE_METADATA_IP": metadata, "FERRYMAN_FUNCTION": name}
+        metadata, target = f"{LOOPBACK}:{self._metadata[name]}", self._callers.address(name)
+        # Another's Firestore knows no callers; who may not use it is not told of it.
+        trusted = self._rows[name].firestore or not self._plan.permissions
+        return {
+            "FIRESTORE_EMULATOR_HOST": (self._firestore.host if trusted else None) or target,
+            "SECRET_MANAGER_EMULATOR_HOST": target,
+            "CLOUD_TASKS_EMULATOR_HOST": target,
+            "GCE_METADATA_HOST": metadata,
+            "GCE_METADATA_IP": metadata,
+            "FERRYMAN_FUNCTION": name,
+        }
 
 
 def _certs_app(tokens: Tokens) -> App:

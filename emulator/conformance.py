@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import os
 import re
+import signal
 import sys
 import tarfile
 from collections.abc import AsyncIterator
@@ -33,6 +34,7 @@ def main(official: bool, cache: Path) -> None:
 
     Tests of BSON types are left out: they are for another edition of Firestore.
     """
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that what was started is ended
     sys.exit(asyncio.run(run(cache.resolve(), official=official)))
 
 

@@ -97,6 +97,14 @@ class Functions:
         command = [sys.executable, "-I", "-S", guard.__file__]
         self._guard = subprocess.Popen(command, stdin=subprocess.PIPE, start_new_session=True)  # noqa: ASYNC220, S603 - nothing waits for it, and it is our own file
 
+    def guard(self, group: int) -> None:
+        """Have a group of processes killed when this process is."""
+        self._tell_guard("+", group)
+
+    def unguard(self, group: int) -> None:
+        """Leave a group to whoever ends it in order."""
+        self._tell_guard("-", group)
+
     async def run(self, name: str, env: Mapping[str, str]) -> dict[str, object]:
         """Start a function, or start it anew, with `env` beside PATH and HOME; its status when it answers. Raises Failed."""
         async with self._locks[name]:

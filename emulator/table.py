@@ -19,13 +19,19 @@ class FirestoreTrigger:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """One function: `identity` and `callers` are account names without the project."""
+    """One function: `identity` and `callers` are account names without the project.
+
+    It may use `firestore`, access `secrets`, and put tasks into the queues it `enqueues`.
+    """
 
     name: str
     identity: str
     callers: tuple[str, ...]
     timeout_s: int
     trigger: FirestoreTrigger | None
+    firestore: bool
+    secrets: tuple[str, ...]
+    enqueues: tuple[str, ...]
 
 
 def account(name: str, project: str) -> str:
@@ -58,6 +64,9 @@ def _row(value: object, where: str) -> Row:
         callers=callers,
         timeout_s=member(source, "timeout_s", int, where, 60),
         trigger=trigger,
+        firestore=member(source, "firestore", bool, where, False),
+        secrets=strings(source.get("secrets", []), f"{where}.secrets"),
+        enqueues=strings(source.get("enqueues", []), f"{where}.enqueues"),
     )
 
 

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import uvicorn
+from starlette.responses import JSONResponse
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
@@ -43,6 +44,23 @@ def port_of(sock: socket.socket) -> int:
     """The port a socket is bound to."""
     port: int = sock.getsockname()[1]
     return port
+
+
+REFUSED = JSONResponse({"error": "this is for programs on this machine, not for pages in a browser"}, 403)
+
+
+def from_programs_only(app: App) -> App:
+    """Refuse what a web page in a browser on this machine could send: another origin, or a name rebound to loopback."""
+
+    async def guarded(scope: Scope, receive: Receive, send: Send) -> None:
+        headers = dict(scope["headers"])
+        host = headers.get(b"host", b"").rpartition(b":")[0]
+        if b"origin" in headers or host not in (b"127.0.0.1", b"localhost"):
+            await REFUSED(scope, receive, send)
+            return
+        await app(scope, receive, send)
+
+    return guarded
 
 
 class Web:

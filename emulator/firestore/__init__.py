@@ -55,6 +55,10 @@ class Firestore:
     async def close(self) -> None:
         self._store.close()
 
+    def last_commit(self) -> list[Change]:
+        """The changes of the last commit in the file, in its order: a death may have kept them from the listeners."""
+        return self._store.last_commit()
+
     def watch(self, listener: Callable[[Change], None]) -> None:
         """Call the listener for each changed document, synchronously after each commit and in commit order.
 

@@ -1,7 +1,7 @@
 """The disk: the latest version of every document, written through to one SQLite file before a commit is answered."""
 
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from .history import Version
@@ -10,6 +10,7 @@ from .wire import Document
 # A deletion keeps its row while it may be the last commit, for time must not run backwards after a restart.
 SCHEMA = """
 create table if not exists documents (name text primary key, at integer not null, wire blob) without rowid;
+create table if not exists last_commit (place integer primary key, name text not null, at integer not null, before blob);
 delete from documents where wire is null and at < (select max(at) from documents);
 """
 
@@ -41,13 +42,30 @@ class Disk:
     def load(self) -> Iterator[Version]:
         """The latest version of every document, the deleted ones with no document."""
         for name, at, wire in self._connection.execute("select name, at, wire from documents"):
-            yield Version(name=name, at=at, document=None if wire is None else Document.FromString(wire))
+            yield Version(name=name, at=at, document=read(wire))
 
-    def write(self, versions: Iterable[Version]) -> None:
-        """Store all of them or none."""
-        rows = [(v.name, v.at, None if v.document is None else v.document.SerializeToString()) for v in versions]
+    def last_commit(self) -> Iterator[tuple[Version, Document | None]]:
+        """What the last commit changed, in its order, each with what stood there before."""
+        query = "select name, at, wire, before from last_commit join documents using (name, at) order by place"
+        for name, at, wire, before in self._connection.execute(query):
+            yield Version(name=name, at=at, document=read(wire)), read(before)
+
+    def write(self, versions: Sequence[Version], before: Mapping[str, Document | None]) -> None:
+        """Store all of them or none, and what stood there `before` for whoever has to be told after a death."""
+        rows = [(v.name, v.at, written(v.document)) for v in versions]
         with self._connection:
             self._connection.executemany("insert or replace into documents values (?, ?, ?)", rows)
+            self._connection.execute("delete from last_commit")
+            journal = ((v.name, v.at, written(before[v.name])) for v in versions)
+            self._connection.executemany("insert into last_commit (name, at, before) values (?, ?, ?)", journal)
 
     def close(self) -> None:
         self._connection.close()
+
+
+def written(document: Document | None) -> bytes | None:
+    return None if document is None else bytes(document.SerializeToString())
+
+
+def read(wire: bytes | None) -> Document | None:
+    return None if wire is None else Document.FromString(wire)

@@ -27,10 +27,10 @@ def find() -> Path | None:
 
 
 @asynccontextmanager
-async def official(script: Path) -> AsyncIterator[tuple[str, int]]:
+async def official(script: Path, *options: str) -> AsyncIterator[tuple[str, int]]:
     """Google's emulator on a free port: its address and the id of its process group, which ends with the block.
 
-    Raises TimeoutError when it does not answer within a minute.
+    `options` are further ones of its own. Raises TimeoutError when it does not answer within a minute.
     """
     # Not through `gcloud`, which would start a tree of processes; the script is a shell that waits for one Java.
     process = await asyncio.create_subprocess_exec(
@@ -38,6 +38,7 @@ async def official(script: Path) -> AsyncIterator[tuple[str, int]]:
         "start",
         "--host=127.0.0.1",
         f"--port={(port := free_port())}",
+        *options,
         stdin=asyncio.subprocess.DEVNULL,
         stdout=asyncio.subprocess.DEVNULL,
         stderr=asyncio.subprocess.DEVNULL,
@@ -60,13 +61,16 @@ async def answering(address: str) -> None:
 
 async def end(process: Any) -> None:
     """End a process that leads its own group, and all that it has started."""
-    for number in (signal.SIGTERM, signal.SIGKILL):
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, number)
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGTERM)
         with suppress(TimeoutError):
             async with asyncio.timeout(END_SECONDS):
                 await process.wait()
-                break
+                while True:  # Java outlives its shell, and nobody but its group's id tells of it
+                    os.killpg(process.pid, 0)
+                    await asyncio.sleep(0.02)
+        os.killpg(process.pid, signal.SIGKILL)
+        await process.wait()
 
 
 def free_port() -> int:

@@ -59,6 +59,11 @@ class Store:
             self._disk.close()
             self._disk = None
 
+    def last_commit(self) -> list[Change]:
+        """What the last commit in the file changed, in its order; nothing where there is no file."""
+        found = self._disk.last_commit() if self._disk else ()
+        return [Change(name=v.name, before=before, after=v.document, at=moment_of(v.at)) for v, before in found]
+
     def history(self, database: str) -> History:
         if database not in self._histories:
             check_database(database)
@@ -92,7 +97,7 @@ class Store:
             results.append(result)
         versions = [Version(name=name, at=at, document=after[name]) for name in after if after[name] is not before[name]]
         if versions and self._disk is not None:
-            self._disk.write(versions)
+            self._disk.write(versions, before)
         self._last = at
         for version in versions:
             history.add(version)

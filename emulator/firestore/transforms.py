@@ -4,7 +4,7 @@ from typing import Any
 
 from .errors import invalid
 from .fields import get, parse, put
-from .values import check_reserved, is_number, key, number
+from .values import NAN, check_reserved, is_number, key, number
 from .wire import Document, Value, stamp
 
 INT64 = 2**63
@@ -58,10 +58,12 @@ def total(current: Value | None, addend: Value) -> Value:
 
 
 def larger(current: Value | None, other: Value, *, sign: int) -> Value:
-    """The larger number (sign 1) or the smaller (sign -1); a tie keeps what is stored."""
+    """The larger number (sign 1) or the smaller (sign -1); a tie keeps what is stored, and NaN wins either way."""
     if current is None or not is_number(current):
         return other
     mine, theirs = key(current), key(other)
+    if NAN in (mine, theirs):
+        return current if mine == NAN else other
     return other if (theirs > mine if sign > 0 else theirs < mine) else current
 
 

@@ -1,7 +1,6 @@
 """A relay: brings one trigger's events to its function, and tries again until it acknowledges them."""
 
 import logging
-import re
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -21,11 +20,9 @@ AT_ONCE = 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trigger:
-    """What a function wants to hear of, where it is, and as whom it is called."""
+    """Whose events these are, where its function is, and as whom it is called."""
 
     name: str
-    event: str
-    documents: re.Pattern[str]
     url: str
     caller: str
 

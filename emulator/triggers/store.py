@@ -15,6 +15,9 @@ create table if not exists events (
     failures integer not null default 0, headers text not null, body blob not null);
 create index if not exists events_due on events (trigger, due) where due is not null;
 create index if not exists events_made on events (made);
+create table if not exists triggers (
+    name text primary key, since integer not null, event text not null, document text not null) without rowid;
+create table if not exists heard (only integer primary key check (only = 1), at integer not null, name text not null);
 """
 
 
@@ -35,11 +38,36 @@ class Store:
     def __init__(self, db: sqlite3.Connection) -> None:
         self._db = db
 
-    def add(self, events: Sequence[tuple[str, dict[str, str], bytes]], now: datetime) -> None:
-        """Keep new events, each the name of a trigger, headers and a body; due now."""
+    def register(self, name: str, event: str, document: str, now: datetime) -> None:
+        """Keep what a trigger is for; one that was for the same already, is since then."""
+        query = """insert into triggers values (?, ?, ?, ?) on conflict (name) do update set
+                   since = excluded.since, event = excluded.event, document = excluded.document
+                   where event != excluded.event or document != excluded.document"""
+        self._db.execute(query, (name, micros(now), event, document))
+
+    def forget(self, name: str) -> None:
+        """Keep no new events for a trigger."""
+        self._db.execute("delete from triggers where name = ?", (name,))
+
+    def registered(self) -> list[tuple[str, datetime, str, str]]:
+        """Every trigger: name, since when, type of event, pattern of documents."""
+        rows = self._db.execute("select name, since, event, document from triggers order by name").fetchall()
+        return [(name, moment(since), event, document) for name, since, event, document in rows]
+
+    def heard(self) -> tuple[datetime, str] | None:
+        """The last change that made events: when, and of which document."""
+        row = self._db.execute("select at, name from heard").fetchone()
+        return row and (moment(row[0]), row[1])
+
+    def add(self, events: Sequence[tuple[str, dict[str, str], bytes]], now: datetime, *, heard: tuple[datetime, str]) -> None:
+        """Keep the events of one change (`heard`: when, and of which document), and that they are kept; due now.
+
+        Each is the name of a trigger, headers and a body.
+        """
         rows = [(trigger, micros(now), micros(now), json.dumps(headers), body) for trigger, headers, body in events]
         with transaction(self._db):
             self._db.executemany("insert into events (trigger, made, due, headers, body) values (?, ?, ?, ?, ?)", rows)
+            self._db.execute("insert or replace into heard values (1, ?, ?)", (micros(heard[0]), heard[1]))
 
     def recover(self, trigger: str) -> None:
         """Make due again what was under way when its delivery was cut off."""

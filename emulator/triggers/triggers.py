@@ -1,5 +1,6 @@
 """The triggers: which functions hear of which changes, and that none is forgotten."""
 
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from uuid import uuid4
 
@@ -9,15 +10,17 @@ from emulator.identity import Tokens
 from emulator.storage import open_store
 from emulator.triggers import event as events
 from emulator.triggers.event import Change
-from emulator.triggers.pattern import compiled
+from emulator.triggers.interest import interest, missed
 from emulator.triggers.relay import RETENTION, Relay, Trigger
 from emulator.triggers.store import SCHEMA, Store
 
-KINDS = {events.PREFIX + kind for kind in ("created", "updated", "deleted", "written")}
-
 
 class Triggers:
-    """Delivers changes at least once, in no promised order; events wait in the folder `path`, in memory for None."""
+    """Delivers changes at least once, in no promised order; events wait in the folder `path`, in memory for None.
+
+    What a trigger is for outlives the process; where its function is, it is told anew by `add`, and until then its
+    events wait.
+    """
 
     def __init__(self, *, path: Path | None, clock: Clock, tokens: Tokens, location: str = "us-central1") -> None:
         self._store = Store(open_store(path, "triggers", SCHEMA))
@@ -25,6 +28,7 @@ class Triggers:
         self._tokens = tokens
         self._location = location
         self._delivery = Delivery(clock)
+        self._interests = {name: interest(event, document) for name, _, event, document in self._store.registered()}
         self._relays: dict[str, Relay] = {}
         self._started = False
 
@@ -35,39 +39,38 @@ class Triggers:
         executions/{execution}. A trigger of the same name is replaced. Raises ValueError for an unknown type, a bad
         pattern, or a URL that is not on this machine.
         """
-        if event not in KINDS:
-            raise ValueError(f"{event!r} is not one of {', '.join(sorted(KINDS))}")
+        wanted = interest(event, document)
         if not is_local(url):
             raise ValueError(f"{url!r} is not on this machine: the local cloud calls nobody else")
-        trigger = Trigger(name=name, event=event, documents=compiled(document), url=url, caller=caller)
-        self.remove(name)
+        self._stop(name)
+        self._store.register(name, event, document, self._clock.now())
+        self._interests[name] = wanted
+        trigger = Trigger(name=name, url=url, caller=caller)
         self._relays[name] = Relay(trigger, store=self._store, clock=self._clock, delivery=self._delivery, tokens=self._tokens)
         if self._started:
             self._relays[name].start()
 
     def remove(self, name: str) -> None:
         """Note no more changes for this trigger, if there is one; what waits, waits for one of the same name."""
-        if relay := self._relays.pop(name, None):
-            relay.stop()
+        self._stop(name)
+        self._store.forget(name)
+        self._interests.pop(name, None)
+
+    def retain(self, names: Collection[str]) -> None:
+        """Remove the triggers that have other names."""
+        for name in set(self._interests) - set(names):
+            self.remove(name)
 
     def observe(self, change: Change) -> None:
         """Keep an event for every trigger that the change concerns, before returning."""
-        kinds = events.kinds(change)
-        path = events.path(change)
-        concerned = [
-            relay for relay in self._relays.values() if relay.trigger.event in kinds and relay.trigger.documents.fullmatch(path)
-        ]
-        if not concerned:
-            return
-        body = events.body(change)
-        rows = []
-        for relay in concerned:
-            trigger = relay.trigger
-            headers = events.headers(change, event=trigger.event, number=str(uuid4()), location=self._location)
-            rows.append((trigger.name, headers, body))
-        self._store.add(rows, self._clock.now())
-        for relay in concerned:
-            relay.wake()
+        self._keep(change, [name for name, each in self._interests.items() if each.fits(change)])
+
+    def catch_up(self, changes: Sequence[Change]) -> None:
+        """Observe what a death came between: of `changes`, all those of the last commit, the ones not observed yet."""
+        since = {name: since for name, since, _, _ in self._store.registered()}
+        for change in missed(changes, self._store.heard()):
+            concerned = [name for name, each in self._interests.items() if since[name] <= change.at and each.fits(change)]
+            self._keep(change, concerned)
 
     async def start(self) -> None:
         """Begin to deliver, and again what was under way when the last process died."""
@@ -87,3 +90,20 @@ class Triggers:
             await relay.close()
         await self._delivery.close()
         self._store.close()
+
+    def _keep(self, change: Change, concerned: Sequence[str]) -> None:
+        if not concerned:
+            return
+        body = events.body(change)
+        rows = []
+        for name in concerned:
+            event = self._interests[name].event
+            rows.append((name, events.headers(change, event=event, number=str(uuid4()), location=self._location), body))
+        self._store.add(rows, self._clock.now(), heard=(change.at, change.name))
+        for name in concerned:
+            if name in self._relays:
+                self._relays[name].wake()
+
+    def _stop(self, name: str) -> None:
+        if relay := self._relays.pop(name, None):
+            relay.stop()

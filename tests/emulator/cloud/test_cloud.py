@@ -2,12 +2,15 @@
 
 import json
 from collections.abc import AsyncIterator
+from dataclasses import replace
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import grpc
 import httpx
 import pytest
+from google.api_core.exceptions import FailedPrecondition
 from google.auth import jwt
 from google.cloud import firestore, secretmanager
 from google.cloud.secretmanager_v1.services.secret_manager_service.transports import SecretManagerServiceGrpcAsyncIOTransport
@@ -49,6 +52,12 @@ async def test_a_function_is_run_changed_killed_and_stopped(admin: httpx.AsyncCl
     assert (await admin.post("/functions/echo/kill")).json()["state"] == "died"
     assert (await admin.delete("/functions/echo")).json()["state"] == "stopped"
     assert (await admin.delete("/functions/echo")).status_code == 404
+
+
+async def test_a_function_calls_through_its_own_port(admin: httpx.AsyncClient) -> None:
+    env = (await admin.get((await admin.put("/functions/echo", json={"env": {}})).json()["url"])).json()["env"]
+    own = f"127.0.0.1:{(await admin.get('/')).json()['ports']['callers']['echo']}"
+    assert {env[f"{service}_EMULATOR_HOST"] for service in ("FIRESTORE", "SECRET_MANAGER", "CLOUD_TASKS")} == {own}
 
 
 async def test_a_function_that_breaks_is_a_5xx_with_its_log(admin: httpx.AsyncClient) -> None:
@@ -99,6 +108,42 @@ async def test_what_is_stored_is_there_after_the_next_start(plan: Plan) -> None:
             assert (await client.get_secret(name="projects/a-project/secrets/s")).name.endswith("/secrets/s")
 
 
+async def test_the_clock_is_turned_for_all_services(cloud: Cloud, admin: httpx.AsyncClient) -> None:
+    before = cloud.clock.now()
+    answer = await admin.post("/clock/advance", json={"seconds": 30 * 86400})
+    assert datetime.fromisoformat(answer.json()["now"]) >= before + timedelta(days=30)
+    async with grpc.aio.insecure_channel(cloud.env["SECRET_MANAGER_EMULATOR_HOST"]) as channel:
+        client = secretmanager.SecretManagerServiceAsyncClient(
+            transport=SecretManagerServiceGrpcAsyncIOTransport(channel=channel)
+        )
+        automatic = {"replication": {"automatic": {}}}
+        made = await client.create_secret(parent="projects/a-project", secret_id="s", secret=automatic)
+        assert made.create_time >= before + timedelta(days=30)
+
+
+async def test_a_query_whose_index_is_not_declared_is_refused_with_its_name(
+    plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    declared = tmp_path / "indexes.json"
+    declared.write_text('{"indexes": [], "fieldOverrides": []}')
+    for indexes in (declared, None):
+        async with Cloud(replace(plan, indexes=indexes)) as cloud:
+            monkeypatch.setenv("FIRESTORE_EMULATOR_HOST", cloud.env["FIRESTORE_EMULATOR_HOST"])
+            client = firestore.AsyncClient(project="a-project")
+            query = client.collection("c").order_by("a").order_by("b")
+            if indexes:
+                with pytest.raises(FailedPrecondition, match=r'requires an index.*"fieldPath": ?"a"'):
+                    await query.get()
+            else:
+                assert await query.get() == []
+            client.close()
+
+
+async def test_a_file_of_indexes_that_cannot_be_used_is_named(plan: Plan, tmp_path: Path) -> None:
+    with pytest.raises(OSError, match=r"none\.json"):
+        await Cloud(replace(plan, indexes=tmp_path / "none.json")).__aenter__()
+
+
 async def test_two_clouds_do_not_share_a_folder(cloud: Cloud, plan: Plan) -> None:
     with pytest.raises(InUse, match="is in use by another local cloud"):
         await Cloud(plan).__aenter__()
@@ -127,6 +172,11 @@ async def test_a_host_is_put_asked_and_removed(cloud: Cloud, admin: httpx.AsyncC
     assert (await admin.delete("/requests")).status_code == 200
 
 
+async def test_what_cloud_tasks_delivered_is_shown_and_forgotten(admin: httpx.AsyncClient) -> None:
+    assert (await admin.get("/tasks/delivered")).json() == {"tasks": []}
+    assert (await admin.delete("/tasks/delivered")).status_code == 200
+
+
 async def test_a_script_is_put_reported_and_removed(cloud: Cloud, admin: httpx.AsyncClient) -> None:
     await admin.put("/scripts/rain", json={"steps": [{"text": "It rains."}]})
     ask = {"model": "scripted/rain", "max_tokens": 9, "messages": [{"role": "user", "content": "Well?"}]}
@@ -153,6 +203,8 @@ async def test_a_script_is_put_reported_and_removed(cloud: Cloud, admin: httpx.A
         ("PUT", "/hosts/127.0.0.1", {"port": 1}, 400, "not a host name"),
         ("PUT", "/hosts/a.example.com", {"port": 1, "addresses": ["x"]}, 400, "not an IP address"),
         ("PUT", "/scripts/a", {"steps": []}, 400, "must not be empty"),
+        ("POST", "/clock/advance", {"seconds": -1}, 400, "only turns forward"),
+        ("POST", "/clock/advance", {"seconds": 1e30}, 400, "cannot be turned"),
         ("POST", "/ca", {"path": "relative.pem"}, 400, "must be absolute"),
         ("POST", "/ca", {"path": "/nowhere.pem"}, 400, "cannot be read"),
     ],

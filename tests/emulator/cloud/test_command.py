@@ -12,6 +12,8 @@ from typing import Any
 import httpx
 import pytest
 
+from emulator.firestore.official import find
+
 Start = Callable[..., Awaitable[asyncio.subprocess.Process]]
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -137,3 +139,34 @@ async def test_a_table_that_cannot_be_read_is_named(start: Start, tmp_path: Path
     _, said = await process.communicate()
     assert process.returncode == 1
     assert b"wrong.json is not a table of functions: the table.functions is missing" in said
+
+
+@pytest.mark.skipif(find() is None, reason="Google's Firestore emulator or Java is not installed here")
+async def test_googles_emulator_dies_with_one_that_is_killed(start: Start) -> None:
+    process = await start("--memory", "--firestore", "official")
+    port = (await exported(process))["FIRESTORE_EMULATOR_HOST"].rpartition(":")[2]
+    assert await taken(int(port))
+    process.kill()
+    await process.wait()
+    async with asyncio.timeout(20):
+        while await taken(int(port)):  # noqa: ASYNC110 - it is nobody's child here, so there is nothing to wait on
+            await asyncio.sleep(0.01)
+
+
+async def taken(port: int) -> bool:
+    """Whether somebody listens there."""
+    try:
+        _, writer = await asyncio.open_connection("127.0.0.1", port)
+    except OSError:
+        return False
+    writer.close()
+    await writer.wait_closed()
+    return True
+
+
+async def test_a_file_of_indexes_is_wanted_and_none_serves_every_query(start: Start, tmp_path: Path) -> None:
+    process = await start("--memory", "--indexes", str(tmp_path / "missing.json"))
+    _, said = await process.communicate()
+    assert process.returncode == 1
+    assert b"missing.json" in said
+    await exported(await start("--memory", "--indexes", "none", "--permissions", "off"))

@@ -12,6 +12,7 @@ from ferryman.domain.execution import Execution, Lease, Status
 from ferryman.gcp import documents, places
 from ferryman.gcp.clients import Clients
 from ferryman.gcp.executions import FirestoreExecutions
+from ferryman.gcp.owners import FirestoreOwners
 from ferryman.gcp.tasks import FirestoreCredentials, FirestoreTasks
 from ferryman.settings import Settings
 
@@ -62,11 +63,16 @@ async def credentials_listed(clients: Clients) -> None:
     await FirestoreCredentials(clients).list("t")
 
 
+async def owners_listed(clients: Clients) -> None:
+    await FirestoreOwners(clients).list()
+
+
 QUERIES: dict[str, tuple[Callable[[Clients], Awaitable[None]], ...]] = {
     "FirestoreExecutions.list": (listed, listed_by_task),
     "FirestoreExecutions.claim": (claimed_again,),
     "FirestoreExecutions.steps": (stepped,),
     "FirestoreExecutions.tickets": (ticketed,),
+    "FirestoreOwners.list": (owners_listed,),
     "FirestoreTasks.list": (tasks_listed,),
     "FirestoreTasks.count": (tasks_counted,),
     "FirestoreCredentials.list": (credentials_listed,),

@@ -1,6 +1,7 @@
 """Documents: what is written is what is read, and what is refused is refused as production does."""
 
 from datetime import timedelta
+from math import isnan
 
 import pytest
 from google.api_core import exceptions
@@ -106,6 +107,9 @@ async def test_a_replaced_document_keeps_its_create_time(client: AsyncClient) ->
         (5, firestore.Maximum(3.0), 5),
         (5, firestore.Minimum(3.5), 3.5),
         ("text", firestore.Minimum(3), 3),
+        (float("nan"), firestore.Maximum(3), "NaN"),
+        (3, firestore.Maximum(float("nan")), "NaN"),
+        (3, firestore.Minimum(float("nan")), "NaN"),
         ([1, 2], firestore.ArrayUnion([2, 2.0, 3, 3]), [1, 2, 3]),
         ("text", firestore.ArrayUnion([1]), [1]),
         ([1, 2, 1, "1"], firestore.ArrayRemove([1]), [2, "1"]),
@@ -116,7 +120,10 @@ async def test_a_transform_is_computed_by_the_server(client: AsyncClient, stored
     await document.set({"a": stored})
     await document.update({"a": transform})
     found = (await document.get()).to_dict()["a"]
-    assert (found, type(found)) == (left, type(left))
+    if left == "NaN":
+        assert isnan(found)
+    else:
+        assert (found, type(found)) == (left, type(left))
 
 
 async def test_the_server_timestamp_is_the_update_time(client: AsyncClient) -> None:

@@ -1,0 +1,50 @@
+"""`python -m emulator.matrix`: which function may do what with which resource, as a table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import click
+
+from emulator.permissions import granted
+from emulator.plan import shipped
+from emulator.reading import Invalid
+from emulator.table import Row, read_table
+
+NOTHING = "-"
+
+
+def matrix(rows: Mapping[str, Row]) -> list[list[str]]:
+    """The lines of the table, the first being its head: a column for Firestore, each secret and each queue."""
+    secrets = sorted({secret for row in rows.values() for secret in row.secrets})
+    queues = sorted({queue for row in rows.values() for queue in row.enqueues})
+    head = ["function", "firestore", *(f"secret {name}" for name in secrets), *(f"queue {name}" for name in queues)]
+    return [head, *(_line(row, secrets, queues) for row in rows.values())]
+
+
+def _line(row: Row, secrets: Sequence[str], queues: Sequence[str]) -> list[str]:
+    grants = granted(row, "p")
+    return [
+        row.name,
+        "all" if grants.firestore else NOTHING,
+        *("access" if grants.may_access(f"projects/p/secrets/{name}/versions/1") else NOTHING for name in secrets),
+        *("create tasks" if grants.may_enqueue(f"projects/p/locations/l/queues/{name}") else NOTHING for name in queues),
+    ]
+
+
+@click.command()
+@click.option("--functions", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="The table of functions.")
+def main(functions: Path | None) -> None:
+    """Print what each function may do; whatever is not in the table is denied to all of them."""
+    try:
+        lines = matrix(read_table(functions or shipped("infra/functions.json", "functions.json")))
+    except Invalid as error:
+        raise click.ClickException(str(error)) from error
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    for line in lines:
+        click.echo("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip())
+
+
+if __name__ == "__main__":
+    main()

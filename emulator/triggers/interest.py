@@ -1,0 +1,42 @@
+"""An interest: which changes a trigger wants to hear of."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from emulator.triggers import event as events
+from emulator.triggers.event import Change
+from emulator.triggers.pattern import compiled
+
+KINDS = {events.PREFIX + kind for kind in ("created", "updated", "deleted", "written")}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Interest:
+    """The type of event and the paths of documents that a trigger is for."""
+
+    event: str
+    documents: re.Pattern[str]
+
+    def fits(self, change: Change) -> bool:
+        """Whether the change is an event for this trigger."""
+        return self.event in events.kinds(change) and bool(self.documents.fullmatch(events.path(change)))
+
+
+def interest(event: str, document: str) -> Interest:
+    """Raises ValueError for an unknown type of event, or a bad pattern."""
+    if event not in KINDS:
+        raise ValueError(f"{event!r} is not one of {', '.join(sorted(KINDS))}")
+    return Interest(event=event, documents=compiled(document))
+
+
+def missed(changes: Sequence[Change], heard: tuple[datetime, str] | None) -> Sequence[Change]:
+    """The changes of the last commit that came after the last one heard of: when that was, and of which document."""
+    if not changes or heard is None:
+        return changes
+    at, name = heard
+    if changes[0].at != at:
+        return changes if changes[0].at > at else ()
+    names = [change.name for change in changes]
+    return changes[names.index(name) + 1 :] if name in names else changes

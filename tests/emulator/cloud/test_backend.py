@@ -1,0 +1,103 @@
+"""The Firestore of a cloud: ours, Google's emulator, or one that runs already."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import grpc
+import httpx
+import pytest
+from google.cloud.firestore import AsyncClient
+from google.cloud.secretmanager import SecretManagerServiceAsyncClient
+from google.cloud.secretmanager_v1.services.secret_manager_service.transports import SecretManagerServiceGrpcAsyncIOTransport
+
+from emulator.cloud import Cloud, Plan
+from emulator.firestore import official
+from emulator.firestore.official import find
+from emulator.reading import Invalid
+
+needs_official = pytest.mark.skipif(find() is None, reason="Google's Firestore emulator or Java is not installed here")
+
+
+@pytest.fixture
+def plan(table: Path, source: Path, tmp_path: Path) -> Plan:
+    return Plan(folder=tmp_path / "data", durable=True, project="a-project", table=table, source=source)
+
+
+@asynccontextmanager
+async def connected(host: str) -> AsyncIterator[AsyncClient]:
+    with pytest.MonkeyPatch.context() as environment:
+        environment.setenv("FIRESTORE_EMULATOR_HOST", host)
+        client = AsyncClient(project="a-project")
+        transport = client._firestore_api.transport
+    yield client
+    await transport.close()
+
+
+async def answers(host: str) -> bool:
+    """Whether Google's emulator is there."""
+    try:
+        async with httpx.AsyncClient(trust_env=False) as client:
+            return (await client.get(f"http://{host}/")).text.strip() == "Ok"
+    except httpx.TransportError:
+        return False
+
+
+async def exists(host: str, path: str) -> bool:
+    async with connected(host) as client:
+        return bool((await client.document(path).get()).exists)
+
+
+@needs_official
+async def test_googles_emulator_serves_documents_and_fires_triggers_beside_our_other_services(
+    plan: Plan, tmp_path: Path
+) -> None:
+    seen = tmp_path / "seen"
+    async with Cloud(replace(plan, firestore="official")) as cloud:
+        host, ours = cloud.env["FIRESTORE_EMULATOR_HOST"], cloud.env["SECRET_MANAGER_EMULATOR_HOST"]
+        assert host != ours
+        assert await answers(host)
+        await cloud.run("seen", {"SEEN": str(seen)})
+        async with connected(host) as client:
+            await client.document("executions/one").set({"a": 1})
+        async with asyncio.timeout(20):
+            while not seen.exists():  # noqa: ASYNC110 - the emulator does not say when it sends an event
+                await asyncio.sleep(0.01)
+        await cloud.triggers.idle()
+        assert seen.read_text() == "google.cloud.firestore.document.v1.created executions/one\n"
+        async with grpc.aio.insecure_channel(ours) as channel:
+            client = SecretManagerServiceAsyncClient(transport=SecretManagerServiceGrpcAsyncIOTransport(channel=channel))
+            automatic = {"replication": {"automatic": {}}}
+            assert await client.create_secret(parent="projects/a-project", secret_id="s", secret=automatic)
+    assert not await answers(host)
+
+
+async def test_a_firestore_that_runs_already_is_used_and_is_not_told_to_who_may_not_use_it(plan: Plan, tmp_path: Path) -> None:
+    async with Cloud(plan) as other:
+        host = other.env["FIRESTORE_EMULATOR_HOST"]
+        mine = replace(plan, folder=tmp_path / "mine", firestore="external", firestore_host=host)
+        async with Cloud(mine) as cloud:
+            assert cloud.env["FIRESTORE_EMULATOR_HOST"] == host
+            url = str((await cloud.run("echo", {}))["url"])
+            async with httpx.AsyncClient(trust_env=False) as client:
+                env = (await client.get(url)).json()["env"]
+            assert env["FIRESTORE_EMULATOR_HOST"] == env["SECRET_MANAGER_EMULATOR_HOST"] != host
+        async with connected(host) as client:
+            await client.document("tasks/x").set({})
+        assert await exists(host, "tasks/x")
+
+
+async def test_an_external_firestore_must_be_named(plan: Plan) -> None:
+    with pytest.raises(Invalid, match="FIRESTORE_EMULATOR_HOST must say where"):
+        await Cloud(replace(plan, firestore="external")).__aenter__()
+
+
+async def test_it_is_said_when_googles_emulator_is_not_there(
+    plan: Plan, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(official, "SDK", tmp_path)
+    with pytest.raises(Invalid, match="not installed here"):
+        await Cloud(replace(plan, firestore="official")).__aenter__()

@@ -1,0 +1,155 @@
+"""Permissions: the port is who calls, and every call of every service through every port goes as the matrix says."""
+
+import re
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import grpc
+import pytest
+from click.testing import CliRunner
+from google.cloud.firestore_v1.services.firestore.transports import FirestoreGrpcTransport
+from google.cloud.secretmanager_v1 import AccessSecretVersionRequest
+from google.cloud.secretmanager_v1.services.secret_manager_service.transports import SecretManagerServiceGrpcTransport
+from google.cloud.tasks_v2 import CreateQueueRequest, CreateTaskRequest, PauseQueueRequest
+from google.cloud.tasks_v2.services.cloud_tasks.transports import CloudTasksGrpcTransport
+
+from emulator.cloud import Cloud, Plan
+from emulator.matrix import main, matrix
+from emulator.permissions import FIRESTORE, SECRETS, TASKS
+from emulator.table import read_table
+
+ROOT = Path(__file__).parents[3]
+TABLE = ROOT / "infra/functions.json"
+ROWS = read_table(TABLE)
+OURS = {"grpc_channel", "kind", "operations_client"}
+SECRET, QUEUE = "ferryman-sealing-key", "executions"
+KEY = f"projects/a-project/secrets/{SECRET}/versions/1"
+EXECUTIONS = f"projects/a-project/locations/here/queues/{QUEUE}"
+DENIED = grpc.StatusCode.PERMISSION_DENIED
+
+
+def calls(service: str, transport: Any) -> Iterator[str]:
+    """Every call that the client knows of a service, even what is not served here."""
+    for name, member in vars(transport).items():
+        if isinstance(member, property) and name not in OURS:
+            yield f"/{service}/{name.title().replace('_', '')}"
+
+
+CALLS = [
+    *calls(FIRESTORE, FirestoreGrpcTransport),
+    *calls(SECRETS, SecretManagerServiceGrpcTransport),
+    *calls(TASKS, CloudTasksGrpcTransport),
+]
+PLACES = [
+    (f"/{SECRETS}/AccessSecretVersion", AccessSecretVersionRequest(name=KEY)),
+    (f"/{SECRETS}/AccessSecretVersion", AccessSecretVersionRequest(name=KEY.replace(SECRET, "another"))),
+    (f"/{SECRETS}/AccessSecretVersion", AccessSecretVersionRequest(name=KEY.replace("a-project", "another"))),
+    (f"/{SECRETS}/AccessSecretVersion", AccessSecretVersionRequest(name=KEY.replace("/secrets", "/locations/here/secrets"))),
+    (f"/{TASKS}/CreateTask", CreateTaskRequest(parent=EXECUTIONS)),
+    (f"/{TASKS}/CreateTask", CreateTaskRequest(parent=EXECUTIONS.replace(QUEUE, "another"))),
+    (f"/{TASKS}/CreateTask", CreateTaskRequest(parent=EXECUTIONS.replace("a-project", "another"))),
+]
+
+
+@pytest.fixture(scope="module")
+def plan(tmp_path_factory: pytest.TempPathFactory) -> Plan:
+    folder = tmp_path_factory.mktemp("cloud")
+    return Plan(folder=folder, durable=False, project="a-project", table=TABLE, source=ROOT / "functions")
+
+
+@pytest.fixture
+async def cloud(plan: Plan) -> AsyncIterator[Cloud]:
+    async with Cloud(plan) as running:
+        yield running
+
+
+def port_of(cloud: Cloud, name: str | None) -> int:
+    ports: Any = cloud.status()["ports"]
+    return int(ports["callers"][name] if name else ports["grpc"])
+
+
+async def code(channel: grpc.aio.Channel, method: str, request: bytes = b"") -> grpc.StatusCode:
+    """How a call ends; on the wire every one is a stream."""
+    call = channel.stream_stream(method)(iter([request]), timeout=30)
+    try:
+        async for _ in call:
+            break
+    except grpc.aio.AioRpcError as error:
+        return error.code()
+    finally:
+        call.cancel()
+    return grpc.StatusCode.OK
+
+
+@pytest.mark.parametrize("name", ROWS)
+async def test_a_function_may_do_what_the_matrix_says_and_nothing_else(cloud: Cloud, name: str) -> None:
+    line = dict(zip(*(matrix(ROWS)[n] for n in (0, 1 + list(ROWS).index(name))), strict=True))
+    allowed = {call for call in CALLS if call.startswith(f"/{FIRESTORE}/") and line["firestore"] == "all"}
+    async with grpc.aio.insecure_channel(f"127.0.0.1:{port_of(cloud, name)}") as channel:
+        answered = {call for call in CALLS if await code(channel, call) is not DENIED}
+        assert answered == allowed
+        reached = [
+            request
+            for call, request in PLACES
+            if await code(channel, call, bytes(type(request).serialize(request))) is not DENIED
+        ]
+    secret = [PLACES[0][1]] if line[f"secret {SECRET}"] == "access" else []
+    queue = [PLACES[4][1]] if line[f"queue {QUEUE}"] == "create tasks" else []
+    assert reached == secret + queue
+
+
+async def test_a_task_may_name_any_account(cloud: Cloud) -> None:
+    request = {"url": "http://127.0.0.1:9/", "oidc_token": {"service_account_email": "anyone@else.example"}}
+    create = CreateTaskRequest(parent=EXECUTIONS, task={"http_request": request})
+    async with grpc.aio.insecure_channel(f"127.0.0.1:{port_of(cloud, None)}") as channel:
+        queue = CreateQueueRequest(parent=EXECUTIONS.partition("/queues")[0], queue={"name": EXECUTIONS})
+        assert await code(channel, f"/{TASKS}/CreateQueue", CreateQueueRequest.serialize(queue)) is grpc.StatusCode.OK
+        pause = PauseQueueRequest.serialize(PauseQueueRequest(name=EXECUTIONS))
+        assert await code(channel, f"/{TASKS}/PauseQueue", pause) is grpc.StatusCode.OK
+    async with grpc.aio.insecure_channel(f"127.0.0.1:{port_of(cloud, 'api')}") as channel:
+        assert await code(channel, f"/{TASKS}/CreateTask", CreateTaskRequest.serialize(create)) is grpc.StatusCode.OK
+
+
+async def test_the_operator_may_do_everything(cloud: Cloud) -> None:
+    async with grpc.aio.insecure_channel(f"127.0.0.1:{port_of(cloud, None)}") as channel:
+        for call in CALLS:
+            assert await code(channel, call) is not DENIED
+        for call, request in PLACES:
+            assert await code(channel, call, bytes(type(request).serialize(request))) is not DENIED
+
+
+async def test_without_permissions_every_caller_is_an_operator(plan: Plan) -> None:
+    async with Cloud(replace(plan, permissions=False)) as cloud:
+        for name in ROWS:
+            async with grpc.aio.insecure_channel(f"127.0.0.1:{port_of(cloud, name)}") as channel:
+                assert await code(channel, f"/{SECRETS}/CreateSecret") is grpc.StatusCode.INVALID_ARGUMENT
+
+
+async def test_every_caller_has_a_port_of_his_own(cloud: Cloud) -> None:
+    assert len({port_of(cloud, name) for name in (None, *ROWS)}) == 1 + len(ROWS)
+
+
+async def test_all_ports_share_one_state(cloud: Cloud) -> None:
+    create, read = f"/{FIRESTORE}/CreateDocument", f"/{FIRESTORE}/GetDocument"
+    from google.cloud.firestore_v1.types import CreateDocumentRequest, GetDocumentRequest
+
+    root = "projects/a-project/databases/(default)/documents"
+    new = CreateDocumentRequest(parent=root, collection_id="tasks", document_id="x", document={})
+    async with grpc.aio.insecure_channel(f"127.0.0.1:{port_of(cloud, 'api')}") as channel:
+        assert await code(channel, create, CreateDocumentRequest.serialize(new)) is grpc.StatusCode.OK
+    asked = GetDocumentRequest.serialize(GetDocumentRequest(name=f"{root}/tasks/x"))
+    for name in ("orchestrator", None):
+        async with grpc.aio.insecure_channel(f"127.0.0.1:{port_of(cloud, name)}") as channel:
+            assert await code(channel, read, asked) is grpc.StatusCode.OK
+
+
+def test_the_matrix_is_printed_as_a_table() -> None:
+    printed = CliRunner().invoke(main, []).output.splitlines()
+    assert re.split(r" {2,}", printed[0]) == ["function", "firestore", f"secret {SECRET}", f"queue {QUEUE}"]
+    assert [re.split(r" {2,}", line) for line in printed] == matrix(ROWS)
+
+
+def test_a_row_that_says_nothing_grants_nothing(table: Path) -> None:
+    assert all(line[1:] == ["-"] for line in matrix(read_table(table))[1:])
