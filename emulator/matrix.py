@@ -28,8 +28,8 @@ def _line(row: Row, secrets: Sequence[str], queues: Sequence[str]) -> list[str]:
     return [
         row.name,
         "all" if grants.firestore else NOTHING,
-        *("access" if grants.may_access(f"projects/p/secrets/{name}/versions/1") else NOTHING for name in secrets),
-        *("create tasks" if grants.may_enqueue(f"projects/p/locations/l/queues/{name}") else NOTHING for name in queues),
+        *("access" if name in grants.secrets else NOTHING for name in secrets),
+        *("create tasks" if name in grants.queues else NOTHING for name in queues),
     ]
 
 

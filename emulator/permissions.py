@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 
 import grpc
 
-from emulator.table import Row
+from emulator.table import Row, account
 
 FIRESTORE = "google.firestore.v1.Firestore"
 SECRETS = "google.cloud.secretmanager.v1.SecretManagerService"
@@ -24,20 +24,22 @@ QUEUE = re.compile(r"projects/([^/]+)/locations/[^/]+/queues/([^/]+)")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grants:
     """What a caller may do in a project: all that can be done with documents, or nothing; access these secrets; put
-    tasks into these queues."""
+    tasks into these queues, to be delivered as these accounts (production's actAs)."""
 
     project: str
     firestore: bool
     secrets: frozenset[str]
     queues: frozenset[str]
+    accounts: frozenset[str] = frozenset()
 
-    def may_access(self, version: str) -> bool:
-        """Whether it may read a version of a secret, by its full name."""
-        return self._within(SECRET, version, self.secrets)
+    def may_access(self, request: Any) -> bool:
+        """Whether it may read the version of a secret that is asked for."""
+        return self._within(SECRET, request.name, self.secrets)
 
-    def may_enqueue(self, queue: str) -> bool:
-        """Whether it may put a task into a queue, by its full name."""
-        return self._within(QUEUE, queue, self.queues)
+    def may_enqueue(self, request: Any) -> bool:
+        """Whether it may put this task into this queue, and have it delivered as the account it names."""
+        as_whom = request.task.http_request.oidc_token.service_account_email
+        return self._within(QUEUE, request.parent, self.queues) and (not as_whom or as_whom in self.accounts)
 
     def _within(self, form: re.Pattern[str], name: str, granted: frozenset[str]) -> bool:
         parts = form.fullmatch(name)
@@ -46,7 +48,13 @@ class Grants:
 
 def granted(row: Row, project: str) -> Grants:
     """What the row of a function grants it."""
-    return Grants(project=project, firestore=row.firestore, secrets=frozenset(row.secrets), queues=frozenset(row.enqueues))
+    return Grants(
+        project=project,
+        firestore=row.firestore,
+        secrets=frozenset(row.secrets),
+        queues=frozenset(row.enqueues),
+        accounts=frozenset(account(name, project) for name in row.acts_as),
+    )
 
 
 class Guarded(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpc has no types
@@ -72,12 +80,12 @@ class Guarded(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpc has no type
         return next((found for each in self._handlers if (found := each.service(details))), None)
 
 
-def checked(handler: Any, resource: Callable[[Any], str], may: Callable[[str], bool]) -> Any:
-    """A handler that answers for the resources its caller may use."""
+def checked(handler: Any, resource: Callable[[Any], str], may: Callable[[Any], bool]) -> Any:
+    """A handler that answers the requests its caller may make; `resource` names what one is about."""
     call: Callable[[Any, Any], Awaitable[Any]] = handler.unary_unary
 
     async def guarded(request: Any, context: Any) -> Any:
-        if not may(resource(request)):
+        if not may(request):
             await deny(context, resource(request))
         return await call(request, context)
 

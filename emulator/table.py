@@ -21,7 +21,7 @@ class FirestoreTrigger:
 class Row:
     """One function: `identity` and `callers` are account names without the project.
 
-    It may use `firestore`, access `secrets`, and put tasks into the queues it `enqueues`.
+    It may use `firestore`, access `secrets`, and put tasks into the queues it `enqueues`, which call as those it `acts_as`.
     """
 
     name: str
@@ -32,6 +32,7 @@ class Row:
     firestore: bool
     secrets: tuple[str, ...]
     enqueues: tuple[str, ...]
+    acts_as: tuple[str, ...] = ()
 
 
 def account(name: str, project: str) -> str:
@@ -67,6 +68,7 @@ def _row(value: object, where: str) -> Row:
         firestore=member(source, "firestore", bool, where, False),
         secrets=strings(source.get("secrets", []), f"{where}.secrets"),
         enqueues=strings(source.get("enqueues", []), f"{where}.enqueues"),
+        acts_as=strings(source.get("acts_as", []), f"{where}.acts_as"),
     )
 
 

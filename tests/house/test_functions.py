@@ -53,6 +53,11 @@ def test_the_key_holder_that_scans_may_unseal():
     assert ROWS[SCANS]["unseals"]
 
 
+def test_whoever_enqueues_acts_as_the_queue_and_as_nobody_else():
+    assert {tuple(row["acts_as"]) for row in ROWS.values() if row["enqueues"]} == {("ferryman-queue",)}
+    assert not any(row["acts_as"] for row in ROWS.values() if not row["enqueues"])
+
+
 def test_a_fee_is_a_known_tools():
     assert set(FEES_CREDITS) <= TOOL_NAMES
 

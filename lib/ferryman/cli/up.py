@@ -74,8 +74,14 @@ def _scripts(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> d
     metavar="NAME=FILE",
     help="What the model scripted/NAME says, from a JSON file; repeat for more. scripted/hello is there.",
 )
+@click.option(
+    "--firestore",
+    type=click.Choice(["ours", "official", "external"]),
+    help="Whose Firestore: ours, Google's own emulator where gcloud carries it, or the one FIRESTORE_EMULATOR_HOST points at."
+    " [default: external where that variable is set, else ours]",
+)
 @click.option("--json", "as_json", is_flag=True, help="One line of JSON once all is up.")
-def up(data: Path | None, api_port: int | None, as_json: bool, **given: Any) -> None:
+def up(data: Path | None, api_port: int | None, firestore: str | None, as_json: bool, **given: Any) -> None:
     """Run the whole stack on this machine, until Ctrl-C.
 
     A local cloud (Firestore, Secret Manager, Cloud Tasks, triggers, a pretend internet, a scripted model) and every function
@@ -84,7 +90,8 @@ def up(data: Path | None, api_port: int | None, as_json: bool, **given: Any) -> 
     """
     screen = Screen(as_json=as_json)
     folder = (data or service.folder()).resolve()
-    sys.exit(asyncio.run(_up(screen, folder, api_port or 0, given)))
+    chosen = firestore or ("external" if "FIRESTORE_EMULATOR_HOST" in service.variables() else "ours")
+    sys.exit(asyncio.run(_up(screen, folder, api_port or 0, {**given, "firestore": chosen})))
 
 
 async def _up(screen: Screen, data: Path, api_port: int, given: dict[str, Any]) -> int:

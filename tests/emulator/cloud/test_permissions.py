@@ -100,16 +100,25 @@ async def test_a_function_may_do_what_the_matrix_says_and_nothing_else(cloud: Cl
     assert reached == secret + queue
 
 
-async def test_a_task_may_name_any_account(cloud: Cloud) -> None:
-    request = {"url": "http://127.0.0.1:9/", "oidc_token": {"service_account_email": "anyone@else.example"}}
+def delivered_as(account: str) -> bytes:
+    request = {"url": "http://127.0.0.1:9/", "oidc_token": {"service_account_email": account}}
     create = CreateTaskRequest(parent=EXECUTIONS, task={"http_request": request})
+    return bytes(CreateTaskRequest.serialize(create))
+
+
+async def test_a_task_names_only_an_account_its_creator_may_act_as(cloud: Cloud) -> None:
+    project = EXECUTIONS.split("/")[1]
     async with grpc.aio.insecure_channel(f"127.0.0.1:{port_of(cloud, None)}") as channel:
         queue = CreateQueueRequest(parent=EXECUTIONS.partition("/queues")[0], queue={"name": EXECUTIONS})
         assert await code(channel, f"/{TASKS}/CreateQueue", CreateQueueRequest.serialize(queue)) is grpc.StatusCode.OK
         pause = PauseQueueRequest.serialize(PauseQueueRequest(name=EXECUTIONS))
         assert await code(channel, f"/{TASKS}/PauseQueue", pause) is grpc.StatusCode.OK
     async with grpc.aio.insecure_channel(f"127.0.0.1:{port_of(cloud, 'api')}") as channel:
-        assert await code(channel, f"/{TASKS}/CreateTask", CreateTaskRequest.serialize(create)) is grpc.StatusCode.OK
+        queue_caller = delivered_as(f"ferryman-queue@{project}.iam.gserviceaccount.com")
+        assert await code(channel, f"/{TASKS}/CreateTask", queue_caller) is grpc.StatusCode.OK
+        for account in ("ferryman-orchestrator", "anyone"):
+            other = delivered_as(f"{account}@{project}.iam.gserviceaccount.com")
+            assert await code(channel, f"/{TASKS}/CreateTask", other) is DENIED
 
 
 async def test_the_operator_may_do_everything(cloud: Cloud) -> None:

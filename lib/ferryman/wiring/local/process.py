@@ -51,11 +51,12 @@ class Cloud:
         await asyncio.to_thread(self.child.wait)
 
 
-async def spawn(data: Path, project: str) -> Cloud:
-    """Start a local cloud that keeps everything in `data`. Raises `NotStarted`."""
+async def spawn(data: Path, project: str, firestore: str) -> Cloud:
+    """Start a local cloud that keeps everything in `data`, on the Firestore that was chosen. Raises `NotStarted`."""
     ready_file, log = data / "ready.json", data / "cloud.log"
     ready_file.unlink(missing_ok=True)
     command = [sys.executable, "-m", "emulator", "--data", str(data), "--project", project, "--ready-file", str(ready_file)]
+    command += ["--firestore", firestore]
     with log.open("wb") as out:
         # a session of its own: Ctrl-C is for us, and we end it in order
         child = subprocess.Popen(  # noqa: ASYNC220, S603 - does not wait; our own module

@@ -33,7 +33,7 @@ class Wanted:
     """What a stack is to be: `data` is a resolved folder, `digest` the API key's, `hosts` maps names to loopback ports.
 
     `scripts` are the model's by name; `authorities` are absolute paths of PEM files.
-    `environment` is that of whoever starts it; `api_port` 0 is any free one.
+    `environment` is that of whoever starts it; `api_port` 0 is any free one; `firestore` is ours, official or external.
     """
 
     data: Path
@@ -44,6 +44,7 @@ class Wanted:
     authorities: tuple[Path, ...] = ()
     scripts: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     environment: Mapping[str, str] = field(default_factory=dict, repr=False)
+    firestore: str = "ours"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,7 +100,7 @@ async def _running(wanted: Wanted, tell: Tell) -> AsyncIterator[Stack]:
     data = wanted.data
     _ask_port(data, wanted.api_port)
     tell("starting the local cloud")
-    cloud = await spawn(data, PROJECT)
+    cloud = await spawn(data, PROJECT, wanted.firestore)
     clients = provision.connect(cloud.ready["env"])
     try:
         async with Admin(cloud.ready["admin"]) as admin:
