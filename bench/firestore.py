@@ -144,7 +144,7 @@ async def ours() -> AsyncIterator[tuple[str, int]]:
     with tempfile.TemporaryDirectory() as folder:
         ready = Path(folder) / "ready.json"
         process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "emulator", "--data", f"{folder}/data", "--ready-file", str(ready)),
+            *(sys.executable, "-m", "emulator", "--indexes", "none", "--data", f"{folder}/data", "--ready-file", str(ready)),
             stdout=asyncio.subprocess.DEVNULL,
             start_new_session=True,
         )
