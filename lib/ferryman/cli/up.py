@@ -138,9 +138,10 @@ def _announce(screen: Screen, running: Stack, key_file: Path, hosts: list[str]) 
         screen.say(f"  export FERRYMAN_DATA={running.data}")
     screen.say("  ferryman integrations")
     screen.say("  ferryman models")
-    screen.say(
-        "  ferryman task create --name hello --model scripted/hello --prompt Hello --tool http_get --integration coingecko"
-    )
+    screen.say("  ferryman task create --name hello --model scripted/hello --prompt Hello \\")
+    screen.say("      --tool http_get --tool api_call --integration coingecko")
+    screen.say("  ferryman credential set TASK COINGECKO_API_KEY --service coingecko")
     screen.say("  ferryman run TASK")
     screen.say()
+    screen.say(f"Over HTTP, the description is at {running.url}/openapi.json.", "dim")
     screen.say("Ctrl-C ends everything.", "dim")

@@ -56,7 +56,8 @@ class AnthropicModel:
         except anthropic.APIStatusError as error:
             if error.status_code in _RETRIED:
                 raise Unavailable(f"the model's provider answered {error.status_code}", after_s=_hint(error)) from None
-            raise Rejected(f"the model's provider refused the request ({error.status_code})") from None
+            said = f": {_said(error)}" if prompt.model.partition("/")[0] == SCRIPTED else ""
+            raise Rejected(f"the model's provider refused the request ({error.status_code}){said}") from None
         except anthropic.APIError as error:
             raise Unavailable(f"the model's provider could not be reached ({type(error).__name__})") from None
         except ValueError:
@@ -119,6 +120,13 @@ def _whole(value: Any) -> Any:
     if isinstance(value, list):
         return [_whole(each) for each in value]
     return value
+
+
+def _said(error: Any) -> str:
+    """The scripted service's own words: a script is the owner's, and no provider's text is repeated."""
+    body = error.body if isinstance(error.body, dict) else {}
+    inner = body.get("error")
+    return str(inner.get("message", "")) if isinstance(inner, dict) else ""
 
 
 def _hint(error: Any) -> float | None:

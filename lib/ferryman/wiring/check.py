@@ -44,7 +44,10 @@ async def address(line: Line) -> Verdict:
 async def url(line: Line) -> Verdict:
     """{"tool", "url", "task", "dns"} -> whether the tool may call the URL, and all its addresses are public."""
     try:
-        place = allowed(str(line.get("tool", "http_get")), _text(line, "url"), _remit(line))
+        tool = str(line.get("tool", "http_get"))
+        if tool not in READERS:
+            raise Refused(refusal.unknown_tool(tool))
+        place = allowed(tool, _text(line, "url"), _remit(line))
         await validated(place.host, _Told(line.get("dns") or {}))
     except Refused as refused:
         return _refused(refused.refusal)
@@ -53,6 +56,7 @@ async def url(line: Line) -> Verdict:
 
 async def leak(line: Line) -> Verdict:
     """{"credentials", "request"} or {"credentials", "response"} -> whether a credential was found, and what would be shown."""
+    line["credentials"]  # without them there is nothing to look for, and every line would pass
     credentials = _credentials(line)
     scanner = Scanner(credentials)
     if "response" in line:

@@ -57,6 +57,10 @@ def integration_id(host: str) -> str:
     return (words if words[:1].isalpha() else f"host_{words}")[:ID_CHARACTERS_MAX]
 
 
+LEASE_S = "15"
+"""Shorter than in the cloud: a killed stack's executions go on soon after the next one is up."""
+
+
 def integration(host: str) -> dict[str, Any]:
     """The integration that a host of the user's own is approved by."""
     return {
@@ -84,6 +88,7 @@ def of(row: Mapping[str, Any], around: Surroundings) -> dict[str, str]:
         "FERRYMAN_QUEUE_CALLER": account(QUEUE_CALLER, around.project),
         "FERRYMAN_PRICES": json.dumps(prices),
         "FERRYMAN_INTEGRATIONS": json.dumps(integrations),
+        "FERRYMAN_LEASE_S": LEASE_S,
         **{name: caller[name] for name in PASSED_ON if caller.get(name)},
     }
     if row["name"] != MODEL_TALKER:
