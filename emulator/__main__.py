@@ -34,6 +34,7 @@ SERVE_ALL = "none"
 @click.option("--source", type=FOLDER, help="The folder with a folder for each function.")
 @click.option("--indexes", metavar="FILE|none", help="What declares Firestore's indexes (default: the shipped file).")
 @click.option("--permissions", type=click.Choice(["on", "off"]), default="on", help="Hold functions to what their rows grant.")
+@click.option("--limits", type=click.Choice(["on", "off"]), default="on", help="Refuse what is too large for production.")
 @click.option(
     "--firestore",
     type=click.Choice(["ours", "official", "external"]),
@@ -50,6 +51,7 @@ def main(
     source: Path | None,
     indexes: str | None,
     permissions: str,
+    limits: str,
     firestore: Backend,
     ready_file: Path | None,
 ) -> None:
@@ -68,6 +70,7 @@ def main(
             port=port,
             indexes=None if indexes == SERVE_ALL else Path(indexes or shipped("infra/firestore.indexes.json", INDEXES)),
             permissions=permissions == "on",
+            limits=limits == "on",
             firestore=firestore,
             firestore_host=os.environ.get("FIRESTORE_EMULATOR_HOST"),
         )

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import grpc
 
 from emulator.clock import Clock
-from emulator.firestore import Firestore
+from emulator.firestore import NONE, PRODUCTION, Firestore
 from emulator.firestore.official import find, official
 from emulator.plan import Plan
 from emulator.reading import Invalid
@@ -38,7 +38,7 @@ async def firestore(plan: Plan, *, clock: Clock, triggers: Triggers, events: int
     """
     if plan.firestore == "ours":
         path = plan.folder / "firestore.sqlite" if plan.durable else None
-        ours = Firestore(path=path, clock=clock.now, indexes=plan.indexes)
+        ours = Firestore(path=path, clock=clock.now, indexes=plan.indexes, limits=PRODUCTION if plan.limits else NONE)
         ours.watch(triggers.observe)
         await ours.start()
         try:

@@ -8,11 +8,11 @@ import grpc
 
 from .databases import Databases
 from .indexes import Indexes
-from .limits import PRODUCTION, SERVER_OPTIONS, Limits
+from .limits import NONE, PRODUCTION, SERVER_OPTIONS, Limits
 from .service import handler
 from .store import Change, Listener, Store, utcnow
 
-__all__ = ["PRODUCTION", "SERVER_OPTIONS", "Change", "Firestore", "Limits"]
+__all__ = ["NONE", "PRODUCTION", "SERVER_OPTIONS", "Change", "Firestore", "Limits"]
 
 
 class Firestore:

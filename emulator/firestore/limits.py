@@ -14,6 +14,9 @@ class Limits:
 
 PRODUCTION = Limits()
 
+NONE = Limits(document_bytes=64 << 20, transforms_per_document=1_000_000, request_bytes=64 << 20)
+"""No limit but what the wire takes."""
+
 MAP_DEPTH = 20
 RESOURCE_ID_BYTES = 1_500
 IN_VALUES = 30

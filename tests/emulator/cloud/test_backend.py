@@ -9,6 +9,7 @@ from pathlib import Path
 import grpc
 import httpx
 import pytest
+from google.api_core.exceptions import InvalidArgument
 from google.cloud.firestore import AsyncClient
 from google.cloud.secretmanager import SecretManagerServiceAsyncClient
 from google.cloud.secretmanager_v1.services.secret_manager_service.transports import SecretManagerServiceGrpcAsyncIOTransport
@@ -101,3 +102,15 @@ async def test_it_is_said_when_googles_emulator_is_not_there(
     monkeypatch.setattr(official, "SDK", tmp_path)
     with pytest.raises(Invalid, match="not installed here"):
         await Cloud(replace(plan, firestore="official")).__aenter__()
+
+
+@pytest.mark.parametrize("limits", [True, False])
+async def test_a_document_over_a_megabyte_is_refused_unless_the_limits_are_off(plan: Plan, limits: bool) -> None:
+    async with Cloud(replace(plan, limits=limits)) as cloud, connected(cloud.env["FIRESTORE_EMULATOR_HOST"]) as client:
+        document = client.document("large/one")
+        if limits:
+            with pytest.raises(InvalidArgument):
+                await document.set({"text": "x" * 1_100_000})
+        else:
+            await document.set({"text": "x" * 1_100_000})
+        assert (await document.get()).exists is not limits
