@@ -18,7 +18,8 @@ class Plan:
     id, the operator's gRPC port (0: a free one), the table of functions and the folder with their sources.
 
     `indexes` is the file that declares Firestore's indexes, None serves every query; `permissions` holds each function
-    to what its row grants; `limits` are production's on sizes. `firestore` is ours, or Google's emulator, or one that runs already at `firestore_host`.
+    to what its row grants; `limits` are production's on sizes. `firestore` is ours, or Google's emulator, or one that
+    runs already at `firestore_host`.
     """
 
     folder: Path
