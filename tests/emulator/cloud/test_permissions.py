@@ -71,8 +71,9 @@ def port_of(cloud: Cloud, name: str | None) -> int:
 
 
 async def code(channel: grpc.aio.Channel, method: str, request: bytes = b"") -> grpc.StatusCode:
-    """How a call ends; on the wire every one is a stream."""
-    call = channel.stream_stream(method)(iter([request]), timeout=30)
+    """How a call ends; on the wire every one is a stream. The request goes out whole and at once: the refusal of a call
+    comes before it is read, and a client that is still feeding one in would take that for its own fault."""
+    call = channel.unary_stream(method)(request, timeout=30)
     try:
         async for _ in call:
             break
