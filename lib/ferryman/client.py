@@ -114,6 +114,10 @@ class Client:
     async def models(self) -> list[Json]:
         return list((await self._ask("GET", "/v1/models"))["models"])
 
+    async def halt(self, *, on: bool) -> Json:
+        """Set the owner's kill switch; answers what stops their executions."""
+        return await self._ask("PUT" if on else "DELETE", "/v1/halt")
+
     async def me(self) -> Json:
         return await self._ask("GET", "/v1/me")
 

@@ -5,36 +5,39 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from decimal import Decimal
 from typing import Any, Protocol
 
 from ferryman.domain.address import Address
 from ferryman.domain.call import Ticket, ToolCall, ToolCallResult
 from ferryman.domain.credential import Sealed
 from ferryman.domain.execution import Execution, Opening, Status, Step
+from ferryman.domain.ledger import Entry
 from ferryman.domain.message import Block, Prompt, Reply
 from ferryman.domain.owner import Owner
+from ferryman.domain.purse import Insufficient as Insufficient
+from ferryman.domain.purse import Purse
 from ferryman.domain.remit import Remit
+from ferryman.domain.stale import Stale as Stale
 from ferryman.domain.task import Task
 from ferryman.domain.tool import Tool
 
 NOW = timedelta(0)
 
 
-class Stale(Exception):  # noqa: N818 - reads as the fact it states
-    """The lease has passed to another holder, or has expired: this write or call is not accepted."""
-
-
 class Unavailable(Exception):  # noqa: N818 - reads as the fact it states
-    """The other side could not answer now; trying again later is right. `after_s` is its own hint, in seconds."""
+    """The other side could not answer now; trying again later is right.
 
-    def __init__(self, message: str, *, after_s: float | None = None) -> None:
+    `after_s` is its own hint, in seconds; `lost` tells that it may have done what it was asked, without our hearing of it.
+    """
+
+    def __init__(self, message: str, *, after_s: float | None = None, lost: bool = False) -> None:
         super().__init__(message)
         self.after_s = after_s
+        self.lost = lost
 
 
-class Insufficient(Exception):  # noqa: N818 - reads as the fact it states
-    """The owner's credits of this month do not cover what was to be reserved; nothing was."""
+class Halted(Exception):  # noqa: N818 - reads as the fact it states
+    """A kill switch is on; the text says whose."""
 
 
 class Rejected(Exception):  # noqa: N818 - reads as the fact it states
@@ -91,10 +94,11 @@ class Credentials(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Turn:
-    """One turn's commit: the step, its tickets, what they leave the execution at."""
+    """One turn's commit: the step, its tickets, and what it moves in the ledger."""
 
     step: Step
     tickets: tuple[Ticket, ...]
+    entry: Entry | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,28 +108,45 @@ class Ending:
     status: Status
     output: str | None = field(default=None, repr=False)
     error: str | None = None
+    entry: Entry | None = None
 
 
 class Executions(Protocol):
     """Executions as the orchestrator and the API see them.
 
     A write takes the execution as its holder has it and raises `Stale` when that lease has moved on or run out. `claim` answers
-    the execution with a fresh lease and True, or the execution as it stands and False (terminal, or leased to another); it
-    raises KeyError for one that does not exist. `open` stores remit and step 0 and reserves `reserve` credits of the owner's
-    month, or raises `Insufficient`. `renew` moves the lease's end (a lease of zero gives it up) and answers the execution with
-    the cancel flag as it stands. `commit` stores the turn with the execution's counters, renews the lease and answers the
-    execution with that lease. `settle` answers the result that holds: the given one, or the one that was there before.
-    `finish` ends it and settles the reservation.
+    the execution with a fresh lease and True, or the execution as it stands and False (ended, gone on to a later slice, or
+    held by another); it raises KeyError for one that does not exist. `open` stores remit and step 0 and takes the opening's
+    credits from the purses of owner and task, or raises `Insufficient`. `renew` moves the lease's end and answers the execution
+    with the cancel flag as it stands; `ask` does so before a model call, and stores `asked` and `credits_held` unless the
+    execution was cancelled. Both raise `Halted` when a kill switch is on. `commit` stores the turn with the execution's
+    counters, renews the lease and answers the execution with that lease. `settle` answers the result that holds: the given one,
+    or the one that was there before. `give_up` ends the lease for whoever comes next, and stores `asked` and `credits_held`;
+    `hand_over` does so for the next slice, whose number it answers. `finish` ends the execution and gives the rest of the
+    reservation back.
     """
 
     async def create(self, execution: Execution) -> None: ...
     async def get(self, execution: str) -> Execution | None: ...
     async def list(self, owner: str, *, task: str | None = None, most: int = 50) -> Sequence[Execution]: ...
-    async def claim(self, execution: str, *, holder: str, now: datetime, lease: timedelta) -> tuple[Execution, bool]: ...
-    async def open(self, execution: Execution, opening: Opening, *, reserve: Decimal, now: datetime) -> None: ...
+    async def claim(
+        self,
+        execution: str,
+        *,
+        slice: int,  # noqa: A002 - the field's own word
+        holder: str,
+        now: datetime,
+        lease: timedelta,
+    ) -> tuple[Execution, bool]: ...
+    async def open(self, execution: Execution, opening: Opening, *, entry: Entry, now: datetime) -> None: ...
+    async def ask(self, execution: Execution, *, now: datetime, lease: timedelta) -> Execution: ...
     async def commit(self, execution: Execution, turn: Turn, *, now: datetime, lease: timedelta) -> Execution: ...
     async def renew(self, execution: Execution, *, now: datetime, lease: timedelta) -> Execution: ...
-    async def settle(self, execution: Execution, seq: int, result: ToolCallResult, *, now: datetime) -> ToolCallResult: ...
+    async def settle(
+        self, execution: Execution, seq: int, result: ToolCallResult, *, now: datetime, in_doubt: bool = False
+    ) -> ToolCallResult: ...
+    async def give_up(self, execution: Execution, *, now: datetime) -> None: ...
+    async def hand_over(self, execution: Execution, *, now: datetime) -> int: ...
     async def finish(self, execution: Execution, ending: Ending, *, now: datetime) -> None: ...
     async def cancel(self, execution: str, *, now: datetime) -> Execution | None: ...
     async def opening(self, execution: str) -> Opening | None: ...
@@ -134,28 +155,63 @@ class Executions(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Errand:
-    """What a tool function gets when it claims a ticket: the ticket, the frozen remit, the fresh credential versions."""
+class Summons:
+    """Which call a tool function is asked to carry; whatever else there is to know of it is believed as stored."""
 
+    execution: str
+    seq: int
+    epoch: int
+    task: str
+    owner: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Errand:
+    """What a tool function gets when it claims a ticket: the ticket, the frozen remit, the fresh credential versions.
+
+    `again` tells that an earlier attempt was sent and nobody knows what came of it; `mark` is the store's own.
+    """
+
+    summons: Summons
     ticket: Ticket
     remit: Remit
     versions: Mapping[str, int]
+    again: bool = False
+    mark: Any = field(default=None, repr=False, compare=False)
 
 
 class Tickets(Protocol):
     """Tickets as a tool function sees them.
 
-    `claim` moves intended to sent in one transaction that also reads execution and task; it raises `Stale` when the epoch is
-    not the current lease's, the lease has expired, the execution was cancelled or the ticket is already on its way; it
-    answers a settled ticket as it stands. `settle` records the result of one attempt, `release` that an attempt never sent
-    anything, so that the call may be claimed again. `scope` names the task of an execution
-    whose lease has this epoch, with the versions its credentials must have.
+    `claim` moves intended to sent in one transaction that also reads execution, task and kill switches; it raises `Stale` when
+    the epoch is not the current lease's, the lease has expired, the execution was cancelled or stopped, or the ticket is
+    already on its way; it answers a settled ticket as it stands, and a sent one whose deadline has passed `again`. `settle`
+    records the result of one attempt, `release` that an attempt never sent anything, so that the call may be claimed again.
+    `scope` names the task of an execution whose lease has this epoch, with the versions its credentials must have.
     """
 
-    async def claim(self, execution: str, seq: int, *, epoch: int, tool: str, now: datetime) -> Errand: ...
-    async def settle(self, execution: str, seq: int, *, attempt: int, result: ToolCallResult, now: datetime) -> None: ...
-    async def release(self, execution: str, seq: int, *, attempt: int) -> None: ...
+    async def claim(self, summons: Summons, *, tool: str, now: datetime) -> Errand: ...
+    async def settle(self, errand: Errand, result: ToolCallResult, *, now: datetime, in_doubt: bool = False) -> None: ...
+    async def release(self, errand: Errand) -> None: ...
     async def scope(self, execution: str, *, epoch: int, now: datetime) -> tuple[str, Mapping[str, int]]: ...
+
+
+class Halts(Protocol):
+    """The kill switches: each owner's own, and the operator's over the whole house (owner None).
+
+    `standing` answers what stops the executions of `owner`, in words, or None.
+    """
+
+    async def standing(self, owner: str) -> str | None: ...
+    async def put(self, owner: str | None, *, on: bool, now: datetime) -> None: ...
+
+
+class Ledger(Protocol):
+    """What became of the credits, as the executions' writes entered it."""
+
+    async def purse(self, purse: str) -> Purse: ...
+    async def of_execution(self, execution: str) -> Sequence[Entry]: ...
+    async def of_owner(self, owner: str, *, since: datetime, until: datetime) -> Sequence[Entry]: ...
 
 
 class Keys(Protocol):
@@ -165,9 +221,16 @@ class Keys(Protocol):
 
 
 class Queue(Protocol):
-    """The executions queue. Enqueuing the same execution and slice twice enqueues once."""
+    """The executions queue. Enqueuing the same execution and slice twice enqueues once; a `nudge` is one more delivery."""
 
-    async def enqueue(self, execution: str, *, slice: int, after: timedelta = NOW) -> None: ...  # noqa: A002 - the field's own word
+    async def enqueue(
+        self,
+        execution: str,
+        *,
+        slice: int,  # noqa: A002 - the field's own word
+        after: timedelta = NOW,
+        nudge: str = "",
+    ) -> None: ...
 
 
 class Model(Protocol):
@@ -179,7 +242,7 @@ class Model(Protocol):
 class Toolbox(Protocol):
     """Carries a journaled call to its tool and brings back the result. Raises `Stale` or `Unavailable`."""
 
-    async def run(self, tool: str, *, execution: str, seq: int, epoch: int) -> ToolCallResult: ...
+    async def run(self, tool: str, *, execution: Execution, seq: int) -> ToolCallResult: ...
 
 
 class Scanner(Protocol):
@@ -188,7 +251,7 @@ class Scanner(Protocol):
     Raises `Stale`, `Unavailable`, or `Rejected` when one of the task's credentials does not open.
     """
 
-    async def scan(self, execution: str, *, epoch: int, content: Sequence[Block]) -> Sequence[Block]: ...
+    async def scan(self, execution: Execution, content: Sequence[Block]) -> Sequence[Block]: ...
 
 
 class Registry(Protocol):

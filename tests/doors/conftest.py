@@ -15,6 +15,8 @@ import pytest
 
 from ferryman import ports
 from ferryman.local.executions import MemoryExecutions
+from ferryman.local.halts import MemoryHalts
+from ferryman.local.ledger import MemoryLedger
 from ferryman.local.memory import Memory
 from ferryman.local.owners import MemoryOwners
 from ferryman.local.queue import MemoryQueue
@@ -35,6 +37,8 @@ class Doors:
     credentials: ports.Credentials
     executions: ports.Executions
     tickets: ports.Tickets
+    ledger: ports.Ledger
+    halts: ports.Halts
     queue: ports.Queue
     waiting: Waiting
 
@@ -52,6 +56,8 @@ async def in_memory() -> AsyncIterator[Doors]:
         credentials=MemoryCredentials(memory),
         executions=MemoryExecutions(memory),
         tickets=MemoryTickets(memory),
+        ledger=MemoryLedger(memory),
+        halts=MemoryHalts(memory),
         queue=queue,
         waiting=waiting,
     )
@@ -67,6 +73,8 @@ async def on_google_cloud() -> AsyncIterator[Doors]:
     from emulator.tasks import CloudTasks
     from ferryman.gcp.clients import Clients
     from ferryman.gcp.executions import FirestoreExecutions
+    from ferryman.gcp.halts import FirestoreHalts
+    from ferryman.gcp.ledger import FirestoreLedger
     from ferryman.gcp.owners import FirestoreOwners
     from ferryman.gcp.queue import CloudTasksQueue
     from ferryman.gcp.tasks import FirestoreCredentials, FirestoreTasks
@@ -112,6 +120,8 @@ async def on_google_cloud() -> AsyncIterator[Doors]:
             credentials=FirestoreCredentials(clients),
             executions=FirestoreExecutions(clients),
             tickets=FirestoreTickets(clients),
+            ledger=FirestoreLedger(clients),
+            halts=FirestoreHalts(clients),
             queue=CloudTasksQueue(clients, settings),
             waiting=waiting,
         )

@@ -5,24 +5,27 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from decimal import Decimal
 
 import pytest
 
+from ferryman.domain import ledger
 from ferryman.domain.call import TicketState
 from ferryman.domain.execution import Execution, Lease, Status
-from ferryman.ports import Ending, Insufficient, Stale
+from ferryman.domain.purse import Purse
+from ferryman.domain.remit import Remit
+from ferryman.ports import Ending, Halted, Insufficient, Stale
 
 from .conftest import Doors
-from .values import EXECUTION, LATER, LEASE, NOW, OPENING, OWNER, REMIT, RESULT, TASK, TOO_LATE, counted, turn
+from .values import ENTRY, EXECUTION, LATER, LEASE, NOW, OPENING, OWNER, REMIT, RESULT, TASK, TOO_LATE, counted, turn
 
 DONE = Ending(status=Status.COMPLETED, output="done")
 
 
 async def claimed(doors: Doors) -> Execution:
     await doors.executions.create(EXECUTION)
-    execution, taken = await doors.executions.claim("exec_1", holder="h", now=NOW, lease=LEASE)
+    execution, taken = await doors.executions.claim("exec_1", slice=0, holder="h", now=NOW, lease=LEASE)
     assert taken
     return execution
 
@@ -31,7 +34,7 @@ async def opened(doors: Doors) -> Execution:
     await doors.owners.put(OWNER)
     await doors.tasks.create(TASK)
     execution = replace(await claimed(doors), remit=REMIT, events=1)
-    await doors.executions.open(execution, OPENING, reserve=Decimal(100), now=NOW)
+    await doors.executions.open(execution, OPENING, entry=ENTRY, now=NOW)
     return replace(execution, credits_reserved=Decimal(100))
 
 
@@ -66,13 +69,13 @@ async def test_a_queued_execution_is_claimed_once(doors: Doors) -> None:
     assert first == replace(
         EXECUTION, status=Status.RUNNING, started_at=NOW, lease=Lease(holder="h", epoch=1, expires_at=NOW + LEASE)
     )
-    assert await doors.executions.claim("exec_1", holder="i", now=LATER, lease=LEASE) == (first, False)
+    assert await doors.executions.claim("exec_1", slice=0, holder="i", now=LATER, lease=LEASE) == (first, False)
     assert await stored(doors) == first
 
 
 async def test_a_lease_that_has_run_out_passes_on_with_the_next_epoch(doors: Doors) -> None:
     await claimed(doors)
-    second, taken = await doors.executions.claim("exec_1", holder="i", now=TOO_LATE, lease=LEASE)
+    second, taken = await doors.executions.claim("exec_1", slice=0, holder="i", now=TOO_LATE, lease=LEASE)
     assert taken
     assert second.lease == Lease(holder="i", epoch=2, expires_at=TOO_LATE + LEASE)
     assert second.started_at == NOW
@@ -80,12 +83,12 @@ async def test_a_lease_that_has_run_out_passes_on_with_the_next_epoch(doors: Doo
 
 async def test_what_does_not_exist_is_not_claimed(doors: Doors) -> None:
     with pytest.raises(KeyError):
-        await doors.executions.claim("exec_1", holder="h", now=NOW, lease=LEASE)
+        await doors.executions.claim("exec_1", slice=0, holder="h", now=NOW, lease=LEASE)
 
 
 async def test_what_has_ended_is_not_claimed(doors: Doors) -> None:
     await doors.executions.finish(await opened(doors), DONE, now=LATER)
-    execution, taken = await doors.executions.claim("exec_1", holder="i", now=TOO_LATE, lease=LEASE)
+    execution, taken = await doors.executions.claim("exec_1", slice=0, holder="i", now=TOO_LATE, lease=LEASE)
     assert (execution.status, taken) == (Status.COMPLETED, False)
 
 
@@ -93,28 +96,84 @@ async def test_opening_keeps_the_remit_and_reserves_the_credits(doors: Doors) ->
     execution = await opened(doors)
     assert await stored(doors) == execution
     assert await doors.executions.opening("exec_1") == OPENING
-    assert await doors.owners.get("ann") == replace(OWNER, credits_reserved=Decimal(100))
+    for purse in ("owner:ann", "task:task_1"):
+        assert await doors.ledger.purse(purse) == Purse(id=purse, month="2026-11", credits_reserved=Decimal(100))
+    assert list(await doors.ledger.of_execution("exec_1")) == [ENTRY]
 
 
-@pytest.mark.parametrize(("left", "enough"), [(Decimal("100"), True), (Decimal("99.9999"), False)])
-async def test_no_more_is_reserved_than_the_month_has_left(doors: Doors, left: Decimal, enough: bool) -> None:
-    used = REMIT.plan.credits_per_month - left - 50
-    owner = replace(OWNER, credits_used=used, credits_reserved=Decimal(50))
-    await doors.owners.put(owner)
-    execution = replace(await claimed(doors), remit=REMIT)
+@pytest.mark.parametrize(("month", "enough"), [(Decimal(250), True), (Decimal("249.9999"), False)])
+@pytest.mark.parametrize("whose", ["plan", "task"])
+async def test_no_more_is_reserved_than_the_month_has_left(doors: Doors, whose: str, month: Decimal, enough: bool) -> None:
+    plan = replace(REMIT.plan, credits_per_month=month if whose == "plan" else Decimal(10_000))
+    remit = replace(REMIT, plan=plan, credits_per_month=month if whose == "task" else None)
+    await spend(doors, "exec_0", used=Decimal(50))  # and what the next one holds makes 150
+    await start(doors, "exec_2", remit=remit)
+    before = await doors.ledger.purse("owner:ann")
     if enough:
-        await doors.executions.open(execution, OPENING, reserve=Decimal(100), now=NOW)
+        await start(doors, "exec_3", remit=remit)
         return
     with pytest.raises(Insufficient):
-        await doors.executions.open(execution, OPENING, reserve=Decimal(100), now=NOW)
-    assert await doors.owners.get("ann") == owner
-    assert await doors.executions.opening("exec_1") is None
+        await start(doors, "exec_3", remit=remit)
+    assert await doors.ledger.purse("owner:ann") == before
+    assert (await doors.executions.opening("exec_3"), list(await doors.ledger.of_execution("exec_3"))) == (None, [])
 
 
 async def test_a_new_month_starts_with_nothing_used_and_what_runs_still_reserved(doors: Doors) -> None:
-    await doors.owners.put(replace(OWNER, month="2026-10", credits_used=Decimal(9_999), credits_reserved=Decimal(7)))
-    await doors.executions.open(replace(await claimed(doors), remit=REMIT), OPENING, reserve=Decimal(100), now=NOW)
-    assert await doors.owners.get("ann") == replace(OWNER, credits_used=Decimal(0), credits_reserved=Decimal(107))
+    await spend(doors, "exec_0", used=Decimal(50))
+    await start(doors, "exec_2")
+    await start(doors, "exec_3", now=NOW + timedelta(days=30))
+    assert await doors.ledger.purse("owner:ann") == Purse(id="owner:ann", month="2026-12", credits_reserved=Decimal(200))
+
+
+async def start(doors: Doors, name: str, *, remit: Remit = REMIT, now: datetime = NOW) -> Execution:
+    """An execution of the same task that is opened `now`, with 100 credits reserved."""
+    await doors.executions.create(replace(EXECUTION, id=name))
+    taken, _ = await doors.executions.claim(name, slice=0, holder="h", now=now, lease=LEASE)
+    execution = replace(taken, remit=remit)
+    await doors.executions.open(execution, OPENING, entry=ledger.reserved(execution, Decimal(100), at=now), now=now)
+    return replace(execution, credits_reserved=Decimal(100))
+
+
+async def spend(doors: Doors, name: str, *, used: Decimal) -> None:
+    """An execution of the same task that has ended, with `used` of its 100 credits spent."""
+    execution = replace(await start(doors, name), credits_used=used)
+    entry = ledger.released(execution, tokens=used, fees=Decimal(0), rest=100 - used, at=NOW)
+    await doors.executions.finish(execution, replace(DONE, entry=entry), now=NOW)
+
+
+async def test_what_was_asked_of_the_model_is_held_before_it_is_asked(doors: Doors) -> None:
+    execution = replace(await opened(doors), asked=1, credits_held=Decimal("7.25"))
+    after = await doors.executions.ask(execution, now=LATER, lease=LEASE)
+    assert after == replace(execution, lease=Lease(holder="h", epoch=1, expires_at=LATER + LEASE))
+    assert await stored(doors) == after
+
+
+async def test_nothing_is_held_for_an_execution_that_was_cancelled(doors: Doors) -> None:
+    execution = await opened(doors)
+    await doors.executions.cancel("exec_1", now=LATER)
+    assert (await doors.executions.ask(replace(execution, asked=1), now=LATER, lease=LEASE)).cancel_requested
+    assert (await stored(doors)).asked == 0
+
+
+@pytest.mark.parametrize("whose", [None, "ann"])
+async def test_a_kill_switch_stops_the_next_model_call_and_the_next_beat(doors: Doors, whose: str | None) -> None:
+    execution = await opened(doors)
+    await doors.halts.put(whose, on=True, now=NOW)
+    for write in (doors.executions.ask, doors.executions.renew):
+        with pytest.raises(Halted):
+            await write(execution, now=LATER, lease=LEASE)
+    await doors.halts.put(whose, on=False, now=NOW)
+    await doors.executions.ask(execution, now=LATER, lease=LEASE)
+
+
+async def test_the_next_slice_alone_may_go_on_with_what_was_handed_over(doors: Doors) -> None:
+    execution = replace(await opened(doors), asked=1, credits_held=Decimal(3))
+    assert await doors.executions.hand_over(execution, now=LATER) == 1
+    before = await stored(doors)
+    assert (before.slice, before.asked, before.credits_held) == (1, 1, Decimal(3))
+    assert await doors.executions.claim("exec_1", slice=0, holder="i", now=LATER, lease=LEASE) == (before, False)
+    after, taken = await doors.executions.claim("exec_1", slice=1, holder="i", now=LATER, lease=LEASE)
+    assert (after.epoch, taken) == (2, True)
 
 
 async def test_a_turn_is_kept_with_its_calls_and_renews_the_lease(doors: Doors) -> None:
@@ -151,8 +210,8 @@ async def test_renewing_moves_the_end_and_tells_of_a_cancel(doors: Doors) -> Non
 
 async def test_a_lease_that_is_given_up_can_be_taken_at_once(doors: Doors) -> None:
     execution = await opened(doors)
-    await doors.executions.renew(execution, now=LATER, lease=timedelta(0))
-    _, taken = await doors.executions.claim("exec_1", holder="i", now=LATER, lease=LEASE)
+    await doors.executions.give_up(execution, now=LATER)
+    _, taken = await doors.executions.claim("exec_1", slice=0, holder="i", now=LATER, lease=LEASE)
     assert taken
 
 
@@ -174,31 +233,41 @@ async def test_what_a_tool_answered_meanwhile_holds_against_the_holders_own_word
 async def test_the_next_holder_finds_the_unfinished_calls_under_its_own_epoch(doors: Doors) -> None:
     execution = await doors.executions.commit(await opened(doors), turn(), now=NOW, lease=LEASE)
     await doors.executions.settle(execution, 0, RESULT, now=NOW)
-    await doors.executions.claim("exec_1", holder="i", now=TOO_LATE, lease=LEASE)
+    await doors.executions.claim("exec_1", slice=0, holder="i", now=TOO_LATE, lease=LEASE)
     assert [ticket.epoch for ticket in await doors.executions.tickets("exec_1")] == [1, 2]
 
 
 async def test_the_end_is_recorded_and_the_reservation_settled(doors: Doors) -> None:
     execution = counted(await opened(doors))
-    await doors.executions.finish(execution, DONE, now=LATER)
+    rest = Decimal(100) - execution.credits_used
+    entry = ledger.released(execution, tokens=execution.credits_used, fees=Decimal(0), rest=rest, at=LATER)
+    await doors.executions.finish(execution, replace(DONE, entry=entry), now=LATER)
     assert await stored(doors) == replace(execution, status=Status.COMPLETED, output="done", completed_at=LATER, lease=None)
-    assert await doors.owners.get("ann") == replace(OWNER, credits_used=Decimal("1.625"), credits_reserved=Decimal(0))
+    for purse in ("owner:ann", "task:task_1"):
+        assert await doors.ledger.purse(purse) == Purse(id=purse, month="2026-11", credits_used=Decimal("0.125"))
+    entries = await doors.ledger.of_execution("exec_1")
+    assert ledger.balances(entries) == {"owner:ann": Decimal("-0.125"), "execution:exec_1": 0, "llm_tokens": Decimal("0.125")}
+    month = await doors.ledger.of_owner("ann", since=NOW, until=LATER)
+    assert list(month) == [ENTRY]
 
 
 @pytest.mark.parametrize("late", ["epoch", "time", "ended"])
-@pytest.mark.parametrize("write", ["open", "commit", "renew", "settle", "finish"])
+@pytest.mark.parametrize("write", ["open", "ask", "commit", "renew", "settle", "give_up", "hand_over", "finish"])
 async def test_no_write_is_taken_from_who_no_longer_holds_the_lease(doors: Doors, write: str, late: str) -> None:
     execution = await doors.executions.commit(await opened(doors), turn(), now=NOW, lease=LEASE)
     now = LATER
     if late == "epoch":
-        await doors.executions.claim("exec_1", holder="i", now=TOO_LATE, lease=LEASE)
+        await doors.executions.claim("exec_1", slice=0, holder="i", now=TOO_LATE, lease=LEASE)
     elif late == "time":
         now = TOO_LATE
     else:
         await doors.executions.finish(execution, DONE, now=LATER)
-    before = (await stored(doors), await doors.owners.get("ann"), list(await doors.executions.tickets("exec_1")))
+    before = (await stored(doors), await doors.ledger.purse("owner:ann"), list(await doors.executions.tickets("exec_1")))
     writes: dict[str, Callable[[], Awaitable[object]]] = {
-        "open": lambda: doors.executions.open(execution, OPENING, reserve=Decimal(1), now=now),
+        "open": lambda: doors.executions.open(execution, OPENING, entry=ENTRY, now=now),
+        "ask": lambda: doors.executions.ask(execution, now=now, lease=LEASE),
+        "give_up": lambda: doors.executions.give_up(execution, now=now),
+        "hand_over": lambda: doors.executions.hand_over(execution, now=now),
         "commit": lambda: doors.executions.commit(execution, turn(2, first=2), now=now, lease=LEASE),
         "renew": lambda: doors.executions.renew(execution, now=now, lease=LEASE),
         "settle": lambda: doors.executions.settle(execution, 0, RESULT, now=now),
@@ -206,7 +275,8 @@ async def test_no_write_is_taken_from_who_no_longer_holds_the_lease(doors: Doors
     }
     with pytest.raises(Stale):
         await writes[write]()
-    assert before == (await stored(doors), await doors.owners.get("ann"), list(await doors.executions.tickets("exec_1")))
+    tickets = list(await doors.executions.tickets("exec_1"))
+    assert before == (await stored(doors), await doors.ledger.purse("owner:ann"), tickets)
     assert len(await doors.executions.steps("exec_1")) == 1
 
 
@@ -231,7 +301,7 @@ async def test_what_does_not_exist_is_not_cancelled(doors: Doors) -> None:
 
 async def test_of_many_who_claim_at_once_one_gets_it(doors: Doors) -> None:
     await doors.executions.create(EXECUTION)
-    claims = (doors.executions.claim("exec_1", holder=str(each), now=NOW, lease=LEASE) for each in range(8))
+    claims = (doors.executions.claim("exec_1", slice=0, holder=str(each), now=NOW, lease=LEASE) for each in range(8))
     assert [taken for _, taken in await asyncio.gather(*claims)].count(True) == 1
     lease = (await stored(doors)).lease
     assert lease is not None
@@ -239,11 +309,5 @@ async def test_of_many_who_claim_at_once_one_gets_it(doors: Doors) -> None:
 
 
 async def test_what_is_reserved_at_once_is_all_counted(doors: Doors) -> None:
-    await doors.owners.put(OWNER)
-    held = []
-    for number in range(6):
-        await doors.executions.create(replace(EXECUTION, id=f"exec_{number}"))
-        execution, _ = await doors.executions.claim(f"exec_{number}", holder="h", now=NOW, lease=LEASE)
-        held.append(replace(execution, remit=REMIT))
-    await asyncio.gather(*(doors.executions.open(each, OPENING, reserve=Decimal(10), now=NOW) for each in held))
-    assert await doors.owners.get("ann") == replace(OWNER, credits_reserved=Decimal(60))
+    await asyncio.gather(*(start(doors, f"exec_{number}") for number in range(6)))
+    assert (await doors.ledger.purse("owner:ann")).credits_reserved == 600

@@ -13,7 +13,7 @@ from ferryman.ports import Errand, Stale
 
 from .conftest import Doors
 from .test_executions import claimed, opened
-from .values import LATER, LEASE, NOW, REMIT, RESULT, TASK, TOO_LATE, sealed, turn
+from .values import LATER, LEASE, NOW, REMIT, RESULT, TASK, TOO_LATE, sealed, summons, turn
 
 
 async def journaled(doors: Doors) -> None:
@@ -24,24 +24,23 @@ async def journaled(doors: Doors) -> None:
 
 async def test_a_call_is_claimed_with_all_it_needs(doors: Doors) -> None:
     await journaled(doors)
-    errand = await doors.tickets.claim("exec_1", 0, epoch=1, tool="api_call", now=LATER)
+    errand = await doors.tickets.claim(summons(0), tool="api_call", now=LATER)
     sent = replace(turn().tickets[0], state=TicketState.SENT, attempt=1, sent_at=LATER, deadline=LATER + timedelta(seconds=35))
-    assert errand == Errand(ticket=sent, remit=REMIT, versions={"A": 1})
+    assert errand == Errand(summons=summons(), ticket=sent, remit=REMIT, versions={"A": 1})
     assert next(iter(await doors.executions.tickets("exec_1"))) == sent
 
 
 async def test_a_call_is_claimed_once_whatever_is_delivered_twice(doors: Doors) -> None:
     await journaled(doors)
-    await doors.tickets.claim("exec_1", 0, epoch=1, tool="api_call", now=LATER)
+    await doors.tickets.claim(summons(0), tool="api_call", now=LATER)
     with pytest.raises(Stale):
-        await doors.tickets.claim("exec_1", 0, epoch=1, tool="api_call", now=LATER)
+        await doors.tickets.claim(summons(0), tool="api_call", now=LATER)
 
 
 async def test_a_settled_call_is_answered_as_it_stands(doors: Doors) -> None:
     await journaled(doors)
-    await doors.tickets.claim("exec_1", 0, epoch=1, tool="api_call", now=NOW)
-    await doors.tickets.settle("exec_1", 0, attempt=1, result=RESULT, now=LATER)
-    errand = await doors.tickets.claim("exec_1", 0, epoch=1, tool="api_call", now=LATER)
+    await doors.tickets.settle(await doors.tickets.claim(summons(0), tool="api_call", now=NOW), RESULT, now=LATER)
+    errand = await doors.tickets.claim(summons(0), tool="api_call", now=LATER)
     assert (errand.ticket.state, errand.ticket.result, errand.ticket.settled_at) == (TicketState.SETTLED, RESULT, LATER)
     assert errand.ticket.attempt == 1
 
@@ -49,78 +48,117 @@ async def test_a_settled_call_is_answered_as_it_stands(doors: Doors) -> None:
 @pytest.mark.parametrize("attempt", [0, 2])
 async def test_another_attempts_result_changes_nothing(doors: Doors, attempt: int) -> None:
     await journaled(doors)
-    before = (await doors.tickets.claim("exec_1", 0, epoch=1, tool="api_call", now=NOW)).ticket
-    await doors.tickets.settle("exec_1", 0, attempt=attempt, result=RESULT, now=LATER)
-    assert next(iter(await doors.executions.tickets("exec_1"))) == before
+    errand = await doors.tickets.claim(summons(0), tool="api_call", now=NOW)
+    other = replace(errand, ticket=replace(errand.ticket, attempt=attempt), mark=NOW - timedelta(days=400))
+    await doors.tickets.settle(other, RESULT, now=LATER)
+    assert next(iter(await doors.executions.tickets("exec_1"))) == errand.ticket
 
 
 async def test_a_settled_call_is_not_settled_again(doors: Doors) -> None:
     await journaled(doors)
-    await doors.tickets.claim("exec_1", 0, epoch=1, tool="api_call", now=NOW)
-    await doors.tickets.settle("exec_1", 0, attempt=1, result=RESULT, now=LATER)
-    await doors.tickets.settle("exec_1", 0, attempt=1, result=replace(RESULT, content="other"), now=LATER)
+    errand = await doors.tickets.claim(summons(0), tool="api_call", now=NOW)
+    await doors.tickets.settle(errand, RESULT, now=LATER)
+    await doors.tickets.settle(errand, replace(RESULT, content="other"), now=LATER)
     assert next(iter(await doors.executions.tickets("exec_1"))).result == RESULT
 
 
 async def test_a_call_that_was_given_back_can_be_claimed_again(doors: Doors) -> None:
     await journaled(doors)
-    await doors.tickets.claim("exec_1", 0, epoch=1, tool="api_call", now=NOW)
-    await doors.tickets.release("exec_1", 0, attempt=1)
-    errand = await doors.tickets.claim("exec_1", 0, epoch=1, tool="api_call", now=LATER)
+    await doors.tickets.release(await doors.tickets.claim(summons(0), tool="api_call", now=NOW))
+    errand = await doors.tickets.claim(summons(0), tool="api_call", now=LATER)
     assert (errand.ticket.attempt, errand.ticket.sent_at) == (2, LATER)
 
 
 async def test_only_the_attempt_under_way_can_be_given_back(doors: Doors) -> None:
     await journaled(doors)
-    await doors.tickets.claim("exec_1", 0, epoch=1, tool="api_call", now=NOW)
-    await doors.tickets.release("exec_1", 0, attempt=2)
+    errand = await doors.tickets.claim(summons(0), tool="api_call", now=NOW)
+    await doors.tickets.release(replace(errand, ticket=replace(errand.ticket, attempt=2)))
     with pytest.raises(Stale):
-        await doors.tickets.claim("exec_1", 0, epoch=1, tool="api_call", now=NOW)
+        await doors.tickets.claim(summons(0), tool="api_call", now=NOW)
 
 
 async def test_a_call_of_another_epoch_tool_or_number_is_not_claimed(doors: Doors) -> None:
     await journaled(doors)
     for seq, epoch, tool in ((0, 0, "api_call"), (0, 2, "api_call"), (0, 1, "http_get"), (2, 1, "api_call")):
         with pytest.raises(Stale):
-            await doors.tickets.claim("exec_1", seq, epoch=epoch, tool=tool, now=LATER)
+            await doors.tickets.claim(summons(seq, epoch=epoch), tool=tool, now=LATER)
     with pytest.raises(Stale):
-        await doors.tickets.claim("exec_2", 0, epoch=1, tool="api_call", now=LATER)
+        await doors.tickets.claim(summons(0, execution="exec_2"), tool="api_call", now=LATER)
 
 
 async def test_a_call_is_not_claimed_when_the_lease_has_run_out(doors: Doors) -> None:
     await journaled(doors)
     with pytest.raises(Stale):
-        await doors.tickets.claim("exec_1", 0, epoch=1, tool="api_call", now=TOO_LATE)
+        await doors.tickets.claim(summons(0), tool="api_call", now=TOO_LATE)
 
 
 async def test_a_call_is_not_claimed_of_an_execution_that_was_not_opened(doors: Doors) -> None:
     await doors.tasks.create(TASK)
     await doors.executions.commit(await claimed(doors), turn(), now=NOW, lease=LEASE)
     with pytest.raises(Stale):
-        await doors.tickets.claim("exec_1", 0, epoch=1, tool="api_call", now=LATER)
+        await doors.tickets.claim(summons(0), tool="api_call", now=LATER)
 
 
-@pytest.mark.parametrize("fact", ["cancelled", "disabled", "deleted"])
+@pytest.mark.parametrize("fact", ["cancelled", "disabled", "deleted", "halted", "house halted"])
 async def test_a_call_is_not_claimed_once_the_owner_has_changed_their_mind(doors: Doors, fact: str) -> None:
     await journaled(doors)
     if fact == "cancelled":
         await doors.executions.cancel("exec_1", now=NOW)
+    elif "halted" in fact:
+        await doors.halts.put(None if "house" in fact else "ann", on=True, now=NOW)
     elif fact == "disabled":
         await doors.tasks.update(replace(TASK, enabled=False), ["enabled"], since=TASK.updated_at)
     else:
         await doors.tasks.delete("task_1")
     with pytest.raises(Stale):
-        await doors.tickets.claim("exec_1", 0, epoch=1, tool="api_call", now=LATER)
+        await doors.tickets.claim(summons(0), tool="api_call", now=LATER)
     assert next(iter(await doors.executions.tickets("exec_1"))).state is TicketState.INTENDED
 
 
 async def test_the_next_holder_claims_what_was_only_meant(doors: Doors) -> None:
     await journaled(doors)
-    await doors.executions.claim("exec_1", holder="i", now=TOO_LATE, lease=LEASE)
+    await doors.executions.claim("exec_1", slice=0, holder="i", now=TOO_LATE, lease=LEASE)
     with pytest.raises(Stale):
-        await doors.tickets.claim("exec_1", 0, epoch=1, tool="api_call", now=TOO_LATE)
-    errand = await doors.tickets.claim("exec_1", 0, epoch=2, tool="api_call", now=TOO_LATE)
+        await doors.tickets.claim(summons(0), tool="api_call", now=TOO_LATE)
+    errand = await doors.tickets.claim(summons(0, epoch=2), tool="api_call", now=TOO_LATE)
     assert (errand.ticket.epoch, errand.ticket.attempt) == (2, 1)
+
+
+async def test_a_sent_call_can_be_claimed_again_when_its_deadline_has_passed_and_not_before(doors: Doors) -> None:
+    await journaled(doors)
+    first = await doors.tickets.claim(summons(0), tool="api_call", now=NOW)
+    deadline = first.ticket.deadline
+    assert deadline is not None
+    with pytest.raises(Stale):
+        await doors.tickets.claim(summons(0), tool="api_call", now=deadline - timedelta(seconds=1))
+    errand = await doors.tickets.claim(summons(0), tool="api_call", now=deadline)
+    assert (errand.again, errand.ticket.attempt, errand.ticket.sent_at) == (True, 2, NOW)
+
+
+async def test_what_an_overtaken_attempt_learned_changes_nothing(doors: Doors) -> None:
+    await journaled(doors)
+    first = await doors.tickets.claim(summons(0), tool="api_call", now=NOW)
+    assert first.ticket.deadline is not None
+    second = await doors.tickets.claim(summons(0), tool="api_call", now=first.ticket.deadline)
+    await doors.tickets.settle(first, RESULT, now=first.ticket.deadline)
+    assert next(iter(await doors.executions.tickets("exec_1"))) == second.ticket
+
+
+async def test_a_call_that_was_sent_under_an_earlier_lease_is_still_settled_by_its_attempt(doors: Doors) -> None:
+    await journaled(doors)
+    errand = await doors.tickets.claim(summons(0), tool="api_call", now=NOW)
+    await doors.executions.claim("exec_1", slice=0, holder="i", now=TOO_LATE, lease=LEASE)
+    await doors.tickets.settle(errand, RESULT, now=TOO_LATE, in_doubt=True)
+    ticket = next(iter(await doors.executions.tickets("exec_1")))
+    assert (ticket.result, ticket.in_doubt) == (RESULT, True)
+
+
+@pytest.mark.parametrize("wrong", [{"task": "task_2"}, {"owner": "bob"}])
+async def test_a_call_is_not_claimed_under_another_task_or_owner(doors: Doors, wrong: dict[str, str]) -> None:
+    await journaled(doors)
+    await doors.tasks.create(replace(TASK, id="task_2"))
+    with pytest.raises(Stale):
+        await doors.tickets.claim(summons(0, **wrong), tool="api_call", now=LATER)
 
 
 async def test_the_scope_is_told_to_the_holders_epoch_alone(doors: Doors) -> None:
@@ -133,6 +171,6 @@ async def test_the_scope_is_told_to_the_holders_epoch_alone(doors: Doors) -> Non
 
 async def test_of_many_who_claim_a_call_at_once_one_gets_it(doors: Doors) -> None:
     await journaled(doors)
-    claims = (doors.tickets.claim("exec_1", 0, epoch=1, tool="api_call", now=LATER) for _ in range(8))
+    claims = (doors.tickets.claim(summons(0), tool="api_call", now=LATER) for _ in range(8))
     got = await asyncio.gather(*claims, return_exceptions=True)
     assert [type(each) for each in got if not isinstance(each, Stale)] == [Errand]

@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
+from ferryman.domain import ledger
 from ferryman.domain.call import Ticket, ToolCallResult
 from ferryman.domain.credential import AuthType, Label, Sealed
 from ferryman.domain.execution import Execution, Opening, Step
@@ -16,14 +17,14 @@ from ferryman.domain.rate import ExecutionRateState
 from ferryman.domain.remit import Remit
 from ferryman.domain.task import Task
 from ferryman.domain.usage import Usage
-from ferryman.ports import Turn
+from ferryman.ports import Summons, Turn
 
 NOW = datetime(2026, 11, 21, 12, 0, 0, 123_000, tzinfo=UTC)
 LEASE = timedelta(seconds=120)
 LATER = NOW + timedelta(seconds=10)
 TOO_LATE = NOW + LEASE
 
-OWNER = Owner(id="ann", plan="guru", month="2026-11", credits_used=Decimal("1.5"), created_at=NOW)
+OWNER = Owner(id="ann", plan="guru", created_at=NOW)
 TASK = Task(
     id="task_1",
     owner="ann",
@@ -59,6 +60,7 @@ OPENING = Opening(
     max_credits=Decimal(100),
     started_at=NOW,
 )
+ENTRY = ledger.reserved(EXECUTION, Decimal(100), at=NOW)
 RESULT = ToolCallResult(
     tool="api_call",
     content="<tool_response>ü</tool_response>",
@@ -69,6 +71,11 @@ RESULT = ToolCallResult(
     response_size_bytes=3,
     latency_ms=1.25,
 )
+
+
+def summons(seq: int = 0, *, epoch: int = 1, execution: str = "exec_1", task: str = "task_1", owner: str = "ann") -> Summons:
+    """What the orchestrator asks of a tool function for a call of `EXECUTION`."""
+    return Summons(execution=execution, seq=seq, epoch=epoch, task=task, owner=owner)
 
 
 def sealed(version: int = 1, name: str = "A", task: str = "task_1") -> Sealed:

@@ -17,6 +17,10 @@ HOST = "api.coingecko.com"
 CLOSED = ("orchestrator", "on_execution", "api_call", "http_get", "http_post", "webhook")
 
 
+CALL = {"execution": "exec_1", "call": 0, "epoch": 1, "task": "task_1", "owner": "ann"}
+"""What the orchestrator asks of a tool function."""
+
+
 def part(value: Mapping[str, Any] | bytes) -> str:
     raw = value if isinstance(value, bytes) else json.dumps(value).encode()
     return base64.urlsafe_b64encode(raw).rstrip(b"=").decode()
@@ -47,7 +51,7 @@ async def post(url: str, bearer: str | None, body: Mapping[str, Any]) -> httpx.R
 
 @pytest.mark.parametrize("function", [name for name in CLOSED if name != "on_execution"])
 async def test_a_call_without_a_token_is_refused(journey: Journey, function: str) -> None:
-    body = {"execution": "exec_1", "slice": 0} if function == "orchestrator" else {"execution": "exec_1", "call": 0, "epoch": 1}
+    body = {"execution": "exec_1", "slice": 0} if function == "orchestrator" else CALL
     answer = await post(journey.stack["functions"][function], None, body)
     assert (answer.status_code, answer.headers["content-type"]) == (401, "application/problem+json")
 
@@ -55,13 +59,13 @@ async def test_a_call_without_a_token_is_refused(journey: Journey, function: str
 async def test_a_token_signed_by_nobody_is_refused(journey: Journey) -> None:
     url = journey.stack["functions"]["http_get"]
     bearer = forged(url, f"ferryman-orchestrator@{journey.stack['project']}.iam.gserviceaccount.com")
-    assert (await post(url, bearer, {"execution": "exec_1", "call": 0, "epoch": 1})).status_code == 401
+    assert (await post(url, bearer, CALL)).status_code == 401
 
 
 async def test_a_token_for_another_function_is_refused(journey: Journey) -> None:
     functions = journey.stack["functions"]
     bearer = await token(journey, "orchestrator", functions["api_call"])
-    assert (await post(functions["http_get"], bearer, {"execution": "exec_1", "call": 0, "epoch": 1})).status_code == 401
+    assert (await post(functions["http_get"], bearer, CALL)).status_code == 401
 
 
 async def test_a_token_of_an_account_that_may_not_call_is_refused(journey: Journey) -> None:
@@ -78,6 +82,8 @@ async def test_even_the_orchestrator_cannot_send_a_call_twice(journey: Journey) 
     record = await journey.run(task)
     url = journey.stack["functions"]["http_get"]
     bearer = await token(journey, "orchestrator", url)
-    answer = await post(url, bearer, {"execution": record["execution_id"], "call": 0, "epoch": 1})
+    answer = await post(
+        url, bearer, {**CALL, "execution": record["execution_id"], "task": task, "owner": (await journey.client.me())["owner"]}
+    )
     assert answer.status_code == 409
     assert len(await journey.received(HOST)) == 1

@@ -21,16 +21,17 @@ from ferryman.domain.task import Task
 from ferryman.domain.usage import Usage
 from ferryman.local.clock import START, HandClock
 from ferryman.local.executions import MemoryExecutions
+from ferryman.local.halts import MemoryHalts
 from ferryman.local.log import KeptLog
 from ferryman.local.memory import Memory
 from ferryman.local.model import ScriptedModel
 from ferryman.local.owners import MemoryOwners
+from ferryman.local.queue import MemoryQueue
 from ferryman.local.tasks import MemoryCredentials, MemoryTasks
 from ferryman.local.tickets import MemoryTickets
 from ferryman.loop.house import House
-from ferryman.loop.opening import epoch_of
 from ferryman.loop.run import deliver
-from ferryman.ports import Crossing
+from ferryman.ports import Crossing, Summons
 from ferryman.tools.registry import ToolRegistry
 
 TASK = Task(
@@ -69,6 +70,7 @@ class Stage:
     memory: Memory = field(default_factory=Memory)
     clock: HandClock = field(default_factory=HandClock)
     log: KeptLog = field(default_factory=KeptLog)
+    queue: MemoryQueue = field(default_factory=MemoryQueue)
     model: ScriptedModel = field(default_factory=lambda: ScriptedModel([]))
     carried: list[Ticket] = field(default_factory=list)
     scanned: list[Sequence[Any]] = field(default_factory=list)
@@ -103,6 +105,8 @@ class Stage:
             tasks=MemoryTasks(self.memory),
             credentials=MemoryCredentials(self.memory),
             executions=MemoryExecutions(self.memory),
+            halts=MemoryHalts(self.memory),
+            queue=self.queue,
             model=self.model,
             scanner=self,
             registry=ToolRegistry(self._carry),
@@ -113,28 +117,30 @@ class Stage:
             plans=PLANS,
             integrations=catalog.load(),
             lease=timedelta(minutes=2),
+            slice=timedelta(minutes=29),
             patience=timedelta(minutes=25),
         )
 
     async def _carry(self, call: ToolCall, crossing: Crossing) -> ToolCallResult:
-        now, seq, epoch = self.clock.now(), crossing.ticket.seq, epoch_of(crossing.execution)
-        errand = await self.tickets.claim("e", seq, epoch=epoch, tool=call.name, now=now)
+        now, seq, epoch = self.clock.now(), crossing.ticket.seq, crossing.execution.epoch
+        summons = Summons(execution="e", seq=seq, epoch=epoch, task="t", owner="o")
+        errand = await self.tickets.claim(summons, tool=call.name, now=now)
         self.carried.append(errand.ticket)
         result = self.on_call(errand.ticket)
         if isinstance(result, Exception):
             raise result
-        await self.tickets.settle("e", seq, attempt=errand.ticket.attempt, result=result, now=now)
+        await self.tickets.settle(errand, result, now=now)
         crossing.carried = True
         return result
 
-    async def scan(self, execution: str, *, epoch: int, content: Sequence[Any]) -> Sequence[Any]:
+    async def scan(self, execution: Execution, content: Sequence[Any]) -> Sequence[Any]:
         self.scanned.append(content)
         return self.on_scan(content)
 
     async def run(self, *script: Reply | Exception) -> bool:
         if script:
             self.model = ScriptedModel(script)
-        return await deliver(self.house(), "e", holder="h")
+        return await deliver(self.house(), "e", slice=self.execution.slice, holder="h")
 
 
 def redacted(content: Sequence[Any]) -> Sequence[Any]:

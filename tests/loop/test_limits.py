@@ -41,7 +41,7 @@ async def test_the_twenty_first_call_of_an_execution_is_answered_by_guru_with_th
 
 async def test_the_limit_is_checked_before_the_arguments_are_even_read(stage):
     guru(stage)
-    await stage.run(says("", *[("api_call", {})] * 11), says("done"))
+    await stage.run(says("", *[("api_call", {"url": number}) for number in range(11)]), says("done"))
     assert stage.results[10].block_reason == "rate_limited"
 
 
@@ -68,8 +68,29 @@ async def test_the_limits_hold_over_an_interruption(stage):
 
 
 async def test_a_refused_call_is_described_by_what_it_asked_for(stage):
-    await stage.run(
-        says("", *[("api_call", {"url": "https://a.test/", "method": "post", "credential": "KEY"})] * 21), says("done")
-    )
+    asked = [("api_call", {"url": f"https://a.test/{n}", "method": "post", "credential": "KEY"}) for n in range(21)]
+    await stage.run(says("", *asked), says("done"))
     result = stage.results[20]
-    assert (result.url, result.method, result.credential_used) == ("https://a.test/", "POST", "KEY")
+    assert (result.url, result.method, result.credential_used) == ("https://a.test/20", "POST", "KEY")
+
+
+async def test_the_third_of_the_same_calls_is_refused_whatever_order_its_arguments_are_in(stage):
+    same = [("http_get", {"url": "https://a.test/", "headers": {}}), ("http_get", {"headers": {}, "url": "https://a.test/"})]
+    await stage.run(says("", *same), says("", same[0]), says("", same[1]), says("done"))
+    assert [result.block_reason for result in stage.results] == [None, None, "repeated_call", "repeated_call"]
+    assert len(stage.carried) == 2
+
+
+async def test_a_call_may_be_made_again_when_ten_others_have_been_made_since(stage):
+    same, others = ("http_get", {"url": "https://a.test/"}), [("http_get", {"url": f"https://a.test/{n}"}) for n in range(9)]
+    await stage.run(says("", same, same, *others, same), says("done"))
+    assert {result.block_reason for result in stage.results} == {None}
+
+
+async def test_the_same_calls_are_counted_over_an_interruption(stage):
+    from ferryman.ports import Unavailable
+
+    same = ("http_get", {"url": "https://a.test/"})
+    await stage.run(says("", same, same), Unavailable("busy"))
+    await stage.run(says("", same), says("done"))
+    assert stage.results[2].block_reason == "repeated_call"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import timedelta
 
 from ferryman.domain.call import Ticket, TicketState, ToolCallResult
 from ferryman.domain.execution import Status
@@ -26,24 +27,27 @@ async def test_a_settled_call_is_replayed_and_not_carried_again(stage):
     stage.on_call = lambda ticket: ToolCallResult(ticket.tool, "again", response_status=200)
     stage.clock.turn(60)
     await stage.run(says("done"))
-    assert [ticket.seq for ticket in stage.carried] == [0, 1]
-    assert stage.results[0].content == "first"
+    assert [ticket.seq for ticket in stage.carried] == [0, 1, 1]
+    assert [result.content for result in stage.results] == ["first", "again"]
 
 
 async def test_a_call_that_was_sent_and_never_answered_is_waited_for(stage):
     stage.on_call = lambda ticket: Unavailable("gone")
     assert not await stage.run(fetches())
-    assert not await stage.run(says("never"))
-    assert stage.execution.status is Status.RUNNING
+    assert await stage.run(says("never"))
+    assert (stage.execution.status, len(stage.carried)) == (Status.RUNNING, 1)
+    waiting = stage.queue.take()
+    assert (waiting.slice, waiting.after) == (1, timedelta(seconds=35))
 
 
-async def test_after_its_deadline_such_a_call_is_in_doubt_and_not_repeated(stage):
+async def test_after_its_deadline_such_a_call_goes_to_its_tool_again_which_knows_whether_it_may_be_repeated(stage):
     stage.on_call = lambda ticket: Unavailable("gone")
     await stage.run(fetches())
     stage.clock.turn(60)
+    stage.on_call = lambda ticket: ToolCallResult(ticket.tool, "in doubt")
     assert await stage.run(says("done"))
-    assert len(stage.carried) == 1
-    assert stage.results[0].content.startswith("Error: outcome unknown")
+    assert [ticket.attempt for ticket in stage.carried] == [1, 2]
+    assert stage.results[0].content == "in doubt"
 
 
 async def test_credits_and_audit_rows_are_counted_once_over_an_interruption(stage):

@@ -9,6 +9,8 @@ import pytest
 
 from ferryman.domain.call import TicketState, ToolCallResult
 from ferryman.domain.execution import Lease, Status
+from ferryman.domain.purse import Purse
+from ferryman.loop.run import deliver
 from ferryman.ports import Rejected, Unavailable
 from tests.loop.conftest import fetches, says
 
@@ -104,8 +106,7 @@ async def test_a_finished_execution_is_not_run_again(stage):
 
 
 async def test_an_execution_that_does_not_exist_is_forgotten(stage):
-    del stage.memory.executions["e"]
-    assert await stage.run()
+    assert await deliver(stage.house(), "another", slice=0, holder="h")
 
 
 async def test_an_execution_under_another_lease_is_to_be_delivered_again(stage):
@@ -142,18 +143,17 @@ async def test_a_plan_that_cannot_run_tasks_fails_the_execution(stage):
 
 
 async def test_too_few_credits_this_month_fail_the_execution(stage):
-    owner = stage.memory.owners["o"]
-    spent = owner.__class__(id="o", plan="pro", month="2026-11", credits_used=Decimal(54_950), created_at=owner.created_at)
-    stage.memory.owners["o"] = spent
+    spent = Purse(id="owner:o", month="2026-11", credits_used=Decimal(54_950))
+    stage.memory.purses["owner:o"] = spent
     await stage.run()
-    assert stage.execution.error == "100 credits are not left this month on plan pro"
-    assert stage.memory.owners["o"].credits_reserved == 0
+    assert stage.execution.error == "100 credits are not left this month of the 55000 of plan pro"
+    assert stage.memory.purses["owner:o"] == spent
 
 
 async def test_what_was_reserved_is_released_and_what_was_used_is_charged(stage):
     await stage.run(says("done"))
-    owner = stage.memory.owners["o"]
-    assert (owner.credits_reserved, owner.credits_used) == (0, stage.execution.credits_used)
+    for purse in (stage.memory.purses["owner:o"], stage.memory.purses["task:t"]):
+        assert (purse.credits_reserved, purse.credits_used) == (0, stage.execution.credits_used)
 
 
 async def test_a_model_call_the_credits_do_not_cover_is_not_made(stage):
@@ -253,11 +253,12 @@ async def test_a_fault_amid_the_calls_still_counts_those_that_were_sent(stage):
         return RuntimeError("ours") if ticket.seq == 1 else ToolCallResult(ticket.tool, "first", response_status=200)
 
     stage.on_call = on_call
-    assert not await stage.run(fetches(3))
+    await stage.run(fetches(3))
     stage.clock.turn(60)
+    stage.on_call = lambda ticket: ToolCallResult(ticket.tool, "then", response_status=200)
     assert await stage.run(says("done"))
-    assert [row.block_reason for row in stage.execution.tool_calls] == [None, None, None]
-    assert (stage.execution.tool_calls_total, len(stage.carried)) == (3, 3)
+    assert [row.content for row in stage.execution.tool_calls] == ["first", "then", "then"]
+    assert (stage.execution.tool_calls_total, [ticket.seq for ticket in stage.carried]) == (3, [0, 1, 1, 2])
 
 
 async def test_a_record_that_cannot_be_written_whole_is_written_in_short(stage):

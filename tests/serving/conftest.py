@@ -15,6 +15,8 @@ from ferryman.domain.owner import Owner
 from ferryman.domain.plan import PLANS
 from ferryman.local.clock import START, CountingIds, HandClock
 from ferryman.local.executions import MemoryExecutions
+from ferryman.local.halts import MemoryHalts
+from ferryman.local.ledger import MemoryLedger
 from ferryman.local.log import KeptLog
 from ferryman.local.memory import Memory
 from ferryman.local.names import TableNames
@@ -51,6 +53,8 @@ class Stage:
             tasks=MemoryTasks(self.memory),
             credentials=MemoryCredentials(self.memory),
             executions=MemoryExecutions(self.memory),
+            ledger=MemoryLedger(self.memory),
+            halts=MemoryHalts(self.memory),
             queue=self.queue,
             sealer=seal.PublicKey(7, seal.public_of(PRIVATE)),
             info=seal.info_of,

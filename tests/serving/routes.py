@@ -53,6 +53,8 @@ ROUTES = (
     Ask("GET", "/v1/plans", 200),
     Ask("GET", "/v1/models", 200),
     Ask("GET", "/v1/me", 200),
+    Ask("PUT", "/v1/halt", 200),
+    Ask("DELETE", "/v1/halt", 200),
     Ask("GET", "/healthz", 200),
     Ask("DELETE", "/v1/tasks/{task_id}/credentials/{name}", 204),
     Ask("DELETE", "/v1/tasks/{task_id}", 204),

@@ -85,7 +85,7 @@ async def test_no_route_gives_a_value_back(client: httpx.AsyncClient, stage: Sta
     }
     for round_ in range(2):
         for route in ROUTES:
-            if round_ == 0 and route.method == "DELETE":
+            if round_ == 0 and (route.method == "DELETE" or route.path == "/v1/halt"):
                 continue
             answer = await ask(client, route, task, execution)
             assert answer.status_code == route.status, route

@@ -30,6 +30,7 @@ async def test_a_stored_task_is_answered_with_every_field(client: httpx.AsyncCli
         "webhook_match": "host",
         "max_iterations": 8,
         "max_credits": "100",
+        "max_credits_month": None,
         "temperature": 0.3,
         "max_tokens": 4096,
         "enabled": True,

@@ -17,11 +17,12 @@ from ferryman.domain.refusal import Refused, credential_unreadable
 from ferryman.domain.remit import Remit
 from ferryman.domain.task import Task
 from ferryman.local.clock import START, HandClock
+from ferryman.local.halts import MemoryHalts
 from ferryman.local.log import KeptLog
 from ferryman.local.memory import Memory
 from ferryman.local.tasks import MemoryCredentials
 from ferryman.local.tickets import MemoryTickets
-from ferryman.ports import Stale, Unavailable
+from ferryman.ports import Stale, Summons, Unavailable
 from ferryman.tools.carry import ToolHouse, carry, look_through
 
 KEY = "QwErTyUi"
@@ -88,7 +89,7 @@ class Bank:
         return ToolCallResult(outbound.tool, "done", url="u" * 5_000, credential_used="KEY", response_status=200)
 
     async def carry(self, tool: str = "api_call") -> ToolCallResult:
-        return await carry(self.house(), tool, execution="e", seq=0, epoch=1)
+        return await carry(self.house(), tool, Summons(execution="e", seq=0, epoch=1, task="t", owner="o"))
 
     def house(self) -> ToolHouse:
         return ToolHouse(
@@ -99,6 +100,7 @@ class Bank:
             redact=lambda credentials, text: text.replace(KEY, "[redacted:KEY]"),
             said=lambda credentials, content: [str(sorted(each.name for each in credentials)), *content],
             integrations=catalog.load(),
+            halts=MemoryHalts(self.memory),
             clock=self.clock,
             tracer=self.log,
         )

@@ -35,6 +35,10 @@ class Price:
         ) / _MILLION
         return usd / USD_PER_CREDIT
 
+    def worst(self, *, prompt_bytes: int, output_tokens: int) -> Decimal:
+        """What a call costs at its dearest: the prompt as in `affordable`, and every output token used."""
+        return self.credits(Usage(cache_write_tokens=prompt_bytes // 2 + 1, output_tokens=output_tokens))
+
     def affordable(self, budget: Decimal, *, prompt_bytes: int) -> int:
         """How many output tokens `budget` credits still pay for after a prompt of `prompt_bytes` bytes of JSON.
 

@@ -14,6 +14,8 @@ COMMANDS = {
     "run": ("run", "Run a task and watch it."),
     "show": ("executions", "Show an execution, or list the latest."),
     "cancel": ("executions", "Cancel an execution."),
+    "halt": ("halts", "Stop everything of yours, also what is under way; --house: everybody's."),
+    "resume": ("halts", "Let executions start again after a halt."),
     "check": ("check", "What the gate would do with JSON lines on stdin; nothing is sent."),
     "integrations": ("tables", "List the services a task may be approved for."),
     "tools": ("tables", "List the tools a task may enable."),

@@ -31,8 +31,8 @@ async def add(asked: Asking, name: str, plan: str) -> int:
     """
     known, key = [each["name"] for each in await asked.client.plans()], keys.new_key()
     try:
-        async with owners.opened(_env()) as stored:
-            await owners.add(stored, name, plan=plan, plans=known, digest=keys.digest(key))
+        async with owners.opened(env_here()) as stored:
+            await owners.add(stored.owners, name, plan=plan, plans=known, digest=keys.digest(key))
     except Invalid as refused:
         asked.screen.wrong("nothing was added", errors=[(each.field, each.message) for each in refused.problems])
         return exits.REFUSED
@@ -46,23 +46,24 @@ async def add(asked: Asking, name: str, plan: str) -> int:
 async def list_(asked: Asking) -> None:
     """List the owners, oldest first."""
     await asked.client.me()  # says at once that nobody answers, which Google's clients take minutes to
-    async with owners.opened(_env()) as stored:
+    async with owners.opened(env_here()) as stored:
         found = [
             {
                 "owner": each.id,
                 "plan": each.plan,
-                "month": each.month,
-                "credits_used": str(each.credits_used),
-                "credits_reserved": str(each.credits_reserved),
+                "month": purse.month,
+                "credits_used": str(purse.credits_used),
+                "credits_reserved": str(purse.credits_reserved),
                 "created_at": each.created_at.isoformat(timespec="seconds"),
             }
-            for each in await stored.list()
+            for each, purse in await stored.listed()
         ]
     asked.screen.record(found)
     asked.screen.table(found, *COLUMNS, empty="There are none.")
 
 
-def _env() -> dict[str, str]:
+def env_here() -> dict[str, str]:
+    """The variables by which Google's clients find the local stack's cloud. Raises `Unknown` when none runs."""
     note = leftovers.note(service.folder())
     if note is None:
         raise service.Unknown(f"no stack runs on {service.folder()} any more")

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from decimal import Decimal
 from enum import StrEnum
 from typing import Any
 
 from ferryman.domain.refusal import Refusal
+from ferryman.domain.stale import Stale
 
 AUDIT_ROWS_MAX = 50
 """Rows of the execution's `tool_calls` (S0-125)."""
@@ -98,6 +99,8 @@ class TicketState(StrEnum):
 class Ticket:
     """A call as it is journaled, in the same commit as the turn that asked for it.
 
+    `attempt` counts the times it was claimed; `in_doubt` tells that it was sent and nobody knows what came of it.
+
     `seq` counts the execution's calls from 0; `step` is the turn. `arguments` are the model's own, sealed to the key
     holders; `shown` is what may be read of them (scanned). `call` is the model's id of the tool use.
     """
@@ -111,11 +114,30 @@ class Ticket:
     epoch: int
     state: TicketState = TicketState.INTENDED
     attempt: int = 0
+    in_doubt: bool = False
     created_at: datetime
     sent_at: datetime | None = None
     deadline: datetime | None = None
     settled_at: datetime | None = None
     result: ToolCallResult | None = None
+
+
+def claimed(ticket: Ticket, *, tool: str, epoch: int, stopped: bool, now: datetime, under_way: timedelta) -> Ticket:
+    """The ticket as its tool takes it to carry it now; a settled one as it stands. Raises `Stale` when it may not be taken.
+
+    One that was sent may be taken again when its deadline has passed. `stopped` tells that the execution was ended.
+    """
+    if ticket.tool != tool:
+        raise Stale("the call is another tool's")
+    if ticket.state is TicketState.SETTLED:
+        return ticket
+    under = ticket.state is TicketState.SENT and ticket.deadline is not None and now < ticket.deadline
+    if under or ticket.epoch != epoch:
+        raise Stale("the call is already on its way")
+    if stopped:
+        raise Stale("the execution was ended")
+    sent_at = now if ticket.state is TicketState.INTENDED else ticket.sent_at
+    return replace(ticket, state=TicketState.SENT, attempt=ticket.attempt + 1, sent_at=sent_at, deadline=now + under_way)
 
 
 def bounded(result: ToolCallResult) -> ToolCallResult:

@@ -46,7 +46,9 @@ class Lease:
 class Execution:
     """The execution document. Credits are Decimals; `tool_calls` holds at most 50 audit rows of all ten fields.
 
-    `events` counts the events numbered so far; `next_slice` is the queue delivery that may go on with it.
+    `events` counts the events numbered so far; `slice` is the queue delivery that may go on with it, and older ones may not.
+    `credits_held` are set aside for what is under way and not in `credits_used` yet; `asked` counts the model calls that were
+    sent for a turn which is not committed yet.
     """
 
     id: str
@@ -60,6 +62,8 @@ class Execution:
     iterations: int = 0
     credits_used: Decimal = Decimal(0)
     credits_reserved: Decimal = Decimal(0)
+    credits_held: Decimal = Decimal(0)
+    asked: int = 0
     usage: Usage = field(default_factory=Usage)
     tool_calls: tuple[ToolCallResult, ...] = field(default=(), repr=False)
     tool_calls_total: int = 0
@@ -67,10 +71,15 @@ class Execution:
     error: str | None = None
     cancel_requested: bool = False
     lease: Lease | None = None
-    next_slice: int = 0
+    slice: int = 0
     remit: Remit | None = None
     rate: ExecutionRateState = field(default_factory=ExecutionRateState)
     events: int = 0
+
+    @property
+    def epoch(self) -> int:
+        """The epoch of the latest lease; 0 before the first."""
+        return self.lease.epoch if self.lease else 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -36,7 +36,10 @@ class Method(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outbound:
-    """A request as the model asked for it: nothing injected yet. `url` is the raw string; `credential` is a name."""
+    """A request as the model asked for it: nothing injected yet. `url` is the raw string; `credential` is a name.
+
+    `idempotency` is ours: the header by which the other end recognises a repetition, and its value.
+    """
 
     tool: str
     method: Method
@@ -45,6 +48,12 @@ class Outbound:
     query_params: Mapping[str, Any] = field(default_factory=dict)
     body: Mapping[str, Any] | None = None
     credential: str | None = None
+    idempotency: tuple[str, str] | None = None
+
+    @property
+    def repeatable(self) -> bool:
+        """Whether sending it again has no further effect at the other end."""
+        return self.method.safe or self.idempotency is not None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

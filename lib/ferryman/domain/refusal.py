@@ -148,6 +148,16 @@ def in_doubt() -> Refusal:
     return Refusal(reason="in_doubt", message=message, blocked=False)
 
 
+def halted() -> Refusal:
+    """The kill switch, while a call was under way that leaves nothing changed at the other end."""
+    return Refusal(reason="halted", message="Error: the execution was stopped while this call was under way", blocked=False)
+
+
+def repeated_call() -> Refusal:
+    message = "Error: the same call was made twice already. Change it, or go on without it."
+    return Refusal(reason="repeated_call", message=message)
+
+
 def cancelled() -> Refusal:
     return Refusal(reason="cancelled", message="Error: the execution ended before this call was sent")
 

@@ -35,7 +35,10 @@ _TICK = timedelta(microseconds=1)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Task:
-    """A task as stored. `max_credits` is per execution; `tools` and `integrations` list ids, an empty list means none."""
+    """A task as stored. `max_credits` is per execution, `max_credits_month` over all of a month's.
+
+    `tools` and `integrations` list ids; an empty list means none.
+    """
 
     id: str
     owner: str
@@ -50,6 +53,7 @@ class Task:
     webhook_match: str = "host"
     max_iterations: int = ITERATIONS_DEFAULT
     max_credits: Decimal = CREDITS_DEFAULT
+    max_credits_month: Decimal | None = None
     temperature: float | None = TEMPERATURE_DEFAULT
     max_tokens: int = MAX_TOKENS_DEFAULT
     enabled: bool = True
@@ -139,6 +143,9 @@ def _limits(task: Task, plan: Plan) -> list[Problem]:
     if not 0 < task.max_credits <= plan.credits_per_execution:
         most = plan.credits_per_execution
         found.append(Problem(field="max_credits", message=f"must be above 0 and at most {most} on plan {plan.name}"))
+    if task.max_credits_month is not None and not 0 < task.max_credits_month <= plan.credits_per_month:
+        most = plan.credits_per_month
+        found.append(Problem(field="max_credits_month", message=f"must be above 0 and at most {most} on plan {plan.name}"))
     if task.temperature is not None and not 0 <= task.temperature <= 1:
         found.append(Problem(field="temperature", message="must be 0 to 1"))
     if not 1 <= task.max_tokens <= MAX_TOKENS_LIMIT:

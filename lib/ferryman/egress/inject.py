@@ -31,6 +31,9 @@ def prepare(outbound: Outbound, url: URL, headers: Iterable[tuple[str, str]], cr
     else:
         kept.pop("content-type", None)
     query = _joined(url.query, _pairs(outbound))
+    if outbound.idempotency is not None:
+        name, value = outbound.idempotency
+        kept[name.lower()] = value
     if credential is not None:
         query = _injected(kept, query, credential)
     final = URL(host=url.host, path=url.path, query=query)

@@ -5,23 +5,26 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
-from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
+from ferryman.domain import lease as rules
 from ferryman.domain.call import Ticket, TicketState, ToolCallResult
 from ferryman.domain.execution import Execution, Lease, Opening, Status, Step
-from ferryman.domain.owner import Owner, month_of
+from ferryman.domain.ledger import Entry
+from ferryman.domain.purse import Purse, of_owner, of_task
 from ferryman.gcp import documents, places
 from ferryman.gcp.clients import Clients
 from ferryman.gcp.faults import translated
-from ferryman.ports import Ending, Insufficient, Stale, Turn
+from ferryman.gcp.halts import standing, switches, together
+from ferryman.ports import Ending, Halted, Stale, Turn
 
 if TYPE_CHECKING:
     from google.cloud.firestore import AsyncClient, AsyncTransaction, DocumentSnapshot
 
 UNREADABLE = "the execution document is not readable"
 
-COUNTERS = ("iterations", "credits_used", "usage", "tool_calls", "tool_calls_total", "rate", "events", "lease")
+HELD = ("lease", "asked", "credits_held")
+COUNTERS = ("iterations", "credits_used", "usage", "tool_calls", "tool_calls_total", "rate", "events", *HELD)
 """What a turn's commit brings up to date on the execution document; the cancel flag is never among it."""
 
 
@@ -47,7 +50,15 @@ class FirestoreExecutions:
         query = query.order_by("created_at", direction=Query.DESCENDING).limit(most)
         return [found async for snapshot in query.stream() if (found := _readable(snapshot)) is not None]
 
-    async def claim(self, execution: str, *, holder: str, now: datetime, lease: timedelta) -> tuple[Execution, bool]:
+    async def claim(
+        self,
+        execution: str,
+        *,
+        slice: int,  # noqa: A002 - the field's own word
+        holder: str,
+        now: datetime,
+        lease: timedelta,
+    ) -> tuple[Execution, bool]:
         from google.cloud.firestore import FieldFilter, async_transactional
 
         client = self._clients.firestore()
@@ -62,28 +73,22 @@ class FirestoreExecutions:
                 ended = Execution(id=execution, task="", owner="", status=Status.FAILED, error=UNREADABLE, created_at=now)
                 transaction.update(reference, {**documents.part(ended, "status", "error"), "completed_at": now})
                 return ended, False
-            held = current.lease is not None and current.lease.expires_at > now
-            if current.status.terminal or (current.status is Status.RUNNING and held):
+            taken = rules.taken(current, slice=slice, holder=holder, now=now, length=lease)
+            if taken is None:
                 return current, False
-            epoch = (current.lease.epoch if current.lease else 0) + 1
             unfinished = reference.collection("calls").where(
                 filter=FieldFilter("state", "in", [TicketState.INTENDED.value, TicketState.SENT.value])
             )
-            stamped = [each.reference async for each in unfinished.stream(transaction=transaction)] if epoch > 1 else []
-            taken = replace(
-                current,
-                status=Status.RUNNING,
-                started_at=current.started_at or now,
-                lease=Lease(holder=holder, epoch=epoch, expires_at=now + lease),
-            )
+            first = taken.epoch == 1
+            stamped = [] if first else [each.reference async for each in unfinished.stream(transaction=transaction)]
             transaction.update(reference, documents.part(taken, "status", "started_at", "lease"))
             for each in stamped:
-                transaction.update(each, {"epoch": epoch})
+                transaction.update(each, {"epoch": taken.epoch})
             return taken, True
 
         return await take(client.transaction())
 
-    async def open(self, execution: Execution, opening: Opening, *, reserve: Decimal, now: datetime) -> None:
+    async def open(self, execution: Execution, opening: Opening, *, entry: Entry, now: datetime) -> None:
         from google.cloud.firestore import async_transactional
 
         client = self._clients.firestore()
@@ -91,14 +96,17 @@ class FirestoreExecutions:
         @async_transactional
         async def store(transaction: AsyncTransaction) -> None:
             await _fenced(transaction, execution, client, now)
-            owner = await _owner(transaction, execution, client, now)
-            remit = execution.remit
-            if owner is None or remit is None:
-                raise Stale("the owner is gone")
-            if owner.credits_used + owner.credits_reserved + reserve > remit.plan.credits_per_month:
-                raise Insufficient(f"{reserve} credits are not left this month on plan {remit.plan.name}")
-            reserved = replace(owner, credits_reserved=owner.credits_reserved + reserve)
-            transaction.set(places.owner(client, owner.id), documents.write(reserved))
+            owner, task = await _purses(transaction, execution, client, now)
+            remit, reserve = execution.remit, opening.max_credits
+            if remit is None:
+                raise Stale("the execution has no remit")
+            month = remit.plan.credits_per_month
+            task_month = month if remit.credits_per_month is None else remit.credits_per_month
+            owner = owner.reserve(reserve, limit=month, whose=f"plan {remit.plan.name}")
+            task = task.reserve(reserve, limit=task_month, whose="the task")
+            for purse in (owner, task):
+                transaction.set(places.purse(client, purse.id), documents.write(purse))
+            transaction.create(places.entry(client, entry.id), documents.write(entry))
             held = replace(execution, credits_reserved=reserve)
             transaction.update(
                 places.execution(client, execution.id), documents.part(held, "remit", "credits_reserved", "events")
@@ -106,6 +114,23 @@ class FirestoreExecutions:
             transaction.set(places.step(client, execution.id, 0), documents.write(opening))
 
         await store(client.transaction())
+
+    async def ask(self, execution: Execution, *, now: datetime, lease: timedelta) -> Execution:
+        from google.cloud.firestore import async_transactional
+
+        client = self._clients.firestore()
+
+        @async_transactional
+        async def store(transaction: AsyncTransaction) -> Execution:
+            current = await _unhalted(transaction, execution, client)
+            held = rules.fence(current, execution, now)
+            if current.cancel_requested:
+                return replace(execution, cancel_requested=True)
+            after = replace(execution, lease=replace(held, expires_at=now + lease))
+            transaction.update(places.execution(client, execution.id), documents.part(after, *HELD))
+            return after
+
+        return await store(client.transaction())
 
     async def commit(self, execution: Execution, turn: Turn, *, now: datetime, lease: timedelta) -> Execution:
         from google.cloud.firestore import async_transactional
@@ -119,6 +144,8 @@ class FirestoreExecutions:
             after = replace(execution, lease=renewed)
             transaction.update(places.execution(client, execution.id), documents.part(after, *COUNTERS))
             transaction.create(places.step(client, execution.id, turn.step.number), documents.write(turn.step))
+            if turn.entry is not None:
+                transaction.create(places.entry(client, turn.entry.id), documents.write(turn.entry))
             for ticket in turn.tickets:
                 transaction.create(places.call(client, execution.id, ticket.seq), documents.write(ticket))
             return after
@@ -132,14 +159,16 @@ class FirestoreExecutions:
 
         @async_transactional
         async def store(transaction: AsyncTransaction) -> Execution:
-            current = await _read(transaction, execution.id, client)
-            after = replace(execution, lease=replace(_fence(current, execution, now), expires_at=now + lease))
+            current = await _unhalted(transaction, execution, client)
+            after = replace(execution, lease=replace(rules.fence(current, execution, now), expires_at=now + lease))
             transaction.update(places.execution(client, execution.id), documents.part(after, "lease"))
             return replace(after, cancel_requested=current.cancel_requested)
 
         return await store(client.transaction())
 
-    async def settle(self, execution: Execution, seq: int, result: ToolCallResult, *, now: datetime) -> ToolCallResult:
+    async def settle(
+        self, execution: Execution, seq: int, result: ToolCallResult, *, now: datetime, in_doubt: bool = False
+    ) -> ToolCallResult:
         from google.cloud.firestore import async_transactional
 
         client = self._clients.firestore()
@@ -151,9 +180,30 @@ class FirestoreExecutions:
             ticket = documents.read(Ticket, (await ticket_at.get(transaction=transaction)).to_dict())
             if ticket.result is not None:
                 return ticket.result  # the tool answered after all
-            settled = {"state": TicketState.SETTLED.value, "settled_at": now, "result": documents.write(result)}
-            transaction.update(ticket_at, settled)
+            settled = replace(ticket, state=TicketState.SETTLED, settled_at=now, result=result, in_doubt=in_doubt)
+            transaction.update(ticket_at, documents.part(settled, "state", "settled_at", "result", "in_doubt"))
             return result
+
+        return await store(client.transaction())
+
+    async def give_up(self, execution: Execution, *, now: datetime) -> None:
+        await self._left(execution, now=now, following=False)
+
+    async def hand_over(self, execution: Execution, *, now: datetime) -> int:
+        return await self._left(execution, now=now, following=True)
+
+    async def _left(self, execution: Execution, *, now: datetime, following: bool) -> int:
+        from google.cloud.firestore import async_transactional
+
+        client = self._clients.firestore()
+
+        @async_transactional
+        async def store(transaction: AsyncTransaction) -> int:
+            held = await _fenced(transaction, execution, client, now)
+            after = rules.handed_over(execution, held, now)
+            names = (*HELD, "slice") if following else HELD
+            transaction.update(places.execution(client, execution.id), documents.part(after, *names))
+            return after.slice
 
         return await store(client.transaction())
 
@@ -165,12 +215,12 @@ class FirestoreExecutions:
         @async_transactional
         async def store(transaction: AsyncTransaction) -> None:
             current = await _read(transaction, execution.id, client)
-            _fence(current, execution, now)
-            owner = await _owner(transaction, execution, client, now)
-            if owner is not None:
-                released = max(Decimal(0), owner.credits_reserved - current.credits_reserved)
-                settled = replace(owner, credits_reserved=released, credits_used=owner.credits_used + execution.credits_used)
-                transaction.set(places.owner(client, owner.id), documents.write(settled))
+            rules.fence(current, execution, now)
+            if ending.entry is not None:
+                for purse in await _purses(transaction, execution, client, now):
+                    settled = purse.settle(reserved=current.credits_reserved, used=execution.credits_used)
+                    transaction.set(places.purse(client, purse.id), documents.write(settled))
+                transaction.create(places.entry(client, ending.entry.id), documents.write(ending.entry))
             ended = replace(
                 execution, status=ending.status, output=ending.output, error=ending.error, completed_at=now, lease=None
             )
@@ -238,26 +288,30 @@ def _readable(snapshot: DocumentSnapshot[Any]) -> Execution | None:
     return found if found.id == snapshot.id else None
 
 
+async def _unhalted(transaction: AsyncTransaction, held: Execution, client: AsyncClient) -> Execution:
+    """The execution as it is stored, read together with the kill switches; raises `Halted` when one is on."""
+    reference = places.execution(client, held.id)
+    found = await together(client, [reference, *switches(client, held.owner)], transaction)
+    reason = standing(found, client, held.owner)
+    if reason is not None:
+        raise Halted(reason)
+    return documents.read(Execution, found[reference.path].to_dict())
+
+
 async def _fenced(transaction: AsyncTransaction, held: Execution, client: AsyncClient, now: datetime) -> Lease:
-    return _fence(await _read(transaction, held.id, client), held, now)
+    return rules.fence(await _read(transaction, held.id, client), held, now)
 
 
-def _fence(current: Execution, held: Execution, now: datetime) -> Lease:
-    lease = current.lease
-    if lease is None or held.lease is None or lease.epoch != held.lease.epoch or current.status.terminal:
-        raise Stale("the lease has moved on")
-    if lease.expires_at <= now:
-        raise Stale("the lease has run out")
-    return lease
-
-
-async def _owner(transaction: AsyncTransaction, execution: Execution, client: AsyncClient, now: datetime) -> Owner | None:
-    snapshot = await places.owner(client, execution.owner).get(transaction=transaction)
-    if not snapshot.exists:
-        return None
-    owner = documents.read(Owner, snapshot.to_dict())
-    month = month_of(now)
-    if owner.month == month:
-        return owner
-    # what runs across the turn of a month stays reserved until it ends
-    return replace(owner, month=month, credits_used=Decimal(0))
+async def _purses(
+    transaction: AsyncTransaction, execution: Execution, client: AsyncClient, now: datetime
+) -> tuple[Purse, Purse]:
+    """The purses of owner and task, in the month of `now`."""
+    names = (of_owner(execution.owner), of_task(execution.task))
+    references = [places.purse(client, name) for name in names]
+    found = await together(client, references, transaction)
+    held = (found[reference.path].to_dict() for reference in references)
+    owner, task = (
+        (documents.read(Purse, document) if document else Purse(id=name)).at(now)
+        for name, document in zip(names, held, strict=True)
+    )
+    return owner, task

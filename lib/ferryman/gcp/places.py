@@ -29,6 +29,18 @@ def execution(client: AsyncClient, execution: str) -> AsyncDocumentReference:
     return client.collection("executions").document(execution)
 
 
+def purse(client: AsyncClient, purse: str) -> AsyncDocumentReference:
+    return client.collection("purses").document(purse)
+
+
+def entry(client: AsyncClient, entry: str) -> AsyncDocumentReference:
+    return client.collection("ledger").document(entry)
+
+
+def halt(client: AsyncClient, owner: str | None) -> AsyncDocumentReference:
+    return client.collection("halts").document("house" if owner is None else f"owner:{owner}")
+
+
 def step(client: AsyncClient, execution_id: str, number: int) -> AsyncDocumentReference:
     reference: AsyncDocumentReference = execution(client, execution_id).collection("steps").document(f"{number:05d}")
     return reference

@@ -23,7 +23,14 @@ class CloudTasksQueue:
         self._clients = clients
         self._settings = settings
 
-    async def enqueue(self, execution: str, *, slice: int, after: timedelta = NOW) -> None:  # noqa: A002 - the field's own word
+    async def enqueue(
+        self,
+        execution: str,
+        *,
+        slice: int,  # noqa: A002 - the field's own word
+        after: timedelta = NOW,
+        nudge: str = "",
+    ) -> None:
         from google.api_core.exceptions import AlreadyExists
         from google.cloud import tasks_v2
 
@@ -31,7 +38,7 @@ class CloudTasksQueue:
         url = settings.function_urls["orchestrator"]
         parent = f"projects/{settings.project}/locations/{settings.location}/queues/{settings.queue}"
         task = tasks_v2.Task(
-            name=f"{parent}/tasks/{execution}-{slice}",
+            name=f"{parent}/tasks/{execution}-{slice}" + (f"-{nudge}" if nudge else ""),
             dispatch_deadline=DISPATCH_DEADLINE,
             http_request=tasks_v2.HttpRequest(
                 url=url,

@@ -8,6 +8,7 @@ from typing import Any
 import httpx
 
 from ferryman.domain.call import ToolCallResult
+from ferryman.domain.execution import Execution
 from ferryman.domain.message import Block
 from ferryman.gcp.http import Wire
 from ferryman.gcp.identity import MetadataIdentity
@@ -26,12 +27,15 @@ class RemoteTools:
         self._identity = identity
         self._settings = settings
 
-    async def run(self, tool: str, *, execution: str, seq: int, epoch: int) -> ToolCallResult:
-        answer = await self._post(tool, "/", {"execution": execution, "call": seq, "epoch": epoch})
+    async def run(self, tool: str, *, execution: Execution, seq: int) -> ToolCallResult:
+        # task and owner say only where to look: what is stored is believed
+        where = {"task": execution.task, "owner": execution.owner}
+        answer = await self._post(tool, "/", {"execution": execution.id, "call": seq, "epoch": execution.epoch, **where})
         return ToolCallResult(**answer["result"])
 
-    async def scan(self, execution: str, *, epoch: int, content: Sequence[Block]) -> Sequence[Block]:
-        answer = await self._post(SCANS, "/scan", {"execution": execution, "epoch": epoch, "content": list(content)})
+    async def scan(self, execution: Execution, content: Sequence[Block]) -> Sequence[Block]:
+        asked = {"execution": execution.id, "epoch": execution.epoch, "content": list(content)}
+        answer = await self._post(SCANS, "/scan", asked)
         return tuple(answer["content"])
 
     async def _post(self, function: str, path: str, body: Mapping[str, Any]) -> Any:

@@ -1,4 +1,4 @@
-"""Tickets in Firestore, as a tool function claims and settles them."""
+"""Tickets in Firestore, as a tool function claims and settles them: one batch read and two writes for a call."""
 
 from __future__ import annotations
 
@@ -7,15 +7,17 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from ferryman.domain.call import Ticket, TicketState, ToolCallResult
-from ferryman.domain.execution import Execution, Status
+from ferryman.domain import lease
+from ferryman.domain.call import Ticket, TicketState, ToolCallResult, claimed
+from ferryman.domain.execution import Execution
 from ferryman.domain.http import REQUEST_SECONDS
 from ferryman.domain.remit import Remit
 from ferryman.gcp import documents, places
 from ferryman.gcp.clients import Clients
 from ferryman.gcp.faults import translated
+from ferryman.gcp.halts import standing, switches, together
 from ferryman.gcp.tasks import versions
-from ferryman.ports import Errand, Stale
+from ferryman.ports import Errand, Stale, Summons
 
 if TYPE_CHECKING:
     from google.cloud.firestore import AsyncTransaction
@@ -32,67 +34,66 @@ class FirestoreTickets:
         self._clients = clients
         self._under_way = timedelta(seconds=request_s) + MARGIN
 
-    async def claim(self, execution: str, seq: int, *, epoch: int, tool: str, now: datetime) -> Errand:
+    async def claim(self, summons: Summons, *, tool: str, now: datetime) -> Errand:
         from google.cloud.firestore import async_transactional
 
         client = self._clients.firestore()
+        execution_at, ticket_at, task_at = (
+            places.execution(client, summons.execution),
+            places.call(client, summons.execution, summons.seq),
+            places.task(client, summons.task),
+        )
 
         @async_transactional
         async def take(transaction: AsyncTransaction) -> Errand:
-            ticket_at = places.call(client, execution, seq)
-            found = {
-                snapshot.reference.path: snapshot
-                async for snapshot in client.get_all([places.execution(client, execution), ticket_at], transaction=transaction)
-            }
-            current = _held(found[places.execution(client, execution).path].to_dict(), epoch, now)
-            snapshot = found[ticket_at.path]
-            if not snapshot.exists:
+            read = [execution_at, ticket_at, task_at, *switches(client, summons.owner)]
+            found = await together(client, read, transaction)
+            current = _held(found[execution_at.path].to_dict(), summons.epoch, now)
+            if (current.task, current.owner) != (summons.task, summons.owner) or not found[ticket_at.path].exists:
                 raise Stale("there is no such call")
-            ticket = documents.read(Ticket, snapshot.to_dict())
-            task = await places.task(client, current.task).get(transaction=transaction)
-            remit = _allowed(current, task.to_dict())
-            if ticket.tool != tool:
-                raise Stale("the call is another tool's")
-            if ticket.state is not TicketState.SETTLED:
-                if ticket.state is TicketState.SENT or ticket.epoch != epoch:
-                    raise Stale("the call is already on its way")
-                if current.cancel_requested:
-                    raise Stale("the execution was cancelled")
-                ticket = replace(
-                    ticket, state=TicketState.SENT, attempt=ticket.attempt + 1, sent_at=now, deadline=now + self._under_way
-                )
-                transaction.update(ticket_at, documents.part(ticket, "state", "attempt", "sent_at", "deadline"))
-            return Errand(ticket=ticket, remit=remit, versions=versions(task.to_dict()))
+            task = found[task_at.path].to_dict()
+            remit = _allowed(current, task)
+            ticket = documents.read(Ticket, found[ticket_at.path].to_dict())
+            stopped = current.cancel_requested or standing(found, client, current.owner) is not None
+            taken = claimed(ticket, tool=tool, epoch=summons.epoch, stopped=stopped, now=now, under_way=self._under_way)
+            if taken is not ticket:
+                transaction.update(ticket_at, documents.part(taken, "state", "attempt", "sent_at", "deadline"))
+            again = ticket.state is TicketState.SENT
+            return Errand(summons=summons, ticket=taken, remit=remit, versions=versions(task), again=again)
 
-        return await take(client.transaction())
+        transaction = client.transaction()
+        errand = await take(transaction)
+        written: Any = transaction.write_results
+        return replace(errand, mark=written[0].update_time) if written else errand
 
-    async def settle(self, execution: str, seq: int, *, attempt: int, result: ToolCallResult, now: datetime) -> None:
+    async def settle(self, errand: Errand, result: ToolCallResult, *, now: datetime, in_doubt: bool = False) -> None:
+        from google.api_core.exceptions import FailedPrecondition
+
+        client = self._clients.firestore()
+        settled = replace(errand.ticket, state=TicketState.SETTLED, settled_at=now, result=result, in_doubt=in_doubt)
+        change = documents.part(settled, "state", "settled_at", "result", "in_doubt")
+        try:
+            # nobody wrote the ticket since it was claimed: then nothing need be read
+            option = client.write_option(last_update_time=errand.mark)
+            await places.call(client, errand.summons.execution, errand.summons.seq).update(change, option=option)
+        except FailedPrecondition:
+            await self._under(errand, change)
+
+    async def release(self, errand: Errand) -> None:
+        await self._under(errand, {"state": TicketState.INTENDED.value, "sent_at": None, "deadline": None})
+
+    async def _under(self, errand: Errand, change: Mapping[str, Any]) -> None:
+        """Write `change`, unless a later attempt has taken over: what this one learned then changes nothing."""
         from google.cloud.firestore import async_transactional
 
         client = self._clients.firestore()
-        ticket_at = places.call(client, execution, seq)
+        ticket_at = places.call(client, errand.summons.execution, errand.summons.seq)
 
         @async_transactional
         async def store(transaction: AsyncTransaction) -> None:
             ticket = documents.read(Ticket, (await ticket_at.get(transaction=transaction)).to_dict())
-            if ticket.attempt != attempt or ticket.state is not TicketState.SENT:
-                return  # a later attempt has taken over: what this one learned changes nothing
-            settled = replace(ticket, state=TicketState.SETTLED, settled_at=now, result=result)
-            transaction.update(ticket_at, documents.part(settled, "state", "settled_at", "result"))
-
-        await store(client.transaction())
-
-    async def release(self, execution: str, seq: int, *, attempt: int) -> None:
-        from google.cloud.firestore import async_transactional
-
-        client = self._clients.firestore()
-        ticket_at = places.call(client, execution, seq)
-
-        @async_transactional
-        async def store(transaction: AsyncTransaction) -> None:
-            ticket = documents.read(Ticket, (await ticket_at.get(transaction=transaction)).to_dict())
-            if ticket.attempt == attempt and ticket.state is TicketState.SENT:
-                transaction.update(ticket_at, {"state": TicketState.INTENDED.value, "sent_at": None, "deadline": None})
+            if ticket.attempt == errand.ticket.attempt and ticket.state is TicketState.SENT:
+                transaction.update(ticket_at, dict(change))
 
         await store(client.transaction())
 
@@ -107,11 +108,7 @@ class FirestoreTickets:
 def _held(document: dict[str, Any] | None, epoch: int, now: datetime) -> Execution:
     if document is None:
         raise Stale("there is no such execution")
-    execution = documents.read(Execution, document)
-    lease = execution.lease
-    if execution.status is not Status.RUNNING or lease is None or lease.epoch != epoch or lease.expires_at <= now:
-        raise Stale("the lease has moved on or run out")
-    return execution
+    return lease.under(documents.read(Execution, document), epoch, now)
 
 
 def _allowed(execution: Execution, task: dict[str, Any] | None) -> Remit:

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
-from decimal import Decimal
 
+from ferryman.domain import lease as rules
 from ferryman.domain.call import Ticket, TicketState, ToolCallResult
 from ferryman.domain.execution import Execution, Lease, Opening, Status, Step
-from ferryman.domain.owner import Owner, month_of
+from ferryman.domain.ledger import Entry
+from ferryman.domain.purse import Purse, of_owner, of_task
+from ferryman.local.halts import MemoryHalts
 from ferryman.local.memory import Memory
-from ferryman.ports import Ending, Insufficient, Stale, Turn
+from ferryman.ports import Ending, Halted, Stale, Turn
 
 
 class MemoryExecutions:
@@ -32,32 +34,48 @@ class MemoryExecutions:
         found = [each for each in self._memory.executions.values() if each.owner == owner and task in (None, each.task)]
         return sorted(found, key=lambda each: each.created_at, reverse=True)[:most]
 
-    async def claim(self, execution: str, *, holder: str, now: datetime, lease: timedelta) -> tuple[Execution, bool]:
+    async def claim(
+        self,
+        execution: str,
+        *,
+        slice: int,  # noqa: A002 - the field's own word
+        holder: str,
+        now: datetime,
+        lease: timedelta,
+    ) -> tuple[Execution, bool]:
         current = self._memory.executions[execution]
-        held = current.lease is not None and current.lease.expires_at > now
-        if current.status.terminal or (current.status is Status.RUNNING and held):
+        taken = rules.taken(current, slice=slice, holder=holder, now=now, length=lease)
+        if taken is None:
             return current, False
-        epoch = (current.lease.epoch if current.lease else 0) + 1
         for ticket in tuple(self._tickets(execution).values()):
             if ticket.state is not TicketState.SETTLED:
-                self._tickets(execution)[ticket.seq] = replace(ticket, epoch=epoch)
-        return self._keep(
-            current,
-            status=Status.RUNNING,
-            started_at=current.started_at or now,
-            lease=Lease(holder=holder, epoch=epoch, expires_at=now + lease),
-        ), True
+                self._tickets(execution)[ticket.seq] = replace(ticket, epoch=taken.epoch)
+        return self._keep(taken), True
 
-    async def open(self, execution: Execution, opening: Opening, *, reserve: Decimal, now: datetime) -> None:
+    async def open(self, execution: Execution, opening: Opening, *, entry: Entry, now: datetime) -> None:
         current, _ = self._fenced(execution, now)
-        owner, remit = self._owner(execution, now), execution.remit
-        if owner is None or remit is None:
-            raise Stale("the owner is gone")
-        if owner.credits_used + owner.credits_reserved + reserve > remit.plan.credits_per_month:
-            raise Insufficient(f"{reserve} credits are not left this month on plan {remit.plan.name}")
-        self._memory.owners[owner.id] = replace(owner, credits_reserved=owner.credits_reserved + reserve)
+        remit = execution.remit
+        if remit is None:
+            raise Stale("the execution has no remit")
+        reserve, month = opening.max_credits, remit.plan.credits_per_month
+        task_month = month if remit.credits_per_month is None else remit.credits_per_month
+        purses = (
+            self._purse(of_owner(execution.owner), now).reserve(reserve, limit=month, whose=f"plan {remit.plan.name}"),
+            self._purse(of_task(execution.task), now).reserve(reserve, limit=task_month, whose="the task"),
+        )
+        self._memory.purses.update((purse.id, purse) for purse in purses)
+        self._memory.entries[entry.id] = entry
         self._keep(current, remit=remit, credits_reserved=reserve, events=execution.events)
         self._memory.openings[execution.id] = opening
+
+    async def ask(self, execution: Execution, *, now: datetime, lease: timedelta) -> Execution:
+        current, held = self._fenced(execution, now)
+        await self._switches(current)
+        if current.cancel_requested:
+            return replace(execution, cancel_requested=True)
+        renewed = replace(held, expires_at=now + lease)
+        self._keep(current, lease=renewed, asked=execution.asked, credits_held=execution.credits_held)
+        return replace(execution, lease=renewed)
 
     async def commit(self, execution: Execution, turn: Turn, *, now: datetime, lease: timedelta) -> Execution:
         current, held = self._fenced(execution, now)
@@ -67,33 +85,49 @@ class MemoryExecutions:
         steps[turn.step.number] = turn.step
         tickets.update((ticket.seq, ticket) for ticket in turn.tickets)
         after = replace(execution, lease=replace(held, expires_at=now + lease))
+        if turn.entry is not None:
+            self._memory.entries[turn.entry.id] = turn.entry
         self._count(current, after)
         return after
 
     async def renew(self, execution: Execution, *, now: datetime, lease: timedelta) -> Execution:
         current, held = self._fenced(execution, now)
+        await self._switches(current)
         renewed = replace(held, expires_at=now + lease)
         self._keep(current, lease=renewed)
         return replace(execution, lease=renewed, cancel_requested=current.cancel_requested)
 
-    async def settle(self, execution: Execution, seq: int, result: ToolCallResult, *, now: datetime) -> ToolCallResult:
+    async def settle(
+        self, execution: Execution, seq: int, result: ToolCallResult, *, now: datetime, in_doubt: bool = False
+    ) -> ToolCallResult:
         self._fenced(execution, now)
         ticket = self._tickets(execution.id)[seq]
         if ticket.result is not None:
             return ticket.result  # the tool answered after all
-        settled = replace(ticket, state=TicketState.SETTLED, settled_at=now, result=result)
+        settled = replace(ticket, state=TicketState.SETTLED, settled_at=now, result=result, in_doubt=in_doubt)
         self._tickets(execution.id)[seq] = settled
         return result
 
+    async def give_up(self, execution: Execution, *, now: datetime) -> None:
+        current, held = self._fenced(execution, now)
+        ended = replace(held, expires_at=now)
+        self._keep(current, lease=ended, asked=execution.asked, credits_held=execution.credits_held)
+
+    async def hand_over(self, execution: Execution, *, now: datetime) -> int:
+        current, held = self._fenced(execution, now)
+        after = rules.handed_over(execution, held, now)
+        return self._keep(
+            current, lease=after.lease, slice=after.slice, asked=after.asked, credits_held=after.credits_held
+        ).slice
+
     async def finish(self, execution: Execution, ending: Ending, *, now: datetime) -> None:
         current, _ = self._fenced(execution, now)
-        owner = self._owner(execution, now)
-        if owner is not None:
-            self._memory.owners[owner.id] = replace(
-                owner,
-                credits_reserved=max(Decimal(0), owner.credits_reserved - current.credits_reserved),
-                credits_used=owner.credits_used + execution.credits_used,
-            )
+        if ending.entry is not None:
+            self._memory.entries[ending.entry.id] = ending.entry
+            for name in (of_owner(execution.owner), of_task(execution.task)):
+                purse = self._purse(name, now)
+                settled = purse.settle(reserved=current.credits_reserved, used=execution.credits_used)
+                self._memory.purses[name] = settled
         counted = self._count(current, replace(execution, lease=None))
         self._keep(counted, status=ending.status, output=ending.output, error=ending.error, completed_at=now)
 
@@ -131,6 +165,8 @@ class MemoryExecutions:
             current,
             iterations=after.iterations,
             credits_used=after.credits_used,
+            credits_held=after.credits_held,
+            asked=after.asked,
             usage=after.usage,
             tool_calls=after.tool_calls,
             tool_calls_total=after.tool_calls_total,
@@ -141,16 +177,12 @@ class MemoryExecutions:
 
     def _fenced(self, held: Execution, now: datetime) -> tuple[Execution, Lease]:
         current = self._memory.executions[held.id]
-        lease = current.lease
-        if lease is None or held.lease is None or lease.epoch != held.lease.epoch or current.status.terminal:
-            raise Stale("the lease has moved on")
-        if lease.expires_at <= now:
-            raise Stale("the lease has run out")
-        return current, lease
+        return current, rules.fence(current, held, now)
 
-    def _owner(self, execution: Execution, now: datetime) -> Owner | None:
-        owner = self._memory.owners.get(execution.owner)
-        if owner is None or owner.month == month_of(now):
-            return owner
-        # what runs across the turn of a month stays reserved until it ends
-        return replace(owner, month=month_of(now), credits_used=Decimal(0))
+    def _purse(self, name: str, now: datetime) -> Purse:
+        return self._memory.purses.get(name, Purse(id=name)).at(now)
+
+    async def _switches(self, execution: Execution) -> None:
+        reason = await MemoryHalts(self._memory).standing(execution.owner)
+        if reason is not None:
+            raise Halted(reason)

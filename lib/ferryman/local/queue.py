@@ -15,19 +15,27 @@ class Delivery:
     execution: str
     slice: int
     after: timedelta
+    nudge: str = ""
 
 
 class MemoryQueue:
     """`ports.Queue`. A name that was ever used is not used again, taken or not, as in Cloud Tasks."""
 
     def __init__(self) -> None:
-        self._named: set[tuple[str, int]] = set()
+        self._named: set[tuple[str, int, str]] = set()
         self._waiting: list[Delivery] = []
 
-    async def enqueue(self, execution: str, *, slice: int, after: timedelta = NOW) -> None:  # noqa: A002 - the field's own word
-        if (execution, slice) not in self._named:
-            self._named.add((execution, slice))
-            self._waiting.append(Delivery(execution, slice, after))
+    async def enqueue(
+        self,
+        execution: str,
+        *,
+        slice: int,  # noqa: A002 - the field's own word
+        after: timedelta = NOW,
+        nudge: str = "",
+    ) -> None:
+        if (execution, slice, nudge) not in self._named:
+            self._named.add((execution, slice, nudge))
+            self._waiting.append(Delivery(execution, slice, after, nudge))
 
     def take(self) -> Delivery | None:
         """The delivery that has waited longest, taken out; None when none waits."""

@@ -6,11 +6,13 @@ from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from ferryman.domain.call import TicketState, ToolCallResult
-from ferryman.domain.execution import Execution, Status
+from ferryman.domain import lease
+from ferryman.domain.call import TicketState, ToolCallResult, claimed
+from ferryman.domain.execution import Execution
 from ferryman.domain.http import REQUEST_SECONDS
+from ferryman.local.halts import MemoryHalts
 from ferryman.local.memory import Memory
-from ferryman.ports import Errand, Stale
+from ferryman.ports import Errand, Stale, Summons
 
 DEADLINE = timedelta(seconds=REQUEST_SECONDS + 5)
 """How long after its claim a call can still be under way."""
@@ -22,39 +24,32 @@ class MemoryTickets:
     def __init__(self, memory: Memory) -> None:
         self._memory = memory
 
-    async def claim(self, execution: str, seq: int, *, epoch: int, tool: str, now: datetime) -> Errand:
-        current = self._held(execution, epoch, now)
-        ticket = self._memory.tickets.get(execution, {}).get(seq)
-        if ticket is None:
-            raise Stale("there is no such call")
+    async def claim(self, summons: Summons, *, tool: str, now: datetime) -> Errand:
+        current = self._held(summons.execution, summons.epoch, now)
+        ticket = self._memory.tickets.get(summons.execution, {}).get(summons.seq)
         task = self._memory.tasks.get(current.task)
+        if ticket is None or (summons.task, summons.owner) != (current.task, current.owner):
+            raise Stale("there is no such call")
         if current.remit is None:
             raise Stale("the execution has not been opened")
         if task is None or not task.enabled:
             raise Stale("the task was disabled or deleted")
-        if ticket.tool != tool:
-            raise Stale("the call is another tool's")
-        if ticket.state is not TicketState.SETTLED:
-            if ticket.state is TicketState.SENT or ticket.epoch != epoch:
-                raise Stale("the call is already on its way")
-            if current.cancel_requested:
-                raise Stale("the execution was cancelled")
-            ticket = replace(ticket, state=TicketState.SENT, attempt=ticket.attempt + 1, sent_at=now, deadline=now + DEADLINE)
-            self._memory.tickets[execution][seq] = ticket
-        return Errand(ticket=ticket, remit=current.remit, versions=self._versions(current.task))
+        stopped = current.cancel_requested or await MemoryHalts(self._memory).standing(current.owner) is not None
+        taken = claimed(ticket, tool=tool, epoch=summons.epoch, stopped=stopped, now=now, under_way=DEADLINE)
+        self._memory.tickets[summons.execution][summons.seq] = taken
+        again = ticket.state is TicketState.SENT
+        return Errand(summons=summons, ticket=taken, remit=current.remit, versions=self._versions(current.task), again=again)
 
-    async def settle(self, execution: str, seq: int, *, attempt: int, result: ToolCallResult, now: datetime) -> None:
-        ticket = self._memory.tickets[execution][seq]
-        if ticket.attempt != attempt or ticket.state is not TicketState.SENT:
+    async def settle(self, errand: Errand, result: ToolCallResult, *, now: datetime, in_doubt: bool = False) -> None:
+        tickets, seq = self._memory.tickets[errand.summons.execution], errand.summons.seq
+        if tickets[seq].attempt != errand.ticket.attempt or tickets[seq].state is not TicketState.SENT:
             return  # a later attempt has taken over: what this one learned changes nothing
-        settled = replace(ticket, state=TicketState.SETTLED, settled_at=now, result=result)
-        self._memory.tickets[execution][seq] = settled
+        tickets[seq] = replace(tickets[seq], state=TicketState.SETTLED, settled_at=now, result=result, in_doubt=in_doubt)
 
-    async def release(self, execution: str, seq: int, *, attempt: int) -> None:
-        ticket = self._memory.tickets[execution][seq]
-        if ticket.attempt == attempt and ticket.state is TicketState.SENT:
-            released = replace(ticket, state=TicketState.INTENDED, sent_at=None, deadline=None)
-            self._memory.tickets[execution][seq] = released
+    async def release(self, errand: Errand) -> None:
+        tickets, seq = self._memory.tickets[errand.summons.execution], errand.summons.seq
+        if tickets[seq].attempt == errand.ticket.attempt and tickets[seq].state is TicketState.SENT:
+            tickets[seq] = replace(tickets[seq], state=TicketState.INTENDED, sent_at=None, deadline=None)
 
     async def scope(self, execution: str, *, epoch: int, now: datetime) -> tuple[str, Mapping[str, int]]:
         current = self._held(execution, epoch, now)
@@ -67,7 +62,4 @@ class MemoryTickets:
         current = self._memory.executions.get(execution)
         if current is None:
             raise Stale("there is no such execution")
-        lease = current.lease
-        if current.status is not Status.RUNNING or lease is None or lease.epoch != epoch or lease.expires_at <= now:
-            raise Stale("the lease has moved on or run out")
-        return current
+        return lease.under(current, epoch, now)

@@ -4,30 +4,31 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ferryman.domain import refusal
+from ferryman.domain import refusal, repeats
 from ferryman.domain.call import FEES_CREDITS, Ticket, TicketState, ToolCall, ToolCallResult, bounded
 from ferryman.domain.refusal import Refusal, Refused
 from ferryman.domain.tool import Tool
 from ferryman.loop.house import House
 from ferryman.loop.journal import Run
-from ferryman.ports import Crossing, Stale, Unavailable
+from ferryman.loop.later import Later
+from ferryman.ports import Crossing, Halted, Stale, Unavailable
 
 
 class Cancelled(Exception):  # noqa: N818 - reads as the fact it states
-    """The owner ended it, as its text says: what was not sent yet is not sent."""
+    """The owner or the operator ended it, as its text says: what was not sent yet is not sent."""
 
 
 async def answer(house: House, run: Run) -> None:
-    """Bring in a result for every pending ticket. Raises `Cancelled`, `Stale` or `Unavailable`; a later delivery goes on."""
-    while run.pending:
-        run.counted(await _result(house, run, run.pending[0]))
-    run.answered()
+    """Bring in a result for the first pending ticket. Raises `Cancelled`, `Later`, `Stale` or `Unavailable`."""
+    run.counted(await _result(house, run, run.pending[0]))
+    if not run.pending:
+        run.answered()
 
 
 async def withdraw(house: House, run: Run) -> None:
     """Bring every pending ticket to an end without sending any: cancelled where it was not sent.
 
-    One that was sent is waited for (`Unavailable`) until its deadline, and is in doubt after it.
+    One that was sent is waited for (`Later`) until its deadline, and is in doubt after it.
     """
     if not run.pending:
         return
@@ -37,7 +38,8 @@ async def withdraw(house: House, run: Run) -> None:
         if ticket.state is TicketState.SETTLED and ticket.result is not None:
             run.counted(ticket.result)
         elif ticket.state is TicketState.SENT:
-            run.counted(await _in_doubt(house, run, ticket))
+            _wait(house, ticket)
+            run.counted(await _settled(house, run, ticket, refusal.in_doubt(), in_doubt=True))
         else:
             run.counted(await _settled(house, run, ticket, refusal.cancelled()))
 
@@ -45,13 +47,17 @@ async def withdraw(house: House, run: Run) -> None:
 async def _result(house: House, run: Run, ticket: Ticket) -> ToolCallResult:
     if ticket.state is TicketState.SETTLED and ticket.result is not None:
         return ticket.result
-    if ticket.state is TicketState.SENT:
-        return await _in_doubt(house, run, ticket)
     remit = run.execution.remit
     assert remit is not None, "an opened execution has a remit"
     crossing = Crossing(execution=run.execution, ticket=ticket)
+    again = ticket.state is TicketState.SENT
+    if again:
+        _wait(house, ticket)
 
     def admit(tool: Tool) -> None:
+        if again:
+            return  # it was admitted, and counted, when it was first sent; its tool knows whether it may be repeated
+        repeats.admit(repeats.likeness(ticket.tool, ticket.shown), run.recent)
         now = house.clock.now()
         rate = run.execution.rate.admit(remit.plan, now) if tool.counts else run.execution.rate
         if run.execution.credits_used + FEES_CREDITS.get(tool.name, 0) > run.opening.max_credits:
@@ -70,25 +76,28 @@ async def _result(house: House, run: Run, ticket: Ticket) -> ToolCallResult:
 
 
 async def _explain(house: House, run: Run) -> None:
-    """Why a tool did not take a call: raises `Stale` when the lease is gone, `Cancelled` when the owner ended it."""
-    run.execution = await house.executions.renew(run.execution, now=house.clock.now(), lease=house.lease)
-    task = await house.tasks.get(run.execution.task)
+    """Why a tool did not take a call: raises `Stale` when the lease is gone, `Cancelled` when it was ended."""
+    try:
+        run.execution = await house.executions.renew(run.execution, now=house.clock.now(), lease=house.lease)
+    except Halted as halted:
+        raise Cancelled(str(halted)) from None
     if run.execution.cancel_requested:
         raise Cancelled("cancelled")
+    task = await house.tasks.get(run.execution.task)
     if task is None or not task.enabled:
         raise Cancelled("the task was disabled or deleted")
 
 
-async def _in_doubt(house: House, run: Run, ticket: Ticket) -> ToolCallResult:
-    """A call that was sent and never answered: waited for until its deadline, then told as unknown, never repeated."""
-    if ticket.deadline is not None and house.clock.now() < ticket.deadline:
-        raise Unavailable("a call of an earlier delivery is still under way")
-    return await _settled(house, run, ticket, refusal.in_doubt())
+def _wait(house: House, ticket: Ticket) -> None:
+    """A call that was sent may still be under way until its deadline; nobody stands by for it."""
+    now = house.clock.now()
+    if ticket.deadline is not None and now < ticket.deadline:
+        raise Later("a call of an earlier delivery may still be under way", after=ticket.deadline - now)
 
 
-async def _settled(house: House, run: Run, ticket: Ticket, reason: Refusal) -> ToolCallResult:
+async def _settled(house: House, run: Run, ticket: Ticket, reason: Refusal, *, in_doubt: bool = False) -> ToolCallResult:
     result = _described(ToolCallResult.refused(ticket.tool, reason), ticket)
-    return await house.executions.settle(run.execution, ticket.seq, result, now=house.clock.now())
+    return await house.executions.settle(run.execution, ticket.seq, result, now=house.clock.now(), in_doubt=in_doubt)
 
 
 def _described(result: ToolCallResult, ticket: Ticket) -> ToolCallResult:

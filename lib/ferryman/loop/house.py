@@ -19,6 +19,7 @@ class Price(Protocol):
 
     def credits(self, usage: Usage) -> Decimal: ...
     def affordable(self, budget: Decimal, *, prompt_bytes: int) -> int: ...
+    def worst(self, *, prompt_bytes: int, output_tokens: int) -> Decimal: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,6 +30,8 @@ class House:
     tasks: ports.Tasks
     credentials: ports.Credentials
     executions: ports.Executions
+    halts: ports.Halts
+    queue: ports.Queue
     model: ports.Model
     scanner: ports.Scanner
     registry: ports.Registry
@@ -39,6 +42,8 @@ class House:
     plans: Mapping[str, Plan]
     integrations: Mapping[str, Integration]
     lease: timedelta
+    slice: timedelta
+    """How long one delivery goes on before it hands over to the next."""
     patience: timedelta
     """How long an execution may take in all; past it, it ends as timeout."""
 

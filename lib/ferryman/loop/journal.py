@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from decimal import Decimal
 from typing import Any
 
 from ferryman.domain.call import AUDIT_ROWS_MAX, Ticket, ToolCallResult, audit_row
 from ferryman.domain.execution import Execution, Opening, Step
 from ferryman.domain.message import Message, tool_result
 from ferryman.domain.rate import ExecutionRateState
+from ferryman.domain.repeats import RECENT_CALLS, likeness
 
 
 @dataclass(slots=True, kw_only=True)
@@ -18,15 +21,24 @@ class Run:
     """Where one execution stands while its holder runs it.
 
     `pending` are the last turn's tickets that have no counted result yet, in call order; `results` those that have.
+    `committed` are the credits used as of the last commit, `fees` those charged for calls since; `recent` is what the latest
+    calls asked for.
     """
 
     execution: Execution
     opening: Opening
+    committed: Decimal
+    fees: Decimal = Decimal(0)
     messages: list[Message] = field(default_factory=list)
     last: Step | None = None
     pending: list[Ticket] = field(default_factory=list)
     results: list[tuple[Ticket, ToolCallResult]] = field(default_factory=list)
     next_call: int = 0
+    recent: deque[str] = field(default_factory=lambda: deque(maxlen=RECENT_CALLS))
+
+    def kept(self, execution: Execution) -> None:
+        """Take in what a turn's commit left the execution at."""
+        self.execution, self.committed, self.fees = execution, execution.credits_used, Decimal(0)
 
     def said(self, step: Step, tickets: Sequence[Ticket]) -> None:
         """Take in a turn of the model."""
@@ -37,6 +49,7 @@ class Run:
     def counted(self, result: ToolCallResult) -> None:
         """Take in the result of the first pending ticket: bill it, and put it in the audit list."""
         self._replayed(result)
+        self.fees += result.fee
         execution = self.execution
         rows = execution.tool_calls
         if len(rows) < AUDIT_ROWS_MAX:
@@ -65,7 +78,9 @@ class Run:
         self.answered()
 
     def _replayed(self, result: ToolCallResult) -> None:
-        self.results.append((self.pending.pop(0), result))
+        ticket = self.pending.pop(0)
+        self.results.append((ticket, result))
+        self.recent.append(likeness(ticket.tool, ticket.shown))
 
 
 def rebuild(execution: Execution, opening: Opening, steps: Sequence[Step], tickets: Sequence[Ticket]) -> Run:
@@ -73,7 +88,7 @@ def rebuild(execution: Execution, opening: Opening, steps: Sequence[Step], ticke
 
     The counters on the execution are as of that commit, so the last turn's calls are still to be counted.
     """
-    run = Run(execution=replace(execution, rate=rate_of(tickets)), opening=opening)
+    run = Run(execution=replace(execution, rate=rate_of(tickets)), opening=opening, committed=execution.credits_used)
     run.messages.append({"role": "user", "content": opening.prompt})
     by_seq = {ticket.seq: ticket for ticket in tickets}
     for step in steps:

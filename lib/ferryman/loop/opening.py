@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import datetime
 
-from ferryman.domain import prompt
+from ferryman.domain import ledger, prompt
 from ferryman.domain.event import STARTED
 from ferryman.domain.execution import Execution, Opening
 from ferryman.domain.integration import WEBHOOK
@@ -53,13 +53,14 @@ async def begin(house: House, execution: Execution) -> tuple[Execution, Opening]
         webhook_urls=task.webhook_urls,
         webhook_match=task.webhook_match,
         credentials=tuple(sorted(each.label.name for each in sealed)),
+        credits_per_month=task.max_credits_month,
     )
     opened = replace(execution, remit=remit, events=STARTED)
     now = house.clock.now()
     opening = await _opening(house, opened, task, remit, services=[each.label.service for each in sealed], now=now)
-    reserve = min(task.max_credits, plan.credits_per_execution)
+    reserve = opening.max_credits
     try:
-        await house.executions.open(opened, opening, reserve=reserve, now=now)
+        await house.executions.open(opened, opening, entry=ledger.reserved(opened, reserve, at=now), now=now)
     except Insufficient as short:
         raise Unfit(str(short)) from None
     return replace(opened, credits_reserved=reserve), opening
@@ -84,7 +85,7 @@ async def _opening(
     if remit.credentials:
         # an owner's own prompt may hold a pasted key: the model is not to see it either
         texts = [{"type": "text", "text": system}, {"type": "text", "text": asked}]
-        seen = await house.scanner.scan(execution.id, epoch=epoch_of(execution), content=texts)
+        seen = await house.scanner.scan(execution, texts)
         system, asked = (str(block["text"]) for block in seen)
     return Opening(
         model=task.model,
@@ -97,9 +98,3 @@ async def _opening(
         max_credits=min(task.max_credits, remit.plan.credits_per_execution),
         started_at=now,
     )
-
-
-def epoch_of(execution: Execution) -> int:
-    """The epoch under which `execution` is held."""
-    assert execution.lease is not None, "only a claimed execution is run"
-    return execution.lease.epoch

@@ -7,14 +7,17 @@ from collections.abc import Sequence
 from dataclasses import replace
 from decimal import Decimal
 
+from ferryman.domain import ledger
 from ferryman.domain.call import Ticket
 from ferryman.domain.event import numbers_of
 from ferryman.domain.execution import Step
 from ferryman.domain.message import Block, Prompt, Reply, calls_of
+from ferryman.halting import unless_halted
+from ferryman.loop import money
+from ferryman.loop.calls import Cancelled
 from ferryman.loop.house import House
 from ferryman.loop.journal import Run
-from ferryman.loop.opening import epoch_of
-from ferryman.ports import Rejected, Turn
+from ferryman.ports import Halted, Rejected, Turn, Unavailable
 
 CALLS_MAX = 100
 """More calls in one reply are not a turn but a flood."""
@@ -22,15 +25,22 @@ CALLS_MAX = 100
 OUTPUT_TOKENS_MIN = 64
 """A model call that could not answer in this many tokens is not made."""
 
+ASKED_MAX = 5
+"""How often the model is asked for the same turn when the answer is lost each time."""
+
 
 class Exhausted(Exception):  # noqa: N818 - reads as the fact it states
     """The execution's credits do not pay for another model call."""
 
 
 async def take(house: House, run: Run) -> None:
-    """Ask the model, and commit its turn. Raises `Exhausted`, `Unavailable`, `Rejected` or `Stale`, and then nothing is."""
+    """Ask the model, and commit its turn.
+
+    Raises `Exhausted`, `Cancelled`, `Unavailable`, `Rejected` or `Stale`, and then nothing is committed.
+    """
     closing = run.execution.iterations >= run.opening.max_iterations
-    reply = await house.model.reply(_prompt(house, run, closing=closing))
+    reply = await _asked(house, run, *_prompt(house, run, closing=closing))
+    run.execution, paid = money.answered(house, run, reply)
     shown = await _looked_through(house, run, reply)
     calls = () if closing or reply.stop_reason == "max_tokens" else reply.calls
     if len(calls) > CALLS_MAX:
@@ -42,7 +52,7 @@ async def take(house: House, run: Run) -> None:
         content=tuple(shown),
         stop_reason=reply.stop_reason,
         usage=reply.usage,
-        credits=_cost(house, run, reply),
+        credits=paid,
         first_call=run.next_call,
         calls=len(calls),
         event=run.execution.events + 1,
@@ -56,7 +66,7 @@ async def take(house: House, run: Run) -> None:
             tool=seen.name,
             arguments=house.seal(run.execution.id, step.first_call + offset, json.dumps(dict(call.arguments)).encode()),
             shown=seen.arguments,
-            epoch=epoch_of(run.execution),
+            epoch=run.execution.epoch,
             created_at=now,
         )
         for offset, (call, seen) in enumerate(zip(calls, calls_of(shown), strict=False))
@@ -64,17 +74,41 @@ async def take(house: House, run: Run) -> None:
     counted = replace(
         run.execution,
         iterations=min(number, run.opening.max_iterations),
-        credits_used=run.execution.credits_used + step.credits,
-        usage=run.execution.usage + reply.usage,
+        credits_held=money.fees_of(run, tickets),
         events=run.execution.events + numbers_of(step),
     )
-    turn = Turn(step=step, tickets=tuple(tickets))
-    run.execution = await house.executions.commit(counted, turn, now=now, lease=house.lease)
+    entry = ledger.spent(counted, number, tokens=paid, fees=run.fees, at=now)
+    turn = Turn(step=step, tickets=tuple(tickets), entry=entry)
+    run.kept(await house.executions.commit(counted, turn, now=now, lease=house.lease))
     run.said(step, tickets)
     house.line("turn", execution=run.execution.id, step=number, calls=len(tickets), stop_reason=reply.stop_reason)
 
 
-def _prompt(house: House, run: Run, *, closing: bool) -> Prompt:
+async def _asked(house: House, run: Run, prompt: Prompt, worst: Decimal) -> Reply:
+    """The model's reply, with the worst it may cost set aside before; a call that was declined costs nothing."""
+    if run.execution.asked >= ASKED_MAX:
+        raise Rejected(f"the model was asked {ASKED_MAX} times, and every answer was lost")
+    try:
+        standing = await house.executions.ask(money.asked(run, worst), now=house.clock.now(), lease=house.lease)
+    except Halted as halted:
+        raise Cancelled(str(halted)) from None
+    if standing.cancel_requested:
+        raise Cancelled("cancelled")
+    run.execution = standing
+    try:
+        return await unless_halted(house.model.reply(prompt), house.halts, run.execution.owner)
+    except Halted as halted:
+        raise Cancelled(str(halted)) from None
+    except Unavailable as pause:
+        if not pause.lost:
+            run.execution = money.unasked(run.execution)
+        raise
+    except Rejected:
+        run.execution = money.unasked(run.execution)
+        raise
+
+
+def _prompt(house: House, run: Run, *, closing: bool) -> tuple[Prompt, Decimal]:
     opening = run.opening
     price = house.price(opening.model)
     if price is None:
@@ -84,7 +118,7 @@ def _prompt(house: House, run: Run, *, closing: bool) -> Prompt:
     tokens = min(opening.max_tokens, price.affordable(left, prompt_bytes=size))
     if tokens < min(OUTPUT_TOKENS_MIN, opening.max_tokens):
         raise Exhausted
-    return Prompt(
+    prompt = Prompt(
         model=opening.model,
         system=opening.system,
         messages=tuple(run.messages),
@@ -93,20 +127,11 @@ def _prompt(house: House, run: Run, *, closing: bool) -> Prompt:
         temperature=opening.temperature,
         closing=closing,
     )
+    return prompt, min(left, price.worst(prompt_bytes=size, output_tokens=tokens))
 
 
 async def _looked_through(house: House, run: Run, reply: Reply) -> Sequence[Block]:
     remit = run.execution.remit
     if remit is not None and not remit.credentials:
         return reply.content  # there is nothing it could hold
-    return await house.scanner.scan(run.execution.id, epoch=epoch_of(run.execution), content=reply.content)
-
-
-def _cost(house: House, run: Run, reply: Reply) -> Decimal:
-    """What the turn costs, and never more than is left: an estimate that was too low is the operator's, not the owner's."""
-    price = house.price(run.opening.model)
-    cost = price.credits(reply.usage) if price else Decimal(0)
-    left = run.opening.max_credits - run.execution.credits_used
-    if cost > left:
-        house.line("credits.capped", execution=run.execution.id, cost=str(cost), charged=str(left), severity="WARNING")
-    return min(cost, left)
+    return await house.scanner.scan(run.execution, reply.content)

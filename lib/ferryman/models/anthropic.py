@@ -18,6 +18,10 @@ SCRIPTED = "scripted"
 _SAMPLED = ("claude-opus-4-5", "claude-opus-4-6", "claude-sonnet-4-5", "claude-sonnet-4-6", "claude-haiku-4-5", SCRIPTED)
 """Models that still take a temperature; later ones refuse it."""
 
+ATTEMPTS = 3
+WAITS_S = 2.0
+"""How long an answer is waited for before it is asked for again, at most, in seconds."""
+
 _RETRIED = frozenset((408, 409, 429, 500, 502, 503, 504, 529))
 
 
@@ -33,7 +37,18 @@ class AnthropicModel:
         await asyncio.to_thread(importlib.import_module, "anthropic")
 
     async def reply(self, prompt: Prompt) -> Reply:
+        """The model's reply. What its provider declines is asked again twice, unless it says to wait longer than that takes."""
         await self.warm()
+        import stamina
+
+        async for attempt in stamina.retry_context(
+            on=_soon, attempts=ATTEMPTS, wait_initial=0.5, wait_max=WAITS_S, timeout=None
+        ):
+            with attempt:
+                return await self._reply(prompt)
+        raise AssertionError("the last attempt answers or raises")
+
+    async def _reply(self, prompt: Prompt) -> Reply:
         import anthropic
 
         options: dict[str, Any] = {}
@@ -59,7 +74,8 @@ class AnthropicModel:
             said = f": {_said(error)}" if prompt.model.partition("/")[0] == SCRIPTED else ""
             raise Rejected(f"the model's provider refused the request ({error.status_code}){said}") from None
         except anthropic.APIError as error:
-            raise Unavailable(f"the model's provider could not be reached ({type(error).__name__})") from None
+            # it may have answered, and been paid for it, without our hearing of it
+            raise Unavailable(f"the model's provider could not be reached ({type(error).__name__})", lost=True) from None
         except ValueError:
             # the SDK cannot parse the arguments the model wrote, and quotes them in what it raises
             raise Rejected("the model's reply could not be read") from None
@@ -93,12 +109,19 @@ class AnthropicModel:
         if scripted:
             if settings.scripted_model_url is None:
                 raise Rejected("scripted models are played by the local cloud only")
-            return anthropic.AsyncAnthropic(base_url=settings.scripted_model_url, api_key=SCRIPTED, max_retries=1)
+            return anthropic.AsyncAnthropic(base_url=settings.scripted_model_url, api_key=SCRIPTED, max_retries=0)
         if settings.anthropic_api_key is not None:
-            return anthropic.AsyncAnthropic(api_key=settings.anthropic_api_key, base_url=settings.anthropic_base_url)
+            return anthropic.AsyncAnthropic(
+                api_key=settings.anthropic_api_key, base_url=settings.anthropic_base_url, max_retries=0
+            )
         if settings.local:
             raise Rejected("set ANTHROPIC_API_KEY to use a real model, or name a scripted one")
-        return anthropic.AsyncAnthropicVertex(project_id=settings.project, region=settings.vertex_region)
+        return anthropic.AsyncAnthropicVertex(project_id=settings.project, region=settings.vertex_region, max_retries=0)
+
+
+def _soon(error: Exception) -> bool:
+    """Whether asking again within seconds may help; whatever takes longer is left to the queue, which holds no compute."""
+    return isinstance(error, Unavailable) and not error.lost and (error.after_s is None or error.after_s <= WAITS_S)
 
 
 def _block(block: Any) -> dict[str, Any]:

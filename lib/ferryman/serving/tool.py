@@ -11,7 +11,7 @@ from starlette.responses import JSONResponse, Response
 from ferryman import settings
 from ferryman.domain.refusal import Refused
 from ferryman.gcp.log import JsonLog
-from ferryman.ports import Stale
+from ferryman.ports import Stale, Summons
 from ferryman.serving.entry import Handler, body_of, called_by, http
 from ferryman.serving.problems import problem
 from ferryman.tools.carry import carry, look_through
@@ -38,8 +38,8 @@ def serve(name: str, build: Callable[[settings.Settings], Tool] = Tool) -> Handl
                 return JSONResponse({"content": await look_through(house.carrying, **body)})
             if request.url.path != "/":
                 return problem(404, "Not Found", "there is nothing here")
-            body = await body_of(request, execution=str, call=int, epoch=int)
-            result = await carry(house.carrying, name, execution=body["execution"], seq=body["call"], epoch=body["epoch"])
+            body = await body_of(request, execution=str, call=int, epoch=int, task=str, owner=str)
+            result = await carry(house.carrying, name, Summons(seq=body.pop("call"), **body))
             return JSONResponse({"result": asdict(result)})
         except Refused as refused:
             return problem(422, "Unprocessable Content", refused.refusal.message)

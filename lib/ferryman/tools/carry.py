@@ -1,4 +1,8 @@
-"""Carrying one call on the far bank: claim the ticket, open the keys, read the arguments, pass the gate, settle."""
+"""Carrying one call on the far bank: claim the ticket, open the keys, read the arguments, pass the gate, settle.
+
+Whether a call whose outcome is unknown may be sent again is decided here, by its opened arguments: it has to be of a safe
+method, or to go to a service that tells repetitions apart by a key.
+"""
 
 from __future__ import annotations
 
@@ -10,12 +14,18 @@ from ferryman import ports
 from ferryman.domain import refusal
 from ferryman.domain.call import Ticket, ToolCallResult, bounded
 from ferryman.domain.credential import Credential, Sealed
+from ferryman.domain.host import covered
 from ferryman.domain.http import Outbound
 from ferryman.domain.integration import Integration
 from ferryman.domain.message import Block
 from ferryman.domain.refusal import Refused
 from ferryman.domain.remit import Remit
+from ferryman.domain.url import Malformed, parse
+from ferryman.halting import unless_halted
 from ferryman.tools.builtin import READERS
+
+ATTEMPTS_MAX = 3
+"""How often a call is sent, at most, when its answer is lost each time."""
 
 
 class Gate(Protocol):
@@ -53,6 +63,7 @@ class ToolHouse:
     redact: Callable[[Iterable[Credential], str], str]
     said: Callable[[Iterable[Credential], Sequence[Block]], Sequence[Block]]
     integrations: Mapping[str, Integration]
+    halts: ports.Halts
     clock: ports.Clock
     tracer: ports.Tracer
 
@@ -65,17 +76,19 @@ class Passage:
     credentials: Mapping[str, Credential]
 
 
-async def carry(house: ToolHouse, tool: str, *, execution: str, seq: int, epoch: int) -> ToolCallResult:
-    """The result of call `seq`, carried now or settled before. Raises `Stale` or `Unavailable`; then nothing was sent."""
-    errand = await house.tickets.claim(execution, seq, epoch=epoch, tool=tool, now=house.clock.now())
+async def carry(house: ToolHouse, tool: str, summons: ports.Summons) -> ToolCallResult:
+    """The result of a call, carried now or settled before. Raises `Stale` or `Unavailable`; then nothing was sent."""
+    errand = await house.tickets.claim(summons, tool=tool, now=house.clock.now())
     ticket = errand.ticket
     if ticket.result is not None:
         return ticket.result
-    about = {"execution": execution, "seq": seq}
+    about = {"execution": summons.execution, "seq": summons.seq}
+    in_doubt = False
     try:
-        passage = await _opened(house, errand, execution)
+        passage = await _opened(house, errand)
     except ports.Unavailable:
-        await house.tickets.release(execution, seq, attempt=ticket.attempt)
+        if not errand.again:
+            await house.tickets.release(errand)
         raise
     except Refused as refused:
         house.tracer.line("call.refused", tool=tool, reason=refused.refusal.reason, **about)
@@ -84,10 +97,32 @@ async def carry(house: ToolHouse, tool: str, *, execution: str, seq: int, epoch:
         house.tracer.line("call.fault", kind=type(fault).__name__, severity="ERROR", **about)
         result = _refused(ticket, refusal.internal_fault())
     else:
-        result = await house.gate.send(passage.outbound, remit=errand.remit, credentials=passage.credentials, about=about)
+        result, in_doubt = await _sent(house, errand, passage, about)
+    if errand.again and result.blocked:
+        # it was not sent now, but it may have been before
+        result, in_doubt = _refused(ticket, refusal.in_doubt()), True
     result = bounded(result)
-    await house.tickets.settle(execution, seq, attempt=ticket.attempt, result=result, now=house.clock.now())
+    await house.tickets.settle(errand, result, now=house.clock.now(), in_doubt=in_doubt)
     return result
+
+
+async def _sent(
+    house: ToolHouse, errand: ports.Errand, passage: Passage, about: Mapping[str, Any]
+) -> tuple[ToolCallResult, bool]:
+    """The answer, and whether it is in doubt what the call did."""
+    outbound, ticket = passage.outbound, errand.ticket
+    reason = refusal.in_doubt()
+    may_send = not errand.again or (outbound.repeatable and ticket.attempt <= ATTEMPTS_MAX)
+    if may_send:
+        if ticket.deadline is not None and house.clock.now() >= ticket.deadline:
+            raise ports.Stale("this instance stood still for so long that the call is another's to send")
+        sending = house.gate.send(outbound, remit=errand.remit, credentials=passage.credentials, about=about)
+        try:
+            return await unless_halted(sending, house.halts, errand.summons.owner), False
+        except ports.Halted:
+            reason = refusal.halted() if outbound.method.safe else reason
+    house.tracer.line("call.in_doubt", tool=ticket.tool, reason=reason.reason, severity="WARNING", **about)
+    return _refused(ticket, reason), reason.reason == "in_doubt"
 
 
 async def look_through(house: ToolHouse, *, execution: str, epoch: int, content: Sequence[Block]) -> list[Block]:
@@ -97,12 +132,12 @@ async def look_through(house: ToolHouse, *, execution: str, epoch: int, content:
     return list(house.said(credentials.values(), content))
 
 
-async def _opened(house: ToolHouse, errand: ports.Errand, execution: str) -> Passage:
+async def _opened(house: ToolHouse, errand: ports.Errand) -> Passage:
     ticket, remit = errand.ticket, errand.remit
     if ticket.tool not in remit.tools:
         raise Refused(refusal.tool_not_enabled(ticket.tool))  # whoever talks to the model is not believed
     credentials = await _open(house, remit.task, errand.versions)
-    arguments = await house.vault.arguments(ticket.arguments, execution=execution, seq=ticket.seq)
+    arguments = await house.vault.arguments(ticket.arguments, execution=errand.summons.execution, seq=ticket.seq)
     try:
         outbound = READERS[ticket.tool](arguments)
     except Refused as refused:
@@ -110,7 +145,24 @@ async def _opened(house: ToolHouse, errand: ports.Errand, execution: str) -> Pas
         said = house.redact(credentials.values(), refused.refusal.message)
         raise Refused(replace(refused.refusal, message=said)) from None
     usable = {name: narrow(each, remit, house.integrations) for name, each in credentials.items()}
-    return Passage(outbound=outbound, credentials=usable)
+    return Passage(outbound=keyed(outbound, errand, house.integrations), credentials=usable)
+
+
+def keyed(outbound: Outbound, errand: ports.Errand, integrations: Mapping[str, Integration]) -> Outbound:
+    """`outbound` with the key by which the service it goes to recognises a repetition, where it declares one.
+
+    The key is made of execution and call alone, so that every attempt carries the same.
+    """
+    if outbound.method.safe:
+        return outbound
+    try:
+        host = parse(outbound.url).host
+    except Malformed:
+        return outbound  # the gate says why it does not go out
+    approved = (integrations[each] for each in errand.remit.integrations if each in integrations)
+    header = next((each.idempotency_header for each in approved if covered(each.allowed_domains, host)), None)
+    key = f"{errand.summons.execution}-{errand.ticket.seq}"
+    return outbound if header is None else replace(outbound, idempotency=(header, key))
 
 
 async def _open(house: ToolHouse, task: str, versions: Mapping[str, int]) -> dict[str, Credential]:

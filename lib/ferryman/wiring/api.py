@@ -23,6 +23,8 @@ class House:
     tasks: ports.Tasks
     credentials: ports.Credentials
     executions: ports.Executions
+    ledger: ports.Ledger
+    halts: ports.Halts
     queue: ports.Queue
     sealer: ports.Sealer
     info: Callable[[Label], bytes]
@@ -42,6 +44,8 @@ def build(settings: Settings) -> House:
     from ferryman.gcp.clients import Clients
     from ferryman.gcp.clock import RandomIds, SystemClock
     from ferryman.gcp.executions import FirestoreExecutions
+    from ferryman.gcp.halts import FirestoreHalts
+    from ferryman.gcp.ledger import FirestoreLedger
     from ferryman.gcp.log import JsonLog
     from ferryman.gcp.owners import FirestoreOwners
     from ferryman.gcp.queue import CloudTasksQueue
@@ -55,6 +59,8 @@ def build(settings: Settings) -> House:
         tasks=FirestoreTasks(clients),
         credentials=FirestoreCredentials(clients),
         executions=FirestoreExecutions(clients),
+        ledger=FirestoreLedger(clients),
+        halts=FirestoreHalts(clients),
         queue=CloudTasksQueue(clients, settings),
         sealer=seal.PublicKey.parse(settings.sealing_public_key),
         info=seal.info_of,

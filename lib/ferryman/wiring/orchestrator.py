@@ -10,14 +10,15 @@ from ferryman.domain.call import ToolCall, ToolCallResult
 from ferryman.gcp.clients import Clients
 from ferryman.gcp.clock import SystemClock
 from ferryman.gcp.executions import FirestoreExecutions
+from ferryman.gcp.halts import FirestoreHalts
 from ferryman.gcp.http import Wire
 from ferryman.gcp.identity import MetadataIdentity, TokenCallers
 from ferryman.gcp.log import JsonLog
 from ferryman.gcp.owners import FirestoreOwners
+from ferryman.gcp.queue import CloudTasksQueue
 from ferryman.gcp.remote import RemoteTools
 from ferryman.gcp.tasks import FirestoreCredentials, FirestoreTasks
 from ferryman.loop.house import House
-from ferryman.loop.opening import epoch_of
 from ferryman.models.anthropic import AnthropicModel
 from ferryman.ports import Crossing
 from ferryman.settings import Settings
@@ -36,8 +37,7 @@ class Orchestrator:
         public = PublicKey.parse(settings.sealing_public_key)
 
         async def handler(call: ToolCall, crossing: Crossing) -> ToolCallResult:
-            execution = crossing.execution
-            result = await remote.run(call.name, execution=execution.id, seq=crossing.ticket.seq, epoch=epoch_of(execution))
+            result = await remote.run(call.name, execution=crossing.execution, seq=crossing.ticket.seq)
             crossing.carried = True
             return result
 
@@ -47,6 +47,8 @@ class Orchestrator:
             tasks=FirestoreTasks(clients),
             credentials=FirestoreCredentials(clients),
             executions=FirestoreExecutions(clients),
+            halts=FirestoreHalts(clients),
+            queue=CloudTasksQueue(clients, settings),
             model=AnthropicModel(settings),
             scanner=remote,
             registry=ToolRegistry(handler),
@@ -57,5 +59,6 @@ class Orchestrator:
             plans=tables.plans(settings),
             integrations=catalog.load(settings.integrations),
             lease=timedelta(seconds=settings.lease_s),
+            slice=timedelta(seconds=settings.slice_s),
             patience=timedelta(seconds=settings.execution_s),
         )

@@ -6,6 +6,7 @@ from ferryman import catalog
 from ferryman.egress.leaks import Scanner
 from ferryman.gcp.clients import Clients
 from ferryman.gcp.clock import SystemClock
+from ferryman.gcp.halts import FirestoreHalts
 from ferryman.gcp.http import Wire
 from ferryman.gcp.identity import TokenCallers
 from ferryman.gcp.keys import SecretManagerKeys
@@ -33,6 +34,7 @@ class Tool:
             redact=lambda credentials, text: Scanner(credentials).redact(text),
             said=lambda credentials, content: Scanner(credentials).said(content),
             integrations=catalog.load(settings.integrations),
+            halts=FirestoreHalts(clients),
             clock=SystemClock(),
             tracer=tracer,
         )

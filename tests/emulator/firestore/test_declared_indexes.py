@@ -12,6 +12,7 @@ from ferryman.domain.execution import Execution, Lease, Status
 from ferryman.gcp import documents, places
 from ferryman.gcp.clients import Clients
 from ferryman.gcp.executions import FirestoreExecutions
+from ferryman.gcp.ledger import FirestoreLedger
 from ferryman.gcp.owners import FirestoreOwners
 from ferryman.gcp.tasks import FirestoreCredentials, FirestoreTasks
 from ferryman.settings import Settings
@@ -38,9 +39,17 @@ async def claimed_again(clients: Clients) -> None:
     ticket = Ticket(seq=0, step=1, call="x", tool="webhook", arguments=b"", shown={}, epoch=1, created_at=NOW)
     await places.call(clients.firestore(), "e", 0).set(documents.write(ticket))
     _, taken = await FirestoreExecutions(clients).claim(
-        "e", holder="b", now=NOW + timedelta(seconds=1), lease=timedelta(seconds=9)
+        "e", slice=0, holder="b", now=NOW + timedelta(seconds=1), lease=timedelta(seconds=9)
     )
     assert taken
+
+
+async def entries_of_an_execution(clients: Clients) -> None:
+    await FirestoreLedger(clients).of_execution("e")
+
+
+async def entries_of_an_owner(clients: Clients) -> None:
+    await FirestoreLedger(clients).of_owner("ann", since=NOW, until=NOW)
 
 
 async def stepped(clients: Clients) -> None:
@@ -72,6 +81,8 @@ QUERIES: dict[str, tuple[Callable[[Clients], Awaitable[None]], ...]] = {
     "FirestoreExecutions.claim": (claimed_again,),
     "FirestoreExecutions.steps": (stepped,),
     "FirestoreExecutions.tickets": (ticketed,),
+    "FirestoreLedger.of_execution": (entries_of_an_execution,),
+    "FirestoreLedger.of_owner": (entries_of_an_owner,),
     "FirestoreOwners.list": (owners_listed,),
     "FirestoreTasks.list": (tasks_listed,),
     "FirestoreTasks.count": (tasks_counted,),

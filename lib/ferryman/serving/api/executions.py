@@ -11,7 +11,7 @@ from starlette.responses import Response, StreamingResponse
 from ferryman.domain.execution import Execution
 from ferryman.serving import sse
 from ferryman.serving.api.asking import By, TheHouse, TheirExecution, TheirTask
-from ferryman.serving.api.faults import not_found
+from ferryman.serving.api.faults import conflict, not_found
 from ferryman.serving.api.shapes import call
 from ferryman.serving.api.shapes import execution as shapes
 
@@ -30,6 +30,9 @@ EVENTS: dict[int | str, dict[str, Any]] = {
 async def start(
     task: TheirTask, house: TheHouse, owner: By, response: Response, asked: shapes.Start | None = None
 ) -> shapes.ExecutionShown:
+    halted = await house.halts.standing(owner.id)
+    if halted is not None:
+        raise conflict(f"nothing is started: {halted}")
     execution = Execution(
         id=house.ids.new("exec"),
         task=task.id,
@@ -69,6 +72,12 @@ async def cancel(execution: TheirExecution, house: TheHouse) -> shapes.Execution
     cancelled = await house.executions.cancel(execution.id, now=house.clock.now())
     if cancelled is None:
         raise not_found("execution")
+    if not cancelled.status.terminal:
+        try:
+            # one that waits for its next slice is not to wait any longer
+            await house.queue.enqueue(execution.id, slice=cancelled.slice, nudge="cancel")
+        except Exception as error:  # noqa: BLE001 - the flag stands, and whoever runs it next sees it
+            house.tracer.line("cancel.not_enqueued", severity="WARNING", execution=execution.id, error=type(error).__name__)
     return shapes.shown(cancelled)
 
 

@@ -25,6 +25,11 @@ def not_found(noun: str) -> HTTPException:
     return HTTPException(404, f"there is no such {noun}")
 
 
+def conflict(said: str) -> HTTPException:
+    """What is asked for cannot be done as things stand; `said` is why, in words of ours."""
+    return HTTPException(409, said)
+
+
 def register(app: FastAPI) -> None:
     """Have `app` answer every exception of the house as a problem."""
 

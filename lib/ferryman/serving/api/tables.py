@@ -6,7 +6,7 @@ from decimal import Decimal
 
 from fastapi import APIRouter
 
-from ferryman.domain.owner import month_of
+from ferryman.domain.purse import of_owner
 from ferryman.serving.api.asking import By, TheHouse
 from ferryman.serving.api.faults import not_found
 from ferryman.serving.api.shapes import table as shapes
@@ -45,17 +45,18 @@ async def models(house: TheHouse, _: By) -> shapes.ModelList:
 
 @router.get("/v1/me", summary="Who you are, and the credits you have left this month")
 async def me(house: TheHouse, owner: By) -> shapes.Me:
-    plan, month = house.plans.get(owner.plan), month_of(house.clock.now())
-    # what runs across the turn of a month stays reserved until it ends
-    used = owner.credits_used if owner.month == month else Decimal(0)
-    left = Decimal(0) if plan is None else max(Decimal(0), plan.credits_per_month - used - owner.credits_reserved)
+    plan = house.plans.get(owner.plan)
+    purse = (await house.ledger.purse(of_owner(owner.id))).at(house.clock.now())
+    spent = purse.credits_used + purse.credits_reserved
+    left = Decimal(0) if plan is None else max(Decimal(0), plan.credits_per_month - spent)
     return shapes.Me(
         owner=owner.id,
         plan=owner.plan,
-        month=month,
-        credits_used=used,
-        credits_reserved=owner.credits_reserved,
+        month=purse.month,
+        credits_used=purse.credits_used,
+        credits_reserved=purse.credits_reserved,
         credits_left=left,
+        halted=await house.halts.standing(owner.id),
         limits=None if plan is None else shapes.plan(plan),
     )
 

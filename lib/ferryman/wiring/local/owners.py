@@ -1,26 +1,44 @@
-"""Owners of a local stack: added and listed beside it, through Google's own clients."""
+"""Owners of a local stack: added, listed and stopped beside it, through Google's own clients."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from ferryman.domain.owner import Owner
 from ferryman.domain.problem import invalid
+from ferryman.domain.purse import Purse, of_owner
+from ferryman.gcp.halts import FirestoreHalts
+from ferryman.gcp.ledger import FirestoreLedger
 from ferryman.gcp.owners import FirestoreOwners
 from ferryman.wiring.local import provision
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}", re.ASCII)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stored:
+    """What whoever runs a house keeps of its owners."""
+
+    owners: FirestoreOwners
+    ledger: FirestoreLedger
+    halts: FirestoreHalts
+
+    async def listed(self) -> Sequence[tuple[Owner, Purse]]:
+        """All owners, oldest first, with what they have spent this month."""
+        now = datetime.now(UTC)
+        return [(each, (await self.ledger.purse(of_owner(each.id))).at(now)) for each in await self.owners.list()]
+
+
 @asynccontextmanager
-async def opened(env: Mapping[str, str]) -> AsyncIterator[FirestoreOwners]:
+async def opened(env: Mapping[str, str]) -> AsyncIterator[Stored]:
     """The owners of the stack whose local cloud has the variables `env`."""
     clients = provision.connect(env)
     try:
-        yield FirestoreOwners(clients)
+        yield Stored(owners=FirestoreOwners(clients), ledger=FirestoreLedger(clients), halts=FirestoreHalts(clients))
     finally:
         await clients.close()
 

@@ -25,7 +25,10 @@ class Result(Answered):
 
 
 class CallShown(Answered):
-    """One call as it was journaled; its arguments as they were scanned, its result in full."""
+    """One call as it was journaled; its arguments as they were scanned, its result in full.
+
+    `in_doubt` tells that it was sent, and that nobody knows whether it was carried out.
+    """
 
     seq: int
     iteration: int
@@ -34,6 +37,7 @@ class CallShown(Answered):
     arguments: dict[str, Any]
     state: TicketState
     attempt: int
+    in_doubt: bool
     created_at: datetime
     sent_at: datetime | None
     settled_at: datetime | None
@@ -61,6 +65,7 @@ def shown(ticket: Ticket) -> CallShown:
         arguments=dict(ticket.shown),
         state=ticket.state,
         attempt=ticket.attempt,
+        in_doubt=ticket.in_doubt,
         created_at=ticket.created_at,
         sent_at=ticket.sent_at,
         settled_at=ticket.settled_at,

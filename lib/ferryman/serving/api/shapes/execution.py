@@ -27,7 +27,10 @@ class Tokens(Answered):
 
 
 class ExecutionShown(Answered):
-    """An execution's record; `tool_calls` holds at most 50 rows, `tool_calls_total` counts all of them."""
+    """An execution's record; `tool_calls` holds at most 50 rows, `tool_calls_total` counts all of them.
+
+    `slice` counts how often it was handed over to a further delivery.
+    """
 
     execution_id: str
     task_id: str
@@ -43,6 +46,7 @@ class ExecutionShown(Answered):
     tool_calls: tuple[call.Result, ...]
     tool_calls_total: int
     cancel_requested: bool
+    slice: int
     output: str | None
     error: str | None
 

@@ -83,7 +83,8 @@ class ModelList(Answered):
 
 
 class Me(Answered):
-    """Who is asking, and what is left of the month's credits. `limits` is null on a plan that may not run tasks."""
+    """Who is asking, and what is left of the month's credits. `limits` is null on a plan that may not run tasks;
+    `halted` says what stops all your executions, if anything does."""
 
     owner: str
     plan: str
@@ -91,7 +92,14 @@ class Me(Answered):
     credits_used: Credits
     credits_reserved: Credits
     credits_left: Credits
+    halted: str | None
     limits: PlanShown | None
+
+
+class Halt(Answered):
+    """What stops your executions, in words; null when nothing does."""
+
+    halted: str | None
 
 
 class Health(Answered):

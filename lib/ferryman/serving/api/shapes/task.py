@@ -37,6 +37,7 @@ class NewTask(Asked):
     webhook_match: Match = "host"
     max_iterations: StrictInt = _limit("Turns an execution may take")
     max_credits: Amount = _limit("Credits an execution may spend")
+    max_credits_month: Amount | None = Field(default=None, description="The same over a month; null: only the plan's limit")
     temperature: Temperature = rules.TEMPERATURE_DEFAULT
     max_tokens: StrictInt = rules.MAX_TOKENS_DEFAULT
     enabled: StrictBool = True
@@ -56,6 +57,7 @@ class TaskChange(Asked):
     webhook_match: Match = Field(default_factory=str)
     max_iterations: StrictInt = Field(default_factory=int)
     max_credits: Amount = Field(default_factory=Decimal)
+    max_credits_month: Amount | None = Field(default_factory=Decimal)
     temperature: Temperature = Field(default_factory=float)
     max_tokens: StrictInt = Field(default_factory=int)
     enabled: StrictBool = Field(default_factory=bool)
@@ -77,6 +79,7 @@ class TaskShown(Answered):
     webhook_match: str
     max_iterations: int
     max_credits: Credits
+    max_credits_month: Credits | None
     temperature: float | None
     max_tokens: int
     enabled: bool

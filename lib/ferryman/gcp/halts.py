@@ -1,0 +1,54 @@
+"""Kill switches in Firestore: one is on while its document is there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from ferryman.domain.halt import BY_OPERATOR, BY_OWNER
+from ferryman.gcp import places
+from ferryman.gcp.clients import Clients
+from ferryman.gcp.faults import translated
+
+if TYPE_CHECKING:
+    from google.cloud.firestore import AsyncClient, AsyncDocumentReference, AsyncTransaction, DocumentSnapshot
+
+
+@translated
+class FirestoreHalts:
+    """`ports.Halts`."""
+
+    def __init__(self, clients: Clients) -> None:
+        self._clients = clients
+
+    async def standing(self, owner: str) -> str | None:
+        client = self._clients.firestore()
+        return standing(await together(client, switches(client, owner)), client, owner)
+
+    async def put(self, owner: str | None, *, on: bool, now: datetime) -> None:
+        reference = places.halt(self._clients.firestore(), owner)
+        if on:
+            await reference.set({"since": now})
+        else:
+            await reference.delete()
+
+
+def switches(client: AsyncClient, owner: str) -> list[AsyncDocumentReference]:
+    """The documents of the switches that stop `owner`'s executions."""
+    return [places.halt(client, None), places.halt(client, owner)]
+
+
+def standing(found: Mapping[str, DocumentSnapshot[Any]], client: AsyncClient, owner: str) -> str | None:
+    """What stops `owner`'s executions, in words; `found` holds the switches by path."""
+    house, own = (found[each.path] for each in switches(client, owner))
+    if house.exists:
+        return BY_OPERATOR
+    return BY_OWNER if own.exists else None
+
+
+async def together(
+    client: AsyncClient, references: list[AsyncDocumentReference], transaction: AsyncTransaction | None = None
+) -> dict[str, DocumentSnapshot[Any]]:
+    """Several documents in one read, by path; one that is not there is a snapshot that does not exist."""
+    return {each.reference.path: each async for each in client.get_all(references, transaction=transaction)}
