@@ -1,0 +1,86 @@
+"""The kill switch: what runs ends, and what is under way is broken off."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import timedelta
+from decimal import Decimal
+
+import pytest
+
+from ferryman.domain.call import ToolCallResult
+from ferryman.domain.execution import Status
+from ferryman.halting import unless_halted
+from ferryman.local.halts import MemoryHalts
+from ferryman.local.memory import Memory
+from ferryman.ports import Halted
+from tests.loop.conftest import fetches, says
+
+SOON = timedelta(milliseconds=1)
+
+
+@pytest.mark.parametrize(
+    ("whose", "words"), [("o", "stopped by its owner's kill switch"), (None, "stopped by the operator's kill switch")]
+)
+async def test_no_further_model_call_is_made(stage, whose, words):
+    def on_call(ticket):
+        stage.memory.halts.add(whose)
+        return ToolCallResult(ticket.tool, "sent", response_status=200)
+
+    stage.on_call = on_call
+    await stage.run(fetches(), says("never"))
+    assert (stage.execution.status, stage.execution.error, len(stage.model.prompts)) == (Status.KILLED, words, 1)
+
+
+async def test_no_further_call_is_sent(stage):
+    def on_call(ticket):
+        stage.memory.halts.add("o")
+        return ToolCallResult(ticket.tool, "sent", response_status=200)
+
+    stage.on_call = on_call
+    await stage.run(fetches(3), says("never"))
+    assert [result.block_reason for result in stage.results] == [None, "cancelled", "cancelled"]
+
+
+async def test_another_owners_switch_stops_nothing(stage):
+    stage.memory.halts.add("somebody else")
+    await stage.run(says("done"))
+    assert stage.execution.status is Status.COMPLETED
+
+
+async def test_work_under_way_is_broken_off(stage):
+    memory, ended = Memory(), asyncio.Event()
+
+    async def work() -> None:
+        memory.halts.add("o")
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended.set()
+
+    with pytest.raises(Halted):
+        await unless_halted(work(), MemoryHalts(memory), "o", every=SOON)
+    assert ended.is_set()
+
+
+async def test_a_model_call_that_was_broken_off_is_charged_at_its_worst(stage):
+    class Silent:
+        async def reply(self, prompt):
+            stage.memory.halts.add("o")
+            stage.held = stage.execution.credits_held
+            await asyncio.Event().wait()
+
+    stage.model = Silent()
+    await stage.run()
+    assert stage.execution.status is Status.KILLED
+    assert stage.execution.credits_used == stage.held > Decimal(0)
+
+
+async def test_what_answers_before_the_first_look_is_answered(stage):
+    memory = Memory()
+    memory.halts.add("o")
+
+    async def work() -> str:
+        return "done"
+
+    assert await unless_halted(work(), MemoryHalts(memory), "o") == "done"

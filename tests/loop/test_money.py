@@ -1,0 +1,147 @@
+"""Money: the worst is set aside before it may be spent, and a turn is billed once."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+from decimal import Decimal
+
+from ferryman.domain import ledger
+from ferryman.domain.call import ToolCallResult
+from ferryman.domain.execution import Status
+from ferryman.domain.purse import Purse
+from ferryman.ports import Rejected, Unavailable
+from tests.loop.conftest import says
+
+PAID = ("api_call", {"url": "https://a.test/"})
+TURN = Decimal("0.18")  # ten tokens in and ten out, at 3 and 15 dollars a million
+
+
+def paid(ticket):
+    return ToolCallResult("api_call", "", credential_used="KEY", response_status=200)
+
+
+def settled(stage) -> Decimal:
+    """What was charged, when the books are in order: every account but the owner's and the expenses' empty."""
+    found = ledger.balances(stage.memory.entries.values())
+    assert sum(found.values()) == 0
+    assert found["execution:e"] == 0
+    used = stage.execution.credits_used
+    for name in ("owner:o", "task:t"):
+        assert stage.memory.purses[name] == Purse(id=name, month="2026-11", credits_used=used)
+    assert found["owner:o"] == -used
+    return used
+
+
+async def test_tokens_and_fees_are_charged_and_the_rest_goes_back(stage):
+    stage.on_call = paid
+    await stage.run(says("", PAID), says("done"))
+    assert settled(stage) == 2 * TURN + Decimal("0.5")
+    assert ledger.balances(stage.memory.entries.values())["api_call_fee"] == Decimal("0.5")
+
+
+async def test_the_worst_a_model_call_may_cost_is_held_while_it_is_under_way(stage):
+    class Watching:
+        async def reply(self, prompt):
+            self.held = stage.execution.credits_held
+            self.most = prompt.max_tokens
+            return says("done")
+
+    model = stage.model = Watching()
+    await stage.run()
+    assert model.held > model.most * Decimal("0.015")
+    assert stage.execution.credits_held == 0
+
+
+async def test_what_is_held_and_what_is_used_never_exceed_the_limit(stage):
+    seen = []
+
+    class Watching:
+        async def reply(self, prompt):
+            seen.append(stage.execution.credits_used + stage.execution.credits_held)
+            return says("", PAID, tokens=1_000)
+
+    stage.task(max_credits=Decimal(40))
+    stage.on_call = paid
+    stage.model = Watching()
+    await stage.run()
+    assert len(seen) > 1
+    assert max(seen) <= 40
+    assert settled(stage) <= 40
+
+
+async def test_fees_are_held_before_the_calls_are_sent(stage):
+    held = []
+
+    def on_call(ticket):
+        held.append(stage.execution.credits_held)
+        return paid(ticket)
+
+    stage.on_call = on_call
+    await stage.run(says("", PAID, PAID), says("done"))
+    assert held == [1, 1]
+
+
+async def test_a_call_the_credits_do_not_cover_is_refused_and_the_run_goes_on(stage):
+    stage.task(max_credits=Decimal(17))
+    stage.on_call = paid
+    await stage.run(says("", *[("api_call", {"n": n}) for n in range(4)], tokens=900), says("never"))
+    assert "credits_exhausted" in {result.block_reason for result in stage.results}
+    assert settled(stage) <= 17
+
+
+async def test_a_reply_that_is_rejected_after_it_came_is_paid_for(stage):
+    await stage.run(says("", *[("http_get", {"n": n}) for n in range(101)]))
+    assert (stage.execution.status, settled(stage)) == (Status.FAILED, TURN)
+
+
+async def test_a_request_the_provider_refused_costs_nothing(stage):
+    await stage.run(Rejected("no"))
+    assert settled(stage) == 0
+
+
+async def test_a_turn_whose_answer_was_lost_is_asked_for_again_and_billed_once(stage):
+    assert not await stage.run(Unavailable("gone", lost=True))
+    assert (stage.execution.asked, stage.execution.credits_held > 0) == (1, True)
+    await stage.run(says("done"))
+    assert settled(stage) == TURN
+
+
+async def test_an_answer_that_is_lost_every_time_ends_the_execution_and_its_worst_is_charged_once(stage):
+    for _ in range(5):
+        assert not await stage.run(Unavailable("gone", lost=True))
+    held = stage.execution.credits_held
+    assert await stage.run(says("never"))
+    assert (stage.execution.status, settled(stage)) == (Status.FAILED, held)
+    assert stage.execution.error == "the model was asked 5 times, and every answer was lost"
+
+
+async def test_a_cancel_while_the_answer_is_lost_charges_its_worst_once(stage):
+    await stage.run(Unavailable("gone", lost=True))
+    held = stage.execution.credits_held
+    stage.memory.executions["e"] = replace(stage.execution, cancel_requested=True)
+    await stage.run(says("never"))
+    assert (stage.execution.status, settled(stage)) == (Status.KILLED, held)
+
+
+async def test_a_provider_that_is_busy_for_long_is_not_counted_as_lost(stage):
+    house = stage.house
+    stage.house = lambda: replace(house(), patience=timedelta(hours=6))
+    for _ in range(9):
+        await stage.run(Unavailable("busy", after_s=60))
+        stage.clock.turn(60)
+    await stage.run(says("done"))
+    assert (stage.execution.status, settled(stage)) == (Status.COMPLETED, TURN)
+
+
+async def test_what_was_charged_in_an_earlier_slice_is_not_charged_again(stage):
+    stage.on_call = paid
+    await stage.run(says("", PAID), Unavailable("busy", after_s=1))
+    await stage.run(says("done"))
+    assert settled(stage) == 2 * TURN + Decimal("0.5")
+
+
+async def test_a_tasks_own_month_is_a_limit_too(stage):
+    stage.task(max_credits_month=Decimal(99))
+    await stage.run(says("never"))
+    assert stage.execution.error == "100 credits are not left this month of the 99 of the task"
