@@ -119,6 +119,7 @@ class Stage:
             lease=timedelta(minutes=2),
             slice=timedelta(minutes=29),
             patience=timedelta(minutes=25),
+            looks=timedelta(milliseconds=1),
         )
 
     async def _carry(self, call: ToolCall, crossing: Crossing) -> ToolCallResult:

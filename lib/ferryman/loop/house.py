@@ -12,6 +12,7 @@ from ferryman import ports
 from ferryman.domain.integration import Integration
 from ferryman.domain.plan import Plan
 from ferryman.domain.usage import Usage
+from ferryman.halting import LOOKS
 
 
 class Price(Protocol):
@@ -46,6 +47,7 @@ class House:
     """How long one delivery goes on before it hands over to the next."""
     patience: timedelta
     """How long an execution may take in all; past it, it ends as timeout."""
+    looks: timedelta = LOOKS
 
     def line(self, event: str, **fields: Any) -> None:
         self.tracer.line(event, **fields)

@@ -96,7 +96,7 @@ async def _asked(house: House, run: Run, prompt: Prompt, worst: Decimal) -> Repl
         raise Cancelled("cancelled")
     run.execution = standing
     try:
-        return await unless_halted(house.model.reply(prompt), house.halts, run.execution.owner)
+        return await unless_halted(house.model.reply(prompt), house.halts, run.execution.owner, every=house.looks)
     except Halted as halted:
         raise Cancelled(str(halted)) from None
     except Unavailable as pause:

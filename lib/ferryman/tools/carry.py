@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from typing import Any, Protocol
 
 from ferryman import ports
@@ -21,7 +22,7 @@ from ferryman.domain.message import Block
 from ferryman.domain.refusal import Refused
 from ferryman.domain.remit import Remit
 from ferryman.domain.url import Malformed, parse
-from ferryman.halting import unless_halted
+from ferryman.halting import LOOKS, unless_halted
 from ferryman.tools.builtin import READERS
 
 ATTEMPTS_MAX = 3
@@ -66,6 +67,7 @@ class ToolHouse:
     halts: ports.Halts
     clock: ports.Clock
     tracer: ports.Tracer
+    looks: timedelta = LOOKS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,10 +120,10 @@ async def _sent(
             raise ports.Stale("this instance stood still for so long that the call is another's to send")
         sending = house.gate.send(outbound, remit=errand.remit, credentials=passage.credentials, about=about)
         try:
-            return await unless_halted(sending, house.halts, errand.summons.owner), False
+            return await unless_halted(sending, house.halts, errand.summons.owner, every=house.looks), False
         except ports.Halted:
             reason = refusal.halted() if outbound.method.safe else reason
-    house.tracer.line("call.in_doubt", tool=ticket.tool, reason=reason.reason, severity="WARNING", **about)
+    house.tracer.line(f"call.{reason.reason}", tool=ticket.tool, severity="WARNING", **about)
     return _refused(ticket, reason), reason.reason == "in_doubt"
 
 
