@@ -78,6 +78,21 @@ async def test_an_overloaded_provider_is_unavailable(service, model):
         await model.reply(PROMPT)
 
 
+async def test_a_provider_that_is_busy_for_a_moment_is_asked_again(service, model):
+    error = {"status": 529, "type": "overloaded_error", "message": "busy", "times": 2}
+    play(service, {"text": "hi", "error": error})
+    assert (await model.reply(PROMPT)).text == "hi"
+    assert [each["status"] for each in service[0].requests()] == [529, 529, 200]
+
+
+async def test_a_provider_that_asks_for_more_than_a_moment_is_left_to_the_queue(service, model):
+    error = {"status": 429, "type": "rate_limit_error", "message": "slow", "retry_after_s": 60.0, "times": 1}
+    play(service, {"text": "hi", "error": error})
+    with pytest.raises(Unavailable) as unavailable:
+        await model.reply(PROMPT)
+    assert (unavailable.value.after_s, unavailable.value.lost, len(service[0].requests())) == (60, False, 1)
+
+
 async def test_a_request_the_provider_refuses_is_rejected(service, model):
     play(service, {"text": "hi", "expect": {"system_contains": ["never said"]}})
     with pytest.raises(Rejected, match="400"):
