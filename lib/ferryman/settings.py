@@ -53,6 +53,8 @@ class Settings:
     poll_s: float = 0.5
     retry_after_s: float = 5.0
     keys_ttl_s: float = 300.0
+    otlp_endpoint: str | None = None
+    trace_content: bool = False
 
     @property
     def local(self) -> bool:
@@ -100,6 +102,8 @@ def read(environment: Mapping[str, str] = os.environ) -> Settings:
         poll_s=_seconds(environment, "FERRYMAN_POLL_S", 0.5),
         retry_after_s=_seconds(environment, "FERRYMAN_RETRY_AFTER_S", 5.0),
         keys_ttl_s=_seconds(environment, "FERRYMAN_KEYS_TTL_S", 300.0),
+        otlp_endpoint=(get("OTEL_EXPORTER_OTLP_ENDPOINT") or "").rstrip("/") or None,
+        trace_content=get("FERRYMAN_TRACE_CONTENT") == "1",
     )
     _guard(settings)
     return settings

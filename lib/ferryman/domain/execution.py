@@ -48,7 +48,7 @@ class Execution:
 
     `events` counts the events numbered so far; `slice` is the queue delivery that may go on with it, and older ones may not.
     `credits_held` are set aside for what is under way and not in `credits_used` yet; `asked` counts the model calls that were
-    sent for a turn which is not committed yet.
+    sent for a turn which is not committed yet. `trace` is what its spans go on with, as W3C's Trace Context writes it.
     """
 
     id: str
@@ -75,6 +75,7 @@ class Execution:
     remit: Remit | None = None
     rate: ExecutionRateState = field(default_factory=ExecutionRateState)
     events: int = 0
+    trace: str = ""
 
     @property
     def epoch(self) -> int:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from ferryman.gcp.clients import Clients
 from ferryman.gcp.faults import translated
+from ferryman.gcp.http import traced
 from ferryman.ports import NOW
 from ferryman.settings import Settings
 
@@ -19,9 +21,10 @@ DISPATCH_DEADLINE = timedelta(minutes=30)
 class CloudTasksQueue:
     """`ports.Queue`: one named task per execution and slice, so that enqueuing it again changes nothing."""
 
-    def __init__(self, clients: Clients, settings: Settings) -> None:
+    def __init__(self, clients: Clients, settings: Settings, traceparent: Callable[[], str] = str) -> None:
         self._clients = clients
         self._settings = settings
+        self._traceparent = traceparent
 
     async def enqueue(
         self,
@@ -43,7 +46,7 @@ class CloudTasksQueue:
             http_request=tasks_v2.HttpRequest(
                 url=url,
                 http_method=tasks_v2.HttpMethod.POST,
-                headers={"Content-Type": "application/json"},
+                headers={"Content-Type": "application/json", **traced(self._traceparent())},
                 body=json.dumps({"execution": execution, "slice": slice}).encode(),
                 oidc_token=tasks_v2.OidcToken(service_account_email=settings.queue_caller, audience=url),
             ),

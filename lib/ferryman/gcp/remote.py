@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import httpx
@@ -10,7 +10,7 @@ import httpx
 from ferryman.domain.call import ToolCallResult
 from ferryman.domain.execution import Execution
 from ferryman.domain.message import Block
-from ferryman.gcp.http import Wire
+from ferryman.gcp.http import Wire, traced
 from ferryman.gcp.identity import MetadataIdentity
 from ferryman.ports import Rejected, Stale, Unavailable
 from ferryman.settings import Settings
@@ -22,7 +22,10 @@ SCANS = "api_call"
 class RemoteTools:
     """`ports.Toolbox` and `ports.Scanner`: POST with an identity token to the function of the tool's name."""
 
-    def __init__(self, wire: Wire, identity: MetadataIdentity, settings: Settings) -> None:
+    def __init__(
+        self, wire: Wire, identity: MetadataIdentity, settings: Settings, traceparent: Callable[[], str] = str
+    ) -> None:
+        self._traceparent = traceparent
         self._wire = wire
         self._identity = identity
         self._settings = settings
@@ -41,8 +44,9 @@ class RemoteTools:
     async def _post(self, function: str, path: str, body: Mapping[str, Any]) -> Any:
         url = self._settings.function_urls[function]
         token = await self._identity.token(url)
+        headers = {"Authorization": f"Bearer {token}", **traced(self._traceparent())}
         try:
-            answer = await self._wire.client().post(url + path, json=body, headers={"Authorization": f"Bearer {token}"})
+            answer = await self._wire.client().post(url + path, json=body, headers=headers)
         except httpx.HTTPError as error:
             raise Unavailable(f"function {function} did not answer ({type(error).__name__})") from None
         if answer.status_code == httpx.codes.CONFLICT:

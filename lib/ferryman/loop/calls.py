@@ -8,6 +8,7 @@ from ferryman.domain import refusal, repeats
 from ferryman.domain.call import FEES_CREDITS, Ticket, TicketState, ToolCall, ToolCallResult, bounded
 from ferryman.domain.refusal import Refusal, Refused
 from ferryman.domain.tool import Tool
+from ferryman.loop import spans
 from ferryman.loop.house import House
 from ferryman.loop.journal import Run
 from ferryman.loop.later import Later
@@ -20,7 +21,11 @@ class Cancelled(Exception):  # noqa: N818 - reads as the fact it states
 
 async def answer(house: House, run: Run) -> None:
     """Bring in a result for the first pending ticket. Raises `Cancelled`, `Later`, `Stale` or `Unavailable`."""
-    run.counted(await _result(house, run, run.pending[0]))
+    ticket = run.pending[0]
+    with spans.tool(house, run.execution, ticket) as span:
+        result = await _result(house, run, ticket)
+        spans.carried(span, ticket, result)
+    run.counted(result)
     if not run.pending:
         run.answered()
 

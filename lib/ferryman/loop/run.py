@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from datetime import datetime, timedelta
 
 from ferryman.domain.execution import Execution
-from ferryman.loop import calls, ending, opening, turn
+from ferryman.loop import calls, ending, opening, spans, turn
 from ferryman.loop.house import House
 from ferryman.loop.journal import Run, rebuild
 from ferryman.loop.later import Later
@@ -28,7 +28,13 @@ async def deliver(house: House, execution: str, *, slice: int, holder: str) -> b
     except Unavailable as pause:
         house.line("delivery.paused", execution=execution, reason=str(pause))
         return False
-    run = Delivery(house=house, execution=claimed, until=now + house.slice)
+    with spans.agent(house, claimed):
+        return await _run(house, claimed, until=now + house.slice)
+
+
+async def _run(house: House, claimed: Execution, *, until: datetime) -> bool:
+    execution = claimed.id
+    run = Delivery(house=house, execution=claimed, until=until)
     try:
         async with _heartbeat(house, claimed):
             await run.carry()

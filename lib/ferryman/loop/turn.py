@@ -13,7 +13,7 @@ from ferryman.domain.event import numbers_of
 from ferryman.domain.execution import Step
 from ferryman.domain.message import Block, Prompt, Reply, calls_of
 from ferryman.halting import unless_halted
-from ferryman.loop import money
+from ferryman.loop import money, spans
 from ferryman.loop.calls import Cancelled
 from ferryman.loop.house import House
 from ferryman.loop.journal import Run
@@ -39,9 +39,13 @@ async def take(house: House, run: Run) -> None:
     Raises `Exhausted`, `Cancelled`, `Unavailable`, `Rejected` or `Stale`, and then nothing is committed.
     """
     closing = run.execution.iterations >= run.opening.max_iterations
-    reply = await _asked(house, run, *_prompt(house, run, closing=closing))
-    run.execution, paid = money.answered(house, run, reply)
-    shown = await _looked_through(house, run, reply)
+    prompt, worst = _prompt(house, run, closing=closing)
+    with spans.chat(house, run.execution, prompt) as span:
+        reply = await _asked(house, run, prompt, worst)
+        spans.replied(span, reply)
+        run.execution, paid = money.answered(house, run, reply)
+        shown = await _looked_through(house, run, reply)
+        spans.said(span, shown)
     calls = () if closing or reply.stop_reason == "max_tokens" else reply.calls
     if len(calls) > CALLS_MAX:
         raise Rejected(f"the model asked for more than {CALLS_MAX} calls in one turn")

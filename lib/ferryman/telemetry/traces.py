@@ -1,0 +1,118 @@
+"""Traces: OpenTelemetry's spans, and the log whose lines belong to them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from opentelemetry import trace
+from opentelemetry.sdk.resources import SERVICE_NAME, Resource
+from opentelemetry.sdk.trace import SpanProcessor, TracerProvider
+from opentelemetry.sdk.trace.export import BatchSpanProcessor
+from opentelemetry.trace import SpanKind, Status, StatusCode
+from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
+
+from ferryman.ports import Log
+from ferryman.settings import Settings
+
+FLUSH_MS = 2_000
+"""How long a function waits, at the end of a request, for its spans to be sent: afterwards it may get no processor time."""
+
+_PROPAGATOR = TraceContextTextMapPropagator()
+_KINDS = {"server": SpanKind.SERVER, "client": SpanKind.CLIENT, "internal": SpanKind.INTERNAL}
+
+
+class Traces:
+    """`ports.Tracer`. `log` writes the lines; `processor` takes the spans instead of an exporter, for whoever looks on."""
+
+    def __init__(self, log: Log, settings: Settings, *, processor: SpanProcessor | None = None) -> None:
+        self._log = log
+        self._project = settings.project
+        self._with_content = settings.trace_content
+        self._exports = processor is not None or settings.otlp_endpoint is not None
+        self._provider = TracerProvider(resource=Resource.create({SERVICE_NAME: f"ferryman-{settings.function or 'local'}"}))
+        if processor is not None:
+            self._provider.add_span_processor(processor)
+        elif settings.otlp_endpoint is not None:
+            from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+
+            exporter = OTLPSpanExporter(endpoint=f"{settings.otlp_endpoint}/v1/traces")
+            self._provider.add_span_processor(BatchSpanProcessor(exporter))
+        self._tracer = self._provider.get_tracer("ferryman")
+
+    def line(self, event: str, **fields: Any) -> None:
+        self._log.line(event, **fields, **self._place())
+
+    @contextmanager
+    def span(
+        self, name: str, attributes: Mapping[str, Any] | None = None, *, kind: str = "internal", parent: str = ""
+    ) -> Iterator[Span]:
+        context = _PROPAGATOR.extract({"traceparent": parent}) if parent else None
+        with self._tracer.start_as_current_span(
+            name,
+            context,
+            kind=_KINDS[kind],
+            attributes=_plain(attributes or {}),
+            record_exception=False,
+            set_status_on_exception=False,
+        ) as opened:
+            span = Span(opened, with_content=self._with_content)
+            try:
+                yield span
+            except BaseException as fault:
+                span.failed(type(fault).__name__)
+                raise
+
+    def traceparent(self) -> str:
+        carrier: dict[str, str] = {}
+        _PROPAGATOR.inject(carrier)
+        return carrier.get("traceparent", "")
+
+    async def flush(self) -> None:
+        if self._exports:
+            await asyncio.to_thread(self._provider.force_flush, FLUSH_MS)
+
+    def _place(self) -> dict[str, Any]:
+        """Where a line belongs, as Cloud Logging reads it."""
+        here = trace.get_current_span().get_span_context()
+        if not here.is_valid:
+            return {}
+        return {
+            "logging.googleapis.com/trace": f"projects/{self._project}/traces/{here.trace_id:032x}",
+            "logging.googleapis.com/spanId": f"{here.span_id:016x}",
+            "logging.googleapis.com/trace_sampled": here.trace_flags.sampled,
+        }
+
+
+class Span:
+    """`ports.Span`."""
+
+    def __init__(self, span: trace.Span, *, with_content: bool) -> None:
+        self._span = span
+        self._with_content = with_content
+
+    def set(self, attributes: Mapping[str, Any]) -> None:
+        self._span.set_attributes(_plain(attributes))
+
+    def content(self, attributes: Mapping[str, Any]) -> None:
+        if self._with_content:
+            self.set(attributes)
+
+    def failed(self, kind: str) -> None:
+        self._span.set_attribute("error.type", kind)
+        self._span.set_status(Status(StatusCode.ERROR))
+
+
+def _plain(attributes: Mapping[str, Any]) -> dict[str, Any]:
+    """What a span can hold: numbers, truths and texts, and lists of texts."""
+    found: dict[str, Any] = {}
+    for name, value in attributes.items():
+        if isinstance(value, bool | int | float | str):
+            found[name] = value
+        elif isinstance(value, list | tuple):
+            found[name] = [str(each) for each in value]
+        elif value is not None:
+            found[name] = str(value)
+    return found
