@@ -118,6 +118,10 @@ class Client:
         """Set the owner's kill switch; answers what stops their executions."""
         return await self._ask("PUT" if on else "DELETE", "/v1/halt")
 
+    async def ledger(self, *, month: str | None = None) -> Json:
+        """A month's statement; without a month, this one's."""
+        return await self._ask("GET", "/v1/ledger" + (f"?month={_part(month)}" if month else ""))
+
     async def me(self) -> Json:
         return await self._ask("GET", "/v1/me")
 

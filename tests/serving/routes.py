@@ -53,6 +53,7 @@ ROUTES = (
     Ask("GET", "/v1/plans", 200),
     Ask("GET", "/v1/models", 200),
     Ask("GET", "/v1/me", 200),
+    Ask("GET", "/v1/ledger", 200),
     Ask("PUT", "/v1/halt", 200),
     Ask("DELETE", "/v1/halt", 200),
     Ask("GET", "/healthz", 200),

@@ -14,6 +14,7 @@ COMMANDS = {
     "run": ("run", "Run a task and watch it."),
     "show": ("executions", "Show an execution, or list the latest."),
     "cancel": ("executions", "Cancel an execution."),
+    "ledger": ("tables", "A month's credits by task."),
     "halt": ("halts", "Stop everything of yours, also what is under way; --house: everybody's."),
     "resume": ("halts", "Let executions start again after a halt."),
     "check": ("check", "What the gate would do with JSON lines on stdin; nothing is sent."),

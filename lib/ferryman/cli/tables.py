@@ -47,3 +47,17 @@ async def plans(asked: Asking) -> None:
     asked.screen.record(found)
     columns = ("calls_per_execution", "calls_per_minute", "response_bytes", "iterations", "credits_per_execution")
     asked.screen.table(found, "name", *columns, "credits_per_month", empty="There are none.")
+
+
+@click.command()
+@click.option("--month", help='A month (UTC) like "2026-11"; without it, this one.')
+@asking
+async def ledger(asked: Asking, month: str | None) -> None:
+    """A month's credits by task, the dearest first; the books behind it sum to zero."""
+    found = await asked.client.ledger(month=month)
+    asked.screen.record(found)
+    columns = ("executions", "llm_tokens", "api_call_fees", "credits")
+    asked.screen.table(found["tasks"], "task_id", *columns, empty=f"Nothing was spent in {found['month']}.")
+    asked.screen.say(
+        f"{found['month']}: {found['credits']} credits; {found['entries']} entries sum to {found['sum_of_postings']}"
+    )
