@@ -27,7 +27,7 @@ WITNESSES = {
     "tests/journeys/test_command_line.py": ("kept/shell-*",),
     "tests/journeys/test_credentials.py": (
         *("kept/answers-*", "kept/records-*", "kept/prompts-*", "kept/deliveries-*", "kept/travelled-*"),
-        *("tmp/**/cloud.log", "tmp/**/logs/api_call.log", "tmp/**/logs/orchestrator.log", "tmp/**/logs/api.log"),
+        *("tmp/**/logs/api_call.log", "tmp/**/logs/orchestrator.log", "tmp/**/*.sqlite*"),
     ),
 }
 """What must have left something to look through, where the tests of a file passed."""
