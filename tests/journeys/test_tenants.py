@@ -18,9 +18,8 @@ OWNERS, EXECUTIONS = 2, 6
 
 
 @pytest.fixture
-async def upstream(admin: Admin, tmp_path: Path) -> AsyncIterator[Upstream]:
-    async with serving(tmp_path / "authority") as (upstream, ca):
-        await admin.trust(ca)
+async def upstream(stack: Mapping[str, Any], admin: Admin) -> AsyncIterator[Upstream]:
+    async with serving(Path(stack["data"])) as upstream:
         for host in HOSTS:
             await admin.map(host, upstream.port)
         yield upstream

@@ -49,7 +49,7 @@ def main() -> int:
         (folder / name).mkdir()
     os.environ |= {planted.RUN: str(folder), "FERRYMAN_LOG_LEVEL": "DEBUG"}
     with _stack(folder / "tmp" / "data") as stack:
-        executions, owners, wrong = asyncio.run(_soak(stack, folder, given.owners, given.minutes * 60))
+        executions, owners, wrong = asyncio.run(_soak(stack, given.owners, given.minutes * 60))
     done, *found = look_through(folder)
     print(done)
     for line in [*wrong, *found]:
@@ -73,11 +73,10 @@ def _stack(data: Path) -> Iterator[Mapping[str, Any]]:
             child.wait(ENDS_S)
 
 
-async def _soak(stack: Mapping[str, Any], folder: Path, owners: int, seconds: float) -> tuple[int, int, list[str]]:
+async def _soak(stack: Mapping[str, Any], owners: int, seconds: float) -> tuple[int, int, list[str]]:
     """How many executions of how many owners there were, and what crossed."""
     ends, executions, known, wrong = time.monotonic() + seconds, 0, 0, list[str]()
-    async with Admin(stack["admin"]) as admin, serving(folder / "tmp" / "authority") as (upstream, ca):
-        await admin.trust(ca)
+    async with Admin(stack["admin"]) as admin, serving(Path(stack["data"])) as upstream:
         for host in HOSTS:
             await admin.map(host, upstream.port)
         while time.monotonic() < ends and not wrong:

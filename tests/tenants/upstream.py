@@ -58,13 +58,13 @@ class Upstream:
 
 
 @asynccontextmanager
-async def serving(folder: Path) -> AsyncIterator[tuple[Upstream, Path]]:
-    """The upstream on a port of its own, and the file of the authority it is certified by."""
-    authority, upstream = Authority(folder), Upstream()
+async def serving(data: Path) -> AsyncIterator[Upstream]:
+    """The upstream on a port of its own, certified by the authority of the stack in `data`, which its functions trust."""
+    authority, upstream = Authority(data / "internet"), Upstream()
     context = authority.context(HOSTS.__contains__)
     server = await asyncio.start_server(upstream.serve, "127.0.0.1", 0, ssl=context)
     upstream.port = server.sockets[0].getsockname()[1]
     try:
-        yield upstream, authority.path
+        yield upstream
     finally:
         server.close()
