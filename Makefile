@@ -5,8 +5,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 JOBS ?= 2
+MINUTES ?= 5
 
-.PHONY: install demo test lint check conformance compare lock clean help
+.PHONY: install demo test lint check soak conformance compare lock clean help
 .DEFAULT_GOAL := install
 
 install: $(READY) ## Install Ferryman and what it needs into .venv
@@ -25,6 +26,9 @@ lint: $(READY) ## Formatting, style, types, and who may import whom
 	$(BIN)/lint-imports
 
 check: test lint ## Everything that continuous integration runs
+
+soak: $(READY) ## Owners at work on one stack at once for MINUTES; nothing of one may come to another
+	@$(BIN)/python -m tests.tenants --minutes $(MINUTES)
 
 conformance: $(READY) ## Google's own tests of Firestore's client, against the local cloud
 	@$(BIN)/python -m emulator.conformance

@@ -57,3 +57,14 @@ def test_amounts_in_a_table_are_decimals():
 
 def test_no_secret_shows_in_the_settings_text():
     assert "hush" not in repr(read({"ANTHROPIC_API_KEY": "hush", "FERRYMAN_SEALING_PUBLIC_KEY": "hush"}))
+
+
+@pytest.mark.parametrize("name", ["GOOGLE_SDK_PYTHON_LOGGING_SCOPE", "ANTHROPIC_LOG", "GRPC_TRACE", "SSLKEYLOGFILE"])
+def test_nothing_starts_with_a_library_that_writes_what_passes_through_it(name):
+    with pytest.raises(Misconfigured, match=name):
+        read({**LOCAL, name: "debug"})
+
+
+def test_a_level_that_is_none_is_refused():
+    with pytest.raises(Misconfigured, match="FERRYMAN_LOG_LEVEL must be one of DEBUG, INFO, WARNING, ERROR"):
+        read({"FERRYMAN_LOG_LEVEL": "LOUD"})

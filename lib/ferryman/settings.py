@@ -13,6 +13,10 @@ from typing import Any
 from ferryman.domain.http import REQUEST_SECONDS
 
 GOOGLE_CERTS_URL = "https://www.googleapis.com/oauth2/v1/certs"
+LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
+
+SPEAKING = ("GOOGLE_SDK_PYTHON_LOGGING_SCOPE", "ANTHROPIC_LOG", "GRPC_TRACE", "SSLKEYLOGFILE")
+"""Variables by which a library writes requests, responses or session keys past our log."""
 
 
 class Misconfigured(RuntimeError):  # noqa: N818 - reads as the fact it states
@@ -55,6 +59,7 @@ class Settings:
     keys_ttl_s: float = 300.0
     otlp_endpoint: str | None = None
     trace_content: bool = False
+    log_level: str = "INFO"
 
     @property
     def local(self) -> bool:
@@ -104,8 +109,10 @@ def read(environment: Mapping[str, str] = os.environ) -> Settings:
         keys_ttl_s=_seconds(environment, "FERRYMAN_KEYS_TTL_S", 300.0),
         otlp_endpoint=(get("OTEL_EXPORTER_OTLP_ENDPOINT") or "").rstrip("/") or None,
         trace_content=get("FERRYMAN_TRACE_CONTENT") == "1",
+        log_level=_level(environment, "FERRYMAN_LOG_LEVEL"),
     )
     _guard(settings)
+    _quiet(environment)
     return settings
 
 
@@ -121,6 +128,19 @@ def _guard(settings: Settings) -> None:
     hosts = (settings.firestore_host, settings.secret_manager_host, settings.cloud_tasks_host)
     if settings.deployed and any(hosts):
         raise Misconfigured("an emulator host is set; a deployed function does not start with one")
+
+
+def _quiet(environment: Mapping[str, str]) -> None:
+    for name in SPEAKING:
+        if environment.get(name):
+            raise Misconfigured(f"{name} has a library write what passes through it, keys included; unset it")
+
+
+def _level(environment: Mapping[str, str], name: str) -> str:
+    level = environment.get(name) or "INFO"
+    if level not in LEVELS:
+        raise Misconfigured(f"{name} must be one of {', '.join(LEVELS)}")
+    return level
 
 
 def _json(environment: Mapping[str, str], name: str, default: Any) -> Any:

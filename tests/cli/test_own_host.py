@@ -19,10 +19,12 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
+from tests import planted
+
 FERRYMAN = Path(sys.executable).with_name("ferryman")
 HOST = "api.mine.example"
 ID = "api_mine_example"
-VALUE = "mine-Q7w2Er5Ty8Ui1Op4As6Df"
+VALUE = planted.key("own host", 22, before="mine-")
 ENDS_S = 40
 
 

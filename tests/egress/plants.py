@@ -15,6 +15,7 @@ from ferryman.domain.credential import AuthType, Credential, Label, Secret
 from ferryman.domain.http import Method, Outbound
 from ferryman.domain.plan import PRO
 from ferryman.domain.remit import Remit
+from tests.planted import key
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 DICE = random.Random(7)
@@ -25,17 +26,18 @@ def text(length: int, alphabet: str = LETTERS) -> str:
     return "".join(DICE.choice(alphabet) for _ in range(length))
 
 
+HEX = "0123456789abcdef"
 VALUES = {
-    "prefixed": f"sk-live-{text(32)}",
-    "short": text(16),
-    "capitals": text(16, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"),
-    "hex": text(32, "0123456789abcdef"),
-    "uuid": f"8f14e45f-ceea-467d-9f3b-{text(12, '0123456789abcdef')}",
-    "slack": f"xoxb-123456789012-123456789012-{text(24)}",
-    "github": f"ghp_{text(36)}",
-    "jwt": f"eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.{text(43)}",
-    "basic": f"admin:{text(20)}",
-    "symbols": f"p@ss/w+rd={text(14)}%&",
+    "prefixed": key("prefixed", before="sk-live-"),
+    "short": key("short", 16),
+    "capitals": key("capitals", 16, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"),
+    "hex": key("hex", 32, HEX),
+    "uuid": key("uuid", 12, HEX, before="8f14e45f-ceea-467d-9f3b-"),
+    "slack": key("slack", 24, before="xoxb-123456789012-123456789012-"),
+    "github": key("github", 36, before="ghp_"),
+    "jwt": key("jwt", 43, before="eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0."),
+    "basic": key("basic", 20, before="admin:"),
+    "symbols": key("symbols", 14, before="p@ss/w+rd=", after="%&"),
 }
 
 

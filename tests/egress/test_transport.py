@@ -13,7 +13,6 @@ import pytest
 
 from ferryman.domain.call import ToolCallResult
 from ferryman.domain.plan import PRO
-from ferryman.egress import quiet
 from tests.egress.conftest import PUBLIC, World, reply
 from tests.egress.plants import VALUES, credential, outbound, remit
 
@@ -171,7 +170,6 @@ async def test_a_name_with_punycode_is_called(world: World) -> None:
 
 
 async def test_no_library_writes_the_request_to_the_log(world: World, caplog: pytest.LogCaptureFixture) -> None:
-    quiet.silence()
     with caplog.at_level(logging.DEBUG):
         await sent(world, reply())
     assert VALUES["prefixed"] not in caplog.text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import signal
@@ -23,11 +24,14 @@ from ferryman.gcp.owners import FirestoreOwners
 from ferryman.serving import keys
 from ferryman.wiring.local import provision
 from ferryman.wiring.local.admin import Admin
+from tests import planted
+from tests.needles import stack as places
+from tests.needles.sink import keep
 
 FERRYMAN = Path(sys.executable).with_name("ferryman")
 ENDS_S = 40
-KEY = "Sk1x7Qm2Zv9Lw4Tb8Rn3Yc6Hd5Jf0Gp"
-"""A credential's value, long and mixed enough to be told from chance."""
+KEY = planted.key("journeys")
+"""The credential of every journey that needs only one."""
 
 NewClient = Callable[[str], Awaitable[Client]]
 
@@ -48,10 +52,20 @@ def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mapping[str, Any
         try:
             first = out.readline()
             assert first, f"the stack did not start:\n{log.read_text()}"
-            yield {**json.loads((data / "stack.json").read_text()), "data": data}
+            noted = {**json.loads((data / "stack.json").read_text()), "data": data}
+            yield noted
+            asyncio.run(remember(noted))
         finally:
             child.send_signal(signal.SIGINT)
             child.wait(ENDS_S)
+
+
+async def remember(stack: Mapping[str, Any]) -> None:
+    """Keep for the search what the stack holds and has said; its files are under the run's folder anyway."""
+    for kind, found in (await places.gather(stack)).items():
+        keep(kind, *(place.read() for place in found))
+    arrived = await places.travelled(stack, [planted.plant("journeys")])
+    keep("travelled", *[f"{arrived} requests"] * bool(arrived))
 
 
 @pytest.fixture

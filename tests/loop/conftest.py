@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from datetime import timedelta
 from typing import Any
 
@@ -13,6 +13,7 @@ import pytest
 from ferryman import catalog
 from ferryman.billing.prices import Prices
 from ferryman.domain.call import Ticket, ToolCall, ToolCallResult
+from ferryman.domain.event import events
 from ferryman.domain.execution import Execution
 from ferryman.domain.message import Reply
 from ferryman.domain.owner import Owner
@@ -33,6 +34,10 @@ from ferryman.loop.house import House
 from ferryman.loop.run import deliver
 from ferryman.ports import Crossing, Summons
 from ferryman.tools.registry import ToolRegistry
+from tests import planted
+from tests.needles.sink import keep
+
+KEY = planted.key("loop")
 
 TASK = Task(
     id="t",
@@ -145,10 +150,23 @@ class Stage:
 
 
 def redacted(content: Sequence[Any]) -> Sequence[Any]:
-    """What a key holder would answer when the key in the content is `hunter2hunter2hunter2`."""
-    return json.loads(json.dumps(list(content)).replace("hunter2hunter2hunter2", "[redacted:KEY]"))
+    """What a key holder would answer."""
+    return json.loads(json.dumps(list(content)).replace(KEY, "[redacted:KEY]"))
 
 
 @pytest.fixture
-def stage() -> Stage:
-    return Stage()
+def stage() -> Iterator[Stage]:
+    stage = Stage()
+    yield stage
+    if stage.memory.executions:
+        keep("records", *at_rest(stage))
+
+
+def at_rest(stage: Stage) -> list[Any]:
+    """The whole record and what was told of it, but for the arguments, which nobody here has sealed."""
+    tickets = {seq: replace(ticket, arguments=b"") for seq, ticket in stage.memory.tickets.get("e", {}).items()}
+    steps = list(stage.memory.steps.get("e", {}).values())
+    told = events(stage.execution, steps, tickets)
+    opening = stage.memory.openings.get("e")
+    kept = [stage.execution, *([opening] if opening else []), *steps, *tickets.values(), *told]
+    return [*map(asdict, kept), stage.log.lines]

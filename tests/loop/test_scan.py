@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
-
 import pytest
 
 from ferryman.domain.credential import AuthType, Label, Sealed
-from ferryman.domain.event import events
 from ferryman.local.clock import START
-from tests.loop.conftest import redacted, says
-
-KEY = "hunter2hunter2hunter2"
+from tests.loop.conftest import KEY, at_rest, redacted, says
 
 
 @pytest.fixture
@@ -25,12 +20,7 @@ def keyed(stage):
 
 
 def everything_at_rest(stage) -> str:
-    """The whole record and what was told of it, every field of it, but for the sealed arguments."""
-    tickets = {seq: replace(ticket, arguments=b"") for seq, ticket in stage.memory.tickets.get("e", {}).items()}
-    steps = list(stage.memory.steps["e"].values())
-    told = events(stage.execution, steps, tickets)
-    kept = [stage.execution, stage.memory.openings["e"], *steps, *tickets.values(), *told]
-    return str([asdict(each) for each in kept]) + str(stage.log.lines)
+    return str(at_rest(stage))
 
 
 async def test_a_key_in_the_final_text_does_not_come_to_rest(keyed):

@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from tests import planted
+
 from .conftest import TASK
 
-VALUE = "gh-91d0c7b2e4f8a6530b"
+VALUE = planted.key("serving, every route", 20, before="gh-")
 CREDENTIAL = {"value": VALUE, "service": "github"}
 
 

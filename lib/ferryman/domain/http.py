@@ -39,15 +39,16 @@ class Outbound:
     """A request as the model asked for it: nothing injected yet. `url` is the raw string; `credential` is a name.
 
     `idempotency` is ours: the header by which the other end recognises a repetition, and its value.
+    Nothing of it has been looked through, so it shows only the tool and the method.
     """
 
     tool: str
     method: Method
-    url: str
-    headers: Mapping[str, str] = field(default_factory=dict)
-    query_params: Mapping[str, Any] = field(default_factory=dict)
-    body: Mapping[str, Any] | None = None
-    credential: str | None = None
+    url: str = field(repr=False)
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    query_params: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    body: Mapping[str, Any] | None = field(default=None, repr=False)
+    credential: str | None = field(default=None, repr=False)
     idempotency: tuple[str, str] | None = None
 
     @property
@@ -61,9 +62,9 @@ class Prepared:
     """A request ready for the wire: bytes, with whatever was injected. Never logged, never recorded."""
 
     method: Method
-    url: URL
-    headers: tuple[tuple[str, str], ...]
-    body: bytes | None = None
+    url: URL = field(repr=False)
+    headers: tuple[tuple[str, str], ...] = field(repr=False)
+    body: bytes | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,7 +75,7 @@ class Inbound:
     """
 
     status: int
-    headers: tuple[tuple[str, str], ...]
-    body: bytes
+    headers: tuple[tuple[str, str], ...] = field(repr=False)
+    body: bytes = field(repr=False)
     size_bytes: int
     cut: bool = False

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 CHARACTERS_MAX = 2_048
 HOST_CHARACTERS_MAX = 253
@@ -20,7 +20,7 @@ class URL:
 
     host: str
     path: str
-    query: str | None
+    query: str | None = field(repr=False)
 
     @property
     def target(self) -> str:

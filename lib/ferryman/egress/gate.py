@@ -17,7 +17,7 @@ from ferryman.domain.credential import Credential
 from ferryman.domain.http import REQUEST_SECONDS, Inbound, Outbound, Prepared
 from ferryman.domain.refusal import Refusal, Refused
 from ferryman.domain.remit import Remit
-from ferryman.egress import headers
+from ferryman.egress import headers, quiet
 from ferryman.egress.allow import allowed
 from ferryman.egress.binding import bound
 from ferryman.egress.inject import prepare
@@ -40,7 +40,7 @@ class Ready:
 
 
 class Gate:
-    """Carries calls across. `tls` is shared by all calls, nothing else is; `clock` counts seconds."""
+    """Carries calls across. `tls` is shared by all calls, nothing else is. `clock` counts seconds."""
 
     def __init__(
         self,
@@ -53,6 +53,7 @@ class Gate:
         nonce: Callable[[], str] = lambda: secrets.token_hex(8),
         within_s: float = REQUEST_SECONDS,
     ) -> None:
+        quiet.silence()  # whoever has a gate has the libraries behind it silenced
         self._names = names
         self._dial = dial
         self._tls = tls

@@ -1,11 +1,17 @@
-"""Quiet: the network libraries log URLs and headers; here they are silenced, and every record loses what looks injected."""
+"""Quiet: the network libraries log URLs and headers; on the way out nothing of that is heard."""
 
 from __future__ import annotations
 
 import logging
 import re
 
-LIBRARIES = ("httpx", "httpcore", "h11", "hpack", "h2", "anyio", "asyncio")
+SILENT = ("httpx", "httpcore", "h11", "hpack", "h2")
+"""They write of the request itself. Each of their failures reaches us as an exception, so nothing is lost."""
+
+OFF = logging.CRITICAL + 1
+SHARED = ("anyio", "asyncio")
+"""They belong to the whole process, which may want their warnings."""
+
 _KEYED = re.compile(
     r"(?i)((?:authorization|bearer|(?:[\w-]*[_-])?(?:api[_-]?key|apikey|appid|token|secret|password))['\"]?\s*[:=,]?\s*b?['\"]?"
     r"(?:bearer\s+|basic\s+)?)[^\s'\"&,;)\]]{8,}"
@@ -13,11 +19,16 @@ _KEYED = re.compile(
 
 
 def silence() -> None:
-    """Let no library on the way out write below WARNING, whatever the root logger is set to, and redact what it does write."""
-    for name in LIBRARIES:
+    """Let nothing that the network libraries write reach a log, whatever its level; redact warnings of the shared ones."""
+    known = logging.root.manager.loggerDict
+    for name in SILENT:
+        logging.getLogger(name).setLevel(OFF)
+        # a filter of the parent does not see what its children write; its level does, where they have none of their own
+        for child in [each for each in known if each.startswith(f"{name}.")]:
+            logging.getLogger(child).setLevel(logging.NOTSET)
+    for name in SHARED:
         logger = logging.getLogger(name)
-        if logger.level < logging.WARNING:
-            logger.setLevel(logging.WARNING)
+        logger.setLevel(max(logger.level, logging.WARNING))
         if not any(isinstance(each, Redacting) for each in logger.filters):
             logger.addFilter(Redacting())
 

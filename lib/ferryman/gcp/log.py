@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import json
+import logging
 import sys
+from pathlib import Path
+from traceback import walk_tb
 from typing import Any
+
+OURS = "ferryman"
 
 
 class JsonLog:
@@ -14,3 +19,45 @@ class JsonLog:
         severity = fields.pop("severity", "INFO")
         sys.stdout.write(json.dumps({"severity": severity, "message": event, **fields}, default=str) + "\n")
         sys.stdout.flush()
+
+
+class Lines(logging.Handler):
+    """What Python's loggers say, as lines of the same log.
+
+    Of a library's record nothing is written but where it was made and the format it was made with: its arguments, a text
+    put together beforehand and the text of an exception may hold what was sent. Below WARNING a library is not heard at all.
+    """
+
+    def emit(self, record: logging.LogRecord) -> None:
+        ours = record.name.partition(".")[0] == OURS
+        if not ours and record.levelno < logging.WARNING:
+            return
+        fields: dict[str, Any] = {"logger": record.name, "at": f"{Path(record.pathname).name}:{record.lineno}"}
+        if record.exc_info and record.exc_info[0] is not None:
+            fault, _, traceback = record.exc_info
+            fields["kind"] = fault.__name__
+            fields["trace"] = [f"{Path(f.f_code.co_filename).name}:{line} {f.f_code.co_name}" for f, line in walk_tb(traceback)]
+        JsonLog().line(_text(record, ours=ours), severity=record.levelname, **fields)
+
+
+def _text(record: logging.LogRecord, *, ours: bool) -> str:
+    if ours:
+        return record.getMessage()
+    return str(record.msg) if record.args else "a library's message, left out"
+
+
+def listen(level: str) -> None:
+    """Have every logger of the process speak through `Lines` alone, from `level` on: DEBUG, INFO, WARNING or ERROR."""
+    root = logging.getLogger()
+    root.handlers[:] = [Lines()]
+    root.setLevel(level)
+    for each in list(logging.root.manager.loggerDict.values()):
+        if isinstance(each, logging.Logger) and not all(isinstance(h, logging.NullHandler) for h in each.handlers):
+            each.handlers.clear()
+            each.propagate = True
+    sys.excepthook = _unhandled
+
+
+def _unhandled(kind: type[BaseException], fault: BaseException, traceback: Any) -> None:
+    """The last words of a process: as those of a record, without the exception's text."""
+    logging.getLogger().critical("unhandled", exc_info=(kind, fault, traceback))

@@ -10,6 +10,8 @@ from functions_framework import aio
 from starlette.requests import Request
 from starlette.responses import Response
 
+from ferryman import settings
+from ferryman.gcp import log
 from ferryman.ports import Callers, Tracer, Unavailable
 from ferryman.serving.problems import problem
 from ferryman.settings import Settings
@@ -18,6 +20,14 @@ BODY_BYTES_MAX = 8 * 1024 * 1024
 """An internal call's body: ids, or one turn of the model."""
 
 Handler = Callable[[Request], Awaitable[Any]]
+
+
+def opened() -> Settings:
+    """The settings; in a function's own process, every library speaks through our log alone from here on."""
+    known = settings.read()
+    if known.function:
+        log.listen(known.log_level)
+    return known
 
 
 def http(handler: Handler, tracer: Tracer) -> Handler:
@@ -50,9 +60,9 @@ class Denied(Exception):  # noqa: N818 - reads as the fact it states
         self.response = response
 
 
-async def called_by(request: Request, callers: Callers, allowed: tuple[str, ...], settings: Settings) -> str:
+async def called_by(request: Request, callers: Callers, allowed: tuple[str, ...], known: Settings) -> str:
     """The caller's e-mail, when it is among `allowed`; raises `Denied` with 401, 403 or 503."""
-    audience = settings.function_urls.get(settings.function, "")
+    audience = known.function_urls.get(known.function, "")
     try:
         email = await callers.identify(request.headers.get("authorization"), audience=audience)
     except PermissionError as error:

@@ -11,14 +11,14 @@ from starlette.responses import JSONResponse, Response
 from ferryman import settings
 from ferryman.gcp.log import JsonLog
 from ferryman.loop.run import deliver
-from ferryman.serving.entry import Handler, body_of, called_by, http
+from ferryman.serving.entry import Handler, body_of, called_by, http, opened
 from ferryman.serving.problems import problem
 from ferryman.wiring.orchestrator import Orchestrator
 
 
 def serve(build: Callable[[settings.Settings], Orchestrator] = Orchestrator) -> Handler:
     """The function's `main`. 200: the queue may forget this delivery; 503: deliver it again; 4xx: it was not the queue."""
-    known = settings.read()
+    known = opened()
     built: list[Orchestrator] = []
 
     async def handle(request: Request) -> Response:

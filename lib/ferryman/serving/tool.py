@@ -12,7 +12,7 @@ from ferryman import settings
 from ferryman.domain.refusal import Refused
 from ferryman.gcp.log import JsonLog
 from ferryman.ports import Stale, Summons
-from ferryman.serving.entry import Handler, body_of, called_by, http
+from ferryman.serving.entry import Handler, body_of, called_by, http, opened
 from ferryman.serving.problems import problem
 from ferryman.tools.carry import carry, look_through
 from ferryman.wiring.tool import Tool
@@ -24,7 +24,7 @@ def serve(name: str, build: Callable[[settings.Settings], Tool] = Tool) -> Handl
     200 with the result; 409 when the lease, the ticket or the task says no; 422 when a credential does not open for a scan;
     401 or 403 for the wrong caller; 503 to try again.
     """
-    known = settings.read()
+    known = opened()
     built: list[Tool] = []
 
     async def handle(request: Request) -> Response:

@@ -12,7 +12,7 @@ from starlette.responses import JSONResponse, Response
 
 from ferryman import settings
 from ferryman.gcp.log import JsonLog
-from ferryman.serving.entry import Handler, called_by, http
+from ferryman.serving.entry import Handler, called_by, http, opened
 from ferryman.wiring.trigger import Trigger
 
 _DOCUMENT = re.compile(r"executions/([A-Za-z0-9_-]{1,128})")
@@ -23,7 +23,7 @@ def serve(build: Callable[[settings.Settings], Trigger] = Trigger) -> Handler:
 
     An event that cannot be read is logged and acknowledged: it would otherwise be redelivered for a day.
     """
-    known = settings.read()
+    known = opened()
     built: list[Trigger] = []
 
     async def handle(request: Request) -> Response:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ferryman.egress import quiet, tls
+from ferryman.egress import tls
 from ferryman.egress.gate import Gate
 from ferryman.egress.local import Pretend
 from ferryman.egress.pin import Direct
@@ -13,7 +13,6 @@ from ferryman.settings import Settings
 
 def gate(settings: Settings, tracer: Tracer) -> Gate:
     """The gate. Settings refuse the pretend internet in a deployed function, so that this is the only place that decides."""
-    quiet.silence()
     if settings.pretend_internet:
         pretend = Pretend(settings.pretend_internet)
         return Gate(names=pretend, dial=pretend, tls=tls.context(pretend.ca), tracer=tracer, within_s=settings.request_s)

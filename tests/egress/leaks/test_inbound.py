@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 from ferryman.domain.http import Inbound
 from ferryman.egress.leaks import Scanner
 from ferryman.egress.sanitize import shown
-from tests.egress.plants import NOTATIONS, VALUES, credential, text
+from tests.egress.plants import NOTATIONS, VALUES, credential
+from tests.planted import key
 
-SCANNERS = {kind: Scanner([credential(text(40), "OTHER"), credential(value)]) for kind, value in VALUES.items()}
+SCANNERS = {kind: Scanner([credential(key("other", 40), "OTHER"), credential(value)]) for kind, value in VALUES.items()}
 MARK = "[redacted:NEWS_KEY]"
 
 

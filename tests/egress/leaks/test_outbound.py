@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 
 from ferryman.domain.http import Outbound
 from ferryman.egress.leaks import Scanner
-from tests.egress.plants import DICE, EXTRAS, HOST, NOTATIONS, OUTER, VALUES, credential, outbound, text
+from tests.egress.plants import DICE, EXTRAS, HOST, NOTATIONS, OUTER, VALUES, credential, outbound
+from tests.planted import key
 
-SCANNERS = {kind: Scanner([credential(text(40), "OTHER"), credential(value)]) for kind, value in VALUES.items()}
+SCANNERS = {kind: Scanner([credential(key("other", 40), "OTHER"), credential(value)]) for kind, value in VALUES.items()}
 
 
 def places(written: str) -> dict[str, Outbound]:

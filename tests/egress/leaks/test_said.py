@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 
 from ferryman.domain.message import text_of
 from ferryman.egress.leaks import Scanner
+from tests import planted
 from tests.egress.plants import NOTATIONS, VALUES, credential
 
-VALUE = "AbC9dEfG7hIjKlMnOpQr2StU"
+VALUE = planted.key("what the model says", 24)
 HEAD, TAIL = VALUE[:12], VALUE[12:]
 SCANNER = Scanner([credential(VALUE, "KEY")])
 MARK = "[redacted:KEY]"

@@ -6,7 +6,7 @@ import base64
 import binascii
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import unquote
 
@@ -21,9 +21,9 @@ _ADDRESS = re.compile(r"[A-Za-z]+://([^\s/?#]*)\S*")
 class Piece:
     """One text: `name` is the last key or header name above it, `path` says where it stands; a key is a piece of its own."""
 
-    path: str
-    name: str
-    text: str
+    path: str = field(repr=False)
+    name: str = field(repr=False)
+    text: str = field(repr=False)
     key: bool = False
 
 

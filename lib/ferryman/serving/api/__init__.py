@@ -13,7 +13,7 @@ from ferryman.serving.api import credentials, executions, halt, ledger, tables, 
 from ferryman.serving.api.description import describe
 from ferryman.serving.api.edge import Edge
 from ferryman.serving.api.faults import register
-from ferryman.serving.entry import Handler, http
+from ferryman.serving.entry import Handler, http, opened
 from ferryman.wiring.api import House
 from ferryman.wiring.api import build as wired
 
@@ -35,7 +35,7 @@ def create(house: House) -> FastAPI:
 
 def serve(build: Callable[[settings.Settings], House] = wired) -> Handler:
     """The function's `main`: it answers with the API itself, which then handles the request."""
-    known = settings.read()
+    known = opened()
     built: list[FastAPI] = []
 
     async def handle(_: Request) -> FastAPI:

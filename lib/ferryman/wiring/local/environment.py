@@ -31,6 +31,7 @@ PASSED_ON = (
     "FERRYMAN_POLL_S",
     "FERRYMAN_RETRY_AFTER_S",
     "FERRYMAN_KEYS_TTL_S",
+    "FERRYMAN_LOG_LEVEL",
 )
 """Variables of whoever starts the stack that reach every function as they are."""
 

@@ -1,0 +1,70 @@
+"""The upstream of all tenants: one TLS server for two names that keeps connections open, sets cookies and repeats keys."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from emulator.internet.authority import Authority
+
+HOSTS = ("api.linear.app", "api.todoist.com")
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A request as it came, with the number of the connection it came on; `tenant` is the first part of its path."""
+
+    connection: int
+    tenant: str
+    content: bytes
+
+
+@dataclass
+class Upstream:
+    """What it was asked; `answers` and `cookies` hold what each tenant's requests are answered with."""
+
+    port: int = 0
+    answers: dict[str, str] = field(default_factory=dict)
+    cookies: dict[str, str] = field(default_factory=dict)
+    seen: list[Seen] = field(default_factory=list)
+    connections: int = 0
+
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """One connection, for as many requests as the other end likes."""
+        self.connections += 1
+        number = self.connections
+        with suppress(OSError, asyncio.IncompleteReadError):
+            while True:
+                head = await reader.readuntil(b"\r\n\r\n")
+                fields = dict(line.lower().split(b": ", 1) for line in head.split(b"\r\n")[1:] if b": " in line)
+                content = head + await reader.readexactly(int(fields.get(b"content-length", b"0")))
+                tenant = head.split(b" ", 2)[1].split(b"/")[1].decode()
+                self.seen.append(Seen(number, tenant, content))
+                writer.write(self._answer(tenant, head))
+                await writer.drain()
+        writer.close()
+        with suppress(OSError):
+            await writer.wait_closed()
+
+    def _answer(self, tenant: str, head: bytes) -> bytes:
+        body = json.dumps({"answer": self.answers.get(tenant, "?"), "you": head.decode("latin-1")}).encode()
+        cookie = self.cookies.get(tenant, "?")
+        lines = ["HTTP/1.1 200 OK", "content-type: application/json", f"content-length: {len(body)}", "connection: keep-alive"]
+        return "\r\n".join([*lines, f"set-cookie: sid={cookie}; Path=/", "", ""]).encode() + body
+
+
+@asynccontextmanager
+async def serving(data: Path) -> AsyncIterator[Upstream]:
+    """The upstream on a port of its own, certified by the authority of the stack in `data`, which its functions trust."""
+    authority, upstream = Authority(data / "internet"), Upstream()
+    context = authority.context(HOSTS.__contains__)
+    server = await asyncio.start_server(upstream.serve, "127.0.0.1", 0, ssl=context)
+    upstream.port = server.sockets[0].getsockname()[1]
+    try:
+        yield upstream
+    finally:
+        server.close()
