@@ -84,9 +84,11 @@ class Client:
     async def delete_credential(self, task: str, name: str) -> None:
         await self._ask("DELETE", f"/v1/tasks/{_part(task)}/credentials/{_part(name)}")
 
-    async def start(self, task: str, text: str | None = None) -> Json:
-        """Start an execution, with `text` as its input; it is queued, not awaited."""
-        return await self._ask("POST", f"/v1/tasks/{_part(task)}/executions", {} if text is None else {"input": text})
+    async def start(self, task: str, text: str | None = None, *, traceparent: str | None = None) -> Json:
+        """Start an execution, with `text` as its input and as part of a trace; it is queued, not awaited."""
+        headers = {"traceparent": traceparent} if traceparent else None
+        asked = {} if text is None else {"input": text}
+        return await self._ask("POST", f"/v1/tasks/{_part(task)}/executions", asked, headers)
 
     async def executions(self, *, task: str | None = None, limit: int = 50) -> list[Json]:
         path = "/v1/executions" if task is None else f"/v1/tasks/{_part(task)}/executions"
@@ -157,9 +159,11 @@ class Client:
             async for event in parse(response.aiter_lines()):
                 yield event
 
-    async def _ask(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> Json:
+    async def _ask(
+        self, method: str, path: str, body: Mapping[str, Any] | None = None, headers: Mapping[str, str] | None = None
+    ) -> Json:
         try:
-            response = await self._http.request(method, path, json=None if body is None else dict(body))
+            response = await self._http.request(method, path, json=None if body is None else dict(body), headers=headers)
         except httpx.TransportError as error:
             raise Unreachable(f"nobody answers at {self.url} ({type(error).__name__})") from error
         if response.is_error:

@@ -38,8 +38,8 @@ class Method(StrEnum):
 class Outbound:
     """A request as the model asked for it: nothing injected yet. `url` is the raw string; `credential` is a name.
 
-    `idempotency` is ours: the header by which the other end recognises a repetition, and its value.
-    Nothing of it has been looked through, so it shows only the tool and the method.
+    `idempotency` is ours: the header by which the other end recognises a repetition, and its value. Nothing else of it has
+    been looked through, so it shows only the tool and the method.
     """
 
     tool: str

@@ -25,7 +25,7 @@ from ferryman.egress.leaks import Scanner
 from ferryman.egress.pin import Dialer, Watched, validated
 from ferryman.egress.sanitize import shown
 from ferryman.egress.send import send
-from ferryman.ports import Names, Tracer
+from ferryman.ports import Log, Names
 
 AUTHENTICATED = "api_call"
 """The tool whose requests carry a credential."""
@@ -48,7 +48,7 @@ class Gate:
         names: Names,
         dial: Dialer,
         tls: ssl.SSLContext,
-        tracer: Tracer,
+        tracer: Log,
         clock: Callable[[], float] = time.perf_counter,
         nonce: Callable[[], str] = lambda: secrets.token_hex(8),
         within_s: float = REQUEST_SECONDS,

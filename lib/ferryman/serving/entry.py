@@ -11,8 +11,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from ferryman import settings
-from ferryman.gcp import log
-from ferryman.ports import Callers, Tracer, Unavailable
+from ferryman.gcp.log import listen
+from ferryman.ports import Callers, Log, Unavailable
 from ferryman.serving.problems import problem
 from ferryman.settings import Settings
 
@@ -26,11 +26,11 @@ def opened() -> Settings:
     """The settings; in a function's own process, every library speaks through our log alone from here on."""
     known = settings.read()
     if known.function:
-        log.listen(known.log_level)
+        listen(known.log_level)
     return known
 
 
-def http(handler: Handler, tracer: Tracer) -> Handler:
+def http(handler: Handler, log: Log) -> Handler:
     """`handler` as the function's `main`: functions-framework finds its kind by that name.
 
     `Denied` becomes its answer, `Unavailable` 503; any other exception is traced by its type and answered with 500.
@@ -44,7 +44,7 @@ def http(handler: Handler, tracer: Tracer) -> Handler:
         except Unavailable as unavailable:
             return problem(503, "Service Unavailable", str(unavailable))
         except Exception as fault:  # noqa: BLE001 - a traceback may hold what was sent
-            tracer.line("function.fault", kind=type(fault).__name__, severity="ERROR")
+            log.line("function.fault", kind=type(fault).__name__, severity="ERROR")
             return problem(500, "Internal Server Error", "something went wrong on our side")
 
     register: Any = aio.http  # its type does not know of ASGI applications as answers

@@ -28,7 +28,9 @@ def serve(build: Callable[[settings.Settings], Orchestrator] = Orchestrator) -> 
         await called_by(request, house.callers, known.callers, known)
         body = await body_of(request, execution=str, slice=int)
         holder = f"{request.headers.get('x-cloudtasks-taskname', 'unnamed')}/{secrets.token_hex(4)}"
-        if await deliver(house.loop, body["execution"], slice=body["slice"], holder=holder):
+        delivered = await deliver(house.loop, body["execution"], slice=body["slice"], holder=holder)
+        await house.loop.tracer.flush()
+        if delivered:
             return JSONResponse({"delivered": True})
         again = problem(503, "Service Unavailable", "the execution is not finished; deliver it again")
         again.headers["Retry-After"] = str(int(known.retry_after_s))

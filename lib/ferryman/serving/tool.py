@@ -31,19 +31,25 @@ def serve(name: str, build: Callable[[settings.Settings], Tool] = Tool) -> Handl
         if not built:
             built.append(build(known))
         house = built[0]
+        tracer = house.carrying.tracer
         try:
             await called_by(request, house.callers, known.callers, known)
+            parent = request.headers.get("traceparent", "")
             if request.url.path == "/scan":
                 body = await body_of(request, execution=str, epoch=int, content=list)
-                return JSONResponse({"content": await look_through(house.carrying, **body)})
+                with tracer.span("scan", kind="server", parent=parent):
+                    return JSONResponse({"content": await look_through(house.carrying, **body)})
             if request.url.path != "/":
                 return problem(404, "Not Found", "there is nothing here")
             body = await body_of(request, execution=str, call=int, epoch=int, task=str, owner=str)
-            result = await carry(house.carrying, name, Summons(seq=body.pop("call"), **body))
+            with tracer.span(f"carry {name}", {"gen_ai.tool.name": name}, kind="server", parent=parent):
+                result = await carry(house.carrying, name, Summons(seq=body.pop("call"), **body))
             return JSONResponse({"result": asdict(result)})
         except Refused as refused:
             return problem(422, "Unprocessable Content", refused.refusal.message)
         except Stale as stale:
             return problem(409, "Conflict", str(stale))
+        finally:
+            await tracer.flush()
 
     return http(handle, JsonLog())

@@ -12,7 +12,7 @@ from ferryman.domain.integration import Integration
 from ferryman.domain.plan import Plan
 from ferryman.domain.tool import Tool
 from ferryman.settings import Settings
-from ferryman.wiring import tables
+from ferryman.wiring import tables, traces
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,14 +46,13 @@ def build(settings: Settings) -> House:
     from ferryman.gcp.executions import FirestoreExecutions
     from ferryman.gcp.halts import FirestoreHalts
     from ferryman.gcp.ledger import FirestoreLedger
-    from ferryman.gcp.log import JsonLog
     from ferryman.gcp.owners import FirestoreOwners
     from ferryman.gcp.queue import CloudTasksQueue
     from ferryman.gcp.tasks import FirestoreCredentials, FirestoreTasks
     from ferryman.tools.builtin import TOOLS
     from ferryman.vault import seal
 
-    clients = Clients(settings)
+    clients, tracer = Clients(settings), traces.of(settings)
     return House(
         owners=FirestoreOwners(clients),
         tasks=FirestoreTasks(clients),
@@ -61,13 +60,13 @@ def build(settings: Settings) -> House:
         executions=FirestoreExecutions(clients),
         ledger=FirestoreLedger(clients),
         halts=FirestoreHalts(clients),
-        queue=CloudTasksQueue(clients, settings),
+        queue=CloudTasksQueue(clients, settings, tracer.traceparent),
         sealer=seal.PublicKey.parse(settings.sealing_public_key),
         info=seal.info_of,
         names=_names(settings),
         clock=SystemClock(),
         ids=RandomIds(),
-        tracer=JsonLog(),
+        tracer=tracer,
         tools=TOOLS,
         plans=tables.plans(settings),
         integrations=catalog.load(settings.integrations),

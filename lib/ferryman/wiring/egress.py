@@ -7,11 +7,11 @@ from ferryman.egress.gate import Gate
 from ferryman.egress.local import Pretend
 from ferryman.egress.pin import Direct
 from ferryman.egress.resolve import Resolver
-from ferryman.ports import Tracer
+from ferryman.ports import Log
 from ferryman.settings import Settings
 
 
-def gate(settings: Settings, tracer: Tracer) -> Gate:
+def gate(settings: Settings, tracer: Log) -> Gate:
     """The gate. Settings refuse the pretend internet in a deployed function, so that this is the only place that decides."""
     if settings.pretend_internet:
         pretend = Pretend(settings.pretend_internet)

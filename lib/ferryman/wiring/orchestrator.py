@@ -13,7 +13,6 @@ from ferryman.gcp.executions import FirestoreExecutions
 from ferryman.gcp.halts import FirestoreHalts
 from ferryman.gcp.http import Wire
 from ferryman.gcp.identity import MetadataIdentity, TokenCallers
-from ferryman.gcp.log import JsonLog
 from ferryman.gcp.owners import FirestoreOwners
 from ferryman.gcp.queue import CloudTasksQueue
 from ferryman.gcp.remote import RemoteTools
@@ -24,7 +23,7 @@ from ferryman.ports import Crossing
 from ferryman.settings import Settings
 from ferryman.tools.registry import ToolRegistry
 from ferryman.vault.seal import PublicKey, call_info
-from ferryman.wiring import tables
+from ferryman.wiring import tables, traces
 
 
 class Orchestrator:
@@ -32,7 +31,8 @@ class Orchestrator:
 
     def __init__(self, settings: Settings) -> None:
         clients, wire = Clients(settings), Wire()
-        remote = RemoteTools(wire, MetadataIdentity(wire, settings), settings)
+        tracer = traces.of(settings)
+        remote = RemoteTools(wire, MetadataIdentity(wire, settings), settings, tracer.traceparent)
         prices = Prices(settings.prices)
         public = PublicKey.parse(settings.sealing_public_key)
 
@@ -48,12 +48,12 @@ class Orchestrator:
             credentials=FirestoreCredentials(clients),
             executions=FirestoreExecutions(clients),
             halts=FirestoreHalts(clients),
-            queue=CloudTasksQueue(clients, settings),
+            queue=CloudTasksQueue(clients, settings, tracer.traceparent),
             model=AnthropicModel(settings),
             scanner=remote,
             registry=ToolRegistry(handler),
             clock=SystemClock(),
-            tracer=JsonLog(),
+            tracer=tracer,
             seal=lambda execution, seq, arguments: public.seal(arguments, call_info(execution, seq)),
             price=prices.of,
             plans=tables.plans(settings),

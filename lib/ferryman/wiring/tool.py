@@ -10,13 +10,12 @@ from ferryman.gcp.halts import FirestoreHalts
 from ferryman.gcp.http import Wire
 from ferryman.gcp.identity import TokenCallers
 from ferryman.gcp.keys import SecretManagerKeys
-from ferryman.gcp.log import JsonLog
 from ferryman.gcp.tasks import FirestoreCredentials
 from ferryman.gcp.tickets import FirestoreTickets
 from ferryman.settings import Settings
 from ferryman.tools.carry import ToolHouse
 from ferryman.vault.vault import Vault
-from ferryman.wiring import egress
+from ferryman.wiring import egress, traces
 
 
 class Tool:
@@ -24,7 +23,7 @@ class Tool:
 
     def __init__(self, settings: Settings) -> None:
         clients = Clients(settings)
-        tracer = JsonLog()
+        tracer = traces.of(settings)
         self.callers = TokenCallers(Wire(), settings)
         self.carrying = ToolHouse(
             tickets=FirestoreTickets(clients, request_s=settings.request_s),

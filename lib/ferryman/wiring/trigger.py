@@ -5,9 +5,9 @@ from __future__ import annotations
 from ferryman.gcp.clients import Clients
 from ferryman.gcp.http import Wire
 from ferryman.gcp.identity import TokenCallers
-from ferryman.gcp.log import JsonLog
 from ferryman.gcp.queue import CloudTasksQueue
 from ferryman.settings import Settings
+from ferryman.wiring import traces
 
 
 class Trigger:
@@ -15,5 +15,5 @@ class Trigger:
 
     def __init__(self, settings: Settings) -> None:
         self.callers = TokenCallers(Wire(), settings)
-        self.queue = CloudTasksQueue(Clients(settings), settings)
-        self.tracer = JsonLog()
+        self.tracer = traces.of(settings)
+        self.queue = CloudTasksQueue(Clients(settings), settings, self.tracer.traceparent)

@@ -28,24 +28,34 @@ EVENTS: dict[int | str, dict[str, Any]] = {
 
 @router.post("/tasks/{task_id}/executions", status_code=202, summary="Start an execution")
 async def start(
-    task: TheirTask, house: TheHouse, owner: By, response: Response, asked: shapes.Start | None = None
+    task: TheirTask,
+    house: TheHouse,
+    owner: By,
+    response: Response,
+    asked: shapes.Start | None = None,
+    traceparent: Annotated[str | None, Header(description="A trace to go on with, as W3C's Trace Context writes it")] = None,
 ) -> shapes.ExecutionShown:
     halted = await house.halts.standing(owner.id)
     if halted is not None:
         raise conflict(f"nothing is started: {halted}")
-    execution = Execution(
-        id=house.ids.new("exec"),
-        task=task.id,
-        owner=owner.id,
-        input=None if asked is None else asked.input,
-        created_at=house.clock.now(),
-    )
-    await house.executions.create(execution)
-    try:
-        await house.queue.enqueue(execution.id, slice=0)
-    except Exception as error:  # noqa: BLE001 - the document is there, so it is started all the same: on_execution enqueues it
-        fault = type(error).__name__
-        house.tracer.line("execution.not_enqueued", severity="WARNING", execution=execution.id, error=fault)
+    name = house.ids.new("exec")
+    about = {"gen_ai.agent.id": task.id, "gen_ai.conversation.id": name}
+    with house.tracer.span("start_execution", about, kind="server", parent=traceparent or ""):
+        execution = Execution(
+            id=name,
+            task=task.id,
+            owner=owner.id,
+            input=None if asked is None else asked.input,
+            created_at=house.clock.now(),
+            trace=house.tracer.traceparent(),
+        )
+        await house.executions.create(execution)
+        try:
+            await house.queue.enqueue(execution.id, slice=0)
+        except Exception as error:  # noqa: BLE001 - the document is there, so it is started all the same: on_execution enqueues it
+            fault = type(error).__name__
+            house.tracer.line("execution.not_enqueued", severity="WARNING", execution=execution.id, error=fault)
+    await house.tracer.flush()
     response.headers["Location"] = f"/v1/executions/{execution.id}"
     return shapes.shown(execution)
 

@@ -32,6 +32,8 @@ PASSED_ON = (
     "FERRYMAN_RETRY_AFTER_S",
     "FERRYMAN_KEYS_TTL_S",
     "FERRYMAN_LOG_LEVEL",
+    "FERRYMAN_TRACE_CONTENT",
+    "OTEL_EXPORTER_OTLP_ENDPOINT",
 )
 """Variables of whoever starts the stack that reach every function as they are."""
 

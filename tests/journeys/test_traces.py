@@ -1,0 +1,32 @@
+"""Traces: one trace id from the caller of the API over queue and orchestrator to the tool, in every line of the logs."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from tests.journeys.conftest import Journey, asks, call, says
+from tests.journeys.test_logs import written
+
+HOST = "api.coingecko.com"
+
+
+async def test_a_trace_goes_from_the_api_to_the_tool(journey: Journey, stack: Mapping[str, Any]) -> None:
+    await journey.serve(HOST)
+    use = call("http_get", url=journey.url(HOST))
+    task = await journey.task(asks(use), says("Done."), tools=["http_get"], integrations=["coingecko"])
+    trace = secrets.token_hex(16)
+    started = await journey.client.start(task, traceparent=f"00-{trace}-{secrets.token_hex(8)}-01")
+    execution = started["execution_id"]
+    await journey.ended(execution)
+    lines = [json.loads(line) for line in written(Path(stack["data"])) if execution in line]
+    told = {each["message"]: each.get("logging.googleapis.com/trace") for each in lines}
+    name = f"projects/{stack['project']}/traces/{trace}"
+    assert {message: told[message] for message in ("turn", "call", "execution.finished")} == dict.fromkeys(
+        ("turn", "call", "execution.finished"), name
+    )
+    delivered = [each for each in await journey.admin.delivered() if execution in str(each)]
+    assert any(trace in str(each["headers"]) for each in delivered)
