@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import chain
 
 from ferryman.egress.leaks import escapes, runs
 
 BUDGET_CHARACTERS = 4_194_304
 """All views of one text together, beyond eight times the text itself."""
 
-SMALL = 16_384
-"""Texts up to this length are also looked at without their separators, and in both orders of undoing escapes."""
+SMALL = 8_192
+"""Texts up to this length are also looked at backwards, without their separators, and in other orders of undoing escapes."""
 
-REVERSED_MAX = 4_096
+LEAST = 4
+"""What is shorter holds no needle."""
+
 _SEPARATORS = re.compile(r"[^A-Za-z0-9+/=]+")
 _SPREAD = re.compile(r"(?s).([ \t\n.,:;|_*~/+-])(?:.\1){15,}+.?")
 
@@ -28,41 +31,39 @@ def views(text: str) -> Iterator[str | bytes]:
     Bytes are dead ends: they are looked through, and not decoded again.
     """
     budget = BUDGET_CHARACTERS + 8 * len(text)
-    seen: set[str] = set()
-    decoded: set[str] = set()
-    waiting = [*_turned(text), text]
-    while waiting:
+    seen: set[str | bytes] = set()
+    waiting: list[str] = [text]
+    yield text
+    fresh: Iterator[str | bytes] = iter(())
+    while True:
+        for each in fresh:
+            if len(each) < LEAST or each in seen:
+                continue
+            seen.add(each)
+            budget -= len(each)
+            if budget < 0:
+                raise TooDeep
+            yield each
+            if isinstance(each, str):
+                waiting.append(each)
+        if not waiting:
+            return
         current = waiting.pop()
-        if current in seen:
-            continue
         seen.add(current)
-        budget -= len(current)
-        if budget < 0:
-            raise TooDeep
-        yield current
-        waiting += (each for each in _rewritten(current) if each not in seen)
-        for content, promising in runs.decoded(current, decoded):
-            waiting += (runs.text_of(opened) for opened in runs.inflated(content))
-            if promising:
-                waiting.append(runs.text_of(content))
-            else:
-                yield content
-
-
-def _turned(text: str) -> Iterator[str]:
-    if len(text) <= REVERSED_MAX:
-        yield text[::-1]
-    if len(text) <= SMALL:
-        squeezed = _SEPARATORS.sub("", text)
-        if 16 <= len(squeezed) < len(text):
-            yield squeezed
+        fresh = chain(_rewritten(current), runs.decoded(current))
 
 
 def _rewritten(text: str) -> Iterator[str]:
-    """`text` with its escapes undone, and, while it is small, the other way round and with a repeated separator taken out."""
+    """`text` with its escapes undone, and, while it is small, also in other orders, backwards and without separators."""
+    whole = escapes.unescaped(text)
     if len(text) > SMALL:
-        yield escapes.quoted_printable(escapes.unescaped(text))
+        yield escapes.quoted_printable(whole)
         return
-    yield escapes.unescaped(text)
+    yield whole
+    yield escapes.percents(text)
     yield escapes.quoted_printable(text)
+    yield text[::-1]
+    squeezed = _SEPARATORS.sub("", text)
+    if len(squeezed) >= 16:
+        yield squeezed
     yield _SPREAD.sub(lambda found: found[0][::2], text)

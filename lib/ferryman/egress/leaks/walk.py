@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-import base64
 import binascii
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from operator import itemgetter
+from typing import Any, NamedTuple
 from urllib.parse import unquote
 
 from ferryman.domain.http import Outbound
 from ferryman.egress.leaks import escapes
 
 _ROUNDS = 3
+_HEXADECIMAL = re.compile(r"[0-9A-Fa-f ]+")
+_BASE64 = re.compile(r"[A-Za-z0-9+/]+")
+_PRINTABLE = bytes(range(0x20, 0x7F))
 _ADDRESS = re.compile(r"[A-Za-z]+://([^\s/?#]*)\S*")
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
+class Piece(NamedTuple):
     """One text: `name` is the last key or header name above it, `path` says where it stands; a key is a piece of its own."""
 
     path: str
@@ -40,19 +42,34 @@ def pieces(outbound: Outbound) -> list[Piece]:
 def leaves(value: Any, path: str) -> list[Piece]:
     """The keys and leaves of a JSON value in order. Walks without recursion: hostile nesting cannot exhaust the stack."""
     found: list[Piece] = []
-    waiting: list[tuple[str, str, Any, bool]] = [(path, path, value, False)]
-    while waiting:
-        where, name, current, key = waiting.pop()
-        if isinstance(current, dict):
-            inner: list[tuple[str, str, Any, bool]] = []
-            for each, item in current.items():
-                inner += [(f"{where}.{each}", str(each), each, True), (f"{where}.{each}", str(each), item, False)]
-            waiting += reversed(inner)
-        elif isinstance(current, list | tuple):
-            waiting += reversed([(f"{where}.{index:06}", name, item, False) for index, item in enumerate(current)])
-        elif (text := _text(current)) is not None:
-            found.append(Piece(where, name, text, key))
+    open_: list[Iterator[Piece | tuple[str, str, Any]]] = [iter([(path, path, value)])]
+    while open_:
+        for each in open_[-1]:
+            if isinstance(each, Piece):
+                found.append(each)
+                continue
+            where, name, current = each
+            if isinstance(current, str):
+                found.append(Piece(where, name, current))
+            elif isinstance(current, dict):
+                open_.append(_items(current, where))
+                break
+            elif isinstance(current, list | tuple):
+                open_.append((f"{where}.{index:06}", name, item) for index, item in enumerate(current))
+                break
+            elif (text := _text(current)) is not None:
+                found.append(Piece(where, name, text))
+        else:
+            open_.pop()
     return found
+
+
+def _items(value: Mapping[Any, Any], path: str) -> Iterator[Piece | tuple[str, str, Any]]:
+    for key, item in value.items():
+        name = key if isinstance(key, str) else _text(key) or str(key)
+        where = f"{path}.{name}"
+        yield Piece(where, name, name, key=True)
+        yield where, name, item
 
 
 def opened(found: list[Piece]) -> list[Piece]:
@@ -78,14 +95,19 @@ def joined(found: list[Piece]) -> Iterator[str]:
 def rearranged(found: list[Piece]) -> Iterator[str]:
     """Further ways to put the pieces together, for a look at their letters and digits only."""
     values = [piece for piece in found if not piece.key and piece.path != "url"]
-    yield "".join(piece.text for piece in found if piece.key)
-    yield "".join(piece.text for piece in reversed(values))
-    yield "".join(piece.text for piece in sorted(values, key=lambda each: each.path))
-    yield "".join(piece.text for piece in sorted(values, key=lambda each: each.name))
-    yield "".join(piece.text for piece in values if not piece.text.isdecimal())
-    plain = [_plain(piece.text) for piece in values]
-    yield "".join(plain)
-    yield "".join(reversed(plain))
+    texts = [piece.text for piece in values]
+    plain = [*map(lru_cache(_plain), texts)]
+    ways = (
+        [piece.text for piece in found if piece.key],
+        texts[::-1],
+        [piece.text for piece in sorted(values, key=itemgetter(0))],
+        [piece.text for piece in sorted(values, key=itemgetter(1))],
+        [text for text in texts if not text.isdecimal()],
+        plain,
+        plain[::-1],
+        *([piece.text for piece in values if piece.path.partition(".")[0] != field] for field in ("url", "headers", "query_params")),
+    )
+    yield from dict.fromkeys(map("".join, ways))
 
 
 def _scalars(outbound: Outbound) -> Iterator[tuple[str, str]]:
@@ -135,6 +157,8 @@ def _plain(text: str) -> str:
 
 
 def _hexadecimal(text: str) -> str:
+    if _HEXADECIMAL.fullmatch(text) is None:
+        return ""
     try:
         content = bytes.fromhex(text)
     except ValueError:
@@ -144,12 +168,11 @@ def _hexadecimal(text: str) -> str:
 
 def _base64(text: str) -> str:
     compact = text.replace("-", "+").replace("_", "/").rstrip("=")
-    try:
-        content = base64.b64decode(compact + "=" * (-len(compact) % 4), validate=True)
-    except (binascii.Error, ValueError):
+    if len(compact) % 4 == 1 or not _BASE64.fullmatch(compact):
         return ""
+    content = binascii.a2b_base64(compact + "=" * (-len(compact) % 4))
     return content.decode("ascii") if _printable(content) else ""
 
 
 def _printable(content: bytes) -> bool:
-    return bool(content) and all(0x20 <= byte < 0x7F for byte in content)
+    return bool(content) and not content.translate(None, _PRINTABLE)

@@ -1,0 +1,73 @@
+"""Stretches: what reads as text among bytes that something was decoded to."""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections.abc import Iterator
+
+_END = re.compile(rb"[^p]")
+
+
+def shape_of(**signs: bytes) -> bytes:
+    """A table for `bytes.translate` that writes for each byte the sign of its class, and a dot for the others."""
+    table = bytearray(b"." * 256)
+    for sign, members in signs.items():
+        for code in members:
+            table[code] = ord(sign)
+    return bytes(table)
+
+
+def spans(shape: bytes, least: int) -> Iterator[tuple[int, int]]:
+    """Where in `shape` at least `least` times the sign p stands in a row, in order."""
+    mark = b"p" * least
+    start = shape.find(mark)
+    while start >= 0:
+        ended = _END.search(shape, start + least)
+        end = ended.start() if ended else len(shape)
+        yield start, end
+        start = shape.find(mark, end)
+
+
+LEAST = 10
+"""Bytes from which on a stretch is looked into. Shorter ones come about by chance everywhere."""
+
+BEYOND_ASCII_LEAST = 16
+MARKED_MAX = 8_192
+"""Bytes up to which a byte order mark is believed: in more of them it comes about by chance."""
+
+
+# p: printable, l: leads a character of UTF-8, c: continues one, _: zero.
+_SHAPE = shape_of(p=bytes((*b"\t\n\r", *range(0x20, 0x7F))), l=bytes(range(0xC2, 0xF5)), c=bytes(range(0x80, 0xC0)), _=b"\0")
+_EITHER = bytes.maketrans(b"lc", b"pp")
+_MARKS = ((codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
+_WIDE = (b"p_" * 6, b"p___" * 6)
+_UTF8 = re.compile(
+    rb"(?:[\t\n\r\x20-\x7e]|[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}){8,}+"
+)
+
+
+def stretches(content: bytes) -> Iterator[tuple[int, bytes]]:
+    """Where in `content` ASCII stands, and what it says."""
+    shape = content.translate(_SHAPE)
+    for start, end in spans(shape, LEAST):
+        yield start, content[start:end]
+
+
+def beyond_ascii(content: bytes) -> str:
+    """The stretches of `content` that are text in UTF-8 with more than ASCII in it, or in UTF-16 or UTF-32, in lines."""
+    shape = content.translate(_SHAPE)
+    # What can stand in no UTF-8 breaks a stretch here, which leaves next to nothing of noise.
+    joined = shape.replace(b"lp", b"..").replace(b"pc", b"..")
+    found = [
+        text.decode("utf-8", "ignore")
+        for start, end in spans(joined.translate(_EITHER), BEYOND_ASCII_LEAST)
+        if b"lc" in shape[start:end]
+        for text in _UTF8.findall(content, start, end)
+        if not text.isascii()
+    ]
+    if len(content) <= MARKED_MAX:
+        found += [content[at + 2 :].decode(name, "ignore") for mark, name in _MARKS if (at := content.find(mark)) >= 0]
+    if any(each in shape for each in _WIDE):
+        found += [text.decode() for _, text in stretches(content.replace(b"\0", b""))]
+    return "\n".join(found)
