@@ -23,7 +23,7 @@ _FOR_URLS = bytes.maketrans(b"-_", b"+/")
 _NO_BASE64 = _EVERY.translate(None, _BASE64)
 _NO_HEX = _EVERY.translate(None, _HEX)
 _APART = bytes(code if code in _DIGITS else 0x20 for code in range(256))
-_CONTROLS = bytes((*range(0x09), *range(0x0B, 0x20), 0x7F))
+_CONTROLS = bytes((*range(1, 0x09), *range(0x0B, 0x20), 0x7F))
 _HEX_MARKS = ("0x", "0X", "\\x", "\\X")
 _BASE64_SHAPE = shape_of(p=_BASE64)
 _BASE32_SHAPE = shape_of(p=_BASE64[:52] + b"234567")
@@ -36,8 +36,11 @@ _BASE32 = re.compile(r"[A-Z2-7]{16,}+|[a-z2-7]{16,}+")
 _BITS = re.compile(r"(?<![01])[01]{7,8}(?:[^0-9A-Za-z]{0,4}[01]{7,8}){7,}+")
 _LONG_NUMBER = re.compile(rb"[0-9]{24,}+")
 _UNSPACED = re.compile(rb"1[0-9][0-9]|[3-9][0-9]|[0-9]")
-_DECIMAL = {f"{code:0{width}}".encode(): code for code in range(256) for width in (2, 3)}
-_OCTAL = {f"{code:0{width}o}".encode(): code for code in range(256) for width in (2, 3)}
+_SINGLE: dict[bytes, int | None] = {digit.encode(): None for digit in "0123456789"}
+_DECIMAL = {f"{code:0{width}}".encode(): code for code in range(256) for width in (2, 3)} | _SINGLE
+_OCTAL = {f"{code:0{width}o}".encode(): code for code in range(256) for width in (2, 3)} | _SINGLE
+"""Codes of characters as they are written. A single digit counts them and is left out; another number is none, and parts them."""
+
 _CODES_LEAST = 8
 
 
@@ -123,7 +126,7 @@ def _codes(plain: bytes) -> Iterator[str | bytes]:
     numbers = plain.translate(_APART).split()
     if len(numbers) >= _CODES_LEAST:
         for table in (_DECIMAL, _OCTAL):
-            content = bytes([code for code in map(table.get, numbers) if code is not None])
+            content = bytes([code for number in numbers if (code := table.get(number, 0)) is not None])
             if len(content) >= _CODES_LEAST:
                 yield from _read([(0, content.translate(None, _CONTROLS))])
                 yield from (opened.decode("utf-8", "replace") for opened in inflate.inflated(content))

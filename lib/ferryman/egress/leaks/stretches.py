@@ -6,6 +6,8 @@ import codecs
 import re
 from collections.abc import Iterator
 
+from ferryman.egress.leaks.escapes import plain
+
 _END = re.compile(rb"[^p]")
 
 
@@ -30,16 +32,17 @@ def spans(shape: bytes, least: int) -> Iterator[tuple[int, int]]:
 
 
 LEAST = 10
-"""Bytes from which on a stretch is looked into. Shorter ones come about by chance everywhere."""
+LEAST_OF_MANY = 14
+"""Bytes from which on a stretch is looked into, in a little and in much. Shorter ones come about by chance everywhere."""
+
+MANY = 8_192
 
 BEYOND_ASCII_LEAST = 16
-MARKED_MAX = 8_192
-"""Bytes up to which a byte order mark is believed: in more of them it comes about by chance."""
-
 
 # p: printable, l: leads a character of UTF-8, c: continues one, _: zero.
 _SHAPE = shape_of(p=bytes((*b"\t\n\r", *range(0x20, 0x7F))), l=bytes(range(0xC2, 0xF5)), c=bytes(range(0x80, 0xC0)), _=b"\0")
 _EITHER = bytes.maketrans(b"lc", b"pp")
+_ASCII = re.compile(r"[!-~]{8}")
 _MARKS = ((codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
 _WIDE = (b"p_" * 6, b"p___" * 6)
 _UTF8 = re.compile(
@@ -50,7 +53,7 @@ _UTF8 = re.compile(
 def stretches(content: bytes) -> Iterator[tuple[int, bytes]]:
     """Where in `content` ASCII stands, and what it says."""
     shape = content.translate(_SHAPE)
-    for start, end in spans(shape, LEAST):
+    for start, end in spans(shape, LEAST if len(content) <= MANY else LEAST_OF_MANY):
         yield start, content[start:end]
 
 
@@ -66,8 +69,14 @@ def beyond_ascii(content: bytes) -> str:
         for text in _UTF8.findall(content, start, end)
         if not text.isascii()
     ]
-    if len(content) <= MARKED_MAX:
-        found += [content[at + 2 :].decode(name, "ignore") for mark, name in _MARKS if (at := content.find(mark)) >= 0]
+    found += _marked(content)
     if any(each in shape for each in _WIDE):
         found += [text.decode() for _, text in stretches(content.replace(b"\0", b""))]
     return "\n".join(found)
+
+
+def _marked(content: bytes) -> Iterator[str]:
+    for mark, name in _MARKS:
+        start = content.find(mark)
+        if start >= 0 and _ASCII.search(plain(content[start + 2 : start + 42].decode(name, "ignore"))):
+            yield content[start + 2 :].decode(name, "ignore")

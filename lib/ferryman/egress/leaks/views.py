@@ -31,12 +31,16 @@ def views(text: str) -> Iterator[str | bytes]:
     Bytes are dead ends: they are looked through, and not decoded again.
     """
     budget = BUDGET_CHARACTERS + 8 * len(text)
-    seen: set[str | bytes] = set()
-    waiting: list[str] = [text]
+    seen: set[str | bytes] = {text}
+    waiting = [(text, True)]
     yield text
-    fresh: Iterator[str | bytes] = iter(())
-    while True:
-        for each in fresh:
+    while waiting:
+        current, original = waiting.pop()
+        for each, fresh in chain(
+            ((each, original) for each in _unescaped(current)),
+            ((each, False) for each in _turned(current) if original),
+            ((each, True) for each in runs.decoded(current)),
+        ):
             if len(each) < LEAST or each in seen:
                 continue
             seen.add(each)
@@ -45,16 +49,11 @@ def views(text: str) -> Iterator[str | bytes]:
                 raise TooDeep
             yield each
             if isinstance(each, str):
-                waiting.append(each)
-        if not waiting:
-            return
-        current = waiting.pop()
-        seen.add(current)
-        fresh = chain(_rewritten(current), runs.decoded(current))
+                waiting.append((each, fresh))
 
 
-def _rewritten(text: str) -> Iterator[str]:
-    """`text` with its escapes undone, and, while it is small, also in other orders, backwards and without separators."""
+def _unescaped(text: str) -> Iterator[str]:
+    """`text` with its escapes undone, and, while it is small, in other orders too."""
     whole = escapes.unescaped(text)
     if len(text) > SMALL:
         yield escapes.quoted_printable(whole)
@@ -62,8 +61,13 @@ def _rewritten(text: str) -> Iterator[str]:
     yield whole
     yield escapes.percents(text)
     yield escapes.quoted_printable(text)
-    yield text[::-1]
-    squeezed = _SEPARATORS.sub("", text)
-    if len(squeezed) >= 16:
-        yield squeezed
-    yield _SPREAD.sub(lambda found: found[0][::2], text)
+
+
+def _turned(text: str) -> Iterator[str]:
+    """`text`, while it is small, backwards and without separators. What comes of it is not turned once more."""
+    if len(text) <= SMALL:
+        yield text[::-1]
+        squeezed = _SEPARATORS.sub("", text)
+        if len(squeezed) >= 16:
+            yield squeezed
+        yield _SPREAD.sub(lambda found: found[0][::2], text)
