@@ -40,7 +40,9 @@ KINDS = {
     "16 capitals": _drawn(28, 16, string.ascii_uppercase + string.digits),
     "PEM": "MIIEvQIBADANBgkqhkiG9w0BAQEFAASC" + _drawn(29, 400, BASE62 + "+/"),
 }
-SECRET_PARTS = {kind: value for kind, value in KINDS.items() if kind not in ("JWT", "user and password", "sk-ant-", "sk-", "ghp_")} | {
+SECRET_PARTS = {
+    kind: value for kind, value in KINDS.items() if kind not in ("JWT", "user and password", "sk-ant-", "sk-", "ghp_")
+} | {
     "JWT": KINDS["JWT"].rpartition(".")[2],
     "user and password": KINDS["user and password"].partition(":")[2],
     "sk-ant-": KINDS["sk-ant-"].removeprefix("sk-ant-api03-"),
@@ -78,7 +80,9 @@ def _at(offset: int, encode: Callable[[bytes], bytes], head: bytes = b"abcdefgh"
 
 
 def _some_percent(value: str) -> str:
-    return "".join(f"%{byte:02x}" if byte > 126 or place % 3 else quote(chr(byte), safe="") for place, byte in enumerate(value.encode()))
+    return "".join(
+        f"%{byte:02x}" if byte > 126 or place % 3 else quote(chr(byte), safe="") for place, byte in enumerate(value.encode())
+    )
 
 
 WAYS: dict[str, dict[str, Write]] = {
@@ -217,8 +221,12 @@ WAYS: dict[str, dict[str, Write]] = {
         "gzip, hexadecimal": lambda value: gzip.compress(value.encode(), mtime=0).hex(),
         "zlib, hexadecimal": lambda value: zlib.compress(value.encode()).hex(),
         "deflate, hexadecimal": lambda value: _deflated(value.encode()).hex(),
-        "gzip in a document, base64": lambda value: _b64(gzip.compress(("well " * 200 + value + " done" * 200).encode(), mtime=0)),
-        "gzip, base64 for URLs": lambda value: base64.urlsafe_b64encode(gzip.compress(value.encode(), mtime=0)).decode().rstrip("="),
+        "gzip in a document, base64": lambda value: _b64(
+            gzip.compress(("well " * 200 + value + " done" * 200).encode(), mtime=0)
+        ),
+        "gzip, base64 for URLs": lambda value: (
+            base64.urlsafe_b64encode(gzip.compress(value.encode(), mtime=0)).decode().rstrip("=")
+        ),
         "gzip of gzip, base64": lambda value: _b64(gzip.compress(gzip.compress(value.encode(), mtime=0), mtime=0)),
     },
 }
@@ -241,9 +249,7 @@ HARDER: dict[str, Write] = {
     ),
     "binary digits": _each("{:08b}", " "),
     "binary digits, together": _each("{:08b}"),
-    "Caesar": lambda value: "".join(
-        chr((ord(each.lower()) - 97 + 7) % 26 + 97) if each.isalpha() else each for each in value
-    ),
+    "Caesar": lambda value: "".join(chr((ord(each.lower()) - 97 + 7) % 26 + 97) if each.isalpha() else each for each in value),
     "atbash": lambda value: value.translate(
         str.maketrans(string.ascii_letters, string.ascii_lowercase[::-1] + string.ascii_uppercase[::-1])
     ),
@@ -312,9 +318,10 @@ def splits(value: str) -> Iterator[tuple[str, dict[str, object]]]:
     yield "path segments", {"url": f"https://{HOST}/{quote(head, safe='')}/{quote(tail, safe='')}"}
     yield "path segments of eight", {"url": f"https://{HOST}/" + "/".join(quote(each, safe="") for each in eights)}
     yield "query parameters", {"url": f"https://{HOST}/?a={quote(head, safe='')}&b={quote(tail, safe='')}"}
-    yield "query parameters of eight", {
-        "url": f"https://{HOST}/?" + "&".join(f"p{place}={quote(each, safe='')}" for place, each in enumerate(eights))
-    }
+    yield (
+        "query parameters of eight",
+        {"url": f"https://{HOST}/?" + "&".join(f"p{place}={quote(each, safe='')}" for place, each in enumerate(eights))},
+    )
     yield "query_params", {"query_params": {f"k{place}": each for place, each in enumerate(eights)}}
     yield "path and query", {"url": f"https://{HOST}/{quote(head, safe='')}?x={quote(tail, safe='')}"}
     yield "headers", {"headers": {"x-a": head, "x-b": tail}}
@@ -355,20 +362,71 @@ def harmless() -> Iterator[tuple[str, dict[str, object]]]:
     """Fields of ordinary requests, each with its class."""
     dice = random.Random(77)
     for _ in range(8):
-        yield "hashes", {"body": {"sha256": dice.randbytes(32).hex(), "md5": dice.randbytes(16).hex(), "etag": f'"{dice.randbytes(10).hex()}"'}}
+        yield (
+            "hashes",
+            {
+                "body": {
+                    "sha256": dice.randbytes(32).hex(),
+                    "md5": dice.randbytes(16).hex(),
+                    "etag": f'"{dice.randbytes(10).hex()}"',
+                }
+            },
+        )
         yield "UUIDs", {"body": {"ids": ["-".join(dice.randbytes(size).hex() for size in (4, 2, 2, 2, 6)) for _ in range(20)]}}
         yield "base64", {"body": {"image": "data:image/png;base64,iVBORw0KGgoAAAANSUhEUg" + _b64(dice.randbytes(3_000))}}
         yield "compressed", {"body": {"blob": _b64(gzip.compress(("An ordinary log line. " * dice.randrange(5, 90)).encode()))}}
-        yield "numbers", {"body": {"series": [dice.randrange(256) for _ in range(300)], "prices": [dice.random() for _ in range(60)]}}
-        yield "other tokens", {"body": {"jwt": f"eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiI0MiIsIm5hbWUiOiJKb2huIn0.{_drawn(dice.randrange(10**6), 43)}"}}
-        yield "other tokens", {"body": {"key": f"sk-ant-api03-{_drawn(dice.randrange(10**6), 60)}", "user": f"reporter:{_drawn(dice.randrange(10**6), 22)}"}}
-    for prefix in ("sk-ant-api03-", "sk-ant-", "sk-proj-", "ghp_", "github_pat_", "AKIA", "xoxb-", "AIza", "glpat-", "Bearer ", "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9"):
+        yield (
+            "numbers",
+            {"body": {"series": [dice.randrange(256) for _ in range(300)], "prices": [dice.random() for _ in range(60)]}},
+        )
+        yield (
+            "other tokens",
+            {
+                "body": {
+                    "jwt": f"eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiI0MiIsIm5hbWUiOiJKb2huIn0.{_drawn(dice.randrange(10**6), 43)}"
+                }
+            },
+        )
+        yield (
+            "other tokens",
+            {
+                "body": {
+                    "key": f"sk-ant-api03-{_drawn(dice.randrange(10**6), 60)}",
+                    "user": f"reporter:{_drawn(dice.randrange(10**6), 22)}",
+                }
+            },
+        )
+    for prefix in (
+        "sk-ant-api03-",
+        "sk-ant-",
+        "sk-proj-",
+        "ghp_",
+        "github_pat_",
+        "AKIA",
+        "xoxb-",
+        "AIza",
+        "glpat-",
+        "Bearer ",
+        "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9",
+    ):
         yield "public prefixes", {"body": {"help": f"Keys of this service begin with {prefix} and are secret."}}
         yield "public prefixes", {"headers": {"x-kind": prefix}}
     yield "public parts", {"body": {"head": KINDS["JWT"].rpartition(".")[0]}}
     yield "public parts", {"body": {"head": KINDS["JWT"].split(".")[1]}}
     yield "public parts", {"body": {"user": "reporter"}}
-    for name in ("NEWS_KEY", "{{NEWS_KEY}}", "${NEWS_KEY}", "<YOUR_API_KEY>", "sk-xxxxxxxxxxxxxxxxxxxxxxxx", "ghp_XXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXX", "[redacted:NEWS_KEY]", "********", "abcdefghijklmnopqrstuvwxyz0123456789", "0" * 64, "a" * 500):
+    for name in (
+        "NEWS_KEY",
+        "{{NEWS_KEY}}",
+        "${NEWS_KEY}",
+        "<YOUR_API_KEY>",
+        "sk-xxxxxxxxxxxxxxxxxxxxxxxx",
+        "ghp_XXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXX",
+        "[redacted:NEWS_KEY]",
+        "********",
+        "abcdefghijklmnopqrstuvwxyz0123456789",
+        "0" * 64,
+        "a" * 500,
+    ):
         yield "names and placeholders", {"body": {"key": name}}
         yield "names and placeholders", {"headers": {"x-key": name}}
     for text in (
@@ -388,6 +446,25 @@ def harmless() -> Iterator[tuple[str, dict[str, object]]]:
         "-----BEGIN CERTIFICATE-----\n" + _lines(_b64(random.Random(5).randbytes(900)), 64) + "\n-----END CERTIFICATE-----",
     ):
         yield "code and documents", {"body": {"source": code}}
-    yield "ordinary calls", {"url": f"https://{HOST}/v1/forecast?latitude=52.52&longitude=13.41&hourly=temperature_2m&timezone=Europe%2FBerlin"}
-    yield "ordinary calls", {"headers": {"accept": "application/json", "if-none-match": 'W/"0815-abc"', "x-request-id": "b5c1e2a0-5a6e-4f6e-9d6b-0f6f0a0c1a11"}}
-    yield "ordinary calls", {"body": {"rows": [{"id": row, "name": f"Row {row}", "at": f"2026-01-{row % 28 + 1:02}T00:00:00Z"} for row in range(200)]}}
+    yield (
+        "ordinary calls",
+        {"url": f"https://{HOST}/v1/forecast?latitude=52.52&longitude=13.41&hourly=temperature_2m&timezone=Europe%2FBerlin"},
+    )
+    yield (
+        "ordinary calls",
+        {
+            "headers": {
+                "accept": "application/json",
+                "if-none-match": 'W/"0815-abc"',
+                "x-request-id": "b5c1e2a0-5a6e-4f6e-9d6b-0f6f0a0c1a11",
+            }
+        },
+    )
+    yield (
+        "ordinary calls",
+        {
+            "body": {
+                "rows": [{"id": row, "name": f"Row {row}", "at": f"2026-01-{row % 28 + 1:02}T00:00:00Z"} for row in range(200)]
+            }
+        },
+    )

@@ -71,17 +71,23 @@ def percents(text: str) -> str:
 
 def plain(text: str) -> str:
     """`text` with full-width, mathematical, enclosed, hidden and look-alike forms of ASCII made plain."""
-    return text if text.isascii() else _BEYOND_ASCII.sub(_plain, text)
+    if text.isascii():
+        return text
+    known: dict[str, str] = {}
+
+    def plainly(found: re.Match[str]) -> str:
+        characters = found[0]
+        if characters not in known:
+            # Taken apart, not composed: a letter with an accent stays the letter it is.
+            known[characters] = unicodedata.normalize("NFKD", characters.translate(PLAIN))
+        return known[characters]
+
+    return _BEYOND_ASCII.sub(plainly, text)
 
 
 def mended(text: str) -> str:
     """`text` with characters put back together whose UTF-8 bytes were written out one by one."""
     return text if text.isascii() else _BYTEWISE.sub(_utf8, text)
-
-
-def _plain(found: re.Match[str]) -> str:
-    # Taken apart, not composed: a letter with an accent stays the letter it is.
-    return unicodedata.normalize("NFKD", found[0].translate(PLAIN))
 
 
 def _utf8(found: re.Match[str]) -> str:

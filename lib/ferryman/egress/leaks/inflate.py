@@ -11,6 +11,9 @@ INFLATED_MAX = 1_048_576
 TRIES_MAX = 1_024
 """Heads of streams in one text that are tried; more of them come about by intention only."""
 
+RAW_HEADS = (3, 5)
+"""The low three bits of a stream without a head that is one last block, in fixed or in its own codes."""
+
 OPENED_LEAST = 8
 WHOLE_LEAST = 1_024
 _HEADS = (b"\x1f\x8b\x08", b"\x78\x01", b"\x78\x5e", b"\x78\x9c", b"\x78\xda")
@@ -38,11 +41,8 @@ def inflated(content: bytes) -> Iterator[bytes]:
 
 
 def raw(content: bytes) -> bytes:
-    """`content` as one whole stream without head or checksum; empty where it is none.
-
-    Its first three bits say how its first block is written: only a last block, in fixed or in its own codes, is taken for one.
-    """
-    if content[0] & 7 not in (3, 5):
+    """`content` as one whole stream without head or checksum; empty where it is none. Only a single block is taken for one."""
+    if content[0] & 7 not in RAW_HEADS:
         return b""
     return _opened(memoryview(content), -zlib.MAX_WBITS, whole=True)
 

@@ -33,7 +33,9 @@ _ATBASH = str.maketrans(
 )
 _SMALL, _CAPITAL = "abcdefghijklmnopqrstuvwxyz", "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _ROT13 = str.maketrans(_SMALL + _CAPITAL, _SMALL[13:] + _SMALL[:13] + _CAPITAL[13:] + _CAPITAL[:13])
-_ROT13_BYTES = bytes(code for code in range(256)).translate(bytes.maketrans((_SMALL + _CAPITAL).encode(), (_SMALL[13:] + _SMALL[:13] + _CAPITAL[13:] + _CAPITAL[:13]).encode()))
+_ROT13_BYTES = bytes(code for code in range(256)).translate(
+    bytes.maketrans((_SMALL + _CAPITAL).encode(), (_SMALL[13:] + _SMALL[:13] + _CAPITAL[13:] + _CAPITAL[:13]).encode())
+)
 _BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 _BASE32_HEX = bytes.maketrans(b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567", b"0123456789ABCDEFGHIJKLMNOPQRSTUV")
 _BASE85 = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&()*+-;<=>?@^_`{|}~"

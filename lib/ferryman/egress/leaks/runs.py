@@ -31,7 +31,14 @@ _BASE32_NUMERALS = str.maketrans("ABCDEFGHIJKLMNOPQRSTUVWXYZ234567", "0123456789
 _HEX_SHAPE = shape_of(p=_HEX)
 _BIT_SHAPE = shape_of(p=b"01")
 _DIGIT_SHAPE = shape_of(p=_DIGITS)
-_SECOND_OF_RAW = _BASE64[16:32] + _BASE64[48:]
+_RAW = {
+    bytes((_BASE64[first], _BASE64[second]))
+    for first in range(64)
+    for second in range(64)
+    if ((first & 1) << 2 | second >> 4) in inflate.RAW_HEADS
+}
+"""How base64 begins that may be a compressed stream without a head."""
+
 _BASE32 = re.compile(r"[A-Z2-7]{16,}+|[a-z2-7]{16,}+")
 _BITS = re.compile(r"(?<![01])[01]{7,8}(?:[^0-9A-Za-z]{0,4}[01]{7,8}){7,}+")
 _LONG_NUMBER = re.compile(rb"[0-9]{24,}+")
@@ -80,7 +87,7 @@ def _base64(plain: bytes) -> Iterator[str | bytes]:
     if len(run) >= 14:
         yield from _read([(offset, _base64_bytes(run[offset:])) for offset in range(4)], lambda place: place * 4 // 3)
         for start, end in spans(joined.translate(_BASE64_SHAPE), 20):
-            if joined[start + 1] in _SECOND_OF_RAW:
+            if joined[start : start + 2] in _RAW:
                 yield from _raw(_base64_bytes(joined[start:end]))
 
 

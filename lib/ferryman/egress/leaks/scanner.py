@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from os.path import commonprefix
 from typing import Any, NamedTuple
 
 from ahocorasick_rs import BytesAhoCorasick, Implementation
@@ -16,7 +15,7 @@ from ferryman.egress.leaks import said as spoken
 from ferryman.egress.leaks.inflate import TooMany
 from ferryman.egress.leaks.needles import PLAIN_MIN, Needle, needles, parts
 from ferryman.egress.leaks.skeleton import positions, skeleton, steps
-from ferryman.egress.leaks.views import SMALL, TooDeep, views
+from ferryman.egress.leaks.views import SMALL, TooDeep, unescaped, views
 
 FILLED_MAX = 65_536
 EXACT_MIN = 4
@@ -67,7 +66,7 @@ class Scanner:
             ]
         self._kernels = [(needle, place, name) for needle, name in needles_.items() for place in _places(needle)]
         kernels = [needle.form[place : place + KERNEL] for needle, place, _ in self._kernels]
-        self._automaton = BytesAhoCorasick(kernels, implementation=Implementation.NoncontiguousNFA) if kernels else None
+        self._automaton = BytesAhoCorasick(kernels, implementation=Implementation.ContiguousNFA) if kernels else None
 
     def __bool__(self) -> bool:
         """Whether there is anything to look for."""
@@ -84,9 +83,10 @@ class Scanner:
         """The first credential found in `pieces`, however it is split over them."""
         if not self:
             return None
-        for text in walk.joined(pieces):
-            if finding := self.find(text):
-                return finding
+        ordered, values = walk.joined(pieces)
+        # What is split over many fields is looked for once all escapes are undone; each field by itself is found in order.
+        if finding := self.find(ordered) or self.find(values if len(values) <= SMALL else unescaped(values)):
+            return finding
         for text in walk.rearranged(pieces):
             if name := self._shallow(text):
                 return Finding(name)
@@ -182,12 +182,19 @@ def _places(needle: Needle) -> range:
 def _shared_after(bare: bytes, end: int, form: bytes, from_: int) -> int:
     """How many bytes from `end` on in `bare` are those from `from_` on in `form`."""
     rest = form[from_:]
-    following = bare[end : end + len(rest)]
-    return len(rest) if rest == following else len(commonprefix((rest, following)))
+    return len(rest) if bare.startswith(rest, end) else _shared(rest, bare[end : end + len(rest)])
 
 
 def _shared_before(bare: bytes, start: int, form: bytes, to: int) -> int:
     """How many bytes up to `start` in `bare` are those up to `to` in `form`."""
-    rest = form[:to][::-1]
-    before = bare[max(0, start - to) : start][::-1]
-    return len(rest) if rest == before else len(commonprefix((rest, before)))
+    rest = form[:to]
+    return (
+        to if start >= to and bare.startswith(rest, start - to) else _shared(rest[::-1], bare[max(0, start - to) : start][::-1])
+    )
+
+
+def _shared(one: bytes, other: bytes) -> int:
+    for count, (left, right) in enumerate(zip(one, other, strict=False)):
+        if left != right:
+            return count
+    return min(len(one), len(other))

@@ -45,9 +45,7 @@ _EITHER = bytes.maketrans(b"lc", b"pp")
 _ASCII = re.compile(r"[!-~]{8}")
 _MARKS = ((codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
 _WIDE = (b"p_" * 6, b"p___" * 6)
-_UTF8 = re.compile(
-    rb"(?:[\t\n\r\x20-\x7e]|[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}){8,}+"
-)
+_UTF8 = re.compile(rb"(?:[\t\n\r\x20-\x7e]|[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}){8,}+")
 
 
 def stretches(content: bytes) -> Iterator[tuple[int, bytes]]:

@@ -32,14 +32,14 @@ def views(text: str) -> Iterator[str | bytes]:
     """
     budget = BUDGET_CHARACTERS + 8 * len(text)
     seen: set[str | bytes] = {text}
-    waiting = [(text, True)]
+    waiting = [(text, text, True)]
     yield text
     while waiting:
-        current, original = waiting.pop()
-        for each, fresh in chain(
-            ((each, original) for each in _unescaped(current)),
-            ((each, False) for each in _turned(current) if original),
-            ((each, True) for each in runs.decoded(current)),
+        current, unread, original = waiting.pop()
+        for each, turn, part in chain(
+            ((each, original, True) for each in _unescaped(current)),
+            ((each, False, False) for each in _turned(current) if original),
+            ((each, True, False) for each in runs.decoded(unread)),
         ):
             if len(each) < LEAST or each in seen:
                 continue
@@ -49,18 +49,32 @@ def views(text: str) -> Iterator[str | bytes]:
                 raise TooDeep
             yield each
             if isinstance(each, str):
-                waiting.append((each, fresh))
+                waiting.append((each, _changed(current, each) if part and len(each) > SMALL else each, turn))
+
+
+def unescaped(text: str) -> str:
+    """`text` with its escapes undone once, in the order in which they are mostly written."""
+    return escapes.quoted_printable(escapes.unescaped(text))
 
 
 def _unescaped(text: str) -> Iterator[str]:
     """`text` with its escapes undone, and, while it is small, in other orders too."""
-    whole = escapes.unescaped(text)
     if len(text) > SMALL:
-        yield escapes.quoted_printable(whole)
+        yield unescaped(text)
         return
-    yield whole
+    yield escapes.unescaped(text)
     yield escapes.percents(text)
     yield escapes.quoted_printable(text)
+
+
+def _changed(before: str, after: str) -> str:
+    """The parts of `after` that were not in `before`: the others have been decoded already."""
+    known = set(_parts(before))
+    return "\n".join(part for part in _parts(after) if part not in known)
+
+
+def _parts(text: str) -> list[str]:
+    return text.replace('"', "\n").replace("<", "\n").split("\n")
 
 
 def _turned(text: str) -> Iterator[str]:

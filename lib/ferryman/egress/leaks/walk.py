@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import binascii
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import lru_cache
 from operator import itemgetter
 from typing import Any, NamedTuple
@@ -12,6 +12,9 @@ from urllib.parse import unquote
 
 from ferryman.domain.http import Outbound
 from ferryman.egress.leaks import escapes
+
+RIM = 2_048
+"""So much of a long text, at either end, may belong to something that is split over several."""
 
 _ROUNDS = 3
 _HEXADECIMAL = re.compile(r"[0-9A-Fa-f ]+")
@@ -42,34 +45,32 @@ def pieces(outbound: Outbound) -> list[Piece]:
 def leaves(value: Any, path: str) -> list[Piece]:
     """The keys and leaves of a JSON value in order. Walks without recursion: hostile nesting cannot exhaust the stack."""
     found: list[Piece] = []
-    open_: list[Iterator[Piece | tuple[str, str, Any]]] = [iter([(path, path, value)])]
+    if not isinstance(value, dict | list | tuple):
+        value = (value,)
+    open_ = [(path, path, isinstance(value, dict), _entries(value))]
     while open_:
-        for each in open_[-1]:
-            if isinstance(each, Piece):
-                found.append(each)
-                continue
-            where, name, current = each
-            if isinstance(current, str):
-                found.append(Piece(where, name, current))
-            elif isinstance(current, dict):
-                open_.append(_items(current, where))
+        where, name, keyed, entries = open_[-1]
+        for key, item in entries:
+            if keyed:
+                name = key if isinstance(key, str) else _text(key) or str(key)
+                here = f"{where}.{name}"
+                found.append(Piece(here, name, name, key=True))
+            else:
+                here = f"{where}.{key:06}"
+            if isinstance(item, str):
+                found.append(Piece(here, name, item))
+            elif isinstance(item, dict | list | tuple):
+                open_.append((here, name, isinstance(item, dict), _entries(item)))
                 break
-            elif isinstance(current, list | tuple):
-                open_.append((f"{where}.{index:06}", name, item) for index, item in enumerate(current))
-                break
-            elif (text := _text(current)) is not None:
-                found.append(Piece(where, name, text))
+            elif (text := _text(item)) is not None:
+                found.append(Piece(here, name, text))
         else:
             open_.pop()
     return found
 
 
-def _items(value: Mapping[Any, Any], path: str) -> Iterator[Piece | tuple[str, str, Any]]:
-    for key, item in value.items():
-        name = key if isinstance(key, str) else _text(key) or str(key)
-        where = f"{path}.{name}"
-        yield Piece(where, name, name, key=True)
-        yield where, name, item
+def _entries(value: Any) -> Iterator[tuple[Any, Any]]:
+    return iter(value.items() if isinstance(value, dict) else enumerate(value))
 
 
 def opened(found: list[Piece]) -> list[Piece]:
@@ -89,7 +90,12 @@ def opened(found: list[Piece]) -> list[Piece]:
 def joined(found: list[Piece]) -> Iterator[str]:
     """The texts worth decoding: everything in order, and the values alone, which joins what was split over fields."""
     yield "\n".join(piece.text for piece in found)
-    yield "".join(piece.text for piece in found if not piece.key and piece.path != "url")
+    yield "".join(_rim(piece.text) for piece in found if not piece.key and piece.path != "url")
+
+
+def _rim(text: str) -> str:
+    # The middle of a long one is looked through where everything stands in order; here it is what borders on others.
+    return text if len(text) <= 2 * RIM else f"{text[:RIM]}\n{text[-RIM:]}"
 
 
 def rearranged(found: list[Piece]) -> Iterator[str]:
@@ -98,6 +104,7 @@ def rearranged(found: list[Piece]) -> Iterator[str]:
     texts = [piece.text for piece in values]
     plain = [*map(lru_cache(_plain), texts)]
     ways = (
+        texts,
         [piece.text for piece in found if piece.key],
         texts[::-1],
         [piece.text for piece in sorted(values, key=itemgetter(0))],
@@ -105,7 +112,10 @@ def rearranged(found: list[Piece]) -> Iterator[str]:
         [text for text in texts if not text.isdecimal()],
         plain,
         plain[::-1],
-        *([piece.text for piece in values if piece.path.partition(".")[0] != field] for field in ("url", "headers", "query_params")),
+        *(
+            [piece.text for piece in values if not piece.path.startswith(field)]
+            for field in ("url.", "headers.", "query_params.")
+        ),
     )
     yield from dict.fromkeys(map("".join, ways))
 
@@ -146,7 +156,7 @@ def _text(value: Any) -> str | None:
 def _plain(text: str) -> str:
     """What a single piece stands for, if it is wholly written in one notation after another."""
     for _ in range(_ROUNDS):
-        if len(text) < 4:
+        if not 4 <= len(text) <= 2 * RIM:
             break
         before = text
         text = escapes.unescaped(unquote(text)) if any(sign in text for sign in "%\\&+") else text
