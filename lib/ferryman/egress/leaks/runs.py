@@ -10,6 +10,7 @@ from __future__ import annotations
 import binascii
 import re
 from collections.abc import Callable, Iterator
+from itertools import chain
 
 from ferryman.egress.leaks import inflate
 from ferryman.egress.leaks.skeleton import skeleton
@@ -74,8 +75,7 @@ def _read(contents: list[tuple[int, bytes]], scale: Callable[[int], int] = lambd
         found += [(offset + scale(start), stretch) for start, stretch in stretches(content)]
         yield beyond_ascii(content)
         for opened in inflate.inflated(content):
-            yield opened.decode("utf-8", "replace")
-            yield from inflate.inflated(opened)
+            yield from _unpacked(opened)
     if found:
         found.sort()
         yield b"\n".join(stretch for _, stretch in found).decode()
@@ -88,7 +88,7 @@ def _base64(plain: bytes) -> Iterator[str | bytes]:
         yield from _read([(offset, _base64_bytes(run[offset:])) for offset in range(4)], lambda place: place * 4 // 3)
         for start, end in spans(joined.translate(_BASE64_SHAPE), 20):
             if joined[start : start + 2] in _RAW:
-                yield from _raw(_base64_bytes(joined[start:end]))
+                yield from chain.from_iterable(map(_unpacked, inflate.raw(_base64_bytes(joined[start:end]))))
 
 
 def _base64_bytes(run: bytes) -> bytes:
@@ -121,12 +121,18 @@ def _hexadecimal(text: str, plain: bytes) -> Iterator[str | bytes]:
             lambda place: place * 2,
         )
         for start, end in spans(plain.translate(_HEX_SHAPE), 32):
-            yield from _raw(binascii.unhexlify(plain[start : end - (end - start) % 2]))
+            content = binascii.unhexlify(plain[start : end - (end - start) % 2])
+            yield from chain.from_iterable(map(_unpacked, inflate.raw(content)))
 
 
-def _raw(content: bytes) -> Iterator[str]:
-    if opened := inflate.raw(content):
-        yield opened.decode("utf-8", "replace")
+def _unpacked(content: bytes) -> Iterator[str | bytes]:
+    """What was compressed, as text; what is more than may be decoded is looked through only."""
+    if len(content) > inflate.INFLATED_MAX:
+        yield content
+        return
+    yield content.decode("utf-8", "replace")
+    for opened in inflate.inflated(content):
+        yield from _unpacked(opened)
 
 
 def _codes(plain: bytes) -> Iterator[str | bytes]:
@@ -136,7 +142,7 @@ def _codes(plain: bytes) -> Iterator[str | bytes]:
             content = bytes([code for number in numbers if (code := table.get(number, 0)) is not None])
             if len(content) >= _CODES_LEAST:
                 yield from _read([(0, content.translate(None, _CONTROLS))])
-                yield from (opened.decode("utf-8", "replace") for opened in inflate.inflated(content))
+                yield from chain.from_iterable(map(_unpacked, inflate.inflated(content)))
     if b"p" * 24 in plain.translate(_DIGIT_SHAPE):
         for found in _LONG_NUMBER.findall(plain):
             triplets = [

@@ -12,7 +12,7 @@ from ferryman.domain.credential import Credential
 from ferryman.domain.http import Outbound
 from ferryman.egress.leaks import redaction, walk
 from ferryman.egress.leaks import said as spoken
-from ferryman.egress.leaks.inflate import TooMany
+from ferryman.egress.leaks.inflate import TooMuch
 from ferryman.egress.leaks.needles import PLAIN_MIN, Needle, needles, parts
 from ferryman.egress.leaks.skeleton import positions, skeleton, steps
 from ferryman.egress.leaks.views import SMALL, TooDeep, unescaped, views
@@ -100,7 +100,7 @@ class Scanner:
             for view in views(text):
                 if name := self._shallow(view):
                     return Finding(name)
-        except (TooDeep, TooMany):
+        except (TooDeep, TooMuch):
             return Finding(None)
         return None
 

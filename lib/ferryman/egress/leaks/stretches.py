@@ -59,7 +59,7 @@ def beyond_ascii(content: bytes) -> str:
     """The stretches of `content` that are text in UTF-8 with more than ASCII in it, or in UTF-16 or UTF-32, in lines."""
     shape = content.translate(_SHAPE)
     # What can stand in no UTF-8 breaks a stretch here, which leaves next to nothing of noise.
-    joined = shape.replace(b"lp", b"..").replace(b"pc", b"..")
+    joined = shape.replace(b"lp", b".p").replace(b"pc", b"p.")
     found = [
         text.decode("utf-8", "ignore")
         for start, end in spans(joined.translate(_EITHER), BEYOND_ASCII_LEAST)

@@ -8,8 +8,8 @@ from itertools import chain
 
 from ferryman.egress.leaks import escapes, runs
 
-BUDGET_CHARACTERS = 4_194_304
-"""All views of one text together, beyond eight times the text itself."""
+BUDGET_CHARACTERS = 2_621_440
+"""All views of one text together, beyond sixteen times the text itself: a compressed stream as long as may be skimmed, once."""
 
 SMALL = 8_192
 """Texts up to this length are also looked at backwards, without their separators, and in other orders of undoing escapes."""
@@ -30,7 +30,7 @@ def views(text: str) -> Iterator[str | bytes]:
 
     Bytes are dead ends: they are looked through, and not decoded again.
     """
-    budget = BUDGET_CHARACTERS + 8 * len(text)
+    budget = BUDGET_CHARACTERS + 16 * len(text)
     seen: set[str | bytes] = {text}
     waiting = [(text, text, True)]
     yield text
@@ -41,12 +41,14 @@ def views(text: str) -> Iterator[str | bytes]:
             ((each, False, False) for each in _turned(current) if original),
             ((each, True, False) for each in runs.decoded(unread)),
         ):
-            if len(each) < LEAST or each in seen:
+            if len(each) < LEAST or each == current:
                 continue
-            seen.add(each)
             budget -= len(each)
             if budget < 0:
                 raise TooDeep
+            if each in seen:
+                continue
+            seen.add(each)
             yield each
             if isinstance(each, str):
                 waiting.append((each, _changed(current, each) if part and len(each) > SMALL else each, turn))
