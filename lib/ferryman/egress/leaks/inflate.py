@@ -5,7 +5,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Iterator
 
-INFLATED_MAX = 262_144
+INFLATED_MAX = 131_072
 """Bytes of one stream that are decoded further."""
 
 SKIMMED_MAX = 2_097_152

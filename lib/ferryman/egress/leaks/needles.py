@@ -138,13 +138,17 @@ def _cores(encode: Callable[[bytes], bytes], size: int, width: int, content: byt
 
     With `whole`, a character depends on all of its group, so that only whole groups stay.
     """
+    groups = -(-(len(content) + size - 1) // size)
+    filler = b"~" if whole else b"\0"
+    shifted = [(filler * offset + content).ljust(groups * size, b"\0") for offset in range(size)]
+    encoded = encode(b"".join(shifted))
     for offset in range(size):
-        encoded = encode(bytes(offset) + content if not whole else b"~" * offset + content)
         if whole:
             first, last = -(-offset // size) * width, (offset + len(content)) // size * width
         else:
             first, last = -(-offset * width // size), (offset + len(content)) * width // size
-        yield encoded[first:last]
+        start = offset * groups * width
+        yield encoded[start + first : start + last]
 
 
 def _base58(content: bytes) -> str:

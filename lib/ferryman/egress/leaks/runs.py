@@ -145,15 +145,16 @@ def _codes(plain: bytes) -> Iterator[str | bytes]:
                 yield from chain.from_iterable(map(_unpacked, inflate.inflated(content)))
     if b"p" * 24 in plain.translate(_DIGIT_SHAPE):
         for found in _LONG_NUMBER.findall(plain):
-            triplets = [
-                bytes([code for start in range(offset, len(found) - 2, 3) if (code := int(found[start : start + 3])) < 256])
-                for offset in range(3)
-            ]
-            yield from _read([(0, each) for each in (*triplets, bytes(map(int, _UNSPACED.findall(found))))])
+            triplets = [[found[start : start + 3] for start in range(offset, len(found) - 2, 3)] for offset in range(3)]
+            yield from _read([(0, bytes(map(_code, each))) for each in (*triplets, _UNSPACED.findall(found))])
+
+
+def _code(number: bytes) -> int:
+    return _DECIMAL.get(number) or 0
 
 
 def _bits(text: str) -> Iterator[bytes]:
     for found in _BITS.finditer(text):
         bits = re.sub(r"[^01]", "", found[0])
-        for width in (8, 7):
-            yield bytes(int(bits[start : start + width], 2) for start in range(0, len(bits) - width + 1, width))
+        yield (int(bits, 2) >> len(bits) % 8).to_bytes(len(bits) // 8, "big")
+        yield bytes(int(bits[start : start + 7], 2) for start in range(0, len(bits) - 6, 7))

@@ -84,13 +84,16 @@ class Scanner:
         if not self:
             return None
         ordered, values = walk.joined(pieces)
-        # What is split over many fields is looked for once all escapes are undone; each field by itself is found in order.
-        if finding := self.find(ordered) or self.find(values if len(values) <= SMALL else unescaped(values)):
+        if len(ordered) <= SMALL:
+            finding = self.find(ordered) or self.find(values)
+        else:
+            finding = self.find(walk.apart(pieces)) or self._plainly(ordered) or self._plainly(unescaped(values))
+        if finding:
             return finding
         for text in walk.rearranged(pieces):
-            if name := self._shallow(text):
-                return Finding(name)
-        return self._disguised("\n".join(piece.text for piece in pieces))
+            if finding := self._plainly(text):
+                return finding
+        return self._disguised(ordered)
 
     def find(self, text: str) -> Finding | None:
         """The first credential found in `text`, in any notation and nesting."""
@@ -128,6 +131,10 @@ class Scanner:
     def said(self, content: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
         """What the model said, in the form that may come to rest: as many blocks, of the same types and fields."""
         return spoken.said(content, self)
+
+    def _plainly(self, text: str) -> Finding | None:
+        name = self._shallow(text)
+        return Finding(name) if name else None
 
     def _shallow(self, view: str | bytes) -> str | None:
         for hit in self._hits(skeleton(view)):

@@ -37,7 +37,7 @@ LEAST_OF_MANY = 14
 
 MANY = 8_192
 
-BEYOND_ASCII_LEAST = 16
+BEYOND_ASCII_LEAST = 20
 
 # p: printable, l: leads a character of UTF-8, c: continues one, _: zero.
 _SHAPE = shape_of(p=bytes((*b"\t\n\r", *range(0x20, 0x7F))), l=bytes(range(0xC2, 0xF5)), c=bytes(range(0x80, 0xC0)), _=b"\0")

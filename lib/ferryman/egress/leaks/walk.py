@@ -13,12 +13,14 @@ from urllib.parse import unquote
 from ferryman.domain.http import Outbound
 from ferryman.egress.leaks import escapes
 
-RIM = 2_048
-"""So much of a long text, at either end, may belong to something that is split over several."""
+PIECE_MAX = 4_096
+"""A single piece longer than this is not decoded by itself: it is where everything stands in order."""
 
 _ROUNDS = 3
 _HEXADECIMAL = re.compile(r"[0-9A-Fa-f ]+")
 _BASE64 = re.compile(r"[A-Za-z0-9+/]+")
+_CODED = re.compile(r"[A-Za-z0-9+/_-]+=*|[0-9A-Fa-f]{2}[0-9A-Fa-f ]+")
+_SIGNS = re.compile(r"[%\\&+]")
 _PRINTABLE = bytes(range(0x20, 0x7F))
 _ADDRESS = re.compile(r"[A-Za-z]+://([^\s/?#]*)\S*")
 
@@ -87,15 +89,17 @@ def opened(found: list[Piece]) -> list[Piece]:
     return apart
 
 
-def joined(found: list[Piece]) -> Iterator[str]:
+def joined(found: list[Piece]) -> tuple[str, str]:
     """The texts worth decoding: everything in order, and the values alone, which joins what was split over fields."""
-    yield "\n".join(piece.text for piece in found)
-    yield "".join(_rim(piece.text) for piece in found if not piece.key and piece.path != "url")
+    return "\n".join(piece.text for piece in found), "".join(
+        piece.text for piece in found if not piece.key and piece.path != "url"
+    )
 
 
-def _rim(text: str) -> str:
-    # The middle of a long one is looked through where everything stands in order; here it is what borders on others.
-    return text if len(text) <= 2 * RIM else f"{text[:RIM]}\n{text[-RIM:]}"
+def apart(found: list[Piece]) -> str:
+    """All keys, then all values: decoded as a whole it shows what is split over either, at half the price."""
+    keys = [piece.text for piece in found if piece.key or piece.path == "url"]
+    return "\n".join((*keys, *(piece.text for piece in found if not piece.key and piece.path != "url")))
 
 
 def rearranged(found: list[Piece]) -> Iterator[str]:
@@ -156,11 +160,13 @@ def _text(value: Any) -> str | None:
 def _plain(text: str) -> str:
     """What a single piece stands for, if it is wholly written in one notation after another."""
     for _ in range(_ROUNDS):
-        if not 4 <= len(text) <= 2 * RIM:
+        if not 4 <= len(text) <= PIECE_MAX or (text.isalpha() and text.islower()):
             break
         before = text
-        text = escapes.unescaped(unquote(text)) if any(sign in text for sign in "%\\&+") else text
-        text = _hexadecimal(text) or _base64(text) or text
+        if _SIGNS.search(text):
+            text = escapes.unescaped(unquote(text))
+        if _CODED.fullmatch(text):
+            text = _hexadecimal(text) or _base64(text) or text
         if text == before:
             break
     return text
