@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Iterator
 from itertools import chain
 
@@ -13,6 +14,9 @@ BUDGET_CHARACTERS = 2_621_440
 
 SMALL = 8_192
 """Texts up to this length are also looked at backwards, without their separators, and in other orders of undoing escapes."""
+
+TURNS_MAX = 2
+"""How often, on the way to what is decoded, something is turned round or loses its separators."""
 
 LEAST = 4
 """What is shorter holds no needle."""
@@ -32,14 +36,14 @@ def views(text: str) -> Iterator[str | bytes]:
     """
     budget = BUDGET_CHARACTERS + 16 * len(text)
     seen: set[str | bytes] = {text}
-    waiting = [(text, text, True)]
+    waiting = deque([(text, text, TURNS_MAX, True)])
     yield text
     while waiting:
-        current, unread, original = waiting.pop()
-        for each, turn, part in chain(
-            ((each, original, True) for each in _unescaped(current)),
-            ((each, False, False) for each in _turned(current) if original),
-            ((each, True, False) for each in runs.decoded(unread)),
+        current, unread, turns, straight = waiting.popleft()
+        for each, left, turnable, part in chain(
+            ((each, turns, straight, True) for each in _unescaped(current)),
+            ((each, turns - 1, False, False) for each in _turned(current) if straight and turns),
+            ((each, turns, True, False) for each in runs.decoded(unread)),
         ):
             if len(each) < LEAST or each == current:
                 continue
@@ -51,7 +55,7 @@ def views(text: str) -> Iterator[str | bytes]:
             seen.add(each)
             yield each
             if isinstance(each, str):
-                waiting.append((each, _changed(current, each) if part and len(each) > SMALL else each, turn))
+                waiting.append((each, _changed(current, each) if part and len(each) > SMALL else each, left, turnable))
 
 
 def unescaped(text: str) -> str:
