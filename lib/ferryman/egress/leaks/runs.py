@@ -47,7 +47,7 @@ _UNSPACED = re.compile(rb"1[0-9][0-9]|[3-9][0-9]|[0-9]")
 _SINGLE: dict[bytes, int | None] = {digit.encode(): None for digit in "0123456789"}
 _DECIMAL = {f"{code:0{width}}".encode(): code for code in range(256) for width in (2, 3)} | _SINGLE
 _OCTAL = {f"{code:0{width}o}".encode(): code for code in range(256) for width in (2, 3)} | _SINGLE
-"""Codes of characters as they are written. A single digit counts them and is left out; another number is none, and parts them."""
+"""Codes of characters as they are written. A single digit counts them and is left out; any other number parts them."""
 
 _CODES_LEAST = 8
 

@@ -95,12 +95,12 @@ class Scanner:
                 return finding
         return self._disguised(ordered)
 
-    def find(self, text: str) -> Finding | None:
+    def find(self, text: str, *, thorough: bool = False) -> Finding | None:
         """The first credential found in `text`, in any notation and nesting."""
         if not self:
             return None
         try:
-            for view in views(text):
+            for view in views(text, thorough=thorough):
                 if name := self._shallow(view):
                     return Finding(name)
         except (TooDeep, TooMuch):
