@@ -1,3 +1,3 @@
-"""For all tests: what they plant is looked for, at the end of the run, in everything they left and said."""
+"""For all tests: figures are told at the end of the run, and what tests plant is looked for in everything they left and said."""
 
-pytest_plugins = ["tests.needles.plugin"]
+pytest_plugins = ["tests.figures", "tests.needles.plugin"]

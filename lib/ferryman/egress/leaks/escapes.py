@@ -18,6 +18,7 @@ _BACKSLASH = re.compile(
     r"\\+(?:u\{0*([0-9A-Fa-f]{1,6})\}|u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|x\{?([0-9A-Fa-f]{2})\}?|([0-3]?[0-7]{2})|o\{([0-7]{2,3})\}"
     r"|([abefnrtv/\"'`]))"
 )
+_BEYOND_ASCII = re.compile(r"[^\x00-\x7f]+")
 _PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 _BYTEWISE = re.compile("[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}")
 _CODED_ESCAPE = re.compile(r"\\[uUxo0-7]|\\\\")
@@ -70,7 +71,18 @@ def percents(text: str) -> str:
 
 def plain(text: str) -> str:
     """`text` with full-width, mathematical, enclosed, hidden and look-alike forms of ASCII made plain."""
-    return text if text.isascii() else unicodedata.normalize("NFKC", text.translate(PLAIN))
+    if text.isascii():
+        return text
+    known: dict[str, str] = {}
+
+    def plainly(found: re.Match[str]) -> str:
+        characters = found[0]
+        if characters not in known:
+            # Taken apart, not composed: a letter with an accent stays the letter it is.
+            known[characters] = unicodedata.normalize("NFKD", characters.translate(PLAIN))
+        return known[characters]
+
+    return _BEYOND_ASCII.sub(plainly, text)
 
 
 def mended(text: str) -> str:

@@ -24,7 +24,18 @@ def _table() -> dict[int, str | None]:
     for digit in range(10):
         table[0x1FBF0 + digit] = chr(ord("0") + digit)
         table[(0x2776 if digit else 0x24FF) + (digit - 1 if digit else 0)] = chr(ord("0") + digit)  # negative circled digits
-    for code in (0xAD, 0x34F, 0x61C, 0x180E, *range(0x200B, 0x2010), *range(0x202A, 0x202F), *range(0x2060, 0x2070), 0xFEFF):
+    # Invisible ones, and Arabic ligatures, of which one may be eighteen letters long.
+    for code in (
+        0xAD,
+        0x34F,
+        0x61C,
+        0x180E,
+        *range(0x200B, 0x2010),
+        *range(0x202A, 0x202F),
+        *range(0x2060, 0x2070),
+        0xFEFF,
+        *range(0xFB50, 0xFE00),
+    ):
         table[code] = None
     return table
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import re
 from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
 from ferryman.egress.leaks.skeleton import skeleton, steps
 
@@ -17,9 +18,6 @@ PLAIN_MIN = 10
 CODED_MIN = 12
 STEPS_DISTINCT_MIN = 6
 """A value whose letters go on more evenly than this is not looked for by them: aaaa and abcd are in every text."""
-
-WINDOWED_MAX = 512
-"""Of longer secrets, fragments are looked for forwards only."""
 
 _PUBLIC = re.compile(
     r"(?:bearer |basic |token )?(?:"
@@ -35,6 +33,9 @@ _ATBASH = str.maketrans(
 )
 _SMALL, _CAPITAL = "abcdefghijklmnopqrstuvwxyz", "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _ROT13 = str.maketrans(_SMALL + _CAPITAL, _SMALL[13:] + _SMALL[:13] + _CAPITAL[13:] + _CAPITAL[:13])
+_ROT13_BYTES = bytes(code for code in range(256)).translate(
+    bytes.maketrans((_SMALL + _CAPITAL).encode(), (_SMALL[13:] + _SMALL[:13] + _CAPITAL[13:] + _CAPITAL[:13]).encode())
+)
 _BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 _BASE32_HEX = bytes.maketrans(b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567", b"0123456789ABCDEFGHIJKLMNOPQRSTUV")
 _BASE85 = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&()*+-;<=>?@^_`{|}~"
@@ -45,23 +46,31 @@ _BASE85_Z = bytes.maketrans(
 )
 
 
-def needles(value: str) -> Iterator[tuple[bytes, bool]]:
-    """Skeletons of `value` in every form, and whether it is a coded one, whose rim in a text belongs to it as well.
+class Needle(NamedTuple):
+    """A form of a value as a skeleton: `least` of its characters in a row, found in a text, are a leak.
 
-    A body whose skeleton holds one of them holds the value, or 16 characters of it.
+    `coded`: what borders on it in a text may be part of its code.
     """
+
+    form: bytes
+    least: int
+    coded: bool
+
+
+def needles(value: str) -> Iterator[Needle]:
+    """`value` in every form that is looked for."""
     for whole in parts(value):
         plain = skeleton(whole)
         if len(plain) < PLAIN_MIN:
             continue
-        yield plain, False
-        yield plain[::-1], False
-        yield from ((found, True) for found in map(skeleton, _coded(whole)) if len(found) >= CODED_MIN)
+        yield Needle(plain, len(plain), coded=False)
+        yield Needle(plain[::-1], len(plain), coded=False)
+        yield from (Needle(form, len(form), coded=True) for form in map(skeleton, _coded(whole)) if len(form) >= CODED_MIN)
         gait = steps(plain)
         if len(gait) >= CODED_MIN - 1 and len(set(gait)) >= STEPS_DISTINCT_MIN:
-            yield gait, False
+            yield Needle(gait, len(gait), coded=False)
     for secret in secret_parts(value):
-        yield from ((window, False) for window in _windows(skeleton(secret)))
+        yield from _fragments(secret)
 
 
 def parts(value: str) -> tuple[str, ...]:
@@ -83,13 +92,14 @@ def secret_parts(value: str) -> tuple[str, ...]:
     return (secret[public.end() :],) if public else (secret,)
 
 
-def _windows(secret: bytes) -> Iterator[bytes]:
-    forms = [secret]
-    if len(secret) <= WINDOWED_MAX:
-        forms += [secret[::-1], secret.decode().translate(_ROT13).encode()]
-    for form in forms:
-        for start in range(len(form) - FRAGMENT + 1):
-            yield form[start : start + FRAGMENT]
+def _fragments(secret: str) -> Iterator[Needle]:
+    bare = skeleton(secret)
+    if len(bare) >= FRAGMENT:
+        yield Needle(bare, FRAGMENT, coded=False)
+        yield Needle(bare[::-1], FRAGMENT, coded=False)
+        turned = bare.translate(_ROT13_BYTES)
+        yield Needle(turned, FRAGMENT, coded=False)
+        yield Needle(turned[::-1], FRAGMENT, coded=False)
 
 
 def _coded(value: str) -> Iterator[str | bytes]:
@@ -118,7 +128,7 @@ def _contents(value: str) -> Iterator[bytes]:
     """The bytes that somebody may have put into base64."""
     yield value.encode()
     yield value[::-1].encode()
-    yield value.encode("utf-16-le")
+    yield value.encode("utf-16-le")[:-1]  # without the last zero it is in UTF-16 of either order
     if len(value) % 2 == 0 and re.fullmatch(r"[0-9A-Fa-f]+", value):
         yield bytes.fromhex(value)
 
@@ -128,13 +138,17 @@ def _cores(encode: Callable[[bytes], bytes], size: int, width: int, content: byt
 
     With `whole`, a character depends on all of its group, so that only whole groups stay.
     """
+    groups = -(-(len(content) + size - 1) // size)
+    filler = b"~" if whole else b"\0"
+    shifted = [(filler * offset + content).ljust(groups * size, b"\0") for offset in range(size)]
+    encoded = encode(b"".join(shifted))
     for offset in range(size):
-        encoded = encode(bytes(offset) + content if not whole else b"~" * offset + content)
         if whole:
             first, last = -(-offset // size) * width, (offset + len(content)) // size * width
         else:
             first, last = -(-offset * width // size), (offset + len(content)) * width // size
-        yield encoded[first:last]
+        start = offset * groups * width
+        yield encoded[start + first : start + last]
 
 
 def _base58(content: bytes) -> str:

@@ -36,13 +36,13 @@ def redact(text: str, scanner: Scanner) -> str:
     encoded, and withheld as a whole where nothing smaller will do."""
     text = _direct(text, scanner)
     head, rest = text[:DEEP_CHARACTERS], text[DEEP_CHARACTERS:]
-    finding = scanner.find(head)
+    finding = scanner.find(head, thorough=True)
     if finding is None:
         return text
     for pieces in (_TOKENS.split(head), head.splitlines(keepends=True)):
         if len(pieces) > 1:
             head = "".join(_piece(each, scanner) for each in pieces)
-            if scanner.find(head) is None:
+            if scanner.find(head, thorough=True) is None:
                 return head + rest
     return mark(finding)
 

@@ -2,29 +2,39 @@
 
 from __future__ import annotations
 
-import base64
 import binascii
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from typing import Any
+from functools import lru_cache
+from operator import itemgetter
+from typing import Any, NamedTuple
 from urllib.parse import unquote
 
 from ferryman.domain.http import Outbound
 from ferryman.egress.leaks import escapes
 
+PIECE_MAX = 4_096
+"""A single piece longer than this is not decoded by itself: it is where everything stands in order."""
+
 _ROUNDS = 3
+_HEXADECIMAL = re.compile(r"[0-9A-Fa-f ]+")
+_BASE64 = re.compile(r"[A-Za-z0-9+/]+")
+_CODED = re.compile(r"[A-Za-z0-9+/_-]+=*|[0-9A-Fa-f]{2}[0-9A-Fa-f ]+")
+_SIGNS = re.compile(r"[%\\&+]")
+_PRINTABLE = bytes(range(0x20, 0x7F))
 _ADDRESS = re.compile(r"[A-Za-z]+://([^\s/?#]*)\S*")
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
+class Piece(NamedTuple):
     """One text: `name` is the last key or header name above it, `path` says where it stands; a key is a piece of its own."""
 
-    path: str = field(repr=False)
-    name: str = field(repr=False)
-    text: str = field(repr=False)
+    path: str
+    name: str
+    text: str
     key: bool = False
+
+    def __repr__(self) -> str:
+        return f"Piece(key={self.key})"  # nothing of it has been looked through
 
 
 def pieces(outbound: Outbound) -> list[Piece]:
@@ -40,19 +50,32 @@ def pieces(outbound: Outbound) -> list[Piece]:
 def leaves(value: Any, path: str) -> list[Piece]:
     """The keys and leaves of a JSON value in order. Walks without recursion: hostile nesting cannot exhaust the stack."""
     found: list[Piece] = []
-    waiting: list[tuple[str, str, Any, bool]] = [(path, path, value, False)]
-    while waiting:
-        where, name, current, key = waiting.pop()
-        if isinstance(current, dict):
-            inner: list[tuple[str, str, Any, bool]] = []
-            for each, item in current.items():
-                inner += [(f"{where}.{each}", str(each), each, True), (f"{where}.{each}", str(each), item, False)]
-            waiting += reversed(inner)
-        elif isinstance(current, list | tuple):
-            waiting += reversed([(f"{where}.{index:06}", name, item, False) for index, item in enumerate(current)])
-        elif (text := _text(current)) is not None:
-            found.append(Piece(where, name, text, key))
+    if not isinstance(value, dict | list | tuple):
+        value = (value,)
+    open_ = [(path, path, isinstance(value, dict), _entries(value))]
+    while open_:
+        where, name, keyed, entries = open_[-1]
+        for key, item in entries:
+            if keyed:
+                name = key if isinstance(key, str) else _text(key) or str(key)
+                here = f"{where}.{name}"
+                found.append(Piece(here, name, name, key=True))
+            else:
+                here = f"{where}.{key:06}"
+            if isinstance(item, str):
+                found.append(Piece(here, name, item))
+            elif isinstance(item, dict | list | tuple):
+                open_.append((here, name, isinstance(item, dict), _entries(item)))
+                break
+            elif (text := _text(item)) is not None:
+                found.append(Piece(here, name, text))
+        else:
+            open_.pop()
     return found
+
+
+def _entries(value: Any) -> Iterator[tuple[Any, Any]]:
+    return iter(value.items() if isinstance(value, dict) else enumerate(value))
 
 
 def opened(found: list[Piece]) -> list[Piece]:
@@ -69,23 +92,39 @@ def opened(found: list[Piece]) -> list[Piece]:
     return apart
 
 
-def joined(found: list[Piece]) -> Iterator[str]:
+def joined(found: list[Piece]) -> tuple[str, str]:
     """The texts worth decoding: everything in order, and the values alone, which joins what was split over fields."""
-    yield "\n".join(piece.text for piece in found)
-    yield "".join(piece.text for piece in found if not piece.key and piece.path != "url")
+    return "\n".join(piece.text for piece in found), "".join(
+        piece.text for piece in found if not piece.key and piece.path != "url"
+    )
+
+
+def apart(found: list[Piece]) -> str:
+    """All keys, then all values: decoded as a whole it shows what is split over either, at half the price."""
+    keys = [piece.text for piece in found if piece.key or piece.path == "url"]
+    return "\n".join((*keys, *(piece.text for piece in found if not piece.key and piece.path != "url")))
 
 
 def rearranged(found: list[Piece]) -> Iterator[str]:
     """Further ways to put the pieces together, for a look at their letters and digits only."""
     values = [piece for piece in found if not piece.key and piece.path != "url"]
-    yield "".join(piece.text for piece in found if piece.key)
-    yield "".join(piece.text for piece in reversed(values))
-    yield "".join(piece.text for piece in sorted(values, key=lambda each: each.path))
-    yield "".join(piece.text for piece in sorted(values, key=lambda each: each.name))
-    yield "".join(piece.text for piece in values if not piece.text.isdecimal())
-    plain = [_plain(piece.text) for piece in values]
-    yield "".join(plain)
-    yield "".join(reversed(plain))
+    texts = [piece.text for piece in values]
+    plain = [*map(lru_cache(_plain), texts)]
+    ways = (
+        texts,
+        [piece.text for piece in found if piece.key],
+        texts[::-1],
+        [piece.text for piece in sorted(values, key=itemgetter(0))],
+        [piece.text for piece in sorted(values, key=itemgetter(1))],
+        [text for text in texts if not text.isdecimal()],
+        plain,
+        plain[::-1],
+        *(
+            [piece.text for piece in values if not piece.path.startswith(field)]
+            for field in ("url.", "headers.", "query_params.")
+        ),
+    )
+    yield from dict.fromkeys(map("".join, ways))
 
 
 def _scalars(outbound: Outbound) -> Iterator[tuple[str, str]]:
@@ -124,17 +163,21 @@ def _text(value: Any) -> str | None:
 def _plain(text: str) -> str:
     """What a single piece stands for, if it is wholly written in one notation after another."""
     for _ in range(_ROUNDS):
-        if len(text) < 4:
+        if not 4 <= len(text) <= PIECE_MAX or (text.isalpha() and text.islower()):
             break
         before = text
-        text = escapes.unescaped(unquote(text)) if any(sign in text for sign in "%\\&+") else text
-        text = _hexadecimal(text) or _base64(text) or text
+        if _SIGNS.search(text):
+            text = escapes.unescaped(unquote(text))
+        if _CODED.fullmatch(text):
+            text = _hexadecimal(text) or _base64(text) or text
         if text == before:
             break
     return text
 
 
 def _hexadecimal(text: str) -> str:
+    if _HEXADECIMAL.fullmatch(text) is None:
+        return ""
     try:
         content = bytes.fromhex(text)
     except ValueError:
@@ -144,12 +187,11 @@ def _hexadecimal(text: str) -> str:
 
 def _base64(text: str) -> str:
     compact = text.replace("-", "+").replace("_", "/").rstrip("=")
-    try:
-        content = base64.b64decode(compact + "=" * (-len(compact) % 4), validate=True)
-    except (binascii.Error, ValueError):
+    if len(compact) % 4 == 1 or not _BASE64.fullmatch(compact):
         return ""
+    content = binascii.a2b_base64(compact + "=" * (-len(compact) % 4))
     return content.decode("ascii") if _printable(content) else ""
 
 
 def _printable(content: bytes) -> bool:
-    return bool(content) and all(0x20 <= byte < 0x7F for byte in content)
+    return bool(content) and not content.translate(None, _PRINTABLE)
