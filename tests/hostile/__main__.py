@@ -1,0 +1,67 @@
+"""`python -m tests.hostile`: every play, and the sum; with --layers, the same plays with each layer off in its turn."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from typing import TextIO
+
+from tests.hostile.layers import LAYERS, Layer, without
+from tests.hostile.play import Play
+from tests.hostile.plays import PLAYS
+from tests.hostile.season import Season, season
+
+
+def main() -> int:
+    """Exit code 0 only when no play got anything with every layer on, and as many layers as may have bought nothing."""
+    asked = argparse.ArgumentParser(description=__doc__)
+    asked.add_argument("--only", default="", help="plays whose name holds this")
+    asked.add_argument("--layers", nargs="?", const="", help="with each layer off in its turn, or those whose name holds this")
+    given = asked.parse_args()
+    plays = [play for play in PLAYS if given.only in play.name]
+    if given.layers is not None:
+        return _layers(plays, [layer for layer in LAYERS if given.layers in layer.name])
+    ended = asyncio.run(season(plays, tell=_tell))
+    _report(ended)
+    print(f"{ended.played} plays, {len(ended.got)} succeeded")
+    return 1 if ended.got or not ended.played else 0
+
+
+def _layers(plays: Sequence[Play], layers: Sequence[Layer]) -> int:
+    print("| without | plays that get through | such as |\n|---|---|---|")
+    unseen = 0
+    for layer in layers:
+        with without(layer) as source:
+            ended = asyncio.run(season(plays, source=source, tell=_tell))
+        _report(ended, to=sys.stderr)
+        print(_row(layer, ended), flush=True)
+        unseen += not ended.got and not layer.behind
+    return 1 if unseen else 0
+
+
+def _row(layer: Layer, ended: Season) -> str:
+    if not ended.got:
+        return f"| {layer.name} | 0 of {ended.played} | {layer.behind} holds |"
+    kinds = Counter(name.partition(":")[0] for name in ended.got)
+    listed = ", ".join(f"{kind} ({count})" for kind, count in kinds.most_common(4))
+    return f"| {layer.name} | {len(ended.got)} of {ended.played} | {listed} |"
+
+
+def _tell(ended: int, of: int) -> None:
+    if ended % 25 == 0 or ended == of:
+        print(f"  {ended:>4} of {of} played", file=sys.stderr, flush=True)
+
+
+def _report(ended: Season, to: TextIO | None = None) -> None:
+    for name, sentences in ended.got.items():
+        print(f"SUCCEEDED  {name}", file=to)
+        for sentence in sentences[:6]:
+            print(f"             {sentence}", file=to)
+    print(f"{ended.played} plays in {ended.seconds:.0f} s", file=to)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,52 @@
+"""A season: plays on one stage, several at a time, and the judge's word on each."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.hostile.evidence import gathered
+from tests.hostile.judge import verdicts
+from tests.hostile.perform import cast, perform
+from tests.hostile.play import Play
+from tests.hostile.stage import Stage, raised
+
+AT_ONCE = 12
+
+Tell = Callable[[int, int], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Season:
+    """How many were played, and what those got that got something, by name."""
+
+    played: int
+    got: Mapping[str, Sequence[str]]
+    seconds: float
+
+
+async def season(plays: Sequence[Play], *, source: Path | None = None, tell: Tell = lambda _, __: None) -> Season:
+    """Play them on a stage of their own; `tell` hears how many have ended, of how many."""
+    began = time.monotonic()
+    async with raised(source) as stage:
+        got = await played(stage, plays, tell)
+    return Season(played=len(plays), got=got, seconds=time.monotonic() - began)
+
+
+async def played(stage: Stage, plays: Sequence[Play], tell: Tell = lambda _, __: None) -> dict[str, list[str]]:
+    """What each of `plays` got on `stage`, by its name."""
+    gate, ended = asyncio.Semaphore(AT_ONCE), 0
+    performed = [cast(play) for play in plays]
+
+    async def one(number: int) -> None:
+        nonlocal ended
+        async with gate:
+            await perform(stage, performed[number])
+        ended += 1
+        tell(ended, len(plays))
+
+    await asyncio.gather(*(one(number) for number in range(len(plays))))
+    return verdicts(await gathered(stage, performed), performed)
