@@ -20,14 +20,22 @@ def main() -> int:
     asked = argparse.ArgumentParser(description=__doc__)
     asked.add_argument("--only", default="", help="plays whose name holds this")
     asked.add_argument("--layers", nargs="?", const="", help="with each layer off in its turn, or those whose name holds this")
+    asked.add_argument("--every", type=int, default=1, help="of each kind, the first play and every so many after it")
     given = asked.parse_args()
-    plays = [play for play in PLAYS if given.only in play.name]
+    plays = [play for play in _sample(given.every) if given.only in play.name]
     if given.layers is not None:
         return _layers(plays, [layer for layer in LAYERS if given.layers in layer.name])
     ended = asyncio.run(season(plays, tell=_tell))
     _report(ended)
     print(f"{ended.played} plays, {len(ended.got)} succeeded")
     return 1 if ended.got or not ended.played else 0
+
+
+def _sample(every: int) -> list[Play]:
+    kinds: dict[str, list[Play]] = {}
+    for play in PLAYS:
+        kinds.setdefault(play.kind, []).append(play)
+    return [play for of_kind in kinds.values() for play in of_kind[::every]]
 
 
 def _layers(plays: Sequence[Play], layers: Sequence[Layer]) -> int:

@@ -11,7 +11,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import httpx
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import padding, rsa
 
@@ -35,9 +34,9 @@ BENT: Mapping[str, Mapping[str, Any]] = {
 
 async def bearer(stage: Stage, kind: str, function: str) -> str | None:
     """The token that is called `kind`, for `function`; None for none at all."""
-    audience = stage.functions[function]
     if kind == "none":
         return None
+    audience = stage.functions[function]
     if ">" in kind:
         name, _, other = kind.partition(">")
         return await genuine(stage, name, stage.functions[other])
@@ -58,9 +57,8 @@ async def bearer(stage: Stage, kind: str, function: str) -> str | None:
 async def genuine(stage: Stage, name: str, audience: str) -> str:
     """A token of the account that function `name` runs as."""
     url = f"http://127.0.0.1:{stage.metadata[name]}/computeMetadata/v1/instance/service-accounts/default/identity"
-    async with httpx.AsyncClient(trust_env=False) as http:
-        answer = await http.get(url, params={"audience": audience, "format": "full"}, headers={"Metadata-Flavor": "Google"})
-    return answer.text
+    question = {"audience": audience, "format": "full"}
+    return (await stage.http.get(url, params=question, headers={"Metadata-Flavor": "Google"})).text
 
 
 def _bent(name: str, value: Any, audience: str) -> Any:
@@ -88,9 +86,7 @@ def _issuers_key(data: Path) -> rsa.RSAPrivateKey:
 
 
 async def _certificates(stage: Stage) -> dict[str, str]:
-    async with httpx.AsyncClient(trust_env=False) as http:
-        answer = await http.get(f"{stage.admin.url}/certs")
-    found: dict[str, str] = answer.json()
+    found: dict[str, str] = (await stage.http.get(f"{stage.admin.url}/certs")).json()
     return found
 
 

@@ -16,7 +16,7 @@ from ahocorasick_rs import BytesAhoCorasick
 
 from tests.hostile.evidence import Evidence
 from tests.hostile.perform import Performed
-from tests.hostile.play import BEARER, HEADER, HOOK, KEYS, PARAM, PUBLIC, WILD
+from tests.hostile.play import BEARER, HEADER, HOOK, KEYS, PARAM, PUBLIC
 from tests.hostile.spelling import WAYS
 from tests.hostile.upstream import Seen
 
@@ -28,6 +28,8 @@ OWN_HEADER = {BEARER: ("authorization", "key", "Bearer "), HEADER: ("x-cmc_pro_a
 PLAIN_HEADERS = ("host", "accept", "accept-encoding", "user-agent", "connection", "content-type", "content-length")
 USD_PER_CREDIT, INPUT_USD, OUTPUT_USD = Decimal("0.001"), Decimal(3) / 1_000_000, Decimal(15) / 1_000_000
 NOBODY = "nobody's"
+MINUTE_S = 50.0
+"""A minute of the house, seen from the hosts: what was let through late in one may arrive early in the next."""
 
 _ALNUM = bytes(code if chr(code).isalnum() and code < 128 else 0 for code in range(256)).lower()
 _DROPPED = bytes(code for code in range(256) if not (code < 128 and chr(code).isalnum()))
@@ -176,6 +178,8 @@ def _wire(each: Performed, all_seen: Sequence[Seen]) -> Iterable[str]:
     requests = [seen for seen in all_seen if seen.head]
     if play.requests is not None and len(requests) > play.requests:
         yield f"{len(requests)} requests arrived where {play.requests} may"
+    if play.a_minute is not None and (most := _busiest([seen.opened for seen in requests])) > play.a_minute:
+        yield f"{most} requests arrived in a minute where {play.a_minute} may"
     for seen in all_seen:
         if seen.host not in allowed:
             yield f"a connection to {seen.host} was made"
@@ -185,6 +189,18 @@ def _wire(each: Performed, all_seen: Sequence[Seen]) -> Iterable[str]:
             yield f"a connection stayed open for {seen.seconds:.0f} s"
         if seen.head:
             yield from _heads(each, seen)
+
+
+def _busiest(moments: Sequence[float]) -> int:
+    """How many requests at most arrived in one minute, each minute opened by the first request after the one before."""
+    most = count = 0
+    opened = float("-inf")
+    for moment in sorted(moments):
+        if moment - opened > MINUTE_S:
+            opened, count = moment, 0
+        count += 1
+        most = max(most, count)
+    return most
 
 
 def _heads(each: Performed, seen: Seen) -> Iterable[str]:

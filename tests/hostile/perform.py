@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -16,12 +17,12 @@ from ferryman.gcp.owners import FirestoreOwners
 from ferryman.serving import keys
 from ferryman.wiring.local.admin import Refused
 from tests.hostile import forge
-from tests.hostile.play import BEARER, KEYS, PUBLIC, Answer, Play, asks, call, says
+from tests.hostile.play import KEYS, PUBLIC, Act, Answer, Play, asks, call, says
 from tests.hostile.spelling import filled, spelt
 from tests.hostile.stage import Stage, new_key
 
-PATIENCE_S = 90.0
-POLL_S = 0.3
+PATIENCE_S = 300.0
+POLL_S = 0.8
 MODEL = "scripted/"
 TERMINAL = ("completed", "failed", "timeout", "killed")
 VICTIM = Play(
@@ -48,15 +49,20 @@ class Performed:
     play: Play
     words: dict[str, str] = field(repr=False)
     loot: set[str] = field(default_factory=set, repr=False)
-    http: httpx.AsyncClient | None = field(default=None, repr=False)
+    key: str = field(default_factory=keys.new_key, repr=False)
     task: str = ""
     execution: str = ""
     record: Mapping[str, Any] = field(default_factory=dict, repr=False)
     me: Mapping[str, Any] = field(default_factory=dict, repr=False)
     said: list[bytes] = field(default_factory=list, repr=False)
-    acts: list[tuple[Any, int, bytes]] = field(default_factory=list, repr=False)
+    acts: list[tuple[Act, int, bytes]] = field(default_factory=list, repr=False)
     trouble: str | None = None
     victim: Performed | None = None
+
+    @property
+    def bearer(self) -> dict[str, str]:
+        """The header of the owner's API key."""
+        return {"Authorization": f"Bearer {self.key}"}
 
     @property
     def token(self) -> str:
@@ -81,31 +87,27 @@ async def perform(stage: Stage, performed: Performed) -> Performed:
     """Play it to its end; whatever keeps it from one is its `trouble`."""
     play = performed.play
     try:
-        async with asyncio.timeout(PATIENCE_S), httpx.AsyncClient(base_url=stage.url, trust_env=False, timeout=60) as http:
-            performed.http = http
+        async with asyncio.timeout(PATIENCE_S):
             await _enter(stage, performed)
             if play.victim:
                 await _act(stage, performed)
             if play.turns:
-                await _run(performed)
+                await _run(stage, performed)
     except TimeoutError:
         performed.trouble = f"it had not ended after {PATIENCE_S:g} s"
     except (httpx.HTTPError, AssertionError, Refused) as error:
         performed.trouble = f"{type(error).__name__}: {error}"[:300]
-    performed.http = None
     return performed
 
 
 async def _enter(stage: Stage, performed: Performed) -> None:
     """The owner, the hosts, the script, the task and its credentials."""
     play, words = performed.play, performed.words
-    key, owner, now = keys.new_key(), f"owner-{performed.token}", datetime.now(UTC)
+    owner, now = f"owner-{performed.token}", datetime.now(UTC)
     owners = FirestoreOwners(stage.clients)
     await asyncio.gather(
-        owners.put(Owner(id=owner, plan=play.plan, created_at=now)), owners.add_key(keys.digest(key), owner, now)
+        owners.put(Owner(id=owner, plan=play.plan, created_at=now)), owners.add_key(keys.digest(performed.key), owner, now)
     )
-    assert performed.http is not None
-    performed.http.headers["Authorization"] = f"Bearer {key}"
     stage.upstream.answers[performed.token] = {end: _filled(answer, words) for end, answer in {"": Answer(), **play.answers}.items()}
     for name, addresses in play.names.items():
         await _name(stage, filled(name, words), addresses)
@@ -120,12 +122,12 @@ async def _enter(stage: Stage, performed: Performed) -> None:
         "integrations": play.services,
         **filled(dict(play.task), words),
     }
-    performed.task = (await _asked(performed, "POST", "/v1/tasks", task))["task_id"]
+    performed.task = (await _asked(stage, performed, "POST", "/v1/tasks", task))["task_id"]
     for word in play.keys:
         name, service = KEYS[word]
         if service in play.services:
             path = f"/v1/tasks/{performed.task}/credentials/{name}"
-            await _asked(performed, "PUT", path, {"value": words[word], "service": service})
+            await _asked(stage, performed, "PUT", path, {"value": words[word], "service": service})
 
 
 async def _name(stage: Stage, host: str, addresses: tuple[str, ...]) -> None:
@@ -134,36 +136,34 @@ async def _name(stage: Stage, host: str, addresses: tuple[str, ...]) -> None:
         await stage.admin.map(host, port)
         return
     body = {"port": port, "addresses": addresses, "dial": list(addresses)}
-    async with httpx.AsyncClient(base_url=stage.admin.url, trust_env=False, timeout=60) as http:
-        (await http.put(f"/hosts/{host}", json=body)).raise_for_status()
+    (await stage.http.put(f"{stage.admin.url}/hosts/{host}", json=body)).raise_for_status()
 
 
-async def _run(performed: Performed) -> None:
+async def _run(stage: Stage, performed: Performed) -> None:
     start = {"input": filled(performed.play.input, performed.words)} if performed.play.input else {}
-    await _start(performed, start)
-    await _end(performed)
+    await _start(stage, performed, start)
+    await _end(stage, performed)
 
 
-async def _start(performed: Performed, start: Mapping[str, Any]) -> None:
-    performed.execution = (await _asked(performed, "POST", f"/v1/tasks/{performed.task}/executions", start))["execution_id"]
+async def _start(stage: Stage, performed: Performed, start: Mapping[str, Any]) -> None:
+    performed.execution = (await _asked(stage, performed, "POST", f"/v1/tasks/{performed.task}/executions", start))["execution_id"]
 
 
-async def _end(performed: Performed) -> None:
+async def _end(stage: Stage, performed: Performed) -> None:
     path = f"/v1/executions/{performed.execution}"
     while performed.record.get("status") not in TERMINAL:
         await asyncio.sleep(POLL_S)
-        performed.record = await _asked(performed, "GET", path)
-    for shown in (path, f"{path}/calls", f"{path}/events", f"/v1/tasks/{performed.task}", f"/v1/tasks/{performed.task}/credentials"):
-        assert performed.http is not None
-        answer = await performed.http.get(shown)
+        performed.record = await _asked(stage, performed, "GET", path)
+    performed.said.append(json.dumps(performed.record).encode())
+    for shown in (f"{path}/calls", f"{path}/events"):
+        answer = await stage.http.get(stage.url + shown, headers=performed.bearer)
         assert answer.is_success, f"{shown} answered {answer.status_code}"
         performed.said.append(answer.content)
-    performed.me = await _asked(performed, "GET", "/v1/me")
+    performed.me = await _asked(stage, performed, "GET", "/v1/me")
 
 
-async def _asked(performed: Performed, method: str, path: str, body: Any = None) -> Any:
-    assert performed.http is not None
-    answer = await performed.http.request(method, path, json=body)
+async def _asked(stage: Stage, performed: Performed, method: str, path: str, body: Any = None) -> Any:
+    answer = await stage.http.request(method, stage.url + path, json=body, headers=performed.bearer)
     assert answer.is_success, f"{method} {path} answered {answer.status_code}: {answer.text[:200]}"
     return answer.json()
 
@@ -171,31 +171,26 @@ async def _asked(performed: Performed, method: str, path: str, body: Any = None)
 async def _act(stage: Stage, performed: Performed) -> None:
     """What the attacker does while the victim's execution has one call behind it and one under way."""
     victim = performed.victim = cast(VICTIM)
-    async with httpx.AsyncClient(base_url=stage.url, trust_env=False, timeout=60) as http:
-        victim.http = http
-        await _enter(stage, victim)
-        await _start(victim, {})
-        while not any(each.target == f"/{victim.token}/slow" for each in list(stage.upstream.seen)):
-            await asyncio.sleep(0.05)
-        performed.words |= {"vtask": victim.task, "vexec": victim.execution, "vtoken": victim.token, "mytask": performed.task}
-        for act in performed.play.acts:
-            status, body = await _sent(stage, performed, act)
-            performed.acts.append((act, status, body))
-        await _end(victim)
-    victim.http = None
+    await _enter(stage, victim)
+    await _start(stage, victim, {})
+    while not any(each.target == f"/{victim.token}/slow" for each in reversed(stage.upstream.seen)):
+        await asyncio.sleep(0.05)
+    performed.words |= {"vtask": victim.task, "vexec": victim.execution}
+    for act in performed.play.acts:
+        status, body = await _sent(stage, performed, act)
+        performed.acts.append((act, status, body))
+    await _end(stage, victim)
 
 
-async def _sent(stage: Stage, performed: Performed, act: Any) -> tuple[int, bytes]:
+async def _sent(stage: Stage, performed: Performed, act: Act) -> tuple[int, bytes]:
     url = stage.url if act.to == "api" else stage.functions[act.to]
     headers = dict(act.headers)
     if act.bearer == "mine":
-        assert performed.http is not None
-        headers["Authorization"] = performed.http.headers["Authorization"]
+        headers |= performed.bearer
     elif (token := await forge.bearer(stage, act.bearer, act.to)) is not None:
         headers["Authorization"] = f"Bearer {token}"
-    async with httpx.AsyncClient(trust_env=False, timeout=60) as http:
-        body = filled(act.body, performed.words)
-        answer = await http.request(act.method, url + filled(act.path, performed.words), json=body, headers=headers)
+    body = filled(act.body, performed.words)
+    answer = await stage.http.request(act.method, url + filled(act.path, performed.words), json=body, headers=headers)
     return answer.status_code, answer.content
 
 
@@ -204,5 +199,3 @@ def _filled(answer: Answer, words: Mapping[str, str]) -> Answer:
     raw = None if answer.raw is None else filled(answer.raw.decode("latin-1"), words).encode("latin-1")
     return replace(answer, headers=filled(dict(answer.headers), words), body=body, raw=raw)
 
-
-__all__ = ["BEARER", "Performed", "cast", "perform"]

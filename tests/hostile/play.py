@@ -62,7 +62,7 @@ class Play:
     `turns` are the model's, as scripts write them; `answers` are by the end of the path, on every host.
     `names` gives hosts addresses of their own, which all lead to the upstream; `reach` are hosts it may connect to beside
     those of `services`, `barred` those of them it may not.
-    `requests` is how many may arrive in all, `prompts` how often the model may be asked, `seconds` how long a connection
+    `requests` is how many may arrive in all, `a_minute` in 60 seconds, `prompts` how often the model may be asked, `seconds` how long a connection
     may stay open; `own` are headers the model may set here. `acts` are for `victim`: a task of another owner's, that runs
     while they are done.
     """
@@ -78,6 +78,7 @@ class Play:
     reach: tuple[str, ...] = ()
     barred: tuple[str, ...] = ()
     requests: int | None = None
+    a_minute: int | None = None
     prompts: int | None = None
     seconds: float = 14.0
     own: tuple[str, ...] = ()
@@ -85,6 +86,11 @@ class Play:
     acts: tuple[Act, ...] = ()
     victim: bool = False
     input: str | None = None
+
+    @property
+    def kind(self) -> str:
+        """What stands before the colon of its name."""
+        return self.name.partition(":")[0]
 
 
 def call(tool: str, **arguments: Any) -> dict[str, Any]:

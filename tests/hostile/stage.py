@@ -16,6 +16,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import httpx
+
 from ferryman.gcp.clients import Clients
 from ferryman.settings import Settings
 from ferryman.wiring.local import environment, provision
@@ -43,6 +45,7 @@ class Stage:
     admin: Admin
     clients: Clients
     upstream: Upstream
+    http: httpx.AsyncClient
     pids: Mapping[str, int] = field(default_factory=dict)
 
 
@@ -65,8 +68,9 @@ async def raised(source: Path | None = None) -> AsyncIterator[Stage]:
                 ready = json.loads(ready_file.read_text())
                 clients = provision.connect(ready["env"])
                 try:
-                    async with Admin(ready["admin"]) as admin:
-                        yield await _set_up(ready, data, admin, clients, upstream)
+                    limits = httpx.Limits(max_keepalive_connections=0)
+                    async with Admin(ready["admin"]) as admin, httpx.AsyncClient(trust_env=False, timeout=60, limits=limits) as http:
+                        yield await _set_up(ready, data, admin, clients, upstream, http)
                 finally:
                     await clients.close()
             finally:
@@ -79,7 +83,9 @@ async def raised(source: Path | None = None) -> AsyncIterator[Stage]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-async def _set_up(ready: Mapping[str, Any], data: Path, admin: Admin, clients: Clients, upstream: Upstream) -> Stage:
+async def _set_up(
+    ready: Mapping[str, Any], data: Path, admin: Admin, clients: Clients, upstream: Upstream, http: httpx.AsyncClient
+) -> Stage:
     public = await provision.sealing_key(clients, PROJECT, Settings().sealing_key_secret)
     await provision.queue(clients, PROJECT)
     await admin.trust(upstream.ca)
@@ -103,6 +109,7 @@ async def _set_up(ready: Mapping[str, Any], data: Path, admin: Admin, clients: C
         admin=admin,
         clients=clients,
         upstream=upstream,
+        http=http,
         pids={each["name"]: each["pid"] for each in status["functions"]},
     )
 

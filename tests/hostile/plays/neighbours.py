@@ -48,7 +48,7 @@ OWNED = (
     _api("replaces a credential", Act(to="api", method="PUT", path="/v1/tasks/{vtask}/credentials/LUNARCRUSH_API_KEY", body={"value": "Mine1234Mine5678Abc", "service": "lunarcrush"})),
     _api("deletes a credential", Act(to="api", method="DELETE", path="/v1/tasks/{vtask}/credentials/LUNARCRUSH_API_KEY")),
     _api("deletes the task", Act(to="api", method="DELETE", path="/v1/tasks/{vtask}")),
-    _api("comes without a key", *(Act(to="api", method="GET", path=path, headers={"Authorization": ""}, bearer="none") for path in ("/v1/executions/{vexec}", "/v1/tasks/{vtask}"))),
+    _api("comes without a key", *(Act(to="api", method="GET", path=path, bearer="none") for path in ("/v1/executions/{vexec}", "/v1/tasks/{vtask}"))),
 )
 
 DIRECT = (

@@ -32,7 +32,7 @@ URLS: Mapping[str, str] = {
     "a final dot": "https://{thief}./{token}",
     "another port": "https://{thief}:8443/{token}",
     "wide dots in the host": "https://{thief}\uff0e/{token}",
-    "a host of encoded letters": f"https://%61ttacker.example@{{thief}}/{{token}}",
+    "a host of encoded letters": "https://%61ttacker.example@{thief}/{token}",
 }
 
 DESTINATIONS = tuple(
