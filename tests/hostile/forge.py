@@ -51,7 +51,9 @@ async def bearer(stage: Stage, kind: str, function: str) -> str | None:
     if kind == "forged":
         return _signed(rsa.generate_private_key(public_exponent=65537, key_size=2048), kid, claims)
     bent = {name: _bent(name, value, audience) for name, value in BENT[kind].items()}
-    return _signed(_issuers_key(stage.data), kid, {name: value for name, value in {**claims, **bent}.items() if value is not None})
+    return _signed(
+        _issuers_key(stage.data), kid, {name: value for name, value in {**claims, **bent}.items() if value is not None}
+    )
 
 
 async def genuine(stage: Stage, name: str, audience: str) -> str:

@@ -34,11 +34,11 @@ class Layer:
     behind: str = ""
 
 
-_LOOSE = '''    from urllib.parse import urlsplit
+_LOOSE = """    from urllib.parse import urlsplit
 
     parts = urlsplit(raw.replace("\\\\", "/"))
     return URL(host=(parts.hostname or "").lower(), path=parts.path or "/", query=parts.query or None)
-    if len(raw) > CHARACTERS_MAX:'''
+    if len(raw) > CHARACTERS_MAX:"""
 
 LAYERS = (
     Layer(
@@ -95,11 +95,23 @@ LAYERS = (
     ),
     Layer(
         name="redaction of answers",
-        cuts=(Cut(file="egress/sanitize.py", old="text = scanner.redact(visible(decoded(inbound)))", new="text = visible(decoded(inbound))"),),
+        cuts=(
+            Cut(
+                file="egress/sanitize.py",
+                old="text = scanner.redact(visible(decoded(inbound)))",
+                new="text = visible(decoded(inbound))",
+            ),
+        ),
     ),
     Layer(
         name="unseen characters",
-        cuts=(Cut(file="egress/sanitize.py", old="scanner.redact(visible(decoded(inbound)))", new="scanner.redact(decoded(inbound))"),),
+        cuts=(
+            Cut(
+                file="egress/sanitize.py",
+                old="scanner.redact(visible(decoded(inbound)))",
+                new="scanner.redact(decoded(inbound))",
+            ),
+        ),
     ),
     Layer(
         name="framing",
@@ -117,7 +129,8 @@ LAYERS = (
             Cut(
                 file="egress/headers.py",
                 old="    if len(headers) > COUNT_MAX:",
-                new="    return tuple((name.lower(), str(value)) for name, value in headers.items())\n    if len(headers) > COUNT_MAX:",
+                new="    return tuple((name.lower(), str(value)) for name, value in headers.items())\n"
+                "    if len(headers) > COUNT_MAX:",
             ),
         ),
     ),
@@ -149,7 +162,11 @@ LAYERS = (
     Layer(
         name="one deadline for all of a call",
         cuts=(
-            Cut(file="egress/gate.py", old="async with asyncio.timeout(self._within_s):", new="async with asyncio.timeout(None):"),
+            Cut(
+                file="egress/gate.py",
+                old="async with asyncio.timeout(self._within_s):",
+                new="async with asyncio.timeout(None):",
+            ),
         ),
     ),
     Layer(

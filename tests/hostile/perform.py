@@ -72,7 +72,12 @@ class Performed:
 def cast(play: Play) -> Performed:
     """`play` with words of its own."""
     token = f"t{secrets.token_hex(6)}"
-    words = {"token": token, "marker": f"said-{token}", "secret": f"board-{secrets.token_hex(8)}", "thief": f"{token}.attacker.example"}
+    words = {
+        "token": token,
+        "marker": f"said-{token}",
+        "secret": f"board-{secrets.token_hex(8)}",
+        "thief": f"{token}.attacker.example",
+    }
     words |= {word: new_key() for word in KEYS}
     loot = spelt([play.turns, [vars_of(each) for each in play.answers.values()]], {word: words[word] for word in KEYS})
     return Performed(play=play, words=words, loot=loot)
@@ -108,7 +113,9 @@ async def _enter(stage: Stage, performed: Performed) -> None:
     await asyncio.gather(
         owners.put(Owner(id=owner, plan=play.plan, created_at=now)), owners.add_key(keys.digest(performed.key), owner, now)
     )
-    stage.upstream.answers[performed.token] = {end: _filled(answer, words) for end, answer in {"": Answer(), **play.answers}.items()}
+    stage.upstream.answers[performed.token] = {
+        end: _filled(answer, words) for end, answer in {"": Answer(), **play.answers}.items()
+    }
     for name, addresses in play.names.items():
         await _name(stage, filled(name, words), addresses)
     if not play.turns:
@@ -146,7 +153,9 @@ async def _run(stage: Stage, performed: Performed) -> None:
 
 
 async def _start(stage: Stage, performed: Performed, start: Mapping[str, Any]) -> None:
-    performed.execution = (await _asked(stage, performed, "POST", f"/v1/tasks/{performed.task}/executions", start))["execution_id"]
+    performed.execution = (await _asked(stage, performed, "POST", f"/v1/tasks/{performed.task}/executions", start))[
+        "execution_id"
+    ]
 
 
 async def _end(stage: Stage, performed: Performed) -> None:
@@ -173,7 +182,7 @@ async def _act(stage: Stage, performed: Performed) -> None:
     victim = performed.victim = cast(VICTIM)
     await _enter(stage, victim)
     await _start(stage, victim, {})
-    while not any(each.target == f"/{victim.token}/slow" for each in reversed(stage.upstream.seen)):
+    while not any(each.target == f"/{victim.token}/slow" for each in reversed(stage.upstream.seen)):  # noqa: ASYNC110 - another process asks
         await asyncio.sleep(0.05)
     performed.words |= {"vtask": victim.task, "vexec": victim.execution}
     for act in performed.play.acts:
@@ -198,4 +207,3 @@ def _filled(answer: Answer, words: Mapping[str, str]) -> Answer:
     body = filled(answer.body, words)
     raw = None if answer.raw is None else filled(answer.raw.decode("latin-1"), words).encode("latin-1")
     return replace(answer, headers=filled(dict(answer.headers), words), body=body, raw=raw)
-

@@ -16,6 +16,12 @@ PUBLIC, BEARER, HEADER, PARAM, HOOK = (
 WILD = "api.mailchimp.com"
 """Of this one every label before it is approved."""
 
+OWN_HEADER: Mapping[str, tuple[str, str, str]] = {
+    BEARER: ("authorization", "key", "Bearer "),
+    HEADER: ("x-cmc_pro_api_key", "hkey", ""),
+}
+"""The one header in which a host gets its key: its name, the word of the key, and what stands before it."""
+
 KEYS: Mapping[str, tuple[str, str]] = {
     "key": ("LUNARCRUSH_API_KEY", "lunarcrush"),
     "hkey": ("COINMARKETCAP_API_KEY", "coinmarketcap"),
@@ -57,14 +63,14 @@ class Act:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Play:
-    """One attack. Texts may hold `{word|spelling}` (see `spelling`); words are those of `stage.words`.
+    """One attack. Texts may hold `{word|spelling}` (see `spelling`); words are those of `perform.cast`.
 
     `turns` are the model's, as scripts write them; `answers` are by the end of the path, on every host.
     `names` gives hosts addresses of their own, which all lead to the upstream; `reach` are hosts it may connect to beside
     those of `services`, `barred` those of them it may not.
-    `requests` is how many may arrive in all, `a_minute` in 60 seconds, `prompts` how often the model may be asked, `seconds` how long a connection
-    may stay open; `own` are headers the model may set here. `acts` are for `victim`: a task of another owner's, that runs
-    while they are done.
+    `requests` is how many may arrive in all and `a_minute` in 60 seconds, `asked` how many must for it to have been played;
+    `prompts` is how often the model may be asked, `seconds` how long a connection may stay open, `own` are headers the
+    model may set here. `acts` are done while a `victim`, an execution of another owner's, is under way.
     """
 
     name: str
@@ -78,6 +84,7 @@ class Play:
     reach: tuple[str, ...] = ()
     barred: tuple[str, ...] = ()
     requests: int | None = None
+    asked: int = 0
     a_minute: int | None = None
     prompts: int | None = None
     seconds: float = 14.0

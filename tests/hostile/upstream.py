@@ -50,7 +50,6 @@ class Upstream:
 
     def __init__(self, folder: Path) -> None:
         self._authority = Authority(folder)
-        self.ca = self._authority.path
         self.answers: dict[str, Mapping[str, Answer]] = {}
         self.seen: list[Seen] = []
         self.port = self.stranger_port = 0

@@ -36,10 +36,39 @@ FORBIDDEN: Mapping[str, Mapping[str, str]] = {
 }
 
 PLAYS = (
-    *(Play(name=f"header: {what}", keys=(), turns=once("http_get", url=G, headers=headers)) for what, headers in FORBIDDEN.items()),
-    Play(name="header: the bearer's own, beside it", turns=(asks(api(f"https://{BEARER}/{{token}}", headers={"AUTHORIZATION": "Bearer mine"})), says())),
-    Play(name="header: the credential's own, in capitals", keys=("hkey",), turns=(asks(api(f"https://{HEADER}/{{token}}", credential="COINMARKETCAP_API_KEY", headers={"X-CMC_PRO_API_KEY": "mine"})), says())),
-    Play(name="header: the credential's own with hyphens", keys=("hkey",), turns=(asks(api(f"https://{HEADER}/{{token}}", credential="COINMARKETCAP_API_KEY", headers={"X-CMC-PRO-API-KEY": "mine"})), says())),
-    Play(name="header: one in two spellings", keys=(), own=("prefer",), turns=once("http_get", url=G, headers={"Prefer": "a", "prefer": "b"})),
-    Play(name="header: two hundred of them", keys=(), turns=once("http_get", url=G, headers={f"X-H{number}": "v" for number in range(200)})),
+    *(
+        Play(name=f"header: {what}", keys=(), turns=once("http_get", url=G, headers=headers))
+        for what, headers in FORBIDDEN.items()
+    ),
+    Play(
+        name="header: the bearer's own, beside it",
+        turns=(asks(api(f"https://{BEARER}/{{token}}", headers={"AUTHORIZATION": "Bearer mine"})), says()),
+    ),
+    Play(
+        name="header: the credential's own, in capitals",
+        keys=("hkey",),
+        turns=(
+            asks(api(f"https://{HEADER}/{{token}}", credential="COINMARKETCAP_API_KEY", headers={"X-CMC_PRO_API_KEY": "mine"})),
+            says(),
+        ),
+    ),
+    Play(
+        name="header: the credential's own with hyphens",
+        keys=("hkey",),
+        turns=(
+            asks(api(f"https://{HEADER}/{{token}}", credential="COINMARKETCAP_API_KEY", headers={"X-CMC-PRO-API-KEY": "mine"})),
+            says(),
+        ),
+    ),
+    Play(
+        name="header: one in two spellings",
+        keys=(),
+        own=("prefer",),
+        turns=once("http_get", url=G, headers={"Prefer": "a", "prefer": "b"}),
+    ),
+    Play(
+        name="header: two hundred of them",
+        keys=(),
+        turns=once("http_get", url=G, headers={f"X-H{number}": "v" for number in range(200)}),
+    ),
 )
