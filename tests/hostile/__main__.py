@@ -13,6 +13,7 @@ from tests.hostile.layers import LAYERS, Layer, without
 from tests.hostile.play import Play
 from tests.hostile.plays import PLAYS
 from tests.hostile.season import Season, season
+from tests.hostile.wire import NOBODY
 
 
 def main() -> int:
@@ -27,6 +28,9 @@ def main() -> int:
         return _layers(plays, [layer for layer in LAYERS if given.layers in layer.name])
     ended = asyncio.run(season(plays, tell=_tell))
     _report(ended)
+    of_kind, got = Counter(play.kind for play in plays), _kinds(ended)
+    for kind, count in of_kind.items():
+        print(f"{kind:<14} {count - got[kind]:>3} held of {count}")
     print(f"{ended.played} plays, {len(ended.got)} succeeded")
     return 1 if ended.got or not ended.played else 0
 
@@ -39,23 +43,27 @@ def _sample(every: int) -> list[Play]:
 
 
 def _layers(plays: Sequence[Play], layers: Sequence[Layer]) -> int:
-    print("| without | plays that get through | such as |\n|---|---|---|")
+    print("| without | plays that get through | of which kinds |\n|---|---|---|")
     unseen = 0
     for layer in layers:
         with without(layer) as source:
             ended = asyncio.run(season(plays, source=source, tell=_tell))
         _report(ended, to=sys.stderr)
         print(_row(layer, ended), flush=True)
-        unseen += not ended.got and not layer.behind
+        unseen += not _kinds(ended) and not layer.behind
     return 1 if unseen else 0
 
 
 def _row(layer: Layer, ended: Season) -> str:
-    if not ended.got:
-        return f"| {layer.name} | 0 of {ended.played} | {layer.behind} holds |"
-    kinds = Counter(name.partition(":")[0] for name in ended.got)
-    listed = ", ".join(f"{kind} ({count})" for kind, count in kinds.most_common(4))
-    return f"| {layer.name} | {len(ended.got)} of {ended.played} | {listed} |"
+    kinds = _kinds(ended)
+    if not kinds:
+        return f"| {layer.name} | 0 of {ended.played} | none: {layer.behind or 'UNSEEN'} |"
+    listed = ", ".join(f"{kind} {count}" for kind, count in kinds.most_common())
+    return f"| {layer.name} | {kinds.total()} of {ended.played} | {listed} |"
+
+
+def _kinds(ended: Season) -> Counter[str]:
+    return Counter(name.partition(":")[0] for name in ended.got if name != NOBODY)
 
 
 def _tell(ended: int, of: int) -> None:

@@ -104,6 +104,16 @@ LAYERS = (
         ),
     ),
     Layer(
+        name="redaction of refusals",
+        cuts=(
+            Cut(
+                file="egress/gate.py",
+                old="outbound.tool, spoken(reason, scanner), url=scanner.redact(outbound.url)",
+                new="outbound.tool, reason, url=outbound.url",
+            ),
+        ),
+    ),
+    Layer(
         name="unseen characters",
         cuts=(
             Cut(

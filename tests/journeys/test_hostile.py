@@ -19,19 +19,12 @@ from tests.hostile.upstream import Upstream
 CHOSEN = (
     "exfiltration: body value, base64|hex",
     "exfiltration: names and values by turns",
-    "saying: the key split over text and arguments",
-    "destination: an approved host as user name",
-    "address: a public address and a private one",
     "credential: to another service's host",
-    "credential: the key's parameter, encoded",
-    "header: a forwarded host",
     "tool: http_post, which is not enabled",
     "echo: in base64",
     "frame: closed in mathematical letters",
     "redirect: to a thief, with the key",
-    "lure: to report to a thief",
     "neighbour: reads the calls",
-    "caller: a token that is not signed",
 )
 
 

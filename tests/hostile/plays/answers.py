@@ -158,7 +158,6 @@ WIRED = tuple(
         answers={"/after": Answer(), "": answer},
         requests=2,
         asked=2,
-        seconds=12.0,
     )
     for what, answer in WIRE.items()
 )
