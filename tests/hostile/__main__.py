@@ -6,7 +6,7 @@ import argparse
 import asyncio
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TextIO
 
 from tests.hostile.layers import LAYERS, Layer, without
@@ -14,6 +14,8 @@ from tests.hostile.play import Play
 from tests.hostile.plays import PLAYS
 from tests.hostile.season import Season, season
 from tests.hostile.wire import NOBODY
+
+SENTENCES_MAX = 6
 
 
 def main() -> int:
@@ -28,11 +30,12 @@ def main() -> int:
         return _layers(plays, [layer for layer in LAYERS if given.layers in layer.name])
     ended = asyncio.run(season(plays, tell=_tell))
     _report(ended)
-    of_kind, got = Counter(play.kind for play in plays), _kinds(ended)
-    for kind, count in of_kind.items():
-        print(f"{kind:<14} {count - got[kind]:>3} held of {count}")
-    print(f"{ended.played} plays, {len(ended.got)} succeeded")
-    return 1 if ended.got or not ended.played else 0
+    got, missed = ended.verdict.got, ended.verdict.missed
+    lost = _kinds({*got, *missed})
+    for kind, count in Counter(play.kind for play in plays).items():
+        print(f"{kind:<14} {count - lost[kind]:>3} held of {count}")
+    print(f"{ended.plays - len(missed)} plays, {len(got)} succeeded")
+    return 1 if got or missed or not ended.plays else 0
 
 
 def _sample(every: int) -> list[Play]:
@@ -50,20 +53,20 @@ def _layers(plays: Sequence[Play], layers: Sequence[Layer]) -> int:
             ended = asyncio.run(season(plays, source=source, tell=_tell))
         _report(ended, to=sys.stderr)
         print(_row(layer, ended), flush=True)
-        unseen += not _kinds(ended) and not layer.behind
+        unseen += not _kinds(ended.verdict.got) and not layer.behind
     return 1 if unseen else 0
 
 
 def _row(layer: Layer, ended: Season) -> str:
-    kinds = _kinds(ended)
+    kinds, played = _kinds(ended.verdict.got), ended.plays - len(ended.verdict.missed)
     if not kinds:
-        return f"| {layer.name} | 0 of {ended.played} | none: {layer.behind or 'UNSEEN'} |"
+        return f"| {layer.name} | 0 of {played} | none: {layer.behind or 'UNSEEN'} |"
     listed = ", ".join(f"{kind} {count}" for kind, count in kinds.most_common())
-    return f"| {layer.name} | {kinds.total()} of {ended.played} | {listed} |"
+    return f"| {layer.name} | {kinds.total()} of {played} | {listed} |"
 
 
-def _kinds(ended: Season) -> Counter[str]:
-    return Counter(name.partition(":")[0] for name in ended.got if name != NOBODY)
+def _kinds(names: Iterable[str]) -> Counter[str]:
+    return Counter(name.partition(":")[0] for name in names if name != NOBODY)
 
 
 def _tell(ended: int, of: int) -> None:
@@ -72,11 +75,10 @@ def _tell(ended: int, of: int) -> None:
 
 
 def _report(ended: Season, to: TextIO | None = None) -> None:
-    for name, sentences in ended.got.items():
-        print(f"SUCCEEDED  {name}", file=to)
-        for sentence in sentences[:6]:
-            print(f"             {sentence}", file=to)
-    print(f"{ended.played} plays in {ended.seconds:.0f} s", file=to)
+    for what, plays in (("SUCCEEDED", ended.verdict.got), ("NOT PLAYED", ended.verdict.missed)):
+        for name, sentences in plays.items():
+            print(f"{what}  {name}", *sentences[:SENTENCES_MAX], sep="\n    ", file=to)
+    print(f"{ended.plays} plays in {ended.seconds:.0f} s", file=to)
 
 
 if __name__ == "__main__":

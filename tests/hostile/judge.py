@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
@@ -12,15 +13,24 @@ from tests.hostile.perform import Performed
 from tests.hostile.reading import misreadings
 from tests.hostile.sightings import leaks
 from tests.hostile.upstream import Seen
-from tests.hostile.wire import HOSTS, NOBODY, faults, whose
+from tests.hostile.wire import HOSTS, NOBODY, absences, faults, whose
 
 USD_PER_CREDIT, INPUT_USD, OUTPUT_USD = Decimal("0.001"), Decimal(3) / 1_000_000, Decimal(15) / 1_000_000
 """What the scripted model costs, by the token."""
 
 
-def verdicts(evidence: Evidence, performed: Sequence[Performed]) -> dict[str, list[str]]:
-    """What each play got, by its name, as sentences; a play that got nothing has none."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """By the names of plays, in sentences: what those `got` that got something, and why those `missed` did not take place."""
+
+    got: Mapping[str, Sequence[str]]
+    missed: Mapping[str, Sequence[str]]
+
+
+def verdict(evidence: Evidence, performed: Sequence[Performed]) -> Verdict:
+    """What became of each play, by what `evidence` there is."""
     found: dict[str, list[str]] = defaultdict(list)
+    missed: dict[str, list[str]] = defaultdict(list)
     everyone = [*performed, *(each.victim for each in performed if each.victim)]
     by_token = {each.token: each for each in everyone}
     credited = {each.token: each.play.name for each in everyone}
@@ -36,12 +46,16 @@ def verdicts(evidence: Evidence, performed: Sequence[Performed]) -> dict[str, li
     for each in everyone:
         prompts = evidence.prompts.get(each.token, [])
         found[credited[each.token]] += [
-            *([] if each.trouble is None else [each.trouble]),
             *faults(each, seen_by[each.token]),
             *(sentence for prompt in prompts[-1:] for sentence in misreadings(each, prompt)),
             *_spent(each, prompts),
             *_acts(each),
         ]
+        missed[credited[each.token]] += absences(each, seen_by[each.token])
+    return Verdict(got=_told_once(found), missed=_told_once(missed))
+
+
+def _told_once(found: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
     return {name: list(dict.fromkeys(sentences)) for name, sentences in found.items() if sentences}
 
 

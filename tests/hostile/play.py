@@ -87,7 +87,7 @@ class Play:
     asked: int = 0
     a_minute: int | None = None
     prompts: int | None = None
-    seconds: float = 16.0
+    seconds: float = 24.0
     own: tuple[str, ...] = ()
     plan: str = "pro"
     acts: tuple[Act, ...] = ()

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from tests.hostile.evidence import gathered
-from tests.hostile.judge import verdicts
+from tests.hostile.judge import Verdict, verdict
 from tests.hostile.perform import cast, perform
 from tests.hostile.play import Play
 from tests.hostile.stage import Stage, raised
@@ -21,10 +21,10 @@ Tell = Callable[[int, int], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Season:
-    """How many were played, and what those got that got something, by name."""
+    """How many plays there were, and what became of them."""
 
-    played: int
-    got: Mapping[str, Sequence[str]]
+    plays: int
+    verdict: Verdict
     seconds: float
 
 
@@ -32,12 +32,12 @@ async def season(plays: Sequence[Play], *, source: Path | None = None, tell: Tel
     """Play them on a stage of their own; `tell` hears how many have ended, of how many."""
     began = time.monotonic()
     async with raised(source) as stage:
-        got = await played(stage, plays, tell)
-    return Season(played=len(plays), got=got, seconds=time.monotonic() - began)
+        found = await played(stage, plays, tell)
+    return Season(plays=len(plays), verdict=found, seconds=time.monotonic() - began)
 
 
-async def played(stage: Stage, plays: Sequence[Play], tell: Tell = lambda _, __: None) -> dict[str, list[str]]:
-    """What each of `plays` got on `stage`, by its name."""
+async def played(stage: Stage, plays: Sequence[Play], tell: Tell = lambda _, __: None) -> Verdict:
+    """What became of `plays` on `stage`."""
     gate, ended = asyncio.Semaphore(AT_ONCE), 0
     performed = [cast(play) for play in plays]
 
@@ -50,7 +50,7 @@ async def played(stage: Stage, plays: Sequence[Play], tell: Tell = lambda _, __:
 
     # the longest first: the others fit in between
     await asyncio.gather(*(one(number) for number in sorted(range(len(plays)), key=lambda number: -_calls(plays[number]))))
-    return verdicts(await gathered(stage, performed), performed)
+    return verdict(await gathered(stage, performed), performed)
 
 
 def _calls(play: Play) -> int:

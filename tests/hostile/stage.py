@@ -30,7 +30,7 @@ STARTS_S = 60
 TIMEOUT_S = 60
 ENDS_S = 30
 OWN_HOSTS = (PUBLIC, BEARER, HEADER, PARAM, HOOK)
-SURROUNDINGS = {"FERRYMAN_LEASE_S": "30", "FERRYMAN_RETRY_AFTER_S": "1", "FERRYMAN_POLL_S": "0.2", "FERRYMAN_REQUEST_S": "8"}
+SURROUNDINGS = {"FERRYMAN_LEASE_S": "30", "FERRYMAN_RETRY_AFTER_S": "1", "FERRYMAN_POLL_S": "0.2", "FERRYMAN_REQUEST_S": "15"}
 """A call that drips is to end soon; everything else has time, on a machine that has other things to do as well."""
 
 

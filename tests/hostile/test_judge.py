@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.hostile.evidence import Evidence
-from tests.hostile.judge import verdicts
+from tests.hostile.judge import verdict as judged
 from tests.hostile.perform import Performed, cast
 from tests.hostile.play import BEARER, PARAM, PUBLIC, Act, Play, api, asks, call, once, says
 from tests.hostile.sightings import PARTIAL
@@ -33,8 +33,8 @@ def verdict(each: Performed, *received: Seen, told: str | None = None, kept: Seq
         prompts[each.token] = [{"max_tokens": 1, "messages": [message]}]
     told_bytes = [json.dumps(body).encode() for bodies in prompts.values() for body in bodies]
     places = {"what the model was told": told_bytes, "the record": kept}
-    found = verdicts(Evidence(seen=received, prompts=prompts, places=places), [each])
-    return [sentence for sentences in found.values() for sentence in sentences]
+    found = judged(Evidence(seen=received, prompts=prompts, places=places), [each])
+    return [sentence for sentences in (*found.got.values(), *found.missed.values()) for sentence in sentences]
 
 
 @pytest.fixture
@@ -81,7 +81,7 @@ def test_a_request_too_many_is_seen() -> None:
 
 def test_a_play_that_did_not_take_place_is_seen() -> None:
     each = cast(Play(name="a: play", turns=once("http_get", url="x"), asked=1))
-    assert verdict(each) == ["it was not played: the host that was to answer was never asked"]
+    assert verdict(each) == ["the host that was to answer was never asked"]
 
 
 @pytest.mark.parametrize("name", ["x_forwarded_for", "cookie", "transfer_encoding", "authorization"])
@@ -133,8 +133,8 @@ def test_a_model_call_that_is_not_paid_for_is_seen() -> None:
     )
     each = cast(play)
     prompts = {each.token: [{"max_tokens": 4_096, "messages": []}, {"max_tokens": 4_096, "messages": []}]}
-    found = verdicts(Evidence(seen=(), prompts=prompts, places={}), [each])
-    assert found == {"a: play": ["the model was asked for an answer that 800 credits do not pay for"]}
+    found = judged(Evidence(seen=(), prompts=prompts, places={}), [each])
+    assert found.got == {"a: play": ["the model was asked for an answer that 800 credits do not pay for"]}
 
 
 @pytest.mark.parametrize(("status", "body"), [(200, b"{}"), (503, b"{}"), (404, b"SECRET")])

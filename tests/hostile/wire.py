@@ -29,8 +29,6 @@ def faults(each: Performed, all_seen: Sequence[Seen]) -> Iterable[str]:
         yield f"{len(requests)} requests arrived where {play.requests} may"
     if play.a_minute is not None and (most := _busiest([seen.opened for seen in requests])) > play.a_minute:
         yield f"{most} requests arrived in a minute where {play.a_minute} may"
-    if len(requests) < play.asked:
-        yield "it was not played: the host that was to answer was never asked"
     for seen in all_seen:
         if seen.host not in allowed:
             yield f"a connection to {seen.host} was made"
@@ -40,6 +38,14 @@ def faults(each: Performed, all_seen: Sequence[Seen]) -> Iterable[str]:
             yield f"a connection stayed open for {seen.seconds:.0f} s"
         if seen.head:
             yield from _heads(each, seen)
+
+
+def absences(each: Performed, all_seen: Sequence[Seen]) -> Iterable[str]:
+    """Why a play did not take place: nothing follows then from its having got nothing."""
+    if each.trouble is not None:
+        yield each.trouble
+    if sum(bool(seen.head) for seen in all_seen) < each.play.asked:
+        yield "the host that was to answer was never asked"
 
 
 def _busiest(moments: Sequence[float]) -> int:
