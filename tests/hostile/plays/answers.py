@@ -156,6 +156,7 @@ WIRED = tuple(
         keys=(),
         turns=(asks(call("http_get", url=G)), asks(call("http_get", url=f"{G}/after")), says()),
         answers={"/after": Answer(), "": answer},
+        task={"max_credits": 1_000},
         requests=2,
         asked=2,
     )
