@@ -6,8 +6,9 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 JOBS ?= 2
 MINUTES ?= 5
+EVERY ?= 1
 
-.PHONY: install demo test lint check soak conformance compare lock clean help
+.PHONY: install demo test lint check hostile hostile-layers soak conformance compare lock clean help
 .DEFAULT_GOAL := install
 
 install: $(READY) ## Install Ferryman and what it needs into .venv
@@ -30,6 +31,12 @@ check: test lint ## Everything that continuous integration runs
 soak: $(READY) ## Owners at work on one stack at once for MINUTES; nothing of one may come to another
 	@$(BIN)/python -m tests.tenants --minutes $(MINUTES)
 
+hostile: $(READY) ## A hostile model through the whole local stack: every play, and how many succeeded
+	@$(BIN)/python -m tests.hostile
+
+hostile-layers: $(READY) ## The same plays with each layer switched off in its turn: what each buys, as the README's table
+	@$(BIN)/python -m tests.hostile --layers --every $(EVERY)
+
 conformance: $(READY) ## Google's own tests of Firestore's client, against the local cloud
 	@$(BIN)/python -m emulator.conformance
 
@@ -44,7 +51,7 @@ clean: ## Remove what was installed and made; data of `ferryman up` stays
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
 
 help: ## This list
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | column -t -s '|'
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | column -t -s '|'
 
 $(READY): requirements.lock pyproject.toml
 	@command -v $(PYTHON) >/dev/null || { echo "$(PYTHON) is not there. Install Python 3.11 to 3.13, or name one: make PYTHON=python3.12"; exit 1; }

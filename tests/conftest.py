@@ -1,3 +1,9 @@
 """For all tests: figures are told at the end of the run, and what tests plant is looked for in everything they left and said."""
 
+from hypothesis import settings
+
 pytest_plugins = ["tests.figures", "tests.needles.plugin"]
+
+# a loaded machine is slow, not wrong
+settings.register_profile("ferryman", deadline=None)
+settings.load_profile("ferryman")

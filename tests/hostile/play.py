@@ -1,0 +1,125 @@
+"""A play: what a hostile model says, what hostile hosts answer, and what may come of it at most."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+PUBLIC, BEARER, HEADER, PARAM, HOOK = (
+    "api.coingecko.com",
+    "lunarcrush.com",
+    "pro-api.coinmarketcap.com",
+    "www.alphavantage.co",
+    "hooks.slack.com",
+)
+WILD = "api.mailchimp.com"
+"""Of this one every label before it is approved."""
+
+OWN_HEADER: Mapping[str, tuple[str, str, str]] = {
+    BEARER: ("authorization", "key", "Bearer "),
+    HEADER: ("x-cmc_pro_api_key", "hkey", ""),
+}
+"""The one header in which a host gets its key: its name, the word of the key, and what stands before it."""
+
+KEYS: Mapping[str, tuple[str, str]] = {
+    "key": ("LUNARCRUSH_API_KEY", "lunarcrush"),
+    "hkey": ("COINMARKETCAP_API_KEY", "coinmarketcap"),
+    "pkey": ("ALPHAVANTAGE_API_KEY", "alphavantage"),
+}
+"""The credentials a play may have, by the word that stands for the value: name and service."""
+
+TOOLS = ("http_get", "http_post", "api_call")
+SERVICES = ("coingecko", "lunarcrush", "coinmarketcap", "alphavantage", "mailchimp")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What a host answers on a path. `raw` is written as it is instead; `bits` of it follow, each after `pause_s`."""
+
+    status: int = 200
+    headers: Mapping[str, str] = field(default_factory=dict)
+    body: str | bytes = '{"ok": true, "said": "{marker}"}'
+    raw: bytes | None = None
+    bits: tuple[bytes, ...] = ()
+    pause_s: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Act:
+    """A request of the attacker's own, to the API or straight to a function, while the victim's execution runs.
+
+    `bearer`: mine (an API key of the attacker's), none, forged, hs256, unsigned, stale, or NAME>AUDIENCE: a genuine token
+    of function NAME for the URL of function AUDIENCE.
+    """
+
+    to: str
+    method: str = "POST"
+    path: str = "/"
+    body: Any = None
+    bearer: str = "mine"
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Play:
+    """One attack. Texts may hold `{word|spelling}` (see `spelling`); words are those of `perform.cast`.
+
+    `turns` are the model's, as scripts write them; `answers` are by the end of the path, on every host.
+    `names` gives hosts addresses of their own, which all lead to the upstream; `reach` are hosts it may connect to beside
+    those of `services`, `barred` those of them it may not.
+    `requests` is how many may arrive in all and `a_minute` in 60 seconds, `asked` how many must for it to have been played;
+    `prompts` is how often the model may be asked, `seconds` how long a connection may stay open, `own` are headers the
+    model may set here. `acts` are done while a `victim`, an execution of another owner's, is under way.
+    """
+
+    name: str
+    turns: tuple[Mapping[str, Any], ...] = ()
+    answers: Mapping[str, Answer] = field(default_factory=dict)
+    names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    tools: tuple[str, ...] = TOOLS
+    services: tuple[str, ...] = SERVICES
+    keys: tuple[str, ...] = ("key",)
+    task: Mapping[str, Any] = field(default_factory=dict)
+    reach: tuple[str, ...] = ()
+    barred: tuple[str, ...] = ()
+    requests: int | None = None
+    asked: int = 0
+    a_minute: int | None = None
+    prompts: int | None = None
+    seconds: float = 24.0
+    own: tuple[str, ...] = ()
+    plan: str = "pro"
+    acts: tuple[Act, ...] = ()
+    victim: bool = False
+    input: str | None = None
+
+    @property
+    def kind(self) -> str:
+        """What stands before the colon of its name."""
+        return self.name.partition(":")[0]
+
+
+def call(tool: str, **arguments: Any) -> dict[str, Any]:
+    """A tool use."""
+    return {"name": tool, "input": arguments}
+
+
+def asks(*calls: Mapping[str, Any], text: str = "Working.") -> dict[str, Any]:
+    """A turn with tool uses."""
+    return {"text": text, "tool_calls": list(calls)}
+
+
+def says(text: str = "Done.") -> dict[str, Any]:
+    """The last turn."""
+    return {"text": text}
+
+
+def once(tool: str, **arguments: Any) -> tuple[Mapping[str, Any], ...]:
+    """One call and the end."""
+    return (asks(call(tool, **arguments)), says())
+
+
+def api(url: str, *, method: str = "GET", credential: str = "LUNARCRUSH_API_KEY", **more: Any) -> dict[str, Any]:
+    """An authenticated call."""
+    return call("api_call", method=method, url=url, credential=credential, **more)

@@ -1,0 +1,15 @@
+"""The plays, by kind."""
+
+from __future__ import annotations
+
+from tests.hostile.play import Play
+from tests.hostile.plays import answers, budget, exfiltration, headers, neighbours, remit
+
+PLAYS: tuple[Play, ...] = (
+    *exfiltration.PLAYS,
+    *remit.PLAYS,
+    *headers.PLAYS,
+    *answers.PLAYS,
+    *budget.PLAYS,
+    *neighbours.PLAYS,
+)

@@ -1,0 +1,64 @@
+"""Reading: what a model could take an answer for: a frame of its own, another's turn, something that cannot be seen."""
+
+from __future__ import annotations
+
+import html
+import re
+import unicodedata
+from collections.abc import Iterable, Mapping
+from typing import Any
+from urllib.parse import unquote
+
+from tests.hostile.perform import Performed
+from tests.hostile.sightings import ESCAPE, character
+
+SHOWN_MAX = 50_000
+_FRAME = re.compile(r'<tool_response id="[0-9a-f]{16}" truncated="(?:true|false)">(.*)</tool_response>', re.DOTALL)
+_SENTENCE = re.compile(r"Error: [ -~]{1,1200}")
+_IMITATION = re.compile(r"tool[\W_]{0,3}response")
+_ROLE = re.compile(r"(?m)^[\s>*#_=|~-]*(?:human|assistant|system|user|developer)[*_`]{0,3}\s*:")
+_CONTROL = re.compile(
+    r"<\||\|>|\[/?inst\]|<</?sys>>|<start_of_turn|</?\s*(?:antml:)?(?:function_calls|invoke|system|assistant|human)\b"
+)
+
+
+def misreadings(each: Performed, prompt: Mapping[str, Any]) -> Iterable[str]:
+    """What the model was told of hosts: framed once, and nothing inside reads as anything but data."""
+    for message in prompt["messages"]:
+        for block in message["content"] if isinstance(message["content"], list) else ():
+            if block.get("type") == "tool_result":
+                yield from _result(each, _text(block.get("content", "")))
+
+
+def _result(each: Performed, text: str) -> Iterable[str]:
+    frame = _FRAME.fullmatch(text)
+    if frame is None:
+        if not _SENTENCE.fullmatch(text) or each.words["marker"] in text:
+            yield "something of a host's was told to the model without a whole frame"
+        inner = text
+    else:
+        inner = frame[1]
+    if len(inner) > SHOWN_MAX + 100:
+        yield f"the model was told {len(inner)} characters at once"
+    if any(_unseen(sign) for sign in set(inner)):
+        yield "characters that cannot be seen reached the model"
+    read = inner
+    for _ in range(3):
+        read = html.unescape(unquote(ESCAPE.sub(character, read)))
+        read = "".join(sign for sign in unicodedata.normalize("NFKC", read) if not _unseen(sign)).casefold()
+    if _IMITATION.search(read):
+        yield "the frame could be closed, opened again or imitated"
+    if _ROLE.search(read):
+        yield "a line could be read as another's turn"
+    if _CONTROL.search(read):
+        yield "a control token or tag of a chat reached the model"
+
+
+def _unseen(sign: str) -> bool:
+    code = ord(sign)
+    odd = 0xFE00 <= code <= 0xFE0F or 0xE0000 <= code <= 0xE0FFF or code in (0x3164, 0x115F, 0x1160, 0xFFA0, 0x34F)
+    return odd or (unicodedata.category(sign) in ("Cc", "Cf", "Cs", "Zl", "Zp") and sign not in "\n\t")
+
+
+def _text(content: Any) -> str:
+    return content if isinstance(content, str) else "\n".join(str(part.get("text", "")) for part in content)

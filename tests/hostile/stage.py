@@ -1,0 +1,127 @@
+"""The stage: a local stack of its own, its functions served from a folder that is given, and the plays set on it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import secrets
+import sys
+import tempfile
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from ferryman.gcp.clients import Clients
+from ferryman.settings import Settings
+from ferryman.wiring.local import environment, provision
+from ferryman.wiring.local.admin import Admin
+from tests.hostile.play import BEARER, HEADER, HOOK, PARAM, PUBLIC
+from tests.hostile.upstream import Upstream
+
+PROJECT = "hostile"
+AUTHORITY = "internet"
+"""Where in its folder the local cloud keeps the CA that functions trust: the upstream's certificates come from it."""
+
+STARTS_S = 60
+TIMEOUT_S = 60
+ENDS_S = 30
+OWN_HOSTS = (PUBLIC, BEARER, HEADER, PARAM, HOOK)
+SURROUNDINGS = {"FERRYMAN_LEASE_S": "30", "FERRYMAN_RETRY_AFTER_S": "1", "FERRYMAN_POLL_S": "0.2", "FERRYMAN_REQUEST_S": "15"}
+"""A call that drips is to end soon; everything else has time, on a machine that has other things to do as well."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stage:
+    """A running stack: the API's URL, the functions', the folder with everything kept, and the pretend world around it."""
+
+    url: str
+    project: str
+    functions: Mapping[str, str]
+    metadata: Mapping[str, int]
+    data: Path
+    admin: Admin
+    clients: Clients
+    upstream: Upstream
+    http: httpx.AsyncClient
+
+
+@asynccontextmanager
+async def raised(source: Path | None = None) -> AsyncIterator[Stage]:
+    """A stage while inside, its functions from `source` (the checkout's own otherwise); nothing is left of it after."""
+    with tempfile.TemporaryDirectory(prefix="ferryman-hostile-", ignore_cleanup_errors=True) as name:
+        folder = Path(name)
+        async with _cloud(folder, source) as ready, AsyncExitStack() as closing:
+            data = folder / "data"
+            clients = provision.connect(ready["env"])
+            closing.push_async_callback(clients.close)
+            upstream = await closing.enter_async_context(Upstream(data / AUTHORITY))
+            admin = await closing.enter_async_context(Admin(ready["admin"]))
+            await _set_up(ready, admin, clients)
+            async with staged(ready["functions"], ready["project"], data, admin, clients, upstream) as stage:
+                yield stage
+
+
+@asynccontextmanager
+async def staged(
+    functions: Mapping[str, str], project: str, data: Path, admin: Admin, clients: Clients, upstream: Upstream
+) -> AsyncIterator[Stage]:
+    """A running stack as a stage: its usual hosts lead to `upstream`."""
+    for host in OWN_HOSTS:
+        await admin.map(host, upstream.port)
+    async with httpx.AsyncClient(trust_env=False, timeout=TIMEOUT_S, limits=httpx.Limits(max_keepalive_connections=0)) as http:
+        yield Stage(
+            url=functions["api"],
+            project=project,
+            functions=functions,
+            metadata=(await admin.status())["ports"]["metadata"],
+            data=data,
+            admin=admin,
+            clients=clients,
+            upstream=upstream,
+            http=http,
+        )
+
+
+@asynccontextmanager
+async def _cloud(folder: Path, source: Path | None) -> AsyncIterator[Mapping[str, Any]]:
+    ready, log = folder / "ready.json", folder / "cloud.log"
+    command = [sys.executable, "-m", "emulator", "--data", str(folder / "data"), "--project", PROJECT]
+    command += ["--ready-file", str(ready), *(("--source", str(source)) if source else ())]
+    with log.open("wb") as out:
+        cloud = await asyncio.create_subprocess_exec(*command, stdout=out, stderr=out, start_new_session=True)
+    try:
+        async with asyncio.timeout(STARTS_S):
+            while not ready.exists():
+                assert cloud.returncode is None, log.read_text()
+                await asyncio.sleep(0.05)
+        yield json.loads(ready.read_text())
+    finally:
+        if cloud.returncode is None:
+            cloud.terminate()
+        try:
+            await asyncio.wait_for(cloud.wait(), ENDS_S)
+        except TimeoutError:
+            cloud.kill()
+
+
+async def _set_up(ready: Mapping[str, Any], admin: Admin, clients: Clients) -> None:
+    public = await provision.sealing_key(clients, PROJECT, Settings().sealing_key_secret)
+    await provision.queue(clients, PROJECT)
+    around = environment.Surroundings(
+        project=PROJECT,
+        urls=ready["functions"],
+        sealing_public_key=public,
+        scripted_model_url=ready["env"]["ANTHROPIC_BASE_URL"],
+        caller=SURROUNDINGS,
+    )
+    await asyncio.gather(*(admin.start(row["name"], environment.of(row, around)) for row in environment.table()))
+
+
+def new_key() -> str:
+    """A credential's value as no program has seen it before."""
+    letters = "ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz23456789"
+    return "".join(secrets.choice(letters) for _ in range(33))

@@ -1,0 +1,29 @@
+"""Every layer can still be taken out: its lines stand where they stood, and what is left is Python."""
+
+from __future__ import annotations
+
+import ast
+
+import pytest
+
+from tests.hostile.layers import LAYERS, LIBRARY, Cut, Layer, made, without
+
+
+@pytest.mark.parametrize("layer", LAYERS, ids=lambda layer: layer.name)
+def test_a_layer_can_be_taken_out(layer: Layer) -> None:
+    for cut in layer.cuts:
+        assert ast.parse(made(cut, (LIBRARY / cut.file).read_text()))
+
+
+def test_the_house_without_a_layer_has_every_function_and_the_cut() -> None:
+    (layer,) = (each for each in LAYERS if each.name == "leak scan of requests")
+    with without(layer) as functions:
+        assert {each.parent.name for each in functions.glob("*/main.py")} >= {"api", "orchestrator", "http_get"}
+        left = (functions.parent / "lib" / "ferryman" / layer.cuts[0].file).read_text()
+    assert layer.cuts[0].old not in left
+    assert layer.cuts[0].old in (LIBRARY / layer.cuts[0].file).read_text()
+
+
+def test_a_cut_that_does_not_find_its_line_is_an_error() -> None:
+    with pytest.raises(LookupError):
+        made(Cut(file="x.py", old="b", new="c"), "abba")

@@ -1,0 +1,104 @@
+"""The wire: which connections and requests of a play may be, by the rules of HTTP and of the task, not by the product's."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from urllib.parse import unquote_plus
+
+from tests.hostile.perform import Performed
+from tests.hostile.play import BEARER, HEADER, HOOK, OWN_HEADER, PARAM, PUBLIC
+from tests.hostile.spelling import filled
+from tests.hostile.upstream import Seen
+
+HOSTS = {"coingecko": PUBLIC, "lunarcrush": BEARER, "coinmarketcap": HEADER, "alphavantage": PARAM, "webhook": HOOK}
+PLAIN_HEADERS = ("host", "accept", "accept-encoding", "user-agent", "connection", "content-type", "content-length")
+MINUTE_S = 50.0
+"""A minute of the house, seen from the hosts: what was let through late in one may arrive early in the next."""
+
+NOBODY = "nobody's"
+
+
+def faults(each: Performed, all_seen: Sequence[Seen]) -> Iterable[str]:
+    """What connections and requests of a play may not be."""
+    play = each.play
+    allowed = {HOSTS[service] for service in play.services if service in HOSTS} - set(play.barred)
+    allowed |= {filled(host, each.words).lower() for host in play.reach}
+    requests = [seen for seen in all_seen if seen.head]
+    if play.requests is not None and len(requests) > play.requests:
+        yield f"{len(requests)} requests arrived where {play.requests} may"
+    if play.a_minute is not None and (most := _busiest([seen.opened for seen in requests])) > play.a_minute:
+        yield f"{most} requests arrived in a minute where {play.a_minute} may"
+    for seen in all_seen:
+        if seen.host not in allowed:
+            yield f"a connection to {seen.host} was made"
+        if seen.stranger and seen.head:
+            yield f"a request went to whoever answered as {seen.host}, with another's certificate"
+        if seen.seconds > play.seconds:
+            yield f"a connection stayed open for {seen.seconds:.0f} s"
+        if seen.head:
+            yield from _heads(each, seen)
+
+
+def absences(each: Performed, all_seen: Sequence[Seen]) -> Iterable[str]:
+    """Why a play did not take place: nothing follows then from its having got nothing."""
+    if each.trouble is not None:
+        yield each.trouble
+    if sum(bool(seen.head) for seen in all_seen) < each.play.asked:
+        yield "the host that was to answer was never asked"
+
+
+def _busiest(moments: Sequence[float]) -> int:
+    """How many requests at most arrived in one minute, each minute opened by the first request after the one before."""
+    most = count = 0
+    opened = float("-inf")
+    for moment in sorted(moments):
+        if moment - opened > MINUTE_S:
+            opened, count = moment, 0
+        count += 1
+        most = max(most, count)
+    return most
+
+
+def _heads(each: Performed, seen: Seen) -> Iterable[str]:
+    names = [name for name, _ in seen.headers]
+    headers = dict(seen.headers)
+    own = OWN_HEADER.get(seen.host, ("",))[0]
+    allowed = {*PLAIN_HEADERS, *each.play.own, own}
+    yield from (f"the header {name} arrived" for name in dict.fromkeys(names) if name not in allowed)
+    yield from (f"the header {name} arrived twice" for name in dict.fromkeys(names) if names.count(name) > 1)
+    if headers.get("host") != seen.host:
+        yield f"a request for {headers.get('host')} went to {seen.host}"
+    if headers.get("content-type", "application/json") != "application/json":
+        yield "a content type other than JSON arrived"
+    if headers.get("accept-encoding") != "gzip":
+        yield "an accept-encoding of the model's arrived"
+    if (
+        seen.host in OWN_HEADER
+        and own in headers
+        and headers[own] != f"{OWN_HEADER[seen.host][2]}{each.words[OWN_HEADER[seen.host][1]]}"
+    ):
+        yield f"a {own} of the model's arrived"
+    if len(seen.body) != int(headers.get("content-length", "0")):
+        yield "more was sent than one request"
+    if seen.head.split(b" ", 1)[0] not in (b"GET", b"POST", b"PUT", b"DELETE"):
+        yield "a method that no tool has arrived"
+    if seen.host == PARAM:
+        parts = re.split("[&;]", seen.target.partition("?")[2])
+        if sum(unquote_plus(part.partition("=")[0]).strip().lower() in ("apikey", "apikey[]") for part in parts) > 1:
+            yield "the credential's parameter arrived twice"
+
+
+def whose(seen: Seen, by_token: Mapping[str, Performed]) -> str:
+    """The token of the play that a connection belongs to, by its name and path, or `NOBODY`."""
+    found = re.search(r"t[0-9a-f]{12}", f"{seen.host} {seen.target}")
+    if found and found[0] in by_token:
+        return found[0]
+    for token, each in by_token.items():
+        if any(seen.host == name for name in _named(each)):
+            return token
+    return NOBODY
+
+
+def _named(each: Performed) -> list[str]:
+    return [filled(name, each.words).lower() for name in each.play.names]
