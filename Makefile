@@ -8,7 +8,7 @@ JOBS ?= 2
 MINUTES ?= 5
 EVERY ?= 1
 
-.PHONY: install demo test lint check hostile hostile-layers soak conformance compare lock clean help
+.PHONY: install demo test lint check hostile hostile-layers long soak conformance compare lock clean help
 .DEFAULT_GOAL := install
 
 install: $(READY) ## Install Ferryman and what it needs into .venv
@@ -27,6 +27,9 @@ lint: $(READY) ## Formatting, style, types, and who may import whom
 	$(BIN)/lint-imports
 
 check: test lint ## Everything that continuous integration runs
+
+long: $(READY) ## 100 turns of 5 calls through the whole stack, on functions that get 3 seconds
+	@$(BIN)/python -m tests.long
 
 soak: $(READY) ## Owners at work on one stack at once for MINUTES; nothing of one may come to another
 	@$(BIN)/python -m tests.tenants --minutes $(MINUTES)

@@ -1,4 +1,4 @@
-"""For all tests: figures are told at the end of the run, and what tests plant is looked for in everything they left and said."""
+"""For all tests: figures are told at the end of the run, and what tests plant is looked for in all they left and said."""
 
 from hypothesis import settings
 

@@ -7,36 +7,23 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import json
 import os
 import shutil
-import signal
-import subprocess
-import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from datetime import UTC, datetime
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ferryman.client import Client
-from ferryman.domain.owner import Owner
-from ferryman.gcp.owners import FirestoreOwners
-from ferryman.serving import keys
-from ferryman.wiring.local import provision
 from ferryman.wiring.local.admin import Admin
 from tests import planted
 from tests.needles.plugin import look_through
+from tests.stack import client_of, up
 from tests.tenants.play import Tenant, crossings, play, prepare, tenant
 from tests.tenants.upstream import HOSTS, Upstream, serving
 
-FERRYMAN = Path(sys.executable).with_name("ferryman")
 EXECUTIONS = 6
 """Of each owner, at once."""
-
-ENDS_S = 60
 
 
 def main() -> int:
@@ -48,7 +35,7 @@ def main() -> int:
     for name in ("planted", "kept", "tmp"):
         (folder / name).mkdir()
     os.environ |= {planted.RUN: str(folder), "FERRYMAN_LOG_LEVEL": "DEBUG"}
-    with _stack(folder / "tmp" / "data") as stack:
+    with up(folder / "tmp" / "data") as stack:
         executions, owners, wrong = asyncio.run(_soak(stack, given.owners, given.minutes * 60))
     done, *found = look_through(folder)
     print(done)
@@ -60,19 +47,6 @@ def main() -> int:
     return 1 if wrong or found or not executions else 0
 
 
-@contextmanager
-def _stack(data: Path) -> Iterator[Mapping[str, Any]]:
-    with subprocess.Popen([FERRYMAN, "up", "--data", data, "--json"], stdout=subprocess.PIPE) as child:
-        assert child.stdout is not None
-        try:
-            if not child.stdout.readline():
-                raise SystemExit("the stack did not start; what it wrote stands above")
-            yield {**json.loads((data / "stack.json").read_text()), "data": data}
-        finally:
-            child.send_signal(signal.SIGINT)
-            child.wait(ENDS_S)
-
-
 async def _soak(stack: Mapping[str, Any], owners: int, seconds: float) -> tuple[int, int, list[str]]:
     """How many executions of how many owners there were, and what crossed."""
     ends, executions, known, wrong = time.monotonic() + seconds, 0, 0, list[str]()
@@ -80,7 +54,7 @@ async def _soak(stack: Mapping[str, Any], owners: int, seconds: float) -> tuple[
         for host in HOSTS:
             await admin.map(host, upstream.port)
         while time.monotonic() < ends and not wrong:
-            tenants = [tenant(await _client(stack), known + number) for number in range(owners)]
+            tenants = [tenant(await client_of(stack), known + number) for number in range(owners)]
             wrong += await _round(tenants, stack, admin, upstream)
             executions, known = executions + owners * EXECUTIONS, known + owners
             left = max(0.0, ends - time.monotonic())
@@ -99,17 +73,6 @@ async def _round(tenants: list[Tenant], stack: Mapping[str, Any], admin: Admin, 
     for each in tenants:
         await each.client.__aexit__()
     return found
-
-
-async def _client(stack: Mapping[str, Any]) -> Client:
-    clients = provision.connect(stack["env"])
-    try:
-        key, owner, now = keys.new_key(), f"owner-{os.urandom(6).hex()}", datetime.now(UTC)
-        await FirestoreOwners(clients).put(Owner(id=owner, plan="pro", created_at=now))
-        await FirestoreOwners(clients).add_key(keys.digest(key), owner, now)
-    finally:
-        await clients.close()
-    return Client(stack["url"], key)
 
 
 if __name__ == "__main__":

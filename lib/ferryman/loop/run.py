@@ -29,7 +29,10 @@ async def deliver(house: House, execution: str, *, slice: int, holder: str) -> b
         house.line("delivery.paused", execution=execution, reason=str(pause))
         return False
     with spans.agent(house, claimed):
-        return await _run(house, claimed, until=now + house.slice)
+        forgotten = await _run(house, claimed, until=now + house.slice)
+        ran_s = (house.clock.now() - now).total_seconds()
+        house.line("delivery.ended", execution=execution, slice=slice, ran_s=ran_s, again=not forgotten)
+        return forgotten
 
 
 async def _run(house: House, claimed: Execution, *, until: datetime) -> bool:

@@ -1,0 +1,50 @@
+"""A stack of its own for the commands that run beside the tests: `ferryman up`, as anyone starts it."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from ferryman.client import Client
+from ferryman.domain.owner import Owner
+from ferryman.gcp.owners import FirestoreOwners
+from ferryman.serving import keys
+from ferryman.wiring.local import provision
+
+FERRYMAN = Path(sys.executable).with_name("ferryman")
+ENDS_S = 60
+
+
+@contextmanager
+def up(data: Path, **variables: str) -> Iterator[Mapping[str, Any]]:
+    """What `ferryman up` says of a stack in folder `data`, started with these variables; it ends with the block."""
+    command = [FERRYMAN, "up", "--data", data, "--json"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, env={**os.environ, **variables}) as child:
+        assert child.stdout is not None
+        try:
+            if not child.stdout.readline():
+                raise SystemExit("the stack did not start; what it wrote stands above")
+            yield {**json.loads((data / "stack.json").read_text()), "data": data}
+        finally:
+            child.send_signal(signal.SIGINT)
+            child.wait(ENDS_S)
+
+
+async def client_of(stack: Mapping[str, Any], plan: str = "pro") -> Client:
+    """A client of a new owner."""
+    clients = provision.connect(stack["env"])
+    try:
+        key, owner, now = keys.new_key(), f"owner-{os.urandom(6).hex()}", datetime.now(UTC)
+        await FirestoreOwners(clients).put(Owner(id=owner, plan=plan, created_at=now))
+        await FirestoreOwners(clients).add_key(keys.digest(key), owner, now)
+    finally:
+        await clients.close()
+    return Client(stack["url"], key)
