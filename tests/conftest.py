@@ -1,0 +1,3 @@
+"""What every test may use: the figures."""
+
+pytest_plugins = ["tests.figures"]
