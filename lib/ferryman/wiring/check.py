@@ -208,6 +208,7 @@ def _inbound(given: Line) -> Inbound:
         headers = {}
     body = Body(headers.get("content-encoding", ""), PRO.response_bytes)
     body.feed(raw)
+    body.end()
     return Inbound(
         status=int(given.get("status", 200)),
         headers=tuple(headers.items()),
