@@ -70,8 +70,10 @@ class World:
         return Gate(names=self.names, dial=self.dialer, tls=context, tracer=self.log, within_s=within_s, nonce=lambda: "n0")
 
     @asynccontextmanager
-    async def serve(self, certificate: str, answer: Answer, *, address: str = PUBLIC) -> AsyncIterator[None]:
-        """A TLS server with a certificate for one name, at a public address."""
+    async def serve(
+        self, certificate: str, answer: Answer, *, address: str = PUBLIC, pem: Path | None = None
+    ) -> AsyncIterator[None]:
+        """A TLS server with a certificate for one name, or with the one in `pem`, at a public address."""
 
         async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
             try:
@@ -89,7 +91,7 @@ class World:
                     await writer.wait_closed()
 
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.load_cert_chain(self.authority.issue(certificate))
+        context.load_cert_chain(pem or self.authority.issue(certificate))
         server = await asyncio.start_server(handle, "127.0.0.1", 0, ssl=context)
         self.dialer.ports[ip_address(address)] = server.sockets[0].getsockname()[1]
         try:
