@@ -57,4 +57,4 @@ class Body:
     @property
     def content(self) -> bytes:
         """What was kept."""
-        return bytes(self._kept[: self._most])
+        return bytes(memoryview(self._kept)[: self._most])
