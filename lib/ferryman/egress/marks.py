@@ -10,7 +10,9 @@ from ferryman.egress.leaks.lookalikes import PLAIN
 
 _ROLES = "human|assistant|system|user|developer|tool|function|ai|bot|chatbot|instructions?"
 _APART = r"[\W_]{0,3}"
-_IMITATION = re.compile(rf"{_APART.join('tool')}[\W_]{{0,8}}{_APART.join('response')}", re.IGNORECASE)
+_IMITATION = re.compile(
+    rf"(?P<tool>{_APART.join('tool')})(?P<apart>{_APART}|[\s_.-]{{4,8}})(?P<response>{_APART.join('response')})", re.IGNORECASE
+)
 # At the beginning of a line, however a line begins: as a character, as an escape, as a tag.
 _ROLE = re.compile(
     r"(?P<before>(?:^|\\[nr]|[\x0b\x0c]|<(?:br|/?(?:p|div|li|h[1-6]|td|tr|pre|blockquote))\b[^<>\n]{0,40}>)"
@@ -63,8 +65,13 @@ def _role(found: re.Match[str]) -> str:
     return f"{found['before']}[role {found['role']}]{found['after']}"
 
 
+def _name(found: re.Match[str]) -> str:
+    # Between two quotes it is JSON, which stays JSON.
+    return f"{found['tool']}[frame]{found['apart']}{found['response']}" if '"' in found["apart"] else "[frame]"
+
+
 _HARMLESS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...] = (
-    (_IMITATION, lambda _: "[frame]"),
+    (_IMITATION, _name),
     (_ROLE, _role),
     (_HEADING, _role),
     (_TOKEN, lambda found: f"[{_bare(found)}]"),
@@ -86,14 +93,17 @@ def count(text: str) -> tuple[int, ...]:
 
 def disarmed(text: str) -> str:
     """`text` with every mark rewritten so that it reads as what it is: a word in somebody else's text."""
+    like = _alike(text)
     for pattern, harmless in _HARMLESS:
-        text = "".join(_replaced(text, pattern, harmless))
+        if pattern.search(like):
+            text = "".join(_replaced(text, like, pattern, harmless))
+            like = _alike(text)
     return text
 
 
-def _replaced(text: str, pattern: re.Pattern[str], harmless: Callable[[re.Match[str]], str]) -> Iterator[str]:
+def _replaced(text: str, like: str, pattern: re.Pattern[str], harmless: Callable[[re.Match[str]], str]) -> Iterator[str]:
     done = 0
-    for found in pattern.finditer(_alike(text)):
+    for found in pattern.finditer(like):
         yield text[done : found.start()]
         yield harmless(found)
         done = found.end()
