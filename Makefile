@@ -5,8 +5,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 JOBS ?= 2
+SECONDS ?= 60
 
-.PHONY: install demo test lint check conformance compare lock clean help
+.PHONY: install demo test lint check fuzz conformance compare lock clean help
 .DEFAULT_GOAL := install
 
 install: $(READY) ## Install Ferryman and what it needs into .venv
@@ -25,6 +26,10 @@ lint: $(READY) ## Formatting, style, types, and who may import whom
 	$(BIN)/lint-imports
 
 check: test lint ## Everything that continuous integration runs
+
+fuzz: $(READY) ## Hostile bytes at the gate, guided by coverage, SECONDS for each part
+	@VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/uv pip install --quiet --group fuzz || true
+	@$(BIN)/python -m tests.fuzz $(SECONDS)
 
 conformance: $(READY) ## Google's own tests of Firestore's client, against the local cloud
 	@$(BIN)/python -m emulator.conformance
