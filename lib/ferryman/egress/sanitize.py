@@ -13,7 +13,7 @@ from ferryman.egress.invisible import visible
 from ferryman.egress.leaks import Scanner
 
 CHARACTERS_MAX = 50_000  # S0-129
-CHARACTERS_READ = 131_072
+CHARACTERS_READ = 65_536
 """How much of a text is looked at: what is shown, and enough behind it to know a secret that stands on the cut."""
 
 PIECE_BYTES = 65_536
