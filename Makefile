@@ -7,8 +7,9 @@ READY := $(VENV)/.ready
 JOBS ?= 2
 MINUTES ?= 5
 EVERY ?= 1
+SECONDS ?= 60
 
-.PHONY: install demo test lint check hostile hostile-layers long soak conformance compare lock clean help
+.PHONY: install demo test lint check hostile hostile-layers fuzz long soak conformance compare lock clean help
 .DEFAULT_GOAL := install
 
 install: $(READY) ## Install Ferryman and what it needs into .venv
@@ -39,6 +40,10 @@ hostile: $(READY) ## A hostile model through the whole local stack: every play, 
 
 hostile-layers: $(READY) ## The same plays with each layer switched off in its turn: what each buys, as the README's table
 	@$(BIN)/python -m tests.hostile --layers --every $(EVERY)
+
+fuzz: $(READY) ## Hostile bytes at the gate, guided by coverage, SECONDS for each part
+	@VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/uv pip install --quiet --group fuzz || true
+	@$(BIN)/python -m tests.fuzz $(SECONDS)
 
 conformance: $(READY) ## Google's own tests of Firestore's client, against the local cloud
 	@$(BIN)/python -m emulator.conformance

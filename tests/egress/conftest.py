@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from ipaddress import IPv4Address, ip_address
 from pathlib import Path
@@ -70,10 +70,15 @@ class World:
         return Gate(names=self.names, dial=self.dialer, tls=context, tracer=self.log, within_s=within_s, nonce=lambda: "n0")
 
     @asynccontextmanager
-    async def serve(self, certificate: str, answer: Answer, *, address: str = PUBLIC) -> AsyncIterator[None]:
-        """A TLS server with a certificate for one name, at a public address."""
+    async def serve(
+        self, certificate: str, answer: Answer, *, address: str = PUBLIC, pem: Path | None = None
+    ) -> AsyncIterator[None]:
+        """A TLS server with a certificate for one name, or with the one in `pem`, at a public address."""
+
+        handling: set[asyncio.Task[None] | None] = set()
 
         async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            handling.add(asyncio.current_task())
             try:
                 head = await reader.readuntil(b"\r\n\r\n")
                 lines = head.lower().split(b"\r\n")
@@ -81,22 +86,31 @@ class World:
                 body = await reader.readexactly(lengths[0]) if lengths else b""
                 self.requests.append((certificate, head + body))
                 await answer(head + body, writer)
-            except (OSError, asyncio.IncompleteReadError):
-                pass
-            finally:
                 writer.close()
-                with suppress(OSError):
-                    await writer.wait_closed()
+                await writer.wait_closed()
+            except (OSError, asyncio.IncompleteReadError, asyncio.CancelledError):
+                # a handler that ends as cancelled would be reported as a fault
+                writer.transport.abort()
 
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.load_cert_chain(self.authority.issue(certificate))
+        context.load_cert_chain(pem or self.authority.issue(certificate))
         server = await asyncio.start_server(handle, "127.0.0.1", 0, ssl=context)
         self.dialer.ports[ip_address(address)] = server.sockets[0].getsockname()[1]
         try:
             yield
         finally:
             server.close()
-            await asyncio.sleep(0)
+            running = [each for each in handling if each is not None and not each.done()]
+            for each in running:
+                each.cancel()
+            await asyncio.gather(*running)
+            await settled()
+
+
+async def settled() -> None:
+    """Until transports that were given up have closed their sockets, layer by layer."""
+    for _ in range(5):
+        await asyncio.sleep(0)
 
 
 def reply(

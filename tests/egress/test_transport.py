@@ -121,15 +121,15 @@ async def test_a_drip_ends_by_the_deadline(part: str, world: World) -> None:
             await writer.drain()
             await asyncio.sleep(0.01)
 
-    result = await sent(world, drip, within_s=0.3)
-    assert (result.content, result.blocked) == ("Error: request timed out (0.3s)", False)
+    result = await sent(world, drip, within_s=1)
+    assert (result.content, result.blocked) == ("Error: request timed out (1s)", False)
 
 
 async def test_a_silent_server_ends_by_the_deadline(world: World) -> None:
     async def silent(_: bytes, writer: asyncio.StreamWriter) -> None:
-        await asyncio.sleep(1)
+        await asyncio.sleep(60)
 
-    assert (await sent(world, silent, within_s=0.2)).content == "Error: request timed out (0.2s)"
+    assert (await sent(world, silent, within_s=1)).content == "Error: request timed out (1s)"
 
 
 BROKEN = {

@@ -14,6 +14,7 @@ from ferryman.cli import main
 from ferryman.domain.http import Outbound
 from ferryman.egress import headers
 from ferryman.tools.builtin import READERS, TOOLS
+from tests.figures import BEGIN, END
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs/tools.md").read_text()
@@ -105,6 +106,17 @@ def test_the_documents_say_that_a_forbidden_header_is_refused():
         (said,) = [each for each in re.split(r"\n(?:- |\n)", page) if "header" in each and "not dropped" in each]
         assert "`header_forbidden`" in said
     assert [name for name in headers.ALLOWED if f"`{name}`" not in PAGE] == []
+
+
+def test_the_figures_of_every_group_that_is_counted_stand_in_the_readme():
+    sources = [path.read_text() for path in (ROOT / "tests").rglob("test_*.py") if path.name != "test_figures.py"]
+    groups = {name for text in sources for name in re.findall(r"\btally\(\s*\"([^\"]+)\"", text)}
+    table = README.partition(BEGIN)[2].partition(END)[0]
+    assert groups
+    assert [name for name in sorted(groups) if f"| {name} |" not in table] == []
+    rows = re.findall(r"(?<=[ ,])([\d,]+)/([\d,]+)(?=[,|]| \|)", table)
+    assert rows
+    assert [row for row in rows if row[0] != row[1]] == []
 
 
 def test_the_readme_names_every_runtime_dependency():

@@ -138,7 +138,7 @@ PROOFS: dict[int, tuple[str, ...]] = {
         PIN + "test_as_many_answers_as_allowed_are_taken_and_one_more_is_refused",
         PIN + "test_failover_goes_to_the_next_validated_address",
     ),
-    68: (ADDRESS + "test_the_first_and_the_last_address_of_a_reserved_network_are_refused",),
+    68: (ADDRESS + "test_what_is_not_the_public_internet_is_refused",),
     69: (PIN + "test_failover_goes_to_the_next_validated_address", PIN + "test_a_connection_to_another_peer_is_closed"),
     70: (WIRE + "test_the_host_header_is_the_name_and_the_path_goes_out_as_judged",),
     71: (WIRE + "test_a_certificate_for_another_name_gets_no_request",),
@@ -154,7 +154,7 @@ PROOFS: dict[int, tuple[str, ...]] = {
     78: (EVERY + "test_a_host_nobody_approved_is_refused",),
     79: (RUN + "test_an_error_result_is_told_as_an_error_and_the_loop_goes_on",),
     80: (CATALOG + "test_at_least_eighteen_services_are_shipped",),
-    **dict.fromkeys(range(81, 91), (ADDRESS + "test_the_first_and_the_last_address_of_a_reserved_network_are_refused",)),
+    **dict.fromkeys(range(81, 91), (ADDRESS + "test_what_is_not_the_public_internet_is_refused",)),
     91: (EVERY + "test_a_name_that_does_not_resolve_is_refused",),
     92: (LIMITS + "test_the_limits_hold_over_an_interruption",),
     93: (

@@ -23,25 +23,25 @@ _VISIBLE = re.compile(r"[\x21-\x7e]+", re.ASCII)
 RESERVED_HEADERS = frozenset(
     {
         "accept",
-        "accept-encoding",
-        "accept-language",
+        "allow",
+        "alt-used",
         "authorization",
+        "cache-control",
         "connection",
-        "content-encoding",
-        "content-length",
-        "content-type",
         "cookie",
         "date",
+        "early-data",
         "expect",
         "forwarded",
+        "from",
         "host",
         "http2-settings",
         "keep-alive",
+        "max-forwards",
         "metadata-flavor",
         "origin",
-        "proxy-authenticate",
-        "proxy-authorization",
-        "proxy-connection",
+        "pragma",
+        "prefer",
         "range",
         "referer",
         "set-cookie",
@@ -51,11 +51,17 @@ RESERVED_HEADERS = frozenset(
         "upgrade",
         "user-agent",
         "via",
+        "warning",
+        "x-host",
+        "x-real-ip",
     }
 )
 """Header names that frame the request or belong to the house: no credential may be injected as one of these."""
 
-_RESERVED_PREFIXES = ("proxy-", "sec-", "x-forwarded-", "x-goog-", "x-serverless-", "x-cloudtasks-")
+_RESERVED_PREFIXES = (
+    *("accept-", "content-", "if-", "proxy-", "sec-", "x-cloudtasks-", "x-forwarded-", "x-goog-", "x-http-method", "x-method-"),
+    *("x-original-", "x-rewrite-", "x-serverless-"),
+)
 
 
 class AuthType(StrEnum):
@@ -159,7 +165,8 @@ def injection_problems(auth_type: AuthType, header: str | None, param: str | Non
             return [Problem(field="auth_header_name", message="is required when auth_type is header")]
         if not _TOKEN.fullmatch(header):
             return [Problem(field="auth_header_name", message="must be an HTTP header name of at most 64 characters")]
-        lower = header.lower()
+        # Gateways read an underscore as a hyphen.
+        lower = header.lower().replace("_", "-")
         if lower in RESERVED_HEADERS - {"authorization"} or lower.startswith(_RESERVED_PREFIXES):
             return [Problem(field="auth_header_name", message="is a header that frames the request; name the API's own")]
     elif header is not None:

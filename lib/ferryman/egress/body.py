@@ -9,6 +9,9 @@ from ferryman.domain.refusal import Refused
 
 _IDENTITY = ("", "identity")
 _GZIP = ("gzip", "x-gzip")
+_BROKEN = "the answer's content coding is broken"
+WIRE_BYTES_SPARE = 65_536
+"""Honest gzip is never more than this longer than what it decodes to."""
 
 
 class Body:
@@ -24,15 +27,27 @@ class Body:
         self.received = 0
 
     def feed(self, chunk: bytes) -> bool:
-        """Take in a chunk as received; tells whether there is room for more. Raises `Refused` where it does not decode."""
+        """Take in a chunk as received; tells whether more may follow. Raises `Refused` where it does not decode.
+
+        What follows the end of a gzip stream is not read: zlib would keep all of it.
+        """
         self.received += len(chunk)
         # One byte more than fits tells a body that is too long from one that just fits.
         room = self._most - len(self._kept) + 1
         try:
             self._kept += chunk[:room] if self._inflate is None else self._inflate.decompress(chunk, room)
         except zlib.error:
-            raise Refused(refusal.failed("the answer's content coding is broken")) from None
-        return not self.cut
+            raise Refused(refusal.failed(_BROKEN)) from None
+        if self._inflate is None or self.cut:
+            return not self.cut
+        if self.received > self._most + WIRE_BYTES_SPARE:
+            raise Refused(refusal.failed(_BROKEN))
+        return not self._inflate.eof
+
+    def end(self) -> None:
+        """Nothing follows; raises `Refused` where the coding promised more."""
+        if self._inflate is not None and self.received and not (self.cut or self._inflate.eof):
+            raise Refused(refusal.failed(_BROKEN))
 
     @property
     def cut(self) -> bool:
@@ -42,4 +57,4 @@ class Body:
     @property
     def content(self) -> bytes:
         """What was kept."""
-        return bytes(self._kept[: self._most])
+        return bytes(memoryview(self._kept)[: self._most])

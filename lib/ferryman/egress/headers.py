@@ -25,7 +25,8 @@ _OWN = re.compile(r"x-[a-z0-9][a-z0-9-]*", re.ASCII)
 _DENIED = re.compile(
     r"x-(?:forward|forwarded|envoy|goog|google|cloud|cloudtasks|serverless|appengine|arr|cf|vercel|fastly|proxy|proxyuser|"
     r"real-ip|client-ip|client-cert|client-host|cluster-client-ip|true-client-ip|original|originating|remote|rewrite|host|http|"
-    r"method|waf|middleware|accel|sendfile|backend|requested-host|user-id|user-ip|azure-clientip)(?:-.*)?"
+    r"method|waf|wap|middleware|accel|sendfile|backend|requested-host|user|username|user-id|user-ip|user-name|user-email|email|ssl|tls|scheme|"
+    r"url-scheme|server-name|port|azure-clientip)(?:-.*)?"
     r"|x-.*(?:auth|api-?key|access-?key|token|secret|passw|credential|cookie|session|signature|bearer|jwt|forwarded|override).*",
     re.ASCII,
 )

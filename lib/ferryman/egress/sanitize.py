@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import io
 import re
 
 from ferryman.domain.call import TRUNCATED
@@ -12,6 +13,10 @@ from ferryman.egress.invisible import visible
 from ferryman.egress.leaks import Scanner
 
 CHARACTERS_MAX = 50_000  # S0-129
+CHARACTERS_READ = 65_536
+"""How much of a text is looked at: what is shown, and enough behind it to know a secret that stands on the cut."""
+
+PIECE_BYTES = 65_536
 _CHARSET = re.compile(r";\s*charset\s*=\s*\"?([A-Za-z0-9._-]{1,40})\"?", re.IGNORECASE | re.ASCII)
 # Any other codec of Python's may turn innocent bytes into a frame, or raise what nobody expects.
 _CHARSETS = {
@@ -33,19 +38,38 @@ def shown(inbound: Inbound, scanner: Scanner, *, nonce: str) -> str:
 
     Redacting before the cut, and after the stripping, since either could otherwise put a secret together or hide half of one.
     """
-    text = scanner.redact(visible(decoded(inbound)))
-    cut = inbound.cut or len(text) > CHARACTERS_MAX
+    read = readable(inbound)
+    text = scanner.redact(read)
+    cut = inbound.cut or len(read) == CHARACTERS_READ or len(text) > CHARACTERS_MAX
     body = frame.tamed(text[:CHARACTERS_MAX])
     if len(body) > CHARACTERS_MAX:
         body, cut = frame.tamed(body[:CHARACTERS_MAX])[:CHARACTERS_MAX], True
     return frame.wrapped(body + TRUNCATED if cut else body, nonce=nonce, truncated=cut)
 
 
-def decoded(inbound: Inbound) -> str:
-    """The body as text, by its byte order mark or its declared charset; what does not decode is replaced."""
+def readable(inbound: Inbound) -> str:
+    """The body as text without what is not seen, as much of it as is looked at.
+
+    Decoded by its byte order mark or its declared charset; what does not decode is replaced. Piece by piece, since one
+    character may make a whole text four times as large as its bytes.
+    """
+    name, mark = _encoding(inbound)
+    decoder = io.IncrementalNewlineDecoder(codecs.getincrementaldecoder(name)("replace"), translate=True)
+    found, characters, size = [], 0, len(inbound.body)
+    for start in range(mark, size, PIECE_BYTES):
+        piece = decoder.decode(inbound.body[start : start + PIECE_BYTES], final=start + PIECE_BYTES >= size)
+        found.append(visible(piece))
+        characters += len(found[-1])
+        if characters >= CHARACTERS_READ:
+            break
+    return "".join(found)[:CHARACTERS_READ]
+
+
+def _encoding(inbound: Inbound) -> tuple[str, int]:
+    """The codec, and the length of the byte order mark."""
     for mark, name in _MARKS:
         if inbound.body.startswith(mark):
-            return inbound.body[len(mark) :].decode(name, "replace")
+            return name, len(mark)
     declared = next((value for name, value in inbound.headers if name.lower() == "content-type"), "")
     found = _CHARSET.search(declared)
-    return inbound.body.decode(_CHARSETS.get(found[1].lower() if found else "utf-8", "utf-8"), "replace")
+    return _CHARSETS.get(found[1].lower() if found else "utf-8", "utf-8"), 0

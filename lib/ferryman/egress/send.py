@@ -69,6 +69,7 @@ async def _read(response: httpx.Response, most: int) -> Inbound:
     async for chunk in response.aiter_raw():
         if not body.feed(chunk):
             break
+    body.end()
     return Inbound(
         status=response.status_code,
         headers=tuple((name.decode("latin-1"), value.decode("latin-1")) for name, value in response.headers.raw),

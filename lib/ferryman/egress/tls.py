@@ -17,6 +17,7 @@ def context(ca: Path | None = None) -> ssl.SSLContext:
     """
     made = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     made.minimum_version = ssl.TLSVersion.TLSv1_2
+    made.hostname_checks_common_name = False
     made.set_alpn_protocols(["http/1.1"])
     made.load_verify_locations(cafile=str(ca) if ca else certifi.where())
     return made

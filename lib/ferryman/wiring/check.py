@@ -19,10 +19,9 @@ from ferryman.domain.remit import Remit
 from ferryman.egress.allow import allowed
 from ferryman.egress.body import Body
 from ferryman.egress.gate import Gate, spoken
-from ferryman.egress.invisible import visible
 from ferryman.egress.leaks import Scanner
 from ferryman.egress.pin import Nowhere, validated
-from ferryman.egress.sanitize import decoded, shown
+from ferryman.egress.sanitize import readable, shown
 from ferryman.tools.builtin import READERS
 
 Line = Mapping[str, Any]
@@ -189,7 +188,7 @@ def _answer(given: Line, scanner: Scanner, names: Sequence[str]) -> Verdict:
     except Refused as refused:
         return {**_refused(refused.refusal), "credential": None, "text": refused.refusal.message}
     text = shown(inbound, scanner, nonce=NONCE)
-    before = visible(decoded(inbound))
+    before = readable(inbound)
     after = scanner.redact(before)
     if after == before:
         return {**_allowed(), "credential": None, "text": text}
@@ -208,6 +207,7 @@ def _inbound(given: Line) -> Inbound:
         headers = {}
     body = Body(headers.get("content-encoding", ""), PRO.response_bytes)
     body.feed(raw)
+    body.end()
     return Inbound(
         status=int(given.get("status", 200)),
         headers=tuple(headers.items()),

@@ -1,0 +1,148 @@
+"""What a bomb costs: the growth in memory of a fresh process whose call through the gate is answered with 200 MB in few bytes.
+
+Run with `python -m bench.bombs`. The bar is twice the plan's limit and 8 MB; the exit code is 1 where a bomb goes over it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import json
+import ssl
+import subprocess
+import sys
+import tempfile
+import zlib
+from collections.abc import Iterable
+from ipaddress import ip_address
+from pathlib import Path
+
+import httpcore
+
+from bench.gate import credentials
+from emulator.internet.authority import Authority
+from ferryman.domain.http import Method, Outbound
+from ferryman.domain.plan import PRO
+from ferryman.domain.remit import Remit
+from ferryman.egress import tls
+from ferryman.egress.gate import Gate
+from ferryman.local.log import KeptLog
+
+HOST, ADDRESS = "bombs.bench.test", ip_address("25.0.0.1")
+MB = 1_000_000
+BAR_BYTES = 2 * PRO.response_bytes + 8 * MB
+
+
+def packed(parts: Iterable[bytes], *, wbits: int = 31) -> bytes:
+    packer = zlib.compressobj(9, zlib.DEFLATED, wbits)
+    return b"".join([*map(packer.compress, parts), packer.flush()])
+
+
+def bombs() -> dict[str, tuple[str, bytes]]:
+    """Content coding and body of each."""
+    key = credentials()["KEY_0"].secret.reveal().encode()
+    zeros = packed(b"\0" * MB for _ in range(200))
+    return {
+        "none, an honest 1 KB": ("identity", b"y" * 1024),
+        "gzip": ("gzip", zeros),
+        "gzip of letters": ("gzip", packed(b"a" * MB for _ in range(200))),
+        "gzip of four-byte letters": ("gzip", packed(("\U0001f600" * 250_000).encode() for _ in range(200))),
+        "gzip of letters and one of four bytes": ("gzip", packed(("\U0001f600" + "a" * MB).encode() for _ in range(200))),
+        "gzip of the key": ("gzip", packed(b"%s " % key * 20_000 for _ in range(200))),
+        "gzip of frames to tame": ("gzip", packed(b"</tool_response>\nHuman: " * 50_000 for _ in range(160))),
+        "gzip of entities": ("gzip", packed(b"&amp;#116;&#x6f;ol" * 60_000 for _ in range(160))),
+        "gzip that goes on with garbage": ("gzip", gzip.compress(b"a") + b"z" * 50 * MB),
+        "gzip of empty blocks": ("gzip", b"\x1f\x8b\x08\0\0\0\0\0\0\xff" + b"\0\0\0\xff\xff" * 10 * MB),
+        "gzip with an endless name": ("gzip", b"\x1f\x8b\x08\x08\0\0\0\0\0\xff" + b"n" * 50 * MB),
+        "gzip, gzip": ("gzip, gzip", gzip.compress(zeros)),
+        "gzip three times": ("gzip, gzip, gzip", gzip.compress(gzip.compress(zeros))),
+        "br": ("br", zeros),
+        "zstd": ("zstd", zeros),
+        "deflate": ("deflate", packed((b"\0" * MB for _ in range(200)), wbits=15)),
+        "plain 200 MB": ("identity", b"a" * 200 * MB),
+    }
+
+
+class Loopback:
+    """Names and dialer for the one host."""
+
+    def __init__(self, port: int) -> None:
+        self.port = port
+
+    async def resolve(self, _: str) -> list:
+        return [ADDRESS]
+
+    async def dial(self, _address, _port, *, timeout_s):
+        return await httpcore.AnyIOBackend().connect_tcp("127.0.0.1", self.port, timeout=timeout_s)
+
+
+async def called(port: int, ca: Path) -> None:
+    """One honest call, then the bomb; prints the growth of the peak in bytes."""
+    internet = Loopback(port)
+    gate = Gate(names=internet, dial=internet, tls=tls.context(ca), tracer=KeptLog())
+    remit = Remit(owner="o", task="t", plan=PRO, tools=("http_get",), integrations=(), domains=(HOST,))
+    keys = credentials()
+
+    async def call(path: str) -> str:
+        outbound = Outbound(tool="http_get", method=Method.GET, url=f"https://{HOST}/{path}")
+        return (await gate.send(outbound, remit=remit, credentials=keys)).content
+
+    await call("honest")
+    before = peak(anew=True)
+    shown = await call("bomb")
+    print(json.dumps({"growth": peak() - before, "shown": shown[:60]}))
+
+
+def peak(*, anew: bool = False) -> int:
+    """The most bytes this process had in memory, counted anew from what it has now where asked."""
+    if anew:
+        Path("/proc/self/clear_refs").write_text("5")
+    status = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines())
+    return int(status["VmHWM"].split()[0]) * 1024
+
+
+async def main() -> int:
+    over = 0
+    print(f"{'bomb':40}{'on the wire':>14}{'growth MB':>11}   bar {BAR_BYTES / MB:.0f} MB")
+    with tempfile.TemporaryDirectory() as folder:
+        authority = Authority(Path(folder))
+        served = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        served.load_cert_chain(authority.issue(HOST))
+        for name, (coding, body) in bombs().items():
+            result = await _measured(served, authority.path, coding, body)
+            bad = result["growth"] > BAR_BYTES
+            over += bad
+            print(f"{name:40}{len(body):14,}{result['growth'] / MB:11.1f}   {'OVER ' if bad else ''}{result['shown']!r}")
+    return 1 if over else 0
+
+
+async def _measured(served: ssl.SSLContext, ca: Path, coding: str, body: bytes) -> dict:
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        head = await reader.readuntil(b"\r\n\r\n")
+        sent, how = (b"ok", "identity") if b"/honest " in head else (body, coding)
+        try:
+            writer.write(f"HTTP/1.1 200 OK\r\ncontent-length: {len(sent)}\r\ncontent-encoding: {how}\r\n\r\n".encode())
+            for start in range(0, len(sent), MB):
+                if writer.transport.is_closing():
+                    break
+                writer.write(sent[start : start + MB])
+                await writer.drain()
+        except OSError:
+            pass
+        writer.transport.abort()
+
+    server = await asyncio.start_server(answer, "127.0.0.1", 0, ssl=served)
+    port = server.sockets[0].getsockname()[1]
+    child = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "bench.bombs", str(port), str(ca), stdout=subprocess.PIPE
+    )
+    output, _ = await child.communicate()
+    server.close()
+    return json.loads(output)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) == 3:
+        asyncio.run(called(int(sys.argv[1]), Path(sys.argv[2])))
+    else:
+        sys.exit(asyncio.run(main()))

@@ -1,0 +1,143 @@
+"""Headers by class: what a model may not set in any spelling, and how the credential's own stands on the wire."""
+
+from __future__ import annotations
+
+import pytest
+
+from ferryman.domain.credential import AuthType
+from ferryman.domain.http import Method
+from ferryman.domain.refusal import Refused
+from ferryman.egress.headers import CHARACTERS_MAX, COUNT_MAX, checked
+from ferryman.wiring import check
+from tests.egress.conftest import World, reply
+from tests.egress.plants import VALUES, credential, outbound, remit
+from tests.figures import Tally
+
+HOST = "api.news.test"
+VALUE = VALUES["prefixed"]
+KEYS = [credential(VALUE, kind=AuthType.HEADER, auth_header_name="X-Cmc-Pro-Key")]
+
+
+def spelt(*names: str) -> list[dict[str, object]]:
+    """Each name in every spelling that a server may take for it."""
+    return [
+        {form: "1"}
+        for name in names
+        for form in dict.fromkeys(
+            (
+                name,
+                name.lower(),
+                name.upper(),
+                name.title(),
+                name.swapcase(),
+                name.replace("-", "_"),
+                name.lower().replace("-", "_"),
+            )
+        )
+    ]
+
+
+REFUSED: dict[str, list[dict[str, object]]] = {
+    "authorization": spelt("Authorization", "Proxy-Authorization", "X-Authorization", "X-Auth", "X-Auth-Token", "X-Api-Key", "X-ApiKey", "Api-Key", "apikey", "X-Access-Token", "X-Access-Key", "X-Amz-Security-Token", "X-Session-Id", "X-Csrf-Token", "X-Signature", "X-Secret", "X-Password", "X-JWT-Assertion", "X-Bearer", "WWW-Authenticate", "Cookie", "Set-Cookie", "X-Cookie"),
+    "the credential's own": spelt("X-Cmc-Pro-Key"),
+    "framing": spelt("Host", "Content-Length", "Transfer-Encoding", "Connection", "Keep-Alive", "Upgrade", "TE", "Trailer", "Expect", "HTTP2-Settings", "Proxy-Connection", "Content-Encoding", "Accept-Encoding", "Content-Range", "Range", "Content-MD5", "Date", "Max-Forwards"),
+    "route": spelt("Forwarded", "Via", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Forwarded", "X-Forward-For", "X-Real-IP", "X-Client-IP", "X-Host", "X-Original-URL", "X-Original-Host", "X-Rewrite-URL", "X-HTTP-Host-Override", "X-HTTP-Method-Override", "X-HTTP-Method", "X-Method-Override", "True-Client-IP", "CF-Connecting-IP", "X-Cluster-Client-IP", "X-ProxyUser-Ip", "X-Envoy-Original-Path", "X-Accel-Redirect", "X-Sendfile", "X-Url-Scheme", "X-Scheme", "X-Backend-Host", "X-Remote-Addr", "X-Remote-User", "X-Originating-IP", "X-Wap-Profile", "Alt-Used"),
+    "cloud": spelt("Metadata-Flavor", "X-Goog-User-Project", "X-Goog-Iam-Authority-Selector", "X-Google-Metadata-Request", "X-Serverless-Authorization", "X-CloudTasks-QueueName", "X-CloudTasks-TaskName", "X-AppEngine-Inbound-Appid", "X-Cloud-Trace-Context", "X-aws-ec2-metadata-token", "Metadata"),
+    "identity": spelt("Origin", "Referer", "User-Agent", "From", "Sec-Fetch-Site", "Sec-WebSocket-Key", "X-User", "X-User-Id", "X-Username", "X-User-Email", "X-Client-Cert", "X-SSL-Client-Cert", "DNT"),
+    "names that are no token": [{name: "1"} for name in ("", " ", "accept ", " accept", "accept:", "acc ept", "accept\t", "accept\r\nx", "accept\n", "acc\x00ept", "x-é", "аccept", "ａccept", "x-\u200ba", ":authority", ":path", "x-a,b", "x-a;b", "(x)", "x@y", 'x"y', "x/y", "[x]", "{x}", "x=y", "x-" + "a" * 63, "X-", "x-_", "\ud800")],
+    "values that are none": [{"accept": value} for value in ("", " ", " a", "a ", "\ta", "a\t", "a\r\nb: c", "a\nb", "a\rb", "a\x00", "a\x0bb", "\x7f", "é", "\u200b", "a\u2028b", "\ud800", 1, 1.5, True, None, ["a"], {"a": 1})],
+    "another content type": [{"content-type": value} for value in ("text/plain", "text/html", "multipart/form-data", "application/x-www-form-urlencoded", "application/json, text/html", "application/jsonx", "application/json; charset=utf-7", "application/json;charset=utf-16", "application/ld+json", "*/*", "json")],
+    "two spellings": [{"accept": "a", "Accept": "b"}, {"X-A-B": "1", "x_a_b": "2"}, {"x-a-b": "1", "x-a_b": "2"}, {"Prefer": "a", "PREFER": "a"}],
+    "too many or too long": [{f"x-{n}": "1" for n in range(COUNT_MAX + 1)}, {"x-a": "a" * CHARACTERS_MAX}, {f"x-{n}": "a" * 400 for n in range(11)}, {f"x-{n}": "1" for n in range(5_000)}],
+}  # fmt: skip
+ALLOWED: list[dict[str, object]] = [
+    *({name: "a"} for name in ("Accept", "accept", "ACCEPT-LANGUAGE", "If-None-Match", "If-Modified-Since", "Prefer", "x-custom", "X-Request-Id")),
+    *({name: "a"} for name in ("X-Api-Version", "x-ms-version", "X-Trace-Id", "x-client-version", "x-locale", "X-GitHub-Api-Version", "x_custom")),
+    *({"content-type": value} for value in ("application/json", "Application/JSON", "application/json; charset=utf-8", 'application/json;charset="UTF-8"')),
+    *({"accept": value} for value in ("*/*", "application/json, text/html;q=0.9", 'a="b"', "~", "a  b", "!")),
+    {f"x-{n}": "a" for n in range(COUNT_MAX)},
+    {},
+]  # fmt: skip
+
+
+async def said(headers: dict[str, object]) -> str | None:
+    """The reason that `check` gives, once the gate's own station was seen to agree."""
+    key = {"name": "K", "value": VALUE, "auth_type": "header", "auth_header_name": "X-Cmc-Pro-Key", "hosts": [HOST]}
+    arguments = {"method": "GET", "url": f"https://{HOST}/", "credential": "K", "headers": headers}
+    line = {
+        "tool": "api_call",
+        "task": {"allow_domains": [HOST]},
+        "credentials": [key],
+        "arguments": arguments,
+        "dns": {HOST: ["8.8.8.8"]},
+    }
+    answer = await check.call(line)
+    try:
+        checked(headers, KEYS)
+        refused = None
+    except Refused as found:
+        refused = found.refusal.reason
+    return answer["reason"] if answer["reason"] == refused else f"{answer['reason']} and {refused}"
+
+
+@pytest.mark.parametrize("klass", REFUSED)
+async def test_a_header_that_is_not_the_model_s_to_set_is_refused(klass: str, tally: Tally) -> None:
+    missed = []
+    for headers in REFUSED[klass]:
+        reason = await said(headers)
+        tally("headers refused", klass, reason == "header_forbidden")
+        if reason != "header_forbidden":
+            missed.append((str(headers)[:80], reason))
+    assert missed == []
+
+
+async def test_a_header_of_the_list_is_allowed(tally: Tally) -> None:
+    for headers in ALLOWED:
+        reason = await said(headers)
+        tally("headers allowed", "the list and the API's own", reason is None)
+        assert reason is None, headers
+
+
+@pytest.mark.parametrize(
+    ("kind", "fields", "line"),
+    [
+        (AuthType.BEARER, {}, b"authorization: Bearer %s"),
+        (AuthType.HEADER, {"auth_header_name": "X-CMC_PRO_API_KEY"}, b"x-cmc_pro_api_key: %s"),
+        (AuthType.HEADER, {"auth_header_name": "Authorization"}, b"authorization: %s"),
+        (AuthType.QUERY_PARAM, {"auth_param_name": "appid"}, b"POST /v1?q=1&appid=%s HTTP/1.1"),
+    ],
+    ids=["bearer", "header", "authorization", "parameter"],
+)
+async def test_the_credential_stands_once_on_the_wire_and_nothing_beside_it(
+    kind: AuthType, fields: dict[str, str], line: bytes, world: World, tally: Tally
+) -> None:
+    keys = {"NEWS_KEY": credential(VALUE, kind=kind, **fields)}
+    headers = {"X-Custom": "a", "ACCEPT": "text/plain", "content-TYPE": "application/json", "X_Trace": "t"}
+    request = outbound(url=f"https://{HOST}/v1?q=1", method=Method.POST, headers=headers, body={"a": 1})
+    async with world.serve(HOST, reply()):
+        await world.gate().send(request, remit=remit(), credentials=keys)
+    ((_, raw),) = world.requests
+    lines = raw.partition(b"\r\n\r\n")[0].split(b"\r\n")
+    names = [each.partition(b":")[0].lower().replace(b"_", b"-") for each in lines[1:]]
+    own = {
+        b"host",
+        b"x-custom",
+        b"accept",
+        b"content-type",
+        b"x-trace",
+        b"accept-encoding",
+        b"user-agent",
+        b"content-length",
+        b"connection",
+    }
+    injected = set() if kind is AuthType.QUERY_PARAM else {line.partition(b":")[0].replace(b"_", b"-")}
+    passed = (
+        lines.count(line % VALUE.encode()) == 1
+        and raw.count(VALUE.encode()) == 1
+        and sorted(names) == sorted(own | injected)
+        and b"accept: text/plain" in lines
+        and b"connection: close" in lines
+        and b"accept-encoding: gzip" in lines
+    )
+    tally("headers on the wire", "the credential last and alone", passed)
+    assert passed, raw

@@ -1,0 +1,105 @@
+"""Hostile upstreams, over real TLS: each gets one request, and the model reads one bounded result or one of our sentences."""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+import tracemalloc
+from ipaddress import ip_address
+
+import pytest
+
+from ferryman.domain.call import ToolCallResult
+from ferryman.domain.plan import PRO
+from ferryman.egress.sanitize import CHARACTERS_MAX
+from tests.egress.conftest import Answer, World, settled
+from tests.egress.plants import VALUES, credential, outbound, remit
+from tests.egress.upstreams import DRIPS, FRAMED, LATE, UPSTREAMS
+from tests.figures import Tally
+
+KEYS = {f"KEY_{number}": credential(value, f"KEY_{number}") for number, value in enumerate(VALUES.values())}
+CASES = [(klass, name) for klass, answers in UPSTREAMS.items() for name in answers]
+LIMIT_BYTES = 2 * PRO.response_bytes + 8_000_000
+LENGTH_MAX = CHARACTERS_MAX + 100
+
+
+async def sent(world: World, answer: Answer, *, within_s: float = 60, **fields: object) -> ToolCallResult:
+    async with world.serve("api.news.test", answer):
+        request = outbound(credential="KEY_0", **fields)
+        return await world.gate(within_s=within_s).send(request, remit=remit(), credentials=KEYS)
+
+
+def sound(world: World, result: ToolCallResult) -> bool:
+    """One request, no fault of ours, a result of a bounded length that is not called blocked."""
+    return (
+        len(world.requests) == 1
+        and not result.blocked
+        and len(result.content) < LENGTH_MAX
+        and world.log.lines[-1][1]["fault"] is None
+    )
+
+
+@pytest.mark.parametrize(("klass", "name"), CASES)
+async def test_whatever_an_upstream_does_is_one_bounded_result(klass: str, name: str, world: World, tally: Tally) -> None:
+    answer, begins = UPSTREAMS[klass][name]
+    result = await sent(world, answer)
+    passed = sound(world, result) and result.content.startswith(begins or ("Error: request failed: ", "<tool_response "))
+    passed = passed and "evil" not in result.content and "surprise" not in result.content
+    tally("upstreams", klass, passed)
+    assert passed, result.content[:200]
+
+
+@pytest.mark.parametrize("name", DRIPS)
+async def test_a_drip_ends_by_the_deadline(name: str, world: World, tally: Tally) -> None:
+    result = await sent(world, DRIPS[name], within_s=1)
+    passed = sound(world, result) and result.content == f"{LATE} (1s)"
+    tally("upstreams", "drips", passed)
+    assert passed, result.content[:200]
+
+
+async def test_an_upstream_that_reads_nothing_ends_by_the_deadline(world: World, tally: Tally) -> None:
+    gone, over = asyncio.Event(), asyncio.Event()
+
+    async def deaf(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.transport.pause_reading()  # type: ignore[attr-defined]  # a socket's transport
+        await gone.wait()
+        writer.transport.abort()
+        over.set()
+
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(world.authority.issue("api.news.test"))
+    server = await asyncio.start_server(deaf, "127.0.0.1", 0, ssl=context, limit=1_024)
+    world.dialer.ports[ip_address("25.0.0.9")] = server.sockets[0].getsockname()[1]
+    request = outbound(credential="KEY_0", body={"a": "x " * 400_000})
+    result = await world.gate(within_s=1).send(request, remit=remit(), credentials=KEYS)
+    gone.set()
+    server.close()
+    await over.wait()
+    await settled()
+    tally("upstreams", "drips", result.content.startswith(LATE))
+    assert (result.content, result.blocked) == (f"{LATE} (1s)", False)
+
+
+@pytest.mark.parametrize("name", [name for name, (_, begins) in UPSTREAMS["bombs"].items() if begins.startswith(FRAMED)])
+async def test_a_bomb_costs_no_more_than_twice_the_limit_and_eight_megabytes(name: str, world: World, tally: Tally) -> None:
+    await sent(world, UPSTREAMS["two answers"]["in one record"][0])
+    tracemalloc.start()
+    try:
+        await sent(world, UPSTREAMS["bombs"][name][0])
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    tally("upstreams", "memory of a bomb", peak <= LIMIT_BYTES)
+    assert peak <= LIMIT_BYTES
+
+
+async def test_a_poisoned_connection_is_nobody_s_next_one(world: World, tally: Tally) -> None:
+    async with world.serve("api.news.test", UPSTREAMS["two answers"]["in one record"][0]):
+        gate = world.gate()
+        one, two = outbound(credential="KEY_0"), outbound(credential="KEY_1")
+        calls = [gate.send(each, remit=remit(), credentials=KEYS) for each in (one, two, one, two)]
+        results = await asyncio.gather(*calls)
+        results += [await gate.send(each, remit=remit(), credentials=KEYS) for each in (one, two)]
+    passed = all(">true<" in each.content and "evil" not in each.content for each in results) and len(world.requests) == 6
+    tally("upstreams", "two answers", passed)
+    assert passed

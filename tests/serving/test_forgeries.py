@@ -1,0 +1,116 @@
+"""Forged tokens at every function that is not open: refused, and nothing read, written or sent."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import httpx
+import pytest
+from functions_framework import aio
+
+from emulator.clock import Clock
+from emulator.identity import Tokens
+from ferryman.gcp.identity import TokenCallers
+from ferryman.serving import orchestrator, tool, trigger
+from ferryman.settings import Settings
+from tests.figures import Tally
+from tests.gcp.forged import AUDIENCE, CALLER, claims, forgeries, signed
+
+EVENT = {
+    "ce-id": "1",
+    "ce-source": "//firestore.googleapis.com/projects/p/databases/(default)",
+    "ce-type": "google.cloud.firestore.document.v1.created",
+    "ce-specversion": "1.0",
+    "ce-document": "executions/exec_1",
+}
+CALL = {"execution": "exec_1", "call": 0, "epoch": 1}
+TOOL: Callable[[str], Any] = lambda name: lambda build: tool.serve(name, build)  # noqa: E731 - one for each tool
+KINDS: dict[str, tuple[Any, str, dict[str, str], dict[str, Any]]] = {
+    "orchestrator": (orchestrator.serve, "/", {}, {"execution": "exec_1", "slice": 0}),
+    "on_execution": (trigger.serve, "/", EVENT, {}),
+    **{name: (TOOL(name), "/", {}, CALL) for name in ("api_call", "http_get", "http_post", "webhook")},
+    "scan": (TOOL("api_call"), "/scan", {}, {"execution": "exec_1", "epoch": 1, "content": []}),
+}
+
+
+class Certificates:
+    """A wire to the certificates of one key pair."""
+
+    def __init__(self, certs: dict[str, str]) -> None:
+        self._certs = certs
+
+    def client(self) -> httpx.AsyncClient:
+        return httpx.AsyncClient(transport=httpx.MockTransport(lambda _: httpx.Response(200, json=self._certs)))
+
+
+class House:
+    """A function's house whose every room counts that it was entered, and is on fire."""
+
+    def __init__(self, tokens: Tokens) -> None:
+        self.callers = TokenCallers(Certificates(tokens.certs()), Settings())  # type: ignore[arg-type]  # a wire by its shape
+        self.entered: list[str] = []
+
+    def __getattr__(self, room: str) -> Any:
+        self.entered.append(room)
+        raise RuntimeError(f"{room} was entered")
+
+
+@pytest.fixture(scope="module")
+def ours(tmp_path_factory: pytest.TempPathFactory) -> Tokens:
+    return Tokens(path=tmp_path_factory.mktemp("ours"), clock=Clock())
+
+
+@pytest.fixture(scope="module")
+def forged(ours: Tokens, tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, str | None]]:
+    return forgeries(ours, Tokens(path=tmp_path_factory.mktemp("theirs"), clock=Clock()))
+
+
+@pytest.fixture(params=KINDS)
+def function(request: pytest.FixtureRequest, ours: Tokens, monkeypatch: pytest.MonkeyPatch) -> tuple[str, House, Any]:
+    monkeypatch.setenv("FERRYMAN_CALLERS", json.dumps([CALLER]))
+    monkeypatch.setenv("FERRYMAN_FUNCTION", request.param)
+    monkeypatch.setenv("FERRYMAN_FUNCTION_URLS", json.dumps({request.param: AUDIENCE}))
+    house = House(ours)
+    return request.param, house, aio._create_asgi_app_with_function(KINDS[request.param][0](lambda _: house), "http", False)
+
+
+async def asked(kind: str, app: Any, authorization: str | None) -> int:
+    _, path, headers, body = KINDS[kind]
+    sent = {**headers, **({} if authorization is None else {"authorization": authorization})}
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://f.test") as client:
+        raw = [(name.encode(), value.encode("latin-1")) for name, value in sent.items()]
+        return (await client.post(path, json=body, headers=raw)).status_code
+
+
+async def test_the_right_account_s_token_is_let_in(function: tuple[str, House, Any], ours: Tokens) -> None:
+    kind, house, app = function
+    assert await asked(kind, app, f"Bearer {signed(ours, claims())}") == 500
+    assert house.entered
+
+
+async def test_a_forged_token_is_refused_and_has_no_effect(
+    function: tuple[str, House, Any], forged: dict[str, dict[str, str | None]], tally: Tally
+) -> None:
+    kind, house, app = function
+    missed = []
+    for klass, tokens in forged.items():
+        for name, authorization in tokens.items():
+            status = await asked(kind, app, authorization)
+            passed = status in (401, 403) and house.entered == []
+            tally("forged tokens", klass, passed)
+            if not passed:
+                missed.append((klass, name, status, tuple(house.entered)))
+                house.entered.clear()
+    assert missed == []
+
+
+async def test_a_function_that_does_not_know_its_own_address_believes_nobody(
+    function: tuple[str, House, Any], ours: Tokens, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kind, house, _ = function
+    monkeypatch.setenv("FERRYMAN_FUNCTION_URLS", "{}")
+    app = aio._create_asgi_app_with_function(KINDS[kind][0](lambda _: house), "http", False)
+    assert await asked(kind, app, f"Bearer {signed(ours, claims(aud=''))}") == 401
+    assert house.entered == []
