@@ -159,7 +159,8 @@ async def test_all_ports_share_one_state(cloud: Cloud) -> None:
 
 def test_the_matrix_is_printed_as_a_table() -> None:
     printed = CliRunner().invoke(main, []).output.splitlines()
-    assert re.split(r" {2,}", printed[0]) == ["function", "firestore", f"secret {SECRET}", f"queue {QUEUE}"]
+    columns = [f"secret {RECEIPTS}", f"secret {SECRET}", f"queue {QUEUE}"]
+    assert re.split(r" {2,}", printed[0]) == ["function", "firestore", *columns]
     assert [re.split(r" {2,}", line) for line in printed] == matrix(ROWS)
 
 
