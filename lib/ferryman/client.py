@@ -101,6 +101,14 @@ class Client:
         """The execution's calls, with their results in full."""
         return list((await self._ask("GET", f"/v1/executions/{_part(execution)}/calls"))["calls"])
 
+    async def receipts(self, execution: str) -> Json:
+        """The execution's receipts and the public keys, as one document that can be verified."""
+        return await self._ask("GET", f"/v1/executions/{_part(execution)}/receipts")
+
+    async def receipt_keys(self) -> Json:
+        """The public keys of receipts, by version, in hex."""
+        return dict((await self._ask("GET", "/v1/receipt-keys"))["keys"])
+
     async def cancel(self, execution: str) -> Json:
         return await self._ask("POST", f"/v1/executions/{_part(execution)}/cancel")
 

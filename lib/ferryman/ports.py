@@ -17,6 +17,7 @@ from ferryman.domain.message import Block, Prompt, Reply
 from ferryman.domain.owner import Owner
 from ferryman.domain.purse import Insufficient as Insufficient
 from ferryman.domain.purse import Purse
+from ferryman.domain.receipt import Receipt
 from ferryman.domain.remit import Remit
 from ferryman.domain.stale import Stale as Stale
 from ferryman.domain.task import Task
@@ -95,11 +96,12 @@ class Credentials(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Turn:
-    """One turn's commit: the step, its tickets, and what it moves in the ledger."""
+    """One turn's commit: the step, its tickets, what it moves in the ledger, and its receipts."""
 
     step: Step
     tickets: tuple[Ticket, ...]
     entry: Entry | None = None
+    receipts: tuple[Receipt, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,6 +112,7 @@ class Ending:
     output: str | None = field(default=None, repr=False)
     error: str | None = None
     entry: Entry | None = None
+    receipts: tuple[Receipt, ...] = ()
 
 
 class Executions(Protocol):
@@ -124,7 +127,7 @@ class Executions(Protocol):
     counters, renews the lease and answers the execution with that lease. `settle` answers the result that holds: the given one,
     or the one that was there before. `give_up` ends the lease for whoever comes next, and stores `asked` and `credits_held`;
     `hand_over` does so for the next slice, whose number it answers. `finish` ends the execution and gives the rest of the
-    reservation back.
+    reservation back. `open`, `commit` and `finish` store their receipts with the execution's new head of the chain.
     """
 
     async def create(self, execution: Execution) -> None: ...
@@ -139,7 +142,9 @@ class Executions(Protocol):
         now: datetime,
         lease: timedelta,
     ) -> tuple[Execution, bool]: ...
-    async def open(self, execution: Execution, opening: Opening, *, entry: Entry, now: datetime) -> None: ...
+    async def open(
+        self, execution: Execution, opening: Opening, *, entry: Entry, receipts: tuple[Receipt, ...] = (), now: datetime
+    ) -> None: ...
     async def ask(self, execution: Execution, *, now: datetime, lease: timedelta) -> Execution: ...
     async def commit(self, execution: Execution, turn: Turn, *, now: datetime, lease: timedelta) -> Execution: ...
     async def renew(self, execution: Execution, *, now: datetime, lease: timedelta) -> Execution: ...
@@ -153,6 +158,7 @@ class Executions(Protocol):
     async def opening(self, execution: str) -> Opening | None: ...
     async def steps(self, execution: str, *, after: int = 0) -> Sequence[Step]: ...
     async def tickets(self, execution: str, *, first: int = 0) -> Sequence[Ticket]: ...
+    async def receipts(self, execution: str) -> Sequence[Receipt]: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -216,9 +222,23 @@ class Ledger(Protocol):
 
 
 class Keys(Protocol):
-    """The private halves of the sealing key pair, by version number. Raises `Unavailable` or `KeyError`."""
+    """The private halves of one key pair, by version number. Raises `Unavailable` or `KeyError`."""
 
     async def private(self, version: int) -> bytes: ...
+
+
+class Signer(Protocol):
+    """One version of the key that receipts are signed with."""
+
+    @property
+    def version(self) -> int: ...
+    def sign(self, message: bytes) -> bytes: ...
+
+
+class Signing(Protocol):
+    """The key that receipts are signed with, as it is now. Raises `Unavailable`."""
+
+    async def key(self) -> Signer: ...
 
 
 class Queue(Protocol):

@@ -43,6 +43,8 @@ class Settings:
     callers: tuple[str, ...] = ()
     sealing_key_secret: str = "ferryman-sealing-key"  # noqa: S105 - the name of a secret, not one
     sealing_public_key: str = field(default="", repr=False)
+    receipt_key_secret: str = "ferryman-receipt-key"  # noqa: S105 - the name of a secret, not one
+    receipt_public_keys: Mapping[str, str] = field(default_factory=dict)
     anthropic_api_key: str | None = field(default=None, repr=False)
     anthropic_base_url: str | None = None
     scripted_model_url: str | None = None
@@ -93,6 +95,8 @@ def read(environment: Mapping[str, str] = os.environ) -> Settings:
         callers=tuple(_json(environment, "FERRYMAN_CALLERS", [])),
         sealing_key_secret=get("FERRYMAN_SEALING_KEY_SECRET", "ferryman-sealing-key"),
         sealing_public_key=get("FERRYMAN_SEALING_PUBLIC_KEY", ""),
+        receipt_key_secret=get("FERRYMAN_RECEIPT_KEY_SECRET", "ferryman-receipt-key"),
+        receipt_public_keys=_json(environment, "FERRYMAN_RECEIPT_PUBLIC_KEYS", {}),
         anthropic_api_key=get("ANTHROPIC_API_KEY"),
         anthropic_base_url=get("ANTHROPIC_BASE_URL"),
         scripted_model_url=get("FERRYMAN_SCRIPTED_MODEL_URL"),

@@ -14,11 +14,12 @@ from ferryman.domain import ledger
 from ferryman.domain.call import TicketState
 from ferryman.domain.execution import Execution, Lease, Status
 from ferryman.domain.purse import Purse
+from ferryman.domain.receipt import Head, Kind
 from ferryman.domain.remit import Remit
 from ferryman.ports import Ending, Halted, Insufficient, Stale
 
 from .conftest import Doors
-from .values import ENTRY, EXECUTION, LATER, LEASE, NOW, OPENING, OWNER, REMIT, RESULT, TASK, TOO_LATE, counted, turn
+from .values import ENTRY, EXECUTION, LATER, LEASE, NOW, OPENING, OWNER, REMIT, RESULT, TASK, TOO_LATE, counted, receipts, turn
 
 DONE = Ending(status=Status.COMPLETED, output="done")
 
@@ -311,3 +312,33 @@ async def test_of_many_who_claim_at_once_one_gets_it(doors: Doors) -> None:
 async def test_what_is_reserved_at_once_is_all_counted(doors: Doors) -> None:
     await asyncio.gather(*(start(doors, f"exec_{number}") for number in range(6)))
     assert (await doors.ledger.purse("owner:ann")).credits_reserved == 600
+
+
+async def test_receipts_stand_with_the_commits_that_made_them_and_come_back_in_order(doors: Doors) -> None:
+    await doors.owners.put(OWNER)
+    await doors.tasks.create(TASK)
+    execution = replace(await claimed(doors), remit=REMIT, events=1)
+    first, head = receipts(Head(), Kind.OPENED)
+    await doors.executions.open(replace(execution, receipts=head), OPENING, entry=ENTRY, receipts=first, now=NOW)
+    assert (await stored(doors)).receipts == head
+    second, head = receipts(head, *[Kind.PLANNED] * 11)
+    held = replace(execution, receipts=head, credits_reserved=Decimal(100))
+    held = await doors.executions.commit(held, replace(turn(), receipts=second), now=NOW, lease=LEASE)
+    assert ((await stored(doors)).receipts, held.receipts) == (head, head)
+    third, head = receipts(head, Kind.SETTLED, Kind.CLOSED)
+    await doors.executions.finish(replace(held, receipts=head), replace(DONE, receipts=third), now=LATER)
+    assert (await stored(doors)).receipts == head
+    assert await doors.executions.receipts("exec_1") == [*first, *second, *third]
+    assert await doors.executions.receipts("exec_2") == []
+
+
+async def test_a_holder_whose_time_is_over_adds_no_receipts(doors: Doors) -> None:
+    execution = await opened(doors)
+    made, head = receipts(Head(), Kind.OPENED)
+    late = replace(execution, receipts=head)
+    with pytest.raises(Stale):
+        await doors.executions.commit(late, replace(turn(), receipts=made), now=TOO_LATE, lease=LEASE)
+    with pytest.raises(Stale):
+        await doors.executions.finish(late, replace(DONE, receipts=made), now=TOO_LATE)
+    assert await doors.executions.receipts("exec_1") == []
+    assert (await stored(doors)).receipts == Head()

@@ -14,6 +14,7 @@ from ferryman.domain.execution import Execution, Opening, Step
 from ferryman.domain.owner import Owner
 from ferryman.domain.plan import GURU
 from ferryman.domain.rate import ExecutionRateState
+from ferryman.domain.receipt import Fact, Head, Kind, Receipt, entered
 from ferryman.domain.remit import Remit
 from ferryman.domain.task import Task
 from ferryman.domain.usage import Usage
@@ -71,6 +72,12 @@ RESULT = ToolCallResult(
     response_size_bytes=3,
     latency_ms=1.25,
 )
+
+
+def receipts(head: Head, *kinds: Kind) -> tuple[tuple[Receipt, ...], Head]:
+    """Entries of `EXECUTION` chained on to `head`, and the head they lead to."""
+    facts = [Fact(kind, {"seq": seq, "output": None, "credits": "0.5"}) for seq, kind in enumerate(kinds)]
+    return entered(head, facts, execution="exec_1", at=NOW, key=1, sign=lambda found: found * 2)
 
 
 def summons(seq: int = 0, *, epoch: int = 1, execution: str = "exec_1", task: str = "task_1", owner: str = "ann") -> Summons:

@@ -36,6 +36,11 @@ def test_exactly_the_tools_unseal_and_exactly_those_may_read_the_key():
     assert {name for name, row in ROWS.items() if "ferryman-sealing-key" in row["secrets"]} == TOOL_NAMES
 
 
+def test_only_the_orchestrator_may_read_the_receipt_key_and_it_reads_no_other():
+    assert [name for name, row in ROWS.items() if "ferryman-receipt-key" in row["secrets"]] == ["orchestrator"]
+    assert ROWS["orchestrator"]["secrets"] == ["ferryman-receipt-key"]
+
+
 def test_every_function_has_an_identity_of_its_own():
     assert len({row["identity"] for row in ROWS.values()}) == len(ROWS)
 

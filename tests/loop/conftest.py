@@ -23,6 +23,7 @@ from ferryman.domain.usage import Usage
 from ferryman.local.clock import START, HandClock
 from ferryman.local.executions import MemoryExecutions
 from ferryman.local.halts import MemoryHalts
+from ferryman.local.keys import MemoryKeys
 from ferryman.local.log import KeptLog
 from ferryman.local.memory import Memory
 from ferryman.local.model import ScriptedModel
@@ -34,6 +35,7 @@ from ferryman.loop.house import House
 from ferryman.loop.run import deliver
 from ferryman.ports import Crossing, Summons
 from ferryman.tools.registry import ToolRegistry
+from ferryman.vault import sign
 from tests import planted
 from tests.needles.sink import keep
 
@@ -79,6 +81,7 @@ class Stage:
     model: ScriptedModel = field(default_factory=lambda: ScriptedModel([]))
     carried: list[Ticket] = field(default_factory=list)
     scanned: list[Sequence[Any]] = field(default_factory=list)
+    keys: MemoryKeys = field(default_factory=lambda: MemoryKeys({2: sign.generate()}))
     on_call: Callable[[Ticket], ToolCallResult | Exception] = field(
         default=lambda ticket: ToolCallResult(ticket.tool, f"answer {ticket.seq}", response_status=200)
     )
@@ -115,6 +118,7 @@ class Stage:
             model=self.model,
             scanner=self,
             registry=ToolRegistry(self._carry),
+            signing=sign.Signing(self.keys, {2: sign.public_of(self.keys.privates[2])}),
             clock=self.clock,
             tracer=self.log,
             seal=lambda execution, seq, arguments: b"sealed:" + arguments,

@@ -25,10 +25,11 @@ from ferryman.local.queue import MemoryQueue
 from ferryman.local.tasks import MemoryCredentials, MemoryTasks
 from ferryman.serving import api, keys
 from ferryman.tools.builtin import TOOLS
-from ferryman.vault import seal
+from ferryman.vault import seal, sign
 from ferryman.wiring.api import House
 
 PRIVATE = seal.generate()
+SIGNING = sign.generate()
 NAMES = {
     "hooks.example.com": ["93.184.216.34"],
     "inside.example.com": ["10.0.0.7"],
@@ -58,6 +59,7 @@ class Stage:
             queue=self.queue,
             sealer=seal.PublicKey(7, seal.public_of(PRIVATE)),
             info=seal.info_of,
+            receipt_keys={1: sign.public_of(SIGNING)},
             names=TableNames(NAMES),
             clock=self.clock,
             ids=CountingIds(),

@@ -13,6 +13,8 @@ COMMANDS = {
     "credential": ("credentials", "Store, list and delete a task's credentials."),
     "run": ("run", "Run a task and watch it."),
     "show": ("executions", "Show an execution, or list the latest."),
+    "receipts": ("receipts", "Fetch an execution's signed receipts, or the public keys."),
+    "verify": ("receipts", "Find out whether receipts are whole and genuine."),
     "cancel": ("executions", "Cancel an execution."),
     "ledger": ("tables", "A month's credits by task."),
     "halt": ("halts", "Stop everything of yours, also what is under way; --house: everybody's."),

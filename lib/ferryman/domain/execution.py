@@ -12,6 +12,7 @@ from typing import Any
 from ferryman.domain.call import ToolCallResult
 from ferryman.domain.message import Block
 from ferryman.domain.rate import ExecutionRateState
+from ferryman.domain.receipt import Head
 from ferryman.domain.remit import Remit
 from ferryman.domain.usage import Usage
 
@@ -48,7 +49,8 @@ class Execution:
 
     `events` counts the events numbered so far; `slice` is the queue delivery that may go on with it, and older ones may not.
     `credits_held` are set aside for what is under way and not in `credits_used` yet; `asked` counts the model calls that were
-    sent for a turn which is not committed yet. `trace` is what its spans go on with, as W3C's Trace Context writes it.
+    sent for a turn which is not committed yet. `trace` is what its spans go on with, as W3C's Trace Context writes it;
+    `receipts` is where its chain of receipts ends.
     """
 
     id: str
@@ -76,6 +78,7 @@ class Execution:
     rate: ExecutionRateState = field(default_factory=ExecutionRateState)
     events: int = 0
     trace: str = ""
+    receipts: Head = field(default_factory=Head)
 
     @property
     def epoch(self) -> int:

@@ -12,10 +12,12 @@ from ferryman.domain.call import Ticket, TicketState, ToolCallResult
 from ferryman.domain.execution import Execution, Lease, Opening, Status, Step
 from ferryman.domain.ledger import Entry
 from ferryman.domain.purse import Purse, of_owner, of_task
+from ferryman.domain.receipt import Receipt
 from ferryman.gcp import documents, places
 from ferryman.gcp.clients import Clients
 from ferryman.gcp.faults import translated
 from ferryman.gcp.halts import standing, switches, together
+from ferryman.gcp.receipts import Entered, enter
 from ferryman.ports import Ending, Halted, Stale, Turn
 
 if TYPE_CHECKING:
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
 UNREADABLE = "the execution document is not readable"
 
 HELD = ("lease", "asked", "credits_held")
-COUNTERS = ("iterations", "credits_used", "usage", "tool_calls", "tool_calls_total", "rate", "events", *HELD)
+COUNTERS = ("iterations", "credits_used", "usage", "tool_calls", "tool_calls_total", "rate", "events", "receipts", *HELD)
 """What a turn's commit brings up to date on the execution document; the cancel flag is never among it."""
 
 
@@ -88,7 +90,9 @@ class FirestoreExecutions:
 
         return await take(client.transaction())
 
-    async def open(self, execution: Execution, opening: Opening, *, entry: Entry, now: datetime) -> None:
+    async def open(
+        self, execution: Execution, opening: Opening, *, entry: Entry, receipts: tuple[Receipt, ...] = (), now: datetime
+    ) -> None:
         from google.cloud.firestore import async_transactional
 
         client = self._clients.firestore()
@@ -108,9 +112,9 @@ class FirestoreExecutions:
                 transaction.set(places.purse(client, purse.id), documents.write(purse))
             transaction.create(places.entry(client, entry.id), documents.write(entry))
             held = replace(execution, credits_reserved=reserve)
-            transaction.update(
-                places.execution(client, execution.id), documents.part(held, "remit", "credits_reserved", "events")
-            )
+            names = ("remit", "credits_reserved", "events", "receipts")
+            transaction.update(places.execution(client, execution.id), documents.part(held, *names))
+            enter(client, transaction, receipts)
             transaction.set(places.step(client, execution.id, 0), documents.write(opening))
 
         await store(client.transaction())
@@ -146,6 +150,7 @@ class FirestoreExecutions:
             transaction.create(places.step(client, execution.id, turn.step.number), documents.write(turn.step))
             if turn.entry is not None:
                 transaction.create(places.entry(client, turn.entry.id), documents.write(turn.entry))
+            enter(client, transaction, turn.receipts)
             for ticket in turn.tickets:
                 transaction.create(places.call(client, execution.id, ticket.seq), documents.write(ticket))
             return after
@@ -226,6 +231,7 @@ class FirestoreExecutions:
             )
             names = (*COUNTERS, "status", "output", "error", "completed_at")
             transaction.update(places.execution(client, execution.id), documents.part(ended, *names))
+            enter(client, transaction, ending.receipts)
 
         await store(client.transaction())
 
@@ -268,6 +274,11 @@ class FirestoreExecutions:
         collection = places.execution(self._clients.firestore(), execution).collection("calls")
         query = collection.where(filter=FieldFilter("seq", ">=", first)).order_by("seq")
         return [documents.read(Ticket, snapshot.to_dict()) async for snapshot in query.stream()]
+
+    async def receipts(self, execution: str) -> Sequence[Receipt]:
+        query = places.execution(self._clients.firestore(), execution).collection("receipts").order_by("first")
+        commits = [documents.read(Entered, snapshot.to_dict()) async for snapshot in query.stream()]
+        return [receipt for commit in commits for receipt in commit.entries]
 
 
 async def _read(transaction: AsyncTransaction, execution: str, client: AsyncClient) -> Execution:

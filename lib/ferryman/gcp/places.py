@@ -49,3 +49,8 @@ def step(client: AsyncClient, execution_id: str, number: int) -> AsyncDocumentRe
 def call(client: AsyncClient, execution_id: str, seq: int) -> AsyncDocumentReference:
     reference: AsyncDocumentReference = execution(client, execution_id).collection("calls").document(f"{seq:05d}")
     return reference
+
+
+def receipts(client: AsyncClient, execution_id: str, first: int) -> AsyncDocumentReference:
+    reference: AsyncDocumentReference = execution(client, execution_id).collection("receipts").document(f"{first:06d}")
+    return reference

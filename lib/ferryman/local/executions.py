@@ -11,6 +11,7 @@ from ferryman.domain.call import Ticket, TicketState, ToolCallResult
 from ferryman.domain.execution import Execution, Lease, Opening, Status, Step
 from ferryman.domain.ledger import Entry
 from ferryman.domain.purse import Purse, of_owner, of_task
+from ferryman.domain.receipt import Receipt
 from ferryman.local.halts import MemoryHalts
 from ferryman.local.memory import Memory
 from ferryman.ports import Ending, Halted, Stale, Turn
@@ -52,7 +53,9 @@ class MemoryExecutions:
                 self._tickets(execution)[ticket.seq] = replace(ticket, epoch=taken.epoch)
         return self._keep(taken), True
 
-    async def open(self, execution: Execution, opening: Opening, *, entry: Entry, now: datetime) -> None:
+    async def open(
+        self, execution: Execution, opening: Opening, *, entry: Entry, receipts: tuple[Receipt, ...] = (), now: datetime
+    ) -> None:
         current, _ = self._fenced(execution, now)
         remit = execution.remit
         if remit is None:
@@ -65,7 +68,8 @@ class MemoryExecutions:
         )
         self._memory.purses.update((purse.id, purse) for purse in purses)
         self._memory.entries[entry.id] = entry
-        self._keep(current, remit=remit, credits_reserved=reserve, events=execution.events)
+        self._sign(execution.id, receipts)
+        self._keep(current, remit=remit, credits_reserved=reserve, events=execution.events, receipts=execution.receipts)
         self._memory.openings[execution.id] = opening
 
     async def ask(self, execution: Execution, *, now: datetime, lease: timedelta) -> Execution:
@@ -82,6 +86,7 @@ class MemoryExecutions:
         steps, tickets = self._memory.steps.setdefault(execution.id, {}), self._tickets(execution.id)
         if turn.step.number in steps or any(ticket.seq in tickets for ticket in turn.tickets):
             raise ValueError("the turn is there already")
+        self._sign(execution.id, turn.receipts)
         steps[turn.step.number] = turn.step
         tickets.update((ticket.seq, ticket) for ticket in turn.tickets)
         after = replace(execution, lease=replace(held, expires_at=now + lease))
@@ -122,6 +127,7 @@ class MemoryExecutions:
 
     async def finish(self, execution: Execution, ending: Ending, *, now: datetime) -> None:
         current, _ = self._fenced(execution, now)
+        self._sign(execution.id, ending.receipts)
         if ending.entry is not None:
             self._memory.entries[ending.entry.id] = ending.entry
             for name in (of_owner(execution.owner), of_task(execution.task)):
@@ -151,6 +157,17 @@ class MemoryExecutions:
         tickets = self._memory.tickets.get(execution, {})
         return [tickets[seq] for seq in sorted(tickets) if seq >= first]
 
+    async def receipts(self, execution: str) -> Sequence[Receipt]:
+        kept = self._memory.receipts.get(execution, {})
+        return [each for first in sorted(kept) for each in kept[first]]
+
+    def _sign(self, execution: str, receipts: tuple[Receipt, ...]) -> None:
+        kept = self._memory.receipts.setdefault(execution, {})
+        if receipts and receipts[0].number in kept:
+            raise ValueError("the receipts are there already")
+        if receipts:
+            kept[receipts[0].number] = receipts
+
     def _tickets(self, execution: str) -> dict[int, Ticket]:
         return self._memory.tickets.setdefault(execution, {})
 
@@ -172,6 +189,7 @@ class MemoryExecutions:
             tool_calls_total=after.tool_calls_total,
             rate=after.rate,
             events=after.events,
+            receipts=after.receipts,
             lease=after.lease,
         )
 

@@ -10,6 +10,7 @@ from ferryman.domain.execution import Execution, Opening, Step
 from ferryman.domain.ledger import Entry
 from ferryman.domain.owner import Owner
 from ferryman.domain.purse import Purse
+from ferryman.domain.receipt import Receipt
 from ferryman.domain.task import Task
 
 
@@ -26,6 +27,7 @@ class Memory:
     openings: dict[str, Opening] = field(default_factory=dict)
     steps: dict[str, dict[int, Step]] = field(default_factory=dict)
     tickets: dict[str, dict[int, Ticket]] = field(default_factory=dict)
+    receipts: dict[str, dict[int, tuple[Receipt, ...]]] = field(default_factory=dict)
     purses: dict[str, Purse] = field(default_factory=dict)
     entries: dict[str, Entry] = field(default_factory=dict)
     halts: set[str | None] = field(default_factory=set)

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from ferryman.domain.execution import Execution, Status
 from ferryman.domain.message import text_of
-from ferryman.loop import calls, money
+from ferryman.loop import calls, money, receipts
 from ferryman.loop.house import House
 from ferryman.loop.journal import Run
 from ferryman.loop.later import Later
@@ -66,18 +66,20 @@ async def broken_off(house: House, run: Run | None, error: str) -> Ending:
 
 async def finish(house: House, execution: Execution, run: Run | None, ending: Ending) -> None:
     """Record the end, with everything paid for and the rest given back."""
+    signer = await house.signing.key()
     now = house.clock.now()
     final, entry = money.closed(execution, run, now)
-    ending = replace(ending, entry=entry)
+    closed, signed = receipts.closed(signer, run, final, ending, now)
     try:
-        await house.executions.finish(final, ending, now=now)
+        await house.executions.finish(closed, replace(ending, entry=entry, receipts=signed), now=now)
     except (Stale, Unavailable):
         raise
     except Exception as fault:  # noqa: BLE001 - what cannot be recorded whole is recorded in short, or it would come back for ever
         house.line("execution.unrecordable", execution=final.id, kind=type(fault).__name__, severity="ERROR")
         error = "the record of this execution outgrew its document"
-        short = Ending(status=Status.FAILED, error=error, entry=entry)
-        await house.executions.finish(replace(final, tool_calls=()), short, now=now)
+        ending = Ending(status=Status.FAILED, error=error)
+        closed, signed = receipts.closed(signer, run, replace(final, tool_calls=()), ending, now)
+        await house.executions.finish(closed, replace(ending, entry=entry, receipts=signed), now=now)
     house.line("execution.finished", execution=final.id, status=ending.status.value, credits=str(final.credits_used))
 
 

@@ -36,6 +36,7 @@ class House:
     model: ports.Model
     scanner: ports.Scanner
     registry: ports.Registry
+    signing: ports.Signing
     clock: ports.Clock
     tracer: ports.Tracer
     seal: Callable[[str, int, bytes], bytes]

@@ -21,8 +21,8 @@ class Run:
     """Where one execution stands while its holder runs it.
 
     `pending` are the last turn's tickets that have no counted result yet, in call order; `results` those that have.
-    `committed` are the credits used as of the last commit, `fees` those charged for calls since; `recent` is what the latest
-    calls asked for.
+    `committed` are the credits used as of the last commit, `fees` those charged for calls since, and `settled` those calls;
+    `recent` is what the latest calls asked for.
     """
 
     execution: Execution
@@ -33,12 +33,14 @@ class Run:
     last: Step | None = None
     pending: list[Ticket] = field(default_factory=list)
     results: list[tuple[Ticket, ToolCallResult]] = field(default_factory=list)
+    settled: list[tuple[Ticket, ToolCallResult]] = field(default_factory=list)
     next_call: int = 0
     recent: deque[str] = field(default_factory=lambda: deque(maxlen=RECENT_CALLS))
 
     def kept(self, execution: Execution) -> None:
         """Take in what a turn's commit left the execution at."""
         self.execution, self.committed, self.fees = execution, execution.credits_used, Decimal(0)
+        self.settled = []
 
     def said(self, step: Step, tickets: Sequence[Ticket]) -> None:
         """Take in a turn of the model."""
@@ -49,6 +51,7 @@ class Run:
     def counted(self, result: ToolCallResult) -> None:
         """Take in the result of the first pending ticket: bill it, and put it in the audit list."""
         self._replayed(result)
+        self.settled.append(self.results[-1])
         self.fees += result.fee
         execution = self.execution
         rows = execution.tool_calls

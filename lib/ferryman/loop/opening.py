@@ -11,6 +11,7 @@ from ferryman.domain.execution import Execution, Opening
 from ferryman.domain.integration import WEBHOOK
 from ferryman.domain.remit import Remit
 from ferryman.domain.task import Task
+from ferryman.loop import receipts
 from ferryman.loop.house import House
 from ferryman.loop.preamble import preamble
 from ferryman.ports import Insufficient
@@ -56,11 +57,14 @@ async def begin(house: House, execution: Execution) -> tuple[Execution, Opening]
         credits_per_month=task.max_credits_month,
     )
     opened = replace(execution, remit=remit, events=STARTED)
+    signer = await house.signing.key()
     now = house.clock.now()
     opening = await _opening(house, opened, task, remit, services=[each.label.service for each in sealed], now=now)
     reserve = opening.max_credits
+    opened, signed = receipts.opened(signer, opened, opening)
+    entry = ledger.reserved(opened, reserve, at=now)
     try:
-        await house.executions.open(opened, opening, entry=ledger.reserved(opened, reserve, at=now), now=now)
+        await house.executions.open(opened, opening, entry=entry, receipts=signed, now=now)
     except Insufficient as short:
         raise Unfit(str(short)) from None
     return replace(opened, credits_reserved=reserve), opening

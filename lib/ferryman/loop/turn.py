@@ -13,7 +13,7 @@ from ferryman.domain.event import numbers_of
 from ferryman.domain.execution import Step
 from ferryman.domain.message import Block, Prompt, Reply, calls_of
 from ferryman.halting import unless_halted
-from ferryman.loop import money, spans
+from ferryman.loop import money, receipts, spans
 from ferryman.loop.calls import Cancelled
 from ferryman.loop.house import House
 from ferryman.loop.journal import Run
@@ -39,6 +39,7 @@ async def take(house: House, run: Run) -> None:
     Raises `Exhausted`, `Cancelled`, `Unavailable`, `Rejected` or `Stale`, and then nothing is committed.
     """
     closing = run.execution.iterations >= run.opening.max_iterations
+    signer = await house.signing.key()  # first: a turn that was paid for and cannot be signed would be lost
     prompt, worst = _prompt(house, run, closing=closing)
     with spans.chat(house, run.execution, prompt) as span:
         reply = await _asked(house, run, prompt, worst)
@@ -82,7 +83,8 @@ async def take(house: House, run: Run) -> None:
         events=run.execution.events + numbers_of(step),
     )
     entry = ledger.spent(counted, number, tokens=paid, fees=run.fees, at=now)
-    turn = Turn(step=step, tickets=tuple(tickets), entry=entry)
+    counted, signed = receipts.turned(signer, run, counted, tickets, now)
+    turn = Turn(step=step, tickets=tuple(tickets), entry=entry, receipts=signed)
     run.kept(await house.executions.commit(counted, turn, now=now, lease=house.lease))
     run.said(step, tickets)
     house.line("turn", execution=run.execution.id, step=number, calls=len(tickets), stop_reason=reply.stop_reason)

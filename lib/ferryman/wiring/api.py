@@ -17,7 +17,10 @@ from ferryman.wiring import tables, traces
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class House:
-    """What the API is given. `info` is what a label binds at sealing; `models` are those that have a price."""
+    """What the API is given. `info` is what a label binds at sealing; `models` are those that have a price.
+
+    `receipt_keys` are the public halves of what receipts were ever signed with, by version.
+    """
 
     owners: ports.Owners
     tasks: ports.Tasks
@@ -28,6 +31,7 @@ class House:
     queue: ports.Queue
     sealer: ports.Sealer
     info: Callable[[Label], bytes]
+    receipt_keys: Mapping[int, bytes]
     names: ports.Names
     clock: ports.Clock
     ids: ports.Ids
@@ -50,7 +54,7 @@ def build(settings: Settings) -> House:
     from ferryman.gcp.queue import CloudTasksQueue
     from ferryman.gcp.tasks import FirestoreCredentials, FirestoreTasks
     from ferryman.tools.builtin import TOOLS
-    from ferryman.vault import seal
+    from ferryman.vault import seal, sign
 
     clients, tracer = Clients(settings), traces.of(settings)
     return House(
@@ -63,6 +67,7 @@ def build(settings: Settings) -> House:
         queue=CloudTasksQueue(clients, settings, tracer.traceparent),
         sealer=seal.PublicKey.parse(settings.sealing_public_key),
         info=seal.info_of,
+        receipt_keys=sign.public_keys(settings.receipt_public_keys),
         names=_names(settings),
         clock=SystemClock(),
         ids=RandomIds(),

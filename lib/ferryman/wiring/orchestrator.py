@@ -1,4 +1,6 @@
-"""The orchestrator's root: the loop on Google Cloud. No vault in here, and no way out but to the model and the tools."""
+"""The orchestrator's root: the loop on Google Cloud. No vault in here, and no way out but to the model and the tools.
+
+The one key it holds signs receipts: it opens nothing, and no upstream knows it."""
 
 from __future__ import annotations
 
@@ -16,6 +18,7 @@ from ferryman.gcp.identity import MetadataIdentity, TokenCallers
 from ferryman.gcp.owners import FirestoreOwners
 from ferryman.gcp.queue import CloudTasksQueue
 from ferryman.gcp.remote import RemoteTools
+from ferryman.gcp.signing import ReceiptKeys
 from ferryman.gcp.tasks import FirestoreCredentials, FirestoreTasks
 from ferryman.loop.house import House
 from ferryman.models.anthropic import AnthropicModel
@@ -23,6 +26,7 @@ from ferryman.ports import Crossing
 from ferryman.settings import Settings
 from ferryman.tools.registry import ToolRegistry
 from ferryman.vault.seal import PublicKey, call_info
+from ferryman.vault.sign import Signing, public_keys
 from ferryman.wiring import tables, traces
 
 
@@ -52,6 +56,7 @@ class Orchestrator:
             model=AnthropicModel(settings),
             scanner=remote,
             registry=ToolRegistry(handler),
+            signing=Signing(ReceiptKeys(clients, settings), public_keys(settings.receipt_public_keys)),
             clock=SystemClock(),
             tracer=tracer,
             seal=lambda execution, seq, arguments: public.seal(arguments, call_info(execution, seq)),

@@ -60,6 +60,10 @@ async def ticketed(clients: Clients) -> None:
     await FirestoreExecutions(clients).tickets("e")
 
 
+async def receipted(clients: Clients) -> None:
+    await FirestoreExecutions(clients).receipts("e")
+
+
 async def tasks_listed(clients: Clients) -> None:
     await FirestoreTasks(clients).list("ann")
 
@@ -81,6 +85,7 @@ QUERIES: dict[str, tuple[Callable[[Clients], Awaitable[None]], ...]] = {
     "FirestoreExecutions.claim": (claimed_again,),
     "FirestoreExecutions.steps": (stepped,),
     "FirestoreExecutions.tickets": (ticketed,),
+    "FirestoreExecutions.receipts": (receipted,),
     "FirestoreLedger.of_execution": (entries_of_an_execution,),
     "FirestoreLedger.of_owner": (entries_of_an_owner,),
     "FirestoreOwners.list": (owners_listed,),

@@ -9,7 +9,7 @@ from starlette.requests import Request
 
 from ferryman import settings
 from ferryman.gcp.log import JsonLog
-from ferryman.serving.api import credentials, executions, halt, ledger, tables, tasks
+from ferryman.serving.api import credentials, executions, halt, ledger, receipts, tables, tasks
 from ferryman.serving.api.description import describe
 from ferryman.serving.api.edge import Edge
 from ferryman.serving.api.faults import register
@@ -25,7 +25,7 @@ def create(house: House) -> FastAPI:
     """The API of `house`."""
     app = FastAPI(title="Ferryman", version=VERSION, description=ABOUT, docs_url=None, redoc_url=None, redirect_slashes=False)
     app.state.house = house
-    for each in (tasks, credentials, executions, halt, ledger, tables):
+    for each in (tasks, credentials, executions, halt, ledger, receipts, tables):
         app.include_router(each.router)
     register(app)
     app.add_middleware(Edge, tracer=house.tracer)

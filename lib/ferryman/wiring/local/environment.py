@@ -45,6 +45,7 @@ class Surroundings:
     project: str
     urls: Mapping[str, str]
     sealing_public_key: str
+    receipt_public_keys: Mapping[str, str]
     scripted_model_url: str
     hosts: Sequence[str] = ()
     caller: Mapping[str, str] = field(default_factory=dict, repr=False)
@@ -85,6 +86,7 @@ def of(row: Mapping[str, Any], around: Surroundings) -> dict[str, str]:
     callers = [account(name, around.project) for name in row["callers"] if name != "anyone"]
     env = {
         "FERRYMAN_SEALING_PUBLIC_KEY": around.sealing_public_key,
+        "FERRYMAN_RECEIPT_PUBLIC_KEYS": json.dumps(dict(around.receipt_public_keys)),
         "FERRYMAN_FUNCTION_URLS": json.dumps(dict(around.urls)),
         "FERRYMAN_CALLERS": json.dumps(callers),
         "FERRYMAN_LOCATION": LOCATION,

@@ -1,8 +1,8 @@
-"""Provisioning: the sealing key, the queue and the local owner, made through Google's own clients, kept if already there."""
+"""Provisioning: the keys, the queue and the local owner, made through Google's own clients, kept if already there."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from os import environ  # noqa: TID251 - Firestore's client learns of an emulator from a variable alone
@@ -11,7 +11,7 @@ from ferryman.domain.owner import Owner
 from ferryman.gcp.clients import Clients
 from ferryman.gcp.owners import FirestoreOwners
 from ferryman.settings import Settings
-from ferryman.vault import seal
+from ferryman.vault import seal, sign
 from ferryman.wiring.local.environment import LOCATION, QUEUE
 
 OWNER = "local"
@@ -36,20 +36,39 @@ def connect(env: Mapping[str, str]) -> Clients:
 
 async def sealing_key(clients: Clients, project: str, secret: str) -> str:
     """The public half of the sealing key as the functions take it, made at the first start and the same ever after."""
-    parent = f"projects/{project}"
+    newest = max(await _versions(clients, f"projects/{project}", secret, seal.generate), key=_number)
+    return seal.text_of(_number(newest), seal.public_of(await _private(clients, newest)))
+
+
+async def receipt_keys(clients: Clients, project: str, secret: str) -> dict[str, str]:
+    """The public halves of all receipt keys as the functions take them, the first of them made at the first start."""
+    versions = await _versions(clients, f"projects/{project}", secret, sign.generate)
+    return {str(_number(each)): sign.public_of(await _private(clients, each)).hex() for each in versions}
+
+
+async def _versions(clients: Clients, parent: str, secret: str, generate: Callable[[], bytes]) -> list[str]:
+    """The names of a secret's enabled versions; where there is no secret, it is made with a first one."""
     name = f"{parent}/secrets/{secret}"
     client = clients.secrets()
     known = [each.name async for each in await client.list_secrets(request={"parent": parent})]
     if name not in known:
         automatic: dict[str, object] = {"replication": {"automatic": {}}}
         await client.create_secret(request={"parent": parent, "secret_id": secret, "secret": automatic})
-    versions = [each.name async for each in await client.list_secret_versions(request={"parent": name})]
+    listed = await client.list_secret_versions(request={"parent": name})
+    versions = [each.name async for each in listed if each.state.name == "ENABLED"]
     if not versions:
-        added = await client.add_secret_version(request={"parent": name, "payload": {"data": seal.generate()}})
+        added = await client.add_secret_version(request={"parent": name, "payload": {"data": generate()}})
         versions = [added.name]
-    newest = max(int(version.rpartition("/")[2]) for version in versions)
-    answer = await client.access_secret_version(request={"name": f"{name}/versions/{newest}"})
-    return seal.text_of(newest, seal.public_of(answer.payload.data))
+    return versions
+
+
+async def _private(clients: Clients, version: str) -> bytes:
+    answer = await clients.secrets().access_secret_version(request={"name": version})
+    return answer.payload.data
+
+
+def _number(version: str) -> int:
+    return int(version.rpartition("/")[2])
 
 
 async def queue(clients: Clients, project: str) -> None:

@@ -130,9 +130,10 @@ async def _running(wanted: Wanted, tell: Tell) -> AsyncIterator[Stack]:
 
 
 async def _set_up(running: Stack, wanted: Wanted, tell: Tell) -> None:
-    tell("provisioning the sealing key, the queue and the owner")
-    public, _, _ = await asyncio.gather(
+    tell("provisioning the keys, the queue and the owner")
+    public, receipts, _, _ = await asyncio.gather(
         provision.sealing_key(running.clients, PROJECT, Settings().sealing_key_secret),
+        provision.receipt_keys(running.clients, PROJECT, Settings().receipt_key_secret),
         provision.queue(running.clients, PROJECT),
         provision.owner(running.clients, wanted.digest),
     )
@@ -147,6 +148,7 @@ async def _set_up(running: Stack, wanted: Wanted, tell: Tell) -> None:
         project=PROJECT,
         urls=running.functions,
         sealing_public_key=public,
+        receipt_public_keys=receipts,
         scripted_model_url=running.env["ANTHROPIC_BASE_URL"],
         hosts=tuple(wanted.hosts),
         caller=wanted.environment,

@@ -1,0 +1,28 @@
+"""Receipts in Firestore: a document for each commit, under its execution, named by the number of its first entry."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ferryman.domain.receipt import Receipt
+from ferryman.gcp import documents, places
+
+if TYPE_CHECKING:
+    from google.cloud.firestore import AsyncClient, AsyncTransaction
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entered:
+    """The entries of one commit in their order; `first` is the number of the first."""
+
+    first: int
+    entries: tuple[Receipt, ...]
+
+
+def enter(client: AsyncClient, transaction: AsyncTransaction, receipts: tuple[Receipt, ...]) -> None:
+    """Write the entries of a commit in its transaction, which fails when there are others in their place."""
+    if receipts:
+        first = receipts[0]
+        written = documents.write(Entered(first=first.number, entries=receipts))
+        transaction.create(places.receipts(client, first.execution, first.number), written)

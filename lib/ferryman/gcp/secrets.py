@@ -1,0 +1,35 @@
+"""Secrets in Secret Manager: the versions of one of them, each kept in memory for a while."""
+
+from __future__ import annotations
+
+import time
+
+from ferryman.gcp.clients import Clients
+from ferryman.ports import Unavailable
+from ferryman.settings import Settings
+
+
+class Versions:
+    """The versions of one secret, by number, never `latest`. Raises `Unavailable`, or KeyError for one that is not there."""
+
+    def __init__(self, clients: Clients, settings: Settings, secret: str) -> None:
+        self._clients = clients
+        self._name = f"projects/{settings.project}/secrets/{secret}/versions"
+        self._ttl_s = settings.keys_ttl_s
+        self._cache: dict[int, tuple[float, bytes]] = {}
+
+    async def private(self, version: int) -> bytes:
+        """The bytes of `version`."""
+        from google.api_core import exceptions
+
+        kept = self._cache.get(version)
+        if kept is not None and time.monotonic() - kept[0] < self._ttl_s:
+            return kept[1]
+        try:
+            answer = await self._clients.secrets().access_secret_version(name=f"{self._name}/{version}")
+        except (exceptions.NotFound, exceptions.FailedPrecondition) as error:
+            raise KeyError(version) from error
+        except exceptions.GoogleAPICallError as error:
+            raise Unavailable("Secret Manager did not answer") from error
+        self._cache[version] = (time.monotonic(), answer.payload.data)
+        return answer.payload.data

@@ -1,0 +1,14 @@
+"""The receipt keys in Secret Manager: what receipts are signed with. They open nothing."""
+
+from __future__ import annotations
+
+from ferryman.gcp.clients import Clients
+from ferryman.gcp.secrets import Versions
+from ferryman.settings import Settings
+
+
+class ReceiptKeys(Versions):
+    """`ports.Keys` of the receipt key."""
+
+    def __init__(self, clients: Clients, settings: Settings) -> None:
+        super().__init__(clients, settings, settings.receipt_key_secret)

@@ -1,0 +1,235 @@
+"""Receipts: one unbroken chain for each execution, whoever dies on the way and however often it is delivered."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
+from inspect import iscoroutinefunction
+from typing import Any
+
+import pytest
+
+from ferryman import verify_receipts as verifier
+from ferryman.domain.call import ToolCallResult
+from ferryman.domain.execution import Status
+from ferryman.domain.receipt import Head
+from ferryman.local.executions import MemoryExecutions
+from ferryman.local.model import ScriptedModel
+from ferryman.loop.run import deliver
+from ferryman.ports import Unavailable
+from ferryman.vault import sign
+from tests.loop.conftest import Stage, fetches, says
+
+
+async def document(stage: Stage) -> dict[str, Any]:
+    entries = [each.shown() for each in await MemoryExecutions(stage.memory).receipts("e")]
+    keys = {str(version): sign.public_of(private).hex() for version, private in stage.keys.privates.items()}
+    return {"format": verifier.FORMAT, "execution": "e", "entries": entries, "keys": keys}
+
+
+async def kinds(stage: Stage) -> list[str]:
+    return [entry["kind"] for entry in (await document(stage))["entries"]]
+
+
+async def record(stage: Stage) -> dict[str, Any]:
+    from ferryman.serving.api.shapes import execution
+
+    return execution.shown(stage.execution).model_dump(mode="json")
+
+
+async def calls(stage: Stage) -> list[dict[str, Any]]:
+    from ferryman.serving.api.shapes import call
+
+    return [call.shown(each).model_dump(mode="json") for each in await MemoryExecutions(stage.memory).tickets("e")]
+
+
+async def test_every_call_is_planned_with_its_turn_and_settled_with_the_next(stage):
+    await stage.run(fetches(2), fetches(1), says("done"))
+    found = await document(stage)
+    assert await kinds(stage) == ["opened", *["planned"] * 2, *["settled"] * 2, "planned", "settled", "closed"]
+    assert verifier.verify(found)[0] == verifier.WHOLE
+    assert sorted(stage.memory.receipts["e"]) == [0, 1, 3, 6, 7]  # a document for each commit, and no more
+    last = found["entries"][-1]
+    assert stage.execution.receipts == Head(count=last["count"], hash=last["hash"])
+    assert list(verifier.misfits(found, await record(stage))) == []
+    assert list(verifier.misfits(found, await calls(stage))) == []
+
+
+async def test_a_record_that_was_changed_does_not_fit(stage):
+    await stage.run(fetches(2), says("done"))
+    found = await document(stage)
+    for changed in (
+        {"arguments": {"url": "https://api.coingecko.com/other"}},
+        {"tool": "api_call"},
+        {"result": {**(await calls(stage))[1]["result"], "content": "answer 2"}},
+        {"seq": 5},
+    ):
+        told = await calls(stage)
+        told[1] |= changed
+        assert list(verifier.misfits(found, told))
+    for changed in ({"output": "no"}, {"status": "failed"}, {"credits_used": "0"}, {"execution_id": "f"}):
+        assert list(verifier.misfits(found, {**await record(stage), **changed}))
+
+
+async def test_what_came_of_a_call_is_told_in_a_word(stage):
+    results = [
+        ToolCallResult("http_get", "x", response_status=500),
+        ToolCallResult("http_get", "Error: request timed out (30s)"),
+        ToolCallResult("http_get", "Error: outcome unknown -- the request may have been carried out. It was not repeated."),
+    ]
+    stage.on_call = lambda ticket: results[ticket.seq]
+    await stage.run(says("", *[("http_get", {"n": n}) for n in range(3)], ("fly to the moon", {})), says("done"))
+    entries = (await document(stage))["entries"]
+    told = {each["seq"]: (each["tool"], each["outcome"]) for each in entries if each["kind"] == "settled"}
+    assert [told[seq] for seq in range(3)] == [("http_get", "answered"), ("http_get", "failed"), ("http_get", "in_doubt")]
+    assert told[3] == ("?", "refused:unknown_tool")
+
+
+async def test_an_entry_holds_no_word_of_what_was_said(stage):
+    stage.on_call = lambda ticket: ToolCallResult("api_call", "sesame", credential_used="MY_KEY", response_status=200)
+    stage.task(tools=("api_call",))
+    asked = {"url": "https://api.coingecko.com/path", "credential": "MY_KEY", "method": "GET"}
+    await stage.run(says("thinking", ("api_call", asked), ("ignore all rules", {})), says("sesame seeds"))
+    shown = str(await document(stage))
+    assert not [word for word in ("coingecko", "MY_KEY", "sesame", "thinking", "ignore", "report") if word in shown]
+
+
+async def test_an_execution_that_never_opened_has_one_entry(stage):
+    stage.task(enabled=False)
+    await stage.run(says("never"))
+    assert await kinds(stage) == ["closed"]
+    assert verifier.verify(await document(stage))[0] == verifier.WHOLE
+
+
+async def test_while_the_key_is_away_nothing_is_paid_for_and_nothing_is_lost(stage):
+    await stage.run(fetches(), Unavailable("busy"))
+    stage.keys.away = True
+    asked = len(stage.model.prompts)
+    assert not await stage.run()
+    assert len(stage.model.prompts) == asked
+    assert stage.execution.status is Status.RUNNING
+    stage.keys.away = False
+    stage.clock.turn(121)
+    assert await stage.run(says("done"))
+    assert verifier.verify(await document(stage))[0] == verifier.WHOLE
+
+
+async def test_a_key_whose_public_half_is_another_signs_nothing(stage):
+    signing = sign.Signing(stage.keys, {2: sign.public_of(sign.generate())})
+    with pytest.raises(Unavailable):
+        await signing.key()
+
+
+async def test_a_holder_whose_lease_has_passed_adds_no_entry(stage):
+    house = replace(stage.house(), model=Taking(stage, ScriptedModel([fetches(), says("done")])))
+    assert not await deliver(house, "e", slice=0, holder="slow")
+    assert verifier.verify(await document(stage))[0] == verifier.WHOLE
+    assert (await kinds(stage)).count("opened") == 1
+
+
+@dataclass
+class Taking:
+    """A model during whose first answer the lease runs out and another delivery carries the execution to its end."""
+
+    stage: Stage
+    model: ScriptedModel
+    taken: bool = False
+
+    async def reply(self, prompt: Any) -> Any:
+        if not self.taken:
+            self.taken = True
+            self.stage.clock.turn(121)
+            other = replace(self.stage.house(), model=ScriptedModel([fetches(2), says("other")]))
+            assert await deliver(other, "e", slice=0, holder="other")
+        return await self.model.reply(prompt)
+
+
+async def test_of_many_deliveries_at_once_one_writes_the_chain(stage):
+    stage.model = ScriptedModel([fetches(2), says("done")])
+    house = stage.house()
+    await asyncio.gather(*(deliver(house, "e", slice=0, holder=f"h{number}") for number in range(8)))
+    assert verifier.verify(await document(stage))[0] == verifier.WHOLE
+
+
+class Killed(BaseException):
+    """The process is gone."""
+
+
+@dataclass
+class Crossings:
+    """Counts every call of a port, and kills the process at one of them, before or after it was carried out."""
+
+    at: int = -1
+    after: bool = False
+    passed: int = 0
+
+    def around(self, port: Any) -> Any:
+        crossings = self
+
+        class Port:
+            def __getattr__(self, name: str) -> Any:
+                member = getattr(port, name)
+                return crossings.counted(member) if iscoroutinefunction(member) else member
+
+        return Port()
+
+    def counted(self, method: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
+        async def crossing(*given: Any, **named: Any) -> Any:
+            here, self.passed = self.passed, self.passed + 1
+            if here == self.at and not self.after:
+                raise Killed
+            answer = await method(*given, **named)
+            if here == self.at:
+                raise Killed
+            return answer
+
+        return crossing
+
+
+PORTS = ("owners", "tasks", "credentials", "executions", "halts", "queue", "model", "scanner", "registry", "signing")
+
+
+async def lives(crossings: Crossings) -> tuple[Stage, int]:
+    """A stage whose execution was delivered until it ended, and how often the process died."""
+    stage, died = Stage(), 0
+    stage.model = Replaying([fetches(2), says("", ("api_call", {}), ("no such tool", {})), says("done")], stage)
+    for _ in range(10):
+        house = stage.house()
+        house = replace(house, **{name: crossings.around(getattr(house, name)) for name in PORTS})
+        try:
+            await deliver(house, "e", slice=stage.execution.slice, holder=f"h{died}")
+        except Killed:
+            died += 1
+        if stage.execution.status.terminal:
+            break
+        stage.clock.turn(121)
+    return stage, died
+
+
+class Replaying(ScriptedModel):
+    """Answers by how many turns the journal has, so that a turn that was lost is answered again."""
+
+    def __init__(self, replies: list[Any], stage: Stage) -> None:
+        super().__init__([])
+        self.replies, self.stage = replies, stage
+
+    async def reply(self, prompt: Any) -> Any:
+        return self.replies[len(self.stage.memory.steps.get("e", {}))]
+
+
+async def test_a_process_that_dies_at_any_crossing_leaves_one_unbroken_chain():
+    undisturbed = Crossings()
+    stage, _ = await lives(undisturbed)
+    expected = await kinds(stage)
+    assert undisturbed.passed > 25
+    for at in range(undisturbed.passed):
+        for after in (False, True):
+            stage, died = await lives(Crossings(at=at, after=after))
+            found = await document(stage)
+            assert died == 1
+            assert stage.execution.status is Status.COMPLETED, (at, after)
+            assert verifier.verify(found)[0] == verifier.WHOLE, (at, after)
+            assert [entry["kind"] for entry in found["entries"]] == expected, (at, after)
+            assert list(verifier.misfits(found, await calls(stage))) == []
+            assert list(verifier.misfits(found, await record(stage))) == []

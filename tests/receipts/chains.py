@@ -1,0 +1,74 @@
+"""Chains to verify: of several shapes, made by the library itself and signed with keys of the tests' own."""
+
+from __future__ import annotations
+
+import copy
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from typing import Any
+
+from ferryman.domain import receipt
+from ferryman.domain.receipt import Fact, Head, Kind
+from ferryman.vault.sign import SigningKey, generate
+
+START = datetime(2026, 11, 21, 12, 0, 0, 5, tzinfo=UTC)
+KEYS = {version: SigningKey(version, generate()) for version in (1, 2)}
+OUTCOMES = ("answered", "refused:url_blocked", "failed", "in_doubt")
+
+Document = dict[str, Any]
+
+
+def public(keys: dict[int, SigningKey] = KEYS) -> dict[str, str]:
+    return {str(version): key.public.hex() for version, key in keys.items()}
+
+
+def chain(
+    execution: str,
+    turns: tuple[int, ...],
+    *,
+    closed: bool = True,
+    unsettled: int = 0,
+    rotated_at: int = 10_000,
+    keys: dict[int, SigningKey] = KEYS,
+) -> Document:
+    """The document of an execution whose turns made so many calls each; its last calls may never have settled."""
+    head, entries, at, seq, waiting = Head(), [], START, 0, []
+
+    def enter(*facts: Fact) -> None:
+        nonlocal head, at
+        for fact in facts:
+            key = keys[2 if head.count >= rotated_at else 1]
+            made, head = receipt.entered(head, [fact], execution=execution, at=at, key=key.version, sign=key.sign)
+            entries.extend(each.shown() for each in made)
+            at += timedelta(milliseconds=1)
+
+    def settle(calls: list[dict[str, Any]]) -> None:
+        for call in calls:
+            what = {"result": receipt.digest([execution, call]), "outcome": OUTCOMES[call["seq"] % 4], "credits": "0.5"}
+            enter(Fact(Kind.SETTLED, {**call, **what}))
+
+    enter(Fact(Kind.OPENED, {"opening": receipt.digest(execution)}))
+    for turn, calls in enumerate(turns, start=1):
+        settle(waiting)
+        waiting = [{"turn": turn, "seq": seq + offset, "tool": "http_get"} for offset in range(calls)]
+        enter(*(Fact(Kind.PLANNED, {**call, "arguments": receipt.digest(call)}) for call in waiting))
+        seq += calls
+    settle(waiting[: len(waiting) - unsettled])
+    if closed:
+        paid = receipt.plain(Decimal(seq + 1))
+        end = {"status": "completed", "output": receipt.digest("done"), "credits": paid, "count": head.count + 1}
+        enter(Fact(Kind.CLOSED, end))
+    used = {each["key"] for each in entries}  # a key that signed nothing could be changed without harm
+    shown = public({version: key for version, key in keys.items() if version in used})
+    return copy.deepcopy({"format": "ferryman-receipts/1", "execution": execution, "entries": entries, "keys": shown})
+
+
+SHAPES: dict[str, Document] = {
+    "without a call": chain("exec_0", (0,)),
+    "one call": chain("exec_1", (1, 0)),
+    "turns of many calls": chain("exec_2", (3, 1, 4, 0)),
+    "long": chain("exec_3", (1,) * 12),
+    "signed with two versions": chain("exec_4", (2, 2, 2), rotated_at=6),
+    "broken off with calls that never settled": chain("exec_5", (2, 3), unsettled=2),
+}
+RUNNING = chain("exec_6", (2, 2), closed=False)

@@ -1,0 +1,230 @@
+"""Tampering: whatever is changed, left out, put in or moved in a chain of receipts, the verifier finds."""
+
+from __future__ import annotations
+
+import copy
+import json
+import random
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from ferryman import verify_receipts as verifier
+from ferryman.vault.sign import SigningKey, generate
+
+from .chains import KEYS, RUNNING, SHAPES, Document, chain, public
+
+EACH = 20
+"""Of each kind of tampering, on each shape of chain."""
+
+Tamper = Callable[[random.Random, Document], None]
+
+
+def place(chance: random.Random, document: Document) -> int:
+    return chance.randrange(len(document["entries"]))
+
+
+def edit(chance: random.Random, document: Document) -> None:
+    entry = document["entries"][place(chance, document)]
+    name = chance.choice(sorted(entry))
+    value = entry[name]
+    others: list[Any] = [None, True, "", "x", -1, 0, 1, 1.5, [], {}, "null", "0" * 64, f"{value} ", str(value).upper()]
+    if isinstance(value, int):
+        others += [value + 1, str(value), float(value) + 0.5]
+    entry[name] = chance.choice(others)
+
+
+def plausible(chance: random.Random, document: Document) -> None:
+    """Another entry's value in its place."""
+    one, other = (document["entries"][place(chance, document)] for _ in range(2))
+    name = chance.choice(sorted(set(one) & set(other)))
+    one[name] = copy.deepcopy(other[name])
+
+
+def flip(chance: random.Random, document: Document) -> None:
+    """One bit of the file."""
+    text = bytearray(json.dumps(document).encode())
+    text[chance.randrange(len(text))] ^= 1 << chance.randrange(8)
+    document["flipped"] = bytes(text)
+
+
+def rename(chance: random.Random, document: Document) -> None:
+    entry = document["entries"][place(chance, document)]
+    entry[chance.choice(["Number", "note", "seq2"])] = entry.pop(chance.choice(sorted(entry)))
+
+
+def add(chance: random.Random, document: Document) -> None:
+    document["entries"][place(chance, document)][chance.choice(["note", "epoch", "url"])] = chance.choice([None, 1, "x"])
+
+
+def delete(chance: random.Random, document: Document) -> None:
+    del document["entries"][place(chance, document)]
+
+
+def delete_some(chance: random.Random, document: Document) -> None:
+    first = place(chance, document)
+    del document["entries"][first : first + chance.randint(1, 4)]
+
+
+def truncate(chance: random.Random, document: Document) -> None:
+    del document["entries"][place(chance, document) :]
+
+
+def behead(chance: random.Random, document: Document) -> None:
+    del document["entries"][: place(chance, document) + 1]
+
+
+def duplicate(chance: random.Random, document: Document) -> None:
+    entry = document["entries"][place(chance, document)]
+    document["entries"].insert(chance.randint(0, len(document["entries"])), copy.deepcopy(entry))
+
+
+def swap(chance: random.Random, document: Document) -> None:
+    one, other = place(chance, document), place(chance, document)
+    entries = document["entries"]
+    entries[one], entries[other] = entries[other], entries[one]
+
+
+def shuffle(chance: random.Random, document: Document) -> None:
+    chance.shuffle(document["entries"])
+
+
+def splice(chance: random.Random, document: Document) -> None:
+    """Entries of another execution's chain, from the same place or from any."""
+    donor = copy.deepcopy(chance.choice([each for each in SHAPES.values() if each["execution"] != document["execution"]]))
+    start = chance.randrange(len(donor["entries"]))
+    at = chance.choice([start, place(chance, document)])
+    document["entries"][at : at + chance.randint(0, 3)] = donor["entries"][start : start + chance.randint(1, 3)]
+
+
+def renumber(chance: random.Random, document: Document) -> None:
+    """An entry taken out, and the gap closed."""
+    delete(chance, document)
+    for number, entry in enumerate(document["entries"]):
+        entry["number"] = number
+
+
+def rechain(chance: random.Random, document: Document) -> None:
+    """An entry changed, and every hash worked out anew by somebody who has no key."""
+    edit(chance, document)
+    before = verifier.GENESIS
+    for number, entry in enumerate(document["entries"]):
+        entry |= {"number": number, "previous": before}
+        content = {name: value for name, value in entry.items() if name not in ("hash", "signature")}
+        entry["hash"] = before = verifier.digest(content, verifier.DOMAIN)
+
+
+def rekey(chance: random.Random, document: Document) -> None:
+    """A public key of the file that has signed something, changed."""
+    version = str(document["entries"][place(chance, document)]["key"])
+    key = bytearray(bytes.fromhex(document["keys"][version]))
+    key[chance.randrange(32)] ^= 1 << chance.randrange(8)
+    document["keys"][version] = key.hex()
+
+
+def retitle(chance: random.Random, document: Document) -> None:
+    document[chance.choice(["execution", "format"])] += chance.choice(["2", " ", "_"])
+
+
+TAMPERS: tuple[Tamper, ...] = (
+    edit, plausible, flip, rename, add, delete, delete_some, truncate, behead, duplicate, swap, shuffle, splice, renumber,
+    rechain, rekey, retitle,
+)  # fmt: skip
+
+
+def found(document: Document, pinned: dict[str, str] | None = None) -> int:
+    """The verifier's exit code."""
+    try:
+        return verifier.verify(document, pinned)[0]
+    except verifier.Wrong:
+        return verifier.WRONG
+
+
+def flipped(document: Document, tmp_path: Any) -> Document | None:
+    """The document that the bytes of a flipped file are; None where the verifier cannot read it."""
+    file = tmp_path / "flipped.json"
+    file.write_bytes(document["flipped"])
+    try:
+        read: Document = verifier.read(str(file), fractions=False)
+    except (ValueError, RecursionError):
+        return None
+    return read
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_a_chain_that_nobody_touched_is_whole(shape: str) -> None:
+    assert found(SHAPES[shape]) == verifier.WHOLE
+    assert found(SHAPES[shape], public()) == verifier.WHOLE
+
+
+@pytest.mark.parametrize("tamper", TAMPERS, ids=lambda tamper: tamper.__name__)
+def test_every_tampering_is_found(tamper: Tamper, tmp_path: Any, record_property: Any) -> None:
+    tried = caught = 0
+    for shape, untouched in SHAPES.items():
+        chance = random.Random(f"{tamper.__name__} {shape}")
+        while tried % EACH or tried // EACH == list(SHAPES).index(shape):
+            document: Any = copy.deepcopy(untouched)
+            tamper(chance, document)
+            if "flipped" in document:
+                document = flipped(document, tmp_path)
+            if document is not None and json.dumps(document, sort_keys=True) == json.dumps(untouched, sort_keys=True):
+                continue  # a swap of one with itself, a value replaced by its like: nothing was changed
+            tried += 1
+            caught += document is None or found(document) != verifier.WHOLE
+    record_property("found", f"{caught} of {tried}")
+    assert (caught, tried) == (tried, EACH * len(SHAPES))
+
+
+def test_there_are_at_least_a_thousand_of_them() -> None:
+    assert EACH * len(SHAPES) * len(TAMPERS) >= 1_000
+
+
+def test_every_single_entry_left_out_or_changed_is_found() -> None:
+    for untouched in SHAPES.values():
+        for number, entry in enumerate(untouched["entries"]):
+            without = {**untouched, "entries": untouched["entries"][:number] + untouched["entries"][number + 1 :]}
+            assert found(without) != verifier.WHOLE
+            for name in entry:
+                changed = copy.deepcopy(untouched)
+                value = changed["entries"][number][name]
+                changed["entries"][number][name] = value + 1 if isinstance(value, int) else f"{value}0"
+                assert found(changed) == verifier.WRONG, (number, name)
+
+
+def test_every_truncation_is_found_and_told_from_a_forgery() -> None:
+    for untouched in SHAPES.values():
+        for length in range(len(untouched["entries"])):
+            assert found({**untouched, "entries": untouched["entries"][:length]}) == verifier.OPEN
+
+
+def test_a_chain_that_is_still_growing_is_not_said_to_be_whole() -> None:
+    code, told = verifier.verify(RUNNING)
+    assert (code, "no last entry" in told) == (verifier.OPEN, True)
+
+
+def test_a_forger_who_replaces_the_keys_too_is_found_by_a_key_that_was_kept() -> None:
+    forged = chain("exec_2", (1, 0), keys={1: SigningKey(1, generate()), 2: SigningKey(2, generate())})
+    assert found(forged) == verifier.WHOLE
+    assert found(forged, public()) == verifier.WRONG
+
+
+def test_a_holder_of_the_key_cannot_tell_a_story_that_contradicts_itself() -> None:
+    whole = SHAPES["turns of many calls"]
+    for change in ({"seq": 7}, {"count": 3}, {"credits": "0.1"}):
+        resigned, before = copy.deepcopy(whole), verifier.GENESIS
+        for entry in resigned["entries"]:
+            if entry["number"] in (1, len(whole["entries"]) - 1):
+                entry |= {name: value for name, value in change.items() if name in entry}
+            entry["previous"] = before
+            content = {name: value for name, value in entry.items() if name not in ("hash", "signature")}
+            entry["hash"] = before = verifier.digest(content, verifier.DOMAIN)
+            entry["signature"] = KEYS[entry["key"]].sign(bytes.fromhex(before)).hex()
+        assert found(resigned) == verifier.WRONG, change
+
+
+def test_the_first_entry_that_is_wrong_is_named() -> None:
+    document = copy.deepcopy(SHAPES["turns of many calls"])
+    document["entries"][4]["outcome"] = "failed"
+    with pytest.raises(verifier.Wrong, match=r"^entry 4 \(settled\) was changed"):
+        verifier.verify(document)

@@ -1,0 +1,114 @@
+"""The verifier on its own: small, free of the project, and clear about what it could not read."""
+
+from __future__ import annotations
+
+import ast
+import json
+import math
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from ferryman import verify_receipts as verifier
+from ferryman.domain import receipt
+
+from .chains import RUNNING, SHAPES, public
+
+SOURCE = Path(verifier.__file__)
+WHOLE = SHAPES["turns of many calls"]
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
+    max_leaves=12,
+)
+
+
+def said(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str]:
+    code = verifier.main(list(arguments))
+    return code, capsys.readouterr().out
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "receipts.json"
+    path.write_text(json.dumps(WHOLE))
+    return path
+
+
+def test_it_is_under_two_hundred_lines_and_imports_nothing_but_cryptography() -> None:
+    assert len(SOURCE.read_text().splitlines()) < 200
+    imported = {
+        name.split(".")[0]
+        for node in ast.walk(ast.parse(SOURCE.read_text()))
+        for name in (
+            [node.module or ""] if isinstance(node, ast.ImportFrom) else [each.name for each in getattr(node, "names", [])]
+        )
+        if isinstance(node, ast.Import | ast.ImportFrom)
+    }
+    assert imported - sys.stdlib_module_names == {"cryptography"}
+
+
+def test_a_chain_is_verified_with_the_keys_one_kept(file: Path, tmp_path: Path, capsys: Any) -> None:
+    (tmp_path / "keys").write_text("".join(f"{version}:{key}\n" for version, key in public().items()))
+    assert said(capsys, str(file))[1].count("Give --public-key") == 1
+    for key in (str(tmp_path / "keys"), f"1:{public()['1']}"):
+        code, told = said(capsys, str(file), "--public-key", key)
+        assert (code, "keys you gave" in told, "Give --public-key" in told) == (verifier.WHOLE, True, False)
+    code, told = said(capsys, str(file), "--public-key", f"2:{public()['2']}")
+    assert (code, "entry 0 (opened) is signed with version 1" in told) == (verifier.WRONG, True)
+
+
+def test_a_running_execution_has_an_exit_code_of_its_own(file: Path, capsys: Any) -> None:
+    file.write_text(json.dumps(RUNNING))
+    assert said(capsys, str(file))[0] == verifier.OPEN
+
+
+TEXT = json.dumps(WHOLE)
+UNREADABLE = {
+    "no JSON": "receipts",
+    "a member twice": TEXT.replace('"number": 3', '"number": 3, "number": 3'),
+    "a fraction": TEXT.replace('"number": 3', '"number": 3.0'),
+    "not a number": TEXT.replace('"number": 3', '"number": NaN'),
+    "too deep": "[" * 100_000,
+    "nothing": "",
+}
+
+
+@pytest.mark.parametrize("text", UNREADABLE.values(), ids=UNREADABLE)
+def test_what_cannot_be_read_is_said_to_be_so(file: Path, capsys: Any, text: str) -> None:
+    file.write_text(text)
+    code, told = said(capsys, str(file))
+    assert (code, told.startswith("CANNOT BE READ")) == (verifier.UNREADABLE, True)
+
+
+@pytest.mark.parametrize("key", ["", "1", "1:xyz", "0:" + "0" * 64, "1:" + "0" * 63, "1:" + "A" * 64])
+def test_a_public_key_that_is_none_is_not_taken(file: Path, capsys: Any, key: str) -> None:
+    assert said(capsys, str(file), "--public-key", key)[0] == verifier.UNREADABLE
+
+
+@given(JSON)
+def test_no_json_makes_it_stumble_or_passes_for_whole(value: Any) -> None:
+    for document in (value, {**WHOLE, "entries": value}, {**WHOLE, "entries": [value]}, {**WHOLE, "keys": value}):
+        try:
+            assert verifier.verify(document)[0] == verifier.OPEN
+            assert document["entries"] == []
+        except verifier.Wrong:
+            continue
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(JSON)
+def test_both_sides_work_out_the_same_digest_of_what_went_through_a_file(tmp_path: Path, value: Any) -> None:
+    (tmp_path / "value").write_text(json.dumps(value))
+    assert verifier.digest(verifier.read(str(tmp_path / "value"))) == receipt.digest(value)
+
+
+def test_a_number_reads_the_same_wherever_it_went_as_json() -> None:
+    assert receipt.canonical([1.0, -0.0, 1e15, 2.0**53, 1.5, math.inf, math.nan, 10**30]) == (
+        b"[1,0,1000000000000000,9007199254740992.0,1.5,null,null,1000000000000000000000000000000]"
+    )
+    assert receipt.canonical({"b": "é\u2028", "a": "\ud800"}) == b'{"a":"\\ud800","b":"\\u00e9\\u2028"}'
