@@ -26,6 +26,8 @@ class House:
     ledger: ports.Ledger
     halts: ports.Halts
     queue: ports.Queue
+    schedules: ports.Schedules
+    timers: ports.Timers
     sealer: ports.Sealer
     info: Callable[[Label], bytes]
     names: ports.Names
@@ -48,7 +50,8 @@ def build(settings: Settings) -> House:
     from ferryman.gcp.ledger import FirestoreLedger
     from ferryman.gcp.log import JsonLog
     from ferryman.gcp.owners import FirestoreOwners
-    from ferryman.gcp.queue import CloudTasksQueue
+    from ferryman.gcp.queue import CloudTasksQueue, CloudTasksTimers
+    from ferryman.gcp.schedules import FirestoreSchedules
     from ferryman.gcp.tasks import FirestoreCredentials, FirestoreTasks
     from ferryman.tools.builtin import TOOLS
     from ferryman.vault import seal
@@ -62,6 +65,8 @@ def build(settings: Settings) -> House:
         ledger=FirestoreLedger(clients),
         halts=FirestoreHalts(clients),
         queue=CloudTasksQueue(clients, settings),
+        schedules=FirestoreSchedules(clients),
+        timers=CloudTasksTimers(clients, settings),
         sealer=seal.PublicKey.parse(settings.sealing_public_key),
         info=seal.info_of,
         names=_names(settings),
