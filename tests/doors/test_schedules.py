@@ -163,6 +163,14 @@ async def test_a_timer_is_set_once_and_comes_when_it_is_due(doors: Doors) -> Non
     assert sorted(await doors.set_timers()) == [("sweep", fire.at), ("task_7", fire.at)]
 
 
+async def test_a_time_years_away_is_taken_by_its_first_hop(doors: Doors) -> None:
+    now = datetime.now(NOW.tzinfo).replace(microsecond=0)
+    fire = Fire(task="task_7", generation=1, at=now + timedelta(days=3_660))
+    await doors.timers.set(fire, due=firing.due(fire.at, now))
+    ((_, due),) = await doors.set_timers()
+    assert timedelta(days=3) < due - now < timedelta(days=30)
+
+
 async def test_another_generation_time_or_nudge_is_another_timer(doors: Doors) -> None:
     at = datetime.now(NOW.tzinfo).replace(microsecond=0) + HOUR
     for generation, due, nudge in ((1, at, ""), (2, at, ""), (2, at + HOUR, ""), (2, at, "sweep"), (2, at, "sweep")):

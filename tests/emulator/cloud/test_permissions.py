@@ -24,9 +24,9 @@ ROOT = Path(__file__).parents[3]
 TABLE = ROOT / "infra/functions.json"
 ROWS = read_table(TABLE)
 OURS = {"grpc_channel", "kind", "operations_client"}
-SECRET, QUEUE = "ferryman-sealing-key", "executions"
+SECRET, QUEUES = "ferryman-sealing-key", ("executions", "schedules")
 KEY = f"projects/a-project/secrets/{SECRET}/versions/1"
-EXECUTIONS = f"projects/a-project/locations/here/queues/{QUEUE}"
+EXECUTIONS, SCHEDULES = (f"projects/a-project/locations/here/queues/{name}" for name in QUEUES)
 DENIED = grpc.StatusCode.PERMISSION_DENIED
 
 
@@ -48,7 +48,8 @@ PLACES = [
     (f"/{SECRETS}/AccessSecretVersion", AccessSecretVersionRequest(name=KEY.replace("a-project", "another"))),
     (f"/{SECRETS}/AccessSecretVersion", AccessSecretVersionRequest(name=KEY.replace("/secrets", "/locations/here/secrets"))),
     (f"/{TASKS}/CreateTask", CreateTaskRequest(parent=EXECUTIONS)),
-    (f"/{TASKS}/CreateTask", CreateTaskRequest(parent=EXECUTIONS.replace(QUEUE, "another"))),
+    (f"/{TASKS}/CreateTask", CreateTaskRequest(parent=SCHEDULES)),
+    (f"/{TASKS}/CreateTask", CreateTaskRequest(parent=EXECUTIONS.replace("executions", "another"))),
     (f"/{TASKS}/CreateTask", CreateTaskRequest(parent=EXECUTIONS.replace("a-project", "another"))),
 ]
 
@@ -97,8 +98,8 @@ async def test_a_function_may_do_what_the_matrix_says_and_nothing_else(cloud: Cl
             if await code(channel, call, bytes(type(request).serialize(request))) is not DENIED
         ]
     secret = [PLACES[0][1]] if line[f"secret {SECRET}"] == "access" else []
-    queue = [PLACES[4][1]] if line[f"queue {QUEUE}"] == "create tasks" else []
-    assert reached == secret + queue
+    queues = [PLACES[4 + n][1] for n, name in enumerate(QUEUES) if line[f"queue {name}"] == "create tasks"]
+    assert reached == secret + queues
 
 
 def delivered_as(account: str) -> bytes:
@@ -157,7 +158,12 @@ async def test_all_ports_share_one_state(cloud: Cloud) -> None:
 
 def test_the_matrix_is_printed_as_a_table() -> None:
     printed = CliRunner().invoke(main, []).output.splitlines()
-    assert re.split(r" {2,}", printed[0]) == ["function", "firestore", f"secret {SECRET}", f"queue {QUEUE}"]
+    assert re.split(r" {2,}", printed[0]) == [
+        "function",
+        "firestore",
+        f"secret {SECRET}",
+        *(f"queue {name}" for name in QUEUES),
+    ]
     assert [re.split(r" {2,}", line) for line in printed] == matrix(ROWS)
 
 
