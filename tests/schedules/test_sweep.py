@@ -48,6 +48,17 @@ async def test_a_sweep_that_comes_twice_sets_a_timer_once(stage: Stage) -> None:
     assert [each.nudge for each in stage.timers.waiting if each.fire] == ["", "sweep"]
 
 
+async def test_a_sweep_by_anothers_clock_sets_a_lost_timer_once_a_window(stage: Stage) -> None:
+    await stage.schedule()
+    stage.memory.halts.add(None)
+    stage.timers.waiting.clear()
+    stage.clock.turn(2 * HOUR)
+    for minutes in (0, 3, 9, 1):  # 14:00, 14:03, 14:12 and 14:13
+        stage.clock.turn(minutes * MINUTE)
+        await stage.deliver(Timer(None, START - 24 * HOUR))
+    assert len([each for each in stage.timers.waiting if each.fire]) == 2
+
+
 async def test_a_sweep_that_comes_before_its_time_sets_the_one_after_itself(stage: Stage) -> None:
     await stage.schedule()
     first = next(each for each in stage.timers.waiting if each.fire is None)

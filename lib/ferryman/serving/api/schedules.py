@@ -15,11 +15,11 @@ from ferryman.serving.api.faults import conflict
 from ferryman.wiring.api import House
 
 
-def rearmed(house: House, before: Task, after: Task, given: Mapping[str, Any]) -> tuple[Task, tuple[str, ...]]:
+def rearmed(before: Task, after: Task, given: Mapping[str, Any]) -> tuple[Task, tuple[str, ...]]:
     """`after` with its schedule set anew where what was `given` does that, and the fields to be stored."""
     if not firing.rearms(before, given):
         return after, tuple(given)
-    return firing.armed(after, now=house.clock.now()), (*given, *firing.STATE)
+    return firing.armed(after, now=after.updated_at), (*given, *firing.STATE)
 
 
 async def admit(house: House, owner: Owner, task: Task, before: Task | None = None) -> None:

@@ -71,11 +71,13 @@ async def change(asked: shapes.TaskChange, task: TheirTask, house: TheHouse, own
     await _check(
         house, _plan(house, owner), changed, webhook_urls=given.get("webhook_urls", ()), schedule=given.get("schedule")
     )
-    changed, fields = schedules.rearmed(house, task, changed, given)
-    await schedules.admit(house, owner, changed, task)
+    changed, fields = schedules.rearmed(task, changed, given)
+    anew = "next_fire_at" in fields
+    if anew:
+        await schedules.admit(house, owner, changed, task)
     if not await house.tasks.update(changed, fields, since=task.updated_at):
         raise not_found("task")
-    if fields != tuple(given):
+    if anew:
         await schedules.set_timer(house, changed)
     return shapes.shown(changed)
 
@@ -84,7 +86,7 @@ async def _turned_off(house: House, task: Task) -> shapes.TaskShown:
     """A task can be turned off whatever has become of the plan or the catalog, and whoever else is changing it."""
     given = {"enabled": False}
     for _ in range(TRIES):
-        changed, fields = schedules.rearmed(house, task, rules.changed(task, given, now=house.clock.now()), given)
+        changed, fields = schedules.rearmed(task, rules.changed(task, given, now=house.clock.now()), given)
         try:
             if await house.tasks.update(changed, fields, since=task.updated_at):
                 return shapes.shown(changed)
