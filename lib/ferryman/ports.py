@@ -12,6 +12,7 @@ from ferryman.domain.address import Address
 from ferryman.domain.call import Ticket, ToolCall, ToolCallResult
 from ferryman.domain.credential import Sealed
 from ferryman.domain.execution import Execution, Opening, Status, Step
+from ferryman.domain.firing import Fire
 from ferryman.domain.ledger import Entry
 from ferryman.domain.message import Block, Prompt, Reply
 from ferryman.domain.owner import Owner
@@ -252,6 +253,36 @@ class Queue(Protocol):
         after: timedelta = NOW,
         nudge: str = "",
     ) -> None: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fired:
+    """A task after one of its times was delivered, and the execution that time has made, now or before. None: not there."""
+
+    task: Task | None
+    execution: Execution | None
+
+
+class Schedules(Protocol):
+    """The scheduled tasks.
+
+    `fire` has a time come true in one transaction: once it is due, and only while it is the task's next one, it makes the
+    execution and moves the task to its next time, or pauses it; at any other moment it changes nothing. It raises `Halted`
+    when a kill switch keeps a due one from starting. `overdue` answers the times before `before` that have not come true, and
+    `armed` whether any task waits for one; `count` is how many tasks of an owner have a schedule.
+    """
+
+    async def fire(self, fire: Fire, *, now: datetime) -> Fired: ...
+    async def overdue(self, *, before: datetime) -> Sequence[Fire]: ...
+    async def armed(self) -> bool: ...
+    async def count(self, owner: str) -> int: ...
+
+
+class Timers(Protocol):
+    """The schedules queue, at most 30 days ahead. The same timer set twice is set once; with a `nudge` it is one more."""
+
+    async def set(self, fire: Fire, *, due: datetime, nudge: str = "") -> None: ...
+    async def sweep(self, *, due: datetime) -> None: ...
 
 
 class Model(Protocol):

@@ -38,6 +38,7 @@ class Settings:
     pretend_internet: Path | None = None
     location: str = "us-central1"
     queue: str = "executions"
+    schedules_queue: str = "schedules"
     queue_caller: str = ""
     function_urls: Mapping[str, str] = field(default_factory=dict)
     callers: tuple[str, ...] = ()
@@ -90,6 +91,7 @@ def read(environment: Mapping[str, str] = os.environ) -> Settings:
         pretend_internet=Path(pretend) if pretend else None,
         location=get("FERRYMAN_LOCATION", "us-central1"),
         queue=get("FERRYMAN_QUEUE", "executions"),
+        schedules_queue=get("FERRYMAN_SCHEDULES_QUEUE", "schedules"),
         queue_caller=get("FERRYMAN_QUEUE_CALLER", ""),
         function_urls=_json(environment, "FERRYMAN_FUNCTION_URLS", {}),
         callers=tuple(_json(environment, "FERRYMAN_CALLERS", [])),

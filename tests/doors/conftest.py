@@ -19,7 +19,8 @@ from ferryman.local.halts import MemoryHalts
 from ferryman.local.ledger import MemoryLedger
 from ferryman.local.memory import Memory
 from ferryman.local.owners import MemoryOwners
-from ferryman.local.queue import MemoryQueue
+from ferryman.local.queue import MemoryQueue, MemoryTimers
+from ferryman.local.schedules import MemorySchedules
 from ferryman.local.tasks import MemoryCredentials, MemoryTasks
 from ferryman.local.tickets import MemoryTickets
 from ferryman.settings import Settings
@@ -30,7 +31,10 @@ Waiting = Callable[[], Awaitable[Sequence[tuple[str, int, float]]]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Doors:
-    """The ports of one empty house; `waiting` answers what the queue holds: execution, slice, seconds until it is due."""
+    """The ports of one empty house; `waiting` answers what the queue holds: execution, slice, seconds until it is due.
+
+    `set_timers` answers of each timer whose it is, a task's or the sweep's, and when it is due.
+    """
 
     owners: ports.Owners
     tasks: ports.Tasks
@@ -41,11 +45,17 @@ class Doors:
     halts: ports.Halts
     queue: ports.Queue
     waiting: Waiting
+    schedules: ports.Schedules
+    timers: ports.Timers
+    set_timers: Callable[[], Awaitable[Sequence[tuple[str, datetime]]]]
 
 
 @asynccontextmanager
 async def in_memory() -> AsyncIterator[Doors]:
-    memory, queue = Memory(), MemoryQueue()
+    memory, queue, timers = Memory(), MemoryQueue(), MemoryTimers()
+
+    async def set_timers() -> Sequence[tuple[str, datetime]]:
+        return [(each.fire.task if each.fire else "sweep", each.due) for each in timers.waiting]
 
     async def waiting() -> Sequence[tuple[str, int, float]]:
         return [(each.execution, each.slice, each.after.total_seconds()) for each in queue.waiting]
@@ -60,6 +70,9 @@ async def in_memory() -> AsyncIterator[Doors]:
         halts=MemoryHalts(memory),
         queue=queue,
         waiting=waiting,
+        schedules=MemorySchedules(memory),
+        timers=timers,
+        set_timers=set_timers,
     )
 
 
@@ -76,7 +89,8 @@ async def on_google_cloud() -> AsyncIterator[Doors]:
     from ferryman.gcp.halts import FirestoreHalts
     from ferryman.gcp.ledger import FirestoreLedger
     from ferryman.gcp.owners import FirestoreOwners
-    from ferryman.gcp.queue import CloudTasksQueue
+    from ferryman.gcp.queue import CloudTasksQueue, CloudTasksTimers
+    from ferryman.gcp.schedules import FirestoreSchedules
     from ferryman.gcp.tasks import FirestoreCredentials, FirestoreTasks
     from ferryman.gcp.tickets import FirestoreTickets
 
@@ -100,9 +114,10 @@ async def on_google_cloud() -> AsyncIterator[Doors]:
         environment.setenv("FIRESTORE_EMULATOR_HOST", address)  # which the client reads while it is made
         clients.firestore()
     parent = f"projects/{settings.project}/locations/{settings.location}"
-    name = f"{parent}/queues/{settings.queue}"
-    await clients.tasks().create_queue(request={"parent": parent, "queue": {"name": name}})
-    await clients.tasks().pause_queue(request={"name": name})  # what is enqueued stays to be looked at
+    name, schedules = (f"{parent}/queues/{each}" for each in (settings.queue, settings.schedules_queue))
+    for each in (name, schedules):
+        await clients.tasks().create_queue(request={"parent": parent, "queue": {"name": each}})
+        await clients.tasks().pause_queue(request={"name": each})  # what is enqueued stays to be looked at
 
     async def waiting() -> Sequence[tuple[str, int, float]]:
         held = [each async for each in await clients.tasks().list_tasks(request={"parent": name})]
@@ -112,6 +127,11 @@ async def on_google_cloud() -> AsyncIterator[Doors]:
             due: Any = each.schedule_time  # a datetime, where the wrapper's stub names the message
             told.append((execution, int(number), max(0.0, (due - datetime.now(UTC)).total_seconds())))
         return told
+
+    async def set_timers() -> Sequence[tuple[str, datetime]]:
+        held = [each async for each in await clients.tasks().list_tasks(request={"parent": schedules})]
+        named: list[tuple[str, Any]] = [(each.name.rpartition("/")[2], each.schedule_time) for each in held]
+        return [(name.partition("-")[0], due) for name, due in named]
 
     try:
         yield Doors(
@@ -124,6 +144,9 @@ async def on_google_cloud() -> AsyncIterator[Doors]:
             halts=FirestoreHalts(clients),
             queue=CloudTasksQueue(clients, settings),
             waiting=waiting,
+            schedules=FirestoreSchedules(clients),
+            timers=CloudTasksTimers(clients, settings),
+            set_timers=set_timers,
         )
     finally:
         await clients.close()

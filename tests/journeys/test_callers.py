@@ -56,6 +56,12 @@ async def test_a_call_without_a_token_is_refused(journey: Journey, function: str
     assert (answer.status_code, answer.headers["content-type"]) == (401, "application/problem+json")
 
 
+@pytest.mark.parametrize("path", ["fire", "sweep"])
+async def test_a_timer_without_a_token_is_refused(journey: Journey, path: str) -> None:
+    answer = await post(f"{journey.stack['functions']['orchestrator']}/{path}", None, {"at": 0})
+    assert (answer.status_code, answer.headers["content-type"]) == (401, "application/problem+json")
+
+
 async def test_a_token_signed_by_nobody_is_refused(journey: Journey) -> None:
     url = journey.stack["functions"]["http_get"]
     bearer = forged(url, f"ferryman-orchestrator@{journey.stack['project']}.iam.gserviceaccount.com")

@@ -21,7 +21,8 @@ from ferryman.local.log import KeptLog
 from ferryman.local.memory import Memory
 from ferryman.local.names import TableNames
 from ferryman.local.owners import MemoryOwners
-from ferryman.local.queue import MemoryQueue
+from ferryman.local.queue import MemoryQueue, MemoryTimers
+from ferryman.local.schedules import MemorySchedules
 from ferryman.local.tasks import MemoryCredentials, MemoryTasks
 from ferryman.serving import api, keys
 from ferryman.tools.builtin import TOOLS
@@ -45,6 +46,7 @@ class Stage:
     memory: Memory = field(default_factory=Memory)
     clock: HandClock = field(default_factory=HandClock)
     queue: MemoryQueue = field(default_factory=MemoryQueue)
+    timers: MemoryTimers = field(default_factory=MemoryTimers)
     log: KeptLog = field(default_factory=KeptLog)
     keys: dict[str, str] = field(default_factory=dict)
 
@@ -57,6 +59,8 @@ class Stage:
             ledger=MemoryLedger(self.memory),
             halts=MemoryHalts(self.memory),
             queue=self.queue,
+            schedules=MemorySchedules(self.memory),
+            timers=self.timers,
             sealer=seal.PublicKey(7, seal.public_of(PRIVATE)),
             info=seal.info_of,
             receipt_keys={1: sign.public_of(SIGNING)},

@@ -10,6 +10,7 @@ COMMANDS = {
     "up": ("up", "Run the whole stack on this machine, until Ctrl-C."),
     "demo": ("demo", "Watch one task run end to end, attacks and proof included."),
     "task": ("tasks", "Create, list, show, update and delete tasks."),
+    "schedules": ("schedules", "List what runs by itself next, and what is paused and why."),
     "credential": ("credentials", "Store, list and delete a task's credentials."),
     "run": ("run", "Run a task and watch it."),
     "show": ("executions", "Show an execution, or list the latest."),

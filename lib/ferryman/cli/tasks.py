@@ -41,6 +41,9 @@ def _fields(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option("--max-credits", help="Credits an execution may spend."),
         click.option("--max-tokens", type=int, help="Tokens of one reply."),
         click.option("--temperature", type=float, help="0 to 1."),
+        click.option("--schedule", "cron", metavar="CRON", help='When it runs by itself, in UTC: "*/15 * * * *".'),
+        click.option("--once", metavar="MOMENT", help="It runs by itself at a moment: 2027-01-31T09:00:00Z."),
+        click.option("--delay", type=int, metavar="SECONDS", help="It runs by itself so many seconds from now."),
         click.option("--enabled/--disabled", default=None, help="Whether it can be run."),
     ]
     for option in reversed(options):
@@ -64,7 +67,7 @@ async def list_(asked: Asking) -> None:
     """List your tasks, oldest first."""
     found = await asked.client.tasks()
     asked.screen.record(found)
-    columns = ("task_id", "name", "model", "enabled")
+    columns = ("task_id", "name", "model", "enabled", "next_fire_at")
     asked.screen.table(found, *columns, empty="You have no tasks yet; ferryman task create makes one.")
 
 
@@ -81,10 +84,11 @@ async def show(asked: Asking, task: str) -> None:
 @task.command()
 @click.argument("task")
 @_fields
+@click.option("--no-schedule", is_flag=True, help="It runs only when it is started.")
 @asking
-async def update(asked: Asking, /, task: str, file: IO[str] | None, **given: Any) -> None:
-    """Change some fields of TASK; what is not named stays as it is."""
-    changed = await asked.client.change_task(task, _read(file, given))
+async def update(asked: Asking, /, task: str, file: IO[str] | None, no_schedule: bool, **given: Any) -> None:
+    """Change some fields of TASK; what is not named stays as it is. One that is paused goes on with --enabled."""
+    changed = await asked.client.change_task(task, {**_read(file, given), **({"schedule": None} if no_schedule else {})})
     asked.screen.record(changed)
     asked.screen.fields(changed)
 
@@ -100,7 +104,8 @@ async def delete(asked: Asking, task: str) -> None:
 
 
 def _read(file: IO[str] | None, given: dict[str, Any]) -> dict[str, Any]:
-    named = {name: value for name, value in given.items() if value not in (None, ())}
+    schedule = _schedule(given.pop("cron"), given.pop("once"), given.pop("delay"))
+    named = {name: value for name, value in {**given, "schedule": schedule}.items() if value not in (None, ())}
     options = {name: list(value) if isinstance(value, tuple) else value for name, value in named.items()}
     if file is None:
         return options
@@ -111,3 +116,14 @@ def _read(file: IO[str] | None, given: dict[str, Any]) -> dict[str, Any]:
     if not isinstance(fields, dict):
         raise click.BadParameter(f"{file.name} must hold a JSON object", param_hint="--file")
     return {**fields, **options}
+
+
+def _schedule(cron: str | None, once: str | None, delay: int | None) -> dict[str, Any] | None:
+    told = [
+        {"type": kind, name: value}
+        for kind, name, value in (("cron", "cron", cron), ("once", "at", once), ("delayed", "after_s", delay))
+        if value is not None
+    ]
+    if len(told) > 1:
+        raise click.UsageError("only one of --schedule, --once and --delay can be given")
+    return told[0] if told else None

@@ -50,7 +50,8 @@ class Execution:
     `events` counts the events numbered so far; `slice` is the queue delivery that may go on with it, and older ones may not.
     `credits_held` are set aside for what is under way and not in `credits_used` yet; `asked` counts the model calls that were
     sent for a turn which is not committed yet. `trace` is what its spans go on with, as W3C's Trace Context writes it;
-    `receipts` is where its chain of receipts ends.
+    `receipts` is where its chain of receipts ends. One that a schedule started
+    tells the time it was `scheduled_for`, and the generation of that schedule.
     """
 
     id: str
@@ -59,6 +60,8 @@ class Execution:
     status: Status = Status.QUEUED
     input: str | None = field(default=None, repr=False)
     created_at: datetime
+    scheduled_for: datetime | None = None
+    schedule_generation: int | None = None
     started_at: datetime | None = None
     completed_at: datetime | None = None
     iterations: int = 0

@@ -13,6 +13,8 @@ from ferryman.domain import prompt
 from ferryman.domain.integration import WEBHOOK
 from ferryman.domain.plan import Plan
 from ferryman.domain.problem import Problem
+from ferryman.domain.schedule import Schedule
+from ferryman.domain.schedule import problems as schedule_problems
 from ferryman.domain.url import Malformed, parse
 
 NAME_CHARACTERS_MAX = 100
@@ -37,7 +39,8 @@ _TICK = timedelta(microseconds=1)
 class Task:
     """A task as stored. `max_credits` is per execution, `max_credits_month` over all of a month's.
 
-    `tools` and `integrations` list ids; an empty list means none.
+    `tools` and `integrations` list ids; an empty list means none. `next_fire_at` is when its schedule runs it next, `paused`
+    says why it does not any more, and `schedule_generation` rises whenever what was to fire is void.
     """
 
     id: str
@@ -57,6 +60,10 @@ class Task:
     temperature: float | None = TEMPERATURE_DEFAULT
     max_tokens: int = MAX_TOKENS_DEFAULT
     enabled: bool = True
+    schedule: Schedule | None = None
+    schedule_generation: int = 0
+    next_fire_at: datetime | None = None
+    paused: str | None = None
     created_at: datetime
     updated_at: datetime
 
@@ -73,6 +80,7 @@ def problems(
     task: Task, *, plan: Plan, tools: Collection[str], integrations: Collection[str], models: Collection[str]
 ) -> list[Problem]:
     """Everything that keeps `task` from being stored under `plan`; `models` are the names that have a price."""
+    schedule = task.schedule
     return [
         *_texts(task),
         *_members("tools", task.tools, tools, "tool"),
@@ -80,6 +88,7 @@ def problems(
         *_webhooks(task),
         *_limits(task, plan),
         *_model(task.model, models),
+        *(schedule_problems(schedule, plan=plan, now=task.updated_at) if schedule else ()),
     ]
 
 

@@ -29,6 +29,8 @@ class House:
     ledger: ports.Ledger
     halts: ports.Halts
     queue: ports.Queue
+    schedules: ports.Schedules
+    timers: ports.Timers
     sealer: ports.Sealer
     info: Callable[[Label], bytes]
     receipt_keys: Mapping[int, bytes]
@@ -51,7 +53,8 @@ def build(settings: Settings) -> House:
     from ferryman.gcp.halts import FirestoreHalts
     from ferryman.gcp.ledger import FirestoreLedger
     from ferryman.gcp.owners import FirestoreOwners
-    from ferryman.gcp.queue import CloudTasksQueue
+    from ferryman.gcp.queue import CloudTasksQueue, CloudTasksTimers
+    from ferryman.gcp.schedules import FirestoreSchedules
     from ferryman.gcp.tasks import FirestoreCredentials, FirestoreTasks
     from ferryman.tools.builtin import TOOLS
     from ferryman.vault import seal, sign
@@ -65,6 +68,8 @@ def build(settings: Settings) -> House:
         ledger=FirestoreLedger(clients),
         halts=FirestoreHalts(clients),
         queue=CloudTasksQueue(clients, settings, tracer.traceparent),
+        schedules=FirestoreSchedules(clients),
+        timers=CloudTasksTimers(clients, settings, tracer.traceparent),
         sealer=seal.PublicKey.parse(settings.sealing_public_key),
         info=seal.info_of,
         receipt_keys=sign.public_keys(settings.receipt_public_keys),

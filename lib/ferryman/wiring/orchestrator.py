@@ -16,13 +16,15 @@ from ferryman.gcp.halts import FirestoreHalts
 from ferryman.gcp.http import Wire
 from ferryman.gcp.identity import MetadataIdentity, TokenCallers
 from ferryman.gcp.owners import FirestoreOwners
-from ferryman.gcp.queue import CloudTasksQueue
+from ferryman.gcp.queue import CloudTasksQueue, CloudTasksTimers
 from ferryman.gcp.remote import RemoteTools
+from ferryman.gcp.schedules import FirestoreSchedules
 from ferryman.gcp.signing import ReceiptKeys
 from ferryman.gcp.tasks import FirestoreCredentials, FirestoreTasks
 from ferryman.loop.house import House
 from ferryman.models.anthropic import AnthropicModel
 from ferryman.ports import Crossing
+from ferryman.schedules.house import House as Schedules
 from ferryman.settings import Settings
 from ferryman.tools.registry import ToolRegistry
 from ferryman.vault.seal import PublicKey, call_info
@@ -31,7 +33,7 @@ from ferryman.wiring import tables, traces
 
 
 class Orchestrator:
-    """What the orchestrator function is made of: the loop's house, and the check of who delivers."""
+    """What the orchestrator function is made of: the loop's house, that of the schedules, and the check of who delivers."""
 
     def __init__(self, settings: Settings) -> None:
         clients, wire = Clients(settings), Wire()
@@ -66,4 +68,11 @@ class Orchestrator:
             lease=timedelta(seconds=settings.lease_s),
             slice=timedelta(seconds=settings.slice_s),
             patience=timedelta(seconds=settings.execution_s),
+        )
+        self.schedules = Schedules(
+            schedules=FirestoreSchedules(clients),
+            queue=self.loop.queue,
+            timers=CloudTasksTimers(clients, settings, tracer.traceparent),
+            clock=self.loop.clock,
+            tracer=self.loop.tracer,
         )

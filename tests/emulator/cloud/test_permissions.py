@@ -24,9 +24,9 @@ ROOT = Path(__file__).parents[3]
 TABLE = ROOT / "infra/functions.json"
 ROWS = read_table(TABLE)
 OURS = {"grpc_channel", "kind", "operations_client"}
-SECRET, RECEIPTS, QUEUE = "ferryman-sealing-key", "ferryman-receipt-key", "executions"
+SECRET, RECEIPTS, QUEUES = "ferryman-sealing-key", "ferryman-receipt-key", ("executions", "schedules")
 KEY = f"projects/a-project/secrets/{SECRET}/versions/1"
-EXECUTIONS = f"projects/a-project/locations/here/queues/{QUEUE}"
+EXECUTIONS, SCHEDULES = (f"projects/a-project/locations/here/queues/{name}" for name in QUEUES)
 DENIED = grpc.StatusCode.PERMISSION_DENIED
 
 
@@ -49,7 +49,8 @@ PLACES = [
     (f"/{SECRETS}/AccessSecretVersion", AccessSecretVersionRequest(name=KEY.replace("/secrets", "/locations/here/secrets"))),
     (f"/{SECRETS}/AccessSecretVersion", AccessSecretVersionRequest(name=KEY.replace(SECRET, RECEIPTS))),
     (f"/{TASKS}/CreateTask", CreateTaskRequest(parent=EXECUTIONS)),
-    (f"/{TASKS}/CreateTask", CreateTaskRequest(parent=EXECUTIONS.replace(QUEUE, "another"))),
+    (f"/{TASKS}/CreateTask", CreateTaskRequest(parent=SCHEDULES)),
+    (f"/{TASKS}/CreateTask", CreateTaskRequest(parent=EXECUTIONS.replace("executions", "another"))),
     (f"/{TASKS}/CreateTask", CreateTaskRequest(parent=EXECUTIONS.replace("a-project", "another"))),
 ]
 
@@ -99,8 +100,8 @@ async def test_a_function_may_do_what_the_matrix_says_and_nothing_else(cloud: Cl
         ]
     secret = [PLACES[0][1]] if line[f"secret {SECRET}"] == "access" else []
     secret += [PLACES[4][1]] if line[f"secret {RECEIPTS}"] == "access" else []
-    queue = [PLACES[5][1]] if line[f"queue {QUEUE}"] == "create tasks" else []
-    assert reached == secret + queue
+    queues = [PLACES[5 + n][1] for n, name in enumerate(QUEUES) if line[f"queue {name}"] == "create tasks"]
+    assert reached == secret + queues
 
 
 def delivered_as(account: str) -> bytes:
@@ -159,7 +160,7 @@ async def test_all_ports_share_one_state(cloud: Cloud) -> None:
 
 def test_the_matrix_is_printed_as_a_table() -> None:
     printed = CliRunner().invoke(main, []).output.splitlines()
-    columns = [f"secret {RECEIPTS}", f"secret {SECRET}", f"queue {QUEUE}"]
+    columns = [f"secret {RECEIPTS}", f"secret {SECRET}", *(f"queue {name}" for name in QUEUES)]
     assert re.split(r" {2,}", printed[0]) == ["function", "firestore", *columns]
     assert [re.split(r" {2,}", line) for line in printed] == matrix(ROWS)
 

@@ -9,11 +9,14 @@ import pytest
 
 from ferryman.domain.call import Ticket
 from ferryman.domain.execution import Execution, Lease, Status
+from ferryman.domain.firing import Fire
+from ferryman.domain.task import Task
 from ferryman.gcp import documents, places
 from ferryman.gcp.clients import Clients
 from ferryman.gcp.executions import FirestoreExecutions
 from ferryman.gcp.ledger import FirestoreLedger
 from ferryman.gcp.owners import FirestoreOwners
+from ferryman.gcp.schedules import FirestoreSchedules
 from ferryman.gcp.tasks import FirestoreCredentials, FirestoreTasks
 from ferryman.settings import Settings
 
@@ -80,6 +83,26 @@ async def owners_listed(clients: Clients) -> None:
     await FirestoreOwners(clients).list()
 
 
+async def fired(clients: Clients) -> None:
+    due = {"schedule_generation": 1, "next_fire_at": NOW}
+    task = Task(id="task_due", owner="ann", name="n", task_prompt="p", model="m", created_at=NOW, updated_at=NOW, **due)
+    await FirestoreTasks(clients).create(task)
+    made = await FirestoreSchedules(clients).fire(Fire(task=task.id, generation=1, at=NOW), now=NOW)
+    assert made.execution is not None
+
+
+async def overdue(clients: Clients) -> None:
+    await FirestoreSchedules(clients).overdue(before=NOW)
+
+
+async def schedules_counted(clients: Clients) -> None:
+    await FirestoreSchedules(clients).count("ann")
+
+
+async def armed(clients: Clients) -> None:
+    await FirestoreSchedules(clients).armed()
+
+
 QUERIES: dict[str, tuple[Callable[[Clients], Awaitable[None]], ...]] = {
     "FirestoreExecutions.list": (listed, listed_by_task),
     "FirestoreExecutions.claim": (claimed_again,),
@@ -89,6 +112,10 @@ QUERIES: dict[str, tuple[Callable[[Clients], Awaitable[None]], ...]] = {
     "FirestoreLedger.of_execution": (entries_of_an_execution,),
     "FirestoreLedger.of_owner": (entries_of_an_owner,),
     "FirestoreOwners.list": (owners_listed,),
+    "FirestoreSchedules.armed": (armed,),
+    "FirestoreSchedules.count": (schedules_counted,),
+    "FirestoreSchedules.fire": (fired,),
+    "FirestoreSchedules.overdue": (overdue,),
     "FirestoreTasks.list": (tasks_listed,),
     "FirestoreTasks.count": (tasks_counted,),
     "FirestoreCredentials.list": (credentials_listed,),

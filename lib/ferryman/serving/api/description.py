@@ -14,6 +14,14 @@ _REFERENCE = "#/components/schemas/"
 ALWAYS = (413, 415, 500, 503)
 """What any route may answer."""
 
+CONFLICTS = (
+    ("/v1/tasks", "post"),
+    ("/v1/tasks/{task_id}", "patch"),
+    ("/v1/tasks/{task_id}/credentials/{name}", "put"),
+    ("/v1/tasks/{task_id}/executions", "post"),
+)
+"""Where what is asked for may not go with how things stand."""
+
 
 def describe(app: FastAPI) -> dict[str, Any]:
     """The OpenAPI document of `app`, made once."""
@@ -43,7 +51,7 @@ def _problems(path: str, method: str, operation: dict[str, Any]) -> list[int]:
         401: asks,
         403: path.startswith("/v1/tasks") and path.count("/") < 4 and method in ("post", "patch"),
         404: "{" in path,
-        409: (path, method) == ("/v1/tasks", "post") or (path.endswith("/{name}") and method == "put"),
+        409: (path, method) in CONFLICTS,
         422: body or any(each["in"] == "query" for each in operation.get("parameters", ())),
     }
     return [*(status for status, may in found.items() if may), *ALWAYS]

@@ -8,13 +8,15 @@ from fastapi import APIRouter
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
+from ferryman.domain import firing
 from ferryman.domain import task as rules
 from ferryman.domain.owner import Owner
 from ferryman.domain.plan import Plan
 from ferryman.domain.problem import Invalid
+from ferryman.domain.schedule import Schedule, passed
 from ferryman.domain.task import Task
 from ferryman.ports import Stale
-from ferryman.serving.api import webhooks
+from ferryman.serving.api import schedules, webhooks
 from ferryman.serving.api.asking import By, TheHouse, TheirTask
 from ferryman.serving.api.faults import not_found
 from ferryman.serving.api.shapes import task as shapes
@@ -37,9 +39,13 @@ async def create(asked: shapes.NewTask, house: TheHouse, owner: By, response: Re
         "max_credits": min(rules.CREDITS_DEFAULT, plan.credits_per_execution),
     }
     given = asked.model_dump(exclude=limits.keys() - asked.model_fields_set)
+    given["schedule"] = _schedule(asked)
     task = Task(id=house.ids.new("task"), owner=owner.id, created_at=now, updated_at=now, **{**limits, **given})
-    await _check(house, plan, task, webhook_urls=task.webhook_urls)
+    await _check(house, plan, task, webhook_urls=task.webhook_urls, schedule=task.schedule)
+    task = firing.armed(task, now=now)
+    await schedules.admit(house, owner, task)
     await house.tasks.create(task)
+    await schedules.set_timer(house, task)
     response.headers["Location"] = f"/v1/tasks/{task.id}"
     return shapes.shown(task)
 
@@ -57,12 +63,22 @@ async def one(task: TheirTask) -> shapes.TaskShown:
 @router.patch("/{task_id}", summary="Change some fields of a task")
 async def change(asked: shapes.TaskChange, task: TheirTask, house: TheHouse, owner: By) -> shapes.TaskShown:
     given: dict[str, Any] = asked.model_dump(exclude_unset=True)
+    if "schedule" in given:
+        given["schedule"] = _schedule(asked)
     if given == {"enabled": False}:
         return await _turned_off(house, task)
     changed = rules.changed(task, given, now=house.clock.now())
-    await _check(house, _plan(house, owner), changed, webhook_urls=given.get("webhook_urls", ()))
-    if not await house.tasks.update(changed, given, since=task.updated_at):
+    await _check(
+        house, _plan(house, owner), changed, webhook_urls=given.get("webhook_urls", ()), schedule=given.get("schedule")
+    )
+    changed, fields = schedules.rearmed(task, changed, given)
+    anew = "next_fire_at" in fields
+    if anew:
+        await schedules.admit(house, owner, changed, task)
+    if not await house.tasks.update(changed, fields, since=task.updated_at):
         raise not_found("task")
+    if anew:
+        await schedules.set_timer(house, changed)
     return shapes.shown(changed)
 
 
@@ -70,9 +86,9 @@ async def _turned_off(house: House, task: Task) -> shapes.TaskShown:
     """A task can be turned off whatever has become of the plan or the catalog, and whoever else is changing it."""
     given = {"enabled": False}
     for _ in range(TRIES):
-        changed = rules.changed(task, given, now=house.clock.now())
+        changed, fields = schedules.rearmed(task, rules.changed(task, given, now=house.clock.now()), given)
         try:
-            if await house.tasks.update(changed, given, since=task.updated_at):
+            if await house.tasks.update(changed, fields, since=task.updated_at):
                 return shapes.shown(changed)
         except Stale:
             task = await house.tasks.get(task.id) or task
@@ -93,9 +109,15 @@ def _plan(house: House, owner: Owner) -> Plan:
     return plan
 
 
-async def _check(house: House, plan: Plan, task: Task, *, webhook_urls: tuple[str, ...]) -> None:
+def _schedule(asked: shapes.NewTask | shapes.TaskChange) -> Schedule | None:
+    return None if asked.schedule is None else asked.schedule.schedule()
+
+
+async def _check(house: House, plan: Plan, task: Task, *, webhook_urls: tuple[str, ...], schedule: Schedule | None) -> None:
+    """Raises `Invalid`; the webhook URLs and the schedule that are given anew are held to more than those that stand."""
     tools = {tool.name for tool in house.tools}
     found = rules.problems(task, plan=plan, tools=tools, integrations=house.integrations, models=house.models)
+    found += passed(schedule, now=house.clock.now())
     # names are asked only for URLs that the grammar and the limit let pass
     if not any(each.field.startswith("webhook_urls") for each in found):
         found += await webhooks.problems(webhook_urls, house.names)

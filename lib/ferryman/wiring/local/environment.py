@@ -13,6 +13,7 @@ import ferryman
 
 LOCATION = "us-central1"
 QUEUE = "executions"
+SCHEDULES_QUEUE = "schedules"
 QUEUE_CALLER = "ferryman-queue"
 ID_CHARACTERS_MAX = 40
 MODEL_TALKER = "orchestrator"
@@ -91,6 +92,7 @@ def of(row: Mapping[str, Any], around: Surroundings) -> dict[str, str]:
         "FERRYMAN_CALLERS": json.dumps(callers),
         "FERRYMAN_LOCATION": LOCATION,
         "FERRYMAN_QUEUE": QUEUE,
+        "FERRYMAN_SCHEDULES_QUEUE": SCHEDULES_QUEUE,
         "FERRYMAN_QUEUE_CALLER": account(QUEUE_CALLER, around.project),
         "FERRYMAN_PRICES": json.dumps(prices),
         "FERRYMAN_INTEGRATIONS": json.dumps(integrations),

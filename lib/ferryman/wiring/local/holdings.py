@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING, Any
 
 from ferryman.gcp.clients import Clients
-from ferryman.wiring.local.environment import LOCATION, QUEUE
+from ferryman.wiring.local.environment import LOCATION, QUEUE, SCHEDULES_QUEUE
 
 if TYPE_CHECKING:
     from google.cloud.firestore import AsyncCollectionReference
@@ -44,11 +44,12 @@ async def secrets(clients: Clients, project: str) -> list[tuple[str, bytes]]:
 
 
 async def tasks(clients: Clients, project: str) -> list[dict[str, Any]]:
-    """Every task still in the queue: its name and what it would send."""
-    parent = f"projects/{project}/locations/{LOCATION}/queues/{QUEUE}"
-    request = {"parent": parent, "response_view": FULL_VIEW}
+    """Every task still in the queues: its name and what it would send."""
     found = []
-    async for each in await clients.tasks().list_tasks(request=request):
-        sent = each.http_request
-        found.append({"name": each.name, "url": sent.url, "headers": dict(sent.headers), "body": sent.body})
+    for queue in (QUEUE, SCHEDULES_QUEUE):
+        parent = f"projects/{project}/locations/{LOCATION}/queues/{queue}"
+        request = {"parent": parent, "response_view": FULL_VIEW}
+        async for each in await clients.tasks().list_tasks(request=request):
+            sent = each.http_request
+            found.append({"name": each.name, "url": sent.url, "headers": dict(sent.headers), "body": sent.body})
     return found

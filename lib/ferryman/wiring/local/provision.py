@@ -1,4 +1,4 @@
-"""Provisioning: the keys, the queue and the local owner, made through Google's own clients, kept if already there."""
+"""Provisioning: the keys, the queues and the local owner, made through Google's own clients, kept if already there."""
 
 from __future__ import annotations
 
@@ -10,9 +10,11 @@ from os import environ  # noqa: TID251 - Firestore's client learns of an emulato
 from ferryman.domain.owner import Owner
 from ferryman.gcp.clients import Clients
 from ferryman.gcp.owners import FirestoreOwners
+from ferryman.gcp.queue import CloudTasksTimers
+from ferryman.gcp.schedules import FirestoreSchedules
 from ferryman.settings import Settings
 from ferryman.vault import seal, sign
-from ferryman.wiring.local.environment import LOCATION, QUEUE
+from ferryman.wiring.local.environment import LOCATION, QUEUE, QUEUE_CALLER, SCHEDULES_QUEUE, account
 
 OWNER = "local"
 PLAN = "pro"
@@ -71,13 +73,27 @@ def _number(version: str) -> int:
     return int(version.rpartition("/")[2])
 
 
-async def queue(clients: Clients, project: str) -> None:
-    """The queue of executions."""
+async def queues(clients: Clients, project: str) -> None:
+    """The queues of executions and of schedules."""
     parent = f"projects/{project}/locations/{LOCATION}"
-    name = f"{parent}/queues/{QUEUE}"
     known = [each.name async for each in await clients.tasks().list_queues(request={"parent": parent})]
-    if name not in known:
-        await clients.tasks().create_queue(request={"parent": parent, "queue": {"name": name, "retry_config": RETRIES}})
+    for name in (f"{parent}/queues/{queue}" for queue in (QUEUE, SCHEDULES_QUEUE)):
+        if name not in known:
+            await clients.tasks().create_queue(request={"parent": parent, "queue": {"name": name, "retry_config": RETRIES}})
+
+
+async def sweep(clients: Clients, project: str, urls: Mapping[str, str]) -> None:
+    """The sweep of the schedules, now, where any task waits for a time."""
+    if not await FirestoreSchedules(clients).armed():
+        return
+    settings = Settings(
+        project=project,
+        location=LOCATION,
+        schedules_queue=SCHEDULES_QUEUE,
+        queue_caller=account(QUEUE_CALLER, project),
+        function_urls=urls,
+    )
+    await CloudTasksTimers(clients, settings).sweep(due=datetime.now(UTC))
 
 
 async def owner(clients: Clients, digest: str) -> None:

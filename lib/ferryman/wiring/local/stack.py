@@ -130,11 +130,11 @@ async def _running(wanted: Wanted, tell: Tell) -> AsyncIterator[Stack]:
 
 
 async def _set_up(running: Stack, wanted: Wanted, tell: Tell) -> None:
-    tell("provisioning the keys, the queue and the owner")
+    tell("provisioning the keys, the queues and the owner")
     public, receipts, _, _ = await asyncio.gather(
         provision.sealing_key(running.clients, PROJECT, Settings().sealing_key_secret),
         provision.receipt_keys(running.clients, PROJECT, Settings().receipt_key_secret),
-        provision.queue(running.clients, PROJECT),
+        provision.queues(running.clients, PROJECT),
         provision.owner(running.clients, wanted.digest),
     )
     await hello.load(running.admin)
@@ -158,6 +158,7 @@ async def _set_up(running: Stack, wanted: Wanted, tell: Tell) -> None:
     running.environments.update({row["name"]: environment.of(row, around) for row in rows})
     await asyncio.gather(*(running.admin.start(name, env) for name, env in running.environments.items()))
     await _greet(running)
+    await provision.sweep(running.clients, PROJECT, running.functions)
 
 
 async def _greet(running: Stack) -> None:

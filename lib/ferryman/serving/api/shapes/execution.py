@@ -29,7 +29,8 @@ class Tokens(Answered):
 class ExecutionShown(Answered):
     """An execution's record; `tool_calls` holds at most 50 rows, `tool_calls_total` counts all of them.
 
-    `slice` counts how often it was handed over to a further delivery.
+    `slice` counts how often it was handed over to a further delivery; `scheduled_for` is the time of the schedule that
+    started it, null where somebody did.
     """
 
     execution_id: str
@@ -37,6 +38,7 @@ class ExecutionShown(Answered):
     status: Status
     input: str | None
     created_at: datetime
+    scheduled_for: datetime | None
     started_at: datetime | None
     completed_at: datetime | None
     iterations: int

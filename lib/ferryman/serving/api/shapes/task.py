@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import UTC, datetime
 from decimal import Decimal
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
-from pydantic import Field, StrictBool, StrictFloat, StrictInt, StrictStr
+from pydantic import AwareDatetime, Field, StrictBool, StrictFloat, StrictInt, StrictStr
 
 from ferryman.domain import task as rules
+from ferryman.domain.schedule import Kind, Schedule
 from ferryman.domain.task import Task
 from ferryman.serving.api.shapes.shape import Answered, Asked, Credits
 
@@ -21,6 +22,34 @@ Temperature = Annotated[StrictFloat | StrictInt | None, Field(description="0 to 
 
 def _limit(noun: str) -> Any:
     return Field(default_factory=lambda: None, description=f"{noun}; the plan sets the most, and the default where it is lower")
+
+
+class ScheduleAsked(Asked):
+    """When the task runs by itself, in UTC: `type` says which one of the other fields does."""
+
+    type: Literal["cron", "once", "delayed"]
+    cron: StrictStr | None = Field(default=None, description="Type cron: five fields, as in 0 9 * * MON-FRI")
+    at: AwareDatetime | None = Field(default=None, description="Type once: a moment to come, with its offset from UTC")
+    after_s: StrictInt | None = Field(
+        default=None, description="Type delayed: seconds from when it is set or the task turned on"
+    )
+
+    def schedule(self) -> Schedule:
+        """The schedule as it would be stored; the rules have not looked at it yet."""
+        try:
+            at = self.at.astimezone(UTC) if self.at else None
+        except OverflowError:
+            at = self.at  # a day before the first or after the last one; the rules refuse it
+        return Schedule(type=Kind(self.type), cron=self.cron, at=at, after_s=self.after_s)
+
+
+class ScheduleShown(Answered):
+    """When the task runs by itself, in UTC; the field of its `type` is set and no other."""
+
+    type: Kind
+    cron: str | None
+    at: datetime | None
+    after_s: int | None
 
 
 class NewTask(Asked):
@@ -41,6 +70,7 @@ class NewTask(Asked):
     temperature: Temperature = rules.TEMPERATURE_DEFAULT
     max_tokens: StrictInt = rules.MAX_TOKENS_DEFAULT
     enabled: StrictBool = True
+    schedule: ScheduleAsked | None = Field(default=None, description="null: it runs only when it is started")
 
 
 class TaskChange(Asked):
@@ -61,10 +91,13 @@ class TaskChange(Asked):
     temperature: Temperature = Field(default_factory=float)
     max_tokens: StrictInt = Field(default_factory=int)
     enabled: StrictBool = Field(default_factory=bool)
+    schedule: ScheduleAsked | None = Field(default_factory=lambda: None, description="Sets it anew, also when it is the same")
 
 
 class TaskShown(Answered):
-    """A task as it is stored."""
+    """A task as it is stored. `next_fire_at` is when its schedule runs it next; `paused` says why it does not any more,
+    until a schedule is given or the task turned on.
+    """
 
     task_id: str
     user_id: str
@@ -83,6 +116,9 @@ class TaskShown(Answered):
     temperature: float | None
     max_tokens: int
     enabled: bool
+    schedule: ScheduleShown | None
+    next_fire_at: datetime | None
+    paused: str | None
     created_at: datetime
     updated_at: datetime
 
@@ -95,5 +131,9 @@ class TaskList(Answered):
 
 def shown(task: Task) -> TaskShown:
     """`task` as it is answered."""
-    same = {name: getattr(task, name) for name in TaskShown.model_fields if name not in ("task_id", "user_id")}
-    return TaskShown(task_id=task.id, user_id=task.owner, **same)
+    special = ("task_id", "user_id", "schedule")
+    same = {name: getattr(task, name) for name in TaskShown.model_fields if name not in special}
+    schedule = None
+    if task.schedule is not None:
+        schedule = ScheduleShown(**{name: getattr(task.schedule, name) for name in ScheduleShown.model_fields})
+    return TaskShown(task_id=task.id, user_id=task.owner, schedule=schedule, **same)

@@ -1,0 +1,118 @@
+"""Firing: what a timer is for, when the next one comes, and what makes it void."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ferryman.domain import firing
+from ferryman.domain.execution import Execution, Status
+from ferryman.domain.firing import Fire
+from ferryman.domain.schedule import Kind, Schedule
+from ferryman.domain.task import Task
+
+NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
+DAY, HOUR = timedelta(days=1), timedelta(hours=1)
+CRON = Schedule(type=Kind.CRON, cron="0 * * * *")
+BARE = Task(id="task_1", owner="ann", name="n", task_prompt="p", model="m", created_at=NOW, updated_at=NOW)
+TASK = replace(BARE, schedule=CRON, schedule_generation=3, next_fire_at=NOW)
+FIRE = Fire(task="task_1", generation=3, at=NOW)
+
+
+def ended(*statuses: Status) -> list[Execution]:
+    return [
+        Execution(id=f"exec_{n}", task="task_1", owner="ann", status=each, created_at=NOW) for n, each in enumerate(statuses)
+    ]
+
+
+def test_a_time_has_one_execution_by_name() -> None:
+    assert FIRE.execution == f"exec_1_3_{int(NOW.timestamp())}"
+    others = (replace(FIRE, generation=4), replace(FIRE, at=NOW + HOUR), replace(FIRE, task="task_2"))
+    assert len({FIRE.execution, *(each.execution for each in others)}) == 4
+
+
+def test_a_time_that_comes_makes_an_execution_and_moves_on() -> None:
+    after, execution = firing.fired(TASK, FIRE, recent=[], now=NOW)
+    assert after == replace(TASK, next_fire_at=NOW + HOUR)
+    assert execution is not None
+    assert (execution.id, execution.scheduled_for, execution.schedule_generation) == (FIRE.execution, NOW, 3)
+
+
+def test_times_that_were_missed_are_run_once() -> None:
+    after, execution = firing.fired(TASK, FIRE, recent=[], now=NOW + 7 * DAY)
+    assert execution is not None
+    assert after.next_fire_at == NOW + 7 * DAY + HOUR
+
+
+def test_a_schedule_of_one_time_is_over_when_it_has_come() -> None:
+    task = replace(TASK, schedule=Schedule(type=Kind.ONCE, at=NOW))
+    after, execution = firing.fired(task, FIRE, recent=[], now=NOW)
+    assert (after.next_fire_at, execution is not None) == (None, True)
+
+
+@pytest.mark.parametrize(
+    ("statuses", "goes_on"),
+    [
+        ((Status.FAILED,) * 3, False),
+        ((Status.TIMEOUT, Status.FAILED, Status.TIMEOUT), False),
+        ((Status.FAILED,) * 2, True),
+        ((Status.COMPLETED, Status.FAILED, Status.FAILED), True),
+        ((Status.FAILED, Status.COMPLETED, Status.FAILED), True),
+        ((Status.FAILED, Status.FAILED, Status.COMPLETED), True),
+    ],
+)
+def test_three_failures_in_a_row_pause_the_task(statuses: tuple[Status, ...], goes_on: bool) -> None:
+    after, execution = firing.fired(TASK, FIRE, recent=ended(*statuses), now=NOW)
+    assert (execution is not None) is goes_on
+    if not goes_on:
+        assert after.paused == "3 scheduled executions in a row failed, the last one exec_0"
+        assert (after.next_fire_at, after.schedule_generation, after.enabled) == (None, 4, True)
+        assert after.updated_at > TASK.updated_at  # so that nobody changes it without having seen that
+
+
+def test_setting_it_anew_ends_the_pause_and_voids_what_was_to_come() -> None:
+    paused = replace(TASK, next_fire_at=None, paused="why")
+    after = firing.armed(paused, now=NOW)
+    assert (after.next_fire_at, after.paused, after.schedule_generation) == (NOW + HOUR, None, 4)
+
+
+def test_a_task_that_is_off_or_has_no_schedule_waits_for_nothing() -> None:
+    for task in (replace(TASK, enabled=False), replace(TASK, schedule=None)):
+        assert firing.upcoming(firing.armed(task, now=NOW)) is None
+
+
+@pytest.mark.parametrize(
+    ("task", "change", "anew"),
+    [
+        (TASK, {"name": "x"}, False),
+        (TASK, {"enabled": True}, False),
+        (TASK, {"enabled": False}, True),
+        (TASK, {"schedule": CRON}, True),
+        (TASK, {"schedule": None}, True),
+        (replace(TASK, paused="why"), {"enabled": True}, True),
+        (replace(TASK, paused="why"), {"name": "x"}, False),
+        (replace(TASK, enabled=False), {"enabled": True}, True),
+    ],
+)
+def test_a_change_sets_the_schedule_anew_or_leaves_it(task: Task, change: dict[str, object], anew: bool) -> None:
+    assert firing.rearms(task, change) is anew
+
+
+@given(st.integers(0, 3_660 * 86_400))
+def test_a_timer_is_never_set_further_ahead_than_cloud_tasks_takes_it(ahead: int) -> None:
+    at, now, hops = NOW + timedelta(seconds=ahead), NOW, 0
+    while (due := firing.due(at, now)) != at:
+        assert now + 3 * DAY < due <= now + 29 * DAY
+        assert firing.due(at, now + HOUR) in (due, firing.due(at, due))  # whoever asks a little later names the same hop
+        now, hops = due, hops + 1
+    assert at - now <= 29 * DAY
+    assert hops <= 1 + ahead // (25 * 86_400)
+
+
+def test_windows_follow_each_other_on_the_clock() -> None:
+    assert firing.window_after(NOW) == NOW + timedelta(minutes=10)
+    assert firing.window_after(NOW - timedelta(microseconds=1)) == NOW

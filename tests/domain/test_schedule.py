@@ -1,0 +1,165 @@
+"""Schedules: which are stored, and when they fire."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from itertools import pairwise
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ferryman.domain.plan import GURU, PRO, Plan
+from ferryman.domain.schedule import Kind, Schedule, passed, problems
+
+NOW = datetime(2026, 11, 21, 12, 0, 5, 250_000, tzinfo=UTC)
+DAY = timedelta(days=1)
+
+
+def cron(expression: str) -> Schedule:
+    return Schedule(type=Kind.CRON, cron=expression)
+
+
+def once(at: datetime) -> Schedule:
+    return Schedule(type=Kind.ONCE, at=at)
+
+
+def delayed(seconds: int) -> Schedule:
+    return Schedule(type=Kind.DELAYED, after_s=seconds)
+
+
+def said(schedule: Schedule, plan: Plan = PRO) -> list[tuple[str, str]]:
+    return [(each.field, each.message) for each in problems(schedule, plan=plan, now=NOW)]
+
+
+@pytest.mark.parametrize(
+    ("schedule", "first"),
+    [
+        (cron("0 9 * * *"), datetime(2026, 11, 22, 9, tzinfo=UTC)),
+        (cron("*/15 * * * *"), datetime(2026, 11, 21, 12, 15, tzinfo=UTC)),
+        (cron("0 0 29 2 *"), datetime(2028, 2, 29, tzinfo=UTC)),
+        (cron("30 6 * * mon-fri"), datetime(2026, 11, 23, 6, 30, tzinfo=UTC)),
+        (once(NOW + DAY), datetime(2026, 11, 22, 12, 0, 6, tzinfo=UTC)),
+        (once(NOW), None),
+        (delayed(60), datetime(2026, 11, 21, 12, 1, 6, tzinfo=UTC)),
+    ],
+)
+def test_it_first_fires_in_a_whole_second_to_come(schedule: Schedule, first: datetime | None) -> None:
+    assert schedule.first(NOW) == first
+
+
+def test_cron_goes_on_and_the_others_do_not() -> None:
+    nine = datetime(2026, 11, 22, 9, tzinfo=UTC)
+    assert cron("0 9 * * *").following(nine) == nine + DAY
+    assert (once(NOW).following(nine), delayed(60).following(nine)) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("expression", "plan"),
+    [
+        ("*/5 * * * *", PRO),
+        ("*/15 * * * *", GURU),
+        ("0,15,30,45 9-17 * * 1-5", GURU),
+        ("58 23 * * *", PRO),
+        ("0,58 0,23 1,15 * *", PRO),  # 23:58 and 0:00, but never on two days running
+        ("0 12 L * *", GURU),
+        ("0 0 29 2 *", GURU),
+    ],
+)
+def test_a_schedule_that_leaves_the_plan_its_minutes_is_stored(expression: str, plan: Plan) -> None:
+    assert said(cron(expression), plan) == []
+
+
+@pytest.mark.parametrize(
+    ("expression", "plan"),
+    [
+        ("* * * * *", PRO),
+        ("0,1 * * * *", PRO),
+        ("*/7 * * * *", PRO),  # 56 and 0
+        ("*/5 * * * *", GURU),
+        ("0,58 0,23 * * *", PRO),  # 23:58 and 0:00
+        ("0,58 0,23 1,29 2,3 *", PRO),  # 29 February and 1 March
+        ("0,58 0,23 * * SAT,SUN", PRO),
+    ],
+)
+def test_a_schedule_that_is_ever_closer_than_the_plan_allows_is_refused(expression: str, plan: Plan) -> None:
+    least = plan.schedule_minutes
+    message = f"must leave at least {least} minutes between two times on plan {plan.name}"
+    assert said(cron(expression), plan) == [("schedule.cron", message)]
+
+
+FIELD = st.lists(st.integers(0, 59), min_size=1, max_size=4, unique=True).map(sorted)
+HOURS = st.lists(st.integers(0, 23), min_size=1, max_size=3, unique=True).map(sorted)
+DAYS = st.lists(st.integers(1, 28), min_size=1, max_size=4, unique=True).map(sorted)
+
+
+@settings(max_examples=60, deadline=None)
+@given(FIELD, HOURS, DAYS)
+def test_what_is_stored_is_never_closer_in_the_coming_year(minutes: list[int], hours: list[int], days: list[int]) -> None:
+    fields = (",".join(map(str, each)) for each in (minutes, hours, days))
+    schedule = cron(" ".join([*fields, "*", "*"]))
+    times, moment = [], NOW
+    while moment < NOW + timedelta(days=365):
+        following = schedule.following(moment)
+        assert following is not None
+        moment = following
+        times.append(moment)
+    closest = min(later - earlier for earlier, later in pairwise(times))
+    assert (said(schedule) == []) is (closest >= timedelta(minutes=5))
+
+
+@pytest.mark.parametrize(
+    ("expression", "message"),
+    [
+        ("", "must have five fields in ASCII"),
+        ("* * * *", "must have five fields in ASCII"),
+        ("0 0 9 * * *", "must have five fields in ASCII"),
+        ("@daily", "must have five fields in ASCII"),
+        ("٠ 9 * * *", "must have five fields in ASCII"),
+        ("60 * * * *", "has a bad minute: it may be 0 to 59"),
+        ("0 24 * * *", "has a bad hour: it may be 0 to 23"),
+        ("0 0 32 * *", "has a bad day of month"),
+        ("0 0 30 2 *", "has a bad day of month"),
+        ("0 0 1 13 *", "has a bad month: it may be 1 to 12, or JAN to DEC"),
+        ("0 0 1 1 8", "has a bad day of week: it may be 0 to 7, or SUN to SAT"),
+        ("*/0 * * * *", "has a bad minute"),
+        ("0 0 * 2 MON#5", "does not fire in the coming 3660 days"),
+        ("0 " * 51, "must be at most 100 characters, is 102"),
+    ],
+)
+def test_what_is_no_cron_expression_is_refused_with_the_reason(expression: str, message: str) -> None:
+    ((field, told),) = said(cron(expression))
+    assert (field, message in told) == ("schedule.cron", True)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.text(alphabet="0123456789*/,-# LMONJA@", max_size=30))
+def test_whatever_is_written_is_stored_or_refused_and_what_is_stored_fires(text: str) -> None:
+    schedule = cron(text)
+    if not problems(schedule, plan=PRO, now=NOW):
+        first = schedule.first(NOW)
+        assert first is not None
+        assert first > NOW
+
+
+@pytest.mark.parametrize(
+    ("schedule", "field", "message"),
+    [
+        (Schedule(type=Kind.CRON), "schedule.cron", "is required for type cron"),
+        (Schedule(type=Kind.ONCE), "schedule.at", "is required for type once"),
+        (Schedule(type=Kind.DELAYED), "schedule.after_s", "is required for type delayed"),
+        (Schedule(type=Kind.DELAYED, after_s=1, cron="0 9 * * *"), "schedule.cron", "is for type cron only"),
+        (delayed(0), "schedule.after_s", "must be 1 to 316224000 seconds (3660 days)"),
+        (delayed(10**30), "schedule.after_s", "must be 1 to 316224000 seconds (3660 days)"),
+        (once(NOW + 3_661 * DAY), "schedule.at", "must be at most 3660 days ahead"),
+    ],
+)
+def test_a_schedule_of_another_form_is_refused_with_the_field_and_the_limit(
+    schedule: Schedule, field: str, message: str
+) -> None:
+    assert (field, message) in said(schedule)
+
+
+def test_a_moment_that_is_over_cannot_be_set_any_more() -> None:
+    assert [each.message for each in passed(once(NOW), now=NOW)] == ["must be in the future"]
+    assert passed(once(NOW + DAY), now=NOW) == passed(cron("0 9 * * *"), now=NOW) == passed(None, now=NOW) == []

@@ -1,0 +1,86 @@
+"""Schedules on doubles: a clock turned by hand, timers that come when it has come to them, and one task."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from ferryman.domain import firing
+from ferryman.domain.execution import Execution, Status
+from ferryman.domain.schedule import Kind, Schedule
+from ferryman.domain.task import Task
+from ferryman.local.clock import START, HandClock
+from ferryman.local.log import KeptLog
+from ferryman.local.memory import Memory
+from ferryman.local.queue import MemoryQueue, MemoryTimers, Timer
+from ferryman.local.schedules import MemorySchedules
+from ferryman.schedules.fire import arm, fire
+from ferryman.schedules.house import House
+from ferryman.schedules.sweep import sweep
+
+HOURLY = Schedule(type=Kind.CRON, cron="0 * * * *")
+TASK = Task(id="task_1", owner="o", name="n", task_prompt="p", model="m", created_at=START, updated_at=START)
+
+
+@dataclass
+class Stage:
+    """Everything the schedules touch, for a test to look at and to turn."""
+
+    memory: Memory = field(default_factory=Memory)
+    clock: HandClock = field(default_factory=HandClock)
+    log: KeptLog = field(default_factory=KeptLog)
+    queue: MemoryQueue = field(default_factory=MemoryQueue)
+    timers: MemoryTimers = field(default_factory=MemoryTimers)
+
+    def house(self, **ports: Any) -> House:
+        mine = {"schedules": MemorySchedules(self.memory), "queue": self.queue, "timers": self.timers}
+        return House(clock=self.clock, tracer=self.log, **{**mine, **ports})
+
+    @property
+    def task(self) -> Task:
+        return self.memory.tasks["task_1"]
+
+    @property
+    def executions(self) -> list[Execution]:
+        """What was made, in the order of the times it was made for."""
+        return sorted(self.memory.executions.values(), key=lambda each: each.scheduled_for or START)
+
+    @property
+    def enqueued(self) -> list[str]:
+        return [each.execution for each in self.queue.waiting]
+
+    async def schedule(self, schedule: Schedule | None = HOURLY, **changes: Any) -> None:
+        """Store the schedule, as the API does."""
+        before = self.memory.tasks.get("task_1", TASK)
+        task = firing.armed(replace(before, schedule=schedule, **changes), now=self.clock.now())
+        self.memory.tasks["task_1"] = task
+        await arm(self.timers, task, now=self.clock.now())
+
+    async def deliver(self, timer: Timer, house: House | None = None) -> bool:
+        """One delivery of a timer; False when it is to come again."""
+        house = house or self.house()
+        if timer.fire is not None:
+            return await fire(house, timer.fire)
+        await sweep(house, at=timer.due)
+        return True
+
+    async def turn(self, by: timedelta, *, lose: bool = False) -> None:
+        """Turn the clock, delivering each timer at its time; or, to `lose` them, those of tasks are dropped."""
+        end = self.clock.now() + by
+        while (timer := self.timers.next()) is not None and timer.due <= end:
+            self.clock.turn(max(timedelta(0), timer.due - self.clock.now()))
+            if not (lose and timer.fire):
+                assert await self.deliver(timer)
+            self.timers.done(timer)
+        self.clock.turn(end - self.clock.now())
+
+    def end(self, execution: Execution, status: Status) -> None:
+        self.memory.executions[execution.id] = replace(execution, status=status, completed_at=self.clock.now())
+
+
+@pytest.fixture
+def stage() -> Stage:
+    return Stage()

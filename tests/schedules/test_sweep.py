@@ -1,0 +1,72 @@
+"""The sweep: a time whose timer was lost comes all the same, and nothing runs while no task waits."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from ferryman.domain.schedule import Kind, Schedule
+from ferryman.local.clock import START
+from ferryman.local.queue import Timer
+
+from .conftest import Stage
+
+HOUR, MINUTE = timedelta(hours=1), timedelta(minutes=1)
+
+
+async def test_a_lost_timer_is_set_again_within_a_window(stage: Stage) -> None:
+    await stage.schedule(Schedule(type=Kind.CRON, cron="5 * * * *"))
+    await stage.turn(6 * MINUTE, lose=True)
+    assert stage.executions == []
+    await stage.turn(10 * MINUTE)
+    assert [each.scheduled_for for each in stage.executions] == [START + 5 * MINUTE]
+    assert [each.created_at for each in stage.executions] == [START + 10 * MINUTE]
+    assert stage.task.next_fire_at == START + HOUR + 5 * MINUTE
+
+
+async def test_of_timers_that_are_always_lost_every_time_still_comes(stage: Stage) -> None:
+    await stage.schedule()
+    for _ in range(3):
+        stage.timers.waiting[:] = [each for each in stage.timers.waiting if each.fire is None]
+        await stage.turn(HOUR + 15 * MINUTE)
+    assert len(stage.executions) == 3
+
+
+async def test_a_time_that_has_just_come_is_left_to_its_timer(stage: Stage) -> None:
+    await stage.schedule()
+    stage.clock.turn(HOUR + MINUTE)
+    before = list(stage.timers.waiting)
+    await stage.deliver(Timer(None, stage.clock.now()))
+    assert [each for each in stage.timers.waiting if each.fire] == [each for each in before if each.fire]
+
+
+async def test_a_sweep_that_comes_twice_sets_a_timer_once(stage: Stage) -> None:
+    await stage.schedule()
+    stage.clock.turn(2 * HOUR)
+    for _ in range(3):
+        await stage.deliver(Timer(None, START + 2 * HOUR))
+        stage.clock.turn(1)
+    assert [each.nudge for each in stage.timers.waiting if each.fire] == ["", "sweep"]
+
+
+async def test_a_sweep_by_anothers_clock_sets_a_lost_timer_once_a_window(stage: Stage) -> None:
+    await stage.schedule()
+    stage.memory.halts.add(None)
+    stage.timers.waiting.clear()
+    stage.clock.turn(2 * HOUR)
+    for minutes in (0, 3, 9, 1):  # 14:00, 14:03, 14:12 and 14:13
+        stage.clock.turn(minutes * MINUTE)
+        await stage.deliver(Timer(None, START - 24 * HOUR))
+    assert len([each for each in stage.timers.waiting if each.fire]) == 2
+
+
+async def test_a_sweep_that_comes_before_its_time_sets_the_one_after_itself(stage: Stage) -> None:
+    await stage.schedule()
+    first = next(each for each in stage.timers.waiting if each.fire is None)
+    await stage.deliver(first)  # by a clock that is ten minutes behind
+    assert [each.due for each in stage.timers.waiting if each.fire is None] == [START + 10 * MINUTE, START + 20 * MINUTE]
+
+
+async def test_the_sweep_ends_when_no_task_waits_any_more(stage: Stage) -> None:
+    await stage.schedule(Schedule(type=Kind.DELAYED, after_s=3600))
+    await stage.turn(2 * HOUR)
+    assert (len(stage.executions), stage.timers.waiting) == (1, [])
