@@ -63,7 +63,7 @@ async def test_turns_calls_and_their_times(stage):
 async def test_what_the_model_is_asked_is_the_same_to_the_byte(stage):
     await stage.run(fetches(2), says("", ("api_call", {"b": 1.5, "a": [None, "ü\n"]})), says("done"))
     asked = [canonical(prompt.system, prompt.tools, prompt.messages) for prompt in stage.model.prompts]
-    replayed = await again(bundle.of_document(document(stage)))
+    replayed = await again(bundle.of_document(document(stage)).record)
     assert [canonical(each.system, each.tools, each.messages) for each in replayed.prompts] == asked
 
 
@@ -72,7 +72,9 @@ async def test_refusals_of_the_loop(stage):
     slowly(stage)
     same = ("http_get", {"url": "https://a.test/"})
     await stage.run(says("", ("nothing", {}), ("webhook", {}), same, same, same), fetches(11), says("done"))
-    assert {"unknown_tool", "tool_not_enabled", "repeated_call", "rate_limited"} <= {each.block_reason for each in stage.results}
+    assert {"unknown_tool", "tool_not_enabled", "repeated_call", "rate_limited"} <= {
+        each.block_reason for each in stage.results
+    }
     assert await otherwise(stage) == []
 
 
@@ -139,7 +141,9 @@ async def test_a_task_that_is_disabled_under_way(stage):
 
 
 async def test_a_hand_over_while_the_provider_makes_it_wait(stage):
-    await went_on(stage, (fetches(2), Unavailable("busy", after_s=30)), (fetches(1), Unavailable("busy", after_s=5)), (says("done"),))
+    await went_on(
+        stage, (fetches(2), Unavailable("busy", after_s=30)), (fetches(1), Unavailable("busy", after_s=5)), (says("done"),)
+    )
     assert [step.slice for step in stage.memory.steps["e"].values()] == [0, 1, 2]
     assert await otherwise(stage) == []
 
@@ -203,7 +207,8 @@ async def test_a_sent_call_of_a_cancelled_execution_that_nobody_heard_of(stage):
 
 
 async def test_every_answer_of_the_model_lost(stage):
-    await went_on(stage, (fetches(),), *[(Unavailable("gone", lost=True),)] * 6)
+    lost = Unavailable("gone", lost=True)
+    await went_on(stage, (fetches(), lost), *[(lost,)] * 4, (says("never"),))
     assert "every answer was lost" in stage.execution.error
     assert await otherwise(stage) == []
 
@@ -274,7 +279,7 @@ async def test_a_loop_that_would_say_something_else_shows_as_a_diff(stage, monke
     asked = document(stage)
     read = bundle.of_document(asked)
     monkeypatch.setattr(refusal, "repeated_call", lambda: refusal.Refusal(reason="repeated_call", message="Error: enough"))
-    found = bundle.differences(bundle.Bundle(record=read), await again(read))
+    found = bundle.differences(read, await again(read.record))
     assert "turn 2: the model was asked something else" in found[0]
     assert any(line.startswith("+") and "Error: enough" in line for line in found)
     assert any(line.startswith("-") and "was made twice already" in line for line in found)

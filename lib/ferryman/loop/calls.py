@@ -13,7 +13,6 @@ from ferryman.loop.journal import Run
 from ferryman.loop.later import Later
 from ferryman.ports import Crossing, Halted, Stale, Unavailable
 
-
 DISABLED = "the task was disabled or deleted"
 
 

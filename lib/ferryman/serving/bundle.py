@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import copy
 import difflib
 import hashlib
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, TypeVar
 
 from pydantic import ValidationError
@@ -36,9 +37,10 @@ class Unreadable(ValueError):  # noqa: N818 - reads as the fact it states
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bundle:
-    """A record, and whether it still has the digest it was written with."""
+    """A record, the document it was read from, and whether that still has the digest it was written with."""
 
     record: Record
+    document: Mapping[str, Any] = field(repr=False)
     intact: bool = True
 
 
@@ -55,10 +57,10 @@ def read(text: str) -> Bundle:
         raise Unreadable(f"the file is not JSON ({error})") from None
     if not isinstance(bundle, dict) or bundle.get("format") != FORMAT or set(bundle) != {"format", "sha256", "record"}:
         raise Unreadable(f"the file is no bundle of format {FORMAT}")
-    return Bundle(record=of_document(bundle["record"]), intact=bundle["sha256"] == _digest(bundle["record"]))
+    return replace(of_document(bundle["record"]), intact=bundle["sha256"] == _digest(bundle["record"]))
 
 
-def of_document(document: Any) -> Record:
+def of_document(document: Any) -> Bundle:
     """The record that the API's answer holds. Raises `Unreadable`."""
     try:
         shown = shapes.RecordShown.model_validate_json(json.dumps(document))
@@ -71,7 +73,7 @@ def of_document(document: Any) -> Record:
     again = shown.model_dump(mode="json")
     if again != document:
         raise Unreadable("the record is not as this version writes it:\n" + "\n".join(_diff(document, again)))
-    return record
+    return Bundle(record=record, document=document)
 
 
 def differences(bundle: Bundle, replayed: Replayed) -> list[str]:
@@ -82,7 +84,8 @@ def differences(bundle: Bundle, replayed: Replayed) -> list[str]:
         asked = canonical(prompt.system, prompt.tools, prompt.messages)
         if digest(asked) != step.prompt_digest:
             found += _of_turn(record, step, asked)
-    found += _diff(_comparable(record), _comparable(replayed.record), "the rest of the record")
+    came_to = shapes.shown(replayed.record).model_dump(mode="json")
+    found += _diff(_comparable(bundle.document), _comparable(came_to), "the rest of the record")
     return found
 
 
@@ -95,8 +98,8 @@ def _of_turn(record: Record, step: Step, asked: bytes) -> Iterator[str]:
     yield from _diff(json.loads(told), json.loads(asked), f"turn {step.number}: system, tools, messages")
 
 
-def _comparable(record: Record) -> Any:
-    document = shapes.shown(record).model_dump(mode="json")
+def _comparable(given: Mapping[str, Any]) -> Any:
+    document = copy.deepcopy(dict(given))
     for part in (document["execution"], *document["steps"], *document["calls"]):
         for name in OWN_WAY:
             part.pop(name, None)

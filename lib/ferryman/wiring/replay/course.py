@@ -171,10 +171,8 @@ def _passages(ticket: Ticket) -> list[Passage]:
         lost = 0
     else:
         lost = max(0, min(earlier, int((ticket.deadline - DEADLINE - ticket.sent_at) / DEADLINE)))
-    if ticket.sent_at is not None:
-        last = Passage.ANSWERED
-    else:
-        last = Passage.STOPPED if reason == "cancelled" else Passage.REFUSED
+    unsent = Passage.STOPPED if reason == "cancelled" else Passage.REFUSED
+    last = unsent if ticket.sent_at is None else Passage.ANSWERED
     return [*[Passage.RELEASED] * (earlier - lost), *[Passage.LOST] * lost, last]
 
 

@@ -79,9 +79,7 @@ class RecordedTools:
 
     async def _carried(self, call: ToolCall, crossing: Crossing) -> ToolCallResult:
         execution, seq = crossing.execution, crossing.ticket.seq
-        summons = Summons(
-            execution=execution.id, seq=seq, epoch=execution.epoch, task=execution.task, owner=execution.owner
-        )
+        summons = Summons(execution=execution.id, seq=seq, epoch=execution.epoch, task=execution.task, owner=execution.owner)
         if self._passage is Passage.REFUSED:
             return ToolCallResult(call.name, "Error: the record has no answer to this call: the loop refused it then")
         errand = await self._tickets.claim(summons, tool=call.name, now=self._course.now())
@@ -90,7 +88,8 @@ class RecordedTools:
         if self._passage is not Passage.ANSWERED:
             raise Unavailable("the answer was lost")
         recorded = self._course.answer(seq)
-        assert recorded.result is not None and recorded.settled_at is not None, "the execution has ended"
+        assert recorded.result is not None, "the execution has ended"
+        assert recorded.settled_at is not None, "the execution has ended"
         await self._tickets.settle(errand, recorded.result, now=recorded.settled_at, in_doubt=recorded.in_doubt)
         crossing.carried = True
         return replace(recorded.result)
