@@ -56,11 +56,11 @@ def results(outcome, ticket):
     outcomes=st.lists(OUTCOMES, max_size=12),
     steps=st.lists(st.integers(0, 90_000), min_size=1, max_size=8),
     iterations=st.integers(1, 4),
-    credits=st.sampled_from([Decimal(20), Decimal(100)]),
+    most=st.sampled_from([Decimal(20), Decimal(100)]),
 )
-async def test_a_random_execution_replays_identically(replies, end, outcomes, steps, iterations, credits):
+async def test_a_random_execution_replays_identically(replies, end, outcomes, steps, iterations, most):
     stage = Stage()
-    stage.task(max_iterations=iterations, max_credits=credits)
+    stage.task(max_iterations=iterations, max_credits=most)
     waiting, moves = list(outcomes), iter(range(10_000))
 
     def on_call(ticket):
