@@ -39,6 +39,7 @@ from ferryman.gcp.tickets import FirestoreTickets
 from ferryman.local.clock import HandClock
 from ferryman.local.log import KeptLog
 from ferryman.local.queue import MemoryQueue
+from ferryman.local.signing import Unsigned
 from ferryman.loop.house import House
 from ferryman.loop.run import deliver
 from ferryman.ports import Crossing, Summons
@@ -188,6 +189,7 @@ def house(clients: Clients, played: Played) -> House:
         model=played,
         scanner=Scanner(),
         registry=ToolRegistry(handler),
+        signing=Unsigned(),
         clock=clock,
         tracer=log,
         seal=lambda execution, seq, arguments: arguments,  # noqa: ARG005 - nothing is sealed here

@@ -37,6 +37,10 @@ class Refused(RuntimeError):  # noqa: N818 - reads as the fact it states
         self.errors = errors
 
 
+class _Told(Exception):  # noqa: N818 - reads as the fact it states
+    """There are no further events."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Event:
     """One live event: `kind` is started, turn, tool_call, tool_result or finished."""
@@ -109,6 +113,10 @@ class Client:
         """The public keys of receipts, by version, in hex."""
         return dict((await self._ask("GET", "/v1/receipt-keys"))["keys"])
 
+    async def record(self, execution: str) -> Json:
+        """The full account of an execution."""
+        return await self._ask("GET", f"/v1/executions/{_part(execution)}/record")
+
     async def cancel(self, execution: str) -> Json:
         return await self._ask("POST", f"/v1/executions/{_part(execution)}/cancel")
 
@@ -145,6 +153,8 @@ class Client:
                     yield event
                     if event.kind == "finished":
                         return
+            except _Told:
+                return
             except httpx.TransportError as error:
                 if fruitless >= RESUMES_MAX:
                     raise Unreachable(f"the events of {execution} broke off and could not be resumed") from error
@@ -164,6 +174,8 @@ class Client:
                 if response.status_code == httpx.codes.SERVICE_UNAVAILABLE:
                     return
                 raise _refused(response)
+            if response.status_code == httpx.codes.NO_CONTENT:
+                raise _Told
             async for event in parse(response.aiter_lines()):
                 yield event
 

@@ -48,6 +48,7 @@ ROUTES = (
     Ask("GET", "/v1/executions/{execution_id}", 200),
     Ask("GET", "/v1/executions/{execution_id}/calls", 200),
     Ask("GET", "/v1/executions/{execution_id}/receipts", 200),
+    Ask("GET", "/v1/executions/{execution_id}/record", 200),
     Ask("POST", "/v1/executions/{execution_id}/cancel", 200),
     Ask("GET", "/v1/executions/{execution_id}/events", 200),
     Ask("GET", "/v1/integrations", 200),

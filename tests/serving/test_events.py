@@ -141,3 +141,12 @@ async def test_an_execution_that_is_deleted_ends_the_watch() -> None:
 async def test_a_text_of_several_lines_is_one_line_of_data() -> None:
     frames = await watched(running, turned, settled, over)
     assert all(frame.count("\n") == 4 for frame in frames)
+
+
+async def test_a_watcher_who_has_seen_the_end_is_told_not_to_come_again(
+    client: httpx.AsyncClient, task: str, stage: Stage
+) -> None:
+    execution = await started(client, task)
+    finish(stage.memory, execution)
+    answer = await client.get(f"/v1/executions/{execution}/events", headers={"Last-Event-ID": "5"})
+    assert (answer.status_code, answer.content) == (204, b"")

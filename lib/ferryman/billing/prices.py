@@ -25,6 +25,10 @@ class Price:
     cache_write: Decimal
     cache_read: Decimal
 
+    def row(self) -> Mapping[str, str]:
+        """The price as a row of the table."""
+        return {name: str(getattr(self, name)) for name in ("input", "output", "cache_write", "cache_read")}
+
     def credits(self, usage: Usage) -> Decimal:
         """What `usage` costs, in credits."""
         usd = (
@@ -54,7 +58,7 @@ class Prices(Mapping[str, Price]):
 
     def __init__(self, rows: Mapping[str, Mapping[str, Any]] | None = None) -> None:
         shipped = json.loads(files("ferryman.billing").joinpath("prices.json").read_text())["models"]
-        self._prices = {model: _price(model, row) for model, row in {**shipped, **(rows or {})}.items()}
+        self._prices = {model: price_of(model, row) for model, row in {**shipped, **(rows or {})}.items()}
 
     def of(self, model: str) -> Price | None:
         """The price of `model`, or None where there is none; all of `scripted/NAME` cost what `scripted` does."""
@@ -71,7 +75,8 @@ class Prices(Mapping[str, Price]):
         return len(self._prices)
 
 
-def _price(model: str, row: Mapping[str, Any]) -> Price:
+def price_of(model: str, row: Mapping[str, Any]) -> Price:
+    """The price of `model` by its row of the table. Raises ValueError for one that is none."""
     try:
         paid, made = Decimal(row["input"]), Decimal(row["output"])
         written = Decimal(row.get("cache_write", paid * Decimal("1.25")))

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from ferryman.cli import audit as audits
 from ferryman.cli import live
 from ferryman.cli.asking import Asking, asking
 
@@ -17,11 +18,14 @@ APART = ("output", "error", "tool_calls", "usage")
 @click.command()
 @click.argument("execution", required=False)
 @click.option("--calls", is_flag=True, help="Every call with its arguments and its whole result.")
+@click.option("--audit", is_flag=True, help="The full account: turns, calls, times, refusals, slices, credits, ledger.")
 @click.option("--task", help="Without EXECUTION: only this task's.")
 @asking
-async def show(asked: Asking, execution: str | None, calls: bool, task: str | None) -> None:
+async def show(asked: Asking, execution: str | None, calls: bool, audit: bool, task: str | None) -> None:
     """Show EXECUTION: how it stands, what it called, what it said. Without one, list the latest."""
     client, screen = asked.client, asked.screen
+    if (calls or audit) and execution is None:
+        raise click.UsageError("--calls and --audit need an EXECUTION")
     if execution is None:
         found = await client.executions(task=task)
         screen.record(found)
@@ -29,6 +33,11 @@ async def show(asked: Asking, execution: str | None, calls: bool, task: str | No
             screen.lines([row(each) for each in found], *LISTED)
         else:
             screen.say("There are no executions yet; ferryman run TASK starts one.", "dim")
+        return
+    if audit:
+        whole = await client.record(execution)
+        screen.record(whole)
+        audits.account(screen, whole)
         return
     record = await client.execution(execution)
     if not calls:

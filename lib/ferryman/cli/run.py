@@ -1,4 +1,4 @@
-"""`ferryman run`: start an execution and watch it to its end."""
+"""`ferryman run` and `ferryman watch`: an execution, watched to its end."""
 
 from __future__ import annotations
 
@@ -21,13 +21,25 @@ async def run(asked: Asking, task: str, text: str | None, detach: bool) -> int:
     A broken line is taken up where it stopped. Ctrl-C ends the watching, not the execution. With --json, each event and at
     last the execution's record are a line each.
     """
-    client, screen = asked.client, asked.screen
-    started = await client.start(task, text)
-    execution = started["execution_id"]
+    started = await asked.client.start(task, text)
+    execution = str(started["execution_id"])
     if detach:
-        screen.record(started)
-        screen.say(execution)
+        asked.screen.record(started)
+        asked.screen.say(execution)
         return exits.DONE
+    return await _watched(asked, execution)
+
+
+@click.command()
+@click.argument("execution")
+@asking
+async def watch(asked: Asking, execution: str) -> int:
+    """Watch EXECUTION, from its start to its end, as `ferryman run` shows it; also one that has ended."""
+    return await _watched(asked, execution)
+
+
+async def _watched(asked: Asking, execution: str) -> int:
+    client, screen = asked.client, asked.screen
     try:
         async for event in client.events(execution):
             live.tell(screen, event)

@@ -9,6 +9,7 @@ from typing import Any
 
 from ferryman.domain.call import Ticket, TicketState, audit_row
 from ferryman.domain.execution import Execution, Step
+from ferryman.domain.ledger import plain
 from ferryman.domain.message import text_of
 
 STARTED = 1
@@ -46,7 +47,7 @@ def events(execution: Execution, steps: Sequence[Step], tickets: Mapping[int, Ti
             "calls": step.calls,
             "input_tokens": step.usage.input_tokens,
             "output_tokens": step.usage.output_tokens,
-            "credits": str(step.credits),
+            "credits": plain(step.credits),
         }
         yield Event(number=step.event, kind="turn", at=step.at, body=body)
         last = step.event
@@ -70,7 +71,7 @@ def events(execution: Execution, steps: Sequence[Step], tickets: Mapping[int, Ti
             "status": execution.status.value,
             "output": execution.output,
             "error": execution.error,
-            "credits_used": str(execution.credits_used),
+            "credits_used": plain(execution.credits_used),
             "iterations": execution.iterations,
         }
         yield Event(number=last + 1, kind="finished", at=execution.completed_at or execution.created_at, body=body)

@@ -91,7 +91,11 @@ class Execution:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Opening:
-    """Step 0: everything the model calls are made of, so that a replay needs nothing else. Scanned."""
+    """Step 0: everything the model calls are made of, so that a replay needs nothing else. Scanned.
+
+    `price` is what a million of the model's tokens cost in USD when it began, by kind of token; `patience_s` is how long the
+    execution may take, in seconds.
+    """
 
     model: str
     system: str = field(repr=False)
@@ -102,13 +106,16 @@ class Opening:
     max_iterations: int
     max_credits: Decimal
     started_at: datetime
+    price: Mapping[str, str] = field(default_factory=dict)
+    patience_s: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
     """One turn, numbered from 1: what the model said (scanned), and which calls it asked for (`first_call`, `calls`).
 
-    `event` is the number of the turn's own event; each call takes the two numbers that follow.
+    `event` is the number of the turn's own event; each call takes the two numbers that follow. `slice` is the delivery that
+    committed it, `prompt_digest` the SHA-256 of what the model was asked (`message.canonical`), in hex.
     """
 
     number: int
@@ -120,3 +127,5 @@ class Step:
     calls: int
     event: int
     at: datetime
+    slice: int = 0
+    prompt_digest: str = ""

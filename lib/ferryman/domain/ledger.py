@@ -69,6 +69,11 @@ def balances(entries: Iterable[Entry]) -> Mapping[str, Decimal]:
     return found
 
 
+def plain(amount: Decimal) -> str:
+    """An amount of credits in digits, without an exponent or zeros that tell nothing."""
+    return f"{amount.normalize():f}"
+
+
 def account_of(execution: Execution) -> str:
     """The account of an execution."""
     return f"execution:{execution.id}"

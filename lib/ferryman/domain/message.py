@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -58,6 +60,16 @@ def calls_of(content: Sequence[Block]) -> tuple[ToolCall, ...]:
         for block in content
         if block["type"] == "tool_use"
     )
+
+
+def canonical(system: str, tools: Sequence[Mapping[str, Any]], messages: Sequence[Message]) -> bytes:
+    """What a model is asked, as JSON in the one form that digests are made of: keys in order, nothing but ASCII."""
+    return json.dumps([system, list(tools), list(messages)], sort_keys=True).encode()
+
+
+def digest(asked: bytes) -> str:
+    """The SHA-256 of what a model is asked, in hex."""
+    return hashlib.sha256(asked).hexdigest()
 
 
 def tool_result(call: str, content: str, *, is_error: bool) -> Block:

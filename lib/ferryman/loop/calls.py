@@ -14,6 +14,8 @@ from ferryman.loop.journal import Run
 from ferryman.loop.later import Later
 from ferryman.ports import Crossing, Halted, Stale, Unavailable
 
+DISABLED = "the task was disabled or deleted"
+
 
 class Cancelled(Exception):  # noqa: N818 - reads as the fact it states
     """The owner or the operator ended it, as its text says: what was not sent yet is not sent."""
@@ -90,7 +92,7 @@ async def _explain(house: House, run: Run) -> None:
         raise Cancelled("cancelled")
     task = await house.tasks.get(run.execution.task)
     if task is None or not task.enabled:
-        raise Cancelled("the task was disabled or deleted")
+        raise Cancelled(DISABLED)
 
 
 def _wait(house: House, ticket: Ticket) -> None:

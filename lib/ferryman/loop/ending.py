@@ -12,6 +12,9 @@ from ferryman.loop.journal import Run
 from ferryman.loop.later import Later
 from ferryman.ports import Ending, Stale, Unavailable
 
+FAULT = "an internal fault ended the execution"
+EXHAUSTED = "the credit limit of this execution was reached"
+
 FAILURES = {
     "max_tokens": "the model's reply was cut at max_tokens",
     "model_context_window_exceeded": "the model's context window is full",
@@ -42,7 +45,7 @@ def timeout(house: House, run: Run) -> Ending:
 
 def exhausted(run: Run | None) -> Ending:
     most = run.opening.max_credits if run else "?"
-    return failed(run, f"the credit limit of this execution was reached (max_credits {most})")
+    return failed(run, f"{EXHAUSTED} (max_credits {most})")
 
 
 async def cancelled(house: House, run: Run | None, reason: str) -> Ending:

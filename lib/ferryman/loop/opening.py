@@ -35,7 +35,8 @@ async def begin(house: House, execution: Execution) -> tuple[Execution, Opening]
     plan = house.plans.get(owner.plan) if owner else None
     if plan is None:
         raise Unfit("the owner's plan cannot run tasks")
-    if house.price(task.model) is None:
+    price = house.price(task.model)
+    if price is None:
         raise Unfit(f"model {task.model} has no price")
     for text in (task.system_prompt, task.task_prompt, execution.input or ""):
         rule = prompt.suspicion(text)
@@ -60,6 +61,7 @@ async def begin(house: House, execution: Execution) -> tuple[Execution, Opening]
     signer = await house.signing.key()
     now = house.clock.now()
     opening = await _opening(house, opened, task, remit, services=[each.label.service for each in sealed], now=now)
+    opening = replace(opening, price=price.row(), patience_s=house.patience.total_seconds())
     reserve = opening.max_credits
     opened, signed = receipts.opened(signer, opened, opening)
     entry = ledger.reserved(opened, reserve, at=now)

@@ -97,7 +97,7 @@ class Delivery:
             final = await ending.broken_off(house, self._run, str(rejected))
         except Exception as fault:  # noqa: BLE001 - a fault of ours ends the execution; it must not come back for ever
             house.line("execution.fault", execution=self._claimed.id, kind=type(fault).__name__, severity="ERROR")
-            final = await ending.broken_off(house, self._run, "an internal fault ended the execution")
+            final = await ending.broken_off(house, self._run, ending.FAULT)
         await ending.finish(house, self.standing, self._run, final)
 
     async def _rebuilt(self) -> Run:

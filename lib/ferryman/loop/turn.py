@@ -11,7 +11,7 @@ from ferryman.domain import ledger
 from ferryman.domain.call import Ticket
 from ferryman.domain.event import numbers_of
 from ferryman.domain.execution import Step
-from ferryman.domain.message import Block, Prompt, Reply, calls_of
+from ferryman.domain.message import Block, Prompt, Reply, calls_of, canonical, digest
 from ferryman.halting import unless_halted
 from ferryman.loop import money, receipts, spans
 from ferryman.loop.calls import Cancelled
@@ -27,6 +27,9 @@ OUTPUT_TOKENS_MIN = 64
 
 ASKED_MAX = 5
 """How often the model is asked for the same turn when the answer is lost each time."""
+
+FLOODED = f"the model asked for more than {CALLS_MAX} calls in one turn"
+LOST = f"the model was asked {ASKED_MAX} times, and every answer was lost"
 
 
 class Exhausted(Exception):  # noqa: N818 - reads as the fact it states
@@ -49,7 +52,7 @@ async def take(house: House, run: Run) -> None:
         spans.said(span, shown)
     calls = () if closing or reply.stop_reason == "max_tokens" else reply.calls
     if len(calls) > CALLS_MAX:
-        raise Rejected(f"the model asked for more than {CALLS_MAX} calls in one turn")
+        raise Rejected(FLOODED)
     number = (run.last.number if run.last else 0) + 1
     now = house.clock.now()
     step = Step(
@@ -62,6 +65,8 @@ async def take(house: House, run: Run) -> None:
         calls=len(calls),
         event=run.execution.events + 1,
         at=now,
+        slice=run.execution.slice,
+        prompt_digest=digest(canonical(prompt.system, prompt.tools, prompt.messages)),
     )
     tickets = [
         Ticket(
@@ -93,7 +98,7 @@ async def take(house: House, run: Run) -> None:
 async def _asked(house: House, run: Run, prompt: Prompt, worst: Decimal) -> Reply:
     """The model's reply, with the worst it may cost set aside before; a call that was declined costs nothing."""
     if run.execution.asked >= ASKED_MAX:
-        raise Rejected(f"the model was asked {ASKED_MAX} times, and every answer was lost")
+        raise Rejected(LOST)
     try:
         standing = await house.executions.ask(money.asked(run, worst), now=house.clock.now(), lease=house.lease)
     except Halted as halted:
@@ -119,7 +124,7 @@ def _prompt(house: House, run: Run, *, closing: bool) -> tuple[Prompt, Decimal]:
     price = house.price(opening.model)
     if price is None:
         raise Exhausted
-    size = len(json.dumps([opening.system, list(opening.tools), run.messages]).encode())
+    size = len(canonical(opening.system, opening.tools, run.messages))
     left = opening.max_credits - run.execution.credits_used
     tokens = min(opening.max_tokens, price.affordable(left, prompt_bytes=size))
     if tokens < min(OUTPUT_TOKENS_MIN, opening.max_tokens):

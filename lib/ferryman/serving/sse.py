@@ -11,6 +11,7 @@ from ferryman.domain.event import Event, events
 from ferryman.domain.execution import Execution, Step
 from ferryman.ports import Executions
 
+MEDIA_TYPE = "text/event-stream"
 KEEP_ALIVE = ": still here\n\n"
 KEEP_ALIVE_S = 15.0
 """How long a watcher hears nothing before a comment tells it, and every proxy between, that the line is open."""

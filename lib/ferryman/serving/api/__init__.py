@@ -3,26 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-
-from fastapi import FastAPI
-from starlette.requests import Request
+from typing import TYPE_CHECKING
 
 from ferryman import settings
-from ferryman.gcp.log import JsonLog
-from ferryman.serving.api import credentials, executions, halt, ledger, receipts, tables, tasks
-from ferryman.serving.api.description import describe
-from ferryman.serving.api.edge import Edge
-from ferryman.serving.api.faults import register
-from ferryman.serving.entry import Handler, http, opened
-from ferryman.wiring.api import House
-from ferryman.wiring.api import build as wired
+
+if TYPE_CHECKING:
+    from fastapi import FastAPI
+    from starlette.requests import Request
+
+    from ferryman.serving.entry import Handler
+    from ferryman.wiring.api import House
 
 VERSION = "1"
 ABOUT = "Agent tasks whose keys never leak and whose calls never leave their remit. Errors are problems as of RFC 9457."
 
 
 def create(house: House) -> FastAPI:
-    """The API of `house`."""
+    """The API of `house`. The framework is imported here: the command line reads the shapes in this folder without it."""
+    from fastapi import FastAPI
+
+    from ferryman.serving.api import credentials, executions, halt, ledger, receipts, tables, tasks
+    from ferryman.serving.api.description import describe
+    from ferryman.serving.api.edge import Edge
+    from ferryman.serving.api.faults import register
+
     app = FastAPI(title="Ferryman", version=VERSION, description=ABOUT, docs_url=None, redoc_url=None, redirect_slashes=False)
     app.state.house = house
     for each in (tasks, credentials, executions, halt, ledger, receipts, tables):
@@ -33,14 +37,18 @@ def create(house: House) -> FastAPI:
     return app
 
 
-def serve(build: Callable[[settings.Settings], House] = wired) -> Handler:
+def serve(build: Callable[[settings.Settings], House] | None = None) -> Handler:
     """The function's `main`: it answers with the API itself, which then handles the request."""
+    from ferryman.gcp.log import JsonLog
+    from ferryman.serving.entry import http, opened
+    from ferryman.wiring.api import build as wired
+
     known = opened()
     built: list[FastAPI] = []
 
     async def handle(_: Request) -> FastAPI:
         if not built:
-            built.append(create(build(known)))
+            built.append(create((build or wired)(known)))
         return built[0]
 
     return http(handle, JsonLog())

@@ -2,27 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Header, Query
 from starlette.responses import Response, StreamingResponse
 
 from ferryman.domain.execution import Execution
+from ferryman.domain.record import Record
 from ferryman.serving import sse
 from ferryman.serving.api.asking import By, TheHouse, TheirExecution, TheirTask
 from ferryman.serving.api.faults import conflict, not_found
 from ferryman.serving.api.shapes import call
 from ferryman.serving.api.shapes import execution as shapes
+from ferryman.serving.api.shapes import record as account
 
 router = APIRouter(prefix="/v1", tags=["executions"])
 
 Most = Annotated[int, Query(ge=1, le=100, description="How many, at most")]
+HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 EVENTS: dict[int | str, dict[str, Any]] = {
     200: {
         "description": "The events as they happen, until the execution has finished",
         "content": {"text/event-stream": {"schema": {"type": "string"}}},
-    }
+    },
+    204: {"description": "The execution has finished, and there is nothing after the last event that was seen"},
 }
 
 
@@ -96,6 +99,19 @@ async def calls(execution: TheirExecution, house: TheHouse) -> call.CallList:
     return call.CallList(calls=tuple(call.shown(each) for each in await house.executions.tickets(execution.id)))
 
 
+@router.get("/executions/{execution_id}/record", summary="The full account of an execution, as one document")
+async def record(execution: TheirExecution, house: TheHouse) -> account.RecordShown:
+    # the execution was read before its parts: one that had ended has all of them
+    known = Record(
+        execution=execution,
+        opening=await house.executions.opening(execution.id),
+        steps=await house.executions.steps(execution.id),
+        tickets=await house.executions.tickets(execution.id),
+        entries=await house.ledger.of_execution(execution.id),
+    )
+    return account.shown(known)
+
+
 @router.get(
     "/executions/{execution_id}/events",
     summary="An execution's events as they happen (server-sent events)",
@@ -107,13 +123,13 @@ async def events(
     house: TheHouse,
     after: Annotated[int, Query(ge=0, description="Only the events numbered above this")] = 0,
     last_event_id: Annotated[str | None, Header(description="The same, as browsers say it; it wins")] = None,
-) -> StreamingResponse:
+) -> Response:
     if last_event_id is not None and last_event_id.isascii() and last_event_id.isdigit():
         after = int(last_event_id[:18])
 
-    async def frames() -> AsyncIterator[str]:
-        async for each in sse.watch(house.executions, execution, after=after, poll_s=house.poll_s):
-            yield each
-
-    headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
-    return StreamingResponse(frames(), media_type="text/event-stream", headers=headers)
+    watched = sse.watch(house.executions, execution, after=after, poll_s=house.poll_s)
+    if execution.status.terminal:
+        told = "".join([frame async for frame in watched])
+        # a browser that gets a 204 does not connect again
+        return Response(told, media_type=sse.MEDIA_TYPE, headers=HEADERS) if told else Response(status_code=204)
+    return StreamingResponse(watched, media_type=sse.MEDIA_TYPE, headers=HEADERS)

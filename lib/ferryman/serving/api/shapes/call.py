@@ -27,7 +27,8 @@ class Result(Answered):
 class CallShown(Answered):
     """One call as it was journaled; its arguments as they were scanned, its result in full.
 
-    `in_doubt` tells that it was sent, and that nobody knows whether it was carried out.
+    `attempt` counts its tries; until `deadline` the latest may be under way. `in_doubt` tells that it was sent, and that nobody
+    knows whether it was carried out.
     """
 
     seq: int
@@ -40,6 +41,7 @@ class CallShown(Answered):
     in_doubt: bool
     created_at: datetime
     sent_at: datetime | None
+    deadline: datetime | None
     settled_at: datetime | None
     result: Result | None
 
@@ -68,6 +70,7 @@ def shown(ticket: Ticket) -> CallShown:
         in_doubt=ticket.in_doubt,
         created_at=ticket.created_at,
         sent_at=ticket.sent_at,
+        deadline=ticket.deadline,
         settled_at=ticket.settled_at,
         result=None if ticket.result is None else result(ticket.result),
     )

@@ -7,6 +7,7 @@ from datetime import datetime
 from pydantic import Field, StrictStr
 
 from ferryman.domain.execution import INPUT_CHARACTERS_MAX, Execution, Status
+from ferryman.domain.usage import Usage
 from ferryman.serving.api.shapes import call
 from ferryman.serving.api.shapes.shape import Answered, Asked, Credits
 
@@ -30,7 +31,8 @@ class ExecutionShown(Answered):
     """An execution's record; `tool_calls` holds at most 50 rows, `tool_calls_total` counts all of them.
 
     `slice` counts how often it was handed over to a further delivery; `scheduled_for` is the time of the schedule that
-    started it, null where somebody did.
+    started it, null where somebody did; `credits_held` are set
+    aside for what is under way.
     """
 
     execution_id: str
@@ -44,6 +46,7 @@ class ExecutionShown(Answered):
     iterations: int
     credits_used: Credits
     credits_reserved: Credits
+    credits_held: Credits
     usage: Tokens
     tool_calls: tuple[call.Result, ...]
     tool_calls_total: int
@@ -61,13 +64,17 @@ class ExecutionList(Answered):
 
 def shown(execution: Execution) -> ExecutionShown:
     """`execution` as it is answered."""
-    usage = execution.usage
     special = ("execution_id", "task_id", "usage", "tool_calls")
     same = {name: getattr(execution, name) for name in ExecutionShown.model_fields if name not in special}
     return ExecutionShown(
         execution_id=execution.id,
         task_id=execution.task,
-        usage=Tokens(**{name: getattr(usage, name) for name in Tokens.model_fields}),
+        usage=tokens(execution.usage),
         tool_calls=tuple(call.result(each) for each in execution.tool_calls),
         **same,
     )
+
+
+def tokens(usage: Usage) -> Tokens:
+    """`usage` as it is answered."""
+    return Tokens(**{name: getattr(usage, name) for name in Tokens.model_fields})

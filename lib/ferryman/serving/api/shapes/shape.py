@@ -7,6 +7,8 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, PlainSerializer
 
+from ferryman.domain.ledger import plain
+
 
 class Asked(BaseModel):
     """A request's body. Errors never repeat its content."""
@@ -20,11 +22,7 @@ class Answered(BaseModel):
     model_config = ConfigDict(frozen=True)
 
 
-def _plain(amount: Decimal) -> str:
-    return f"{amount.normalize():f}"
-
-
-Credits = Annotated[Decimal, PlainSerializer(_plain, return_type=str)]
+Credits = Annotated[Decimal, PlainSerializer(plain, return_type=str)]
 """An amount of credits, written as a decimal string so that nothing is rounded on the way."""
 
 Dollars = Credits

@@ -1,0 +1,46 @@
+"""Keyless: what looks like somebody's key does not go into a file that is meant to travel."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+SHAPES = {
+    "a private key": r"-----BEGIN [A-Z ]*PRIVATE KEY",
+    "a Ferryman API key": r"\bfm_[A-Za-z0-9_-]{43}(?![A-Za-z0-9_-])",
+    "an AWS access key": r"\b(?:AKIA|ASIA)[A-Z0-9]{16}\b",
+    "a GitHub token": r"\b(?:gh[pousr]_[A-Za-z0-9]{36,}|github_pat_[A-Za-z0-9_]{22,})",
+    "a GitLab token": r"\bglpat-[A-Za-z0-9_-]{20,}",
+    "a Google key": r"\bAIza[A-Za-z0-9_-]{35}|\bya29\.[A-Za-z0-9_-]{20,}",
+    "a Slack token": r"\bxox[abeoprs]-[A-Za-z0-9-]{10,}",
+    "a Slack webhook": r"hooks\.slack\.com/services/T\w+/B\w+/\w{16,}",
+    "a Discord webhook": r"discord(?:app)?\.com/api/webhooks/\d+/[\w-]{32,}",
+    "a key of the form sk-…": r"\b(?:sk|rk)[-_](?:ant-|proj-|live_|test_)?[A-Za-z0-9_-]{20,}",
+    "a signed token": r"\beyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{16,}",
+}
+"""Keys that can be told by their form. The task's own were redacted before anything was recorded; these are strangers'."""
+
+_SHAPES = {name: re.compile(pattern, re.ASCII) for name, pattern in SHAPES.items()}
+
+
+def found(document: Any) -> list[tuple[str, str]]:
+    """The places in `document` (JSON) whose text looks like a key, each with what it looks like."""
+    return [
+        (place, name)
+        for place, text in _texts(document, "record")
+        for name, shape in _SHAPES.items()
+        if shape.search(text) is not None
+    ]
+
+
+def _texts(value: Any, place: str) -> Iterator[tuple[str, str]]:
+    if isinstance(value, str):
+        yield place, value
+    elif isinstance(value, dict):
+        for name, each in value.items():
+            yield f"{place} (a name in it)", name
+            yield from _texts(each, f"{place}.{name}" if name.isidentifier() else f"{place}.?")
+    elif isinstance(value, list):
+        for number, each in enumerate(value):
+            yield from _texts(each, f"{place}[{number}]")

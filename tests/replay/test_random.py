@@ -1,0 +1,86 @@
+"""Whatever a model says and whatever becomes of its calls, the replay comes to the same."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from decimal import Decimal
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ferryman.domain import refusal
+from ferryman.domain.call import ToolCallResult
+from ferryman.local.model import ScriptedModel
+from ferryman.loop.run import deliver
+from ferryman.ports import Rejected, Unavailable
+from tests.loop.conftest import Stage, says
+from tests.loop.test_cancel import cancel
+from tests.replay.conftest import otherwise
+
+TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | TEXTS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXTS, inner, max_size=3),
+    max_leaves=5,
+)
+URLS = st.sampled_from([f"https://a.test/{number}" for number in range(3)])
+CALLS = st.tuples(
+    st.sampled_from(["http_get", "http_get", "api_call", "webhook", "nothing"]),
+    st.fixed_dictionaries({"url": URLS}, optional={"body": VALUES, "credential": TEXTS}),
+)
+REPLIES = st.builds(
+    lambda text, calls, tokens: says(text, *calls, tokens=tokens),
+    TEXTS,
+    st.lists(CALLS, min_size=1, max_size=4),
+    st.integers(0, 2_000),
+)
+ENDS = st.sampled_from([says("done"), says("cut", stop="max_tokens"), Rejected("the provider refused"), RuntimeError("ours")])
+PAUSES = st.sampled_from([Unavailable("busy"), Unavailable("busy", after_s=20), Unavailable("gone", lost=True)])
+OUTCOMES = st.sampled_from(["answered", "answered", "answered", "refused", "failed", "lost", "cancel", "disable"])
+
+
+def results(outcome, ticket):
+    """What a tool answers."""
+    if outcome == "refused":
+        return ToolCallResult.refused(ticket.tool, refusal.leaked("KEY"), url="https://a.test/")
+    if outcome == "failed":
+        return ToolCallResult.refused(ticket.tool, refusal.timed_out(30))
+    paid = "KEY" if ticket.tool == "api_call" else None
+    return ToolCallResult(ticket.tool, f"answer {ticket.seq}", credential_used=paid, response_status=200, latency_ms=0.1)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    replies=st.lists(st.tuples(REPLIES, st.none() | PAUSES), max_size=6),
+    end=ENDS,
+    outcomes=st.lists(OUTCOMES, max_size=12),
+    steps=st.lists(st.integers(0, 90_000), min_size=1, max_size=8),
+    iterations=st.integers(1, 4),
+    most=st.sampled_from([Decimal(20), Decimal(100)]),
+)
+async def test_a_random_execution_replays_identically(replies, end, outcomes, steps, iterations, most):
+    stage = Stage()
+    stage.task(max_iterations=iterations, max_credits=most)
+    waiting, moves = list(outcomes), iter(range(10_000))
+
+    def on_call(ticket):
+        stage.clock.turn(timedelta(milliseconds=steps[next(moves) % len(steps)]))
+        outcome = waiting.pop(0) if waiting else "answered"
+        if outcome == "lost":
+            return Unavailable("gone")
+        if outcome == "cancel":
+            cancel(stage)
+        if outcome == "disable":
+            stage.task(enabled=False)
+        return results(outcome, ticket)
+
+    stage.on_call = on_call
+    script = [each for reply, pause in replies for each in ([reply] if pause is None else [pause, reply])]
+    stage.model = ScriptedModel([*script, end, *[says("done")] * 8])
+    for _ in range(60):
+        await deliver(stage.house(), "e", slice=stage.execution.slice, holder="h")
+        if stage.execution.status.terminal:
+            break
+        stage.clock.turn(40)
+    assert stage.execution.status.terminal
+    assert await otherwise(stage) == []
