@@ -76,17 +76,13 @@ async def test_no_byte_of_a_bundle_changes_unseen(stage):
     text = bundle.write(await ended(stage))
     whole = bundle.read(text)
     assert bundle.differences(whole, await again(whole.record)) == []
-    silent = []
     for place in range(0, len(text), 41):
         other = "7" if text[place] != "7" else "8"
         try:
             changed = bundle.read(text[:place] + other + text[place + 1 :])
         except bundle.Unreadable:
             continue
-        silent += [place] if changed.document == whole.document and changed.intact else []
-        assert changed.document == whole.document or not changed.intact
-    # only the white space between the parts may be something else, and then the text is not JSON any more
-    assert silent == []
+        assert not changed.intact, text[place - 20 : place + 20]
 
 
 @pytest.mark.parametrize(
