@@ -15,7 +15,8 @@ ROWS = {row["name"]: row for row in table()}
 
 
 def around(**given: Any) -> Surroundings:
-    fixed = {"project": "p", "urls": {"api": "http://a"}, "sealing_public_key": "1:x", "scripted_model_url": "http://m"}
+    keys = {"sealing_public_key": "1:x", "receipt_public_keys": {"1": "00" * 32}}
+    fixed = {"project": "p", "urls": {"api": "http://a"}, "scripted_model_url": "http://m", **keys}
     return Surroundings(**{**fixed, **given})
 
 

@@ -159,7 +159,7 @@ def test_a_chain_that_nobody_touched_is_whole(shape: str) -> None:
 
 
 @pytest.mark.parametrize("tamper", TAMPERS, ids=lambda tamper: tamper.__name__)
-def test_every_tampering_is_found(tamper: Tamper, tmp_path: Any, record_property: Any) -> None:
+def test_every_tampering_is_found(tamper: Tamper, tmp_path: Any) -> None:
     tried = caught = 0
     for shape, untouched in SHAPES.items():
         chance = random.Random(f"{tamper.__name__} {shape}")
@@ -172,7 +172,7 @@ def test_every_tampering_is_found(tamper: Tamper, tmp_path: Any, record_property
                 continue  # a swap of one with itself, a value replaced by its like: nothing was changed
             tried += 1
             caught += document is None or found(document) != verifier.WHOLE
-    record_property("found", f"{caught} of {tried}")
+    print(f"{tamper.__name__}: {caught} of {tried} found")
     assert (caught, tried) == (tried, EACH * len(SHAPES))
 
 
