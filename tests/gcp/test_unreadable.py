@@ -35,7 +35,7 @@ def collection(doors):
 async def test_an_execution_document_that_cannot_be_read_fails_where_it_stands(doors, document):
     reference = collection(doors).document("poison")
     await reference.set(document)
-    found, is_ours = await doors.executions.claim("poison", holder="h", now=NOW, lease=timedelta(seconds=60))
+    found, is_ours = await doors.executions.claim("poison", slice=0, holder="h", now=NOW, lease=timedelta(seconds=60))
     assert (found.status, is_ours) == (Status.FAILED, False)
     stored = (await reference.get()).to_dict()
     assert (stored["status"], stored["error"]) == ("failed", "the execution document is not readable")

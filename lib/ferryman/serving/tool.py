@@ -31,10 +31,9 @@ def serve(name: str, build: Callable[[settings.Settings], Tool] = Tool) -> Handl
         if not built:
             built.append(build(known))
         house = built[0]
-        tracer = house.carrying.tracer
+        await called_by(request, house.callers, known.callers, known)
+        tracer, parent = house.carrying.tracer, request.headers.get("traceparent", "")
         try:
-            await called_by(request, house.callers, known.callers, known)
-            parent = request.headers.get("traceparent", "")
             if request.url.path == "/scan":
                 body = await body_of(request, execution=str, epoch=int, content=list)
                 with tracer.span("scan", kind="server", parent=parent):
