@@ -40,6 +40,15 @@ async def take(house: House, run: Run) -> None:
     """
     closing = run.execution.iterations >= run.opening.max_iterations
     reply = await _asked(house, run, *_prompt(house, run, closing=closing))
+    asked = run.execution
+    try:
+        await _committed(house, run, reply, closing=closing)
+    except Unavailable:
+        run.execution = asked  # it was sent, and its turn may not be there: it stays asked for
+        raise
+
+
+async def _committed(house: House, run: Run, reply: Reply, *, closing: bool) -> None:
     run.execution, paid = money.answered(house, run, reply)
     shown = await _looked_through(house, run, reply)
     calls = () if closing or reply.stop_reason == "max_tokens" else reply.calls
