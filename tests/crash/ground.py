@@ -28,7 +28,7 @@ from ferryman.local.log import KeptLog
 from ferryman.loop.house import House
 from ferryman.tools.carry import Gate, ToolHouse
 from ferryman.tools.registry import ToolRegistry
-from ferryman.vault.seal import PublicKey, call_info, generate, info_of, public_of
+from ferryman.vault.seal import PublicKey, call_info, info_of, public_of
 from ferryman.vault.vault import Vault
 from tests.crash.points import Crossed, Meet, crossed
 from tests.crash.stories import HOOK, KEY, KEYED, PLAIN, Story, turn_of
@@ -38,7 +38,8 @@ PATIENCE = timedelta(minutes=25)
 PUBLIC = "25.0.0.9"
 NAMES = {host: [PUBLIC] for host in (PLAIN, KEYED, HOOK, "api.other.test")}
 PRICES = Prices({"scripted": {"input": "3", "output": "15"}})
-PRIVATE = generate()
+PRIVATE = bytes(range(96))
+"""The sealing key: every process of a run has to have the same."""
 SEALER = PublicKey(1, public_of(PRIVATE))
 INTEGRATIONS = {
     name: Integration(id=name, name=name, description="", category="", allowed_domains=(host,), idempotency_header=header)

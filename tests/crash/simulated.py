@@ -11,6 +11,7 @@ from typing import Any
 from ferryman.domain.call import ToolCallResult
 from ferryman.domain.execution import Execution
 from ferryman.domain.message import Block
+from ferryman.domain.refusal import Refused
 from ferryman.local.clock import HandClock
 from ferryman.local.executions import MemoryExecutions
 from ferryman.local.halts import MemoryHalts
@@ -21,7 +22,7 @@ from ferryman.local.queue import MemoryQueue
 from ferryman.local.tasks import MemoryCredentials, MemoryTasks
 from ferryman.local.tickets import MemoryTickets
 from ferryman.loop.run import deliver
-from ferryman.ports import Stale, Summons, Unavailable
+from ferryman.ports import Rejected, Stale, Summons, Unavailable
 from ferryman.tools.carry import ToolHouse, carry, look_through
 from tests.crash.bars import Asked, Effect, Record
 from tests.crash.driver import Task, drive
@@ -146,6 +147,8 @@ class Play:
             raise Unavailable("the tool function is gone") from None
         except (Stale, Unavailable):
             raise
+        except Refused as refused:
+            raise Rejected(refused.refusal.message) from None
         except Exception as fault:
             raise Unavailable(f"the tool function answered 500 ({type(fault).__name__})") from fault
         finally:
