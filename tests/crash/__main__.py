@@ -66,7 +66,9 @@ async def main(folder: Path, stories: tuple[Story, ...], step: int) -> int:
     rules = Counter(each.partition(": ")[2].partition(":")[0] for each in score.found)
     if rules:
         print(", ".join(f"{count} {rule}" for rule, count in sorted(rules.items())))
-    print(f"{score.points} points, {score.of('lost', 'audit')} lost, {score.of('doubled', 'charged', 'ledger', 'purse')} doubled")
+    print(
+        f"{score.points} points, {score.of('lost', 'audit')} lost, {score.of('doubled', 'charged', 'ledger', 'purse')} doubled"
+    )
     return 1 if score.found or not score.points else 0
 
 

@@ -197,9 +197,7 @@ class Away:
         self._socket = socket
 
     async def run(self, tool: str, *, execution: Execution, seq: int) -> ToolCallResult:
-        summons = Summons(
-            execution=execution.id, seq=seq, epoch=execution.epoch, task=execution.task, owner=execution.owner
-        )
+        summons = Summons(execution=execution.id, seq=seq, epoch=execution.epoch, task=execution.task, owner=execution.owner)
         result: ToolCallResult = await self._ask((os.getpid(), TOOL, tool, summons))
         return result
 

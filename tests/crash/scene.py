@@ -93,9 +93,7 @@ class Scene:
             try:
                 await furnish(doors, story)
                 await FileQueue(tally, clock).enqueue("e", slice=0)
-                deliveries = await drive(
-                    run.deliver, lambda: _tasks(tally), clock, together=together, impatient=impatient
-                )
+                deliveries = await drive(run.deliver, lambda: _tasks(tally), clock, together=together, impatient=impatient)
                 left = await record(doors, story, tally)
             finally:
                 await run.close()

@@ -7,7 +7,7 @@ import pytest
 from ferryman.local.memory import Memory
 from tests.crash.bars import broken
 from tests.crash.points import targets
-from tests.crash.simulated import Play, memory_ports
+from tests.crash.simulated import AWAY, Play, memory_ports
 from tests.crash.stories import STORIES, Story
 
 
@@ -22,4 +22,17 @@ async def test_killed_at_any_point_it_still_ends_right(story: Story) -> None:
         after = await play.perform(together=1 + number % 2, impatient=number % 3 == 0)
         assert play.hit, f"{point} was not reached"
         found += [f"{point} ({way}): {each}" for each in broken(after, uninterrupted)]
+    assert found == []
+
+
+@pytest.mark.parametrize("story", STORIES, ids=lambda story: story.name)
+async def test_with_any_answer_lost_it_still_ends_right(story: Story) -> None:
+    whole = Play(story=story, doors=memory_ports(Memory()))
+    uninterrupted = await whole.perform()
+    found = []
+    for number, point in enumerate(whole.passed):
+        play = Play(story=story, doors=memory_ports(Memory()), target=point, way=AWAY)
+        after = await play.perform(together=1 + number % 2, impatient=number % 3 == 0)
+        assert play.hit, f"{point} was not reached"
+        found += [f"{point}: {each}" for each in broken(after, uninterrupted)]
     assert found == []
