@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
+from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
 from ferryman.domain.call import ToolCallResult
 from ferryman.domain.execution import Execution
+from ferryman.domain.http import REQUEST_SECONDS
 from ferryman.domain.message import Block
 from ferryman.domain.refusal import Refused
 from ferryman.local.clock import HandClock
@@ -25,7 +27,7 @@ from ferryman.loop.run import deliver
 from ferryman.ports import Rejected, Stale, Summons, Unavailable
 from ferryman.tools.carry import ToolHouse, carry, look_through
 from tests.crash.bars import Asked, Effect, Record
-from tests.crash.driver import Task, drive
+from tests.crash.driver import DELIVERIES_MAX, Task, drive
 from tests.crash.ground import Ports, Wireless, furnish, loop_house, tool_house, unsealed
 from tests.crash.points import ALONE, BOTH, ORCHESTRATOR, OTHER, SCANNER, TOOL, Counting, Point
 from tests.crash.stories import Story
@@ -33,6 +35,13 @@ from tests.crash.stories import Story
 
 AWAY = "away"
 """A way to fail that nobody dies of: the call is not answered, before or after it was carried out."""
+
+FROZEN = "frozen"
+"""Nobody dies: whoever is there stands still until another has brought the execution to its end."""
+
+
+FREEZE = timedelta(seconds=REQUEST_SECONDS + 10)
+"""Longer than a lease, and than a call may be under way."""
 
 
 class Killed(BaseException):
@@ -77,6 +86,8 @@ class Play:
     queue: MemoryQueue = field(default_factory=MemoryQueue)
     passed: list[Point] = field(default_factory=list)
     hit: bool = False
+    thawed: tuple[Record, int] | None = None
+    """What there was, in the store and in the tally, when the frozen one went on."""
     see: Callable[[Point], Awaitable[None]] | None = None
     begins: Callable[[], None] = lambda: None
     ends: Callable[[], None] = lambda: None
@@ -107,6 +118,7 @@ class Play:
     async def deliver(self, slice: int) -> bool:
         self._died.clear()
         self._holders += 1
+        earlier = set(self._tools)
         house = loop_house(
             self.doors,
             self.story,
@@ -124,8 +136,8 @@ class Play:
         except Exception:  # noqa: BLE001 - as the function answers 500
             return False
         finally:
-            if self._tools:
-                await asyncio.wait(self._tools)  # a tool function outlives its orchestrator
+            if self._tools - earlier:
+                await asyncio.wait(self._tools - earlier)  # a tool function outlives its orchestrator
 
     async def run(self, tool: str, *, execution: Execution, seq: int) -> ToolCallResult:
         summons = Summons(execution=execution.id, seq=seq, epoch=execution.epoch, task=execution.task, owner=execution.owner)
@@ -176,6 +188,9 @@ class Play:
         self.hit = True
         if self.way == AWAY:
             raise Unavailable("the service is away", lost=point.side == "after")
+        if self.way == FROZEN:
+            await self._taken_over()
+            return
         if point.role == ORCHESTRATOR:
             raise Killed
         if self.way in (BOTH, OTHER):
@@ -183,6 +198,16 @@ class Play:
             await asyncio.sleep(0)
         if self.way in (BOTH, ALONE):
             raise Killed
+
+    async def _taken_over(self) -> None:
+        for _ in range(DELIVERIES_MAX):
+            self.clock.turn(FREEZE)
+            execution = await self.doors.executions.get("e")
+            assert execution is not None
+            if execution.status.terminal:
+                break
+            await self.deliver(execution.slice)
+        self.thawed = await record(self.doors, self.story, self.tally), len(self.tally.lines)
 
 
 async def record(doors: Ports, story: Story, tally: KeptTally) -> Record:

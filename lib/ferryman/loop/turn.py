@@ -17,7 +17,7 @@ from ferryman.loop import money
 from ferryman.loop.calls import Cancelled
 from ferryman.loop.house import House
 from ferryman.loop.journal import Run
-from ferryman.ports import Halted, Rejected, Turn, Unavailable
+from ferryman.ports import Halted, Rejected, Stale, Turn, Unavailable
 
 CALLS_MAX = 100
 """More calls in one reply are not a turn but a flood."""
@@ -103,6 +103,8 @@ async def _asked(house: House, run: Run, prompt: Prompt, worst: Decimal) -> Repl
         raise Cancelled(str(halted)) from None
     if standing.cancel_requested:
         raise Cancelled("cancelled")
+    if standing.lease is None or house.clock.now() >= standing.lease.expires_at:
+        raise Stale("this instance stood still for so long that the turn is another's to ask for")
     run.execution = standing
     try:
         return await unless_halted(house.model.reply(prompt), house.halts, run.execution.owner)
