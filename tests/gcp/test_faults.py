@@ -6,7 +6,7 @@ import pytest
 from google.api_core import exceptions
 
 from ferryman.gcp.faults import translated
-from ferryman.ports import Unavailable
+from ferryman.ports import Stale, Unavailable
 
 
 @translated
@@ -15,6 +15,16 @@ class Store:
 
     async def ask(self, error: Exception) -> None:
         raise error
+
+    async def ask_in_a_transaction(self, error: Exception, rollback: Exception) -> None:
+        try:
+            raise error
+        except Exception:
+            raise rollback  # as the client does, whose rollback follows whatever ended the transaction
+
+
+CLOSED = exceptions.InvalidArgument("The referenced transaction has expired or is no longer valid.")
+NOT_BEGUN = ValueError("The transaction has no transaction ID, so it cannot be rolled back.")
 
 
 @pytest.mark.parametrize(
@@ -25,6 +35,7 @@ class Store:
         exceptions.DeadlineExceeded("late"),
         exceptions.RetryError("gave up", cause=None),
         ValueError("Failed to commit transaction in 5 attempts."),
+        CLOSED,
     ],
     ids=lambda error: type(error).__name__,
 )
@@ -34,8 +45,35 @@ async def test_a_passing_fault_is_unavailable(error):
 
 
 @pytest.mark.parametrize(
-    "error", [exceptions.NotFound("gone"), exceptions.PermissionDenied("no"), ValueError("other"), KeyError("x")]
+    "error",
+    [
+        exceptions.NotFound("gone"),
+        exceptions.PermissionDenied("no"),
+        exceptions.InvalidArgument("a document is too large"),
+        ValueError("other"),
+        KeyError("x"),
+    ],
 )
 async def test_what_no_later_try_can_cure_stays_as_it_is(error):
     with pytest.raises(type(error)):
         await Store().ask(error)
+
+
+@pytest.mark.parametrize("rollback", [CLOSED, NOT_BEGUN, exceptions.PermissionDenied("no")], ids=str)
+async def test_a_failed_rollback_does_not_hide_that_the_service_was_away(rollback):
+    with pytest.raises(Unavailable):
+        await Store().ask_in_a_transaction(exceptions.DeadlineExceeded("late"), rollback)
+
+
+@pytest.mark.parametrize("rollback", [CLOSED, exceptions.ServiceUnavailable("down")], ids=str)
+async def test_a_failed_rollback_does_not_hide_what_the_transaction_found(rollback):
+    with pytest.raises(Stale):
+        await Store().ask_in_a_transaction(Stale("the lease has moved on"), rollback)
+
+
+async def test_what_was_being_handled_before_is_not_taken_for_what_happened_now():
+    try:
+        raise Stale("the lease has moved on")
+    except Stale:
+        with pytest.raises(Unavailable):
+            await Store().ask(exceptions.ServiceUnavailable("down"))

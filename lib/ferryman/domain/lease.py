@@ -40,6 +40,18 @@ def under(current: Execution, epoch: int, now: datetime) -> Execution:
     return current
 
 
-def handed_over(held: Execution, lease: Lease, now: datetime) -> Execution:
-    """`held` given up for the next slice; the epoch stays, so that nothing of this holder's is accepted any more."""
-    return replace(held, slice=held.slice + 1, lease=replace(lease, expires_at=now))
+def given_up(current: Execution, held: Execution, now: datetime) -> Execution:
+    """`current` as its holder leaves it; the epoch stays, so that nothing of this holder's is accepted any more.
+
+    What `held` sets aside holds only while its last turn is the stored one: a commit whose answer was lost has moved on.
+    Raises `Stale`.
+    """
+    left = replace(current, lease=replace(fence(current, held, now), expires_at=now))
+    if current.events != held.events:
+        return left
+    return replace(left, asked=held.asked, credits_held=held.credits_held)
+
+
+def handed_over(current: Execution, held: Execution, now: datetime) -> Execution:
+    """`current` given up for the next slice."""
+    return replace(given_up(current, held, now), slice=current.slice + 1)

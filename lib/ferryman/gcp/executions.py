@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from google.cloud.firestore import AsyncClient, AsyncTransaction, DocumentSnapshot
 
 UNREADABLE = "the execution document is not readable"
+
+Leave = Callable[[Execution, Execution, datetime], Execution]
 
 HELD = ("lease", "asked", "credits_held")
 COUNTERS = ("iterations", "credits_used", "usage", "tool_calls", "tool_calls_total", "rate", "events", "receipts", *HELD)
@@ -192,23 +194,21 @@ class FirestoreExecutions:
         return await store(client.transaction())
 
     async def give_up(self, execution: Execution, *, now: datetime) -> None:
-        await self._left(execution, now=now, following=False)
+        await self._left(execution, rules.given_up, now=now)
 
     async def hand_over(self, execution: Execution, *, now: datetime) -> int:
-        return await self._left(execution, now=now, following=True)
+        return (await self._left(execution, rules.handed_over, now=now)).slice
 
-    async def _left(self, execution: Execution, *, now: datetime, following: bool) -> int:
+    async def _left(self, execution: Execution, leave: Leave, *, now: datetime) -> Execution:
         from google.cloud.firestore import async_transactional
 
         client = self._clients.firestore()
 
         @async_transactional
-        async def store(transaction: AsyncTransaction) -> int:
-            held = await _fenced(transaction, execution, client, now)
-            after = rules.handed_over(execution, held, now)
-            names = (*HELD, "slice") if following else HELD
-            transaction.update(places.execution(client, execution.id), documents.part(after, *names))
-            return after.slice
+        async def store(transaction: AsyncTransaction) -> Execution:
+            after = leave(await _read(transaction, execution.id, client), execution, now)
+            transaction.update(places.execution(client, execution.id), documents.part(after, *HELD, "slice"))
+            return after
 
         return await store(client.transaction())
 

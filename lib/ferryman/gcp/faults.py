@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Awaitable, Callable
+import sys
+from collections.abc import Awaitable, Callable, Iterator
 from typing import Any, TypeVar
 
 from ferryman.ports import Unavailable
@@ -28,6 +29,8 @@ PASSING = frozenset(
 """Errors of google.api_core that trying again later can cure, by name: the library is not imported to ask."""
 
 _CONTENDED = "Failed to commit transaction"
+_NOT_BEGUN = "The transaction has no transaction ID"
+_CLOSED = "referenced transaction"
 
 
 def translated(kind: Kind) -> Kind:
@@ -41,18 +44,46 @@ def translated(kind: Kind) -> Kind:
 def _translated(method: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
     @functools.wraps(method)
     async def translating(*given: Any, **named: Any) -> Any:
+        handled = sys.exc_info()[1]
         try:
             return await method(*given, **named)
         except Exception as error:
-            if passing(error):
-                raise Unavailable(f"Google Cloud did not answer ({type(error).__name__})") from error
+            found = list(_beneath(error, handled))
+            if not _clients_own(found[-1]) and found[-1] is not error:
+                raise found[-1] from None
+            if any(passing(each) for each in found):
+                raise Unavailable(f"Google Cloud did not answer ({type(found[-1]).__name__})") from error
             raise
 
     return translating
 
 
+def _beneath(error: BaseException, handled: BaseException | None) -> Iterator[BaseException]:
+    """`error` and what it hides, down to what was `handled` when the method was called.
+
+    The client rolls back after whatever ended a transaction, and where that fails too, its failure is what comes up.
+    """
+    yield error
+    while _clients_own(error) and error.__context__ is not None and error.__context__ is not handled:
+        error = error.__context__
+        yield error
+
+
+def _clients_own(error: BaseException) -> bool:
+    if type(error) is ValueError:
+        return str(error).startswith((_CONTENDED, _NOT_BEGUN))
+    return type(error).__module__.startswith(("google.", "grpc"))
+
+
 def passing(error: BaseException) -> bool:
-    """Whether `error` is a fault that passes. A transaction that lost every attempt is a bare ValueError of the client's."""
-    if any(each.__name__ in PASSING and each.__module__.startswith("google.") for each in type(error).__mro__):
+    """Whether `error` is a fault that passes.
+
+    A transaction that lost every attempt is a bare ValueError of the client's. One that is closed, as its own client finds,
+    was committed without the client's hearing of it, or it was let expire: what is stored tells.
+    """
+    kinds = {each.__name__ for each in type(error).__mro__ if each.__module__.startswith("google.")}
+    if "InvalidArgument" in kinds:
+        return _CLOSED in str(error)
+    if kinds & PASSING:
         return True
     return type(error) is ValueError and str(error).startswith(_CONTENDED)

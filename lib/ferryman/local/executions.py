@@ -114,16 +114,10 @@ class MemoryExecutions:
         return result
 
     async def give_up(self, execution: Execution, *, now: datetime) -> None:
-        current, held = self._fenced(execution, now)
-        ended = replace(held, expires_at=now)
-        self._keep(current, lease=ended, asked=execution.asked, credits_held=execution.credits_held)
+        self._keep(rules.given_up(self._memory.executions[execution.id], execution, now))
 
     async def hand_over(self, execution: Execution, *, now: datetime) -> int:
-        current, held = self._fenced(execution, now)
-        after = rules.handed_over(execution, held, now)
-        return self._keep(
-            current, lease=after.lease, slice=after.slice, asked=after.asked, credits_held=after.credits_held
-        ).slice
+        return self._keep(rules.handed_over(self._memory.executions[execution.id], execution, now)).slice
 
     async def finish(self, execution: Execution, ending: Ending, *, now: datetime) -> None:
         current, _ = self._fenced(execution, now)

@@ -61,12 +61,13 @@ def closed(execution: Execution, run: Run | None, now: datetime) -> tuple[Execut
 
     A model call that was sent and whose reply nobody has may have cost its worst: that is charged, once.
     """
-    if run is None or not execution.credits_reserved:
+    if not execution.credits_reserved:
         return execution, None
+    # a record that cannot be rebuilt still gives back what was set aside for it
+    committed, fees = (run.committed, run.fees) if run else (execution.credits_used, NOTHING)
     used = execution.credits_used
     if execution.asked:
-        used = min(run.opening.max_credits, max(used, run.committed + execution.credits_held))
-    fees = run.fees
+        used = min(execution.credits_reserved, max(used, committed + execution.credits_held))
     final = replace(execution, credits_used=used, asked=0, credits_held=NOTHING)
     rest = execution.credits_reserved - used
-    return final, ledger.released(final, tokens=used - run.committed - fees, fees=fees, rest=rest, at=now)
+    return final, ledger.released(final, tokens=used - committed - fees, fees=fees, rest=rest, at=now)

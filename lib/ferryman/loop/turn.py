@@ -17,7 +17,7 @@ from ferryman.loop import money, receipts, spans
 from ferryman.loop.calls import Cancelled
 from ferryman.loop.house import House
 from ferryman.loop.journal import Run
-from ferryman.ports import Halted, Rejected, Turn, Unavailable
+from ferryman.ports import Halted, Rejected, Signer, Span, Stale, Turn, Unavailable
 
 CALLS_MAX = 100
 """More calls in one reply are not a turn but a flood."""
@@ -47,9 +47,19 @@ async def take(house: House, run: Run) -> None:
     with spans.chat(house, run.execution, prompt) as span:
         reply = await _asked(house, run, prompt, worst)
         spans.replied(span, reply)
-        run.execution, paid = money.answered(house, run, reply)
-        shown = await _looked_through(house, run, reply)
-        spans.said(span, shown)
+        asked = run.execution
+        try:
+            await _committed(house, run, prompt, reply, signer, span)
+        except Unavailable:
+            run.execution = asked  # it was sent, and its turn may not be there: it stays asked for
+            raise
+
+
+async def _committed(house: House, run: Run, prompt: Prompt, reply: Reply, signer: Signer, span: Span) -> None:
+    closing = prompt.closing
+    run.execution, paid = money.answered(house, run, reply)
+    shown = await _looked_through(house, run, reply)
+    spans.said(span, shown)
     calls = () if closing or reply.stop_reason == "max_tokens" else reply.calls
     if len(calls) > CALLS_MAX:
         raise Rejected(FLOODED)
@@ -105,6 +115,8 @@ async def _asked(house: House, run: Run, prompt: Prompt, worst: Decimal) -> Repl
         raise Cancelled(str(halted)) from None
     if standing.cancel_requested:
         raise Cancelled("cancelled")
+    if standing.lease is None or house.clock.now() >= standing.lease.expires_at:
+        raise Stale("this instance stood still for so long that the turn is another's to ask for")
     run.execution = standing
     try:
         return await unless_halted(house.model.reply(prompt), house.halts, run.execution.owner, every=house.looks)

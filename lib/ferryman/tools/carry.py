@@ -85,9 +85,10 @@ async def carry(house: ToolHouse, tool: str, summons: ports.Summons) -> ToolCall
     if ticket.result is not None:
         return ticket.result
     about = {"execution": summons.execution, "seq": summons.seq}
-    in_doubt = False
+    in_doubt = safe = False
     try:
         passage = await _opened(house, errand)
+        safe = passage.outbound.method.safe
     except ports.Unavailable:
         if not errand.again:
             await house.tickets.release(errand)
@@ -100,7 +101,7 @@ async def carry(house: ToolHouse, tool: str, summons: ports.Summons) -> ToolCall
         result = _refused(ticket, refusal.internal_fault())
     else:
         result, in_doubt = await _sent(house, errand, passage, about)
-    if errand.again and result.blocked:
+    if errand.again and result.blocked and not safe:
         # it was not sent now, but it may have been before
         result, in_doubt = _refused(ticket, refusal.in_doubt()), True
     result = bounded(result)
