@@ -138,7 +138,7 @@ class Executions(Protocol):
         self,
         execution: str,
         *,
-        slice: int,  # noqa: A002 - the field's own word
+        slice: int,
         holder: str,
         now: datetime,
         lease: timedelta,
@@ -249,7 +249,7 @@ class Queue(Protocol):
         self,
         execution: str,
         *,
-        slice: int,  # noqa: A002 - the field's own word
+        slice: int,
         after: timedelta = NOW,
         nudge: str = "",
     ) -> None: ...

@@ -9,7 +9,7 @@ from ferryman.domain.execution import Execution, Lease, Status
 from ferryman.domain.stale import Stale
 
 
-def taken(current: Execution, *, slice: int, holder: str, now: datetime, length: timedelta) -> Execution | None:  # noqa: A002 - the field's own word
+def taken(current: Execution, *, slice: int, holder: str, now: datetime, length: timedelta) -> Execution | None:
     """The execution as `holder` takes it for this slice, or None: it has ended, went on to a later slice, or is held."""
     held = current.lease is not None and current.lease.expires_at > now
     if current.status.terminal or slice < current.slice or (current.status is Status.RUNNING and held):

@@ -58,7 +58,7 @@ class FirestoreExecutions:
         self,
         execution: str,
         *,
-        slice: int,  # noqa: A002 - the field's own word
+        slice: int,
         holder: str,
         now: datetime,
         lease: timedelta,

@@ -31,7 +31,7 @@ class CloudTasksQueue:
         self,
         execution: str,
         *,
-        slice: int,  # noqa: A002 - the field's own word
+        slice: int,
         after: timedelta = NOW,
         nudge: str = "",
     ) -> None:

@@ -39,7 +39,7 @@ class MemoryExecutions:
         self,
         execution: str,
         *,
-        slice: int,  # noqa: A002 - the field's own word
+        slice: int,
         holder: str,
         now: datetime,
         lease: timedelta,

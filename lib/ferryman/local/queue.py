@@ -30,7 +30,7 @@ class MemoryQueue:
         self,
         execution: str,
         *,
-        slice: int,  # noqa: A002 - the field's own word
+        slice: int,
         after: timedelta = NOW,
         nudge: str = "",
     ) -> None:

@@ -15,7 +15,7 @@ from ferryman.loop.later import Later
 from ferryman.ports import Ending, Rejected, Stale, Unavailable
 
 
-async def deliver(house: House, execution: str, *, slice: int, holder: str) -> bool:  # noqa: A002 - the field's own word
+async def deliver(house: House, execution: str, *, slice: int, holder: str) -> bool:
     """Run `execution` as far as it goes. True when the queue may forget this delivery, False when it should come again."""
     now = house.clock.now()
     try:
@@ -55,7 +55,7 @@ async def _run(house: House, claimed: Execution, *, until: datetime) -> bool:
     return True
 
 
-async def _not_ours(house: House, execution: Execution, slice: int) -> bool:  # noqa: A002 - the field's own word
+async def _not_ours(house: House, execution: Execution, slice: int) -> bool:
     if execution.status.terminal:
         return True
     if slice < execution.slice:
