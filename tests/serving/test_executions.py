@@ -62,7 +62,7 @@ async def test_too_long_an_input_starts_nothing(client: httpx.AsyncClient, task:
 @pytest.mark.parametrize("fault", [Unavailable("no answer"), PermissionError("not yours"), ValueError("no such queue")])
 async def test_a_queue_that_fails_keeps_nobody_waiting(task: str, stage: Stage, fault: Exception) -> None:
     class Failing:
-        async def enqueue(self, execution: str, *, slice: int, after: timedelta = timedelta(0)) -> None:  # noqa: A002 - the port's word
+        async def enqueue(self, execution: str, *, slice: int, after: timedelta = timedelta(0)) -> None:
             raise fault
 
     app = api.create(replace(stage.house(), queue=Failing()))
