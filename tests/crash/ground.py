@@ -17,7 +17,7 @@ from ferryman.domain.http import Outbound
 from ferryman.domain.integration import Integration
 from ferryman.domain.message import Prompt, Reply
 from ferryman.domain.owner import Owner
-from ferryman.domain.plan import PLANS
+from ferryman.domain.plan import PLANS, Plan
 from ferryman.domain.refusal import Refused
 from ferryman.domain.task import Task
 from ferryman.domain.remit import Remit
@@ -150,6 +150,7 @@ def loop_house(
     remote: Remote,
     meet: Meet,
     seal: Callable[[str, int, bytes], bytes] = sealed,
+    plans: Mapping[str, Plan] = PLANS,
 ) -> House:
     """The orchestrator's house, with everything that crosses a port met."""
     reached = Crossed(remote, "toolbox", meet)
@@ -174,7 +175,7 @@ def loop_house(
             tracer=KeptLog(),
             seal=seal,
             price=PRICES.of,
-            plans=PLANS,
+            plans=plans,
             integrations=INTEGRATIONS,
             lease=LEASE,
             slice=story.slice,
