@@ -19,8 +19,8 @@ from ferryman.domain.message import Prompt, Reply
 from ferryman.domain.owner import Owner
 from ferryman.domain.plan import PLANS, Plan
 from ferryman.domain.refusal import Refused
-from ferryman.domain.task import Task
 from ferryman.domain.remit import Remit
+from ferryman.domain.task import Task
 from ferryman.egress.allow import allowed
 from ferryman.egress.leaks import Scanner
 from ferryman.local.clock import START

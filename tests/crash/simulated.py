@@ -32,7 +32,6 @@ from tests.crash.ground import Ports, Wireless, furnish, loop_house, tool_house,
 from tests.crash.points import ALONE, BOTH, ORCHESTRATOR, OTHER, SCANNER, TOOL, Counting, Point
 from tests.crash.stories import Story
 
-
 AWAY = "away"
 """A way to fail that nobody dies of: the call is not answered, before or after it was carried out."""
 
@@ -115,7 +114,7 @@ class Play:
         self.ends()
         return await record(self.doors, self.story, self.tally)
 
-    async def deliver(self, slice: int) -> bool:
+    async def deliver(self, slice: int) -> bool:  # noqa: A002 - the field's own word
         self._died.clear()
         self._holders += 1
         earlier = set(self._tools)

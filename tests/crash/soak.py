@@ -149,8 +149,8 @@ class Soak:
         found += [f"{each.id} used {each.credits_used}" for each in ended if each.credits_used > self.most]
         owed: Counter[str] = Counter()
         for each in ended:
-            owed[of_owner(each.owner)] += each.credits_used  # type: ignore[assignment] # a Counter of Decimals
-            owed[of_task(each.task)] += each.credits_used  # type: ignore[assignment] # likewise
+            owed[of_owner(each.owner)] += each.credits_used
+            owed[of_task(each.task)] += each.credits_used
         for number in range(self.owners):
             name = of_owner(f"o{number}")
             entries = await self.doors.ledger.of_owner(f"o{number}", since=START, until=START + timedelta(days=9))

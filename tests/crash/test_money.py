@@ -22,7 +22,7 @@ CREDITS = st.decimals(min_value="0.001", max_value="300", places=3)
 
 def soak(doors: Ports, **given: object) -> Soak:
     known = {"chance": random.Random(1), "owners": 2, "tasks": 3, "executions": 100, "risk": 0.01}
-    return Soak(doors=doors, **{**known, **given})  # type: ignore[arg-type] # the fields of a soak
+    return Soak(doors=doors, **{**known, **given})
 
 
 @settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])
