@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 JOBS ?= 2
 
-.PHONY: install demo test lint check conformance compare lock clean help
+.PHONY: install demo test lint check crash faults soak-money conformance compare lock clean help
 .DEFAULT_GOAL := install
 
 install: $(READY) ## Install Ferryman and what it needs into .venv
@@ -26,6 +26,15 @@ lint: $(READY) ## Formatting, style, types, and who may import whom
 
 check: test lint ## Everything that continuous integration runs
 
+crash: $(READY) ## Kill executions at every point, by processes that die; STEP=8 takes every eighth point
+	@GRPC_VERBOSITY=NONE $(BIN)/python -m tests.crash --step $(or $(STEP),1)
+
+faults: $(READY) ## Lie to executions at every call of the store; STEP=8 takes every eighth lie
+	@GRPC_VERBOSITY=NONE $(BIN)/python -m tests.crash.lies --step $(or $(STEP),1)
+
+soak-money: $(READY) ## 64 workers, 1,000 executions, tight caps and random deaths
+	@GRPC_VERBOSITY=NONE $(BIN)/python -m tests.crash.soak
+
 conformance: $(READY) ## Google's own tests of Firestore's client, against the local cloud
 	@$(BIN)/python -m emulator.conformance
 
@@ -40,7 +49,7 @@ clean: ## Remove what was installed and made; data of `ferryman up` stays
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
 
 help: ## This list
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | column -t -s '|'
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | column -t -s '|'
 
 $(READY): requirements.lock pyproject.toml
 	@command -v $(PYTHON) >/dev/null || { echo "$(PYTHON) is not there. Install Python 3.11 to 3.13, or name one: make PYTHON=python3.12"; exit 1; }

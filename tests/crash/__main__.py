@@ -42,7 +42,7 @@ async def run(place: Scene, stories: tuple[Story, ...], *, step: int, score: Sco
 
         async def one(number: int, point: Point, way: str, story: Story = story, whole: Record = whole.record) -> None:
             async with together:
-                played = await place.play(story, point, way, together=1 + number % 2, impatient=number % 3 == 0)
+                played = await place.play(story, point, way, together=2 if number % 5 == 0 else 1, impatient=number % 5 == 1)
             score.points += 1
             where = f"{story.name}, {point} ({way})"
             if not played.hit:

@@ -99,7 +99,10 @@ class Played:
         self._tally.add("asked", turn=turn, worst=str(worst))
         self._clock.turn(self._story.thinks)
         if turn == self._story.cancelled_at:
-            await self._executions.cancel("e", now=self._clock.now())
+            try:
+                await self._executions.cancel("e", now=self._clock.now())
+            except ports.Unavailable:
+                await self._executions.cancel("e", now=self._clock.now())  # an owner who is not heard asks again
         return self._story.reply(prompt)
 
 
