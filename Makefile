@@ -9,7 +9,7 @@ MINUTES ?= 5
 EVERY ?= 1
 SECONDS ?= 60
 
-.PHONY: install demo test lint check hostile hostile-layers fuzz long soak conformance compare lock clean help
+.PHONY: install demo test lint check hostile hostile-layers crash faults fuzz long soak soak-money conformance compare lock clean help
 .DEFAULT_GOAL := install
 
 install: $(READY) ## Install Ferryman and what it needs into .venv
@@ -44,6 +44,15 @@ hostile-layers: $(READY) ## The same plays with each layer switched off in its t
 fuzz: $(READY) ## Hostile bytes at the gate, guided by coverage, SECONDS for each part
 	@VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/uv pip install --quiet --group fuzz || true
 	@$(BIN)/python -m tests.fuzz $(SECONDS)
+
+crash: $(READY) ## Kill executions at every point, by processes that die; STEP=8 takes every eighth point
+	@GRPC_VERBOSITY=NONE $(BIN)/python -m tests.crash --step $(or $(STEP),1)
+
+faults: $(READY) ## Lie to executions at every call of the store; STEP=8 takes every eighth lie
+	@GRPC_VERBOSITY=NONE $(BIN)/python -m tests.crash.lies --step $(or $(STEP),1)
+
+soak-money: $(READY) ## 64 workers, 1,000 executions, tight caps and random deaths
+	@GRPC_VERBOSITY=NONE $(BIN)/python -m tests.crash.soak
 
 conformance: $(READY) ## Google's own tests of Firestore's client, against the local cloud
 	@$(BIN)/python -m emulator.conformance

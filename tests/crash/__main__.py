@@ -34,15 +34,15 @@ class Score:
 async def run(place: Scene, stories: tuple[Story, ...], *, step: int, score: Score) -> None:
     """Play `stories` whole, and then killed at every `step`-th of their points."""
     begun = time.monotonic()
+    together = asyncio.Semaphore(AT_ONCE)
     for story in stories:
         whole = await place.play(story)
         score.found += [f"{story.name} (uninterrupted): {each}" for each in broken(whole.record)]
         chosen = targets(whole.passed)[::step]
-        gate = asyncio.Semaphore(AT_ONCE)
 
         async def one(number: int, point: Point, way: str, story: Story = story, whole: Record = whole.record) -> None:
-            async with gate:
-                played = await place.play(story, point, way, together=1 + number % 2, impatient=number % 3 == 0)
+            async with together:
+                played = await place.play(story, point, way, together=2 if number % 5 == 0 else 1, impatient=number % 5 == 1)
             score.points += 1
             where = f"{story.name}, {point} ({way})"
             if not played.hit:

@@ -118,9 +118,8 @@ def _audit(record: Record) -> list[str]:
     if sum((step.usage for step in record.steps), Usage()) != ended.usage:
         found.append("audit: the usage is not that of the turns")
     entered = {entry.id for entry in record.entries}
-    for number in (step.number for step in record.steps if step.credits):
-        if f"{ended.id}.turn-{number:05d}" not in entered:
-            found.append(f"audit: turn {number} is not in the ledger")
+    turns = [step.number for step in record.steps if step.credits]
+    found += [f"audit: turn {each} is not in the ledger" for each in turns if f"{ended.id}.turn-{each:05d}" not in entered]
     return found
 
 
@@ -165,7 +164,5 @@ def _ledger(record: Record) -> list[str]:
         found.append(f"ledger: the owner paid {-stands.get(of_owner(ended.owner), NOTHING)} of {ended.credits_used}")
     if stands.get(TOKENS, NOTHING) + stands.get(FEES, NOTHING) != ended.credits_used:
         found.append("ledger: tokens and fees are not what was used")
-    for purse in record.purses:
-        if (purse.credits_used, purse.credits_reserved) != (ended.credits_used, NOTHING):
-            found.append(f"purse: {purse.id} has used {purse.credits_used} and holds {purse.credits_reserved}")
-    return found
+    wrong = (each for each in record.purses if (each.credits_used, each.credits_reserved) != (ended.credits_used, NOTHING))
+    return found + [f"purse: {each.id} has used {each.credits_used} and holds {each.credits_reserved}" for each in wrong]

@@ -17,7 +17,7 @@ from ferryman.domain.http import Outbound
 from ferryman.domain.integration import Integration
 from ferryman.domain.message import Prompt, Reply
 from ferryman.domain.owner import Owner
-from ferryman.domain.plan import PLANS
+from ferryman.domain.plan import PLANS, Plan
 from ferryman.domain.refusal import Refused
 from ferryman.domain.remit import Remit
 from ferryman.domain.task import Task
@@ -100,7 +100,10 @@ class Played:
         self._tally.add("asked", turn=turn, worst=str(worst))
         self._clock.turn(self._story.thinks)
         if turn == self._story.cancelled_at:
-            await self._executions.cancel("e", now=self._clock.now())
+            try:
+                await self._executions.cancel("e", now=self._clock.now())
+            except ports.Unavailable:
+                await self._executions.cancel("e", now=self._clock.now())  # an owner who is not heard asks again
         return self._story.reply(prompt)
 
 
@@ -151,6 +154,7 @@ def loop_house(
     remote: Remote,
     meet: Meet,
     seal: Callable[[str, int, bytes], bytes] = sealed,
+    plans: Mapping[str, Plan] = PLANS,
 ) -> House:
     """The orchestrator's house, with everything that crosses a port met."""
     reached = Crossed(remote, "toolbox", meet)
@@ -176,7 +180,7 @@ def loop_house(
             tracer=KeptLog(),
             seal=seal,
             price=PRICES.of,
-            plans=PLANS,
+            plans=plans,
             integrations=INTEGRATIONS,
             lease=LEASE,
             slice=story.slice,

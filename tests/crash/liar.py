@@ -1,4 +1,4 @@
-"""A liar before Firestore: one call of a run fails, is aborted, comes too late, or is carried out and answered with an error."""
+"""A liar before Firestore: one call of a run fails, is aborted, or is carried out and answered with an error."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ LIES: dict[str, tuple[Lie, ...]] = {
 
 
 @dataclass
-class Liar(grpc.aio.ServerInterceptor):  # type: ignore[misc] # grpc's stub has no base that can be subclassed
+class Liar(grpc.aio.ServerInterceptor):
     """Counts the calls by name; lies once, at the `nth` call of a name."""
 
     seen: Counter[str] = field(default_factory=Counter)

@@ -1,4 +1,4 @@
-"""`make faults`: every story, lied to by Firestore at every call in every way; by the ports above it in the tests."""
+"""`make faults`: every story, lied to by Firestore at every call in every way."""
 
 from __future__ import annotations
 

@@ -67,9 +67,9 @@ class Crossed:
 
 def crossed(house: House, meet: Meet) -> House:
     """`house` with everything in it that can be called across a wire met: no list of the ports is kept here."""
-    values: dict[str, Any] = {each.name: getattr(house, each.name) for each in dataclasses.fields(house)}  # type: ignore[arg-type] # any dataclass
+    values: dict[str, Any] = {each.name: getattr(house, each.name) for each in dataclasses.fields(house)}
     ports = {name: Crossed(value, name, meet) for name, value in values.items() if name not in INSIDE and _crosses(type(value))}
-    return dataclasses.replace(house, **ports)  # type: ignore[type-var] # likewise
+    return dataclasses.replace(house, **ports)
 
 
 @cache

@@ -104,7 +104,7 @@ class Scene:
 
     @asynccontextmanager
     async def _upstreams(self, folder: Path, tally: FileTally) -> AsyncIterator[Path]:
-        """The servers behind every name: what they carry out is in the tally before they answer. The pretend internet's table."""
+        """Servers behind every name, which tally what they carry out before they answer; gives the pretend internet's table."""
 
         async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
             with suppress(OSError, asyncio.IncompleteReadError):
@@ -147,7 +147,7 @@ class _Run:
     _starting: asyncio.Lock = field(default_factory=asyncio.Lock)
     _holders: int = 0
 
-    async def deliver(self, slice: int) -> bool:
+    async def deliver(self, slice: int) -> bool:  # noqa: A002 - the field's own word
         async with self._starting:
             await self._tool_function()
         self._holders += 1
@@ -163,7 +163,8 @@ class _Run:
             os.unlink(self.errand.socket)
         self._tool = self.context.Process(target=folk.serve, args=(self.errand,))
         self._tool.start()
-        while not os.path.exists(self.errand.socket):
+        ready = self.errand.folder / "tool"
+        while not ready.exists():  # noqa: ASYNC110 - another process's doing
             await asyncio.sleep(0.002)
 
     async def close(self) -> None:

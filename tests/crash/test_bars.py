@@ -35,14 +35,20 @@ class UnfencedExecutions(MemoryExecutions):
     """Whoever held the execution once may write over it for ever, and takes it from whom it likes."""
 
     async def claim(
-        self, execution: str, *, slice: int, holder: str, now: datetime, lease: timedelta
+        self,
+        execution: str,
+        *,
+        slice: int,  # noqa: A002 - the field's own word
+        holder: str,
+        now: datetime,
+        lease: timedelta,
     ) -> tuple[Execution, bool]:
         current = self._memory.executions[execution]
         if current.lease is not None:
             self._keep(current, lease=replace(current.lease, expires_at=now))
         return await super().claim(execution, slice=slice, holder=holder, now=now, lease=lease)
 
-    def _fenced(self, held: Execution, now: datetime):  # type: ignore[no-untyped-def] # the double's own signature
+    def _fenced(self, held: Execution, now: datetime):
         current = self._memory.executions[held.id]
         assert current.lease is not None
         return current, current.lease
@@ -74,7 +80,13 @@ class StubbornExecutions(MemoryExecutions):
     """A lease never ends: what its holder leaves behind stays there."""
 
     async def claim(
-        self, execution: str, *, slice: int, holder: str, now: datetime, lease: timedelta
+        self,
+        execution: str,
+        *,
+        slice: int,  # noqa: A002 - the field's own word
+        holder: str,
+        now: datetime,
+        lease: timedelta,
     ) -> tuple[Execution, bool]:
         return await super().claim(execution, slice=slice, holder=holder, now=now, lease=timedelta(days=365))
 

@@ -19,8 +19,8 @@ class Store:
     async def ask_in_a_transaction(self, error: Exception, rollback: Exception) -> None:
         try:
             raise error
-        except Exception:
-            raise rollback  # as the client does, whose rollback follows whatever ended the transaction
+        except Exception:  # noqa: BLE001 - as the client does, whose rollback follows whatever ended the transaction
+            raise rollback  # noqa: B904 - likewise
 
 
 CLOSED = exceptions.InvalidArgument("The referenced transaction has expired or is no longer valid.")

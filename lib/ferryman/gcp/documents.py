@@ -9,9 +9,15 @@ import json
 from collections.abc import Mapping
 from datetime import datetime
 from decimal import Decimal
-from typing import Any, TypeVar, get_origin
+from typing import TYPE_CHECKING, Any, TypeVar, get_origin
 
 from cattrs import Converter
+
+if TYPE_CHECKING:
+    from google.cloud.firestore import AsyncDocumentReference
+
+    from ferryman.domain.execution import Execution
+    from ferryman.domain.task import Task
 
 Value = TypeVar("Value")
 
@@ -45,6 +51,21 @@ def part(value: Any, *names: str) -> dict[str, Any]:
     """Only the fields `names` of `value`, as a document."""
     document = write(value)
     return {name: document[name] for name in names}
+
+
+async def create(reference: AsyncDocumentReference, value: Execution | Task) -> None:
+    """Create the document of `value`; one that its own creation left there, whose answer was lost, is that document.
+
+    The client asks again by itself, and is then told that the document is there already. Raises AlreadyExists for another's.
+    """
+    from google.api_core.exceptions import AlreadyExists
+
+    try:
+        await reference.create(write(value))
+    except AlreadyExists:
+        found = (await reference.get()).to_dict() or {}
+        if (found.get("owner"), found.get("created_at")) != (value.owner, value.created_at):
+            raise
 
 
 class Unreadable(ValueError):  # noqa: N818 - reads as the fact it states

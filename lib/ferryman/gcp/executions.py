@@ -40,7 +40,7 @@ class FirestoreExecutions:
         self._clients = clients
 
     async def create(self, execution: Execution) -> None:
-        await places.execution(self._clients.firestore(), execution.id).create(documents.write(execution))
+        await documents.create(places.execution(self._clients.firestore(), execution.id), execution)
 
     async def get(self, execution: str) -> Execution | None:
         return _readable(await places.execution(self._clients.firestore(), execution).get())

@@ -32,7 +32,7 @@ class FirestoreTasks:
         return documents.read(Task, snapshot.to_dict()) if snapshot.exists else None
 
     async def create(self, task: Task) -> None:
-        await places.task(self._clients.firestore(), task.id).create(documents.write(task))
+        await documents.create(places.task(self._clients.firestore(), task.id), task)
 
     async def update(self, task: Task, fields: Collection[str], *, since: datetime) -> bool:
         from google.cloud.firestore import async_transactional

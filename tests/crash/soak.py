@@ -1,0 +1,244 @@
+"""`make soak-money`: many workers run many executions of few owners under tight caps, and die at random; no cap is exceeded.
+
+Every credit is a Decimal, compared exactly.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import random
+import sys
+import time
+from collections import Counter
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from decimal import Decimal
+
+import grpc
+
+from emulator.firestore import SERVER_OPTIONS, Firestore
+from ferryman.domain.call import ToolCallResult
+from ferryman.domain.execution import Execution, Status
+from ferryman.domain.ledger import account_of, balances
+from ferryman.domain.message import Block
+from ferryman.domain.owner import Owner
+from ferryman.domain.plan import PRO, Plan
+from ferryman.domain.purse import of_owner, of_task
+from ferryman.domain.task import Task
+from ferryman.local.clock import START, HandClock
+from ferryman.local.memory import Memory
+from ferryman.local.queue import MemoryQueue
+from ferryman.loop.run import deliver
+from ferryman.ports import Summons, Unavailable
+from ferryman.tools.carry import carry, look_through
+from tests.crash import folk
+from tests.crash.ground import LEASE, Ports, Wireless, loop_house, tool_house, unsealed
+from tests.crash.scene import INDEXES
+from tests.crash.simulated import KeptTally, Killed, memory_ports
+from tests.crash.stories import Story, posts, reads
+
+NOTHING = Decimal(0)
+DELIVERIES_MAX = 400
+STORY = Story(name="soak", turns=((posts("paid"), reads("no-credential")),))
+
+
+@dataclass(kw_only=True)
+class Soak:
+    """Owners whose month, tasks whose month and executions whose credits are all tight; `risk` is of dying at a crossing."""
+
+    doors: Ports
+    chance: random.Random
+    owners: int
+    tasks: int
+    executions: int
+    month: Decimal
+    task_month: Decimal
+    most: Decimal
+    risk: float
+    deaths: int = 0
+    found: list[str] = field(default_factory=list)
+    _plan: Plan = PRO
+
+    async def run(self, workers: int) -> list[Execution]:
+        """Everything to its end; answers the executions. What broke a rule on the way or at the end is in `found`."""
+        self._plan = replace(PRO, credits_per_month=self.month)
+        await self._furnish()
+        names = [f"e{number}" for number in range(self.executions)]
+        todo = list(names)
+
+        async def work() -> None:
+            while todo:
+                await self._execute(todo.pop())
+
+        await asyncio.gather(*(work() for _ in range(workers)))
+        ended = [found for name in names if (found := await self.doors.executions.get(name)) is not None]
+        self.found += await self._books(ended)
+        return ended
+
+    async def _furnish(self) -> None:
+        for number in range(self.owners):
+            await self.doors.owners.put(Owner(id=f"o{number}", plan="tight", created_at=START))
+        for number in range(self.tasks):
+            await self.doors.tasks.create(
+                Task(
+                    id=f"t{number}",
+                    owner=f"o{number % self.owners}",
+                    name="soak",
+                    task_prompt="Do it.",
+                    model="scripted/x",
+                    tools=("api_call", "http_post"),
+                    integrations=("plain",),
+                    max_credits=self.most,
+                    max_credits_month=self.task_month,
+                    max_tokens=200,
+                    created_at=START,
+                    updated_at=START,
+                )
+            )
+        for number in range(self.executions):
+            task = number % self.tasks
+            made = Execution(id=f"e{number}", task=f"t{task}", owner=f"o{task % self.owners}", created_at=START)
+            await self.doors.executions.create(made)
+
+    async def _execute(self, name: str) -> None:
+        clock, tally = HandClock(), KeptTally()
+        for attempt in range(DELIVERIES_MAX):
+            current = await self.doors.executions.get(name)
+            assert current is not None
+            if current.status.terminal:
+                return
+            tools = _Tools(self, clock, tally)
+            house = loop_house(
+                self.doors,
+                STORY,
+                queue=MemoryQueue(),
+                tally=tally,
+                clock=clock,
+                remote=tools,
+                meet=self._meet,
+                seal=unsealed,
+                plans={"tight": self._plan},
+            )
+            both = 2 if self.chance.random() < 0.1 else 1
+            await asyncio.gather(
+                *(_until_killed(deliver(house, name, slice=current.slice, holder=f"{attempt}.{n}")) for n in range(both))
+            )
+            clock.turn(LEASE + timedelta(seconds=10))
+        self.found.append(f"{name} is not over after {DELIVERIES_MAX} deliveries")
+
+    async def _meet(self, crossing: str, side: str) -> None:
+        await asyncio.sleep(0)
+        if crossing in ("executions.open", "executions.finish") and side == "after":
+            await self._caps()
+        if self.chance.random() < self.risk:
+            self.deaths += 1
+            raise Killed
+
+    async def _caps(self) -> None:
+        limits = {of_owner(f"o{number}"): self.month for number in range(self.owners)}
+        limits |= {of_task(f"t{number}"): self.task_month for number in range(self.tasks)}
+        name = self.chance.choice(list(limits))
+        purse = await self.doors.ledger.purse(name)
+        if purse.credits_used + purse.credits_reserved > limits[name]:
+            self.found.append(f"{name} used {purse.credits_used} and holds {purse.credits_reserved} of {limits[name]}")
+
+    async def _books(self, ended: Sequence[Execution]) -> list[str]:
+        found = [f"{each.id} is {each.status}" for each in ended if not each.status.terminal]
+        found += [f"{each.id} used {each.credits_used}" for each in ended if each.credits_used > self.most]
+        owed: Counter[str] = Counter()
+        for each in ended:
+            owed[of_owner(each.owner)] += each.credits_used
+            owed[of_task(each.task)] += each.credits_used
+        for number in range(self.owners):
+            name = of_owner(f"o{number}")
+            entries = await self.doors.ledger.of_owner(f"o{number}", since=START, until=START + timedelta(days=9))
+            stands = balances(entries)
+            if sum(stands.values(), NOTHING):
+                found.append(f"the ledger of {name} sums to {sum(stands.values(), NOTHING)}")
+            if -stands.get(name, NOTHING) != owed[name]:
+                found.append(f"{name} paid {-stands.get(name, NOTHING)} of {owed[name]}")
+            found += [f"{stands[account_of(each)]} are left in {each.id}" for each in ended if stands.get(account_of(each))]
+        limits = {of_owner(f"o{n}"): self.month for n in range(self.owners)}
+        limits |= {of_task(f"t{n}"): self.task_month for n in range(self.tasks)}
+        for name, limit in limits.items():
+            purse = await self.doors.ledger.purse(name)
+            if (purse.credits_used, purse.credits_reserved) != (owed[name], NOTHING) or purse.credits_used > limit:
+                found.append(f"{name} says {purse.credits_used} and {purse.credits_reserved} held, of {owed[name]} and {limit}")
+        return found
+
+
+class _Tools:
+    """The tool functions of one delivery, in this process; one that dies does not answer."""
+
+    def __init__(self, soak: Soak, clock: HandClock, tally: KeptTally) -> None:
+        self._house = tool_house(soak.doors, Wireless(tally), clock=clock, meet=soak._meet, keys=None)
+
+    async def run(self, tool: str, *, execution: Execution, seq: int) -> ToolCallResult:
+        asked = Summons(execution=execution.id, seq=seq, epoch=execution.epoch, task=execution.task, owner=execution.owner)
+        try:
+            return await carry(self._house, tool, asked)
+        except Killed:
+            raise Unavailable("the tool function is gone") from None
+
+    async def scan(self, execution: Execution, content: Sequence[Block]) -> Sequence[Block]:
+        return await look_through(self._house, execution=execution.id, epoch=execution.epoch, content=content)
+
+
+async def _until_killed(delivery: Awaitable[bool]) -> bool:
+    try:
+        return await delivery
+    except Killed:
+        return False
+
+
+async def main(executions: int, workers: int, seed: int) -> int:
+    firestore = Firestore(path=None, indexes=INDEXES)
+    server = grpc.aio.server(options=(*SERVER_OPTIONS, ("grpc.so_reuseport", 0)))
+    server.add_generic_rpc_handlers((firestore.handler(),))
+    address = f"127.0.0.1:{server.add_insecure_port('127.0.0.1:0')}"
+    await firestore.start()
+    await server.start()
+    clients = folk.clients_of("soak", address)
+    failed = False
+    houses: dict[str, Callable[[], Ports]] = {
+        "memory": lambda: memory_ports(Memory()),
+        "Firestore": lambda: folk.cloud_ports(clients),
+    }
+    for name, make in houses.items():
+        begun = time.monotonic()
+        soak = Soak(
+            doors=make(),
+            chance=random.Random(seed),
+            owners=3,
+            tasks=7,
+            executions=executions,
+            month=Decimal(executions) * Decimal("2.5"),
+            task_month=Decimal(executions) * Decimal("1.1"),
+            most=Decimal(30),
+            risk=0.01,
+        )
+        ended = await soak.run(workers)
+        statuses = Counter(each.status for each in ended)
+        print(*soak.found, sep="\n", end="\n" if soak.found else "")
+        print(
+            f"{name}: {len(ended)} executions ({statuses[Status.COMPLETED]} completed, {statuses[Status.FAILED]} failed),"
+            f" {workers} workers, {soak.deaths} deaths, {len(soak.found)} findings, {time.monotonic() - begun:.0f} s",
+            flush=True,
+        )
+        failed = failed or bool(soak.found) or not statuses[Status.COMPLETED] or not statuses[Status.FAILED]
+    await clients.close()
+    await server.stop(0)
+    await firestore.close()
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    asked = argparse.ArgumentParser(prog="python -m tests.crash.soak", description=__doc__)
+    asked.add_argument("--executions", type=int, default=1_000)
+    asked.add_argument("--workers", type=int, default=64)
+    asked.add_argument("--seed", type=int, default=random.randrange(2**32))
+    chosen = asked.parse_args()
+    print(f"seed {chosen.seed}", flush=True)
+    sys.exit(asyncio.run(main(chosen.executions, chosen.workers, chosen.seed)))
