@@ -54,7 +54,7 @@ async def drive(
 def _gather(deliver: Deliver) -> Callable[[int, int], Awaitable[list[bool]]]:
     import asyncio
 
-    async def gather(slice: int, times: int) -> list[bool]:  # noqa: A002 - the field's own word
+    async def gather(slice: int, times: int) -> list[bool]:
         return await asyncio.gather(*(deliver(slice) for _ in range(times)))
 
     return gather

@@ -111,7 +111,7 @@ class FileQueue:
     def __init__(self, tally: FileTally, clock: FileClock) -> None:
         self._tally, self._clock = tally, clock
 
-    async def enqueue(self, execution: str, *, slice: int, after: timedelta = NOW, nudge: str = "") -> None:  # noqa: A002 - the field's own word
+    async def enqueue(self, execution: str, *, slice: int, after: timedelta = NOW, nudge: str = "") -> None:
         self._tally.add("queued", slice=slice, due=(self._clock.now() + after).isoformat(), nudge=nudge)
 
 
@@ -234,12 +234,12 @@ async def _receive(reader: asyncio.StreamReader) -> Any:
     return pickle.loads(await reader.readexactly(length))  # written by our own other half
 
 
-def orchestrate(errand: Errand, slice: int, holder: str) -> None:  # noqa: A002 - the field's own word
+def orchestrate(errand: Errand, slice: int, holder: str) -> None:
     """The orchestrator's process: one delivery. Its exit code is 0 when it was acknowledged, 1 when it is to come again."""
     os._exit(asyncio.run(_orchestrate(errand, slice, holder)))
 
 
-async def _orchestrate(errand: Errand, slice: int, holder: str) -> int:  # noqa: A002 - the field's own word
+async def _orchestrate(errand: Errand, slice: int, holder: str) -> int:
     tally, clock = FileTally(errand.folder), FileClock(errand.folder)
     doors = cloud_ports(clients_of(errand.project, errand.firestore))
     house = loop_house(

@@ -147,7 +147,7 @@ class _Run:
     _starting: asyncio.Lock = field(default_factory=asyncio.Lock)
     _holders: int = 0
 
-    async def deliver(self, slice: int) -> bool:  # noqa: A002 - the field's own word
+    async def deliver(self, slice: int) -> bool:
         async with self._starting:
             await self._tool_function()
         self._holders += 1

@@ -114,7 +114,7 @@ class Play:
         self.ends()
         return await record(self.doors, self.story, self.tally)
 
-    async def deliver(self, slice: int) -> bool:  # noqa: A002 - the field's own word
+    async def deliver(self, slice: int) -> bool:
         self._died.clear()
         self._holders += 1
         earlier = set(self._tools)

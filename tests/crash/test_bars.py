@@ -9,6 +9,7 @@ from decimal import Decimal
 
 from ferryman.domain.call import TicketState, ToolCallResult
 from ferryman.domain.execution import Execution
+from ferryman.domain.receipt import Receipt
 from ferryman.local.executions import MemoryExecutions
 from ferryman.local.memory import Memory
 from ferryman.local.tickets import MemoryTickets
@@ -38,7 +39,7 @@ class UnfencedExecutions(MemoryExecutions):
         self,
         execution: str,
         *,
-        slice: int,  # noqa: A002 - the field's own word
+        slice: int,
         holder: str,
         now: datetime,
         lease: timedelta,
@@ -52,6 +53,10 @@ class UnfencedExecutions(MemoryExecutions):
         current = self._memory.executions[held.id]
         assert current.lease is not None
         return current, current.lease
+
+    def _sign(self, execution: str, receipts: tuple[Receipt, ...]) -> None:
+        # a chain that cannot fork would be a second fence
+        self._memory.receipts.setdefault(execution, {}).update({receipt.number: (receipt,) for receipt in receipts})
 
 
 class GreedyExecutions(MemoryExecutions):
@@ -83,7 +88,7 @@ class StubbornExecutions(MemoryExecutions):
         self,
         execution: str,
         *,
-        slice: int,  # noqa: A002 - the field's own word
+        slice: int,
         holder: str,
         now: datetime,
         lease: timedelta,

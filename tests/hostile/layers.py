@@ -98,8 +98,8 @@ LAYERS = (
         cuts=(
             Cut(
                 file="egress/sanitize.py",
-                old="text = scanner.redact(visible(decoded(inbound)))",
-                new="text = visible(decoded(inbound))",
+                old="text = scanner.redact(read)",
+                new="text = read",
             ),
         ),
     ),
@@ -118,8 +118,8 @@ LAYERS = (
         cuts=(
             Cut(
                 file="egress/sanitize.py",
-                old="scanner.redact(visible(decoded(inbound)))",
-                new="scanner.redact(decoded(inbound))",
+                old="found.append(visible(piece))",
+                new="found.append(piece)",
             ),
         ),
     ),
@@ -201,8 +201,8 @@ LAYERS = (
         cuts=(
             Cut(
                 file="serving/entry.py",
-                old='    audience = settings.function_urls.get(settings.function, "")\n',
-                new='    return "anyone"\n    audience = settings.function_urls.get(settings.function, "")\n',
+                old='    audience = known.function_urls.get(known.function, "")\n',
+                new='    return "anyone"\n    audience = known.function_urls.get(known.function, "")\n',
             ),
         ),
     ),

@@ -114,7 +114,8 @@ def test_the_figures_of_every_group_that_is_counted_stand_in_the_readme():
     table = README.partition(BEGIN)[2].partition(END)[0]
     assert groups
     assert [name for name in sorted(groups) if f"| {name} |" not in table] == []
-    rows = re.findall(r"(?<=[ ,])([\d,]+)/([\d,]+)(?=[,|]| \|)", table)
+    promised = "\n".join(line for line in table.splitlines() if "not promised" not in line)
+    rows = re.findall(r"(?<=[ ,])([\d,]+)/([\d,]+)(?=[,|]| \|)", promised)
     assert rows
     assert [row for row in rows if row[0] != row[1]] == []
 
