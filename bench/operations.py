@@ -113,7 +113,9 @@ class Played:
             for n in asked
         ]
         return Reply(
-            content=content or [{"type": "text", "text": "Done."}], stop_reason="end_turn", usage=Usage(input_tokens=9)
+            content=content or [{"type": "text", "text": "Done."}],
+            stop_reason="tool_use" if content else "end_turn",
+            usage=Usage(input_tokens=9),
         )
 
 

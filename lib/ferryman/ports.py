@@ -40,11 +40,22 @@ class Unavailable(Exception):  # noqa: N818 - reads as the fact it states
 
 
 class Halted(Exception):  # noqa: N818 - reads as the fact it states
-    """A kill switch is on; the text says whose."""
+    """A kill switch is on, or was since the execution was created; the text says whose."""
+
+
+class Disabled(Halted):
+    """The execution's task was disabled or deleted."""
 
 
 class Rejected(Exception):  # noqa: N818 - reads as the fact it states
-    """The other side will not do this, however often it is asked; its text may be shown to the owner."""
+    """The other side will not do this, however often it is asked; its text may be shown to the owner.
+
+    `lost` tells that it did something all the same, and that nobody knows how much.
+    """
+
+    def __init__(self, message: str, *, lost: bool = False) -> None:
+        super().__init__(message)
+        self.lost = lost
 
 
 class Clock(Protocol):
@@ -124,11 +135,11 @@ class Executions(Protocol):
     held by another); it raises KeyError for one that does not exist. `open` stores remit and step 0 and takes the opening's
     credits from the purses of owner and task, or raises `Insufficient`. `renew` moves the lease's end and answers the execution
     with the cancel flag as it stands; `ask` does so before a model call, and stores `asked` and `credits_held` unless the
-    execution was cancelled. Both raise `Halted` when a kill switch is on. `commit` stores the turn with the execution's
-    counters, renews the lease and answers the execution with that lease. `settle` answers the result that holds: the given one,
-    or the one that was there before. `give_up` ends the lease for whoever comes next, and stores `asked` and `credits_held`;
-    `hand_over` does so for the next slice, whose number it answers. `finish` ends the execution and gives the rest of the
-    reservation back. `open`, `commit` and `finish` store their receipts with the execution's new head of the chain.
+    execution was cancelled. Both raise `Halted` when a kill switch stops it, `Disabled` when its task is gone or disabled.
+    `commit` stores the turn with the execution's counters, renews the lease and answers the execution with that lease. `settle`
+    answers the result that holds: the given one, or the one that was there before. `give_up` ends the lease for whoever comes
+    next, and stores `asked` and `credits_held`; `hand_over` does so for the next slice, whose number it answers. `finish` ends
+    the execution and gives the rest of the reservation back.
     """
 
     async def create(self, execution: Execution) -> None: ...
@@ -177,13 +188,15 @@ class Summons:
 class Errand:
     """What a tool function gets when it claims a ticket: the ticket, the frozen remit, the fresh credential versions.
 
-    `again` tells that an earlier attempt was sent and nobody knows what came of it; `mark` is the store's own.
+    `created` is when its execution was; `again` tells that an earlier attempt was sent and nobody knows what came of it; `mark`
+    is the store's own.
     """
 
     summons: Summons
     ticket: Ticket
     remit: Remit
     versions: Mapping[str, int]
+    created: datetime
     again: bool = False
     mark: Any = field(default=None, repr=False, compare=False)
 
@@ -207,10 +220,11 @@ class Tickets(Protocol):
 class Halts(Protocol):
     """The kill switches: each owner's own, and the operator's over the whole house (owner None).
 
-    `standing` answers what stops the executions of `owner`, in words, or None.
+    `standing` answers what stops the executions of `owner`, in words, or None; and what stops one that was `created` then: a
+    switch that was let go since still does, or what only waited would go on.
     """
 
-    async def standing(self, owner: str) -> str | None: ...
+    async def standing(self, owner: str, *, created: datetime | None = None) -> str | None: ...
     async def put(self, owner: str | None, *, on: bool, now: datetime) -> None: ...
 
 

@@ -114,7 +114,13 @@ class Wireless:
         self._tally = tally
 
     async def send(
-        self, outbound: Outbound, *, remit: Remit, credentials: Mapping[str, Credential], about: Mapping[str, Any] | None = None
+        self,
+        outbound: Outbound,
+        *,
+        remit: Remit,
+        credentials: Mapping[str, Credential],
+        about: Mapping[str, Any] | None = None,
+        within_s: float | None = None,
     ) -> ToolCallResult:
         named: dict[str, Any] = {"url": outbound.url, "method": outbound.method.value}
         try:

@@ -16,7 +16,7 @@ from ferryman.domain.execution import Execution, Lease, Status
 from ferryman.domain.purse import Purse
 from ferryman.domain.receipt import Head, Kind
 from ferryman.domain.remit import Remit
-from ferryman.ports import Ending, Halted, Insufficient, Stale
+from ferryman.ports import Disabled, Ending, Halted, Insufficient, Stale
 
 from .conftest import Doors
 from .values import ENTRY, EXECUTION, LATER, LEASE, NOW, OPENING, OWNER, REMIT, RESULT, TASK, TOO_LATE, counted, receipts, turn
@@ -163,8 +163,30 @@ async def test_a_kill_switch_stops_the_next_model_call_and_the_next_beat(doors: 
     for write in (doors.executions.ask, doors.executions.renew):
         with pytest.raises(Halted):
             await write(execution, now=LATER, lease=LEASE)
-    await doors.halts.put(whose, on=False, now=NOW)
+    await doors.halts.put(whose, on=False, now=NOW - timedelta(days=1))  # before the execution was created
     await doors.executions.ask(execution, now=LATER, lease=LEASE)
+
+
+@pytest.mark.parametrize("whose", [None, "ann"])
+async def test_a_kill_switch_that_was_let_go_still_stops_what_was_there_before(doors: Doors, whose: str | None) -> None:
+    execution = await opened(doors)
+    await doors.halts.put(whose, on=True, now=NOW)
+    await doors.halts.put(whose, on=False, now=LATER)
+    assert await doors.halts.standing("ann") is None
+    assert await doors.halts.standing("ann", created=LATER + timedelta(seconds=1)) is None
+    with pytest.raises(Halted):
+        await doors.executions.ask(execution, now=LATER, lease=LEASE)
+
+
+@pytest.mark.parametrize("fact", ["disabled", "deleted"])
+async def test_a_task_that_is_disabled_or_deleted_stops_the_next_model_call(doors: Doors, fact: str) -> None:
+    execution = await opened(doors)
+    if fact == "disabled":
+        await doors.tasks.update(replace(TASK, enabled=False), ["enabled"], since=TASK.updated_at)
+    else:
+        await doors.tasks.delete("task_1")
+    with pytest.raises(Disabled):
+        await doors.executions.ask(execution, now=LATER, lease=LEASE)
 
 
 async def test_the_next_slice_alone_may_go_on_with_what_was_handed_over(doors: Doors) -> None:
@@ -342,3 +364,13 @@ async def test_a_holder_whose_time_is_over_adds_no_receipts(doors: Doors) -> Non
         await doors.executions.finish(late, replace(DONE, receipts=made), now=TOO_LATE)
     assert await doors.executions.receipts("exec_1") == []
     assert (await stored(doors)).receipts == Head()
+
+
+async def test_a_month_never_runs_backwards(doors: Doors) -> None:
+    old = await start(doors, "exec_1", now=NOW)
+    late = NOW + timedelta(days=30)
+    await start(doors, "exec_2", now=late)
+    entry = ledger.released(old, tokens=Decimal(7), fees=Decimal(0), rest=Decimal(93), at=NOW)
+    await doors.executions.finish(replace(old, credits_used=Decimal(7)), replace(DONE, entry=entry), now=NOW)
+    purse = await doors.ledger.purse("owner:ann")
+    assert (purse.month, purse.credits_used, purse.credits_reserved) == ("2026-12", Decimal(7), Decimal(100))

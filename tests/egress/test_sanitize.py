@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import json
 import re
 import sys
 import unicodedata
@@ -14,6 +15,9 @@ from hypothesis import strategies as st
 from ferryman.domain.http import Inbound
 from ferryman.egress.leaks import Scanner
 from ferryman.egress.sanitize import CHARACTERS_MAX, shown
+from tests import planted
+
+from .plants import credential
 
 NOBODY = Scanner([])
 HEAD = '<tool_response id="0123456789abcdef" truncated="'
@@ -157,3 +161,19 @@ def test_there_is_one_frame_whatever_the_body(body: str) -> None:
 @settings(max_examples=200, deadline=None)
 def test_any_bytes_and_any_type_become_one_frame(body: bytes, content_type: str) -> None:
     assert not TOKEN.search(normal(inner(text(body, content_type))))
+
+
+@pytest.mark.parametrize("size", [5, 9, 12, 15])
+@pytest.mark.parametrize("form", ["object", "list", "list of objects"])
+def test_a_key_that_an_answer_spreads_over_its_json_is_not_shown(size, form):
+    key = planted.key("spread")
+    parts = [key[start : start + size] for start in range(0, len(key), size)]
+    value = {
+        "object": {f"p{number}": part for number, part in enumerate(parts)},
+        "list": parts,
+        "list of objects": [{"part": part} for part in parts],
+    }[form]
+    body = json.dumps(value).encode()
+    inbound = Inbound(status=200, headers=(), body=body, size_bytes=len(body))
+    seen = shown(inbound, Scanner([credential(key, "SPREAD")]), nonce="0123456789abcdef")
+    assert [part for part in parts if len(part) > 3 and part in seen] == []

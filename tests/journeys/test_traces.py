@@ -29,5 +29,7 @@ async def test_a_trace_goes_from_the_api_to_the_tool(journey: Journey, stack: Ma
         ("turn", "call", "execution.finished"), name
     )
     # whoever is first puts it into the queue: the api under this trace, or the trigger under none
-    delivered = [each["headers"].get("traceparent", trace) for each in await journey.admin.delivered() if execution in str(each)]
+    delivered = [
+        each["headers"].get("traceparent", trace) for each in await journey.admin.delivered() if execution in str(each)
+    ]
     assert [each for each in delivered if trace not in each] == []

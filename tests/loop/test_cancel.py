@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from ferryman.domain.call import TicketState, ToolCallResult
 from ferryman.domain.execution import Status
+from ferryman.loop.run import deliver
 from ferryman.ports import Unavailable
 from tests.loop.conftest import fetches, says
 
@@ -53,6 +54,24 @@ async def test_a_task_disabled_under_way_sends_no_further_call(stage):
     stage.on_call = on_call
     await stage.run(fetches(2), says("never"))
     assert (len(stage.carried), stage.execution.error) == (1, "the task was disabled or deleted")
+    assert stage.execution.status is Status.FAILED
+
+
+async def test_a_task_disabled_under_way_is_not_gone_on_with(stage):
+    def on_call(ticket):
+        stage.task(enabled=False)
+        return ToolCallResult(ticket.tool, "sent", response_status=200)
+
+    stage.on_call = on_call
+    await stage.run(fetches(), says("never"))
+    assert (stage.execution.status, len(stage.model.prompts)) == (Status.FAILED, 1)
+
+
+async def test_a_cancel_while_a_holder_hands_over_for_long_is_not_lost(stage):
+    await stage.run(fetches(), Unavailable("busy", after_s=1_200))
+    cancel(stage)
+    assert await deliver(stage.house(), "e", slice=0, holder="the cancel's own delivery")
+    assert [(each.slice, each.nudge) for each in stage.queue.waiting] == [(1, ""), (1, "cancel")]
 
 
 async def test_a_call_under_way_when_the_owner_cancels_is_waited_for(stage):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal
 
@@ -13,10 +14,14 @@ from ferryman.domain.execution import Status
 from ferryman.halting import unless_halted
 from ferryman.local.halts import MemoryHalts
 from ferryman.local.memory import Memory
-from ferryman.ports import Halted
+from ferryman.ports import Halted, Unavailable
 from tests.loop.conftest import fetches, says
 
 SOON = timedelta(milliseconds=1)
+
+
+def looks(memory: Memory):
+    return lambda: MemoryHalts(memory).standing("o")
 
 
 @pytest.mark.parametrize(
@@ -59,7 +64,7 @@ async def test_work_under_way_is_broken_off(stage):
             ended.set()
 
     with pytest.raises(Halted):
-        await unless_halted(work(), MemoryHalts(memory), "o", every=SOON)
+        await unless_halted(work(), looks(memory), every=SOON)
     assert ended.is_set()
 
 
@@ -83,4 +88,46 @@ async def test_what_answers_before_the_first_look_is_answered(stage):
     async def work() -> str:
         return "done"
 
-    assert await unless_halted(work(), MemoryHalts(memory), "o") == "done"
+    assert await unless_halted(work(), looks(memory)) == "done"
+
+
+async def test_a_look_that_hangs_holds_up_no_answer():
+    async def hang() -> str | None:
+        await asyncio.Event().wait()
+        return None
+
+    async def work() -> str:
+        await asyncio.sleep(0.01)
+        return "done"
+
+    assert await unless_halted(work(), hang, every=SOON) == "done"
+
+
+async def test_a_look_that_fails_breaks_nothing_off():
+    async def fail() -> str | None:
+        raise RuntimeError
+
+    async def work() -> str:
+        await asyncio.sleep(0.01)
+        return "done"
+
+    assert await unless_halted(work(), fail, every=SOON) == "done"
+
+
+async def test_what_waited_while_the_switch_was_on_ends_when_its_slice_comes(stage):
+    await stage.run(fetches(), Unavailable("busy", after_s=60))
+    halts = MemoryHalts(stage.memory)
+    await halts.put("o", on=True, now=stage.clock.turn(1))
+    await halts.put("o", on=False, now=stage.clock.turn(1))
+    await stage.run(says("never"))
+    assert (stage.execution.status, stage.execution.error) == (Status.KILLED, "stopped by its owner's kill switch")
+
+
+async def test_what_is_created_after_the_switch_was_let_go_runs(stage):
+    halts = MemoryHalts(stage.memory)
+    await halts.put("o", on=True, now=stage.clock.now())
+    await halts.put("o", on=False, now=stage.clock.turn(1))
+    stage.start()
+    stage.memory.executions["e"] = replace(stage.execution, created_at=stage.clock.turn(1))
+    await stage.run(says("done"))
+    assert stage.execution.status is Status.COMPLETED

@@ -145,3 +145,15 @@ async def test_a_tasks_own_month_is_a_limit_too(stage):
     stage.task(max_credits_month=Decimal(99))
     await stage.run(says("never"))
     assert stage.execution.error == "100 credits are not left this month of the 99 of the task"
+
+
+async def test_a_provider_that_is_busy_does_not_wipe_out_an_answer_that_was_lost_before(stage):
+    await stage.run(Unavailable("gone", lost=True))
+    held = stage.execution.credits_held
+    await stage.run(Unavailable("busy", after_s=1))
+    assert (stage.execution.asked, stage.execution.credits_held) == (1, held)
+
+
+async def test_a_reply_that_cannot_be_read_is_charged_at_its_worst(stage):
+    await stage.run(Rejected("the model's reply could not be read", lost=True))
+    assert settled(stage) > TURN

@@ -76,13 +76,15 @@ async def test_what_came_of_a_call_is_told_in_a_word(stage):
     results = [
         ToolCallResult("http_get", "x", response_status=500),
         ToolCallResult("http_get", "Error: request timed out (30s)"),
-        ToolCallResult("http_get", "Error: outcome unknown -- the request may have been carried out. It was not repeated."),
+        ToolCallResult("http_post", "Error: request timed out (30s)"),
     ]
     stage.on_call = lambda ticket: results[ticket.seq]
-    await stage.run(says("", *[("http_get", {"n": n}) for n in range(3)], ("fly to the moon", {})), says("done"))
+    stage.task(tools=("http_get", "http_post"))
+    asked = [("http_get", {"n": 0}), ("http_get", {"n": 1}), ("http_post", {}), ("fly to the moon", {})]
+    await stage.run(says("", *asked), says("done"))
     entries = (await document(stage))["entries"]
     told = {each["seq"]: (each["tool"], each["outcome"]) for each in entries if each["kind"] == "settled"}
-    assert [told[seq] for seq in range(3)] == [("http_get", "answered"), ("http_get", "failed"), ("http_get", "in_doubt")]
+    assert [told[seq] for seq in range(3)] == [("http_get", "answered"), ("http_get", "failed"), ("http_post", "in_doubt")]
     assert told[3] == ("?", "refused:unknown_tool")
 
 

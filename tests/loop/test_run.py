@@ -202,8 +202,9 @@ async def test_a_reply_that_stopped_short_fails_with_the_reason(stage, stop, err
     assert (stage.execution.status, stage.execution.error, stage.execution.output) == (Status.FAILED, error, "partial")
 
 
-async def test_a_call_of_a_reply_that_was_cut_is_not_carried(stage):
-    await stage.run(says("", ("http_get", {}), stop="max_tokens"))
+@pytest.mark.parametrize("stop", ["max_tokens", "model_context_window_exceeded", "refusal", "end_turn"])
+async def test_a_call_of_a_reply_that_stopped_for_any_other_reason_is_not_carried(stage, stop):
+    await stage.run(says("", ("http_get", {}), stop=stop))
     assert stage.carried == []
 
 

@@ -200,7 +200,7 @@ async def test_a_sent_call_of_a_cancelled_execution_that_nobody_heard_of(stage):
     cancel(stage)
     await went_on(stage)
     assert [(each.in_doubt, each.state) for each in stage.memory.tickets["e"].values()] == [
-        (True, TicketState.SETTLED),
+        (False, TicketState.SETTLED),  # it was a GET: whatever became of it, nothing has changed
         (False, TicketState.SETTLED),
     ]
     assert await otherwise(stage) == []

@@ -49,6 +49,8 @@ class Bank:
     log: KeptLog = field(default_factory=KeptLog)
     arguments_: Any = field(default_factory=lambda: dict(ASKED))
     sent: list[Any] = field(default_factory=list)
+    within_s: list[float | None] = field(default_factory=list)
+    answer: ToolCallResult | None = None
     on_send: Callable[[Outbound], Awaitable[None]] | None = None
 
     def __post_init__(self) -> None:
@@ -84,11 +86,12 @@ class Bank:
             raise self.arguments_
         return self.arguments_
 
-    async def send(self, outbound, *, remit, credentials, about=None) -> ToolCallResult:
+    async def send(self, outbound, *, remit, credentials, about=None, within_s=None) -> ToolCallResult:
         self.sent.append((outbound, credentials))
         if self.on_send is not None:
             await self.on_send(outbound)
-        return ToolCallResult(outbound.tool, "done", url="u" * 5_000, credential_used="KEY", response_status=200)
+        self.within_s.append(within_s)
+        return self.answer or ToolCallResult(outbound.tool, "done", url="u" * 5_000, credential_used="KEY", response_status=200)
 
     async def carry(self, tool: str = "api_call") -> ToolCallResult:
         return await carry(self.house(), tool, Summons(execution="e", seq=0, epoch=1, task="t", owner="o"))

@@ -8,7 +8,7 @@ from datetime import timedelta
 
 import pytest
 
-from ferryman.domain.call import TicketState
+from ferryman.domain.call import TicketState, ToolCallResult
 from ferryman.ports import Stale
 from ferryman.tools.carry import ATTEMPTS_MAX
 
@@ -130,4 +130,23 @@ async def test_a_kill_switch_breaks_off_a_call_under_way(bank, method, reason, i
     bank.on_send = hang
     result = await bank.carry()
     assert (bank.ticket.in_doubt, result.blocked, result.response_status) == (in_doubt, False, None)
-    assert [event for event, _ in bank.log.lines] == [f"call.{reason}"]
+    assert f"call.{reason}" in [event for event, _ in bank.log.lines]
+
+
+async def test_an_unsafe_call_that_was_sent_and_failed_is_in_doubt(bank):
+    bank.arguments_ = {**ASKED, "method": "POST"}
+    bank.answer = ToolCallResult("api_call", "Error: request timed out (30s)", method="POST", credential_used="KEY")
+    assert (await bank.carry()).content == "Error: request timed out (30s)"
+    assert bank.ticket.in_doubt
+
+
+async def test_the_gate_gets_no_more_time_than_the_ticket_has(bank):
+    opened = bank.credential
+
+    async def slowly(sealed):
+        bank.clock.turn(12)
+        return await opened(sealed)
+
+    bank.credential = slowly
+    await bank.carry()
+    assert bank.within_s == [18]

@@ -18,6 +18,9 @@ AUDIT_ROWS_MAX = 50
 AUDIT_CHARACTERS_MAX = 1_000
 """Characters of `content` in an audit row; the whole of it stands in the call's ticket."""
 
+SETTLES = timedelta(seconds=5)
+"""How long past its own deadline a call is still taken to be under way: it has to be settled, too."""
+
 URL_CHARACTERS_MAX = 2_048
 NAME_CHARACTERS_MAX = 64
 """What a record keeps of a URL, and of a tool's, a method's or a credential's name: the model may write any length."""
@@ -138,6 +141,12 @@ def claimed(ticket: Ticket, *, tool: str, epoch: int, stopped: bool, now: dateti
         raise Stale("the execution was ended")
     sent_at = now if ticket.state is TicketState.INTENDED else ticket.sent_at
     return replace(ticket, state=TicketState.SENT, attempt=ticket.attempt + 1, sent_at=sent_at, deadline=now + under_way)
+
+
+def unknown(result: ToolCallResult) -> bool:
+    """Whether the call was sent, may have changed something at the other end, and nobody knows whether it did."""
+    safe = result.tool == "http_get" or (result.method or "").upper() == "GET"
+    return not result.blocked and result.response_status is None and not safe
 
 
 def bounded(result: ToolCallResult) -> ToolCallResult:

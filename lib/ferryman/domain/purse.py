@@ -21,8 +21,11 @@ class Purse:
     credits_reserved: Decimal = Decimal(0)
 
     def at(self, now: datetime) -> Purse:
-        """The purse in the month of `now`: what was used in an older one counts as nothing."""
-        month = month_of(now)
+        """The purse in the month of `now`, or in its own where that is later: what was used in an older one counts as nothing.
+
+        A month never runs backwards: who read the clock before its turn may write after it.
+        """
+        month = max(self.month, month_of(now))
         return self if self.month == month else replace(self, month=month, credits_used=Decimal(0))
 
     def reserve(self, amount: Decimal, *, limit: Decimal, whose: str) -> Purse:

@@ -22,8 +22,7 @@ from decimal import Decimal
 from enum import StrEnum
 from typing import Any
 
-from ferryman.domain import refusal
-from ferryman.domain.call import ToolCallResult
+from ferryman.domain.call import ToolCallResult, unknown
 
 DOMAIN = b"ferryman/receipt/1\n"
 GENESIS = "0" * 64
@@ -109,7 +108,7 @@ def outcome(result: ToolCallResult) -> str:
         return f"refused:{result.block_reason}"
     if result.response_status is not None:
         return "answered"
-    return "in_doubt" if result.content == refusal.in_doubt().message else "failed"
+    return "in_doubt" if unknown(result) else "failed"
 
 
 def plain(amount: Decimal) -> str:

@@ -69,19 +69,22 @@ class Gate:
         remit: Remit,
         credentials: Mapping[str, Credential],
         about: Mapping[str, Any] | None = None,
+        within_s: float | None = None,
     ) -> ToolCallResult:
         """Carry one call, or refuse it. `credentials` are all of the task. Always a result, whatever happens on the way.
 
-        A call that ends before anything was dialled is blocked, whatever ended it. `about` is added to the line that is traced.
+        A call that ends before anything was dialled is blocked, whatever ended it. `about` is added to the line that is traced;
+        `within_s` is a shorter time to do it in than the gate's own.
         """
         started = self._clock()
+        within_s = self._within_s if within_s is None else min(within_s, self._within_s)
         scanner: Scanner | None = None
         reason: Refusal | None = None
         fault = None
         dialer = Watched(self._dial)
         try:
             scanner = Scanner(credentials.values())
-            async with asyncio.timeout(self._within_s):
+            async with asyncio.timeout(within_s):
                 ready = await self.judge(outbound, remit=remit, credentials=credentials, scanner=scanner)
                 inbound = await send(
                     ready.prepared,
@@ -89,7 +92,7 @@ class Gate:
                     dialer=dialer,
                     tls=self._tls,
                     body_max=remit.plan.response_bytes,
-                    within_s=self._within_s,
+                    within_s=within_s,
                 )
             result = self._answered(outbound, inbound, scanner)
         except Refused as refused:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import io
+import json
 import re
 
 from ferryman.domain.call import TRUNCATED
@@ -40,11 +41,27 @@ def shown(inbound: Inbound, scanner: Scanner, *, nonce: str) -> str:
     """
     read = readable(inbound)
     text = scanner.redact(read)
+    text = whole(text, scanner)
     cut = inbound.cut or len(read) == CHARACTERS_READ or len(text) > CHARACTERS_MAX
     body = frame.tamed(text[:CHARACTERS_MAX])
     if len(body) > CHARACTERS_MAX:
         body, cut = frame.tamed(body[:CHARACTERS_MAX])[:CHARACTERS_MAX], True
     return frame.wrapped(body + TRUNCATED if cut else body, nonce=nonce, truncated=cut)
+
+
+def whole(text: str, scanner: Scanner) -> str:
+    """`text`, or where it is JSON whose values hold a credential only together, the same without it.
+
+    JSON that is too long to be looked at whole is no JSON any more where it was cut.
+    """
+    if text.lstrip()[:1] not in ("{", "["):
+        return text
+    try:
+        value = json.loads(text)
+        clean = scanner.redact_json(value)
+    except (ValueError, RecursionError):
+        return text
+    return text if clean is value else json.dumps(clean, ensure_ascii=False)
 
 
 def readable(inbound: Inbound) -> str:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ferryman.domain import lease as rules
 from ferryman.domain.call import Ticket, TicketState, ToolCallResult
 from ferryman.domain.execution import Execution, Lease, Opening, Status, Step
+from ferryman.domain.halt import DISABLED
 from ferryman.domain.ledger import Entry
 from ferryman.domain.purse import Purse, of_owner, of_task
 from ferryman.domain.receipt import Receipt
@@ -18,7 +19,7 @@ from ferryman.gcp.clients import Clients
 from ferryman.gcp.faults import translated
 from ferryman.gcp.halts import standing, switches, together
 from ferryman.gcp.receipts import Entered, enter
-from ferryman.ports import Ending, Halted, Stale, Turn
+from ferryman.ports import Disabled, Ending, Halted, Stale, Turn
 
 if TYPE_CHECKING:
     from google.cloud.firestore import AsyncClient, AsyncTransaction, DocumentSnapshot
@@ -300,12 +301,14 @@ def _readable(snapshot: DocumentSnapshot[Any]) -> Execution | None:
 
 
 async def _unhalted(transaction: AsyncTransaction, held: Execution, client: AsyncClient) -> Execution:
-    """The execution as it is stored, read together with the kill switches; raises `Halted` when one is on."""
-    reference = places.execution(client, held.id)
-    found = await together(client, [reference, *switches(client, held.owner)], transaction)
-    reason = standing(found, client, held.owner)
+    """The execution as it is stored, read together with its task and the kill switches; raises `Halted` or `Disabled`."""
+    reference, task = places.execution(client, held.id), places.task(client, held.task)
+    found = await together(client, [reference, task, *switches(client, held.owner)], transaction)
+    reason = standing(found, client, held.owner, held.created_at)
     if reason is not None:
         raise Halted(reason)
+    if not (found[task.path].to_dict() or {}).get("enabled", False):
+        raise Disabled(DISABLED)
     return documents.read(Execution, found[reference.path].to_dict())
 
 

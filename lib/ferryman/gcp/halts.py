@@ -1,4 +1,4 @@
-"""Kill switches in Firestore: one is on while its document is there."""
+"""Kill switches in Firestore: a document that tells whether it is on, and since when it is or is not."""
 
 from __future__ import annotations
 
@@ -22,16 +22,14 @@ class FirestoreHalts:
     def __init__(self, clients: Clients) -> None:
         self._clients = clients
 
-    async def standing(self, owner: str) -> str | None:
+    async def standing(self, owner: str, *, created: datetime | None = None) -> str | None:
         client = self._clients.firestore()
-        return standing(await together(client, switches(client, owner)), client, owner)
+        return standing(await together(client, switches(client, owner)), client, owner, created)
 
     async def put(self, owner: str | None, *, on: bool, now: datetime) -> None:
         reference = places.halt(self._clients.firestore(), owner)
-        if on:
-            await reference.set({"since": now})
-        else:
-            await reference.delete()
+        if on or (await reference.get()).exists:
+            await reference.set({"on": on, "at": now})
 
 
 def switches(client: AsyncClient, owner: str) -> list[AsyncDocumentReference]:
@@ -39,12 +37,20 @@ def switches(client: AsyncClient, owner: str) -> list[AsyncDocumentReference]:
     return [places.halt(client, None), places.halt(client, owner)]
 
 
-def standing(found: Mapping[str, DocumentSnapshot[Any]], client: AsyncClient, owner: str) -> str | None:
-    """What stops `owner`'s executions, in words; `found` holds the switches by path."""
-    house, own = (found[each.path] for each in switches(client, owner))
-    if house.exists:
+def standing(
+    found: Mapping[str, DocumentSnapshot[Any]], client: AsyncClient, owner: str, created: datetime | None = None
+) -> str | None:
+    """What stops `owner`'s executions, or one that was `created` then, in words; `found` holds the switches by path."""
+    house, own = (found[each.path].to_dict() for each in switches(client, owner))
+    if _stops(house, created):
         return BY_OPERATOR
-    return BY_OWNER if own.exists else None
+    return BY_OWNER if _stops(own, created) else None
+
+
+def _stops(switch: Mapping[str, Any] | None, created: datetime | None) -> bool:
+    if switch is None:
+        return False
+    return bool(switch["on"]) or (created is not None and created <= switch["at"])
 
 
 async def together(

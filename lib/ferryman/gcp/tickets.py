@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from ferryman.domain import lease
-from ferryman.domain.call import Ticket, TicketState, ToolCallResult, claimed
+from ferryman.domain.call import SETTLES, Ticket, TicketState, ToolCallResult, claimed
 from ferryman.domain.execution import Execution
 from ferryman.domain.http import REQUEST_SECONDS
 from ferryman.domain.remit import Remit
@@ -22,9 +22,6 @@ from ferryman.ports import Errand, Stale, Summons
 if TYPE_CHECKING:
     from google.cloud.firestore import AsyncTransaction
 
-MARGIN = timedelta(seconds=5)
-"""How long past its own deadline a call is still taken to be under way: it has to be settled, too."""
-
 
 @translated
 class FirestoreTickets:
@@ -32,7 +29,7 @@ class FirestoreTickets:
 
     def __init__(self, clients: Clients, *, request_s: float = REQUEST_SECONDS) -> None:
         self._clients = clients
-        self._under_way = timedelta(seconds=request_s) + MARGIN
+        self._under_way = timedelta(seconds=request_s) + SETTLES
 
     async def claim(self, summons: Summons, *, tool: str, now: datetime) -> Errand:
         from google.cloud.firestore import async_transactional
@@ -54,12 +51,14 @@ class FirestoreTickets:
             task = found[task_at.path].to_dict()
             remit = _allowed(current, task)
             ticket = documents.read(Ticket, found[ticket_at.path].to_dict())
-            stopped = current.cancel_requested or standing(found, client, current.owner) is not None
+            stopped = current.cancel_requested or standing(found, client, current.owner, current.created_at) is not None
             taken = claimed(ticket, tool=tool, epoch=summons.epoch, stopped=stopped, now=now, under_way=self._under_way)
             if taken is not ticket:
                 transaction.update(ticket_at, documents.part(taken, "state", "attempt", "sent_at", "deadline"))
             again = ticket.state is TicketState.SENT
-            return Errand(summons=summons, ticket=taken, remit=remit, versions=versions(task), again=again)
+            known = versions(task)
+            created = current.created_at
+            return Errand(summons=summons, ticket=taken, remit=remit, versions=known, created=created, again=again)
 
         transaction = client.transaction()
         errand = await take(transaction)

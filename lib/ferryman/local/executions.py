@@ -9,12 +9,13 @@ from datetime import datetime, timedelta
 from ferryman.domain import lease as rules
 from ferryman.domain.call import Ticket, TicketState, ToolCallResult
 from ferryman.domain.execution import Execution, Lease, Opening, Status, Step
+from ferryman.domain.halt import DISABLED
 from ferryman.domain.ledger import Entry
 from ferryman.domain.purse import Purse, of_owner, of_task
 from ferryman.domain.receipt import Receipt
 from ferryman.local.halts import MemoryHalts
 from ferryman.local.memory import Memory
-from ferryman.ports import Ending, Halted, Stale, Turn
+from ferryman.ports import Disabled, Ending, Halted, Stale, Turn
 
 
 class MemoryExecutions:
@@ -195,6 +196,9 @@ class MemoryExecutions:
         return self._memory.purses.get(name, Purse(id=name)).at(now)
 
     async def _switches(self, execution: Execution) -> None:
-        reason = await MemoryHalts(self._memory).standing(execution.owner)
+        reason = await MemoryHalts(self._memory).standing(execution.owner, created=execution.created_at)
         if reason is not None:
             raise Halted(reason)
+        task = self._memory.tasks.get(execution.task)
+        if task is None or not task.enabled:
+            raise Disabled(DISABLED)

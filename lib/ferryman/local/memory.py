@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from datetime import datetime
 
 from ferryman.domain.call import Ticket
 from ferryman.domain.credential import Sealed
@@ -31,3 +32,4 @@ class Memory:
     purses: dict[str, Purse] = field(default_factory=dict)
     entries: dict[str, Entry] = field(default_factory=dict)
     halts: set[str | None] = field(default_factory=set)
+    released: dict[str | None, datetime] = field(default_factory=dict)

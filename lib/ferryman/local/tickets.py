@@ -7,14 +7,14 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 from ferryman.domain import lease
-from ferryman.domain.call import TicketState, ToolCallResult, claimed
+from ferryman.domain.call import SETTLES, TicketState, ToolCallResult, claimed
 from ferryman.domain.execution import Execution
 from ferryman.domain.http import REQUEST_SECONDS
 from ferryman.local.halts import MemoryHalts
 from ferryman.local.memory import Memory
 from ferryman.ports import Errand, Stale, Summons
 
-DEADLINE = timedelta(seconds=REQUEST_SECONDS + 5)
+DEADLINE = timedelta(seconds=REQUEST_SECONDS) + SETTLES
 """How long after its claim a call can still be under way."""
 
 
@@ -34,11 +34,19 @@ class MemoryTickets:
             raise Stale("the execution has not been opened")
         if task is None or not task.enabled:
             raise Stale("the task was disabled or deleted")
-        stopped = current.cancel_requested or await MemoryHalts(self._memory).standing(current.owner) is not None
+        halted = await MemoryHalts(self._memory).standing(current.owner, created=current.created_at)
+        stopped = current.cancel_requested or halted is not None
         taken = claimed(ticket, tool=tool, epoch=summons.epoch, stopped=stopped, now=now, under_way=DEADLINE)
         self._memory.tickets[summons.execution][summons.seq] = taken
         again = ticket.state is TicketState.SENT
-        return Errand(summons=summons, ticket=taken, remit=current.remit, versions=self._versions(current.task), again=again)
+        return Errand(
+            summons=summons,
+            ticket=taken,
+            remit=current.remit,
+            versions=self._versions(current.task),
+            created=current.created_at,
+            again=again,
+        )
 
     async def settle(self, errand: Errand, result: ToolCallResult, *, now: datetime, in_doubt: bool = False) -> None:
         tickets, seq = self._memory.tickets[errand.summons.execution], errand.summons.seq

@@ -5,20 +5,29 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ferryman.domain import refusal, repeats
-from ferryman.domain.call import FEES_CREDITS, Ticket, TicketState, ToolCall, ToolCallResult, bounded
+from ferryman.domain.call import FEES_CREDITS, Ticket, TicketState, ToolCall, ToolCallResult, bounded, unknown
+from ferryman.domain.execution import Status
+from ferryman.domain.halt import DISABLED
 from ferryman.domain.refusal import Refusal, Refused
 from ferryman.domain.tool import Tool
 from ferryman.loop import spans
 from ferryman.loop.house import House
 from ferryman.loop.journal import Run
 from ferryman.loop.later import Later
-from ferryman.ports import Crossing, Halted, Stale, Unavailable
-
-DISABLED = "the task was disabled or deleted"
+from ferryman.ports import Crossing, Disabled, Halted, Stale, Unavailable
 
 
 class Cancelled(Exception):  # noqa: N818 - reads as the fact it states
     """The owner or the operator ended it, as its text says: what was not sent yet is not sent."""
+
+    def __init__(self, reason: str, *, status: Status = Status.KILLED) -> None:
+        super().__init__(reason)
+        self.status = status
+
+    @classmethod
+    def by(cls, halted: Halted) -> Cancelled:
+        """What a kill switch leads to, and a task that is there no more."""
+        return cls(str(halted), status=Status.FAILED if isinstance(halted, Disabled) else Status.KILLED)
 
 
 async def answer(house: House, run: Run) -> None:
@@ -46,7 +55,7 @@ async def withdraw(house: House, run: Run) -> None:
             run.counted(ticket.result)
         elif ticket.state is TicketState.SENT:
             _wait(house, ticket)
-            run.counted(await _settled(house, run, ticket, refusal.in_doubt(), in_doubt=True))
+            run.counted(await _settled(house, run, ticket, refusal.in_doubt()))
         else:
             run.counted(await _settled(house, run, ticket, refusal.cancelled()))
 
@@ -87,12 +96,12 @@ async def _explain(house: House, run: Run) -> None:
     try:
         run.execution = await house.executions.renew(run.execution, now=house.clock.now(), lease=house.lease)
     except Halted as halted:
-        raise Cancelled(str(halted)) from None
+        raise Cancelled.by(halted) from None
     if run.execution.cancel_requested:
         raise Cancelled("cancelled")
     task = await house.tasks.get(run.execution.task)
     if task is None or not task.enabled:
-        raise Cancelled(DISABLED)
+        raise Cancelled(DISABLED, status=Status.FAILED)
 
 
 def _wait(house: House, ticket: Ticket) -> None:
@@ -102,9 +111,9 @@ def _wait(house: House, ticket: Ticket) -> None:
         raise Later("a call of an earlier delivery may still be under way", after=ticket.deadline - now)
 
 
-async def _settled(house: House, run: Run, ticket: Ticket, reason: Refusal, *, in_doubt: bool = False) -> ToolCallResult:
+async def _settled(house: House, run: Run, ticket: Ticket, reason: Refusal) -> ToolCallResult:
     result = _described(ToolCallResult.refused(ticket.tool, reason), ticket)
-    return await house.executions.settle(run.execution, ticket.seq, result, now=house.clock.now(), in_doubt=in_doubt)
+    return await house.executions.settle(run.execution, ticket.seq, result, now=house.clock.now(), in_doubt=unknown(result))
 
 
 def _described(result: ToolCallResult, ticket: Ticket) -> ToolCallResult:

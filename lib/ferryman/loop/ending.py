@@ -48,11 +48,11 @@ def exhausted(run: Run | None) -> Ending:
     return failed(run, f"{EXHAUSTED} (max_credits {most})")
 
 
-async def cancelled(house: House, run: Run | None, reason: str) -> Ending:
+async def cancelled(house: House, run: Run | None, by: calls.Cancelled) -> Ending:
     """Ended by somebody: what was not sent is not sent any more."""
     if run is not None:
         await calls.withdraw(house, run)
-    return Ending(status=Status.KILLED, output=_text(run), error=reason)
+    return Ending(status=by.status, output=_text(run), error=str(by))
 
 
 async def broken_off(house: House, run: Run | None, error: str) -> Ending:

@@ -24,9 +24,9 @@ def asked(run: Run, worst: Decimal) -> Execution:
     return replace(execution, asked=execution.asked + 1, credits_held=execution.credits_used - run.committed + worst)
 
 
-def unasked(execution: Execution) -> Execution:
-    """The execution after a model call that its provider declined: nothing was used."""
-    return replace(execution, asked=execution.asked - 1, credits_held=NOTHING)
+def unasked(execution: Execution, before: Execution) -> Execution:
+    """The execution after a model call that its provider declined: it stands as before, an earlier call's loss included."""
+    return replace(execution, asked=before.asked, credits_held=before.credits_held)
 
 
 def answered(house: House, run: Run, reply: Reply) -> tuple[Execution, Decimal]:

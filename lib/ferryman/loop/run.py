@@ -59,8 +59,8 @@ async def _not_ours(house: House, execution: Execution, slice: int) -> bool:
     if execution.status.terminal:
         return True
     if slice < execution.slice:
-        # whoever handed over may have died before the next slice was in the queue
-        await house.queue.enqueue(execution.id, slice=execution.slice)
+        # whoever handed over may have died before the next slice was in the queue; a cancel does not wait for its time
+        await house.queue.enqueue(execution.id, slice=execution.slice, nudge="cancel" if execution.cancel_requested else "")
         return True
     return False
 
@@ -90,7 +90,7 @@ class Delivery:
         except opening.Unfit as unfit:
             final = ending.failed(None, str(unfit))
         except calls.Cancelled as cancelled:
-            final = await ending.cancelled(house, self._run, str(cancelled))
+            final = await ending.cancelled(house, self._run, cancelled)
         except turn.Exhausted:
             final = ending.exhausted(self._run)
         except Rejected as rejected:
@@ -130,8 +130,9 @@ class Delivery:
 async def _handed_over(house: House, execution: Execution, reason: str, *, after: timedelta) -> bool:
     """Give the execution to its next slice, `after` so long, but not past its end. Nothing is held meanwhile."""
     now = house.clock.now()
-    if execution.started_at is not None:
-        after = min(after, max(timedelta(0), execution.started_at + house.patience - now) + timedelta(seconds=1))
+    left = timedelta.max if execution.started_at is None else execution.started_at + house.patience - now
+    if left > timedelta(0):
+        after = min(after, left + timedelta(seconds=1) if left < timedelta.max else left)
     try:
         following = await house.executions.hand_over(execution, now=now)
         await house.queue.enqueue(execution.id, slice=following, after=after)

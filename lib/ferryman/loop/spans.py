@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from typing import Any
@@ -14,6 +15,7 @@ from ferryman.loop.house import House
 from ferryman.ports import Span
 
 PROVIDER = "anthropic"
+_ID = re.compile(r"toolu_[A-Za-z0-9_]{1,58}", re.ASCII)
 
 
 def agent(house: House, execution: Execution) -> AbstractContextManager[Span]:
@@ -63,15 +65,17 @@ def said(span: Span, content: Sequence[Block]) -> None:
 
 def tool(house: House, execution: Execution, ticket: Ticket) -> AbstractContextManager[Span]:
     """One call, from its admission to its result."""
+    # a name that the task does not have is the model's own text, and an id may be
+    name = ticket.tool if execution.remit is not None and ticket.tool in execution.remit.tools else "?"
     attributes: dict[str, Any] = {
         "gen_ai.operation.name": "execute_tool",
-        "gen_ai.tool.name": ticket.tool[:64],
-        "gen_ai.tool.call.id": ticket.call[:64],
+        "gen_ai.tool.name": name,
+        "gen_ai.tool.call.id": ticket.call if _ID.fullmatch(ticket.call) else "?",
         "gen_ai.tool.type": "function",
         "gen_ai.conversation.id": execution.id,
         "ferryman.call": ticket.seq,
     }
-    return house.tracer.span(f"execute_tool {ticket.tool[:64]}", attributes, kind="client")
+    return house.tracer.span(f"execute_tool {name}", attributes, kind="client")
 
 
 def carried(span: Span, ticket: Ticket, result: ToolCallResult) -> None:

@@ -10,7 +10,7 @@ from decimal import Decimal
 from ferryman.domain import ledger
 from ferryman.domain.call import Ticket
 from ferryman.domain.event import numbers_of
-from ferryman.domain.execution import Step
+from ferryman.domain.execution import Execution, Step
 from ferryman.domain.message import Block, Prompt, Reply, calls_of, canonical, digest
 from ferryman.halting import unless_halted
 from ferryman.loop import money, receipts, spans
@@ -60,7 +60,8 @@ async def _committed(house: House, run: Run, prompt: Prompt, reply: Reply, signe
     run.execution, paid = money.answered(house, run, reply)
     shown = await _looked_through(house, run, reply)
     spans.said(span, shown)
-    calls = () if closing or reply.stop_reason == "max_tokens" else reply.calls
+    # a reply that stopped for any other reason may be cut, and its calls with it
+    calls = reply.calls if reply.stop_reason == "tool_use" and not closing else ()
     if len(calls) > CALLS_MAX:
         raise Rejected(FLOODED)
     number = (run.last.number if run.last else 0) + 1
@@ -109,26 +110,28 @@ async def _asked(house: House, run: Run, prompt: Prompt, worst: Decimal) -> Repl
     """The model's reply, with the worst it may cost set aside before; a call that was declined costs nothing."""
     if run.execution.asked >= ASKED_MAX:
         raise Rejected(LOST)
+    before = run.execution
     try:
         standing = await house.executions.ask(money.asked(run, worst), now=house.clock.now(), lease=house.lease)
     except Halted as halted:
-        raise Cancelled(str(halted)) from None
+        raise Cancelled.by(halted) from None
     if standing.cancel_requested:
         raise Cancelled("cancelled")
     if standing.lease is None or house.clock.now() >= standing.lease.expires_at:
         raise Stale("this instance stood still for so long that the turn is another's to ask for")
     run.execution = standing
     try:
-        return await unless_halted(house.model.reply(prompt), house.halts, run.execution.owner, every=house.looks)
+        return await unless_halted(house.model.reply(prompt), lambda: _stopped(house, run.execution), every=house.looks)
     except Halted as halted:
-        raise Cancelled(str(halted)) from None
-    except Unavailable as pause:
-        if not pause.lost:
-            run.execution = money.unasked(run.execution)
+        raise Cancelled.by(halted) from None
+    except (Unavailable, Rejected) as declined:
+        if not declined.lost:
+            run.execution = money.unasked(run.execution, before)
         raise
-    except Rejected:
-        run.execution = money.unasked(run.execution)
-        raise
+
+
+async def _stopped(house: House, execution: Execution) -> str | None:
+    return await house.halts.standing(execution.owner, created=execution.created_at)
 
 
 def _prompt(house: House, run: Run, *, closing: bool) -> tuple[Prompt, Decimal]:

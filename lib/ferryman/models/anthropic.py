@@ -22,6 +22,10 @@ ATTEMPTS = 3
 WAITS_S = 2.0
 """How long an answer is waited for before it is asked for again, at most, in seconds."""
 
+WAITS_MOST_S = 86_400.0
+"""A provider that says to come back later than in a day is asked again in a day."""
+
+_TRANSPORTS = ("httpx2", "httpx", "httpcore2", "httpcore", "google")
 _RETRIED = frozenset((408, 409, 429, 500, 502, 503, 504, 529))
 
 
@@ -69,6 +73,8 @@ class AnthropicModel:
             ) as stream:
                 message = await stream.get_final_message()
         except anthropic.APIStatusError as error:
+            if error.status_code < 400:
+                raise Unavailable("the model's provider broke off amid its answer", lost=True) from None
             if error.status_code in _RETRIED:
                 raise Unavailable(f"the model's provider answered {error.status_code}", after_s=_hint(error)) from None
             said = f": {_said(error)}" if prompt.model.partition("/")[0] == SCRIPTED else ""
@@ -78,10 +84,17 @@ class AnthropicModel:
             raise Unavailable(f"the model's provider could not be reached ({type(error).__name__})", lost=True) from None
         except ValueError:
             # the SDK cannot parse the arguments the model wrote, and quotes them in what it raises
-            raise Rejected("the model's reply could not be read") from None
+            raise Rejected("the model's reply could not be read", lost=True) from None
+        except Exception as error:
+            if type(error).__module__.partition(".")[0] not in _TRANSPORTS:
+                raise
+            # a connection that breaks amid the answer: the SDK lets its transport's own error through
+            raise Unavailable(f"the connection to the model's provider broke ({type(error).__name__})", lost=True) from None
+        if message.stop_reason is None:
+            raise Unavailable("the model's provider ended its answer without saying why", lost=True)
         return Reply(
             content=tuple(_block(block) for block in message.content if block.type in ("text", "tool_use")),
-            stop_reason=message.stop_reason or "end_turn",
+            stop_reason=message.stop_reason,
             usage=Usage(
                 input_tokens=message.usage.input_tokens,
                 output_tokens=message.usage.output_tokens,
@@ -154,6 +167,7 @@ def _said(error: Any) -> str:
 
 def _hint(error: Any) -> float | None:
     try:
-        return float(error.response.headers.get("retry-after"))
+        seconds = float(error.response.headers.get("retry-after"))
     except (TypeError, ValueError):
         return None
+    return min(seconds, WAITS_MOST_S) if seconds >= 0 else None  # which nan is not

@@ -6,6 +6,7 @@ import copy
 import difflib
 import hashlib
 import json
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, TypeVar
@@ -27,6 +28,7 @@ from ferryman.wiring.replay import Replayed
 Value = TypeVar("Value")
 
 FORMAT = "ferryman.bundle/1"
+_ID = re.compile(r"[A-Za-z0-9_-]{1,128}", re.ASCII)
 OWN_WAY = ("slice", "cancel_requested", "deadline")
 """Fields a replay reaches in its own way: how often it was handed over, what stopped it, and how long a call may take."""
 
@@ -65,6 +67,8 @@ def of_document(document: Any) -> Bundle:
     try:
         shown = shapes.RecordShown.model_validate_json(json.dumps(document))
         record = _record(shown)
+        if not _ID.fullmatch(record.execution.id):
+            raise ValueError("the execution's id is not one")
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         raise Unreadable(f"record.{'.'.join(map(str, first['loc']))}: {first['msg']}") from None

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 from ferryman import ports
 from ferryman.domain import refusal
-from ferryman.domain.call import Ticket, ToolCallResult, bounded
+from ferryman.domain.call import SETTLES, Ticket, ToolCallResult, bounded, unknown
 from ferryman.domain.credential import Credential, Sealed
 from ferryman.domain.host import covered
 from ferryman.domain.http import Outbound
@@ -39,6 +39,7 @@ class Gate(Protocol):
         remit: Remit,
         credentials: Mapping[str, Credential],
         about: Mapping[str, Any] | None = None,
+        within_s: float | None = None,
     ) -> ToolCallResult: ...
 
 
@@ -85,10 +86,8 @@ async def carry(house: ToolHouse, tool: str, summons: ports.Summons) -> ToolCall
     if ticket.result is not None:
         return ticket.result
     about = {"execution": summons.execution, "seq": summons.seq}
-    in_doubt = safe = False
     try:
         passage = await _opened(house, errand)
-        safe = passage.outbound.method.safe
     except ports.Unavailable:
         if not errand.again:
             await house.tickets.release(errand)
@@ -100,32 +99,36 @@ async def carry(house: ToolHouse, tool: str, summons: ports.Summons) -> ToolCall
         house.tracer.line("call.fault", kind=type(fault).__name__, severity="ERROR", **about)
         result = _refused(ticket, refusal.internal_fault())
     else:
-        result, in_doubt = await _sent(house, errand, passage, about)
-    if errand.again and result.blocked and not safe:
-        # it was not sent now, but it may have been before
-        result, in_doubt = _refused(ticket, refusal.in_doubt()), True
-    result = bounded(result)
+        result = await _sent(house, errand, passage, about)
+    if errand.again and result.blocked and unknown(doubted := _refused(ticket, refusal.in_doubt())):
+        result = doubted  # it was not sent now, but it may have been before
+    result, in_doubt = bounded(result), unknown(result)
+    if in_doubt:
+        house.tracer.line("call.in_doubt", tool=tool, severity="WARNING", **about)
     await house.tickets.settle(errand, result, now=house.clock.now(), in_doubt=in_doubt)
     return result
 
 
-async def _sent(
-    house: ToolHouse, errand: ports.Errand, passage: Passage, about: Mapping[str, Any]
-) -> tuple[ToolCallResult, bool]:
-    """The answer, and whether it is in doubt what the call did."""
+async def _sent(house: ToolHouse, errand: ports.Errand, passage: Passage, about: Mapping[str, Any]) -> ToolCallResult:
+    """The answer, or why there is none. Raises `Stale` when there is no time left to send it in."""
     outbound, ticket = passage.outbound, errand.ticket
-    reason = refusal.in_doubt()
-    may_send = not errand.again or (outbound.repeatable and ticket.attempt <= ATTEMPTS_MAX)
-    if may_send:
-        if ticket.deadline is not None and house.clock.now() >= ticket.deadline:
-            raise ports.Stale("this instance stood still for so long that the call is another's to send")
-        sending = house.gate.send(outbound, remit=errand.remit, credentials=passage.credentials, about=about)
-        try:
-            return await unless_halted(sending, house.halts, errand.summons.owner, every=house.looks), False
-        except ports.Halted:
-            reason = refusal.halted() if outbound.method.safe else reason
-    house.tracer.line(f"call.{reason.reason}", tool=ticket.tool, severity="WARNING", **about)
-    return _refused(ticket, reason), reason.reason == "in_doubt"
+    if errand.again and not (outbound.repeatable and ticket.attempt <= ATTEMPTS_MAX):
+        return _refused(ticket, refusal.in_doubt())
+    assert ticket.deadline is not None, "a claimed ticket has a deadline"
+    within_s = (ticket.deadline - SETTLES - house.clock.now()).total_seconds()
+    if within_s <= 0:
+        raise ports.Stale("this instance stood still for so long that the call is another's to send")
+    sending = house.gate.send(outbound, remit=errand.remit, credentials=passage.credentials, about=about, within_s=within_s)
+    try:
+        return await unless_halted(sending, lambda: _stopped(house, errand), every=house.looks)
+    except ports.Halted:
+        house.tracer.line("call.halted", tool=ticket.tool, severity="WARNING", **about)
+        reason = refusal.halted() if outbound.method.safe else refusal.in_doubt()
+        return _refused(ticket, reason, method=outbound.method.value)
+
+
+async def _stopped(house: ToolHouse, errand: ports.Errand) -> str | None:
+    return await house.halts.standing(errand.summons.owner, created=errand.created)
 
 
 async def look_through(house: ToolHouse, *, execution: str, epoch: int, content: Sequence[Block]) -> list[Block]:
@@ -189,9 +192,9 @@ def narrow(credential: Credential, remit: Remit, integrations: Mapping[str, Inte
     return replace(credential, label=replace(label, hosts=hosts))
 
 
-def _refused(ticket: Ticket, reason: refusal.Refusal) -> ToolCallResult:
-    url, method, credential = (_text(ticket.shown.get(name)) for name in ("url", "method", "credential"))
-    return ToolCallResult.refused(ticket.tool, reason, url=url, method=method, credential=credential)
+def _refused(ticket: Ticket, reason: refusal.Refusal, *, method: str | None = None) -> ToolCallResult:
+    url, asked, credential = (_text(ticket.shown.get(name)) for name in ("url", "method", "credential"))
+    return ToolCallResult.refused(ticket.tool, reason, url=url, method=method or asked, credential=credential)
 
 
 def _text(value: Any) -> str | None:

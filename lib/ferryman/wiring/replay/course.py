@@ -11,13 +11,12 @@ from ferryman.domain import ledger
 from ferryman.domain.call import Ticket, TicketState
 from ferryman.domain.event import STARTED
 from ferryman.domain.execution import Execution, Opening, Status, Step
-from ferryman.domain.halt import BY_OPERATOR
+from ferryman.domain.halt import BY_OPERATOR, DISABLED
 from ferryman.domain.message import Prompt, Reply
 from ferryman.domain.record import Record
 from ferryman.domain.task import Task
 from ferryman.local.memory import Memory
 from ferryman.local.tickets import DEADLINE
-from ferryman.loop.calls import DISABLED
 from ferryman.loop.ending import EXHAUSTED, FAULT
 from ferryman.ports import Rejected, Unavailable
 from ferryman.wiring.replay import closing
@@ -121,7 +120,7 @@ class Course:
         """Bring about what ended the execution from outside; raises where it was a fault or the provider's refusal."""
         execution, memory = self._record.execution, self.memory
         self._ending = True
-        if execution.status is not Status.KILLED:
+        if execution.status is not Status.KILLED and execution.error != DISABLED:
             self._broken()
         if execution.error in closing.HALTS:
             memory.halts.update((None,) if execution.error == BY_OPERATOR else (execution.owner,))
