@@ -110,11 +110,13 @@ async def _cloud(folder: Path, source: Path | None) -> AsyncIterator[Mapping[str
 
 async def _set_up(ready: Mapping[str, Any], admin: Admin, clients: Clients) -> None:
     public = await provision.sealing_key(clients, PROJECT, Settings().sealing_key_secret)
-    await provision.queue(clients, PROJECT)
+    receipts = await provision.receipt_keys(clients, PROJECT, Settings().receipt_key_secret)
+    await provision.queues(clients, PROJECT)
     around = environment.Surroundings(
         project=PROJECT,
         urls=ready["functions"],
         sealing_public_key=public,
+        receipt_public_keys=receipts,
         scripted_model_url=ready["env"]["ANTHROPIC_BASE_URL"],
         caller=SURROUNDINGS,
     )
