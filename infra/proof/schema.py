@@ -96,7 +96,9 @@ class Module:
         for argument, member in members.items():
             if argument not in entries:
                 attributes[argument] = {"type": self._computed(member), "computed": True}
-        return {key: value for key, value in (("attributes", attributes), ("block_types", blocks)) if value or key == "attributes"}
+        return {
+            key: value for key, value in (("attributes", attributes), ("block_types", blocks)) if value or key == "attributes"
+        }
 
     def _nested(self, entry: re.Match[str], member: Member | None) -> Block:
         found = re.search(r"(\w+)ToHclTerraform", entry[2])
