@@ -2,7 +2,7 @@ locals {
   declared = jsondecode(file("${path.module}/firestore.indexes.json"))
   indexes = {
     for index in local.declared.indexes :
-    join("-", concat([index.collectionGroup], [for field in index.fields : "${field.fieldPath}.${lower(field.order)}"])) => index
+    join("-", concat([index.collectionGroup], [for field in index.fields : "${field.fieldPath}.${lower(try(field.order, field.arrayConfig))}"])) => index
   }
   fields = { for field in local.declared.fieldOverrides : "${field.collectionGroup}.${field.fieldPath}" => field }
 }
@@ -39,8 +39,9 @@ resource "google_firestore_index" "this" {
   dynamic "fields" {
     for_each = each.value.fields
     content {
-      field_path = fields.value.fieldPath
-      order      = fields.value.order
+      field_path   = fields.value.fieldPath
+      order        = try(fields.value.order, null)
+      array_config = try(fields.value.arrayConfig, null)
     }
   }
 }
@@ -62,8 +63,9 @@ resource "google_firestore_field" "this" {
     dynamic "indexes" {
       for_each = each.value.indexes
       content {
-        order       = try(indexes.value.order, null)
-        query_scope = try(indexes.value.queryScope, "COLLECTION")
+        order        = try(indexes.value.order, null)
+        array_config = try(indexes.value.arrayConfig, null)
+        query_scope  = try(indexes.value.queryScope, "COLLECTION")
       }
     }
   }

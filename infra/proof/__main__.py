@@ -1,8 +1,7 @@
-"""`python -m infra.proof`: everything about the deployment that can be shown without an account, and faults that must be found."""
+"""`python -m infra.proof`: what can be shown of the deployment without an account, and faults that must be found."""
 
 from __future__ import annotations
 
-import hashlib
 import json
 import shutil
 import tempfile
@@ -12,13 +11,11 @@ from typing import Any
 
 import click
 
-from infra.proof import access, faults, limits, matrix, plan, terraform
+from infra.proof import access, faults, limits, matrix, network, plan, planned, terraform
 from infra.proof.terraform import Failed, Terraform
 
 INFRA = matrix.INFRA
 README = INFRA.parent / "README.md"
-PLANNED = INFRA / "proof" / "planned.json"
-CONFIGURATION = ("*.tf", "*.json", "*.rules", "network/*.tf", "tests/*.tftest.hcl")
 
 REQUIRED: dict[str, Any] = {
     "project": "demo-project",
@@ -40,11 +37,10 @@ NETWORK = "with a network"
 
 def copy(folder: Path) -> Path:
     """The configuration in a folder of its own, with archives beside it that hold nothing."""
-    for pattern in CONFIGURATION:
-        for path in INFRA.glob(pattern):
-            place = folder / "infra" / path.relative_to(INFRA)
-            place.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(path, place)
+    for path in planned.configuration():
+        place = folder / "infra" / path.relative_to(INFRA)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(path, place)
     archives = folder / "dist" / "functions"
     archives.mkdir(parents=True)
     for name in matrix.rows():
@@ -52,22 +48,15 @@ def copy(folder: Path) -> Path:
     return folder / "infra"
 
 
-def digest() -> str:
-    """What the plan was made of: the configuration's files, and the provider's schema."""
-    whole = hashlib.sha256()
-    for path in sorted({path for pattern in CONFIGURATION for path in INFRA.glob(pattern)} | {INFRA / "proof" / "schema.json"}):
-        whole.update(f"{path.relative_to(INFRA)}\n".encode() + path.read_bytes())
-    return whole.hexdigest()
-
-
 def wrong(made: plan.Plan, variables: Mapping[str, Any], folder: Path) -> Iterator[str]:
     """What no schema knows of: who may do what, and what Google Cloud or this project does not take."""
     rows = {row["name"]: row for row in json.loads((folder / "functions.json").read_text())["functions"]}
     yield from access.wrong(made, rows, variables)
     yield from limits.wrong(made, rows, variables)
+    yield from network.wrong(made, rows, variables)
 
 
-def planned(tool: Terraform, folder: Path, way: Mapping[str, Any]) -> tuple[plan.Plan, list[str]]:
+def tried(tool: Terraform, folder: Path, way: Mapping[str, Any]) -> tuple[plan.Plan, list[str]]:
     """The plan of a folder that was validated, and what is wrong with it; raises `Failed`."""
     made = plan.read(tool.plan(folder, {**REQUIRED, **way}))
     return made, list(wrong(made, {**REQUIRED, **way}, folder))
@@ -85,7 +74,7 @@ def found(tool: Terraform, fault: faults.Fault, folder: Path) -> tuple[str, str]
         tool.validate(folder)
         step = "plan"
         for way in (WHOLE, {}):
-            if said := planned(tool, folder, way)[1]:
+            if said := tried(tool, folder, way)[1]:
                 return "policy", "; ".join(said)
     except Failed as failed:
         return step, str(failed)
@@ -125,7 +114,7 @@ def _sound(tool: Terraform, folder: Path, *, write: bool) -> None:
         step("validate", [])
         plans = {}
         for title, way in WAYS.items():
-            plans[title], said = planned(tool, folder, way)
+            plans[title], said = tried(tool, folder, way)
             step(f"plan {title}: {len(plans[title].resources)} resources", said)
         tool.test(folder, REQUIRED)
         step("terraform test", [])
@@ -138,14 +127,10 @@ def _sound(tool: Terraform, folder: Path, *, write: bool) -> None:
         ("local cloud", matrix.of_local_cloud()),
     ):
         step(f"blast radius, plan and {title}", matrix.differences(radius, other))
-    text = json.dumps({"of": digest(), "matrix": radius}, indent=1) + "\n"
     if write:
-        PLANNED.write_text(text)
+        planned.write(radius)
         matrix.write(README, radius)
-    step(
-        "planned.json",
-        [] if PLANNED.read_text() == text else ["planned.json is of another plan: python -m infra.proof --write"],
-    )
+    step("what was planned last", [] if planned.read() == radius and planned.current() else [planned.STALE])
 
 
 def _planted(tool: Terraform, base: Path, only: str) -> Iterator[str]:
@@ -154,7 +139,7 @@ def _planted(tool: Terraform, base: Path, only: str) -> Iterator[str]:
         folder = base / f"fault-{number}"
         who, said = found(tool, fault, copy(folder))
         shutil.rmtree(folder)
-        caught = bool(who) and fault.says in said
+        caught = bool(who) and fault.says in " ".join(said.split())  # Terraform breaks its lines
         told = f"caught by {who}" if caught else f"MISSED, though {who} said: {said[:500]}" if who else "MISSED"
         click.echo(f"{fault.title:{width}}  {told}")
         if not caught:

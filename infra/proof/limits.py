@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import ipaddress
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ferryman import settings
@@ -21,8 +20,6 @@ LABEL_MAX = 63
 """The longest label of a host name, which a service and the project's number make up."""
 DISPATCHES_PER_SECOND_MAX, DISPATCHES_AT_ONCE_MAX = 500, 5000
 LEASE_S = 120
-PRIVATE = tuple(map(ipaddress.ip_network, ("10.0.0.0/8", "100.64.0.0/10", "169.254.0.0/16", "172.16.0.0/12", "192.168.0.0/16")))
-PUBLIC_ADDRESS = ipaddress.ip_network("8.8.8.8/32")
 
 NAMES = {
     "google_service_account": ("account_id", r"[a-z](?:[-a-z0-9]{4,28}[a-z0-9])"),
@@ -47,7 +44,7 @@ def wrong(plan: Plan, rows: Mapping[str, Row], variables: Mapping[str, Any]) -> 
     for name, function in plan.functions().items():
         if name in rows:
             yield from (f"function {name}: {said}" for said in _function(name, function, rows[name], variables))
-    for rule in (_queues, _database, _network, _files):
+    for rule in (_queues, _database, _files):
         yield from rule(plan, rows, variables)
 
 
@@ -163,55 +160,6 @@ def _database(plan: Plan, _: Mapping[str, Row], __: Mapping[str, Any]) -> Iterat
     for field in plan.of("google_firestore_field"):
         if not field.get("ttl_config") and field["field"] == "expire_at":
             yield f"documents of {field['collection']} never go"
-
-
-def _network(plan: Plan, rows: Mapping[str, Row], variables: Mapping[str, Any]) -> Iterator[str]:
-    reach = egress(plan)
-    for name, row in rows.items():
-        keyed = row["model"] and "model_key_version" in variables
-        due = "any" if keyed or not variables.get("network") else row["egress"]
-        if reach.get(name) != due:
-            yield f"function {name} reaches {reach.get(name)}, and {due} in the table"
-    for rule in plan.of("google_compute_firewall"):
-        if rule.get("direction") != "EGRESS":
-            yield f"the firewall's rule {rule['name']} lets somebody in"
-    if variables.get("network") and any(_allows(plan, tag, each, 443) for tag in _tags(plan) for each in PRIVATE):
-        yield "the network reaches private addresses"
-    if variables.get("network") and any(_allows(plan, tag, PUBLIC_ADDRESS, 80) for tag in _tags(plan)):
-        yield "the network lets more out than HTTPS"
-
-
-def egress(plan: Plan) -> dict[str, str]:
-    """What each function reaches: `any` public address, or `google` alone."""
-    reach = {}
-    for name, function in plan.functions().items():
-        config = block(function, "service_config")
-        interface = block(config, "direct_vpc_network_interface")
-        confined = interface.get("tags") and config.get("direct_vpc_egress") == "VPC_EGRESS_ALL_TRAFFIC"
-        open_ = not confined or any(_allows(plan, tag, PUBLIC_ADDRESS, 443) for tag in interface["tags"])
-        reach[name] = "any" if open_ else "google"
-    return reach
-
-
-def _tags(plan: Plan) -> set[str]:
-    configs = (block(function, "service_config") for function in plan.functions().values())
-    return {tag for config in configs for tag in block(config, "direct_vpc_network_interface").get("tags") or []}
-
-
-def _allows(plan: Plan, tag: str, address: Any, port: int) -> bool:
-    """Whether the firewall lets something with this tag out to any of these addresses: the rule of the lowest number decides."""
-    rules = (each for each in plan.of("google_compute_firewall") if tag in each["target_tags"])
-    for rule in sorted(rules, key=lambda each: int(each["priority"])):
-        ranges = [ipaddress.ip_network(each) for each in rule["destination_ranges"]]
-        if any(address.overlaps(each) for each in ranges) and _speaks(rule.get("allow"), port):
-            return True
-        if any(address.subnet_of(each) for each in ranges) and _speaks(rule.get("deny"), port):
-            return False
-    return True  # without a rule of ours, everything may leave
-
-
-def _speaks(parts: Iterable[Mapping[str, Any]] | None, port: int) -> bool:
-    return any(each["protocol"] == "all" or str(port) in (each.get("ports") or [str(port)]) for each in parts or [])
 
 
 def _files(plan: Plan, rows: Mapping[str, Row], _: Mapping[str, Any]) -> Iterator[str]:

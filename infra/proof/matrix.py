@@ -14,7 +14,7 @@ from emulator import matrix as local
 from emulator.table import read_table
 from ferryman.tools.builtin import TOOLS
 from infra.proof.access import Row, service
-from infra.proof.limits import egress
+from infra.proof.network import egress
 from infra.proof.plan import Plan
 
 INFRA = Path(__file__).parents[1]
@@ -107,9 +107,9 @@ def differences(matrix: Matrix, other: Matrix) -> list[str]:
     """Where two of them say different things, in the columns that both have; a function that only one has is one."""
     found = [f"{name}: only one of both has it" for name in sorted(set(matrix) ^ set(other))]
     for name in sorted(set(matrix) & set(other)):
-        for column in sorted(set(matrix[name]) & set(other[name])):
-            if matrix[name][column] != other[name][column]:
-                found.append(f"{name}, {column}: {matrix[name][column]} and {other[name][column]}")
+        own, others = matrix[name], other[name]
+        shared = sorted(set(own) & set(others))
+        found += [f"{name}, {each}: {own[each]} and {others[each]}" for each in shared if own[each] != others[each]]
     return found
 
 

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 ANYONE = "anyone"
+PROJECT_NUMBER = "123456789012"
+"""The number that the offline provider gives the project."""
 
 PLACES = {
     "google_artifact_registry_repository_iam_member": ("repository", "repository"),

