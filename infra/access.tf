@@ -18,11 +18,11 @@ resource "google_secret_manager_secret_iam_member" "reads" {
 }
 
 resource "google_secret_manager_secret_iam_member" "model_key" {
-  for_each  = local.model_key
+  for_each  = { for name, row in local.functions : name => row if row.model && length(local.keyed) > 0 }
   project   = var.project
-  secret_id = google_secret_manager_secret.model_key[each.key].secret_id
+  secret_id = google_secret_manager_secret.model_key.secret_id
   role      = "roles/secretmanager.secretAccessor"
-  member    = google_service_account.function[one([for name, row in local.functions : name if row.model])].member
+  member    = google_service_account.function[each.key].member
 }
 
 resource "google_cloud_tasks_queue_iam_member" "enqueues" {
@@ -55,7 +55,7 @@ resource "google_project_iam_member" "documents" {
 
 # Models of a publisher are no resources of the project that a role could be given on.
 resource "google_project_iam_member" "model" {
-  for_each = { for name, row in local.functions : name => row if row.model && length(local.model_key) == 0 }
+  for_each = { for name, row in local.functions : name => row if row.model && length(local.keyed) == 0 }
   project  = var.project
   role     = "roles/aiplatform.user"
   member   = google_service_account.function[each.key].member

@@ -40,7 +40,7 @@ resource "google_cloudfunctions2_function" "this" {
       content {
         network    = direct_vpc_network_interface.value.network
         subnetwork = direct_vpc_network_interface.value.subnetwork
-        tags       = [direct_vpc_network_interface.value.tags[each.value.model && length(local.model_key) > 0 ? "any" : each.value.egress]]
+        tags       = [direct_vpc_network_interface.value.tags[each.value.model && length(local.keyed) > 0 ? "any" : each.value.egress]]
       }
     }
 
@@ -61,12 +61,12 @@ resource "google_cloudfunctions2_function" "this" {
     })
 
     dynamic "secret_environment_variables" {
-      for_each = each.value.model ? local.model_key : toset([])
+      for_each = each.value.model ? local.keyed : toset([])
       content {
         key        = "ANTHROPIC_API_KEY"
         project_id = var.project
-        secret     = google_secret_manager_secret.model_key[secret_environment_variables.value].secret_id
-        version    = var.model_key_version
+        secret     = google_secret_manager_secret.model_key.secret_id
+        version    = secret_environment_variables.value
       }
     }
   }

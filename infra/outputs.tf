@@ -15,5 +15,5 @@ output "reported_urls" {
 
 output "secrets" {
   description = "The secrets that need a version before the first execution."
-  value       = sort(concat(tolist(local.secrets), tolist(local.model_key)))
+  value       = sort(local.secrets)
 }

@@ -23,10 +23,11 @@ resource "google_secret_manager_secret" "this" {
   depends_on = [google_project_service.api, google_kms_crypto_key_iam_member.agent]
 }
 
+# Empty, and read by nobody, unless a key of one's own is to be used.
 resource "google_secret_manager_secret" "model_key" {
-  for_each  = local.model_key
-  project   = var.project
-  secret_id = each.value
+  project             = var.project
+  secret_id           = local.model_key
+  deletion_protection = var.protect
 
   replication {
     user_managed {

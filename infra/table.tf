@@ -11,7 +11,8 @@ locals {
   secrets         = toset(flatten([for row in local.functions : row.secrets]))
   queue_accounts  = toset(flatten([for row in local.functions : row.acts_as]))
   trigger_callers = toset(flatten([for row in local.functions : row.callers if row.trigger.type == "firestore"]))
-  model_key       = var.model_key_version == null ? toset([]) : toset(["ferryman-model-key"])
+  model_key       = "ferryman-model-key"
+  keyed           = toset(var.model_key_version[*])
 
   members = merge(
     { for name, row in local.functions : row.identity => google_service_account.function[name].member },
@@ -37,11 +38,12 @@ data "google_project" "this" {
 }
 
 locals {
-  apis = toset([
+  apis = setunion(var.billing_account == null ? [] : ["billingbudgets.googleapis.com"], [
     "aiplatform.googleapis.com",
     "artifactregistry.googleapis.com",
     "cloudbuild.googleapis.com",
     "cloudfunctions.googleapis.com",
+    "cloudresourcemanager.googleapis.com",
     "cloudtasks.googleapis.com",
     "compute.googleapis.com",
     "dns.googleapis.com",

@@ -60,7 +60,7 @@ variable "vertex_region" {
 }
 
 variable "model_key_version" {
-  description = "The version of the secret ferryman-model-key that holds a key of Anthropic's own API; null uses Vertex AI and makes no such secret."
+  description = "The version of the secret ferryman-model-key that holds a key of Anthropic's own API; it has to be there before it is named. Null uses Vertex AI."
   type        = string
   default     = null
   validation {
@@ -102,7 +102,7 @@ variable "alert_email" {
 }
 
 variable "billing_account" {
-  description = "The billing account that a budget is set on; null sets none."
+  description = "The billing account that a budget is set on; null sets none. Whoever applies needs a quota project for it."
   type        = string
   default     = null
 }
