@@ -118,6 +118,8 @@ def _sound(tool: Terraform, folder: Path, *, write: bool) -> None:
             step(f"plan {title}: {len(plans[title].resources)} resources", said)
         tool.test(folder, REQUIRED)
         step("terraform test", [])
+        step("applied twice: nothing changes", _again(tool, folder))
+        step("a new archive: its function alone is deployed anew", _again(tool, folder, anew="http_get"))
     except Failed as failed:
         step("terraform", [str(failed)])
     radius = matrix.of_plan(plans[NETWORK])
@@ -131,6 +133,18 @@ def _sound(tool: Terraform, folder: Path, *, write: bool) -> None:
         planned.write(radius)
         matrix.write(README, radius)
     step("what was planned last", [] if planned.read() == radius and planned.current() else [planned.STALE])
+
+
+def _again(tool: Terraform, folder: Path, anew: str = "") -> list[str]:
+    """What another plan would change that it should not, after everything was applied, and one archive is another."""
+    everything = {**REQUIRED, **WHOLE}
+    tool.plan(folder, everything)
+    tool.apply(folder)
+    kinds = ("google_cloudfunctions2_function.this", "google_storage_bucket_object.source") if anew else ()
+    if anew:
+        (folder.parent / "dist" / "functions" / f"{anew}.zip").write_bytes(b"another")
+    due, found = [f'{kind}["{anew}"]' for kind in kinds], plan.changed(tool.plan(folder, everything))
+    return [] if found == due else [f"{found} would change, not {due}"]
 
 
 def _planted(tool: Terraform, base: Path, only: str) -> Iterator[str]:

@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 from ferryman import settings
 from infra.proof.access import MODEL_KEY, Row, service
 from infra.proof.plan import Plan, block
+
+DECLARED = Path(__file__).parents[1] / "firestore.indexes.json"
 
 HTTP_S, EVENT_S = 3600, 540
 """The longest a function may take: asked over HTTP, and for an event."""
@@ -157,9 +160,15 @@ def _database(plan: Plan, _: Mapping[str, Row], __: Mapping[str, Any]) -> Iterat
         yield "the database's rules let somebody in"
     if [each["name"] for each in plan.of("google_firebaserules_release")] != ["cloud.firestore"]:
         yield "the database's rules are not in force"
-    for field in plan.of("google_firestore_field"):
-        if not field.get("ttl_config") and field["field"] == "expire_at":
-            yield f"documents of {field['collection']} never go"
+    declared = json.loads(DECLARED.read_text())
+    due = {(each["collectionGroup"], *(field["fieldPath"] for field in each["fields"])) for each in declared["indexes"]}
+    made = {
+        (each["collection"], *(field["field_path"] for field in each["fields"])) for each in plan.of("google_firestore_index")
+    }
+    yield from (f"queries by {'.'.join(each)} would be refused" for each in sorted(due - made))
+    going = {(each["collection"], each["field"]) for each in plan.of("google_firestore_field") if each.get("ttl_config")}
+    lasting = {(each["collectionGroup"], each["fieldPath"]) for each in declared["fieldOverrides"] if each.get("ttl")} - going
+    yield from (f"documents of {collection} never go by their {field}" for collection, field in sorted(lasting))
 
 
 def _files(plan: Plan, rows: Mapping[str, Row], _: Mapping[str, Any]) -> Iterator[str]:

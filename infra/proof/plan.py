@@ -78,6 +78,13 @@ def read(plan: Mapping[str, Any]) -> Plan:
     return Plan(resources=tuple(sorted(resources, key=lambda each: each.address)))
 
 
+def changed(plan: Mapping[str, Any]) -> list[str]:
+    """The addresses of what would be made, changed or removed."""
+    return sorted(
+        each["address"] for each in plan["resource_changes"] if each["change"]["actions"] not in (["no-op"], ["read"])
+    )
+
+
 def block(values: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     """The one block of this name; nothing where there is none."""
     found = values.get(name) or [{}]

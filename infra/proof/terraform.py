@@ -71,6 +71,10 @@ class Terraform:
         plan: dict[str, Any] = json.loads(self.run(folder, "show", "-no-color", "-json", "proof.tfplan"))
         return plan
 
+    def apply(self, folder: Path) -> None:
+        """Carry out the plan that was made last; the offline provider makes nothing, and remembers it."""
+        self.run(folder, "apply", "-no-color", "-input=false", "proof.tfplan")
+
     def test(self, folder: Path, variables: Mapping[str, Any]) -> None:
         """The configuration's own tests, of a folder that was validated."""
         self.run(folder, "test", "-no-color", _given(folder, variables))
