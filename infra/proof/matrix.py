@@ -1,0 +1,149 @@
+"""The blast radius: what each function reaches when it is taken over, by the plan, the table, the code and the local cloud."""
+
+from __future__ import annotations
+
+import ast
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import grimp
+
+from emulator import matrix as local
+from emulator.table import read_table
+from ferryman.tools.builtin import TOOLS
+from infra.proof.access import Row, service
+from infra.proof.network import egress
+from infra.proof.plan import Plan
+
+INFRA = Path(__file__).parents[1]
+TABLE = INFRA / "functions.json"
+BEGIN, END = "<!-- blast radius -->\n", "<!-- end of blast radius -->\n"
+NOTHING = "-"
+
+Matrix = dict[str, dict[str, str]]
+"""Function, column, what it may; `-` for nothing."""
+
+
+def rows() -> dict[str, Row]:
+    """The table of functions, by name."""
+    return {row["name"]: row for row in json.loads(TABLE.read_text())["functions"]}
+
+
+def of_table(table: Mapping[str, Row]) -> Matrix:
+    """What the table says."""
+    secrets = sorted({secret for row in table.values() for secret in row["secrets"]})
+    queues = sorted({queue for row in table.values() for queue in row["enqueues"]})
+    return {
+        name: {
+            "called by": _list(row["callers"]),
+            "firestore": "all" if row["firestore"] else NOTHING,
+            **{f"secret {each}": "access" if each in row["secrets"] else NOTHING for each in secrets},
+            **{f"queue {each}": "create tasks" if each in row["enqueues"] else NOTHING for each in queues},
+            "acts as": _list(row["acts_as"]),
+            "calls": _list(row["calls"]),
+            "model": "ask" if row["model"] else NOTHING,
+            "egress": row["egress"],
+        }
+        for name, row in table.items()
+    }
+
+
+def of_plan(plan: Plan) -> Matrix:
+    """What the plan gives: a function's account by its roles, and the way out by the firewall's rules."""
+    functions, bindings, reach = plan.functions(), plan.bindings(), egress(plan)
+    secrets = sorted(str(each["secret_id"]) for each in plan.of("google_secret_manager_secret"))
+    queues = sorted(str(each["name"]) for each in plan.of("google_cloud_tasks_queue"))
+    made: Matrix = {}
+    for name, function in functions.items():
+        account = str(function["service_config"][0]["service_account_email"]).partition("@")[0]
+        own = {(each.role, each.place) for each in bindings if each.member == account}
+        called = [each for each in functions if ("roles/run.invoker", f"function {service(each)}") in own]
+        made[name] = {
+            "called by": _list(each.member for each in bindings if each.place == f"function {function['name']}"),
+            "firestore": "all" if ("roles/datastore.user", "project") in own else NOTHING,
+            **{
+                f"secret {each}": _may("access", "roles/secretmanager.secretAccessor", f"secret {each}", own)
+                for each in secrets
+            },
+            **{f"queue {each}": _may("create tasks", "roles/cloudtasks.enqueuer", f"queue {each}", own) for each in queues},
+            "acts as": _list(place.partition(" ")[2] for role, place in own if role == "roles/iam.serviceAccountUser"),
+            "calls": _list(called),
+            "model": _may("ask", "roles/aiplatform.user", "project", own),
+            "egress": reach[name],
+        }
+    return made
+
+
+def of_code() -> Matrix:
+    """What the code of each function could do if it were let: by the rooms that its `main.py` leads to."""
+    graph = grimp.build_graph("ferryman", exclude_type_checking_imports=True, cache_dir=None)
+    made: Matrix = {}
+    for main in sorted((INFRA.parent / "functions").glob("*/main.py")):
+        roots = {f"ferryman.serving.{name}" for name in _imported(main, "ferryman.serving")}
+        rooms = roots.union(*(graph.find_upstream_modules(root) for root in roots))
+        queues = {name for room in rooms for name in _imported(_file(room), "ferryman.gcp.queue")}
+        made[main.parent.name] = {
+            "firestore": "all" if "ferryman.gcp.documents" in rooms else NOTHING,
+            "secret ferryman-sealing-key": "access" if "ferryman.gcp.keys" in rooms else NOTHING,
+            "secret ferryman-receipt-key": "access" if "ferryman.gcp.signing" in rooms else NOTHING,
+            "queue executions": "create tasks" if "CloudTasksQueue" in queues else NOTHING,
+            "queue schedules": "create tasks" if "CloudTasksTimers" in queues else NOTHING,
+            "calls": _list(tool.name for tool in TOOLS) if "ferryman.gcp.remote" in rooms else NOTHING,
+            "model": "ask" if "ferryman.models.anthropic" in rooms else NOTHING,
+            "egress": "any" if "ferryman.egress.gate" in rooms else "google",
+        }
+    return made
+
+
+def of_local_cloud() -> Matrix:
+    """What the local cloud enforces."""
+    head, *lines = local.matrix(read_table(TABLE))
+    return {line[0]: dict(zip(head[1:], line[1:], strict=True)) for line in lines}
+
+
+def differences(matrix: Matrix, other: Matrix) -> list[str]:
+    """Where two of them say different things, in the columns that both have; a function that only one has is one."""
+    found = [f"{name}: only one of both has it" for name in sorted(set(matrix) ^ set(other))]
+    for name in sorted(set(matrix) & set(other)):
+        own, others = matrix[name], other[name]
+        shared = sorted(set(own) & set(others))
+        found += [f"{name}, {each}: {own[each]} and {others[each]}" for each in shared if own[each] != others[each]]
+    return found
+
+
+def markdown(matrix: Matrix) -> str:
+    """The table as the README shows it: a column for each function, since there are fewer of them."""
+    columns = list(next(iter(matrix.values())))
+    head = ["", *(f"`{name}`" for name in matrix)]
+    lines = [[column, *(matrix[name][column] for name in matrix)] for column in columns]
+    return "\n".join("| " + " | ".join(line) + " |" for line in [head, ["---"] * len(head), *lines]) + "\n"
+
+
+def write(path: Path, matrix: Matrix) -> None:
+    """Put the table between its two marks in the file."""
+    before, mark, rest = path.read_text().partition(BEGIN)
+    _, closing, after = rest.partition(END)
+    if not closing:
+        raise ValueError(f"{path} has no place for the blast radius")
+    path.write_text(f"{before}{mark}\n{markdown(matrix)}\n{closing}{after}")
+
+
+def _may(what: str, role: str, place: str, own: set[tuple[str, str]]) -> str:
+    return what if (role, place) in own else NOTHING
+
+
+def _list(names: Iterable[str]) -> str:
+    return ", ".join(sorted(names)) or NOTHING
+
+
+def _file(module: str) -> Path:
+    path = INFRA.parent / "lib" / Path(*module.split("."))
+    return path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
+
+
+def _imported(path: Path, module: str) -> set[str]:
+    """The names that a file imports from a module, wherever in it."""
+    found: Any = ast.walk(ast.parse(path.read_text()))
+    return {each.name for node in found if isinstance(node, ast.ImportFrom) and node.module == module for each in node.names}

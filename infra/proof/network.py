@@ -1,0 +1,68 @@
+"""The network: what each function reaches through the firewall, and what the rules let past that they should not."""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from infra.proof.access import Row
+from infra.proof.plan import Plan, block
+
+PRIVATE = tuple(map(ipaddress.ip_network, ("10.0.0.0/8", "100.64.0.0/10", "169.254.0.0/16", "172.16.0.0/12", "192.168.0.0/16")))
+PUBLIC_ADDRESS = ipaddress.ip_network("8.8.8.8/32")
+GOOGLE = ipaddress.ip_network("199.36.153.8/30")
+"""private.googleapis.com."""
+
+
+def wrong(plan: Plan, rows: Mapping[str, Row], variables: Mapping[str, Any]) -> Iterator[str]:
+    reach = egress(plan)
+    for name, row in rows.items():
+        keyed = row["model"] and "model_key_version" in variables
+        due = "any" if keyed or not variables.get("network") else row["egress"]
+        if reach.get(name) != due:
+            yield f"function {name} reaches {reach.get(name)}, and {due} in the table"
+    for rule in plan.of("google_compute_firewall"):
+        if rule.get("direction") != "EGRESS":
+            yield f"the firewall's rule {rule['name']} lets somebody in"
+    if variables.get("network") and any(_allows(plan, tag, each, 443) for tag in _tags(plan) for each in PRIVATE):
+        yield "the network reaches private addresses"
+    if variables.get("network") and any(
+        _allows(plan, tag, each, 80) for tag in _tags(plan) for each in (PUBLIC_ADDRESS, GOOGLE)
+    ):
+        yield "the network lets more out than HTTPS"
+    if variables.get("network") and not all(_allows(plan, tag, GOOGLE, 443) for tag in _tags(plan)):
+        yield "a function does not reach Google's services"
+
+
+def egress(plan: Plan) -> dict[str, str]:
+    """What each function reaches: `any` public address, or `google` alone."""
+    reach = {}
+    for name, function in plan.functions().items():
+        config = block(function, "service_config")
+        interface = block(config, "direct_vpc_network_interface")
+        confined = interface.get("tags") and config.get("direct_vpc_egress") == "VPC_EGRESS_ALL_TRAFFIC"
+        open_ = not confined or any(_allows(plan, tag, PUBLIC_ADDRESS, 443) for tag in interface["tags"])
+        reach[name] = "any" if open_ else "google"
+    return reach
+
+
+def _tags(plan: Plan) -> set[str]:
+    configs = (block(function, "service_config") for function in plan.functions().values())
+    return {tag for config in configs for tag in block(config, "direct_vpc_network_interface").get("tags") or []}
+
+
+def _allows(plan: Plan, tag: str, address: Any, port: int) -> bool:
+    """Whether something with this tag gets out to any of these addresses: the rule of the lowest number decides."""
+    rules = (each for each in plan.of("google_compute_firewall") if tag in each["target_tags"])
+    for rule in sorted(rules, key=lambda each: int(each["priority"])):
+        ranges = [ipaddress.ip_network(each) for each in rule["destination_ranges"]]
+        if any(address.overlaps(each) for each in ranges) and _speaks(rule.get("allow"), port):
+            return True
+        if any(address.subnet_of(each) for each in ranges) and _speaks(rule.get("deny"), port):
+            return False
+    return True  # without a rule of ours, everything may leave
+
+
+def _speaks(parts: Iterable[Mapping[str, Any]] | None, port: int) -> bool:
+    return any(each["protocol"] == "all" or str(port) in (each.get("ports") or [str(port)]) for each in parts or [])

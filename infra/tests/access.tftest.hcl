@@ -1,0 +1,90 @@
+# The same promises in Terraform's own words, for whoever has only Terraform.
+mock_provider "google" {
+  mock_data "google_project" {
+    defaults = {
+      number = "123456789012"
+    }
+  }
+}
+
+run "as_it_comes" {
+  command = apply
+
+  assert {
+    condition     = length(distinct([for account in google_service_account.function : account.account_id])) == length(google_cloudfunctions2_function.this)
+    error_message = "Each function has an account of its own."
+  }
+
+  assert {
+    condition     = [for key, binding in google_cloud_run_v2_service_iam_member.calls : binding.name if binding.member == "allUsers"] == ["ferryman-api"]
+    error_message = "Only the API is open to anyone."
+  }
+
+  assert {
+    condition     = [for key, binding in google_cloud_run_v2_service_iam_member.calls : key if binding.name == "ferryman-orchestrator"] == ["ferryman-queue>orchestrator"]
+    error_message = "Nobody but the queue's account calls the orchestrator."
+  }
+
+  assert {
+    condition     = toset([for key, binding in google_secret_manager_secret_iam_member.reads : split(">", key)[0] if binding.secret_id == "ferryman-sealing-key"]) == toset([for name, row in local.functions : name if row.unseals])
+    error_message = "Those that unseal read the unsealing key, and nobody else."
+  }
+
+  assert {
+    condition     = keys(google_project_iam_member.model) == ["orchestrator"]
+    error_message = "Only the orchestrator asks models."
+  }
+
+  assert {
+    condition     = alltrue([for queue in google_cloud_tasks_queue.this : queue.retry_config[0].max_attempts == -1])
+    error_message = "A queue must outlast the longest lease."
+  }
+
+  assert {
+    condition     = google_firestore_database.this.delete_protection_state == "DELETE_PROTECTION_ENABLED"
+    error_message = "The database withstands destroy."
+  }
+}
+
+run "with_a_model_key" {
+  command = plan
+
+  variables {
+    model_key_version = "3"
+  }
+
+  assert {
+    condition     = length(google_project_iam_member.model) == 0 && length(google_secret_manager_secret_iam_member.model_key) == 1
+    error_message = "With a key of its own, the orchestrator needs no role on the project."
+  }
+}
+
+run "a_setting_that_is_none" {
+  command = plan
+
+  variables {
+    settings = { FIRESTORE_EMULATOR_HOST = "localhost:8080" }
+  }
+
+  expect_failures = [var.settings]
+}
+
+run "a_key_that_is_none" {
+  command = plan
+
+  variables {
+    sealing_public_key = "latest"
+  }
+
+  expect_failures = [var.sealing_public_key]
+}
+
+run "a_version_that_moves" {
+  command = plan
+
+  variables {
+    model_key_version = "latest"
+  }
+
+  expect_failures = [var.model_key_version]
+}

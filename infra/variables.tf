@@ -1,0 +1,120 @@
+variable "project" {
+  description = "The id of the Google Cloud project. It has to exist, with billing."
+  type        = string
+  validation {
+    condition     = can(regex("^[a-z][a-z0-9-]{4,28}[a-z0-9]$", var.project))
+    error_message = "A project id has 6 to 30 lower-case letters, digits and hyphens."
+  }
+}
+
+variable "sealing_public_key" {
+  description = "The public half of the sealing key, VERSION:BASE64. The private half is added to the secret by hand and never stands in the state."
+  type        = string
+  validation {
+    condition     = can(regex("^[1-9][0-9]*:[A-Za-z0-9+/]+=*$", var.sealing_public_key))
+    error_message = "The sealing public key reads VERSION:BASE64."
+  }
+}
+
+variable "receipt_public_keys" {
+  description = "The public halves of the keys that receipts were ever signed with: the hex of each by its version."
+  type        = map(string)
+  validation {
+    condition     = length(var.receipt_public_keys) > 0 && alltrue([for version, key in var.receipt_public_keys : can(regex("^[1-9][0-9]*$", version)) && can(regex("^[0-9a-f]{64}$", key))])
+    error_message = "Receipt keys are 64 hex digits each, by their version."
+  }
+}
+
+variable "region" {
+  description = "Where functions, queues, secrets and files are."
+  type        = string
+  default     = "us-central1"
+}
+
+variable "firestore_location" {
+  description = "Where the database is; the region where this is null. A database cannot be moved."
+  type        = string
+  default     = null
+}
+
+variable "archives" {
+  description = "The folder with one NAME.zip for each function, as infra/build.py makes them; relative to infra/ or absolute."
+  type        = string
+  default     = "../dist/functions"
+}
+
+variable "settings" {
+  description = "Variables that every function gets as they are: plans, prices, integrations, limits in seconds, what is logged."
+  type        = map(string)
+  default     = {}
+  validation {
+    condition     = length(setsubtract(keys(var.settings), local.may_be_set)) == 0
+    error_message = "Only these may be set: ${join(", ", local.may_be_set)}."
+  }
+}
+
+variable "vertex_region" {
+  description = "Where Vertex AI serves the models; global leaves that to Google."
+  type        = string
+  default     = "global"
+}
+
+variable "model_key_version" {
+  description = "The version of the secret ferryman-model-key that holds a key of Anthropic's own API; it has to be there before it is named. Null uses Vertex AI."
+  type        = string
+  default     = null
+  validation {
+    condition     = var.model_key_version == null || can(regex("^[1-9][0-9]*$", var.model_key_version))
+    error_message = "A version is a number; latest would change under running functions."
+  }
+}
+
+variable "max_instances" {
+  description = "The most instances of one function."
+  type        = number
+  default     = 20
+  validation {
+    condition     = var.max_instances >= 1 && var.max_instances <= 1000
+    error_message = "Between 1 and 1,000 instances."
+  }
+}
+
+variable "network" {
+  description = "Whether functions reach the world through a network of their own, which has no way to private addresses. NAT costs by the hour."
+  type        = bool
+  default     = false
+}
+
+variable "kms_key" {
+  description = "A Cloud KMS key in the region that everything at rest is encrypted with; null leaves that to Google's keys."
+  type        = string
+  default     = null
+  validation {
+    condition     = var.kms_key == null || can(regex("^projects/[^/]+/locations/[^/]+/keyRings/[^/]+/cryptoKeys/[^/]+$", var.kms_key))
+    error_message = "A key reads projects/P/locations/L/keyRings/R/cryptoKeys/K."
+  }
+}
+
+variable "alert_email" {
+  description = "Who is written to when an alert fires; null shows alerts in the console only."
+  type        = string
+  default     = null
+}
+
+variable "billing_account" {
+  description = "The billing account that a budget is set on; null sets none. Whoever applies needs a quota project for it."
+  type        = string
+  default     = null
+}
+
+variable "monthly_budget" {
+  description = "The budget of a month, in whole units of the billing account's currency."
+  type        = number
+  default     = 100
+}
+
+variable "protect" {
+  description = "Whether database and secrets withstand `destroy`."
+  type        = bool
+  default     = true
+}

@@ -1,0 +1,95 @@
+"""The network: what gets out, by the rules of a firewall in the order of their numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from infra.proof import matrix, network
+from infra.proof.plan import Plan, Resource
+
+ROWS = matrix.rows()
+VARIABLES = {"project": "demo-project", "network": True}
+EVERYWHERE = ["0.0.0.0/0"]
+
+
+def rule(
+    priority: int, ranges: list[str], *, tags: tuple[str, ...] = ("any", "google"), ports: tuple[str, ...] = (), allow: bool
+) -> Resource:
+    said = [{"protocol": "tcp" if ports else "all", "ports": list(ports)}]
+    values = {
+        "name": f"rule-{priority}",
+        "direction": "EGRESS",
+        "priority": priority,
+        "destination_ranges": ranges,
+        "target_tags": tags,
+    }
+    kind = "google_compute_firewall"
+    return Resource(address=f"rule-{priority}", kind=kind, values={**values, "allow" if allow else "deny": said})
+
+
+def function(name: str, *, through: str | None = "VPC_EGRESS_ALL_TRAFFIC") -> Resource:
+    interface: list[dict[str, Any]] = [{"tags": [ROWS[name]["egress"]]}]
+    config = {
+        "environment_variables": {"FERRYMAN_FUNCTION": name},
+        "direct_vpc_egress": through,
+        "direct_vpc_network_interface": interface,
+    }
+    return Resource(address=name, kind="google_cloudfunctions2_function", values={"name": name, "service_config": [config]})
+
+
+PRIVATE = [str(each) for each in network.PRIVATE]
+RULES = (
+    rule(100, PRIVATE, allow=False),
+    rule(200, [str(network.GOOGLE)], tags=("google",), ports=("443",), allow=True),
+    rule(201, EVERYWHERE, tags=("any",), ports=("443",), allow=True),
+    rule(65000, EVERYWHERE, allow=False),
+)
+FUNCTIONS = tuple(map(function, ROWS))
+
+
+def wrong(*resources: Resource) -> list[str]:
+    return list(network.wrong(Plan(resources=resources), ROWS, VARIABLES))
+
+
+def test_each_function_reaches_what_the_table_says():
+    assert wrong(*RULES, *FUNCTIONS) == []
+    assert network.egress(Plan(resources=(*RULES, *FUNCTIONS))) == {name: row["egress"] for name, row in ROWS.items()}
+
+
+@pytest.mark.parametrize("address", PRIVATE)
+def test_a_private_range_that_is_not_denied_is_told(address):
+    fewer = rule(100, [each for each in PRIVATE if each != address], allow=False)
+    assert "the network reaches private addresses" in wrong(fewer, *RULES[1:], *FUNCTIONS)
+
+
+def test_a_denial_of_half_a_private_range_is_told():
+    half = rule(100, ["10.0.0.0/9" if each == "10.0.0.0/8" else each for each in PRIVATE], allow=False)
+    assert "the network reaches private addresses" in wrong(half, *RULES[1:], *FUNCTIONS)
+
+
+def test_a_denial_that_comes_after_is_told():
+    late = rule(300, PRIVATE, allow=False)
+    assert "the network reaches private addresses" in wrong(late, *RULES[1:], *FUNCTIONS)
+
+
+def test_without_the_last_denial_everything_leaves():
+    assert "the network lets more out than HTTPS" in wrong(*RULES[:-1], *FUNCTIONS)
+
+
+def test_without_its_rule_nobody_reaches_google():
+    assert "a function does not reach Google's services" in wrong(RULES[0], *RULES[2:], *FUNCTIONS)
+
+
+def test_a_function_that_goes_past_the_network_is_told():
+    others = [each for each in FUNCTIONS if each.address != "api"]
+    past = function("api", through="VPC_EGRESS_PRIVATE_RANGES_ONLY")
+    assert wrong(*RULES, *others, past) == ["function api reaches any, and google in the table"]
+
+
+def test_a_rule_that_lets_in_is_told():
+    inward = Resource(
+        address="in", kind="google_compute_firewall", values={**RULES[3].values, "name": "in", "direction": "INGRESS"}
+    )
+    assert "the firewall's rule in lets somebody in" in wrong(*RULES, *FUNCTIONS, inward)
