@@ -28,6 +28,7 @@ COMMANDS = {
     "tools": ("tables", "List the tools a task may enable."),
     "models": ("tables", "List the models a task may name, and their prices."),
     "plans": ("tables", "List the plans and their limits."),
+    "keys": ("keys", "List the versions of the keys and what each holds; rotate them."),
     "owner": ("owners", "Add and list the owners of the local stack."),
 }
 """Name, module and summary of each subcommand, in the order of the help."""
