@@ -23,7 +23,11 @@ from ferryman.vault import rotate, seal, sign
 from ferryman.vault.vault import Vault
 from tests import planted
 
-VALUES = {("t1", "A"): planted.key("rotation A"), ("t1", "B"): planted.key("rotation B"), ("t2", "A"): planted.key("rotation C")}
+VALUES = {
+    ("t1", "A"): planted.key("rotation A"),
+    ("t1", "B"): planted.key("rotation B"),
+    ("t2", "A"): planted.key("rotation C"),
+}
 ARGUMENTS = b'{"url":"https://api.coingecko.com/"}'
 
 
@@ -123,9 +127,7 @@ class Stage:
     def ticket(self, seq: int) -> Ticket:
         """A call under way, its arguments sealed with the public half that is published."""
         sealed = seal.PublicKey.parse(self.publication.public).seal(ARGUMENTS, seal.call_info("e", seq))
-        return Ticket(
-            seq=seq, step=1, call=f"c{seq}", tool="http_get", arguments=sealed, shown={}, epoch=1, created_at=START
-        )
+        return Ticket(seq=seq, step=1, call=f"c{seq}", tool="http_get", arguments=sealed, shown={}, epoch=1, created_at=START)
 
     def settle(self, seq: int = 0) -> None:
         """The call is over."""
