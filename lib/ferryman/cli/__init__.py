@@ -29,6 +29,7 @@ COMMANDS = {
     "models": ("tables", "List the models a task may name, and their prices."),
     "plans": ("tables", "List the plans and their limits."),
     "keys": ("keys", "List the versions of the keys and what each holds; rotate them."),
+    "deploy": ("deploy", "Make Ferryman on Google Cloud: plan, apply, status, destroy."),
     "doctor": ("doctor", "Look at a running house, part by part: who answers whom, queues, keys, clock."),
     "owner": ("owners", "Add and list the owners of the local stack."),
 }
