@@ -11,7 +11,7 @@ from typing import Any
 
 from ferryman.wiring.deploying.checks import NEEDED
 
-GCLOUD = '''
+GCLOUD = """
 import base64, json, pathlib, sys
 folder = pathlib.Path(__file__).parent.parent
 known = json.loads((folder / "cloud.json").read_text())
@@ -35,7 +35,8 @@ match arguments:
     case ["secrets", "versions", "list", name]:
         if name not in known["secrets"]:
             fail("NOT_FOUND")
-        print("\\n".join(f"projects/1/secrets/{name}/versions/{n + 1}" for n, _ in reversed(list(enumerate(known["secrets"][name])))))
+        numbers = range(len(known["secrets"][name]), 0, -1)
+        print("\\n".join(f"projects/1/secrets/{name}/versions/{number}" for number in numbers))
     case ["secrets", "versions", "add", name]:
         if name not in known["secrets"]:
             fail("NOT_FOUND")
@@ -45,8 +46,8 @@ match arguments:
         print(known["secrets"][given["secret"]][int(number) - 1])
     case _:
         fail(f"unknown: {arguments}")
-'''
-TERRAFORM = '''
+"""
+TERRAFORM = """
 import json, pathlib, sys
 folder = pathlib.Path(__file__).parent.parent
 known = json.loads((folder / "cloud.json").read_text())
@@ -76,7 +77,7 @@ elif verb == "output":
     print(json.dumps({"urls": {"value": known["urls"]}} if known.get("applied") else {}))
 elif verb != "init":
     sys.exit("unknown")
-'''
+"""
 PROJECT = "my-project"
 
 
