@@ -10,7 +10,7 @@ from functools import cache
 from importlib.metadata import distributions
 from pathlib import Path
 
-from packaging.utils import canonicalize_name
+from infra.lock import canonical
 
 TYPES_ONLY = "TYPE_CHECKING"
 DYNAMIC = ("import_module", "__import__")
@@ -76,7 +76,7 @@ def owners(names: Iterable[str]) -> frozenset[str]:
 def _installed() -> Mapping[str, str]:
     """The distribution of each module that is installed here."""
     return {
-        module: canonicalize_name(each.metadata["Name"])
+        module: canonical(each.metadata["Name"])
         for each in distributions()
         for file in each.files or ()
         if (module := _module(str(file)))

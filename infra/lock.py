@@ -6,8 +6,6 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from packaging.utils import canonicalize_name
-
 _PIN = re.compile(r"([A-Za-z0-9._-]+)(?:\[[^\]]*\])?==")
 _VIA = re.compile(r"\s*#\s+(?:via\s+)?([A-Za-z0-9._-]+)(?: \(.*\))?\s*")
 _COMMENT = re.compile(r"\s*#")
@@ -25,6 +23,11 @@ class Pin:
     needed_by: frozenset[str]
 
 
+def canonical(name: str) -> str:
+    """The one spelling of a package's name (PEP 503)."""
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
 def read(text: str) -> dict[str, Pin]:
     """The pins of a lock that `uv pip compile --generate-hashes` wrote, by canonical name. Raises `Unpinned`."""
     blocks: list[list[str]] = []
@@ -40,9 +43,7 @@ def read(text: str) -> dict[str, Pin]:
         if match is None or not any("--hash=sha256:" in line for line in lines):
             raise Unpinned(f"{block[0]} has no hash")
         needed_by = (_VIA.fullmatch(line) for line in block if _COMMENT.match(line))
-        pins[canonicalize_name(match[1])] = Pin(
-            lines=lines, needed_by=frozenset(canonicalize_name(each[1]) for each in needed_by if each)
-        )
+        pins[canonical(match[1])] = Pin(lines=lines, needed_by=frozenset(canonical(each[1]) for each in needed_by if each))
     return pins
 
 
