@@ -11,7 +11,11 @@ from typing import Any
 import pytest
 
 from ferryman.client import Client
+from ferryman.gcp.ring import SecretManagerRing
+from ferryman.vault import seal, sign
+from ferryman.wiring.operator import RECEIPT_KEY, SEALING_KEY
 from tests.deploying.doubles import cloud
+from tests.journeys.conftest import Journey, says
 from tests.journeys.test_command_line import Shell
 
 ROOT = Path(__file__).parents[2]
@@ -58,3 +62,40 @@ async def test_status_finds_a_function_that_lets_anyone_in(stack: Any, ferryman:
     tried = await ferryman("deploy", "status", *given, PATH=f"{made.path}:{os.environ['PATH']}")
     assert tried.code == 1
     assert [each["of"] for each in tried.json["findings"] if each["grade"] == "wrong"] == ["webhook"]
+
+
+async def test_the_keys_of_a_deployment_are_rotated_through_terraform_and_the_doctor_agrees(
+    journey: Journey, stack: Any, ferryman: Shell, checkout: Path, tmp_path: Path
+) -> None:
+    project = stack["project"]
+    made = cloud(tmp_path / "cloud", stack["functions"], project=project)
+    made.change(applied={"project": project}, admin=stack["admin"])
+    sealing, receipts = (SecretManagerRing(journey.clients, project, each) for each in (SEALING_KEY, RECEIPT_KEY))
+    newest = max(each.number for each in await sealing.versions() if each.enabled)
+    halves = {
+        "sealing_public_key": seal.text_of(newest, seal.public_of(await sealing.private(newest))),
+        "receipt_public_keys": {
+            str(each.number): sign.public_of(await receipts.private(each.number)).hex() for each in await receipts.versions()
+        },
+    }
+    (checkout / "build").mkdir()
+    file = checkout / "build" / f"keys-{project}.tfvars.json"
+    file.write_text(json.dumps(halves))
+    task = await journey.task(says("Done."), integrations=["lunarcrush"])
+    await journey.credential(task, "LUNARCRUSH_API_KEY", "lunarcrush")
+    given = ["--project", project, "--root", str(checkout), "--json"]
+    service = {"FERRYMAN_URL": stack["url"], "FERRYMAN_KEY": ferryman.key}
+    around = {**stack["env"], **service, "PATH": f"{made.path}:{os.environ['PATH']}"}
+    around = {name: value for name, value in around.items() if name != "FERRYMAN_PRETEND_INTERNET"}
+
+    rotated = await ferryman("keys", "rotate", *given, **around)
+
+    assert rotated.code == 0, rotated.err
+    assert rotated.json["version"] == newest + 1
+    assert json.loads(file.read_text())["sealing_public_key"] == made.known["applied"]["sealing_public_key"]
+    assert made.known["applied"]["sealing_public_key"].startswith(f"{newest + 1}:")
+    signed = await ferryman("keys", "rotate", "receipts", *given, **around)
+    assert signed.code == 0, signed.err
+    assert str(signed.json["version"]) in await journey.client.receipt_keys()
+    looked = await ferryman("doctor", *given, **around)
+    assert [each for each in looked.json["findings"] if each["grade"] == "wrong"] == [], looked.err

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import httpx
 
@@ -18,7 +20,7 @@ from ferryman.gcp.clients import Clients
 from ferryman.gcp.owners import FirestoreOwners
 from ferryman.settings import Settings
 from ferryman.wiring.deploying import checks, keychain
-from ferryman.wiring.deploying.commands import Commands, Failed
+from ferryman.wiring.deploying.commands import Commands, Failed, Missing
 
 CONTAINERS = "-target=google_secret_manager_secret.this"
 ANSWERS_S = 30.0
@@ -80,9 +82,31 @@ class Course:
         """The address of each function; empty where nothing is deployed."""
         return dict(self.commands.output().get("urls", {}))
 
+    @property
+    def keys_file(self) -> Path:
+        """Where the public halves are kept, as Terraform reads them."""
+        return self.root / "build" / f"keys-{self.commands.project}.tfvars.json"
+
+    def halves(self) -> dict[str, Any]:
+        """The public halves as they were given to Terraform last. Raises `Missing`."""
+        try:
+            halves: dict[str, Any] = json.loads(self.keys_file.read_text())
+        except OSError:
+            raise Missing(f"{self.keys_file} is not there; run `ferryman deploy apply`, which makes it anew") from None
+        return halves
+
+    def change(self, halves: Mapping[str, Any]) -> None:
+        """Apply other public halves and nothing else: no checks, no build, no new keys. Raises `Failed`.
+
+        They are what `halves` answers only once they are applied.
+        """
+        pending = self.keys_file.with_name(f"pending-{self.keys_file.name}")
+        pending.write_text(json.dumps(halves, indent=1) + "\n")
+        self.commands.change("apply", self.variables, [pending], self.tell)
+        pending.replace(self.keys_file)
+
     def _keys(self, *, make: bool) -> Path:
-        halves = keychain.public_halves(self.commands, self.tell, make=make)
-        return keychain.kept(self.root / "build" / f"keys-{self.commands.project}.tfvars.json", halves)
+        return keychain.kept(self.keys_file, keychain.public_halves(self.commands, self.tell, make=make))
 
 
 async def tried(urls: Mapping[str, str], *, pause_s: float = PAUSE_S, tries: int = TRIES) -> list[Finding]:
