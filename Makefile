@@ -9,7 +9,7 @@ MINUTES ?= 5
 EVERY ?= 1
 SECONDS ?= 60
 
-.PHONY: install demo test lint check infra schema hostile hostile-layers crash faults fuzz long soak soak-money conformance compare lock clean help
+.PHONY: install demo test lint check build rehearse infra schema hostile hostile-layers crash faults fuzz long soak soak-money conformance compare lock clean help
 .DEFAULT_GOAL := install
 
 install: $(READY) ## Install Ferryman and what it needs into .venv
@@ -49,6 +49,12 @@ hostile: $(READY) ## A hostile model through the whole local stack: every play, 
 
 hostile-layers: $(READY) ## The same plays with each layer switched off in its turn: what each buys, as the README's table
 	@$(BIN)/python -m tests.hostile --layers --every $(EVERY)
+
+build: $(READY) ## One archive per function into build/, the same bytes for the same sources
+	@$(BIN)/python -m infra.build
+
+rehearse: $(READY) ## What the platform does with each archive: install, check, compile, start, and call it; some minutes
+	@$(BIN)/python -m infra.rehearse
 
 fuzz: $(READY) ## Hostile bytes at the gate, guided by coverage, SECONDS for each part
 	@VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/uv pip install --quiet --group fuzz || true

@@ -49,6 +49,7 @@ def admin_app(cloud: Cloud) -> App:
         route("/", "GET", _status),
         route("/functions/{name}", "GET", _function),
         route("/functions/{name}", "PUT", _run),
+        route("/functions/{name}", "PATCH", _change),
         route("/functions/{name}", "DELETE", _stop),
         route("/functions/{name}/kill", "POST", _kill),
         route("/hosts", "GET", _hosts),
@@ -66,6 +67,7 @@ def admin_app(cloud: Cloud) -> App:
         route("/tasks/delivered", "GET", _delivered),
         route("/tasks/delivered", "DELETE", _forget_delivered),
         route("/clock/advance", "POST", _advance),
+        route("/tokens", "POST", _token),
         route("/certs", "GET", _certs),
         route("/jwks", "GET", _jwks),
         route("/shutdown", "POST", _shutdown, 202),
@@ -82,14 +84,32 @@ async def _function(cloud: Cloud, request: Request) -> Answer:
 
 
 async def _run(cloud: Cloud, request: Request) -> Answer:
+    return await cloud.run(_name(cloud, request), await _env(request))
+
+
+async def _change(cloud: Cloud, request: Request) -> Answer:
     name = _name(cloud, request)
+    try:
+        return await cloud.change(name, await _env(request))
+    except KeyError:
+        raise Unknown(f"{name} was not started") from None
+
+
+async def _env(request: Request) -> dict[str, str]:
     body = await _body(request, "env")
     env = member(body, "env", dict, "body", {})
     for key, value in env.items():
         text = checked(value, str, f"body.env.{key}")
         if not key or "=" in key or "\0" in key + text:
             raise Invalid(f"body.env.{key} cannot stand in an environment")
-    return await cloud.run(name, env)
+    return env
+
+
+async def _token(cloud: Cloud, request: Request) -> Answer:
+    """An identity token of any account, as whoever may impersonate it gets one."""
+    body = await _body(request, "email", "audience")
+    email, audience = (member(body, name, str, "body") for name in ("email", "audience"))
+    return {"token": cloud.tokens.mint(email, audience)}
 
 
 async def _stop(cloud: Cloud, request: Request) -> Answer:

@@ -51,6 +51,7 @@ class Cloud:
         self.clock = clock or Clock()
         self._rows = read_table(plan.table)
         self._metadata: dict[str, int] = {}
+        self._given: dict[str, dict[str, str]] = {}
         self._firestore = Backend()
         self._closing = AsyncExitStack()
         self.messages = Messages()
@@ -90,6 +91,7 @@ class Cloud:
     async def run(self, name: str, env: Mapping[str, str]) -> dict[str, object]:
         """Start a function, or start it anew; its trigger finds it then. Raises Failed."""
         row = self._rows[name]
+        self._given[name] = dict(env)
         if row.trigger:
             caller = account(row.callers[0], self._plan.project)
             url = self.functions.url(name)
@@ -98,6 +100,10 @@ class Cloud:
             except ValueError as error:
                 raise Failed(f"the trigger of {name} cannot be set: {error}") from error
         return await self.functions.run(name, {**self.env, **self._own_env(name), **env})
+
+    async def change(self, name: str, env: Mapping[str, str]) -> dict[str, object]:
+        """Start a function anew as it was started last, but for these variables. Raises Failed, KeyError if it never was."""
+        return await self.run(name, {**self._given[name], **env})
 
     async def stop(self, name: str) -> bool:
         """End a function and its trigger; false if it was not started."""

@@ -42,6 +42,7 @@ class Settings:
     queue_caller: str = ""
     function_urls: Mapping[str, str] = field(default_factory=dict)
     callers: tuple[str, ...] = ()
+    resealers: tuple[str, ...] = ()
     sealing_key_secret: str = "ferryman-sealing-key"  # noqa: S105 - the name of a secret, not one
     sealing_public_key: str = field(default="", repr=False)
     receipt_key_secret: str = "ferryman-receipt-key"  # noqa: S105 - the name of a secret, not one
@@ -95,6 +96,7 @@ def read(environment: Mapping[str, str] = os.environ) -> Settings:
         queue_caller=get("FERRYMAN_QUEUE_CALLER", ""),
         function_urls=_json(environment, "FERRYMAN_FUNCTION_URLS", {}),
         callers=tuple(_json(environment, "FERRYMAN_CALLERS", [])),
+        resealers=tuple(_json(environment, "FERRYMAN_RESEALERS", [])),
         sealing_key_secret=get("FERRYMAN_SEALING_KEY_SECRET", "ferryman-sealing-key"),
         sealing_public_key=get("FERRYMAN_SEALING_PUBLIC_KEY", ""),
         receipt_key_secret=get("FERRYMAN_RECEIPT_KEY_SECRET", "ferryman-receipt-key"),

@@ -105,6 +105,32 @@ async def test_a_deleted_credential_keeps_its_version_from_coming_back(doors: Do
         await doors.credentials.put(sealed(1))
 
 
+async def test_a_credential_that_is_sealed_anew_changes_in_its_ciphertext_and_its_key_version_alone(doors: Doors) -> None:
+    await doors.tasks.create(TASK)
+    await doors.credentials.put(sealed())
+    after = replace(sealed(), ciphertext=b"sealed anew", key_version=4, updated_at=NOW + SECOND)
+    assert await doors.credentials.reseal(sealed(), after) is True
+    assert list(await doors.credentials.list("task_1")) == [replace(sealed(), ciphertext=b"sealed anew", key_version=4)]
+    assert await doors.credentials.next_version("task_1", "A") == 2
+
+
+async def test_a_credential_that_was_stored_anew_meanwhile_is_not_overwritten_by_one_sealed_anew(doors: Doors) -> None:
+    await doors.tasks.create(TASK)
+    await doors.credentials.put(sealed(1))
+    newer = replace(sealed(2), ciphertext=b"another value")
+    await doors.credentials.put(newer)
+    assert await doors.credentials.reseal(sealed(1), replace(sealed(1), ciphertext=b"sealed anew", key_version=4)) is False
+    assert list(await doors.credentials.list("task_1")) == [newer]
+
+
+async def test_a_deleted_credential_does_not_come_back_sealed_anew(doors: Doors) -> None:
+    await doors.tasks.create(TASK)
+    await doors.credentials.put(sealed())
+    await doors.credentials.delete("task_1", "A")
+    assert await doors.credentials.reseal(sealed(), replace(sealed(), ciphertext=b"sealed anew")) is False
+    assert list(await doors.credentials.list("task_1")) == []
+
+
 async def test_a_credential_of_no_task_is_not_taken(doors: Doors) -> None:
     with pytest.raises(Stale):
         await doors.credentials.put(sealed())

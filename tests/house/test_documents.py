@@ -77,7 +77,9 @@ def parsed(words: list[str]) -> None:
 
 
 DOCUMENTED = [
-    (path.name, words) for path in (ROOT / "README.md", ROOT / "docs/tools.md") for words in commands(path.read_text())
+    (path.name, words)
+    for path in (ROOT / "README.md", ROOT / "docs/tools.md", ROOT / "docs/operations.md")
+    for words in commands(path.read_text())
 ]
 
 

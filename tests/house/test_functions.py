@@ -9,6 +9,7 @@ import pytest
 
 from ferryman.domain.call import FEES_CREDITS
 from ferryman.gcp.remote import SCANS
+from ferryman.gcp.resealing import RESEALS
 from ferryman.tools.builtin import READERS, TOOLS
 
 ROOT = Path(__file__).parents[2]
@@ -56,6 +57,14 @@ def test_only_the_api_is_open_to_anyone():
 
 def test_the_key_holder_that_scans_may_unseal():
     assert ROWS[SCANS]["unseals"]
+
+
+def test_the_key_holder_that_reseals_may_unseal_and_whoever_asks_it_may_do_nothing_else():
+    assert [name for name, row in ROWS.items() if row.get("resealers")] == [RESEALS]
+    assert ROWS[RESEALS]["unseals"]
+    asking = set(ROWS[RESEALS]["resealers"])
+    assert not asking & {row["identity"] for row in ROWS.values()}
+    assert not asking & {caller for row in ROWS.values() for caller in row["callers"]}
 
 
 def test_whoever_enqueues_acts_as_the_queue_and_as_nobody_else():

@@ -31,6 +31,7 @@ KINDS: dict[str, tuple[Any, str, dict[str, str], dict[str, Any]]] = {
     "orchestrator": (orchestrator.serve, "/", {}, {"execution": "exec_1", "slice": 0}),
     "on_execution": (trigger.serve, "/", EVENT, {}),
     **{name: (TOOL(name), "/", {}, CALL) for name in ("api_call", "http_get", "http_post", "webhook")},
+    "reseal": (TOOL("api_call"), "/reseal", {}, {"task": "task_1", "version": 2}),
     "scan": (TOOL("api_call"), "/scan", {}, {"execution": "exec_1", "epoch": 1, "content": []}),
 }
 
@@ -69,7 +70,8 @@ def forged(ours: Tokens, tmp_path_factory: pytest.TempPathFactory) -> dict[str, 
 
 @pytest.fixture(params=KINDS)
 def function(request: pytest.FixtureRequest, ours: Tokens, monkeypatch: pytest.MonkeyPatch) -> tuple[str, House, Any]:
-    monkeypatch.setenv("FERRYMAN_CALLERS", json.dumps([CALLER]))
+    # the one route that is not its caller's
+    monkeypatch.setenv("FERRYMAN_RESEALERS" if request.param == "reseal" else "FERRYMAN_CALLERS", json.dumps([CALLER]))
     monkeypatch.setenv("FERRYMAN_FUNCTION", request.param)
     monkeypatch.setenv("FERRYMAN_FUNCTION_URLS", json.dumps({request.param: AUDIENCE}))
     house = House(ours)

@@ -28,6 +28,9 @@ COMMANDS = {
     "tools": ("tables", "List the tools a task may enable."),
     "models": ("tables", "List the models a task may name, and their prices."),
     "plans": ("tables", "List the plans and their limits."),
+    "keys": ("keys", "List the versions of the keys and what each holds; rotate them."),
+    "deploy": ("deploy", "Make Ferryman on Google Cloud: plan, apply, status, destroy."),
+    "doctor": ("doctor", "Look at a running house, part by part: who answers whom, queues, keys, clock."),
     "owner": ("owners", "Add and list the owners of the local stack."),
 }
 """Name, module and summary of each subcommand, in the order of the help."""

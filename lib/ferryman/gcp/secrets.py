@@ -8,9 +8,13 @@ from ferryman.gcp.clients import Clients
 from ferryman.ports import Unavailable
 from ferryman.settings import Settings
 
+DESTROYED = "DESTROYED"
+"""The state, in the service's own message: its access answers disabled and destroyed versions with the same code."""
+
 
 class Versions:
-    """The versions of one secret, by number, never `latest`. Raises `Unavailable`, or KeyError for one that is not there."""
+    """The versions of one secret, by number, never `latest`. Raises `Unavailable`, also for one that is disabled, or KeyError
+    for one that is not there."""
 
     def __init__(self, clients: Clients, settings: Settings, secret: str) -> None:
         self._clients = clients
@@ -27,8 +31,13 @@ class Versions:
             return kept[1]
         try:
             answer = await self._clients.secrets().access_secret_version(name=f"{self._name}/{version}")
-        except (exceptions.NotFound, exceptions.FailedPrecondition) as error:
+        except exceptions.NotFound as error:
             raise KeyError(version) from error
+        except exceptions.FailedPrecondition as error:
+            if DESTROYED in str(error):
+                raise KeyError(version) from error
+            # a rotation that finds something sealed to it enables it again
+            raise Unavailable(f"version {version} of the key is disabled") from error
         except exceptions.GoogleAPICallError as error:
             raise Unavailable("Secret Manager did not answer") from error
         self._cache[version] = (time.monotonic(), answer.payload.data)

@@ -105,6 +105,22 @@ class FirestoreCredentials:
 
         await store(client.transaction())
 
+    async def reseal(self, before: Sealed, after: Sealed) -> bool:
+        from google.cloud.firestore import async_transactional
+
+        client = self._clients.firestore()
+        reference = places.credential(client, before.label.task, before.label.name)
+
+        @async_transactional
+        async def store(transaction: AsyncTransaction) -> bool:
+            stored = (await reference.get(transaction=transaction)).to_dict() or {}
+            if stored.get("ciphertext") != before.ciphertext:
+                return False
+            transaction.update(reference, documents.part(after, "ciphertext", "key_version"))
+            return True
+
+        return bool(await store(client.transaction()))
+
     async def list(self, task: str) -> Sequence[Sealed]:
         collection = places.task(self._clients.firestore(), task).collection("credentials")
         return [documents.read(Sealed, snapshot.to_dict()) async for snapshot in collection.stream()]

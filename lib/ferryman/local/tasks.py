@@ -66,6 +66,13 @@ class MemoryCredentials:
         self._memory.versions.setdefault(label.task, {})[label.name] = label.version
         self._memory.credentials.setdefault(label.task, {})[label.name] = sealed
 
+    async def reseal(self, before: Sealed, after: Sealed) -> bool:
+        stored = self._memory.credentials.get(before.label.task, {})
+        if stored.get(before.label.name) != before:
+            return False
+        stored[before.label.name] = replace(before, ciphertext=after.ciphertext, key_version=after.key_version)
+        return True
+
     async def list(self, task: str) -> Sequence[Sealed]:
         return tuple(self._memory.credentials.get(task, {}).values())
 

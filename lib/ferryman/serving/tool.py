@@ -15,11 +15,15 @@ from ferryman.ports import Stale, Summons
 from ferryman.serving.entry import Handler, body_of, called_by, http, opened
 from ferryman.serving.problems import problem
 from ferryman.tools.carry import carry, look_through
+from ferryman.tools.reseal import reseal
 from ferryman.wiring.tool import Tool
+
+RESEAL = "/reseal"
 
 
 def serve(name: str, build: Callable[[settings.Settings], Tool] = Tool) -> Handler:
-    """The `main` of tool `name`: POST / carries a call, POST /scan looks through what the model said.
+    """The `main` of tool `name`: POST / carries a call, POST /scan looks through what the model said, POST /reseal seals a
+    task's credentials to another version of the key, for the accounts that rotate keys and for no other.
 
     200 with the result; 409 when the lease, the ticket or the task says no; 422 when a credential does not open for a scan;
     401 or 403 for the wrong caller; 503 to try again.
@@ -31,13 +35,17 @@ def serve(name: str, build: Callable[[settings.Settings], Tool] = Tool) -> Handl
         if not built:
             built.append(build(known))
         house = built[0]
-        await called_by(request, house.callers, known.callers, known)
+        resealing = request.url.path == RESEAL
+        await called_by(request, house.callers, known.resealers if resealing else known.callers, known)
         tracer, parent = house.carrying.tracer, request.headers.get("traceparent", "")
         try:
             if request.url.path == "/scan":
                 body = await body_of(request, execution=str, epoch=int, content=list)
                 with tracer.span("scan", kind="server", parent=parent):
                     return JSONResponse({"content": await look_through(house.carrying, **body)})
+            if resealing:
+                body = await body_of(request, task=str, version=int)
+                return JSONResponse({"unreadable": await reseal(house.carrying, **body)})
             if request.url.path != "/":
                 return problem(404, "Not Found", "there is nothing here")
             body = await body_of(request, execution=str, call=int, epoch=int, task=str, owner=str)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 from ferryman.domain import refusal
 from ferryman.domain.credential import Credential, Sealed, Secret
 from ferryman.domain.refusal import Refused
 from ferryman.ports import Keys
-from ferryman.vault.seal import Unopenable, call_info, info_of, unseal, version_of
+from ferryman.vault.seal import PublicKey, Unopenable, call_info, info_of, public_of, unseal, version_of
 
 
 class Vault:
@@ -28,6 +29,18 @@ class Vault:
             # The cause is left out: a decoding error carries the bytes it failed on.
             raise Refused(refusal.credential_unreadable(sealed.label.name)) from None
         return Credential(label=sealed.label, secret=Secret(value))
+
+    async def resealed(self, sealed: Sealed, *, version: int) -> Sealed:
+        """The same credential sealed to key `version`; one that is sealed to that or a later version as it stands.
+
+        The public half is taken from the private one: whoever asks cannot have it sealed to a key of their own. Raises
+        `Refused` when it does not open, KeyError when there is no such version.
+        """
+        if sealed.key_version >= version:
+            return sealed
+        value = (await self.credential(sealed)).secret.reveal()
+        public = PublicKey(version, public_of(await self._keys.private(version)))
+        return replace(sealed, ciphertext=public.seal(value.encode(), info_of(sealed.label)), key_version=version)
 
     async def arguments(self, ciphertext: bytes, *, execution: str, seq: int) -> dict[str, Any]:
         """A journaled call's arguments, or `Unopenable`."""

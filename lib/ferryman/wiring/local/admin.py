@@ -37,6 +37,14 @@ class Admin:
         """Start a function, or start it anew, and wait until it answers."""
         await self._ask("PUT", f"/functions/{function}", {"env": dict(env)})
 
+    async def change(self, function: str, env: Mapping[str, str]) -> None:
+        """Start a function anew as it was started last, but for these variables, and wait until it answers."""
+        await self._ask("PATCH", f"/functions/{function}", {"env": dict(env)})
+
+    async def token(self, email: str, audience: str) -> str:
+        """An identity token of a service account, as whoever may impersonate it gets one."""
+        return str((await self._ask("POST", "/tokens", {"email": email, "audience": audience}))["token"])
+
     async def kill(self, function: str) -> None:
         """Let a function die on the spot, as an instance may."""
         await self._ask("POST", f"/functions/{function}/kill")

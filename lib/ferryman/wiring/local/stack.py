@@ -49,10 +49,7 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stack:
-    """A running stack. `functions` maps names to URLs, `env` are the variables that point a client at the cloud.
-
-    `environments` are the functions' own, by name, to start one anew with.
-    """
+    """A running stack. `functions` maps names to URLs, `env` are the variables that point a client at the cloud."""
 
     url: str
     data: Path
@@ -62,7 +59,6 @@ class Stack:
     admin: Admin
     clients: Clients
     cloud: Cloud
-    environments: dict[str, Mapping[str, str]] = field(default_factory=dict, repr=False)
 
     async def tend(self, tell: Tell) -> int:
         """Start functions that died anew, as the platform would; returns the cloud's exit code when that ends."""
@@ -79,7 +75,7 @@ class Stack:
         for function in (await self.admin.status())["functions"]:
             if function["state"] == "died":
                 tell(f"{function['name']} died (exit code {function['exit']}); starting it anew")
-                await self.admin.start(function["name"], self.environments[function["name"]])
+                await self.admin.change(function["name"], {})
 
 
 @asynccontextmanager
@@ -155,8 +151,7 @@ async def _set_up(running: Stack, wanted: Wanted, tell: Tell) -> None:
     )
     rows = environment.table()
     tell(f"starting {len(rows)} functions: {', '.join(row['name'] for row in rows)}")
-    running.environments.update({row["name"]: environment.of(row, around) for row in rows})
-    await asyncio.gather(*(running.admin.start(name, env) for name, env in running.environments.items()))
+    await asyncio.gather(*(running.admin.start(row["name"], environment.of(row, around)) for row in rows))
     await _greet(running)
     await provision.sweep(running.clients, PROJECT, running.functions)
 

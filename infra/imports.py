@@ -1,0 +1,141 @@
+"""Imports: what a function's main.py leads to, at its start or in the middle of a call, found by reading the sources."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import distributions
+from pathlib import Path
+
+from infra.lock import canonical
+
+TYPES_ONLY = "TYPE_CHECKING"
+DYNAMIC = ("import_module", "__import__")
+
+
+class Unknown(Exception):  # noqa: N818 - reads as the fact it states
+    """An import leads nowhere, or cannot be read off the source."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Closure:
+    """`modules`: those of the library, by name, with their files. `external`: every other dotted name that is imported."""
+
+    modules: Mapping[str, Path]
+    external: frozenset[str]
+
+
+def closure(main: Path, root: Path) -> Closure:
+    """Everything `main` leads to; `root` is the folder that the library stands in. Imports inside functions count.
+
+    Those under `if TYPE_CHECKING` do not. Raises `Unknown` for an import whose name is only made while the code runs.
+    """
+    found: dict[str, Path] = {}
+    external: set[str] = set()
+    waiting = [main]
+    while waiting:
+        reading = waiting.pop()
+        try:
+            names = _names(reading.read_text())
+        except Unknown as error:
+            raise Unknown(f"{reading}:{error}") from None
+        for name in names:
+            if name.partition(".")[0] in sys.stdlib_module_names:
+                continue
+            if not (root / name.partition(".")[0]).is_dir():
+                external.add(name)
+                continue
+            # importing a module runs the packages above it first
+            for each in _upwards(name):
+                file = _file(root, each)
+                if file is not None and each not in found:
+                    found[each] = file
+                    waiting.append(file)
+    return Closure(modules=found, external=frozenset(external))
+
+
+def owners(names: Iterable[str]) -> frozenset[str]:
+    """The installed distributions, by canonical name, that these modules come from. Raises `Unknown`."""
+    owned = _installed()
+    found = set()
+    for name in names:
+        owner = next((owned[each] for each in reversed(list(_upwards(name))) if each in owned), None)
+        if owner is None:
+            # a folder that several distributions share holds nothing itself
+            if any(each.startswith(f"{name}.") for each in owned):
+                continue
+            raise Unknown(f"no installed package holds {name}")
+        found.add(owner)
+    return frozenset(found)
+
+
+@cache
+def _installed() -> Mapping[str, str]:
+    """The distribution of each module that is installed here."""
+    return {
+        module: canonical(each.metadata["Name"])
+        for each in distributions()
+        for file in each.files or ()
+        if (module := _module(str(file)))
+    }
+
+
+@cache
+def _names(source: str) -> frozenset[str]:
+    """Every dotted name that `source` imports; of `from a import b` both a and a.b, since b may be a module."""
+    found: set[str] = set()
+    waiting: list[ast.AST] = [ast.parse(source)]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.If) and TYPES_ONLY in ast.unparse(node.test):
+            waiting += node.orelse
+            continue
+        if isinstance(node, ast.Import):
+            found |= {each.name for each in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            if node.level or node.module is None:
+                raise Unknown(f"{node.lineno}: a relative import")
+            found |= {node.module, *(f"{node.module}.{each.name}" for each in node.names)}
+        elif isinstance(node, ast.Call) and any(map(_by_name, (node.func, *node.args))):
+            # import_module("x") and to_thread(import_module, "x") say which one
+            said = [each.value for each in node.args if isinstance(each, ast.Constant) and isinstance(each.value, str)]
+            if len(said) != 1:
+                raise Unknown(f"{node.lineno}: an import by a name that only the running code knows")
+            found.add(said[0])
+            waiting += [each for each in (node.func, *node.args) if not _by_name(each)]
+            continue
+        elif isinstance(node, ast.expr) and _by_name(node):
+            raise Unknown(f"{node.lineno}: an import by a name that only the running code knows")
+        waiting += ast.iter_child_nodes(node)
+    return frozenset(found)
+
+
+def _by_name(node: ast.AST) -> bool:
+    return getattr(node, "attr", getattr(node, "id", "")) in DYNAMIC
+
+
+def _upwards(name: str) -> Iterator[str]:
+    """a, a.b and a.b.c of a.b.c."""
+    parts = name.split(".")
+    return (".".join(parts[:end]) for end in range(1, len(parts) + 1))
+
+
+def _file(root: Path, name: str) -> Path | None:
+    place = root.joinpath(*name.split("."))
+    candidates = (place / "__init__.py", place.with_suffix(".py") if "." in name else place / "__init__.py")
+    return next((each for each in candidates if each.is_file()), None)
+
+
+def _module(file: str) -> str:
+    """The dotted name of a file of a distribution, and an empty one where it is no module."""
+    path = file.removesuffix("/__init__.py")
+    if path == file:
+        stem, dot, ending = file.rpartition(".")
+        if not dot or ending not in ("py", "so", "pyd"):
+            return ""
+        folder, slash, last = stem.rpartition("/")
+        path = f"{folder}{slash}{last.partition('.')[0]}"
+    return path.replace("/", ".")

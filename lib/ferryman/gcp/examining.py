@@ -1,0 +1,55 @@
+"""Examining: what Google Cloud says of a house's queues and of its Firestore."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from ferryman.gcp.clients import Clients
+from ferryman.gcp.faults import translated
+
+TASKS_MAX = 1_000
+"""Tasks that are looked at in a queue."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueueSeen:
+    """A queue: its state by Google's name, how many tasks wait in it, and how long the oldest of those has been due."""
+
+    name: str
+    state: str
+    waiting: int
+    late: timedelta
+
+
+@translated
+class Examiner:
+    """Looks, and changes nothing. Raises `Unavailable`, or google.api_core's error for what is not there."""
+
+    def __init__(self, clients: Clients, project: str, location: str) -> None:
+        self._clients = clients
+        self._parent = f"projects/{project}/locations/{location}/queues"
+
+    async def queues(self, names: Sequence[str]) -> list[QueueSeen]:
+        return [await self._queue(each) for each in names]
+
+    async def _queue(self, name: str) -> QueueSeen:
+        path, client, now = f"{self._parent}/{name}", self._clients.tasks(), datetime.now(UTC)
+        found = await client.get_queue(request={"name": path})
+        due = []
+        async for task in await client.list_tasks(request={"parent": path, "page_size": TASKS_MAX}):
+            scheduled: Any = task.schedule_time  # a datetime, where its stub names the message
+            due.append(scheduled.timestamp())
+            if len(due) == TASKS_MAX:
+                break
+        late = timedelta(seconds=max(0.0, now.timestamp() - min(due))) if due else timedelta(0)
+        return QueueSeen(name=name, state=found.state.name, waiting=len(due), late=late)
+
+    async def firestore_s(self) -> float:
+        """How long Firestore takes to answer, in seconds."""
+        began = time.monotonic()
+        await self._clients.firestore().collection("halts").document("house").get()
+        return time.monotonic() - began

@@ -1,0 +1,138 @@
+"""The keys of a running stack are rotated while it works, and the doctor finds what there is to find."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ferryman import verify_receipts
+from tests.journeys.conftest import KEY, Journey, asks, call, says
+from tests.journeys.test_command_line import Shell
+
+HOST, NAME = "lunarcrush.com", "LUNARCRUSH_API_KEY"
+
+
+@pytest.fixture
+def ferryman(stack: Any) -> Shell:
+    return Shell(stack)
+
+
+async def sealed_to(journey: Journey, task: str) -> int:
+    document = journey.clients.firestore().document(f"tasks/{task}/credentials/{NAME}")
+    return int((await document.get()).to_dict()["key_version"])
+
+
+async def newest(ferryman: Shell, key: str) -> dict[str, Any]:
+    listed = await ferryman("keys", "list", "--json")
+    assert listed.code == 0, listed.err
+    return [each for each in listed.json if each["key"] == key][-1]
+
+
+async def test_the_sealing_key_is_rotated_while_an_execution_runs(journey: Journey, ferryman: Shell) -> None:
+    before = await newest(ferryman, "sealing")
+    await journey.serve(HOST, delay_s=0.5)
+    arguments = {"method": "GET", "url": journey.url(HOST), "credential": NAME}
+    steps = [asks(call("api_call", **arguments, query_params={"page": page})) for page in range(3)]
+    task = await journey.task(*steps, says("Done."), tools=["api_call"], integrations=["lunarcrush"])
+    await journey.credential(task, NAME, "lunarcrush")
+    started = await journey.client.start(task)
+
+    rotated = await ferryman("keys", "rotate", "--json")
+
+    assert rotated.code == 0, rotated.err
+    assert rotated.json == {
+        "key": "sealing",
+        "version": before["version"] + 1,
+        "retired": [before["version"]],
+        "unreadable": rotated.json["unreadable"],
+    }
+    assert task not in [each[0] for each in rotated.json["unreadable"]]
+    record = await journey.ended(started["execution_id"])
+    assert (record["status"], [each["blocked"] for each in record["tool_calls"]]) == ("completed", [False] * 3), record
+    assert all(["authorization", f"Bearer {KEY}"] in each["headers"] for each in await journey.received(HOST))
+    assert await sealed_to(journey, task) == before["version"] + 1
+    after = await newest(ferryman, "sealing")
+    assert (after["version"], after["state"]) == (before["version"] + 1, "enabled")
+    await journey.credential(task, NAME, "lunarcrush")
+    assert await sealed_to(journey, task) == after["version"]
+
+
+async def test_receipts_of_before_and_after_a_rotation_are_verified(journey: Journey, ferryman: Shell, tmp_path: Path) -> None:
+    await journey.serve("api.coingecko.com")
+    documents = []
+    for turn in range(2):
+        uses = asks(call("http_get", url=journey.url("api.coingecko.com")))
+        task = await journey.task(uses, says("Done."), tools=["http_get"], integrations=["coingecko"])
+        documents.append(await journey.client.receipts((await journey.run(task))["execution_id"]))
+        if turn == 0:
+            rotated = await ferryman("keys", "rotate", "receipts", "--json")
+            assert rotated.code == 0, rotated.err
+    keys = tmp_path / "keys.txt"
+    keys.write_text("\n".join(f"{number}:{key}" for number, key in (await journey.client.receipt_keys()).items()))
+    for number, document in enumerate(documents):
+        file = tmp_path / f"{number}.json"
+        file.write_text(json.dumps(document))
+        assert verify_receipts.main([f"--public-key={keys}", "--", str(file)]) == 0
+    assert documents[0]["entries"][0]["key"] != documents[1]["entries"][0]["key"]
+
+
+async def test_the_doctor_finds_nothing_wrong_with_a_stack(ferryman: Shell) -> None:
+    looked = await ferryman("doctor", "--json")
+    assert [each for each in looked.json["findings"] if each["grade"] == "wrong"] == []
+    assert looked.code == 0
+    parts = {each["of"] for each in looked.json["findings"]}
+    functions = {"api", "orchestrator", "on_execution", "api_call", "http_get", "http_post", "webhook"}
+    assert parts >= functions | {"queue executions", "queue schedules", "firestore", "sealing key", "receipts", "plans"}
+    assert {each["what"] for each in looked.json["findings"] if each["of"] == "webhook"} == {
+        "without a token",
+        "with a stranger's token",
+        "with its caller's token",
+    }
+
+
+async def test_the_doctor_says_which_function_does_not_answer(journey: Journey, ferryman: Shell) -> None:
+    env = {"FERRYMAN_FUNCTION_URLS": "{}"}
+    await journey.admin.change("webhook", env)  # it does not know its own address, and believes nobody
+    looked = await ferryman("doctor", "--json")
+    await journey.admin.change("webhook", {"FERRYMAN_FUNCTION_URLS": json.dumps(journey.stack["functions"])})
+    assert looked.code == 1
+    wrong = [(each["of"], each["what"]) for each in looked.json["findings"] if each["grade"] == "wrong"]
+    assert wrong == [("webhook", "with its caller's token")]
+
+
+async def test_the_doctor_says_that_a_rotation_was_not_finished(journey: Journey, ferryman: Shell) -> None:
+    secrets = journey.clients.secrets()
+    parent = f"projects/{journey.stack['project']}/secrets/ferryman-sealing-key"
+    current = (await newest(ferryman, "sealing"))["version"]
+    kept = await secrets.access_secret_version(request={"name": f"{parent}/versions/{current}"})
+    await secrets.add_secret_version(request={"parent": parent, "payload": {"data": kept.payload.data}})
+    looked = await ferryman("doctor", "--json")
+    assert any("not finished" in each["seen"] for each in looked.json["findings"] if each["of"] == "sealing key")
+    assert looked.json["verdict"] == "warning"
+    rotated = await ferryman("keys", "rotate", "--json")
+    assert rotated.json["version"] == current + 1
+    assert (await ferryman("doctor", "--json")).json["verdict"] == "ok"
+
+
+async def test_the_reseal_route_is_open_to_no_caller_of_the_function(journey: Journey) -> None:
+    import httpx
+
+    url = journey.stack["functions"]["api_call"]
+    project = journey.stack["project"]
+
+    async def asked(account: str, path: str) -> int:
+        token = await journey.admin.token(f"{account}@{project}.iam.gserviceaccount.com", url)
+        async with httpx.AsyncClient(trust_env=False) as http:
+            answer = await http.post(
+                url + path, json={"task": "nobody's", "version": 1}, headers={"Authorization": f"Bearer {token}"}
+            )
+        return answer.status_code
+
+    found = await asyncio.gather(
+        asked("ferryman-orchestrator", "/reseal"), asked("ferryman-keys", "/"), asked("ferryman-keys", "/reseal")
+    )
+    assert found == [403, 403, 200]
