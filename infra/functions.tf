@@ -29,8 +29,9 @@ resource "google_cloudfunctions2_function" "this" {
     service_account_email            = google_service_account.function[each.key].email
     all_traffic_on_latest_revision   = true
 
-    # Queue and trigger count as internal. Another function does only when its traffic goes through the network.
-    ingress_settings = contains(each.value.callers, "anyone") ? "ALLOW_ALL" : (
+    # Queue and trigger count as internal. Another function does only when its traffic goes through the network, and an
+    # operator who rotates keys never does.
+    ingress_settings = contains(each.value.callers, "anyone") || length(try(each.value.resealers, [])) > 0 ? "ALLOW_ALL" : (
       var.network || alltrue([for caller in each.value.callers : contains(setunion(local.queue_accounts, local.trigger_callers), caller)]) ? "ALLOW_INTERNAL_ONLY" : "ALLOW_ALL"
     )
 
@@ -44,7 +45,7 @@ resource "google_cloudfunctions2_function" "this" {
       }
     }
 
-    environment_variables = merge(var.settings, {
+    environment_variables = merge(var.settings, length(try(each.value.resealers, [])) == 0 ? {} : { FERRYMAN_RESEALERS = jsonencode([for account in each.value.resealers : "${account}@${var.project}.iam.gserviceaccount.com"]) }, {
       GOOGLE_CLOUD_PROJECT         = var.project
       FERRYMAN_FUNCTION            = each.key
       FERRYMAN_LOCATION            = var.region

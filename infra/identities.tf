@@ -19,6 +19,14 @@ resource "google_service_account" "trigger" {
   display_name = "Ferryman's Firestore trigger, when it calls"
 }
 
+# Whoever rotates keys does it as this account, from outside.
+resource "google_service_account" "resealer" {
+  for_each     = local.resealers
+  project      = var.project
+  account_id   = each.value
+  display_name = "Ferryman's operator, when keys are rotated"
+}
+
 resource "google_service_account" "build" {
   project      = var.project
   account_id   = "ferryman-build"

@@ -30,12 +30,17 @@ resource "google_storage_bucket" "source" {
   depends_on = [google_project_service.api, google_kms_crypto_key_iam_member.agent]
 }
 
+locals {
+  root     = "${path.module}/.."
+  archives = jsondecode(file("${local.root}/${var.archives}"))
+}
+
 # The name carries the content's hash: a function is deployed anew when its archive differs, and only then.
 resource "google_storage_bucket_object" "source" {
   for_each = local.functions
   bucket   = google_storage_bucket.source.name
-  name     = "${each.key}-${filesha256("${var.archives}/${each.key}.zip")}.zip"
-  source   = "${var.archives}/${each.key}.zip"
+  name     = "${each.key}-${local.archives[each.key].sha256}.zip"
+  source   = "${local.root}/${local.archives[each.key].archive}"
 
   lifecycle {
     create_before_destroy = true

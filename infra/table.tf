@@ -11,6 +11,7 @@ locals {
   secrets         = toset(flatten([for row in local.functions : row.secrets]))
   queue_accounts  = toset(flatten([for row in local.functions : row.acts_as]))
   trigger_callers = toset(flatten([for row in local.functions : row.callers if row.trigger.type == "firestore"]))
+  resealers       = toset(flatten([for row in local.functions : try(row.resealers, [])]))
   model_key       = "ferryman-model-key"
   keyed           = toset(var.model_key_version[*])
 
@@ -18,10 +19,11 @@ locals {
     { for name, row in local.functions : row.identity => google_service_account.function[name].member },
     { for name in local.queue_accounts : name => google_service_account.queue[name].member },
     { for name in local.trigger_callers : name => google_service_account.trigger[name].member },
+    { for name in local.resealers : name => google_service_account.resealer[name].member },
     { anyone = "allUsers" },
   )
 
-  calls    = merge([for name, row in local.functions : { for caller in row.callers : "${caller}>${name}" => { function = name, caller = caller } }]...)
+  calls    = merge([for name, row in local.functions : { for caller in concat(row.callers, try(row.resealers, [])) : "${caller}>${name}" => { function = name, caller = caller } }]...)
   reads    = merge([for name, row in local.functions : { for secret in row.secrets : "${name}>${secret}" => { function = name, secret = secret } }]...)
   enqueues = merge([for name, row in local.functions : { for queue in row.enqueues : "${name}>${queue}" => { function = name, queue = queue } }]...)
   acts     = merge([for name, row in local.functions : { for account in row.acts_as : "${name}>${account}" => { function = name, account = account } }]...)

@@ -38,9 +38,9 @@ variable "firestore_location" {
 }
 
 variable "archives" {
-  description = "The folder with one NAME.zip for each function, as infra/build.py makes them; relative to infra/ or absolute."
+  description = "What infra/build.py wrote of the archives it made: each function's archive, from the checkout's root, and its sha256."
   type        = string
-  default     = "../dist/functions"
+  default     = "build/functions.json"
 }
 
 variable "settings" {

@@ -41,11 +41,19 @@ def copy(folder: Path) -> Path:
         place = folder / "infra" / path.relative_to(INFRA)
         place.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(path, place)
-    archives = folder / "dist" / "functions"
-    archives.mkdir(parents=True)
-    for name in matrix.rows():
-        (archives / f"{name}.zip").write_bytes(b"")
+    archived(folder, dict.fromkeys(matrix.rows(), "0" * 64))
     return folder / "infra"
+
+
+def archived(folder: Path, digests: Mapping[str, str]) -> None:
+    """A build's archives, which hold nothing, and its manifest with these digests."""
+    archives = folder / "build" / "functions"
+    archives.mkdir(parents=True, exist_ok=True)
+    manifest = {}
+    for name, sha256 in digests.items():
+        (archives / f"{name}-{sha256}.zip").write_bytes(b"")
+        manifest[name] = {"archive": f"build/functions/{name}-{sha256}.zip", "sha256": sha256}
+    (folder / "build" / "functions.json").write_text(json.dumps(manifest))
 
 
 def wrong(made: plan.Plan, variables: Mapping[str, Any], folder: Path) -> Iterator[str]:
@@ -142,7 +150,7 @@ def _again(tool: Terraform, folder: Path, anew: str = "") -> list[str]:
     tool.apply(folder)
     kinds = ("google_cloudfunctions2_function.this", "google_storage_bucket_object.source") if anew else ()
     if anew:
-        (folder.parent / "dist" / "functions" / f"{anew}.zip").write_bytes(b"another")
+        archived(folder.parent, {name: ("1" if name == anew else "0") * 64 for name in matrix.rows()})
     due, found = [f'{kind}["{anew}"]' for kind in kinds], plan.changed(tool.plan(folder, everything))
     return [] if found == due else [f"{found} would change, not {due}"]
 

@@ -145,7 +145,7 @@ _FAULTS = (
     ("a way past the firewall", "functions.tf", '"VPC_EGRESS_ALL_TRAFFIC"', '"VPC_EGRESS_PRIVATE_RANGES_ONLY"', "reaches any"),
     ("a way in", "network/main.tf", 'direction          = "EGRESS"\n  priority           = 65000', 'direction          = "INGRESS"\n  priority           = 65000', "lets somebody in"),
     ("an instance that never rests", "functions.tf", "min_instance_count               = 0", "min_instance_count               = 1", "it costs something at rest"),
-    ("an archive that is not there", "source.tf", 'filesha256("${var.archives}/${each.key}.zip")', 'filesha256("${var.archives}/${each.key}.tar")', ".tar"),
+    ("archives that are not there", "variables.tf", '"build/functions.json"', '"build/archives.json"', "archives.json"),
 )
 # fmt: on
 FAULTS = tuple(

@@ -78,8 +78,10 @@ def _function(name: str, function: Mapping[str, Any], row: Row, variables: Mappi
 
 
 def _ingress(config: Mapping[str, Any], row: Row, network: bool) -> Iterator[str]:
-    # the queue and the trigger come from inside; other functions only through a network
-    inside = "anyone" not in row["callers"] and (network or "ferryman-orchestrator" not in row["callers"])
+    # the queue and the trigger come from inside, other functions only through a network, and operators from outside
+    inside = not (row.get("resealers") or "anyone" in row["callers"]) and (
+        network or "ferryman-orchestrator" not in row["callers"]
+    )
     if config.get("ingress_settings") != ("ALLOW_INTERNAL_ONLY" if inside else "ALLOW_ALL"):
         yield f"its ingress is {config.get('ingress_settings')}"
 
@@ -98,6 +100,10 @@ def _environment(name: str, config: Mapping[str, Any], row: Row, variables: Mapp
         "its name": (known.function, name),
         "its project": (known.project, variables["project"]),
         "its callers": (known.callers, tuple(f"{each}@{domain}" for each in row["callers"] if each != "anyone")),
+        "its resealers": (
+            json.loads(environment.get("FERRYMAN_RESEALERS", "[]")),
+            [f"{each}@{domain}" for each in row.get("resealers", [])],
+        ),
         "its queues": ({known.queue, known.schedules_queue}, {"executions", "schedules"}),
         "its queue's account": (known.queue_caller, f"ferryman-queue@{domain}"),
         "its sealing key": (known.sealing_public_key, variables["sealing_public_key"]),
