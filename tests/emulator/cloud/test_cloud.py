@@ -54,6 +54,24 @@ async def test_a_function_is_run_changed_killed_and_stopped(admin: httpx.AsyncCl
     assert (await admin.delete("/functions/echo")).status_code == 404
 
 
+async def test_a_function_is_started_anew_as_it_was_but_for_what_is_changed(admin: httpx.AsyncClient) -> None:
+    assert (await admin.patch("/functions/echo", json={"env": {}})).status_code == 404
+    await admin.put("/functions/echo", json={"env": {"GIVEN": "1", "KEPT": "2"}})
+    await admin.post("/functions/echo/kill")
+    changed = await admin.patch("/functions/echo", json={"env": {"GIVEN": "3"}})
+    env = (await admin.get(changed.json()["url"])).json()["env"]
+    assert (env["GIVEN"], env["KEPT"]) == ("3", "2")
+
+
+async def test_a_token_of_any_account_is_to_be_had(cloud: Cloud, admin: httpx.AsyncClient) -> None:
+    asked = {"email": "somebody@p.iam.gserviceaccount.com", "audience": "https://f.test"}
+    token = (await admin.post("/tokens", json=asked)).json()["token"]
+    certs = (await admin.get("/certs")).json()
+    claims = jwt.decode(token, certs=certs, audience="https://f.test")  # type: ignore[no-untyped-call]
+    assert claims["email"] == asked["email"]
+    assert (await admin.post("/tokens", json={"email": "x"})).status_code == 400
+
+
 async def test_a_function_calls_through_its_own_port(admin: httpx.AsyncClient) -> None:
     env = (await admin.get((await admin.put("/functions/echo", json={"env": {}})).json()["url"])).json()["env"]
     own = f"127.0.0.1:{(await admin.get('/')).json()['ports']['callers']['echo']}"

@@ -43,9 +43,8 @@ class Course:
 
     @property
     def variables(self) -> dict[str, str]:
-        """Terraform's variables besides the keys."""
-        archives = str(self.root / "build" / "functions")
-        return {"project": self.commands.project, "region": self.commands.region, "archives": archives}
+        """Terraform's variables besides the keys; it finds the archives through `build/functions.json`."""
+        return {"project": self.commands.project, "region": self.commands.region}
 
     def prepared(self) -> None:
         """Check everything, build the archives, and fetch what Terraform needs. Raises `Missing` or `Failed`."""

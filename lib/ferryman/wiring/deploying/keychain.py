@@ -61,7 +61,7 @@ def kept(file: Path, halves: dict[str, Any]) -> Path:
 
 def _versions(commands: Commands, secret: str) -> list[int]:
     try:
-        listed = commands.ask("secrets", "versions", "list", secret, "--filter=state=enabled", "--format=value(name)")
+        listed = commands.ask("secrets", "versions", "list", secret, "--filter=state:enabled", "--format=value(name)")
     except Failed:
         return []
     return sorted(int(each.rpartition("/")[2]) for each in listed.split())

@@ -34,10 +34,12 @@ async def _below(collection: AsyncCollectionReference) -> AsyncIterator[tuple[st
 
 
 async def secrets(clients: Clients, project: str) -> list[tuple[str, bytes]]:
-    """Every version of every secret: its name and its payload."""
+    """Every version of every secret that can be read: its name and its payload."""
     client, found = clients.secrets(), []
     async for secret in await client.list_secrets(request={"parent": f"projects/{project}"}):
         async for version in await client.list_secret_versions(request={"parent": secret.name}):
+            if version.state.name != "ENABLED":
+                continue
             answer = await client.access_secret_version(request={"name": version.name})
             found.append((version.name, answer.payload.data))
     return found
