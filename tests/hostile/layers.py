@@ -174,7 +174,7 @@ LAYERS = (
         cuts=(
             Cut(
                 file="egress/gate.py",
-                old="async with asyncio.timeout(self._within_s):",
+                old="async with asyncio.timeout(within_s):",
                 new="async with asyncio.timeout(None):",
             ),
         ),

@@ -14,6 +14,7 @@ from ferryman.domain.task import Task
 from ferryman.gcp import documents, places
 from ferryman.gcp.clients import Clients
 from ferryman.gcp.executions import FirestoreExecutions
+from ferryman.gcp.holdings import FirestoreHoldings
 from ferryman.gcp.ledger import FirestoreLedger
 from ferryman.gcp.owners import FirestoreOwners
 from ferryman.gcp.schedules import FirestoreSchedules
@@ -53,6 +54,18 @@ async def entries_of_an_execution(clients: Clients) -> None:
 
 async def entries_of_an_owner(clients: Clients) -> None:
     await FirestoreLedger(clients).of_owner("ann", since=NOW, until=NOW)
+
+
+async def sealed_anywhere(clients: Clients) -> None:
+    await FirestoreHoldings(clients, len).credentials()
+
+
+async def calls_under_way(clients: Clients) -> None:
+    await FirestoreHoldings(clients, len).calls()
+
+
+async def begun(clients: Clients) -> None:
+    await FirestoreHoldings(clients, len).begun_before(NOW)
 
 
 async def stepped(clients: Clients) -> None:
@@ -109,6 +122,9 @@ QUERIES: dict[str, tuple[Callable[[Clients], Awaitable[None]], ...]] = {
     "FirestoreExecutions.steps": (stepped,),
     "FirestoreExecutions.tickets": (ticketed,),
     "FirestoreExecutions.receipts": (receipted,),
+    "FirestoreHoldings.credentials": (sealed_anywhere,),
+    "FirestoreHoldings.calls": (calls_under_way,),
+    "FirestoreHoldings._under_way": (begun,),
     "FirestoreLedger.of_execution": (entries_of_an_execution,),
     "FirestoreLedger.of_owner": (entries_of_an_owner,),
     "FirestoreOwners.list": (owners_listed,),
