@@ -11,6 +11,7 @@ from typing import Any, Protocol
 from ferryman.domain.address import Address
 from ferryman.domain.call import Ticket, ToolCall, ToolCallResult
 from ferryman.domain.credential import Sealed
+from ferryman.domain.declared import Cluster, Declared
 from ferryman.domain.execution import Execution, Opening, Status, Step
 from ferryman.domain.firing import Fire
 from ferryman.domain.ledger import Entry
@@ -106,6 +107,20 @@ class Credentials(Protocol):
     async def reseal(self, before: Sealed, after: Sealed) -> bool: ...
     async def list(self, task: str) -> Sequence[Sealed]: ...
     async def delete(self, task: str, name: str) -> bool: ...
+
+
+class Clusters(Protocol):
+    """A task's declared tools, by cluster; names are unique over all of them.
+
+    `put` stores `tools` as the cluster `name` in place of what it held, at once; it raises `Stale` when the task is gone, or when
+    the cluster was stored since `since`, its generation (0: there was none). `delete` tells whether it was there.
+    """
+
+    async def list(self, task: str) -> Sequence[Cluster]: ...
+    async def put(self, task: str, name: str, tools: Sequence[Declared], *, since: int) -> Cluster: ...
+    async def delete(self, task: str, name: str) -> bool: ...
+    async def tools(self, task: str) -> Sequence[Declared]: ...
+    async def find(self, task: str, tool: str) -> Declared | None: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

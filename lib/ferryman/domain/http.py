@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
@@ -16,27 +16,60 @@ RESOLVE_SECONDS = 5
 
 
 class Method(StrEnum):
-    """The methods a tool may use."""
+    """The methods a tool may use: api_call the first four, declared tools all."""
 
     GET = "GET"
     POST = "POST"
     PUT = "PUT"
     DELETE = "DELETE"
+    PATCH = "PATCH"
+    HEAD = "HEAD"
 
     @property
     def carries_body(self) -> bool:
-        """GET and DELETE send none (S0-17)."""
-        return self in (Method.POST, Method.PUT)
+        """GET, HEAD and DELETE send none (S0-17, S1-19, S3-58)."""
+        return self in (Method.POST, Method.PUT, Method.PATCH)
 
     @property
     def safe(self) -> bool:
         """Whether repeating the request has no further effect at the other end."""
-        return self is Method.GET
+        return self in (Method.GET, Method.HEAD)
+
+
+class BodyType(StrEnum):
+    """How a declared tool's body is sent (S1-20 … S1-22)."""
+
+    JSON = "json"
+    FORM = "form"
+    QUERY = "query"
+
+
+@dataclass(frozen=True, slots=True)
+class Hole:
+    """The place in a text where the credential `name` goes; the gate fills it last, and nobody sees it filled."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Mixed:
+    """A text with holes. Shown, each is `{{secrets.NAME}}`, as its template has it."""
+
+    pieces: tuple[str | Hole, ...]
+
+    def __str__(self) -> str:
+        return "".join(each if isinstance(each, str) else f"{{{{secrets.{each.name}}}}}" for each in self.pieces)
+
+
+Text = str | Mixed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outbound:
     """A request as the model asked for it: nothing injected yet. `url` is the raw string; `credential` is a name.
+
+    What a declared tool sends has holes for credentials in the values of `fixed_headers` (its owner's, which the model's rules
+    do not hold for), of `query_params` and anywhere in `body`. `ok` are the statuses that are no error; None means that none is.
 
     `idempotency` is ours: the header by which the other end recognises a repetition, and its value. Nothing else of it has
     been looked through, so it shows only the tool and the method.
@@ -47,8 +80,11 @@ class Outbound:
     url: str = field(repr=False)
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     query_params: Mapping[str, Any] = field(default_factory=dict, repr=False)
-    body: Mapping[str, Any] | None = field(default=None, repr=False)
+    body: Any = field(default=None, repr=False)
+    body_type: BodyType = BodyType.JSON
+    fixed_headers: Mapping[str, Text] = field(default_factory=dict, repr=False)
     credential: str | None = field(default=None, repr=False)
+    ok: Collection[int] | None = None
     idempotency: tuple[str, str] | None = None
 
     @property

@@ -1,0 +1,162 @@
+"""Declared tools: HTTP endpoints that a task's owner describes as data, each one tool to the model (S1-1)."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from ferryman.domain.http import BodyType, Method
+
+TOOLS_PER_TASK_MAX = 2_000
+CLUSTERS_PER_TASK_MAX = 50
+CLUSTER_CHARACTERS_MAX = 64
+DECLARATION_BYTES_MAX = 65_536
+"""One declared tool, written as JSON."""
+
+REFRESH_ON = (401,)
+"""Statuses that say a token is no longer good (S1-28)."""
+
+
+class Style(StrEnum):
+    """How a list or an object is written in a query, a path or a header; `repeat` is a list's default (OpenAPI 3.1, 4.8.12)."""
+
+    REPEAT = "repeat"
+    COMMA = "comma"
+    SPACE = "space"
+    PIPE = "pipe"
+    DEEP = "deep"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parameter:
+    """One thing the model says: its JSON Schema, whether it must be said, and how it is written outside of a JSON body."""
+
+    schema: Mapping[str, Any]
+    required: bool = True
+    style: Style = Style.REPEAT
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClientCredentials:
+    """OAuth 2.0 client credentials (RFC 6749, 4.4; S1-27). `client_id` and `client_secret` are templates; `cache_ttl` is in seconds."""
+
+    token_url: str
+    client_id: str
+    client_secret: str
+    scope: str | None = None
+    creds_location: str = "basic_header"
+    cache_ttl: int | None = None
+    refresh_on: tuple[int, ...] = REFRESH_ON
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exchange:
+    """The request that a login endpoint answers with a token; everything but the method is a template (S1-29)."""
+
+    url: str
+    method: Method = Method.POST
+    headers: Mapping[str, str] = field(default_factory=dict)
+    body_type: BodyType = BodyType.JSON
+    body: Any = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Extract:
+    """Where the token stands in the answer: JSONPath in `json`, the whole body in `text`."""
+
+    response_format: str = "json"
+    token_path: str | None = None
+    expires_path: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Apply:
+    """Where the token is put: `{token}` in `format` stands for it. None: "Bearer {token}" in a header, "{token}" in a query."""
+
+    location: str = "header"
+    name: str = "Authorization"
+    format: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TokenExchange:
+    """A login that is no OAuth (S1-29). `cache_ttl` is in seconds."""
+
+    request: Exchange
+    extract: Extract = field(default_factory=Extract)
+    apply: Apply = field(default_factory=Apply)
+    cache_ttl: int | None = None
+    refresh_on: tuple[int, ...] = REFRESH_ON
+
+
+Auth = ClientCredentials | TokenExchange
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Declared:
+    """One declared tool as stored: checked, and with everything that can be derived from it.
+
+    `url` has the placeholders `{X}`, `{X?}`, `{?a&b}`; `params` pins some of them; `query`, `headers` and `body` are templates by
+    the name on the wire. `parameters` are all that the model may say, by the name it says them under. An empty `ok_statuses`
+    means 200 to 299. One that is not `enabled` tells why in `reason`, is not shown to the model and is not carried.
+    """
+
+    name: str
+    description: str = ""
+    summary: str = ""
+    method: Method = Method.GET
+    url: str
+    params: Mapping[str, Any] = field(default_factory=dict)
+    query: Mapping[str, Any] = field(default_factory=dict)
+    headers: Mapping[str, str] = field(default_factory=dict)
+    body_type: BodyType = BodyType.JSON
+    body: Any = None
+    auth: Auth | None = None
+    ok_statuses: tuple[int, ...] = ()
+    parameters: Mapping[str, Parameter] = field(default_factory=dict)
+    cluster: str = ""
+    enabled: bool = True
+    reason: str | None = None
+
+    @property
+    def schema(self) -> dict[str, Any]:
+        """The input schema the model is shown."""
+        required = [name for name, each in self.parameters.items() if each.required]
+        properties = {name: dict(each.schema) for name, each in self.parameters.items()}
+        return {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
+
+    @property
+    def fingerprint(self) -> str:
+        """16 hexadecimal digits of what it does: two declarations that would send the same have the same."""
+        said = {key: value for key, value in asdict(self).items() if key not in ("cluster", "enabled", "reason")}
+        return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()[:16]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """What a cluster's document tells of one of its tools; `part` is where the whole of it stands."""
+
+    name: str
+    fingerprint: str
+    method: str
+    path: str
+    summary: str
+    enabled: bool
+    reason: str | None
+    part: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cluster:
+    """A task's declared tools of one name, stored, replaced and deleted as one (S3-52). The name "" holds those without (S3-54).
+
+    `generation` rises whenever it is stored.
+    """
+
+    name: str
+    generation: int
+    rows: tuple[Row, ...]

@@ -1,0 +1,1 @@
+"""OpenAPI: the operations of a document become declared tools. Pure: whoever needs another document of it brings it."""
