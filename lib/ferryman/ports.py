@@ -10,6 +10,7 @@ from typing import Any, Protocol
 
 from ferryman.domain.address import Address
 from ferryman.domain.call import Ticket, ToolCall, ToolCallResult
+from ferryman.domain.connection import Connection
 from ferryman.domain.credential import Sealed
 from ferryman.domain.declared import Cluster, Declared
 from ferryman.domain.execution import Execution, Opening, Status, Step
@@ -99,14 +100,36 @@ class Credentials(Protocol):
     """A task's sealed credentials. The version that must be current stands beside the task, so a rolled-back one shows.
 
     `put` raises `Stale` when the label's version is not the next one. `reseal` stores ciphertext and key version of `after`,
-    and tells whether it did: not where something else than `before` is stored by now.
+    and tells whether it did: not where something else than `before` is stored by now. `swap` stores all of `after`, which is of
+    the same version or of the next one, under the same condition.
     """
 
     async def next_version(self, task: str, name: str) -> int: ...
     async def put(self, sealed: Sealed) -> None: ...
     async def reseal(self, before: Sealed, after: Sealed) -> bool: ...
+    async def swap(self, before: Sealed, after: Sealed) -> bool: ...
     async def list(self, task: str) -> Sequence[Sealed]: ...
     async def delete(self, task: str, name: str) -> bool: ...
+
+
+class Connections(Protocol):
+    """The consents that are waited for, by task and digest.
+
+    `put` first removes what has run out; it raises `Stale` when the task is gone or has `most` under way. `take` answers one
+    and removes it: each is taken once, whoever asks at the same time.
+    """
+
+    async def put(self, connection: Connection, *, now: datetime, most: int) -> None: ...
+    async def take(self, task: str, digest: str) -> Connection | None: ...
+
+
+class Connector(Protocol):
+    """Has a key holder exchange a code for a token, and store what it is given, sealed to key `version`.
+
+    Raises `Unconnected` with what the owner is told, or `Unavailable`.
+    """
+
+    async def finish(self, task: str, *, owner: str, digest: str, code: str, version: int) -> str: ...
 
 
 class Clusters(Protocol):

@@ -113,6 +113,16 @@ def credential_unreadable(name: str) -> Refusal:
     return Refusal(reason="credential_unreadable", message=message, credential=name)
 
 
+def reconnect(name: str) -> Refusal:
+    message = f"Error: credential {name} has to be connected again by its owner: its service renews it no more."
+    return Refusal(reason="credential_reconnect", message=message, credential=name)
+
+
+def not_renewed(name: str) -> Refusal:
+    message = f"Error: credential {name} has expired and could not be renewed just now. Try again later."
+    return Refusal(reason="credential_not_renewed", message=message, credential=name)
+
+
 def header_forbidden(rule: str) -> Refusal:
     return Refusal(reason="header_forbidden", message=f"Error: header not allowed -- {rule}")
 

@@ -25,6 +25,11 @@ def credential(client: AsyncClient, task_id: str, name: str) -> AsyncDocumentRef
     return reference
 
 
+def connection(client: AsyncClient, task_id: str, digest: str) -> AsyncDocumentReference:
+    reference: AsyncDocumentReference = task(client, task_id).collection("connections").document(digest)
+    return reference
+
+
 def execution(client: AsyncClient, execution: str) -> AsyncDocumentReference:
     return client.collection("executions").document(execution)
 
