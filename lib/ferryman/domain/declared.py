@@ -42,7 +42,7 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClientCredentials:
-    """OAuth 2.0 client credentials (RFC 6749, 4.4; S1-27). `client_id` and `client_secret` are templates; `cache_ttl` is in seconds."""
+    """OAuth 2.0 client credentials (RFC 6749, 4.4; S1-27). `client_id`, `client_secret`: templates; `cache_ttl`: seconds."""
 
     token_url: str
     client_id: str
@@ -100,8 +100,8 @@ Auth = ClientCredentials | TokenExchange
 class Declared:
     """One declared tool as stored: checked, and with everything that can be derived from it.
 
-    `url` has the placeholders `{X}`, `{X?}`, `{?a&b}`; `params` pins some of them; `query`, `headers` and `body` are templates by
-    the name on the wire. `parameters` are all that the model may say, by the name it says them under. An empty `ok_statuses`
+    `url` has the placeholders `{X}`, `{X?}`, `{?a&b}`; `params` pins some of them; `query`, `headers` and `body` are templates
+    by the name on the wire. `parameters` are all that the model may say, by the name it says them under. An empty `ok_statuses`
     means 200 to 299. One that is not `enabled` tells why in `reason`, is not shown to the model and is not carried.
     """
 
@@ -152,7 +152,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cluster:
-    """A task's declared tools of one name, stored, replaced and deleted as one (S3-52). The name "" holds those without (S3-54).
+    """Declared tools of a task that are stored, replaced and deleted as one (S3-52). That of no name holds the others (S3-54).
 
     `generation` rises whenever it is stored.
     """
