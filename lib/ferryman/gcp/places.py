@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -22,6 +23,13 @@ def task(client: AsyncClient, task: str) -> AsyncDocumentReference:
 
 def credential(client: AsyncClient, task_id: str, name: str) -> AsyncDocumentReference:
     reference: AsyncDocumentReference = task(client, task_id).collection("credentials").document(name)
+    return reference
+
+
+def cluster(client: AsyncClient, task_id: str, name: str) -> AsyncDocumentReference:
+    # a cluster's name is any text
+    digest = hashlib.sha256(name.encode()).hexdigest()[:32]
+    reference: AsyncDocumentReference = task(client, task_id).collection("clusters").document(digest)
     return reference
 
 

@@ -47,6 +47,7 @@ class MemoryTasks:
     async def delete(self, task: str) -> bool:
         self._memory.credentials.pop(task, None)
         self._memory.versions.pop(task, None)
+        self._memory.clusters.pop(task, None)
         return self._memory.tasks.pop(task, None) is not None
 
 
