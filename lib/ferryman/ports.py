@@ -135,8 +135,9 @@ class Connector(Protocol):
 class Clusters(Protocol):
     """A task's declared tools, by cluster; names are unique over all of them.
 
-    `put` stores `tools` as the cluster `name` in place of what it held, at once; it raises `Stale` when the task is gone, or when
-    the cluster was stored since `since`, its generation (0: there was none). `delete` tells whether it was there.
+    `put` stores `tools` as the cluster `name` in place of what it held, at once; it raises `Stale` when the task is gone, or
+    the cluster is not of the generation `since` (0: not there), and `Invalid` for what the task's other clusters do not admit.
+    `delete` tells whether it was there.
     """
 
     async def list(self, task: str) -> Sequence[Cluster]: ...

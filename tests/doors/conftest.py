@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from ferryman import ports
+from ferryman.local.clusters import MemoryClusters
 from ferryman.local.executions import MemoryExecutions
 from ferryman.local.halts import MemoryHalts
 from ferryman.local.ledger import MemoryLedger
@@ -39,6 +40,7 @@ class Doors:
     owners: ports.Owners
     tasks: ports.Tasks
     credentials: ports.Credentials
+    clusters: ports.Clusters
     executions: ports.Executions
     tickets: ports.Tickets
     ledger: ports.Ledger
@@ -64,6 +66,7 @@ async def in_memory() -> AsyncIterator[Doors]:
         owners=MemoryOwners(memory),
         tasks=MemoryTasks(memory),
         credentials=MemoryCredentials(memory),
+        clusters=MemoryClusters(memory),
         executions=MemoryExecutions(memory),
         tickets=MemoryTickets(memory),
         ledger=MemoryLedger(memory),
@@ -85,6 +88,7 @@ async def on_google_cloud() -> AsyncIterator[Doors]:
     from emulator.identity import Tokens
     from emulator.tasks import CloudTasks
     from ferryman.gcp.clients import Clients
+    from ferryman.gcp.clusters import FirestoreClusters
     from ferryman.gcp.executions import FirestoreExecutions
     from ferryman.gcp.halts import FirestoreHalts
     from ferryman.gcp.ledger import FirestoreLedger
@@ -138,6 +142,7 @@ async def on_google_cloud() -> AsyncIterator[Doors]:
             owners=FirestoreOwners(clients),
             tasks=FirestoreTasks(clients),
             credentials=FirestoreCredentials(clients),
+            clusters=FirestoreClusters(clients),
             executions=FirestoreExecutions(clients),
             tickets=FirestoreTickets(clients),
             ledger=FirestoreLedger(clients),

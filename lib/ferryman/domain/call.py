@@ -27,8 +27,19 @@ NAME_CHARACTERS_MAX = 64
 
 TRUNCATED = "... (truncated)"  # S0-129
 
-FEES_CREDITS: Mapping[str, Decimal] = {"api_call": Decimal("0.5")}
-"""What one call of a tool costs on top of the model's tokens (S0-111, S0-112: the others are free)."""
+AUTHENTICATED = "api_call"
+"""The tool whose calls name their credential (S0-9)."""
+
+CALL_CREDITS = Decimal("0.5")
+"""What one authenticated call costs on top of the model's tokens (S0-111)."""
+
+FREE = frozenset(("http_get", "http_post", "webhook", "import_openapi_tools", "delete_tool_cluster"))
+"""The tools whose calls carry no credential, and cost nothing (S0-112)."""
+
+
+def fee_of(tool: str) -> Decimal:
+    """What one call of `tool` may cost, in credits."""
+    return Decimal(0) if tool in FREE else CALL_CREDITS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,7 +98,7 @@ class ToolCallResult:
         """Credits for the call itself: an authenticated call that was not blocked (S0-111 … S0-113)."""
         if self.blocked or self.credential_used is None:
             return Decimal(0)
-        return FEES_CREDITS.get(self.tool, Decimal(0))
+        return fee_of(self.tool)
 
 
 class TicketState(StrEnum):
@@ -145,7 +156,7 @@ def claimed(ticket: Ticket, *, tool: str, epoch: int, stopped: bool, now: dateti
 
 def unknown(result: ToolCallResult) -> bool:
     """Whether the call was sent, may have changed something at the other end, and nobody knows whether it did."""
-    safe = result.tool == "http_get" or (result.method or "").upper() == "GET"
+    safe = result.tool == "http_get" or (result.method or "").upper() in ("GET", "HEAD")
     return not result.blocked and result.response_status is None and not safe
 
 

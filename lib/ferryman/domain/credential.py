@@ -58,10 +58,16 @@ RESERVED_HEADERS = frozenset(
 )
 """Header names that frame the request or belong to the house: no credential may be injected as one of these."""
 
-_RESERVED_PREFIXES = (
-    *("accept-", "content-", "if-", "proxy-", "sec-", "x-cloudtasks-", "x-forwarded-", "x-goog-", "x-http-method", "x-method-"),
+FRAMING_PREFIXES = (
+    *("proxy-", "sec-", "x-cloudtasks-", "x-forwarded-", "x-goog-", "x-http-method", "x-method-"),
     *("x-original-", "x-rewrite-", "x-serverless-"),
 )
+_RESERVED_PREFIXES = ("accept-", "content-", "if-", *FRAMING_PREFIXES)
+
+FRAMING = RESERVED_HEADERS - {
+    *("accept", "authorization", "cache-control", "from", "origin", "pragma", "prefer", "range", "referer", "user-agent"),
+} | {"accept-encoding", "content-encoding", "content-length", "content-location", "content-range"}
+"""Header names that a declared tool may not have either: what it may set are its owner's own, keys included."""
 
 
 class AuthType(StrEnum):

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from typing import Any
 
 from ferryman.domain.http import BodyType, Method
+from ferryman.domain.problem import Invalid, Problem
 
 TOOLS_PER_TASK_MAX = 2_000
 CLUSTERS_PER_TASK_MAX = 50
@@ -42,7 +43,7 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClientCredentials:
-    """OAuth 2.0 client credentials (RFC 6749, 4.4; S1-27). `client_id` and `client_secret` are templates; `cache_ttl` is in seconds."""
+    """OAuth 2.0 client credentials (RFC 6749, 4.4; S1-27). `client_id`, `client_secret`: templates; `cache_ttl`: seconds."""
 
     token_url: str
     client_id: str
@@ -100,8 +101,8 @@ Auth = ClientCredentials | TokenExchange
 class Declared:
     """One declared tool as stored: checked, and with everything that can be derived from it.
 
-    `url` has the placeholders `{X}`, `{X?}`, `{?a&b}`; `params` pins some of them; `query`, `headers` and `body` are templates by
-    the name on the wire. `parameters` are all that the model may say, by the name it says them under. An empty `ok_statuses`
+    `url` has the placeholders `{X}`, `{X?}`, `{?a&b}`; `params` pins some of them; `query`, `headers` and `body` are templates
+    by the name on the wire. `parameters` are all that the model may say, by the name it says them under. An empty `ok_statuses`
     means 200 to 299. One that is not `enabled` tells why in `reason`, is not shown to the model and is not carried.
     """
 
@@ -138,21 +139,16 @@ class Declared:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """What a cluster's document tells of one of its tools; `part` is where the whole of it stands."""
+    """One tool of a cluster as the cluster's document lists it."""
 
     name: str
     fingerprint: str
-    method: str
-    path: str
-    summary: str
     enabled: bool
-    reason: str | None
-    part: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cluster:
-    """A task's declared tools of one name, stored, replaced and deleted as one (S3-52). The name "" holds those without (S3-54).
+    """Declared tools of a task that are stored, replaced and deleted as one (S3-52). That of no name holds the others (S3-54).
 
     `generation` rises whenever it is stored.
     """
@@ -160,3 +156,31 @@ class Cluster:
     name: str
     generation: int
     rows: tuple[Row, ...]
+
+
+def clustered(name: str, generation: int, tools: Iterable[Declared]) -> Cluster:
+    """The cluster that `tools` make."""
+    rows = (Row(name=each.name, fingerprint=each.fingerprint, enabled=each.enabled) for each in tools)
+    return Cluster(name=name, generation=generation, rows=tuple(rows))
+
+
+def admit(others: Sequence[Cluster], name: str, tools: Sequence[Declared]) -> None:
+    """Raise `Invalid` where `tools`, as the cluster `name` beside the `others` of the task, would break a rule of them all."""
+    found = []
+    if len(others) + 1 > CLUSTERS_PER_TASK_MAX:
+        found.append(Problem(field="cluster", message=f"a task may have at most {CLUSTERS_PER_TASK_MAX} clusters"))
+    if len(name) > CLUSTER_CHARACTERS_MAX or not name.isprintable():
+        found.append(Problem(field="cluster", message=f"must be at most {CLUSTER_CHARACTERS_MAX} printable characters"))
+    total = len(tools) + sum(len(each.rows) for each in others)
+    if total > TOOLS_PER_TASK_MAX:
+        found.append(
+            Problem(field="tools", message=f"a task may have at most {TOOLS_PER_TASK_MAX} declared tools, not {total}")
+        )
+    taken = {row.name: each.name for each in others for row in each.rows}
+    for index, tool in enumerate(tools):
+        if tool.name in taken:
+            where = f"cluster {taken[tool.name]!r}" if taken[tool.name] else "the ungrouped tools"
+            found.append(Problem(field=f"tools.{index}.name", message=f"{tool.name} is taken by {where}"))
+        taken[tool.name] = name
+    if found:
+        raise Invalid(found)

@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 from ferryman.domain.credential import Credential, Grant, Granted, Refreshing, Sealed, Secret
-from ferryman.domain.token import Token
+from ferryman.domain.oauth import Token
 
 MARGIN = timedelta(seconds=60)
 """A token that expires within this is renewed before it is used."""

@@ -69,7 +69,7 @@ class Outbound:
     """A request as the model asked for it: nothing injected yet. `url` is the raw string; `credential` is a name.
 
     What a declared tool sends has holes for credentials in the values of `fixed_headers` (its owner's, which the model's rules
-    do not hold for), of `query_params` and anywhere in `body`. `ok` are the statuses that are no error; None means that none is.
+    do not hold for), of `query_params` and anywhere in `body`. `ok` are the statuses that are no error; None: all are none.
 
     `idempotency` is ours: the header by which the other end recognises a repetition, and its value. Nothing else of it has
     been looked through, so it shows only the tool and the method.

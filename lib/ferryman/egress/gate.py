@@ -12,12 +12,12 @@ from typing import Any
 
 from ferryman.domain import refusal
 from ferryman.domain.address import Address
-from ferryman.domain.call import ToolCallResult
+from ferryman.domain.call import AUTHENTICATED, ToolCallResult
 from ferryman.domain.credential import Credential
 from ferryman.domain.http import REQUEST_SECONDS, Inbound, Outbound, Prepared
 from ferryman.domain.refusal import Refusal, Refused
 from ferryman.domain.remit import Remit
-from ferryman.egress import headers, quiet
+from ferryman.egress import headers, holes, quiet
 from ferryman.egress.allow import allowed
 from ferryman.egress.binding import bound
 from ferryman.egress.inject import prepare
@@ -27,9 +27,6 @@ from ferryman.egress.sanitize import shown
 from ferryman.egress.send import send
 from ferryman.ports import Log, Names
 
-AUTHENTICATED = "api_call"
-"""The tool whose requests carry a credential."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ready:
@@ -37,6 +34,25 @@ class Ready:
 
     prepared: Prepared
     addresses: tuple[Address, ...]
+
+
+@dataclass(slots=True)
+class _Crossing:
+    """How one call fares: when it began, in seconds, what looks through it, and why it ended where it did not arrive."""
+
+    started: float
+    dialer: Watched
+    scanner: Scanner | None = None
+    reason: Refusal | None = None
+    fault: str | None = None
+
+    def ended(self, reason: Refusal) -> None:
+        # what ended before anything was dialled is blocked, whatever ended it
+        self.reason = reason if self.dialer.dialled else replace(reason, blocked=True)
+
+    def failed(self, error: Exception) -> None:
+        self.fault = type(error).__name__
+        self.ended(refusal.failed("an internal fault") if self.dialer.dialled else refusal.internal_fault())
 
 
 class Gate:
@@ -76,38 +92,87 @@ class Gate:
         A call that ends before anything was dialled is blocked, whatever ended it. `about` is added to the line that is traced;
         `within_s` is a shorter time to do it in than the gate's own.
         """
-        started = self._clock()
+        crossing = _Crossing(self._clock(), Watched(self._dial))
+        inbound = await self._crossed(crossing, outbound, remit=remit, credentials=credentials, within_s=within_s)
+        result = None
+        if inbound is not None and crossing.scanner is not None:
+            try:
+                result = self._answered(outbound, inbound, crossing.scanner)
+            except Exception as error:  # noqa: BLE001 - as in _crossed
+                crossing.failed(error)
+        if result is None:
+            assert crossing.reason is not None, "what did not arrive has a reason"
+            result = _refused(outbound, crossing.reason, crossing.scanner)
+        known = next((name for name in _used(outbound) if name in credentials), None)
+        result = replace(result, credential_used=known, latency_ms=self._took(crossing))
+        self._trace(result, about or {}, crossing)
+        return result
+
+    async def fetch(
+        self,
+        outbound: Outbound,
+        *,
+        remit: Remit,
+        credentials: Mapping[str, Credential],
+        about: Mapping[str, Any] | None = None,
+        within_s: float | None = None,
+        body_max: int | None = None,
+    ) -> Inbound:
+        """The answer itself, for ourselves: a token's or a document's. The same checks; raises `Refused`.
+
+        At most `body_max` bytes of its body, the plan's limit where that is None. Nothing of it has been redacted.
+        """
+        crossing = _Crossing(self._clock(), Watched(self._dial))
+        inbound = await self._crossed(
+            crossing, outbound, remit=remit, credentials=credentials, within_s=within_s, body_max=body_max
+        )
+        reason = crossing.reason or refusal.internal_fault()
+        line = ToolCallResult.refused(outbound.tool, reason, method=outbound.method.value, latency_ms=self._took(crossing))
+        if inbound is not None and crossing.scanner is not None:
+            line = replace(
+                line,
+                url=crossing.scanner.redact(outbound.url),
+                response_status=inbound.status,
+                response_size_bytes=inbound.size_bytes,
+                blocked=False,
+                block_reason=None,
+            )
+        self._trace(line, about or {}, crossing)
+        if inbound is None:
+            raise Refused(reason if crossing.scanner is None else spoken(reason, crossing.scanner))
+        return inbound
+
+    async def _crossed(
+        self,
+        crossing: _Crossing,
+        outbound: Outbound,
+        *,
+        remit: Remit,
+        credentials: Mapping[str, Credential],
+        within_s: float | None,
+        body_max: int | None = None,
+    ) -> Inbound | None:
+        """What came back, or None, and then the crossing has the reason."""
         within_s = self._within_s if within_s is None else min(within_s, self._within_s)
-        scanner: Scanner | None = None
-        reason: Refusal | None = None
-        fault = None
-        dialer = Watched(self._dial)
         try:
-            scanner = Scanner(credentials.values())
+            crossing.scanner = Scanner(credentials.values())
             async with asyncio.timeout(within_s):
-                ready = await self.judge(outbound, remit=remit, credentials=credentials, scanner=scanner)
-                inbound = await send(
+                ready = await self.judge(outbound, remit=remit, credentials=credentials, scanner=crossing.scanner)
+                return await send(
                     ready.prepared,
                     ready.addresses,
-                    dialer=dialer,
+                    dialer=crossing.dialer,
                     tls=self._tls,
-                    body_max=remit.plan.response_bytes,
+                    body_max=remit.plan.response_bytes if body_max is None else body_max,
                     within_s=within_s,
                 )
-            result = self._answered(outbound, inbound, scanner)
         except Refused as refused:
-            reason = refused.refusal
+            crossing.ended(refused.refusal)
         except TimeoutError:
-            reason = refusal.timed_out(self._within_s)
+            crossing.ended(refusal.timed_out(self._within_s))
         except Exception as error:  # noqa: BLE001 - nothing may leave a tool but a result; its type is traced, its text may hold a key
-            fault = type(error).__name__
-            reason = refusal.failed("an internal fault") if dialer.dialled else refusal.internal_fault()
-        if reason is not None:
-            result = _refused(outbound, reason if dialer.dialled else replace(reason, blocked=True), scanner)
-        known = outbound.credential if outbound.credential in credentials else None
-        result = replace(result, credential_used=known, latency_ms=round((self._clock() - started) * 1000, 3))
-        self._trace(result, about or {}, reason, fault)
-        return result
+            crossing.failed(error)
+        return None
 
     async def judge(
         self,
@@ -122,22 +187,33 @@ class Gate:
         named = _named(outbound)
         url = allowed(outbound.tool, outbound.url, remit)
         credential = bound(named, url.host, credentials) if named is not None else None
+        for name in holes.names(outbound):
+            bound(name, url.host, credentials)
         scan(outbound, scanner)
-        prepared = prepare(outbound, url, headers.checked(outbound.headers, credentials.values()), credential)
+        headers.own(outbound.fixed_headers)
+        checked = headers.checked(outbound.headers, credentials.values())
+        prepared = prepare(outbound, url, checked, credential, credentials)
         addresses = await validated(url.host, self._names)
         return Ready(prepared=prepared, addresses=addresses)
 
     def _answered(self, outbound: Outbound, inbound: Inbound, scanner: Scanner) -> ToolCallResult:
+        content = shown(inbound, scanner, nonce=self._nonce())
+        if outbound.ok is not None and inbound.status not in outbound.ok:
+            content = f"Error: HTTP {inbound.status}\n{content}"  # S1-39
         return ToolCallResult(
             tool=outbound.tool,
-            content=shown(inbound, scanner, nonce=self._nonce()),
+            content=content,
             url=scanner.redact(outbound.url),
             method=outbound.method.value,
             response_status=inbound.status,
             response_size_bytes=inbound.size_bytes,
         )
 
-    def _trace(self, result: ToolCallResult, about: Mapping[str, Any], reason: Refusal | None, fault: str | None) -> None:
+    def _took(self, crossing: _Crossing) -> float:
+        return round((self._clock() - crossing.started) * 1000, 3)
+
+    def _trace(self, result: ToolCallResult, about: Mapping[str, Any], crossing: _Crossing) -> None:
+        reason = crossing.reason
         own = {
             "tool": result.tool,
             "url": result.url,
@@ -149,7 +225,7 @@ class Gate:
             "blocked": result.blocked,
             "reason": result.block_reason,
             "leaked": reason.credential if reason and reason.reason == refusal.LEAK else None,
-            "fault": fault,
+            "fault": crossing.fault,
         }
         self._tracer.line("call", **{**about, **own})
 
@@ -167,6 +243,11 @@ def scan(outbound: Outbound, scanner: Scanner) -> None:
 def spoken(reason: Refusal, scanner: Scanner) -> Refusal:
     """`reason` as the model may read it: before the scan, a host or a credential it names may be a secret in disguise."""
     return replace(reason, message=scanner.redact(reason.message))
+
+
+def _used(outbound: Outbound) -> list[str]:
+    """The credentials a call asks for: the one it names, or those it has holes for."""
+    return [outbound.credential] if outbound.credential is not None else holes.names(outbound)
 
 
 def _named(outbound: Outbound) -> str | None:

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NoReturn
 
 from ferryman.domain import refusal
-from ferryman.domain.credential import AuthType, Credential
+from ferryman.domain.credential import FRAMING, FRAMING_PREFIXES, AuthType, Credential
+from ferryman.domain.http import Text
 from ferryman.domain.refusal import Refused
 
 COUNT_MAX = 20
@@ -53,6 +54,21 @@ def checked(headers: Mapping[str, Any], credentials: Iterable[Credential]) -> tu
     if characters > CHARACTERS_MAX:
         _refuse(f"headers may have at most {CHARACTERS_MAX} characters in all")
     return tuple(found.items())
+
+
+def own(headers: Mapping[str, Text]) -> None:
+    """Refuse headers of a declared tool that would break the request: its owner chose the names, the model some values."""
+    if len(headers) > COUNT_MAX:
+        _refuse(f"at most {COUNT_MAX} headers")
+    if len({_spelling(name) for name in headers}) < len(headers):
+        _refuse("a header may be given once, in one spelling")
+    for name, value in headers.items():
+        if not _NAME.fullmatch(name) or _spelling(name) in FRAMING or _spelling(name).startswith(FRAMING_PREFIXES):
+            _refuse("a declared header must be an HTTP token of at most 64 characters that does not frame the request")
+        if not _VALUE.fullmatch(str(value)):
+            _refuse("a header value must be text in printable ASCII, without line breaks or outer spaces")
+    if sum(len(name) + len(str(value)) for name, value in headers.items()) > CHARACTERS_MAX:
+        _refuse(f"headers may have at most {CHARACTERS_MAX} characters in all")
 
 
 def injected_names(credentials: Iterable[Credential]) -> Iterable[str]:

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import is_dataclass
 from datetime import datetime
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, TypeVar, get_origin
+from typing import TYPE_CHECKING, Any, TypeVar, get_args, get_origin
 
 from cattrs import Converter
 
@@ -35,7 +36,7 @@ def _converter() -> Converter:
 
 
 def _free_form(kind: Any) -> bool:
-    return get_origin(kind) is Mapping
+    return get_origin(kind) is Mapping and not is_dataclass(get_args(kind)[1])
 
 
 _CONVERTER = _converter()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -25,8 +26,15 @@ def credential(client: AsyncClient, task_id: str, name: str) -> AsyncDocumentRef
     return reference
 
 
+<<<<<<< HEAD
 def connection(client: AsyncClient, task_id: str, digest: str) -> AsyncDocumentReference:
     reference: AsyncDocumentReference = task(client, task_id).collection("connections").document(digest)
+=======
+def cluster(client: AsyncClient, task_id: str, name: str) -> AsyncDocumentReference:
+    # a cluster's name is any text
+    digest = hashlib.sha256(name.encode()).hexdigest()[:32]
+    reference: AsyncDocumentReference = task(client, task_id).collection("clusters").document(digest)
+>>>>>>> baa14ec89f4852a74086f66bf25a474d9c8806b9
     return reference
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ferryman.domain.credential import Sealed
 from ferryman.domain.task import Task
-from ferryman.gcp import documents, places
+from ferryman.gcp import clusters, documents, places
 from ferryman.gcp.clients import Clients
 from ferryman.gcp.faults import translated
 from ferryman.ports import Stale
@@ -76,6 +76,8 @@ class FirestoreTasks:
         for belonging in ("credentials", "connections"):
             async for each in reference.collection(belonging).list_documents():
                 await each.delete()
+        async for each in reference.collection("clusters").list_documents():
+            await clusters.cleared(each)
         return True
 
 

@@ -48,6 +48,7 @@ class MemoryTasks:
         self._memory.credentials.pop(task, None)
         self._memory.versions.pop(task, None)
         self._memory.connections.pop(task, None)
+        self._memory.clusters.pop(task, None)
         return self._memory.tasks.pop(task, None) is not None
 
 

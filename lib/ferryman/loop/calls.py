@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ferryman.domain import refusal, repeats
-from ferryman.domain.call import FEES_CREDITS, Ticket, TicketState, ToolCall, ToolCallResult, bounded, unknown
+from ferryman.domain.call import AUTHENTICATED, Ticket, TicketState, ToolCall, ToolCallResult, bounded, fee_of, unknown
 from ferryman.domain.execution import Status
 from ferryman.domain.halt import DISABLED
 from ferryman.domain.refusal import Refusal, Refused
@@ -76,7 +76,7 @@ async def _result(house: House, run: Run, ticket: Ticket) -> ToolCallResult:
         repeats.admit(repeats.likeness(ticket.tool, ticket.shown), run.recent)
         now = house.clock.now()
         rate = run.execution.rate.admit(remit.plan, now) if tool.counts else run.execution.rate
-        if run.execution.credits_used + FEES_CREDITS.get(tool.name, 0) > run.opening.max_credits:
+        if run.execution.credits_used + fee_of(tool.name) > run.opening.max_credits:
             raise Refused(refusal.out_of_credits())
         run.execution = replace(run.execution, rate=rate)
 
@@ -120,7 +120,7 @@ def _described(result: ToolCallResult, ticket: Ticket) -> ToolCallResult:
     """`result` with what the call's arguments say of it, as far as they are what they should be."""
     shown = ticket.shown
     url, method, credential = (shown.get(name) for name in ("url", "method", "credential"))
-    named = ticket.tool in FEES_CREDITS and isinstance(credential, str)
+    named = ticket.tool == AUTHENTICATED and isinstance(credential, str)
     return bounded(
         replace(
             result,

@@ -8,7 +8,7 @@ from datetime import datetime
 from decimal import Decimal
 
 from ferryman.domain import ledger
-from ferryman.domain.call import FEES_CREDITS, Ticket
+from ferryman.domain.call import Ticket, fee_of
 from ferryman.domain.execution import Execution
 from ferryman.domain.ledger import Entry
 from ferryman.domain.message import Reply
@@ -53,7 +53,7 @@ def answered(house: House, run: Run, reply: Reply) -> tuple[Execution, Decimal]:
 def fees_of(run: Run, tickets: Iterable[Ticket]) -> Decimal:
     """What the calls of a turn may cost, as far as the execution's credits go: a call beyond them is refused."""
     left = run.opening.max_credits - run.execution.credits_used
-    return min(left, sum((FEES_CREDITS.get(ticket.tool, NOTHING) for ticket in tickets), NOTHING))
+    return min(left, sum((fee_of(ticket.tool) for ticket in tickets), NOTHING))
 
 
 def closed(execution: Execution, run: Run | None, now: datetime) -> tuple[Execution, Entry | None]:

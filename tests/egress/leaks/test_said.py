@@ -130,7 +130,11 @@ def test_the_shape_stays_and_the_key_does_not(content: list[dict[str, Any]]) -> 
     assert SCANNER.find(json.dumps(seen)) is None
 
 
-@given(cut=st.integers(len(VALUE) - 15, 15), before=st.lists(st.text("xyz !", max_size=5), max_size=2))
+# a word that ends as one half does would make sixteen characters of the key with the other, and those alone would go
+APART = "".join(each for each in "wxyz !" if each not in VALUE.lower())
+
+
+@given(cut=st.integers(len(VALUE) - 15, 15), before=st.lists(st.text(APART, max_size=5), max_size=2))
 @settings(max_examples=60, deadline=None)
 def test_of_a_key_cut_into_halves_too_short_to_be_found_neither_stays(cut: int, before: list[str]) -> None:
     seen = SCANNER.said([*map(text, before), text(VALUE[:cut]), text(VALUE[cut:])])

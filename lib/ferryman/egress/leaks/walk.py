@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from urllib.parse import unquote
 
 from ferryman.domain.http import Outbound
+from ferryman.egress.holes import names, shown
 from ferryman.egress.leaks import escapes
 
 PIECE_MAX = 4_096
@@ -41,9 +42,13 @@ def pieces(outbound: Outbound) -> list[Piece]:
     """Everything the model supplied, in order."""
     found = [Piece(field, field, str(text)) for field, text in _scalars(outbound)]
     found += _url(outbound.url, "url")
-    found += leaves(outbound.headers, "headers")
-    found += leaves(outbound.query_params, "query_params")
-    found += leaves(outbound.body, "body")
+    headers, query, body = outbound.headers, outbound.query_params, outbound.body
+    if names(outbound):
+        query, body = shown(query), shown(body)
+    found += leaves(headers, "headers")
+    found += leaves(shown(outbound.fixed_headers), "headers")
+    found += leaves(query, "query_params")
+    found += leaves(body, "body")
     return found
 
 
