@@ -25,7 +25,7 @@ STATE = re.compile(r"[A-Za-z0-9_-]{43}", re.ASCII)
 CODE = re.compile(r"[\x20-\x7e]{1,2048}", re.ASCII)
 """An authorization code (RFC 6749, A.11), bounded."""
 
-_LOOPBACK = re.compile(r"http://(?:127\.0\.0\.1|\[::1\]):(?P<port>[1-9][0-9]{0,4})(?P<path>/[A-Za-z0-9._~/-]{0,200})?", re.ASCII)
+_LOOPBACK = re.compile(r"http://(?:127\.0\.0\.1|\[::1\]):(?P<port>[1-9][0-9]{0,4})(?:/[A-Za-z0-9._~/-]{0,200})?", re.ASCII)
 _SCOPE = re.compile(r"[\x21\x23-\x5b\x5d-\x7e]{1,200}", re.ASCII)
 _CLIENT_ID = re.compile(r"[\x21-\x7e]{1,512}", re.ASCII)
 SCOPES_MAX = 50
@@ -93,7 +93,9 @@ def problems(oauth: OAuth, *, redirect_uri: str, client_id: str | None, scopes: 
     found = []
     if not _redirectable(redirect_uri, oauth):
         registered = f", or one of {', '.join(oauth.redirect_uris)}" if oauth.redirect_uris else ""
-        found.append(Problem(field="redirect_uri", message=f"must be http://127.0.0.1:PORT/… or http://[::1]:PORT/…{registered}"))
+        found.append(
+            Problem(field="redirect_uri", message=f"must be http://127.0.0.1:PORT/… or http://[::1]:PORT/…{registered}")
+        )
     if client_id is None:
         found.append(Problem(field="client_id", message="is required: this house has none of its own for the service"))
     elif not _CLIENT_ID.fullmatch(client_id):
@@ -106,7 +108,8 @@ def scope_problems(scopes: Iterable[str]) -> list[Problem]:
     """What is wrong with scopes (RFC 6749, 3.3)."""
     known = tuple(scopes)
     if len(known) > SCOPES_MAX or not all(_SCOPE.fullmatch(each) for each in known):
-        return [Problem(field="scopes", message=f"must be at most {SCOPES_MAX}, each visible ASCII without quotes and backslashes")]
+        rule = f"must be at most {SCOPES_MAX}, each of visible ASCII without quotes and backslashes"
+        return [Problem(field="scopes", message=rule)]
     return []
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from ferryman.domain.credential import Credential, Grant, Granted, Refreshing, Sealed, Secret
-from ferryman.domain.oauth import Token
+from ferryman.domain.credential import Credential, Grant, Granted, Refreshing, Sealed
+from ferryman.domain.oauth import Answer
 
 MARGIN = timedelta(seconds=60)
 """A token that expires within this is renewed before it is used."""
@@ -52,24 +52,24 @@ def given_back(sealed: Sealed, *, reconnect: bool = False) -> Sealed:
     return replace(sealed, grant=replace(sealed.grant, refreshing=None, reconnect=reconnect))
 
 
-def renewed(before: Credential, token: Token, *, now: datetime) -> Credential:
+def renewed(before: Credential, answer: Answer, *, now: datetime) -> Credential:
     """The next version of `before`, with what its service answered. Where that gave no new refresh token, the old one holds."""
     assert before.grant is not None, "only a grant is renewed"
     grant = replace(
         before.grant,
-        refresh_token=token.refresh_token or before.grant.refresh_token,
-        scopes=narrowed(before.grant.scopes, token),
-        expires_at=expiry(token, now),
+        refresh_token=answer.refresh_token or before.grant.refresh_token,
+        scopes=narrowed(before.grant.scopes, answer),
+        expires_at=expiry(answer, now),
     )
     label = replace(before.label, version=before.label.version + 1)
-    return Credential(label=label, secret=Secret(token.access_token.reveal()), grant=grant)
+    return Credential(label=label, secret=answer.access_token, grant=grant)
 
 
-def expiry(token: Token, now: datetime) -> datetime | None:
-    """When `token`, asked for at `now`, expires; None where nobody said."""
-    return None if token.expires_in_s is None else now + timedelta(seconds=token.expires_in_s)
+def expiry(answer: Answer, now: datetime) -> datetime | None:
+    """When the token, asked for at `now`, expires; None where nobody said."""
+    return None if answer.expires_in_s is None else now + timedelta(seconds=answer.expires_in_s)
 
 
-def narrowed(asked: tuple[str, ...], token: Token) -> tuple[str, ...]:
+def narrowed(asked: tuple[str, ...], answer: Answer) -> tuple[str, ...]:
     """The scopes that were granted, among those that were asked for: any other text of the service's is not shown."""
-    return asked if token.scopes is None else tuple(each for each in asked if each in token.scopes)
+    return asked if answer.scopes is None else tuple(each for each in asked if each in answer.scopes)

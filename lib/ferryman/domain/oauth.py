@@ -1,12 +1,13 @@
-"""Tokens: what an OAuth token endpoint answers (RFC 6749, 5.1 and 5.2), and what of it may be told."""
+"""OAuth: what a token endpoint answers (RFC 6749, 5.1 and 5.2), and what of it may be told."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from ferryman.domain.credential import Secret, value_problems
+from ferryman.domain.credential import VALUE_CHARACTERS_MIN, Secret, value_problems
 
 ANSWER_BYTES_MAX = 65_536
 """A token endpoint's answer: two tokens and a few words."""
@@ -21,13 +22,13 @@ ERRORS = frozenset(
         *("server_error", "temporarily_unavailable"),
     )
 )
-"""The errors that the standard names (RFC 6749, 4.1.2.1 and 5.2): only these are repeated, since any other text may hold a key."""
+"""The errors that the standard names (RFC 6749, 4.1.2.1 and 5.2): only these are repeated, any other text may hold a key."""
 
 PASSING = frozenset(("server_error", "temporarily_unavailable"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Token:
+class Answer:
     """A token endpoint's yes. `expires_in_s` and `scopes` are None where it does not say."""
 
     access_token: Secret
@@ -48,8 +49,11 @@ class Unusable(Exception):  # noqa: N818 - reads as the fact it states
         self.final = error is not None and error not in PASSING
 
 
-def read(status: int, body: bytes, *, cut: bool = False) -> Token:
-    """The token in the answer `body`; raises `Unusable`. Some say no with status 200, so that the body decides."""
+def read(status: int, body: bytes, *, cut: bool = False, sent: Iterable[Secret] = ()) -> Answer:
+    """The token in the answer `body`; raises `Unusable`. Some say no with status 200, so that the body decides.
+
+    `sent` is what the request carried: an access token that is, or holds, any of it is an echo, which would be sent on.
+    """
     answer = _object(status, body, cut)
     if "error" in answer or not 200 <= status < 300:
         said = answer.get("error")
@@ -59,8 +63,12 @@ def read(status: int, body: bytes, *, cut: bool = False) -> Token:
     kind = answer.get("token_type", "bearer")
     if not isinstance(kind, str) or kind.lower() != "bearer":
         raise Unusable("the token endpoint gave a token that is no bearer token")
-    return Token(
-        access_token=_secret(answer.get("access_token"), "access token"),
+    access = _secret(answer.get("access_token"), "access token")
+    values = (each.reveal() for each in sent)
+    if any(value in access.reveal() for value in values if len(value) >= VALUE_CHARACTERS_MIN):
+        raise Unusable("the token endpoint gave back what it was sent as the token")
+    return Answer(
+        access_token=access,
         refresh_token=_secret(answer["refresh_token"], "refresh token") if answer.get("refresh_token") else None,
         expires_in_s=_seconds(answer.get("expires_in")),
         scopes=_scopes(answer.get("scope")),

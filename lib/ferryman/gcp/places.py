@@ -26,15 +26,15 @@ def credential(client: AsyncClient, task_id: str, name: str) -> AsyncDocumentRef
     return reference
 
 
-<<<<<<< HEAD
 def connection(client: AsyncClient, task_id: str, digest: str) -> AsyncDocumentReference:
     reference: AsyncDocumentReference = task(client, task_id).collection("connections").document(digest)
-=======
+    return reference
+
+
 def cluster(client: AsyncClient, task_id: str, name: str) -> AsyncDocumentReference:
     # a cluster's name is any text
     digest = hashlib.sha256(name.encode()).hexdigest()[:32]
     reference: AsyncDocumentReference = task(client, task_id).collection("clusters").document(digest)
->>>>>>> baa14ec89f4852a74086f66bf25a474d9c8806b9
     return reference
 
 

@@ -26,11 +26,8 @@ class Memory:
     tasks: dict[str, Task] = field(default_factory=dict)
     versions: dict[str, dict[str, int]] = field(default_factory=dict)
     credentials: dict[str, dict[str, Sealed]] = field(default_factory=dict)
-<<<<<<< HEAD
     connections: dict[str, dict[str, Connection]] = field(default_factory=dict)
-=======
     clusters: dict[str, dict[str, tuple[int, tuple[Declared, ...]]]] = field(default_factory=dict)
->>>>>>> baa14ec89f4852a74086f66bf25a474d9c8806b9
     executions: dict[str, Execution] = field(default_factory=dict)
     openings: dict[str, Opening] = field(default_factory=dict)
     steps: dict[str, dict[int, Step]] = field(default_factory=dict)

@@ -14,9 +14,10 @@ from typing import Any, Protocol
 from ferryman import ports
 from ferryman.domain import refusal
 from ferryman.domain.call import SETTLES, Ticket, ToolCallResult, bounded, unknown
+from ferryman.domain.connection import Connection, Proof
 from ferryman.domain.credential import Credential, Sealed
 from ferryman.domain.host import covered
-from ferryman.domain.http import Outbound
+from ferryman.domain.http import Inbound, Outbound
 from ferryman.domain.integration import Integration
 from ferryman.domain.message import Block
 from ferryman.domain.refusal import Refused
@@ -24,13 +25,14 @@ from ferryman.domain.remit import Remit
 from ferryman.domain.url import Malformed, parse
 from ferryman.halting import LOOKS, unless_halted
 from ferryman.tools.builtin import READERS
+from ferryman.tools.refresh import fresh
 
 ATTEMPTS_MAX = 3
 """How often a call is sent, at most, when its answer is lost each time."""
 
 
 class Gate(Protocol):
-    """The only way out; answers a result whatever happens."""
+    """The only way out. `send` answers a result whatever happens, `fetch` what came back, or raises `Refused`."""
 
     async def send(
         self,
@@ -41,13 +43,25 @@ class Gate(Protocol):
         about: Mapping[str, Any] | None = None,
         within_s: float | None = None,
     ) -> ToolCallResult: ...
+    async def fetch(
+        self,
+        outbound: Outbound,
+        *,
+        remit: Remit,
+        credentials: Mapping[str, Credential],
+        about: Mapping[str, Any] | None = None,
+        within_s: float | None = None,
+        body_max: int | None = None,
+    ) -> Inbound: ...
 
 
 class Vault(Protocol):
-    """Opens what was sealed to the key holders. Raises `Refused` for what does not open."""
+    """Opens what was sealed to the key holders, and seals to them. Raises `Refused` for what does not open."""
 
     async def credential(self, sealed: Sealed) -> Credential: ...
     async def resealed(self, sealed: Sealed, *, version: int) -> Sealed: ...
+    async def granted(self, credential: Credential, *, version: int) -> bytes: ...
+    async def proof(self, connection: Connection) -> Proof: ...
     async def arguments(self, ciphertext: bytes, *, execution: str, seq: int) -> dict[str, Any]: ...
 
 
@@ -61,6 +75,7 @@ class ToolHouse:
 
     tickets: ports.Tickets
     credentials: ports.Credentials
+    connections: ports.Connections
     vault: Vault
     gate: Gate
     redact: Callable[[Iterable[Credential], str], str]
@@ -151,6 +166,8 @@ async def _opened(house: ToolHouse, errand: ports.Errand) -> Passage:
         # the sentence may quote a word of the arguments
         said = house.redact(credentials.values(), refused.refusal.message)
         raise Refused(replace(refused.refusal, message=said)) from None
+    named = [outbound.credential] if outbound.credential is not None else []
+    credentials = await fresh(house, credentials, names=named, services=remit.integrations)
     usable = {name: narrow(each, remit, house.integrations) for name, each in credentials.items()}
     return Passage(outbound=keyed(outbound, errand, house.integrations), credentials=usable)
 
@@ -176,7 +193,7 @@ async def _open(house: ToolHouse, task: str, versions: Mapping[str, int]) -> dic
     opened = {}
     for sealed in await house.credentials.list(task):
         name, expected = sealed.label.name, versions.get(sealed.label.name, 0)
-        if sealed.label.version > expected:
+        if sealed.label.version > expected and sealed.label.version != await house.credentials.next_version(task, name) - 1:
             raise ports.Unavailable("a credential was stored while this was read")
         if sealed.label.task != task or sealed.label.version < expected:
             raise Refused(refusal.credential_unreadable(name))  # moved or rolled back

@@ -123,17 +123,17 @@ def connection_info(connection: Connection) -> bytes:
 
 
 def _of(label: Label) -> dict[str, Any]:
-    return dict(
-        owner=label.owner,
-        task=label.task,
-        name=label.name,
-        version=label.version,
-        service=label.service,
-        auth_type=label.auth_type.value,
-        auth_header_name=label.auth_header_name,
-        auth_param_name=label.auth_param_name,
-        hosts=list(label.hosts),
-    )
+    return {
+        "owner": label.owner,
+        "task": label.task,
+        "name": label.name,
+        "version": label.version,
+        "service": label.service,
+        "auth_type": label.auth_type.value,
+        "auth_header_name": label.auth_header_name,
+        "auth_param_name": label.auth_param_name,
+        "hosts": list(label.hosts),
+    }
 
 
 def call_info(execution: str, seq: int) -> bytes:

@@ -6,6 +6,7 @@ from ferryman import catalog
 from ferryman.egress.leaks import Scanner
 from ferryman.gcp.clients import Clients
 from ferryman.gcp.clock import SystemClock
+from ferryman.gcp.connections import FirestoreConnections
 from ferryman.gcp.halts import FirestoreHalts
 from ferryman.gcp.http import Wire
 from ferryman.gcp.identity import TokenCallers
@@ -28,6 +29,7 @@ class Tool:
         self.carrying = ToolHouse(
             tickets=FirestoreTickets(clients, request_s=settings.request_s),
             credentials=FirestoreCredentials(clients),
+            connections=FirestoreConnections(clients),
             vault=Vault(SecretManagerKeys(clients, settings)),
             gate=egress.gate(settings, tracer),
             redact=lambda credentials, text: Scanner(credentials).redact(text),
