@@ -37,7 +37,7 @@ def of_table(table: Mapping[str, Row]) -> Matrix:
     queues = sorted({queue for row in table.values() for queue in row["enqueues"]})
     return {
         name: {
-            "called by": _list([*row["callers"], *row.get("resealers", [])]),
+            "called by": _list([*row["callers"], *row.get("resealers", []), *row.get("connectors", [])]),
             "firestore": "all" if row["firestore"] else NOTHING,
             **{f"secret {each}": "access" if each in row["secrets"] else NOTHING for each in secrets},
             **{f"queue {each}": "create tasks" if each in row["enqueues"] else NOTHING for each in queues},
