@@ -14,6 +14,7 @@ from ferryman.billing.prices import Prices
 from ferryman.domain.owner import Owner
 from ferryman.domain.plan import PLANS
 from ferryman.local.clock import START, CountingIds, HandClock
+from ferryman.local.clusters import MemoryClusters
 from ferryman.local.executions import MemoryExecutions
 from ferryman.local.halts import MemoryHalts
 from ferryman.local.ledger import MemoryLedger
@@ -55,6 +56,7 @@ class Stage:
             owners=MemoryOwners(self.memory),
             tasks=MemoryTasks(self.memory),
             credentials=MemoryCredentials(self.memory),
+            clusters=MemoryClusters(self.memory),
             executions=MemoryExecutions(self.memory),
             ledger=MemoryLedger(self.memory),
             halts=MemoryHalts(self.memory),

@@ -25,6 +25,7 @@ class House:
     owners: ports.Owners
     tasks: ports.Tasks
     credentials: ports.Credentials
+    clusters: ports.Clusters
     executions: ports.Executions
     ledger: ports.Ledger
     halts: ports.Halts
@@ -49,6 +50,7 @@ def build(settings: Settings) -> House:
     """The house on Google Cloud. Raises `Misconfigured` when the settings do not describe one."""
     from ferryman.gcp.clients import Clients
     from ferryman.gcp.clock import RandomIds, SystemClock
+    from ferryman.gcp.clusters import FirestoreClusters
     from ferryman.gcp.executions import FirestoreExecutions
     from ferryman.gcp.halts import FirestoreHalts
     from ferryman.gcp.ledger import FirestoreLedger
@@ -57,6 +59,7 @@ def build(settings: Settings) -> House:
     from ferryman.gcp.schedules import FirestoreSchedules
     from ferryman.gcp.tasks import FirestoreCredentials, FirestoreTasks
     from ferryman.tools.builtin import TOOLS
+    from ferryman.tools.custom.definitions import CUSTOM
     from ferryman.vault import seal, sign
 
     clients, tracer = Clients(settings), traces.of(settings)
@@ -64,6 +67,7 @@ def build(settings: Settings) -> House:
         owners=FirestoreOwners(clients),
         tasks=FirestoreTasks(clients),
         credentials=FirestoreCredentials(clients),
+        clusters=FirestoreClusters(clients),
         executions=FirestoreExecutions(clients),
         ledger=FirestoreLedger(clients),
         halts=FirestoreHalts(clients),
@@ -77,7 +81,7 @@ def build(settings: Settings) -> House:
         clock=SystemClock(),
         ids=RandomIds(),
         tracer=tracer,
-        tools=TOOLS,
+        tools=(*TOOLS, *CUSTOM),
         plans=tables.plans(settings),
         integrations=catalog.load(settings.integrations),
         models=Prices(settings.prices),

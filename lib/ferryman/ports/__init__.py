@@ -11,7 +11,6 @@ from typing import Any, Protocol
 from ferryman.domain.address import Address
 from ferryman.domain.call import Ticket, ToolCall, ToolCallResult
 from ferryman.domain.credential import Sealed
-from ferryman.domain.declared import Cluster, Declared
 from ferryman.domain.execution import Execution, Opening, Status, Step
 from ferryman.domain.firing import Fire
 from ferryman.domain.ledger import Entry
@@ -24,6 +23,7 @@ from ferryman.domain.remit import Remit
 from ferryman.domain.stale import Stale as Stale
 from ferryman.domain.task import Task
 from ferryman.domain.tool import Tool
+from ferryman.ports.custom import Clusters as Clusters
 
 NOW = timedelta(0)
 
@@ -109,21 +109,6 @@ class Credentials(Protocol):
     async def delete(self, task: str, name: str) -> bool: ...
 
 
-class Clusters(Protocol):
-    """A task's declared tools, by cluster; names are unique over all of them.
-
-    `put` stores `tools` as the cluster `name` in place of what it held, at once; it raises `Stale` when the task is gone, or
-    the cluster is not of the generation `since` (0: not there), and `Invalid` for what the task's other clusters do not admit.
-    `delete` tells whether it was there.
-    """
-
-    async def list(self, task: str) -> Sequence[Cluster]: ...
-    async def put(self, task: str, name: str, tools: Sequence[Declared], *, since: int) -> Cluster: ...
-    async def delete(self, task: str, name: str) -> bool: ...
-    async def tools(self, task: str) -> Sequence[Declared]: ...
-    async def find(self, task: str, tool: str) -> Declared | None: ...
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Turn:
     """One turn's commit: the step, its tickets, what it moves in the ledger, and its receipts."""
@@ -206,8 +191,8 @@ class Summons:
 class Errand:
     """What a tool function gets when it claims a ticket: the ticket, the frozen remit, the fresh credential versions.
 
-    `created` is when its execution was; `again` tells that an earlier attempt was sent and nobody knows what came of it; `mark`
-    is the store's own.
+    `created` is when its execution was, `task_name` what its task is called; `again` tells that an earlier attempt was sent and
+    nobody knows what came of it; `mark` is the store's own.
     """
 
     summons: Summons
@@ -215,6 +200,7 @@ class Errand:
     remit: Remit
     versions: Mapping[str, int]
     created: datetime
+    task_name: str = ""
     again: bool = False
     mark: Any = field(default=None, repr=False, compare=False)
 

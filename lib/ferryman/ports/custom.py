@@ -1,0 +1,23 @@
+"""What the custom tools ask of the world."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from ferryman.domain.declared import Cluster, Declared
+
+
+class Clusters(Protocol):
+    """A task's declared tools, by cluster; names are unique over all of them.
+
+    `put` stores `tools` as the cluster `name` in place of what it held, at once; it raises `Stale` when the task is gone, or
+    the cluster is not of the generation `since` (0: not there), and `Invalid` for what the task's other clusters do not admit.
+    `delete` tells whether it was there.
+    """
+
+    async def list(self, task: str) -> Sequence[Cluster]: ...
+    async def put(self, task: str, name: str, tools: Sequence[Declared], *, since: int) -> Cluster: ...
+    async def delete(self, task: str, name: str) -> bool: ...
+    async def tools(self, task: str) -> Sequence[Declared]: ...
+    async def find(self, task: str, tool: str) -> Declared | None: ...
