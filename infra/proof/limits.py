@@ -104,6 +104,10 @@ def _environment(name: str, config: Mapping[str, Any], row: Row, variables: Mapp
             json.loads(environment.get("FERRYMAN_RESEALERS", "[]")),
             [f"{each}@{domain}" for each in row.get("resealers", [])],
         ),
+        "its connectors": (
+            json.loads(environment.get("FERRYMAN_CONNECTORS", "[]")),
+            [f"{each}@{domain}" for each in row.get("connectors", [])],
+        ),
         "its queues": ({known.queue, known.schedules_queue}, {"executions", "schedules"}),
         "its queue's account": (known.queue_caller, f"ferryman-queue@{domain}"),
         "its sealing key": (known.sealing_public_key, variables["sealing_public_key"]),

@@ -43,6 +43,7 @@ class Settings:
     function_urls: Mapping[str, str] = field(default_factory=dict)
     callers: tuple[str, ...] = ()
     resealers: tuple[str, ...] = ()
+    connectors: tuple[str, ...] = ()
     sealing_key_secret: str = "ferryman-sealing-key"  # noqa: S105 - the name of a secret, not one
     sealing_public_key: str = field(default="", repr=False)
     receipt_key_secret: str = "ferryman-receipt-key"  # noqa: S105 - the name of a secret, not one
@@ -97,6 +98,7 @@ def read(environment: Mapping[str, str] = os.environ) -> Settings:
         function_urls=_json(environment, "FERRYMAN_FUNCTION_URLS", {}),
         callers=tuple(_json(environment, "FERRYMAN_CALLERS", [])),
         resealers=tuple(_json(environment, "FERRYMAN_RESEALERS", [])),
+        connectors=tuple(_json(environment, "FERRYMAN_CONNECTORS", [])),
         sealing_key_secret=get("FERRYMAN_SEALING_KEY_SECRET", "ferryman-sealing-key"),
         sealing_public_key=get("FERRYMAN_SEALING_PUBLIC_KEY", ""),
         receipt_key_secret=get("FERRYMAN_RECEIPT_KEY_SECRET", "ferryman-receipt-key"),

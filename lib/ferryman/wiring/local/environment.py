@@ -86,12 +86,14 @@ def of(row: Mapping[str, Any], around: Surroundings) -> dict[str, str]:
     integrations = [*_read(caller, "FERRYMAN_INTEGRATIONS", []), *map(integration, around.hosts)]
     callers = [account(name, around.project) for name in row["callers"] if name != "anyone"]
     resealers = [account(name, around.project) for name in row.get("resealers", [])]
+    connectors = [account(name, around.project) for name in row.get("connectors", [])]
     env = {
         "FERRYMAN_SEALING_PUBLIC_KEY": around.sealing_public_key,
         "FERRYMAN_RECEIPT_PUBLIC_KEYS": json.dumps(dict(around.receipt_public_keys)),
         "FERRYMAN_FUNCTION_URLS": json.dumps(dict(around.urls)),
         "FERRYMAN_CALLERS": json.dumps(callers),
         "FERRYMAN_RESEALERS": json.dumps(resealers),
+        "FERRYMAN_CONNECTORS": json.dumps(connectors),
         "FERRYMAN_LOCATION": LOCATION,
         "FERRYMAN_QUEUE": QUEUE,
         "FERRYMAN_SCHEDULES_QUEUE": SCHEDULES_QUEUE,
