@@ -3,22 +3,29 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping
 
+from ferryman.declared.fields import at
 from ferryman.domain.credential import RESERVED_HEADERS, RESERVED_PREFIXES
 from ferryman.domain.http import BodyType, Mixed, Text
+from ferryman.domain.problem import Problem
 
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}", re.ASCII)
 _PRINTABLE = re.compile(r"[\x20-\x7e]*", re.ASCII)
 _OWNERS = frozenset(
-    ("accept", "accept-charset", "accept-language", "accept-version", "authorization", "cache-control", "content-type", "from")
-    + ("if-match", "if-modified-since", "if-none-match", "if-range", "if-unmodified-since", "pragma", "prefer", "range")
-    + ("user-agent",)
+    (
+        *("accept", "accept-charset", "accept-language", "accept-version", "authorization", "cache-control", "content-type"),
+        *("from", "if-match", "if-modified-since", "if-none-match", "if-range", "if-unmodified-since", "pragma", "prefer"),
+        *("range", "user-agent"),
+    )
 )
 """Reserved where a credential is injected, yet an owner's to write out: they ask for something and frame nothing."""
 
+_JSON = re.compile(r"application/(?:json|[!#$&^_.+a-z0-9-]+\+json)\s*(?:;.*)?", re.IGNORECASE)
+_FORM = re.compile(r"application/x-www-form-urlencoded\s*(?:;.*)?", re.IGNORECASE)
 _MEDIA = {
-    BodyType.JSON: (re.compile(r"application/(?:json|[!#$&^_.+a-z0-9-]+\+json)\s*(?:;.*)?", re.I), "application/json or …+json"),
-    BodyType.FORM: (re.compile(r"application/x-www-form-urlencoded\s*(?:;.*)?", re.I), "application/x-www-form-urlencoded"),
+    BodyType.JSON: (_JSON, "application/json or …+json"),
+    BodyType.FORM: (_FORM, "application/x-www-form-urlencoded"),
 }
 
 
@@ -56,3 +63,21 @@ def sendable(value: Text) -> bool:
     # A credential's value is visible ASCII, so its name stands for it.
     shown = "".join(each if isinstance(each, str) else each.name for each in pieces)
     return bool(shown) and shown == shown.strip(" ") and _PRINTABLE.fullmatch(shown) is not None
+
+
+def problems(values: Mapping[str, str], body_type: BodyType, where: str) -> Iterator[Problem]:
+    """What is wrong with `values`, but for what their templates name."""
+    seen: set[str] = set()
+    for name, value in values.items():
+        place = at(where, name)
+        wrong = name_problem(name)
+        if wrong is None and spelling(name) in seen:
+            wrong = "stands twice: gateways read an underscore as a hyphen, and capitals as small letters"
+        seen.add(spelling(name))
+        wrong = wrong or literal_problem(value)
+        if wrong is None and name.lower() == "content-type":
+            wrong = "must be written out" if "{{" in value else media_problem(value, body_type)
+        if wrong is not None:
+            yield Problem(field=place, message=wrong)
+        elif value != value.strip(" ") or not value:
+            yield Problem(field=place, message="must be something, and not begin or end with a space")

@@ -35,7 +35,9 @@ def _additional(validator: Any, value: Any, instance: Any, schema: Any) -> Any:
 
 # A regular expression of a document, or of its owner, can take for ever on a text of the model: the other end has them to hold.
 _PATTERNS = ("pattern", "patternProperties", "unevaluatedProperties")
-Validator = extend(Draft202012Validator, {**dict.fromkeys(_PATTERNS, _any), "additionalProperties": _additional})
+Validator = extend(  # type: ignore[no-untyped-call]  # untyped in the library
+    Draft202012Validator, {**dict.fromkeys(_PATTERNS, _any), "additionalProperties": _additional}
+)
 _META = Draft202012Validator(Draft202012Validator.META_SCHEMA)
 
 
@@ -145,7 +147,7 @@ def _refusal(tool: Declared, error: ValidationError) -> refusal.Refusal:
 
 
 def _expected(error: ValidationError) -> str:
-    said = error.validator_value
+    said: Any = error.validator_value
     if error.validator == "type" and len(error.path) == 1 and isinstance(said, str):
         return _TYPES.get(said, f"of type {said}")
     if error.validator == "enum" and len(error.path) == 1 and len(said) <= _SHOWN_MAX:
