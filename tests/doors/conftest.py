@@ -23,6 +23,7 @@ from ferryman.local.queue import MemoryQueue, MemoryTimers
 from ferryman.local.schedules import MemorySchedules
 from ferryman.local.tasks import MemoryCredentials, MemoryTasks
 from ferryman.local.tickets import MemoryTickets
+from ferryman.local.tokens import MemoryTokens
 from ferryman.settings import Settings
 
 INDEXES = Path(__file__).parents[2] / "infra/firestore.indexes.json"
@@ -41,6 +42,7 @@ class Doors:
     credentials: ports.Credentials
     executions: ports.Executions
     tickets: ports.Tickets
+    tokens: ports.Tokens
     ledger: ports.Ledger
     halts: ports.Halts
     queue: ports.Queue
@@ -66,6 +68,7 @@ async def in_memory() -> AsyncIterator[Doors]:
         credentials=MemoryCredentials(memory),
         executions=MemoryExecutions(memory),
         tickets=MemoryTickets(memory),
+        tokens=MemoryTokens(memory),
         ledger=MemoryLedger(memory),
         halts=MemoryHalts(memory),
         queue=queue,
@@ -93,6 +96,7 @@ async def on_google_cloud() -> AsyncIterator[Doors]:
     from ferryman.gcp.schedules import FirestoreSchedules
     from ferryman.gcp.tasks import FirestoreCredentials, FirestoreTasks
     from ferryman.gcp.tickets import FirestoreTickets
+    from ferryman.gcp.tokens import FirestoreTokens
 
     firestore = Firestore(path=None, indexes=INDEXES)
     cloud_tasks = CloudTasks(path=None, clock=Clock(), tokens=Tokens(path=None, clock=Clock()))
@@ -140,6 +144,7 @@ async def on_google_cloud() -> AsyncIterator[Doors]:
             credentials=FirestoreCredentials(clients),
             executions=FirestoreExecutions(clients),
             tickets=FirestoreTickets(clients),
+            tokens=FirestoreTokens(clients),
             ledger=FirestoreLedger(clients),
             halts=FirestoreHalts(clients),
             queue=CloudTasksQueue(clients, settings),
