@@ -58,7 +58,7 @@ RESERVED_HEADERS = frozenset(
 )
 """Header names that frame the request or belong to the house: no credential may be injected as one of these."""
 
-_RESERVED_PREFIXES = (
+RESERVED_PREFIXES = (
     *("accept-", "content-", "if-", "proxy-", "sec-", "x-cloudtasks-", "x-forwarded-", "x-goog-", "x-http-method", "x-method-"),
     *("x-original-", "x-rewrite-", "x-serverless-"),
 )
@@ -167,7 +167,7 @@ def injection_problems(auth_type: AuthType, header: str | None, param: str | Non
             return [Problem(field="auth_header_name", message="must be an HTTP header name of at most 64 characters")]
         # Gateways read an underscore as a hyphen.
         lower = header.lower().replace("_", "-")
-        if lower in RESERVED_HEADERS - {"authorization"} or lower.startswith(_RESERVED_PREFIXES):
+        if lower in RESERVED_HEADERS - {"authorization"} or lower.startswith(RESERVED_PREFIXES):
             return [Problem(field="auth_header_name", message="is a header that frames the request; name the API's own")]
     elif header is not None:
         return [Problem(field="auth_header_name", message="is only for auth_type header")]
