@@ -123,6 +123,11 @@ def credential_unreadable(name: str) -> Refusal:
     return Refusal(reason="credential_unreadable", message=message, credential=name)
 
 
+def token_not_fetched(why: str) -> Refusal:
+    """The tool's own request was not sent; `why` is ours, never the token endpoint's text."""
+    return Refusal(reason="token_not_fetched", message=f"Error: no token could be fetched for this tool -- {why}")
+
+
 def header_forbidden(rule: str) -> Refusal:
     return Refusal(reason="header_forbidden", message=f"Error: header not allowed -- {rule}")
 

@@ -22,6 +22,7 @@ from ferryman.domain.receipt import Receipt
 from ferryman.domain.remit import Remit
 from ferryman.domain.stale import Stale as Stale
 from ferryman.domain.task import Task
+from ferryman.domain.token import Fetch, Slot, Token
 from ferryman.domain.tool import Tool
 from ferryman.ports.custom import Clusters as Clusters
 
@@ -219,6 +220,21 @@ class Tickets(Protocol):
     async def settle(self, errand: Errand, result: ToolCallResult, *, now: datetime, in_doubt: bool = False) -> None: ...
     async def release(self, errand: Errand) -> None: ...
     async def scope(self, execution: str, *, epoch: int, now: datetime) -> tuple[str, Mapping[str, int]]: ...
+
+
+class Tokens(Protocol):
+    """Fetched tokens, sealed, each under a key that tells whose it is and what for; and who fetches one just now.
+
+    `take` is one transaction: where there is no good token (one that has expired, or that the fetch `stale` brought, is
+    dropped) and nobody else at work, the caller's `fetch` is; it answers what stands there then, so that `fetch` in it tells
+    who is to fetch. `put` stores what a fetch brought and ends it; it raises `Stale`, with nothing stored, when another has taken over.
+    `leave` ends a fetch that brought nothing.
+    """
+
+    async def get(self, key: str) -> Slot | None: ...
+    async def take(self, key: str, owner: str, fetch: Fetch, *, stale: str | None, now: datetime) -> Slot: ...
+    async def put(self, key: str, token: Token) -> None: ...
+    async def leave(self, key: str, fetch: str) -> None: ...
 
 
 class Halts(Protocol):

@@ -10,7 +10,7 @@ from ferryman.domain import refusal
 from ferryman.domain.credential import Credential, Sealed, Secret
 from ferryman.domain.refusal import Refused
 from ferryman.ports import Keys
-from ferryman.vault.seal import PublicKey, Unopenable, call_info, info_of, public_of, unseal, version_of
+from ferryman.vault.seal import PublicKey, Unopenable, call_info, info_of, public_of, token_info, unseal, version_of
 
 
 class Vault:
@@ -52,6 +52,13 @@ class Vault:
         if not isinstance(arguments, dict):
             raise Unopenable("the arguments are not an object")
         return arguments
+
+    async def token(self, ciphertext: bytes, *, owner: str, key: str, fetch: str) -> Secret | None:
+        """A fetched token open, or None: what does not open is no worse than what was never kept."""
+        try:
+            return Secret((await self._open(ciphertext, token_info(owner, key, fetch))).decode("ascii"))
+        except (Unopenable, UnicodeDecodeError):
+            return None
 
     async def _open(self, ciphertext: bytes, info: bytes) -> bytes:
         try:
