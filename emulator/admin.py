@@ -14,6 +14,7 @@ from starlette.responses import JSONResponse
 from starlette.routing import Route
 
 from emulator.functions import Failed
+from emulator.internet.oauth import Server, read_rules
 from emulator.internet.routes import read_route
 from emulator.reading import Invalid, checked, member, obj, only, strings
 from emulator.web import App, from_programs_only
@@ -55,6 +56,8 @@ def admin_app(cloud: Cloud) -> App:
         route("/hosts", "GET", _hosts),
         route("/hosts/{name}", "PUT", _put_host),
         route("/hosts/{name}", "DELETE", _remove_host),
+        route("/oauth/{name}", "GET", _oauth),
+        route("/oauth/{name}", "PATCH", _change_oauth),
         route("/requests", "GET", _requests),
         route("/requests", "DELETE", _forget_requests),
         route("/ca", "POST", _trust),
@@ -131,10 +134,13 @@ async def _hosts(cloud: Cloud, _: Request) -> Answer:
 
 
 async def _put_host(cloud: Cloud, request: Request) -> Answer:
-    body = await _body(request, "port", "routes", "addresses", "dial")
+    body = await _body(request, "port", "routes", "oauth", "addresses", "dial")
     host = request.path_params["name"]
-    if ("port" in body) == ("routes" in body):
-        raise Invalid("body must have either port or routes")
+    if sum(kind in body for kind in ("port", "routes", "oauth")) != 1:
+        raise Invalid("body must have either port, routes or oauth")
+    if "oauth" in body:
+        cloud.internet.authorize(host, read_rules(body["oauth"], "body.oauth"))
+        return {"name": host.lower(), **cloud.internet.hosts()[host.lower()]}
     addresses = strings(body.get("addresses", []), "body.addresses")
     port = member(body, "port", int, "body", cloud.internet.port)
     dial = _dial(body["dial"], port) if "dial" in body else None
@@ -159,6 +165,25 @@ async def _remove_host(cloud: Cloud, request: Request) -> Answer:
     if not cloud.internet.remove(name):
         raise Unknown(f"there is no host {name}")
     return {"name": name}
+
+
+def _server(cloud: Cloud, request: Request) -> Server:
+    name = request.path_params["name"]
+    server = cloud.internet.server(name)
+    if server is None:
+        raise Unknown(f"{name} is no OAuth server")
+    return server
+
+
+async def _oauth(cloud: Cloud, request: Request) -> Answer:
+    return _server(cloud, request).report()
+
+
+async def _change_oauth(cloud: Cloud, request: Request) -> Answer:
+    """Other rules; what was given out stays good for as long as it was given out for."""
+    server = _server(cloud, request)
+    server.rules = read_rules(await _json(request), "body", server.rules)
+    return server.report()
 
 
 async def _requests(cloud: Cloud, request: Request) -> Answer:

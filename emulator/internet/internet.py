@@ -6,8 +6,9 @@ import asyncio
 import socket
 import ssl
 from collections import deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, MutableMapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from starlette.requests import ClientDisconnect, Request
 
@@ -15,6 +16,7 @@ from emulator.clock import Clock
 from emulator.files import replace
 from emulator.internet.authority import Authority
 from emulator.internet.names import Entry, Names, host_name
+from emulator.internet.oauth import Rules, Server
 from emulator.internet.routes import Asked, Route, answer, find
 from emulator.reading import Invalid
 from emulator.web import Receive, Scope, Send, Web, port_of
@@ -37,8 +39,9 @@ class Internet:
         self._write_bundle()
         self._names = Names(folder / "internet.json", allocated=self._files / "addresses.json", ca=self._bundle)
         self._routes: dict[str, tuple[Route, ...]] = {}
+        self._servers: dict[str, Server] = {}
         self._asked: deque[Asked] = deque(maxlen=KEPT)
-        self._web = Web(tls=self._authority.context(self._routes.__contains__))
+        self._web = Web(tls=self._authority.context(lambda name: name in self._routes or name in self._servers))
         self.port = port_of(self._web.add(self._serve, sock))
 
     @property
@@ -64,18 +67,32 @@ class Internet:
     ) -> Entry:
         """Let a host answer with these routes; of given addresses, `dial` maps those that lead somewhere. Raises Invalid."""
         entry = self._names.put(host, port=self.port, addresses=addresses, dial=dial)
+        self._servers.pop(host_name(host), None)
         self._routes[host_name(host)] = tuple(routes)
         return entry
+
+    def authorize(self, host: str, rules: Rules) -> Entry:
+        """Let a host be an OAuth server that knows no token yet. Raises Invalid."""
+        entry = self._names.put(host, port=self.port)
+        self._routes.pop(host_name(host), None)
+        self._servers[host_name(host)] = Server(rules, self._clock)
+        return entry
+
+    def server(self, host: str) -> Server | None:
+        """The OAuth server at a host."""
+        return self._servers.get(host.lower())
 
     def map(self, host: str, port: int, *, addresses: Sequence[str] = (), dial: Mapping[str, int] | None = None) -> Entry:
         """Let a name stand for a server of the user's own on a loopback port. Raises Invalid."""
         entry = self._names.put(host, port=port, addresses=addresses, dial=dial)
         self._routes.pop(host_name(host), None)
+        self._servers.pop(host_name(host), None)
         return entry
 
     def remove(self, host: str) -> bool:
         """Forget a host; false if it was not there. Its address stays its own."""
         self._routes.pop(host.lower(), None)
+        self._servers.pop(host.lower(), None)
         return self._names.remove(host)
 
     def hosts(self) -> Mapping[str, Mapping[str, object]]:
@@ -127,7 +144,24 @@ class Internet:
             at=self._clock.now().timestamp(),
         )
         self._asked.append(asked)
+        if asked.host in self._servers:
+            await self._servers[asked.host](scope, _again(body, receive), send)
+            return
         route = find(self._routes.get(asked.host, ()), asked.method, asked.path)
         if route is not None and route.delay_s:
             await asyncio.sleep(route.delay_s)
         await answer(route, asked)(scope, receive, send)
+
+
+def _again(body: bytes, receive: Receive) -> Receive:
+    """What was received, once more; then whatever comes after it."""
+    given = False
+
+    async def receiving() -> MutableMapping[str, Any]:
+        nonlocal given
+        if given:
+            return await receive()
+        given = True
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    return receiving

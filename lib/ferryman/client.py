@@ -82,6 +82,15 @@ class Client:
     async def set_credential(self, task: str, name: str, credential: Mapping[str, Any]) -> Json:
         return await self._ask("PUT", f"/v1/tasks/{_part(task)}/credentials/{_part(name)}", credential)
 
+    async def connect(self, task: str, asked: Mapping[str, Any]) -> Json:
+        """Begin to connect a service: where its owner consents, and the state that leads back."""
+        return await self._ask("POST", f"/v1/tasks/{_part(task)}/credentials/connect", asked)
+
+    async def finish_connect(self, task: str, state: str, code: str) -> Json:
+        """The credential that a consent has brought."""
+        body = {"state": state, "code": code}
+        return await self._ask("POST", f"/v1/tasks/{_part(task)}/credentials/connect/finish", body)
+
     async def credentials(self, task: str) -> list[Json]:
         return list((await self._ask("GET", f"/v1/tasks/{_part(task)}/credentials"))["credentials"])
 

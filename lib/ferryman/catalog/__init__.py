@@ -9,6 +9,7 @@ from dataclasses import fields
 from importlib.resources import files
 from typing import Any
 
+from ferryman.catalog.consent import consent
 from ferryman.domain import credential, url
 from ferryman.domain.credential import AuthType
 from ferryman.domain.integration import WEBHOOK, Integration
@@ -46,11 +47,13 @@ def _read(entry: Mapping[str, Any], where: str) -> Integration:
     if unknown or missing:
         raise Misconfigured(f"{where}: unknown {sorted(unknown)}, missing {sorted(missing)}")
     for name, value in entry.items():
-        if name != "allowed_domains" and not isinstance(value, str):
+        if name not in ("allowed_domains", "oauth") and not isinstance(value, str):
             raise Misconfigured(f"{where}: {name} must be a string")
     if not _ID.fullmatch(entry["id"]) or entry["id"] == WEBHOOK:
         raise Misconfigured(f"{where}: id must be a-z, 0-9 and _, at most 40 characters, and not {WEBHOOK}")
     values = {**entry, "allowed_domains": _domains(entry["allowed_domains"], where)}
+    if "oauth" in entry:
+        values["oauth"] = consent(entry["oauth"], values["allowed_domains"], where)
     if "default_auth_type" in entry:
         values["default_auth_type"] = _auth_type(entry["default_auth_type"], where)
     integration = Integration(**values)

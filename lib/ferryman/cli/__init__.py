@@ -11,7 +11,7 @@ COMMANDS = {
     "demo": ("demo", "Watch one task run end to end, attacks and proof included."),
     "task": ("tasks", "Create, list, show, update and delete tasks."),
     "schedules": ("schedules", "List what runs by itself next, and what is paused and why."),
-    "credential": ("credentials", "Store, list and delete a task's credentials."),
+    "credential": ("credentials", "Store, connect, list and delete a task's credentials."),
     "run": ("run", "Run a task and watch it."),
     "watch": ("run", "Watch an execution that was started already."),
     "show": ("executions", "Show an execution, or list the latest; --audit: the full account."),

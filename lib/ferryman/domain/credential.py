@@ -130,26 +130,69 @@ class Label:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Refreshing:
+    """Who has a token renewed at the moment, and until when nobody else does."""
+
+    holder: str
+    until: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Granted:
+    """What is known of a grant without opening it. `reconnect`: its service renews it no more, a person has to consent anew."""
+
+    scopes: tuple[str, ...] = ()
+    token_expires_at: datetime | None = None
+    reconnect: bool = False
+    refreshing: Refreshing | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Sealed:
-    """A credential at rest. `key_version` names the Secret Manager version that opens `ciphertext`."""
+    """A credential at rest. `key_version` names the Secret Manager version that opens `ciphertext`.
+
+    One with a grant was connected by consent; it is sealed as such, and opens as nothing else.
+    """
 
     label: Label
     ciphertext: bytes = field(repr=False)
     key_version: int
     created_at: datetime
     updated_at: datetime
+    grant: Granted | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Grant:
+    """By what an access token is had anew: all of it is sealed together with the token, and shown to nobody."""
+
+    token_url: str
+    client_id: str
+    client_secret: Secret | None = None
+    creds_location: str = "basic_header"
+    refresh_token: Secret | None = None
+    scopes: tuple[str, ...] = ()
+    expires_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Credential:
-    """An open credential, in memory for one call."""
+    """An open credential, in memory for one call; of one with a grant, the secret is the access token."""
 
     label: Label
     secret: Secret
+    grant: Grant | None = None
 
     @property
     def name(self) -> str:
         return self.label.name
+
+    @property
+    def secrets(self) -> tuple[Secret, ...]:
+        """Everything of it that must not leave."""
+        grant = self.grant
+        beside = (grant.refresh_token, grant.client_secret) if grant is not None else ()
+        return (self.secret, *(each for each in beside if each is not None))
 
 
 def name_problems(name: str) -> list[Problem]:

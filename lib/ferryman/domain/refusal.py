@@ -128,6 +128,16 @@ def token_not_fetched(why: str) -> Refusal:
     return Refusal(reason="token_not_fetched", message=f"Error: no token could be fetched for this tool -- {why}")
 
 
+def reconnect(name: str) -> Refusal:
+    message = f"Error: credential {name} has to be connected again by its owner: its service renews it no more."
+    return Refusal(reason="credential_reconnect", message=message, credential=name)
+
+
+def not_renewed(name: str) -> Refusal:
+    message = f"Error: credential {name} has expired and could not be renewed just now. Try again later."
+    return Refusal(reason="credential_not_renewed", message=message, credential=name)
+
+
 def header_forbidden(rule: str) -> Refusal:
     return Refusal(reason="header_forbidden", message=f"Error: header not allowed -- {rule}")
 

@@ -26,6 +26,11 @@ def credential(client: AsyncClient, task_id: str, name: str) -> AsyncDocumentRef
     return reference
 
 
+def connection(client: AsyncClient, task_id: str, digest: str) -> AsyncDocumentReference:
+    reference: AsyncDocumentReference = task(client, task_id).collection("connections").document(digest)
+    return reference
+
+
 def cluster(client: AsyncClient, task_id: str, name: str) -> AsyncDocumentReference:
     # a cluster's name is any text
     digest = hashlib.sha256(name.encode()).hexdigest()[:32]

@@ -73,8 +73,9 @@ class FirestoreTasks:
             return False
         # the task first: what is left of its credentials belongs to nothing and opens for nobody
         await reference.delete()
-        async for each in reference.collection("credentials").list_documents():
-            await each.delete()
+        for belonging in ("credentials", "connections"):
+            async for each in reference.collection(belonging).list_documents():
+                await each.delete()
         async for each in reference.collection("clusters").list_documents():
             await clusters.cleared(each)
         return True
@@ -119,6 +120,27 @@ class FirestoreCredentials:
             if stored.get("ciphertext") != before.ciphertext:
                 return False
             transaction.update(reference, documents.part(after, "ciphertext", "key_version"))
+            return True
+
+        return bool(await store(client.transaction()))
+
+    async def swap(self, before: Sealed, after: Sealed) -> bool:
+        from google.cloud.firestore import async_transactional
+
+        client, label = self._clients.firestore(), before.label
+        task, reference = places.task(client, label.task), places.credential(client, label.task, label.name)
+
+        @async_transactional
+        async def store(transaction: AsyncTransaction) -> bool:
+            stored = (await reference.get(transaction=transaction)).to_dict()
+            if stored is None or documents.read(Sealed, stored) != before:
+                return False
+            if after.label.version != label.version:
+                known = versions((await task.get(transaction=transaction)).to_dict())
+                if known.get(label.name, 0) + 1 != after.label.version:
+                    return False
+                transaction.update(task, {f"{VERSIONS}.{label.name}": after.label.version})
+            transaction.set(reference, documents.write(after))
             return True
 
         return bool(await store(client.transaction()))

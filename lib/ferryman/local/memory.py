@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from ferryman.domain.call import Ticket
+from ferryman.domain.connection import Connection
 from ferryman.domain.credential import Sealed
 from ferryman.domain.declared import Declared
 from ferryman.domain.execution import Execution, Opening, Step
@@ -26,6 +27,7 @@ class Memory:
     tasks: dict[str, Task] = field(default_factory=dict)
     versions: dict[str, dict[str, int]] = field(default_factory=dict)
     credentials: dict[str, dict[str, Sealed]] = field(default_factory=dict)
+    connections: dict[str, dict[str, Connection]] = field(default_factory=dict)
     clusters: dict[str, dict[str, tuple[int, tuple[Declared, ...]]]] = field(default_factory=dict)
     executions: dict[str, Execution] = field(default_factory=dict)
     openings: dict[str, Opening] = field(default_factory=dict)

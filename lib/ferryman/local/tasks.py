@@ -47,6 +47,7 @@ class MemoryTasks:
     async def delete(self, task: str) -> bool:
         self._memory.credentials.pop(task, None)
         self._memory.versions.pop(task, None)
+        self._memory.connections.pop(task, None)
         self._memory.clusters.pop(task, None)
         return self._memory.tasks.pop(task, None) is not None
 
@@ -72,6 +73,15 @@ class MemoryCredentials:
         if stored.get(before.label.name) != before:
             return False
         stored[before.label.name] = replace(before, ciphertext=after.ciphertext, key_version=after.key_version)
+        return True
+
+    async def swap(self, before: Sealed, after: Sealed) -> bool:
+        label = before.label
+        stored = self._memory.credentials.get(label.task, {})
+        if stored.get(label.name) != before or label.task not in self._memory.tasks:
+            return False
+        self._memory.versions[label.task][label.name] = after.label.version
+        stored[label.name] = after
         return True
 
     async def list(self, task: str) -> Sequence[Sealed]:

@@ -22,9 +22,11 @@ from ferryman.domain.receipt import Receipt
 from ferryman.domain.remit import Remit
 from ferryman.domain.stale import Stale as Stale
 from ferryman.domain.task import Task
-from ferryman.domain.token import Fetch, Slot, Token
 from ferryman.domain.tool import Tool
 from ferryman.ports.custom import Clusters as Clusters
+from ferryman.ports.custom import Connections as Connections
+from ferryman.ports.custom import Connector as Connector
+from ferryman.ports.custom import Tokens as Tokens
 
 NOW = timedelta(0)
 
@@ -100,12 +102,14 @@ class Credentials(Protocol):
     """A task's sealed credentials. The version that must be current stands beside the task, so a rolled-back one shows.
 
     `put` raises `Stale` when the label's version is not the next one. `reseal` stores ciphertext and key version of `after`,
-    and tells whether it did: not where something else than `before` is stored by now.
+    and tells whether it did: not where something else than `before` is stored by now. `swap` stores all of `after`, which is of
+    the same version or of the next one, under the same condition.
     """
 
     async def next_version(self, task: str, name: str) -> int: ...
     async def put(self, sealed: Sealed) -> None: ...
     async def reseal(self, before: Sealed, after: Sealed) -> bool: ...
+    async def swap(self, before: Sealed, after: Sealed) -> bool: ...
     async def list(self, task: str) -> Sequence[Sealed]: ...
     async def delete(self, task: str, name: str) -> bool: ...
 
@@ -220,21 +224,6 @@ class Tickets(Protocol):
     async def settle(self, errand: Errand, result: ToolCallResult, *, now: datetime, in_doubt: bool = False) -> None: ...
     async def release(self, errand: Errand) -> None: ...
     async def scope(self, execution: str, *, epoch: int, now: datetime) -> tuple[str, Mapping[str, int]]: ...
-
-
-class Tokens(Protocol):
-    """Fetched tokens, sealed, each under a key that tells whose it is and what for; and who fetches one just now.
-
-    `take` is one transaction: where there is no good token (one that has expired, or that the fetch `stale` brought, is
-    dropped) and nobody else at work, the caller's `fetch` is; it answers what stands there then, so that `fetch` in it tells
-    who is to fetch. `put` stores what a fetch brought and ends it; it raises `Stale`, with nothing stored, when another has taken over.
-    `leave` ends a fetch that brought nothing.
-    """
-
-    async def get(self, key: str) -> Slot | None: ...
-    async def take(self, key: str, owner: str, fetch: Fetch, *, stale: str | None, now: datetime) -> Slot: ...
-    async def put(self, key: str, token: Token) -> None: ...
-    async def leave(self, key: str, fetch: str) -> None: ...
 
 
 class Halts(Protocol):

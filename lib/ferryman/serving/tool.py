@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import asdict
+from typing import Any, TypeVar
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -20,33 +21,49 @@ from ferryman.wiring.tool import Tool
 
 RESEAL = "/reseal"
 
+House = TypeVar("House", bound=Tool)
+Asked = Callable[[House, Request], Awaitable[Response]]
+"""What answers one further path of a tool function."""
 
-def serve(name: str, build: Callable[[settings.Settings], Tool] = Tool) -> Handler:
+NOTHING: Mapping[str, Any] = {}
+
+
+def serve(name: str) -> Handler:
+    """The `main` of the tool `name`."""
+    return served(name, Tool, NOTHING)
+
+
+def served(name: str, build: Callable[[settings.Settings], House], asked: Mapping[str, Asked[House]]) -> Handler:
     """The `main` of tool `name`: POST / carries a call, POST /scan looks through what the model said, POST /reseal seals a
-    task's credentials to another version of the key, for the accounts that rotate keys and for no other.
+    task's credentials to another version of the key, for the accounts that rotate keys and for no other. `asked` are further
+    paths, for the API's account and no other.
 
     200 with the result; 409 when the lease, the ticket or the task says no; 422 when a credential does not open for a scan;
     401 or 403 for the wrong caller; 503 to try again.
     """
     known = opened()
-    built: list[Tool] = []
+    built: list[House] = []
 
     async def handle(request: Request) -> Response:
         if not built:
             built.append(build(known))
         house = built[0]
-        resealing = request.url.path == RESEAL
-        await called_by(request, house.callers, known.resealers if resealing else known.callers, known)
+        path = request.url.path
+        allowed = known.resealers if path == RESEAL else known.connectors if path in asked else known.callers
+        await called_by(request, house.callers, allowed, known)
         tracer, parent = house.carrying.tracer, request.headers.get("traceparent", "")
         try:
-            if request.url.path == "/scan":
+            if path == "/scan":
                 body = await body_of(request, execution=str, epoch=int, content=list)
                 with tracer.span("scan", kind="server", parent=parent):
                     return JSONResponse({"content": await look_through(house.carrying, **body)})
-            if resealing:
+            if path in asked:
+                with tracer.span(path[1:], kind="server", parent=parent):
+                    return await asked[path](house, request)
+            if path == RESEAL:
                 body = await body_of(request, task=str, version=int)
                 return JSONResponse({"unreadable": await reseal(house.carrying, **body)})
-            if request.url.path != "/":
+            if path != "/":
                 return problem(404, "Not Found", "there is nothing here")
             body = await body_of(request, execution=str, call=int, epoch=int, task=str, owner=str)
             with tracer.span(f"carry {name}", {"gen_ai.tool.name": name}, kind="server", parent=parent):

@@ -6,7 +6,7 @@ method, or to go to a service that tells repetitions apart by a key.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any, Protocol
@@ -14,22 +14,26 @@ from typing import Any, Protocol
 from ferryman import ports
 from ferryman.domain import refusal
 from ferryman.domain.call import SETTLES, Ticket, ToolCallResult, bounded, unknown
+from ferryman.domain.connection import Connection, Proof
 from ferryman.domain.credential import Credential, Sealed
 from ferryman.domain.integration import Integration
 from ferryman.domain.message import Block
 from ferryman.domain.refusal import Refused
 from ferryman.halting import LOOKS, unless_halted
-from ferryman.tools.passage import Passage, Reader, Reading, narrow
+from ferryman.tools.passage import Gate, Passage, Reader, Reading, narrow
+from ferryman.tools.refresh import fresh
 
 ATTEMPTS_MAX = 3
 """How often a call is sent, at most, when its answer is lost each time."""
 
 
 class Vault(Protocol):
-    """Opens what was sealed to the key holders. Raises `Refused` for what does not open."""
+    """Opens what was sealed to the key holders, and seals to them. Raises `Refused` for what does not open."""
 
     async def credential(self, sealed: Sealed) -> Credential: ...
     async def resealed(self, sealed: Sealed, *, version: int) -> Sealed: ...
+    async def granted(self, credential: Credential, *, version: int) -> bytes: ...
+    async def proof(self, connection: Connection) -> Proof: ...
     async def arguments(self, ciphertext: bytes, *, execution: str, seq: int) -> dict[str, Any]: ...
 
 
@@ -43,7 +47,9 @@ class ToolHouse:
 
     tickets: ports.Tickets
     credentials: ports.Credentials
+    connections: ports.Connections
     vault: Vault
+    gate: Gate
     read: Reader
     redact: Callable[[Iterable[Credential], str], str]
     said: Callable[[Iterable[Credential], Sequence[Block]], Sequence[Block]]
@@ -117,9 +123,15 @@ async def _opened(house: ToolHouse, errand: ports.Errand, about: Mapping[str, An
         raise Refused(refusal.tool_not_enabled(ticket.tool))  # whoever talks to the model is not believed
     credentials = await _open(house, remit.task, errand.versions)
     arguments = await house.vault.arguments(ticket.arguments, execution=errand.summons.execution, seq=ticket.seq)
+
+    async def renewed(names: Collection[str]) -> dict[str, Credential]:
+        after = await fresh(house, credentials, names=names, services=remit.integrations)
+        return {name: narrow(each, remit, house.integrations) for name, each in after.items()}
+
     usable = {name: narrow(each, remit, house.integrations) for name, each in credentials.items()}
+    reading = Reading(errand=errand, arguments=arguments, credentials=usable, renewed=renewed, about=about)
     try:
-        return await house.read(Reading(errand=errand, arguments=arguments, credentials=usable, about=about))
+        return await house.read(reading)
     except Refused as refused:
         # the sentence may quote a word of the arguments
         said = house.redact(credentials.values(), refused.refusal.message)
@@ -130,7 +142,7 @@ async def _open(house: ToolHouse, task: str, versions: Mapping[str, int]) -> dic
     opened = {}
     for sealed in await house.credentials.list(task):
         name, expected = sealed.label.name, versions.get(sealed.label.name, 0)
-        if sealed.label.version > expected:
+        if sealed.label.version > expected and sealed.label.version != await house.credentials.next_version(task, name) - 1:
             raise ports.Unavailable("a credential was stored while this was read")
         if sealed.label.task != task or sealed.label.version < expected:
             raise Refused(refusal.credential_unreadable(name))  # moved or rolled back

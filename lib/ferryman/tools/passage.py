@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
@@ -61,12 +61,20 @@ class Passage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
-    """What a reader is given: the errand, its opened arguments, and the task's credentials, each narrowed to its hosts."""
+    """What a reader is given: the errand, its opened arguments, and the task's credentials, each narrowed to its hosts.
+
+    `renewed` answers the credentials with those of these names renewed, where they are about to expire; raises `Refused`.
+    """
 
     errand: ports.Errand
     arguments: Mapping[str, Any] = field(repr=False)
     credentials: Mapping[str, Credential] = field(repr=False)
+    renewed: Callable[[Collection[str]], Awaitable[Mapping[str, Credential]]] = field(repr=False)
     about: Mapping[str, Any]
+
+    async def using(self, names: Collection[str]) -> Reading:
+        """The same, with the credentials of these names good to be used."""
+        return replace(self, credentials=await self.renewed(names)) if names else self
 
 
 Reader = Callable[[Reading], Awaitable[Passage]]
@@ -78,6 +86,7 @@ def builtin(gate: Sender, integrations: Mapping[str, Integration]) -> Reader:
 
     async def read(reading: Reading) -> Passage:
         outbound = READERS[reading.errand.ticket.tool](reading.arguments)
+        reading = await reading.using([outbound.credential] if outbound.credential is not None else [])
         return sending(gate, keyed(outbound, reading.errand, integrations), reading)
 
     return read

@@ -12,6 +12,7 @@ from cryptography.hazmat.primitives.asymmetric.mlkem import MLKEM768PrivateKey, 
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
 from cryptography.hazmat.primitives.hpke import AEAD, KDF, KEM, MLKEM768X25519PrivateKey, MLKEM768X25519PublicKey, Suite
 
+from ferryman.domain.connection import Connection
 from ferryman.domain.credential import Label
 
 _SUITE = Suite(KEM.MLKEM768_X25519, KDF.HKDF_SHA256, AEAD.AES_256_GCM)
@@ -98,18 +99,41 @@ def unseal(ciphertext: bytes, info: bytes, private: bytes) -> bytes:
 
 def info_of(label: Label) -> bytes:
     """What a credential's value is bound to: every field of its label."""
+    return _info("credential", **_of(label))
+
+
+def grant_info(label: Label) -> bytes:
+    """What a grant is bound to: its label, and that it is one. A value can never be read as a grant, nor a grant as a value."""
+    return _info("grant", **_of(label))
+
+
+def connection_info(connection: Connection) -> bytes:
+    """What a connection's proof is bound to: every other field of the connection."""
     return _info(
-        "credential",
-        owner=label.owner,
-        task=label.task,
-        name=label.name,
-        version=label.version,
-        service=label.service,
-        auth_type=label.auth_type.value,
-        auth_header_name=label.auth_header_name,
-        auth_param_name=label.auth_param_name,
-        hosts=list(label.hosts),
+        "connection",
+        digest=connection.digest,
+        label=_of(connection.label),
+        redirect_uri=connection.redirect_uri,
+        token_url=connection.token_url,
+        client_id=connection.client_id,
+        creds_location=connection.creds_location,
+        scopes=list(connection.scopes),
+        expires_at=connection.expires_at.isoformat(),
     )
+
+
+def _of(label: Label) -> dict[str, Any]:
+    return {
+        "owner": label.owner,
+        "task": label.task,
+        "name": label.name,
+        "version": label.version,
+        "service": label.service,
+        "auth_type": label.auth_type.value,
+        "auth_header_name": label.auth_header_name,
+        "auth_param_name": label.auth_param_name,
+        "hosts": list(label.hosts),
+    }
 
 
 def call_info(execution: str, seq: int) -> bytes:

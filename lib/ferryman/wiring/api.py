@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from ferryman import catalog, ports
 from ferryman.billing.prices import Price, Prices
+from ferryman.domain.connection import Connection, Proof
 from ferryman.domain.credential import Label
 from ferryman.domain.integration import Integration
 from ferryman.domain.plan import Plan
@@ -19,6 +20,7 @@ from ferryman.wiring import tables, traces
 class House:
     """What the API is given. `info` is what a label binds at sealing; `models` are those that have a price.
 
+    `prove` seals what a connection keeps to the key holders.
     `receipt_keys` are the public halves of what receipts were ever signed with, by version.
     """
 
@@ -26,6 +28,8 @@ class House:
     tasks: ports.Tasks
     credentials: ports.Credentials
     clusters: ports.Clusters
+    connections: ports.Connections
+    connector: ports.Connector
     executions: ports.Executions
     ledger: ports.Ledger
     halts: ports.Halts
@@ -34,6 +38,7 @@ class House:
     timers: ports.Timers
     sealer: ports.Sealer
     info: Callable[[Label], bytes]
+    prove: Callable[[Connection, Proof], bytes]
     receipt_keys: Mapping[int, bytes]
     names: ports.Names
     clock: ports.Clock
@@ -51,8 +56,12 @@ def build(settings: Settings) -> House:
     from ferryman.gcp.clients import Clients
     from ferryman.gcp.clock import RandomIds, SystemClock
     from ferryman.gcp.clusters import FirestoreClusters
+    from ferryman.gcp.connecting import RemoteConnector
+    from ferryman.gcp.connections import FirestoreConnections
     from ferryman.gcp.executions import FirestoreExecutions
     from ferryman.gcp.halts import FirestoreHalts
+    from ferryman.gcp.http import Wire
+    from ferryman.gcp.identity import MetadataIdentity
     from ferryman.gcp.ledger import FirestoreLedger
     from ferryman.gcp.owners import FirestoreOwners
     from ferryman.gcp.queue import CloudTasksQueue, CloudTasksTimers
@@ -60,22 +69,26 @@ def build(settings: Settings) -> House:
     from ferryman.gcp.tasks import FirestoreCredentials, FirestoreTasks
     from ferryman.tools.builtin import TOOLS
     from ferryman.tools.custom.definitions import CUSTOM
-    from ferryman.vault import seal, sign
+    from ferryman.vault import grants, seal, sign
 
+    wire, sealer = Wire(), seal.PublicKey.parse(settings.sealing_public_key)
     clients, tracer = Clients(settings), traces.of(settings)
     return House(
         owners=FirestoreOwners(clients),
         tasks=FirestoreTasks(clients),
         credentials=FirestoreCredentials(clients),
         clusters=FirestoreClusters(clients),
+        connections=FirestoreConnections(clients),
+        connector=RemoteConnector(wire, MetadataIdentity(wire, settings), settings),
         executions=FirestoreExecutions(clients),
         ledger=FirestoreLedger(clients),
         halts=FirestoreHalts(clients),
         queue=CloudTasksQueue(clients, settings, tracer.traceparent),
         schedules=FirestoreSchedules(clients),
         timers=CloudTasksTimers(clients, settings, tracer.traceparent),
-        sealer=seal.PublicKey.parse(settings.sealing_public_key),
+        sealer=sealer,
         info=seal.info_of,
+        prove=lambda connection, proof: sealer.seal(grants.proof_written(proof), seal.connection_info(connection)),
         receipt_keys=sign.public_keys(settings.receipt_public_keys),
         names=_names(settings),
         clock=SystemClock(),

@@ -6,6 +6,7 @@ from ferryman import catalog
 from ferryman.egress.leaks import Scanner
 from ferryman.gcp.clients import Clients
 from ferryman.gcp.clock import SystemClock
+from ferryman.gcp.connections import FirestoreConnections
 from ferryman.gcp.halts import FirestoreHalts
 from ferryman.gcp.http import Wire
 from ferryman.gcp.identity import TokenCallers
@@ -25,12 +26,17 @@ class Tool:
     def __init__(self, settings: Settings) -> None:
         clients = Clients(settings)
         tracer, integrations = traces.of(settings), catalog.load(settings.integrations)
+        gate = egress.gate(settings, tracer)
+        self.clients = clients
+        self.vault = Vault(SecretManagerKeys(clients, settings))
         self.callers = TokenCallers(Wire(), settings)
         self.carrying = ToolHouse(
             tickets=FirestoreTickets(clients, request_s=settings.request_s),
             credentials=FirestoreCredentials(clients),
-            vault=Vault(SecretManagerKeys(clients, settings)),
-            read=builtin(egress.gate(settings, tracer), integrations),
+            connections=FirestoreConnections(clients),
+            vault=self.vault,
+            gate=gate,
+            read=builtin(gate, integrations),
             redact=lambda credentials, text: Scanner(credentials).redact(text),
             said=lambda credentials, content: Scanner(credentials).said(content),
             integrations=integrations,

@@ -57,8 +57,7 @@ class Scanner:
     def __init__(self, credentials: Iterable[Credential]) -> None:
         self._exact: list[tuple[str, str]] = []
         needles_: dict[Needle, str] = {}
-        for credential in credentials:
-            value = credential.secret.reveal()
+        for credential, value in ((each, secret.reveal()) for each in credentials for secret in each.secrets):
             for needle in needles(value):
                 needles_.setdefault(needle, credential.name)
             self._exact += [

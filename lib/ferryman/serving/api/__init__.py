@@ -22,14 +22,14 @@ def create(house: House) -> FastAPI:
     """The API of `house`. The framework is imported here: the command line reads the shapes in this folder without it."""
     from fastapi import FastAPI
 
-    from ferryman.serving.api import credentials, executions, halt, ledger, receipts, tables, tasks
+    from ferryman.serving.api import connections, credentials, executions, halt, ledger, receipts, tables, tasks
     from ferryman.serving.api.description import describe
     from ferryman.serving.api.edge import Edge
     from ferryman.serving.api.faults import register
 
     app = FastAPI(title="Ferryman", version=VERSION, description=ABOUT, docs_url=None, redoc_url=None, redirect_slashes=False)
     app.state.house = house
-    for each in (tasks, credentials, executions, halt, ledger, receipts, tables):
+    for each in (tasks, connections, credentials, executions, halt, ledger, receipts, tables):
         app.include_router(each.router)
     register(app)
     app.add_middleware(Edge, tracer=house.tracer)

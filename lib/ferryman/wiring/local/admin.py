@@ -57,6 +57,18 @@ class Admin:
         """Have `host` lead to an HTTPS server on a loopback port."""
         await self._ask("PUT", f"/hosts/{host}", {"port": port})
 
+    async def authorize(self, host: str, rules: Mapping[str, Any]) -> None:
+        """Have `host` be an OAuth server with these rules, which knows no token yet."""
+        await self._ask("PUT", f"/hosts/{host}", {"oauth": dict(rules)})
+
+    async def change_oauth(self, host: str, rules: Mapping[str, Any]) -> None:
+        """Have an OAuth server go on with other rules."""
+        await self._ask("PATCH", f"/oauth/{host}", rules)
+
+    async def oauth(self, host: str) -> dict[str, Any]:
+        """How often each grant was used at an OAuth server, and all that it has `issued`."""
+        return await self._ask("GET", f"/oauth/{host}")
+
     async def trust(self, path: Path) -> None:
         """Trust the CA certificates of a PEM file (an absolute path) on the pretend internet."""
         await self._ask("POST", "/ca", {"path": str(path)})

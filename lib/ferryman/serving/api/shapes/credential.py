@@ -20,12 +20,43 @@ class NewCredential(Asked):
     auth_param_name: StrictStr | None = None
 
 
+class NewConnection(Asked):
+    """A service that a person is to consent to; what is not given comes from the service's entry in the catalog."""
+
+    service: StrictStr = Field(description="One of the task's integrations, with an `oauth` entry")
+    name: StrictStr | None = Field(default=None, description="The credential's name; by default, as the service's entry has it")
+    redirect_uri: StrictStr = Field(description="Where the consent page leads back to: a loopback address, or one registered")
+    client_id: StrictStr | None = None
+    client_secret: SecretStr | None = Field(default=None, description="Sealed at once; no route returns it")
+    scopes: tuple[StrictStr, ...] | None = None
+
+
+class ConnectionShown(Answered):
+    """Where the person consents. The page leads back with `state` and a code, by `expires_at` at the latest."""
+
+    authorize_url: str
+    state: str
+    expires_at: datetime
+
+
+class Consented(Asked):
+    """What the consent page led back with."""
+
+    state: StrictStr
+    code: SecretStr
+
+
 class CredentialShown(Answered):
-    """Everything about a credential but its value."""
+    """Everything about a credential but its value. `status` is connected, or reconnect: its service renews it no more.
+
+    `scopes` and `token_expires_at` are of one that was connected by consent; it is renewed by itself before it expires.
+    """
 
     name: str
     service: str
     status: str = "connected"
+    scopes: tuple[str, ...] | None
+    token_expires_at: datetime | None
     auth_type: AuthType
     auth_header_name: str | None
     auth_param_name: str | None
@@ -44,10 +75,13 @@ class CredentialList(Answered):
 
 def shown(sealed: Sealed) -> CredentialShown:
     """`sealed` as it is answered."""
-    label = sealed.label
+    label, grant = sealed.label, sealed.grant
     return CredentialShown(
         name=label.name,
         service=label.service,
+        status="reconnect" if grant is not None and grant.reconnect else "connected",
+        scopes=None if grant is None else grant.scopes,
+        token_expires_at=None if grant is None else grant.token_expires_at,
         auth_type=label.auth_type,
         auth_header_name=label.auth_header_name,
         auth_param_name=label.auth_param_name,

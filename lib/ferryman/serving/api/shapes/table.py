@@ -8,9 +8,19 @@ from pydantic import Field
 
 from ferryman.billing.prices import Price
 from ferryman.domain.credential import AuthType
-from ferryman.domain.integration import Integration
+from ferryman.domain.integration import Integration, OAuth
 from ferryman.domain.plan import Plan
 from ferryman.serving.api.shapes.shape import Answered, Credits, Dollars
+
+
+class ConsentShown(Answered):
+    """How a service is connected by a person's consent. `client_id` is the house's own; null: bring one."""
+
+    authorize_url: str
+    token_url: str
+    scopes: tuple[str, ...]
+    client_id: str | None
+    redirect_uris: tuple[str, ...]
 
 
 class IntegrationShown(Answered):
@@ -27,6 +37,7 @@ class IntegrationShown(Answered):
     default_auth_param: str | None
     credential_key_template: str | None
     docs_url: str
+    oauth: ConsentShown | None
 
 
 class IntegrationList(Answered):
@@ -110,7 +121,13 @@ class Health(Answered):
 
 def integration(of: Integration) -> IntegrationShown:
     """`of` as it is answered."""
-    return IntegrationShown(**{name: getattr(of, name) for name in IntegrationShown.model_fields if name != "status"})
+    plain = {name: getattr(of, name) for name in IntegrationShown.model_fields if name not in ("status", "oauth")}
+    return IntegrationShown(**plain, oauth=None if of.oauth is None else consent(of.oauth))
+
+
+def consent(of: OAuth) -> ConsentShown:
+    """`of` as it is answered."""
+    return ConsentShown(**{name: getattr(of, name) for name in ConsentShown.model_fields})
 
 
 def plan(of: Plan) -> PlanShown:

@@ -1,0 +1,128 @@
+"""Store: the codes and tokens that one server has given out, and how often each grant was used."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import secrets
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from emulator.clock import Clock
+from emulator.internet.oauth.rules import Rules
+
+
+class Refused(Exception):  # noqa: N818 - it reads `raise Refused(…)`
+    """An error of RFC 6749, 5.2."""
+
+    def __init__(self, error: str, description: str, status: int = 400) -> None:
+        super().__init__(description)
+        self.error = error
+        self.status = status
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Code:
+    """What was consented to, until it is exchanged."""
+
+    client: str
+    redirect_uri: str
+    challenge: str
+    scope: str
+    expires: float
+
+
+@dataclass(slots=True, kw_only=True)
+class Family:
+    """All that came of one consent: `refresh` is its current refresh token, which the ones before revoke with it."""
+
+    client: str
+    scope: str
+    refresh: str = ""
+    expires: float = 0.0
+    revoked: bool = False
+
+
+@dataclass(slots=True)
+class Store:
+    """Codes and tokens by their text. Nothing is forgotten: a token that is shown too late is told from an unknown one."""
+
+    clock: Clock
+    codes: dict[str, Code] = field(default_factory=dict)
+    families: dict[str, Family] = field(default_factory=dict)
+    access: dict[str, tuple[Family, float]] = field(default_factory=dict)
+    counts: Counter[str] = field(default_factory=Counter)
+    issued: list[str] = field(default_factory=list)
+
+    def now(self) -> float:
+        """The cloud's time, in seconds since 1970."""
+        return self.clock.now().timestamp()
+
+    def consented(self, rules: Rules, *, client: str, redirect_uri: str, challenge: str, scope: str) -> str:
+        """A new code."""
+        code = self._new("code_")
+        self.codes[code] = Code(
+            client=client, redirect_uri=redirect_uri, challenge=challenge, scope=scope, expires=self.now() + rules.code_s
+        )
+        return code
+
+    def exchanged(self, rules: Rules, form: Mapping[str, str], client: str) -> dict[str, object]:
+        """The answer to a code; each is exchanged once."""
+        code = self.codes.pop(form.get("code", ""), None)
+        if code is None or code.expires <= self.now() or code.client != client:
+            raise Refused("invalid_grant", "the code is unknown, used, expired or another client's")
+        if form.get("redirect_uri") != code.redirect_uri:
+            raise Refused("invalid_grant", "the redirect URI is another")
+        if not secrets.compare_digest(challenge_of(form.get("code_verifier", "")), code.challenge):
+            raise Refused("invalid_grant", "the verifier does not fit")
+        return self._granted(rules, Family(client=client, scope=code.scope))
+
+    def refreshed(self, rules: Rules, form: Mapping[str, str], client: str) -> dict[str, object]:
+        """The answer to a refresh token; one that was rotated out takes its family with it (RFC 9700, 4.14.2)."""
+        shown = form.get("refresh_token", "")
+        family = self.families.get(shown)
+        if family is None or family.client != client:
+            raise Refused("invalid_grant", "the refresh token is unknown or another client's")
+        if family.refresh != shown:
+            self.counts["reuse"] += 1
+            family.revoked = True
+        if family.revoked or family.expires <= self.now():
+            raise Refused("invalid_grant", "the refresh token is revoked or expired")
+        return self._granted(rules, family)
+
+    def own(self, rules: Rules, client: str, scope: str) -> dict[str, object]:
+        """The answer to a client that asks for itself."""
+        return self._access(rules, Family(client=client, scope=scope))
+
+    def session(self, rules: Rules, user: str) -> str:
+        """A token of the login that is no OAuth."""
+        return str(self._access(rules, Family(client=user, scope=""))["access_token"])
+
+    def good(self, token: str) -> bool:
+        """Whether the token opens what is protected."""
+        family, expires = self.access.get(token, (None, 0.0))
+        return family is not None and not family.revoked and expires > self.now()
+
+    def _granted(self, rules: Rules, family: Family) -> dict[str, object]:
+        if rules.rotate or not family.refresh:
+            family.refresh = self._new("refresh_")
+            self.families[family.refresh] = family
+        family.expires = self.now() + rules.refresh_s
+        return {**self._access(rules, family), "refresh_token": family.refresh}
+
+    def _access(self, rules: Rules, family: Family) -> dict[str, object]:
+        token = self._new("access_")
+        self.access[token] = (family, self.now() + rules.access_s)
+        answer: dict[str, object] = {"access_token": token, "token_type": "Bearer", "expires_in": int(rules.access_s)}
+        return {**answer, "scope": family.scope} if family.scope else answer
+
+    def _new(self, prefix: str) -> str:
+        made = prefix + secrets.token_urlsafe(24)
+        self.issued.append(made)
+        return made
+
+
+def challenge_of(verifier: str) -> str:
+    """The S256 challenge of a verifier (RFC 7636, 4.6)."""
+    return base64.urlsafe_b64encode(hashlib.sha256(verifier.encode()).digest()).rstrip(b"=").decode()
