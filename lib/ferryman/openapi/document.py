@@ -52,14 +52,16 @@ def read(
     domains: Collection[str],
     credentials: Credentials | None = None,
     taken: Iterable[str] = (),
+    server: str | None = None,
 ) -> Imported:
     """The operations of the document `root` as tools. `documents` are by absolute URI, parsed; `root` is one of them.
 
     `domains` are the task's approved host patterns, `credentials` the names of its credentials with the patterns each is bound
-    to, `taken` are names that no tool may have, beside the built-in ones. `cluster` is its title where None (S3-47). Raises
-    `Invalid` where it is no such document, or has no operations or more than a task may have tools.
+    to, `taken` are names that no tool may have, beside the built-in ones. `cluster` is its title where None (S3-47). `server`
+    is a URL to go to in place of the servers the document names, which may be none or examples; it must be approved like them.
+    Raises `Invalid` where it is no such document, or has no operations or more than a task may have tools.
     """
-    reader = _reader(documents, root, domains=domains, credentials=credentials or {})
+    reader = _reader(documents, root, domains=domains, credentials=credentials or {}, server=server)
     title = mapping(mapping(reader.root.value).get("info")).get("title")
     name = text(cluster, CLUSTER_CHARACTERS_MAX) or text(title, CLUSTER_CHARACTERS_MAX) or "openapi"
     tools = _tools(reader, name, taken)
@@ -80,7 +82,14 @@ def tokens(tools: Iterable[Declared]) -> int:
     return sum(-(-len(json.dumps(each, ensure_ascii=False)) // CHARACTERS_PER_TOKEN) for each in definitions)
 
 
-def _reader(documents: Mapping[str, Any], root: str, *, domains: Collection[str], credentials: Credentials) -> Reader:
+def _reader(
+    documents: Mapping[str, Any],
+    root: str,
+    *,
+    domains: Collection[str],
+    credentials: Credentials,
+    server: str | None = None,
+) -> Reader:
     document = documents.get(root)
     if not isinstance(document, dict):
         raise invalid("spec", "must be an object: an OpenAPI 3.0 or 3.1 document, or a Swagger 2.0 one")
@@ -93,6 +102,7 @@ def _reader(documents: Mapping[str, Any], root: str, *, domains: Collection[str]
         notes=notes,
         domains=domains,
         credentials=credentials,
+        server=server,
     )
 
 

@@ -39,7 +39,10 @@ class Operation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reader:
-    """What all operations of an import are read with. `version` is that of the document `root`: "2.0", "3.0" or "3.1"."""
+    """What all operations of an import are read with. `version` is that of the document `root`: "2.0", "3.0" or "3.1".
+
+    `server` is one that the owner names in place of the document's.
+    """
 
     root: Node
     version: str
@@ -48,6 +51,7 @@ class Reader:
     notes: Notes
     domains: Collection[str]
     credentials: security.Credentials
+    server: str | None = None
 
     def read(self, operation: Operation, name: str, cluster: str) -> Declared:
         """The tool called `name`. What cannot be called, or not by this task, is disabled with the first reason found."""
@@ -85,6 +89,8 @@ class Reader:
 
     def _servers(self, operation: Operation) -> list[Node]:
         root = mapping(self.root.value)
+        if self.server is not None:
+            return [Node([{"url": self.server}], self.root.uri)]
         if self.version == "2.0":
             schemes = mapping(operation.node.value).get("schemes", root.get("schemes"))
             return [Node(swagger.servers(root, schemes), self.root.uri)]

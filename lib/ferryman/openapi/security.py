@@ -59,7 +59,7 @@ def _alternative(required: Any, schemes: Node, host: str, bound: list[str], refe
             raise Unfit(f"needs a credential for {host}: store one with `ferryman credential set`, then import again")
         like = [name for name in names if _LETTERS.sub("", name) in (_letters(scheme), _letters(wire))]
         name = (like or names)[0]
-        if len(names) > 1:
+        if len(names) > 1 and not like:
             notes.add(f"several credentials are bound to {host}: {name} is sent")
         used.add(name)
         (found.headers if place == "header" else found.query)[wire] = form.replace("NAME", name)

@@ -20,21 +20,24 @@ _SAFE = "/:@!$&'()*+,;=%~-._?"
 
 
 def address(listed: list[Node], document: str, domains: Collection[str], notes: Notes) -> tuple[str, str | None]:
-    """The first of an operation's servers that is approved, as `https://host/base` without a slash at its end, and None.
+    """The first of an operation's servers that is approved, as `https://host/base` without a slash at its end, and None;
+    those written with http go last.
 
     Where there is none: the first that is a URL at all, or "", and the reason why it is not called. `listed` are lists of
     servers, the nearest first: the first that lists any holds. `document` is the absolute URI that relative ones start from,
     `domains` are the approved hosts.
     """
     base, reason = "", None
-    for raw in _written(listed):
+    for raw in sorted(_written(listed), key=lambda each: each.lower().startswith("http:")):
         try:
-            found = _resolved(raw, document, notes)
+            found, plain = _resolved(raw, document)
             base = base or _base(found)
             _approve(found.host, domains)
         except Unfit as unfit:
             reason = reason or str(unfit)
             continue
+        if plain:
+            notes.add("its server says http: it is called by https")
         if reason is not None:
             notes.add("its first server is not approved: a later one, which is, is taken")
         return _base(found), None
@@ -63,7 +66,8 @@ def _default(variable: object, otherwise: str) -> str:
     return str(said) if isinstance(said, str | float) or (isinstance(said, int) and abs(said) < 2**31) else otherwise
 
 
-def _resolved(raw: str, document: str, notes: Notes) -> url.URL:
+def _resolved(raw: str, document: str) -> tuple[url.URL, bool]:
+    # The server by https, and whether it was written with http.
     try:
         whole = urljoin(document, raw.strip())
     except ValueError:
@@ -73,12 +77,12 @@ def _resolved(raw: str, document: str, notes: Notes) -> url.URL:
     scheme, colon, rest = whole.partition("://")
     if not colon or scheme.lower() not in ("http", "https"):
         raise Unfit(f"has no absolute server: {text(raw, 80)!r} says no host, and the document is not from the network")
-    if scheme.lower() == "http":
-        notes.add("its server says http: it is called by https")
+    plain = scheme.lower() == "http"
+    if plain:
         authority, slash, path = rest.partition("/")
         rest = authority.removesuffix(":80") + slash + path
     try:
-        return url.parse(f"https://{rest}")
+        return url.parse(f"https://{rest}"), plain
     except url.Malformed as error:
         raise Unfit(f"its server {text(raw, 80)!r} is not called: {error}") from None
 

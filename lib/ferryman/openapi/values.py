@@ -42,7 +42,8 @@ def text(value: Any, characters: int) -> str:
         return ""
     # Twice as many, since white space falls away; never the whole, which may be a megabyte.
     start = value[: 2 * characters + 1]
-    line = " ".join("".join(each if each.isprintable() else " " * each.isspace() for each in start).split())
+    shown = start if start.isprintable() else "".join(each if each.isprintable() else " " * each.isspace() for each in start)
+    line = " ".join(shown.split())
     return line if len(line) <= characters and len(start) == len(value) else line[: characters - 1].rstrip() + "…"
 
 
