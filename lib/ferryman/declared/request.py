@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from ferryman.declared import headers, schemas, styles, templates, urls
+from ferryman.declared import headers, styles, templates, urls
+from ferryman.declared.arguments import accepted
 from ferryman.declared.check import wire_names
 from ferryman.declared.styles import Unwritable
 from ferryman.declared.templates import ABSENT, Name
@@ -26,7 +27,7 @@ def outbound(
     `state` is what every template may name; `env` is None where the environment is not read. A body of type query stands in
     `query_params`, after the query's own.
     """
-    said = _Said(tool, schemas.accepted(tool, arguments), state, env or {})
+    said = _Said(tool, accepted(tool, arguments), state, env or {})
     try:
         return _outbound(said, urls.parse(tool.url))
     except (url.Malformed, templates.Malformed):
