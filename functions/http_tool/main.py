@@ -1,5 +1,5 @@
-"""The http_tool tool as a function of its own; it also finishes what a person consents to."""
+"""The custom tools, which a task's owner declares or imports, as one function."""
 
-from ferryman.serving import tool
+from ferryman.serving import http_tool
 
-main = tool.serve("http_tool")
+main = http_tool.serve()

@@ -70,8 +70,8 @@ def due(rows: Mapping[str, Row], variables: Mapping[str, Any]) -> frozenset[Bind
 
 def _own(name: str, row: Row, database: str, keyed: bool) -> Iterator[Binding]:
     identity = row["identity"]
-    for asking in (*row.get("resealers", []), *row.get("connectors", [])):
-        yield Binding(place=f"function {service(name)}", role="roles/run.invoker", member=asking)
+    for asker in (*row.get("resealers", []), *row.get("connectors", [])):
+        yield Binding(place=f"function {service(name)}", role="roles/run.invoker", member=asker)
     for caller in row["callers"]:
         yield Binding(place=f"function {service(name)}", role="roles/run.invoker", member=caller)
         if row["trigger"]["type"] == "firestore":

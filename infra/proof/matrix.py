@@ -12,7 +12,9 @@ import grimp
 
 from emulator import matrix as local
 from emulator.table import read_table
+from ferryman.domain.tool import HTTP_TOOL, function_of
 from ferryman.tools.builtin import TOOLS
+from ferryman.tools.custom.definitions import CUSTOM
 from infra.proof.access import Row, service
 from infra.proof.network import egress
 from infra.proof.plan import Plan
@@ -90,7 +92,12 @@ def of_code() -> Matrix:
             "secret ferryman-receipt-key": "access" if "ferryman.gcp.signing" in rooms else NOTHING,
             "queue executions": "create tasks" if "CloudTasksQueue" in queues else NOTHING,
             "queue schedules": "create tasks" if "CloudTasksTimers" in queues else NOTHING,
-            "calls": _list(tool.name for tool in TOOLS) if "ferryman.gcp.remote" in rooms else NOTHING,
+            "calls": _list(
+                {
+                    *(function_of(tool.name) for tool in (*TOOLS, *CUSTOM) if "ferryman.gcp.remote" in rooms),
+                    *(HTTP_TOOL for room in rooms if room == "ferryman.gcp.connecting"),
+                }
+            ),
             "model": "ask" if "ferryman.models.anthropic" in rooms else NOTHING,
             "egress": "any" if "ferryman.egress.gate" in rooms else "google",
         }

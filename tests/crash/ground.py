@@ -24,10 +24,13 @@ from ferryman.domain.task import Task
 from ferryman.egress.allow import allowed
 from ferryman.egress.leaks import Scanner
 from ferryman.local.clock import START
+from ferryman.local.clusters import MemoryClusters
 from ferryman.local.log import KeptLog
+from ferryman.local.memory import Memory
 from ferryman.local.signing import Unsigned
 from ferryman.loop.house import House
-from ferryman.tools.carry import Gate, ToolHouse
+from ferryman.tools.carry import ToolHouse
+from ferryman.tools.passage import Sender, builtin
 from ferryman.tools.registry import ToolRegistry
 from ferryman.vault.seal import PublicKey, call_info, info_of, public_of
 from ferryman.vault.vault import Vault
@@ -175,6 +178,7 @@ def loop_house(
             owners=doors.owners,
             tasks=doors.tasks,
             credentials=doors.credentials,
+            clusters=MemoryClusters(Memory()),  # nothing of it is declared
             executions=doors.executions,
             halts=doors.halts,
             queue=queue,
@@ -196,14 +200,14 @@ def loop_house(
     )
 
 
-def tool_house(doors: Ports, gate: Gate, *, clock: Clock, meet: Meet, keys: ports.Keys | None) -> ToolHouse:
+def tool_house(doors: Ports, gate: Sender, *, clock: Clock, meet: Meet, keys: ports.Keys | None) -> ToolHouse:
     """A tool function's house, with everything that crosses a port met; without keys nothing in it is sealed or scanned."""
     return crossed(
         ToolHouse(
             tickets=doors.tickets,
             credentials=doors.credentials,
             vault=Vault(Crossed(keys, "keys", meet)) if keys else Open(),
-            gate=gate,
+            read=builtin(Crossed(gate, "gate", meet), INTEGRATIONS),
             redact=lambda credentials, text: Scanner(credentials).redact(text) if keys else text,
             said=lambda credentials, content: Scanner(credentials).said(content) if keys else content,
             integrations=INTEGRATIONS,

@@ -43,6 +43,11 @@ SENTENCES = [
         "Error: method 'PATCH' not allowed for api_call. Allowed: [GET, POST, PUT, DELETE]",
         "method_not_allowed",
     ),
+    (
+        refusal.token_not_fetched("the token endpoint answered 403"),
+        "Error: no token could be fetched for this tool -- the token endpoint answered 403",
+        "token_not_fetched",
+    ),
     (refusal.failed("connection refused"), "Error: request failed: connection refused", "request_failed"),
 ]
 

@@ -25,6 +25,7 @@ from ferryman.local.queue import MemoryQueue, MemoryTimers
 from ferryman.local.schedules import MemorySchedules
 from ferryman.local.tasks import MemoryCredentials, MemoryTasks
 from ferryman.local.tickets import MemoryTickets
+from ferryman.local.tokens import MemoryTokens
 from ferryman.settings import Settings
 
 INDEXES = Path(__file__).parents[2] / "infra/firestore.indexes.json"
@@ -45,6 +46,7 @@ class Doors:
     clusters: ports.Clusters
     executions: ports.Executions
     tickets: ports.Tickets
+    tokens: ports.Tokens
     ledger: ports.Ledger
     halts: ports.Halts
     queue: ports.Queue
@@ -72,6 +74,7 @@ async def in_memory() -> AsyncIterator[Doors]:
         clusters=MemoryClusters(memory),
         executions=MemoryExecutions(memory),
         tickets=MemoryTickets(memory),
+        tokens=MemoryTokens(memory),
         ledger=MemoryLedger(memory),
         halts=MemoryHalts(memory),
         queue=queue,
@@ -101,6 +104,7 @@ async def on_google_cloud() -> AsyncIterator[Doors]:
     from ferryman.gcp.schedules import FirestoreSchedules
     from ferryman.gcp.tasks import FirestoreCredentials, FirestoreTasks
     from ferryman.gcp.tickets import FirestoreTickets
+    from ferryman.gcp.tokens import FirestoreTokens
 
     firestore = Firestore(path=None, indexes=INDEXES)
     cloud_tasks = CloudTasks(path=None, clock=Clock(), tokens=Tokens(path=None, clock=Clock()))
@@ -150,6 +154,7 @@ async def on_google_cloud() -> AsyncIterator[Doors]:
             clusters=FirestoreClusters(clients),
             executions=FirestoreExecutions(clients),
             tickets=FirestoreTickets(clients),
+            tokens=FirestoreTokens(clients),
             ledger=FirestoreLedger(clients),
             halts=FirestoreHalts(clients),
             queue=CloudTasksQueue(clients, settings),

@@ -28,7 +28,7 @@ from ferryman.egress.leaks.walk import pieces
 from ferryman.egress.transport import ANYWHERE
 from ferryman.local.clock import START
 from ferryman.settings import read
-from ferryman.tools.carry import Passage
+from ferryman.tools.passage import Reading
 from tests import planted
 
 SECRETS = st.text(planted.LETTERS, min_size=16, max_size=64)
@@ -94,7 +94,7 @@ def holders(key: str) -> dict[str, Any]:
         "a call": ToolCall(id="c", name="api_call", arguments={key: key}),
         "a request as asked for": outbound,
         "its pieces": pieces(outbound),
-        "a passage": Passage(outbound=outbound, credentials={"K": credential}),
+        "a call to be read": Reading(errand=None, arguments={key: key}, credentials={"K": credential}, about={}),  # type: ignore[arg-type]
         "a request with its key": prepared,
         "a request that passed": Ready(prepared=prepared, addresses=()),
         "an answer": Inbound(status=200, headers=headers, body=raw, size_bytes=9),

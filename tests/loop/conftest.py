@@ -21,6 +21,7 @@ from ferryman.domain.plan import PLANS
 from ferryman.domain.task import Task
 from ferryman.domain.usage import Usage
 from ferryman.local.clock import START, HandClock
+from ferryman.local.clusters import MemoryClusters
 from ferryman.local.executions import MemoryExecutions
 from ferryman.local.halts import MemoryHalts
 from ferryman.local.keys import MemoryKeys
@@ -112,6 +113,7 @@ class Stage:
             owners=MemoryOwners(self.memory),
             tasks=MemoryTasks(self.memory),
             credentials=MemoryCredentials(self.memory),
+            clusters=MemoryClusters(self.memory),
             executions=MemoryExecutions(self.memory),
             halts=MemoryHalts(self.memory),
             queue=self.queue,

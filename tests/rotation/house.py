@@ -90,7 +90,7 @@ class Stage:
             tickets=None,  # type: ignore[arg-type]  # re-sealing has nothing to do with calls
             credentials=MemoryCredentials(self.memory),
             vault=self.vault,
-            gate=None,  # type: ignore[arg-type]  # nor with the way out
+            read=None,  # type: ignore[arg-type]  # nor with the way out
             redact=lambda _, text: text,
             said=lambda _, content: content,
             integrations={},

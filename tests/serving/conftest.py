@@ -18,6 +18,7 @@ from ferryman.domain.credential import Granted, Sealed
 from ferryman.domain.owner import Owner
 from ferryman.domain.plan import PLANS
 from ferryman.local.clock import START, CountingIds, HandClock
+from ferryman.local.clusters import MemoryClusters
 from ferryman.local.connections import MemoryConnections
 from ferryman.local.executions import MemoryExecutions
 from ferryman.local.halts import MemoryHalts
@@ -106,6 +107,7 @@ class Stage:
             credentials=MemoryCredentials(self.memory),
             connections=MemoryConnections(self.memory),
             connector=self.connector,
+            clusters=MemoryClusters(self.memory),
             executions=MemoryExecutions(self.memory),
             ledger=MemoryLedger(self.memory),
             halts=MemoryHalts(self.memory),

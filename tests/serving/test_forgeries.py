@@ -26,7 +26,7 @@ EVENT = {
     "ce-document": "executions/exec_1",
 }
 CALL = {"execution": "exec_1", "call": 0, "epoch": 1}
-TOOL: Callable[[str], Any] = lambda name: lambda build: tool.serve(name, build)  # noqa: E731 - one for each tool
+TOOL: Callable[[str], Any] = lambda name: lambda build: tool.served(name, build, {})  # noqa: E731 - one for each tool
 KINDS: dict[str, tuple[Any, str, dict[str, str], dict[str, Any]]] = {
     "orchestrator": (orchestrator.serve, "/", {}, {"execution": "exec_1", "slice": 0}),
     "on_execution": (trigger.serve, "/", EVENT, {}),

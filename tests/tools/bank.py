@@ -24,6 +24,7 @@ from ferryman.local.tasks import MemoryCredentials
 from ferryman.local.tickets import MemoryTickets
 from ferryman.ports import Summons
 from ferryman.tools.carry import ToolHouse, carry
+from ferryman.tools.passage import builtin
 
 KEY = "QwErTyUi"
 LABEL = Label(
@@ -103,7 +104,7 @@ class Bank:
             credentials=MemoryCredentials(self.memory),
             connections=MemoryConnections(self.memory),
             vault=self,
-            gate=self,
+            read=builtin(self, catalog.load()),
             redact=lambda credentials, text: text.replace(KEY, "[redacted:KEY]"),
             said=lambda credentials, content: [str(sorted(each.name for each in credentials)), *content],
             integrations=catalog.load(),

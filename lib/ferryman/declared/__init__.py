@@ -1,1 +1,1 @@
-"""Declared: an owner's description of an HTTP endpoint, checked when it is stored, written as a request when it is called."""
+"""Declared: an owner's description of an HTTP endpoint, checked when stored, and written as a request when called."""

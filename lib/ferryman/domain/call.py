@@ -11,6 +11,7 @@ from typing import Any
 
 from ferryman.domain.refusal import Refusal
 from ferryman.domain.stale import Stale
+from ferryman.domain.tool import function_of
 
 AUDIT_ROWS_MAX = 50
 """Rows of the execution's `tool_calls` (S0-125)."""
@@ -35,6 +36,10 @@ CALL_CREDITS = Decimal("0.5")
 
 FREE = frozenset(("http_get", "http_post", "webhook", "import_openapi_tools", "delete_tool_cluster"))
 """The tools whose calls carry no credential, and cost nothing (S0-112)."""
+
+
+SAFE = frozenset(("http_get", "import_openapi_tools", "delete_tool_cluster"))
+"""The tools whose calls may be made again without further effect, whatever they say."""
 
 
 def fee_of(tool: str) -> Decimal:
@@ -137,11 +142,11 @@ class Ticket:
 
 
 def claimed(ticket: Ticket, *, tool: str, epoch: int, stopped: bool, now: datetime, under_way: timedelta) -> Ticket:
-    """The ticket as its tool takes it to carry it now; a settled one as it stands. Raises `Stale` when it may not be taken.
+    """The ticket as the function `tool` takes it to carry it now; a settled one as it stands. Raises `Stale` when it may not.
 
     One that was sent may be taken again when its deadline has passed. `stopped` tells that the execution was ended.
     """
-    if ticket.tool != tool:
+    if function_of(ticket.tool) != tool:
         raise Stale("the call is another tool's")
     if ticket.state is TicketState.SETTLED:
         return ticket
@@ -156,7 +161,7 @@ def claimed(ticket: Ticket, *, tool: str, epoch: int, stopped: bool, now: dateti
 
 def unknown(result: ToolCallResult) -> bool:
     """Whether the call was sent, may have changed something at the other end, and nobody knows whether it did."""
-    safe = result.tool == "http_get" or (result.method or "").upper() in ("GET", "HEAD")
+    safe = result.tool in SAFE or (result.method or "").upper() in ("GET", "HEAD")
     return not result.blocked and result.response_status is None and not safe
 
 

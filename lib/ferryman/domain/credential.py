@@ -58,16 +58,30 @@ RESERVED_HEADERS = frozenset(
 )
 """Header names that frame the request or belong to the house: no credential may be injected as one of these."""
 
-FRAMING_PREFIXES = (
-    *("proxy-", "sec-", "x-cloudtasks-", "x-forwarded-", "x-goog-", "x-http-method", "x-method-"),
+RESERVED_PREFIXES = (
+    *("accept-", "content-", "if-", "proxy-", "sec-", "x-cloudtasks-", "x-forwarded-", "x-goog-", "x-http-method", "x-method-"),
     *("x-original-", "x-rewrite-", "x-serverless-"),
 )
-_RESERVED_PREFIXES = ("accept-", "content-", "if-", *FRAMING_PREFIXES)
 
-FRAMING = RESERVED_HEADERS - {
-    *("accept", "authorization", "cache-control", "from", "origin", "pragma", "prefer", "range", "referer", "user-agent"),
-} | {"accept-encoding", "content-encoding", "content-length", "content-location", "content-range"}
-"""Header names that a declared tool may not have either: what it may set are its owner's own, keys included."""
+_DECLARABLE = frozenset(
+    (
+        *("accept", "accept-charset", "accept-language", "accept-version", "authorization", "cache-control", "content-type"),
+        *("from", "if-match", "if-modified-since", "if-none-match", "if-range", "if-unmodified-since", "pragma", "prefer"),
+        *("range", "user-agent"),
+    )
+)
+"""Reserved where a credential is injected, yet the owner of a declared tool may write them out: they frame nothing."""
+
+
+def spelling(header: str) -> str:
+    """The one name that all spellings of a header's may arrive as: gateways read an underscore as a hyphen."""
+    return header.lower().replace("_", "-")
+
+
+def declarable(header: str) -> bool:
+    """Whether the owner of a declared tool may set this header."""
+    said = spelling(header)
+    return said in _DECLARABLE or not (said in RESERVED_HEADERS or said.startswith(RESERVED_PREFIXES))
 
 
 class AuthType(StrEnum):
@@ -214,9 +228,8 @@ def injection_problems(auth_type: AuthType, header: str | None, param: str | Non
             return [Problem(field="auth_header_name", message="is required when auth_type is header")]
         if not _TOKEN.fullmatch(header):
             return [Problem(field="auth_header_name", message="must be an HTTP header name of at most 64 characters")]
-        # Gateways read an underscore as a hyphen.
-        lower = header.lower().replace("_", "-")
-        if lower in RESERVED_HEADERS - {"authorization"} or lower.startswith(_RESERVED_PREFIXES):
+        lower = spelling(header)
+        if lower in RESERVED_HEADERS - {"authorization"} or lower.startswith(RESERVED_PREFIXES):
             return [Problem(field="auth_header_name", message="is a header that frames the request; name the API's own")]
     elif header is not None:
         return [Problem(field="auth_header_name", message="is only for auth_type header")]

@@ -60,9 +60,9 @@ class Exchange:
 
     url: str
     method: Method = Method.POST
-    headers: Mapping[str, str] = field(default_factory=dict)
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     body_type: BodyType = BodyType.JSON
-    body: Any = None
+    body: Any = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,11 +111,11 @@ class Declared:
     summary: str = ""
     method: Method = Method.GET
     url: str
-    params: Mapping[str, Any] = field(default_factory=dict)
-    query: Mapping[str, Any] = field(default_factory=dict)
-    headers: Mapping[str, str] = field(default_factory=dict)
+    params: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    query: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     body_type: BodyType = BodyType.JSON
-    body: Any = None
+    body: Any = field(default=None, repr=False)
     auth: Auth | None = None
     ok_statuses: tuple[int, ...] = ()
     parameters: Mapping[str, Parameter] = field(default_factory=dict)

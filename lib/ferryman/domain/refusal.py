@@ -55,6 +55,16 @@ def tool_not_enabled(name: str) -> Refusal:
     return Refusal(reason="tool_not_enabled", message=f"Error: tool '{_named(_TOOL, name)}' is not enabled for this task")
 
 
+def tool_disabled(name: str, reason: str) -> Refusal:
+    """`reason` is ours: it was written when the tool was stored."""
+    return Refusal(reason="tool_disabled", message=f"Error: tool '{_named(_TOOL, name)}' is disabled: {reason}")
+
+
+def tool_changed(name: str) -> Refusal:
+    message = f"Error: tool '{_named(_TOOL, name)}' was changed or removed since this execution began"
+    return Refusal(reason="tool_changed", message=message)
+
+
 def missing_credential() -> Refusal:
     return Refusal(reason="missing_credential", message="Error: 'credential' field required for api_call")
 
@@ -111,6 +121,11 @@ def credential_not_for_host(name: str, host: str) -> Refusal:
 def credential_unreadable(name: str) -> Refusal:
     message = f"Error: credential '{_named(_CREDENTIAL, name)}' could not be opened. Store it again in your task settings."
     return Refusal(reason="credential_unreadable", message=message, credential=name)
+
+
+def token_not_fetched(why: str) -> Refusal:
+    """The tool's own request was not sent; `why` is ours, never the token endpoint's text."""
+    return Refusal(reason="token_not_fetched", message=f"Error: no token could be fetched for this tool -- {why}")
 
 
 def reconnect(name: str) -> Refusal:

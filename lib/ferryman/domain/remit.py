@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from decimal import Decimal
 
 from ferryman.domain.host import covered
@@ -13,7 +14,8 @@ from ferryman.domain.plan import Plan
 class Remit:
     """Task x plan x integrations. `domains` are the approved host patterns, in the order of the task's integrations.
 
-    `credits_per_month` is the task's own cap, under the plan's.
+    `credits_per_month` is the task's own cap, under the plan's. `declared` are the declared tools by name, each with the
+    fingerprint it had: one that was changed since is another tool.
     """
 
     owner: str
@@ -27,6 +29,12 @@ class Remit:
     webhook_match: str = "host"
     credentials: tuple[str, ...] = ()
     credits_per_month: Decimal | None = None
+    declared: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def enabled(self) -> tuple[str, ...]:
+        """Every tool it may use."""
+        return (*self.tools, *self.declared)
 
     def admits(self, host: str) -> bool:
         """Whether an approved integration covers `host` (S0-77)."""

@@ -6,6 +6,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+OWN_FUNCTION = frozenset(("api_call", "http_get", "http_post", "webhook"))
+"""The tools that are functions of their own (S0-1)."""
+
+HTTP_TOOL = "http_tool"
+"""The function that carries the calls of every other tool: the declared ones, and those that handle them."""
+
+
+def function_of(tool: str) -> str:
+    """The function that carries the calls of `tool`."""
+    return tool if tool in OWN_FUNCTION else HTTP_TOOL
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tool:

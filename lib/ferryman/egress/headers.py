@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NoReturn
 
 from ferryman.domain import refusal
-from ferryman.domain.credential import FRAMING, FRAMING_PREFIXES, AuthType, Credential
+from ferryman.domain.credential import AuthType, Credential, declarable, spelling
 from ferryman.domain.http import Text
 from ferryman.domain.refusal import Refused
 
@@ -37,7 +37,7 @@ def checked(headers: Mapping[str, Any], credentials: Iterable[Credential]) -> tu
     """The model's headers as they may be sent, names in lower case, or `Refused`. `credentials` are all of the task."""
     if len(headers) > COUNT_MAX:
         _refuse(f"at most {COUNT_MAX} headers")
-    reserved = {_spelling(name) for name in injected_names(credentials)}
+    reserved = {spelling(name) for name in injected_names(credentials)}
     found: dict[str, str] = {}
     characters = 0
     for name, value in headers.items():
@@ -46,11 +46,11 @@ def checked(headers: Mapping[str, Any], credentials: Iterable[Credential]) -> tu
         if not isinstance(value, str) or not _VALUE.fullmatch(value):
             _refuse("a header value must be text in printable ASCII, without line breaks or outer spaces")
         characters += len(name) + len(value)
-        spelling = _spelling(name)
-        _admit(name.lower(), spelling, value, reserved)
-        if spelling in found:
+        one = spelling(name)
+        _admit(name.lower(), one, value, reserved)
+        if one in found:
             _refuse("a header may be given once, in one spelling")
-        found[spelling] = value
+        found[one] = value
     if characters > CHARACTERS_MAX:
         _refuse(f"headers may have at most {CHARACTERS_MAX} characters in all")
     return tuple(found.items())
@@ -60,10 +60,10 @@ def own(headers: Mapping[str, Text]) -> None:
     """Refuse headers of a declared tool that would break the request: its owner chose the names, the model some values."""
     if len(headers) > COUNT_MAX:
         _refuse(f"at most {COUNT_MAX} headers")
-    if len({_spelling(name) for name in headers}) < len(headers):
+    if len({spelling(name) for name in headers}) < len(headers):
         _refuse("a header may be given once, in one spelling")
     for name, value in headers.items():
-        if not _NAME.fullmatch(name) or _spelling(name) in FRAMING or _spelling(name).startswith(FRAMING_PREFIXES):
+        if not _NAME.fullmatch(name) or not declarable(name):
             _refuse("a declared header must be an HTTP token of at most 64 characters that does not frame the request")
         if not _VALUE.fullmatch(str(value)):
             _refuse("a header value must be text in printable ASCII, without line breaks or outer spaces")
@@ -78,19 +78,14 @@ def injected_names(credentials: Iterable[Credential]) -> Iterable[str]:
             yield credential.label.auth_header_name
 
 
-def _admit(lower: str, spelling: str, value: str, reserved: set[str]) -> None:
-    if spelling in reserved:
+def _admit(lower: str, one: str, value: str, reserved: set[str]) -> None:
+    if one in reserved:
         _refuse("a credential's own header is set by the executor only")
     if lower in ALLOWED:
         if lower == "content-type" and not _JSON.fullmatch(value):
             _refuse("content-type may only be application/json")
-    elif not _OWN.fullmatch(spelling) or _DENIED.fullmatch(spelling):
+    elif not _OWN.fullmatch(one) or _DENIED.fullmatch(one):
         _refuse(f"allowed are {', '.join(sorted(ALLOWED))} and the API's own x- headers that carry no key, identity or route")
-
-
-def _spelling(name: str) -> str:
-    # Gateways read an underscore as a hyphen, so that two names may arrive as one.
-    return name.lower().replace("_", "-")
 
 
 def _refuse(rule: str) -> NoReturn:

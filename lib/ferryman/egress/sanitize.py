@@ -39,10 +39,18 @@ def shown(inbound: Inbound, scanner: Scanner, *, nonce: str) -> str:
 
     Redacting before the cut, and after the stripping, since either could otherwise put a secret together or hide half of one.
     """
-    read = readable(inbound)
+    return _framed(readable(inbound), scanner, nonce=nonce, cut=inbound.cut)
+
+
+def framed(text: str, scanner: Scanner, *, nonce: str) -> str:
+    """A text of ours that has others' words in it, likewise."""
+    return _framed(visible(text)[:CHARACTERS_READ], scanner, nonce=nonce, cut=False)
+
+
+def _framed(read: str, scanner: Scanner, *, nonce: str, cut: bool) -> str:
     text = scanner.redact(read)
     text = whole(text, scanner)
-    cut = inbound.cut or len(read) == CHARACTERS_READ or len(text) > CHARACTERS_MAX
+    cut = cut or len(read) == CHARACTERS_READ or len(text) > CHARACTERS_MAX
     body = frame.tamed(text[:CHARACTERS_MAX])
     if len(body) > CHARACTERS_MAX:
         body, cut = frame.tamed(body[:CHARACTERS_MAX])[:CHARACTERS_MAX], True

@@ -67,3 +67,7 @@ def call(client: AsyncClient, execution_id: str, seq: int) -> AsyncDocumentRefer
 def receipts(client: AsyncClient, execution_id: str, first: int) -> AsyncDocumentReference:
     reference: AsyncDocumentReference = execution(client, execution_id).collection("receipts").document(f"{first:06d}")
     return reference
+
+
+def token(client: AsyncClient, key: str) -> AsyncDocumentReference:
+    return client.collection("tokens").document(key)

@@ -10,6 +10,7 @@ import httpx
 from ferryman.domain.call import ToolCallResult
 from ferryman.domain.execution import Execution
 from ferryman.domain.message import Block
+from ferryman.domain.tool import function_of
 from ferryman.gcp.http import Wire, traced
 from ferryman.gcp.identity import MetadataIdentity
 from ferryman.ports import Rejected, Stale, Unavailable
@@ -20,7 +21,7 @@ SCANS = "api_call"
 
 
 class RemoteTools:
-    """`ports.Toolbox` and `ports.Scanner`: POST with an identity token to the function of the tool's name."""
+    """`ports.Toolbox` and `ports.Scanner`: POST with an identity token to the function that carries the tool."""
 
     def __init__(
         self, wire: Wire, identity: MetadataIdentity, settings: Settings, traceparent: Callable[[], str] = str
@@ -33,7 +34,9 @@ class RemoteTools:
     async def run(self, tool: str, *, execution: Execution, seq: int) -> ToolCallResult:
         # task and owner say only where to look: what is stored is believed
         where = {"task": execution.task, "owner": execution.owner}
-        answer = await self._post(tool, "/", {"execution": execution.id, "call": seq, "epoch": execution.epoch, **where})
+        answer = await self._post(
+            function_of(tool), "/", {"execution": execution.id, "call": seq, "epoch": execution.epoch, **where}
+        )
         return ToolCallResult(**answer["result"])
 
     async def scan(self, execution: Execution, content: Sequence[Block]) -> Sequence[Block]:

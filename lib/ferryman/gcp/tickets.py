@@ -58,7 +58,10 @@ class FirestoreTickets:
             again = ticket.state is TicketState.SENT
             known = versions(task)
             created = current.created_at
-            return Errand(summons=summons, ticket=taken, remit=remit, versions=known, created=created, again=again)
+            name = str((task or {}).get("name", ""))
+            return Errand(
+                summons=summons, ticket=taken, remit=remit, versions=known, created=created, task_name=name, again=again
+            )
 
         transaction = client.transaction()
         errand = await take(transaction)

@@ -15,6 +15,7 @@ from ferryman.domain.owner import Owner
 from ferryman.domain.purse import Purse
 from ferryman.domain.receipt import Receipt
 from ferryman.domain.task import Task
+from ferryman.domain.token import Slot
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,3 +38,4 @@ class Memory:
     entries: dict[str, Entry] = field(default_factory=dict)
     halts: set[str | None] = field(default_factory=set)
     released: dict[str | None, datetime] = field(default_factory=dict)
+    tokens: dict[str, Slot] = field(default_factory=dict)

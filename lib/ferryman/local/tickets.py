@@ -45,6 +45,7 @@ class MemoryTickets:
             remit=current.remit,
             versions=self._versions(current.task),
             created=current.created_at,
+            task_name=task.name,
             again=again,
         )
 

@@ -82,7 +82,7 @@ async def _result(house: House, run: Run, ticket: Ticket) -> ToolCallResult:
 
     call = ToolCall(id=ticket.call, name=ticket.tool, arguments=ticket.shown)
     try:
-        result = await house.registry.execute(call, crossing, enabled=remit.tools, admit=admit)
+        result = await house.registry.execute(call, crossing, enabled=remit.enabled, admit=admit)
     except Stale:
         await _explain(house, run)
         raise Unavailable("the call is already on its way under another delivery") from None

@@ -31,6 +31,7 @@ class House:
     owners: ports.Owners
     tasks: ports.Tasks
     credentials: ports.Credentials
+    clusters: ports.Clusters
     executions: ports.Executions
     halts: ports.Halts
     queue: ports.Queue

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
+from typing import Any
 
 from ferryman.domain import ledger, prompt
 from ferryman.domain.event import STARTED
@@ -13,6 +15,7 @@ from ferryman.domain.remit import Remit
 from ferryman.domain.task import Task
 from ferryman.loop import receipts
 from ferryman.loop.house import House
+from ferryman.loop.offered import Crowded, offered
 from ferryman.loop.preamble import preamble
 from ferryman.ports import Insufficient
 
@@ -43,6 +46,7 @@ async def begin(house: House, execution: Execution) -> tuple[Execution, Opening]
         if rule is not None:
             raise Unfit(f"the prompt asks for {rule}, which tasks may not do")
     sealed = await house.credentials.list(task.id)
+    declared = [each for each in await house.clusters.tools(task.id) if each.enabled]
     approved = [house.integrations[each] for each in task.integrations if each in house.integrations]
     remit = Remit(
         owner=task.owner,
@@ -56,11 +60,17 @@ async def begin(house: House, execution: Execution) -> tuple[Execution, Opening]
         webhook_match=task.webhook_match,
         credentials=tuple(sorted(each.label.name for each in sealed)),
         credits_per_month=task.max_credits_month,
+        declared={each.name: each.fingerprint for each in declared},
     )
+    services = [each.label.service for each in sealed]
+    try:
+        tools = offered(house.registry.get_definitions(remit.tools, services=services), declared)
+    except Crowded as crowded:
+        raise Unfit(str(crowded)) from None
     opened = replace(execution, remit=remit, events=STARTED)
     signer = await house.signing.key()
     now = house.clock.now()
-    opening = await _opening(house, opened, task, remit, services=[each.label.service for each in sealed], now=now)
+    opening = await _opening(house, opened, task, remit, tools=tools, now=now)
     opening = replace(opening, price=price.row(), patience_s=house.patience.total_seconds())
     reserve = opening.max_credits
     opened, signed = receipts.opened(signer, opened, opening)
@@ -73,7 +83,7 @@ async def begin(house: House, execution: Execution) -> tuple[Execution, Opening]
 
 
 async def _opening(
-    house: House, execution: Execution, task: Task, remit: Remit, *, services: list[str], now: datetime
+    house: House, execution: Execution, task: Task, remit: Remit, *, tools: tuple[Mapping[str, Any], ...], now: datetime
 ) -> Opening:
     variables = {
         "date": now.strftime("%Y-%m-%d"),
@@ -97,7 +107,7 @@ async def _opening(
         model=task.model,
         system=system,
         prompt=asked,
-        tools=tuple(house.registry.get_definitions(remit.tools, services=services)),
+        tools=tools,
         max_tokens=task.max_tokens,
         temperature=task.temperature,
         max_iterations=min(task.max_iterations, remit.plan.iterations),

@@ -6,7 +6,7 @@ method, or to go to a service that tells repetitions apart by a key.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any, Protocol
@@ -16,43 +16,15 @@ from ferryman.domain import refusal
 from ferryman.domain.call import SETTLES, Ticket, ToolCallResult, bounded, unknown
 from ferryman.domain.connection import Connection, Proof
 from ferryman.domain.credential import Credential, Sealed
-from ferryman.domain.host import covered
-from ferryman.domain.http import Inbound, Outbound
 from ferryman.domain.integration import Integration
 from ferryman.domain.message import Block
 from ferryman.domain.refusal import Refused
-from ferryman.domain.remit import Remit
-from ferryman.domain.url import Malformed, parse
 from ferryman.halting import LOOKS, unless_halted
-from ferryman.tools.builtin import READERS
+from ferryman.tools.passage import Gate, Passage, Reader, Reading, narrow
 from ferryman.tools.refresh import fresh
 
 ATTEMPTS_MAX = 3
 """How often a call is sent, at most, when its answer is lost each time."""
-
-
-class Gate(Protocol):
-    """The only way out. `send` answers a result whatever happens, `fetch` what came back, or raises `Refused`."""
-
-    async def send(
-        self,
-        outbound: Outbound,
-        *,
-        remit: Remit,
-        credentials: Mapping[str, Credential],
-        about: Mapping[str, Any] | None = None,
-        within_s: float | None = None,
-    ) -> ToolCallResult: ...
-    async def fetch(
-        self,
-        outbound: Outbound,
-        *,
-        remit: Remit,
-        credentials: Mapping[str, Credential],
-        about: Mapping[str, Any] | None = None,
-        within_s: float | None = None,
-        body_max: int | None = None,
-    ) -> Inbound: ...
 
 
 class Vault(Protocol):
@@ -78,6 +50,7 @@ class ToolHouse:
     connections: ports.Connections
     vault: Vault
     gate: Gate
+    read: Reader
     redact: Callable[[Iterable[Credential], str], str]
     said: Callable[[Iterable[Credential], Sequence[Block]], Sequence[Block]]
     integrations: Mapping[str, Integration]
@@ -85,14 +58,6 @@ class ToolHouse:
     clock: ports.Clock
     tracer: ports.Tracer
     looks: timedelta = LOOKS
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Passage:
-    """A call read and ready for the gate."""
-
-    outbound: Outbound
-    credentials: Mapping[str, Credential]
 
 
 async def carry(house: ToolHouse, tool: str, summons: ports.Summons) -> ToolCallResult:
@@ -103,7 +68,7 @@ async def carry(house: ToolHouse, tool: str, summons: ports.Summons) -> ToolCall
         return ticket.result
     about = {"execution": summons.execution, "seq": summons.seq}
     try:
-        passage = await _opened(house, errand)
+        passage = await _opened(house, errand, about)
     except ports.Unavailable:
         if not errand.again:
             await house.tickets.release(errand)
@@ -127,20 +92,18 @@ async def carry(house: ToolHouse, tool: str, summons: ports.Summons) -> ToolCall
 
 async def _sent(house: ToolHouse, errand: ports.Errand, passage: Passage, about: Mapping[str, Any]) -> ToolCallResult:
     """The answer, or why there is none. Raises `Stale` when there is no time left to send it in."""
-    outbound, ticket = passage.outbound, errand.ticket
-    if errand.again and not (outbound.repeatable and ticket.attempt <= ATTEMPTS_MAX):
+    ticket = errand.ticket
+    if errand.again and not (passage.repeatable and ticket.attempt <= ATTEMPTS_MAX):
         return _refused(ticket, refusal.in_doubt())
     assert ticket.deadline is not None, "a claimed ticket has a deadline"
     within_s = (ticket.deadline - SETTLES - house.clock.now()).total_seconds()
     if within_s <= 0:
         raise ports.Stale("this instance stood still for so long that the call is another's to send")
-    sending = house.gate.send(outbound, remit=errand.remit, credentials=passage.credentials, about=about, within_s=within_s)
     try:
-        return await unless_halted(sending, lambda: _stopped(house, errand), every=house.looks)
+        return await unless_halted(passage.go(within_s), lambda: _stopped(house, errand), every=house.looks)
     except ports.Halted:
         house.tracer.line("call.halted", tool=ticket.tool, severity="WARNING", **about)
-        reason = refusal.halted() if outbound.method.safe else refusal.in_doubt()
-        return _refused(ticket, reason, method=outbound.method.value)
+        return _refused(ticket, refusal.halted() if passage.safe else refusal.in_doubt(), method=passage.method)
 
 
 async def _stopped(house: ToolHouse, errand: ports.Errand) -> str | None:
@@ -154,39 +117,25 @@ async def look_through(house: ToolHouse, *, execution: str, epoch: int, content:
     return list(house.said(credentials.values(), content))
 
 
-async def _opened(house: ToolHouse, errand: ports.Errand) -> Passage:
+async def _opened(house: ToolHouse, errand: ports.Errand, about: Mapping[str, Any]) -> Passage:
     ticket, remit = errand.ticket, errand.remit
-    if ticket.tool not in remit.tools:
+    if ticket.tool not in remit.enabled:
         raise Refused(refusal.tool_not_enabled(ticket.tool))  # whoever talks to the model is not believed
     credentials = await _open(house, remit.task, errand.versions)
     arguments = await house.vault.arguments(ticket.arguments, execution=errand.summons.execution, seq=ticket.seq)
+
+    async def renewed(names: Collection[str]) -> dict[str, Credential]:
+        after = await fresh(house, credentials, names=names, services=remit.integrations)
+        return {name: narrow(each, remit, house.integrations) for name, each in after.items()}
+
+    usable = {name: narrow(each, remit, house.integrations) for name, each in credentials.items()}
+    reading = Reading(errand=errand, arguments=arguments, credentials=usable, renewed=renewed, about=about)
     try:
-        outbound = READERS[ticket.tool](arguments)
+        return await house.read(reading)
     except Refused as refused:
         # the sentence may quote a word of the arguments
         said = house.redact(credentials.values(), refused.refusal.message)
         raise Refused(replace(refused.refusal, message=said)) from None
-    named = [outbound.credential] if outbound.credential is not None else []
-    credentials = await fresh(house, credentials, names=named, services=remit.integrations)
-    usable = {name: narrow(each, remit, house.integrations) for name, each in credentials.items()}
-    return Passage(outbound=keyed(outbound, errand, house.integrations), credentials=usable)
-
-
-def keyed(outbound: Outbound, errand: ports.Errand, integrations: Mapping[str, Integration]) -> Outbound:
-    """`outbound` with the key by which the service it goes to recognises a repetition, where it declares one.
-
-    The key is made of execution and call alone, so that every attempt carries the same.
-    """
-    if outbound.method.safe:
-        return outbound
-    try:
-        host = parse(outbound.url).host
-    except Malformed:
-        return outbound  # the gate says why it does not go out
-    approved = (integrations[each] for each in errand.remit.integrations if each in integrations)
-    header = next((each.idempotency_header for each in approved if covered(each.allowed_domains, host)), None)
-    key = f"{errand.summons.execution}-{errand.ticket.seq}"
-    return outbound if header is None else replace(outbound, idempotency=(header, key))
 
 
 async def _open(house: ToolHouse, task: str, versions: Mapping[str, int]) -> dict[str, Credential]:
@@ -199,15 +148,6 @@ async def _open(house: ToolHouse, task: str, versions: Mapping[str, int]) -> dic
             raise Refused(refusal.credential_unreadable(name))  # moved or rolled back
         opened[name] = await house.vault.credential(sealed)
     return opened
-
-
-def narrow(credential: Credential, remit: Remit, integrations: Mapping[str, Integration]) -> Credential:
-    """`credential` with the hosts that its seal, today's catalog and the execution's remit all admit."""
-    label = credential.label
-    current = integrations.get(label.service)
-    admitted = label.name in remit.credentials and label.service in remit.integrations and current is not None
-    hosts = tuple(host for host in label.hosts if current and host in current.allowed_domains) if admitted else ()
-    return replace(credential, label=replace(label, hosts=hosts))
 
 
 def _refused(ticket: Ticket, reason: refusal.Refusal, *, method: str | None = None) -> ToolCallResult:

@@ -11,6 +11,7 @@ from ferryman.domain.call import ToolCall, ToolCallResult
 from ferryman.domain.refusal import Refused
 from ferryman.domain.tool import Tool
 from ferryman.tools.builtin import TOOLS
+from ferryman.tools.custom.definitions import CUSTOM
 
 Context = TypeVar("Context")
 Handler = Callable[[ToolCall, Context], Awaitable[ToolCallResult]]
@@ -29,12 +30,13 @@ class ToolRegistry(Generic[Context]):
     """The tools of one process, registered at its start (S0-100)."""
 
     def __init__(self, handler: Handler[Context]) -> None:
-        """Register the built-in tools, each with `handler`."""
+        """Register the built-in tools, each with `handler`, which also carries out the calls of declared ones."""
+        self._handler = handler
         self._registered: dict[str, Registration[Context]] = {}
         self._register_builtins(handler)
 
     def _register_builtins(self, handler: Handler[Context]) -> None:
-        for tool in TOOLS:
+        for tool in (*TOOLS, *CUSTOM):
             self.register(tool, handler)
 
     def register(self, tool: Tool, handler: Handler[Context]) -> None:
@@ -57,6 +59,8 @@ class ToolRegistry(Generic[Context]):
     def find(self, name: str, enabled: Collection[str]) -> Tool:
         """The tool a call names, or `Refused` when there is none (S0-139) or the task did not enable it (S0-3)."""
         registered = self._registered.get(name)
+        if registered is None and name in enabled:
+            return Tool(name=name, description="", schema={})  # a declared one: whoever carries it knows it
         if registered is None:
             raise Refused(refusal.unknown_tool(name))
         if name not in enabled:
@@ -79,7 +83,8 @@ class ToolRegistry(Generic[Context]):
             admit(self.find(call.name, enabled))
         except Refused as refused:
             return ToolCallResult.refused(call.name, refused.refusal)
-        return await self._registered[call.name].handler(call, context)
+        registered = self._registered.get(call.name)
+        return await (registered.handler if registered else self._handler)(call, context)
 
 
 def names(tools: Iterable[Tool] = TOOLS) -> tuple[str, ...]:

@@ -141,6 +141,11 @@ def call_info(execution: str, seq: int) -> bytes:
     return _info("arguments", execution=execution, seq=seq)
 
 
+def token_info(owner: str, key: str, fetch: str) -> bytes:
+    """What a fetched token is bound to: whose it is, what it is for, and the fetch that brought it."""
+    return _info("token", owner=owner, key=key, fetch=fetch)
+
+
 def _info(purpose: str, **fields: Any) -> bytes:
     # Canonical JSON: a separator inside one field can never make it read as two.
     return f"ferryman/{purpose}/1\n".encode() + json.dumps(fields, sort_keys=True, separators=(",", ":")).encode()

@@ -20,6 +20,7 @@ from ferryman.vault.seal import (
     grant_info,
     info_of,
     public_of,
+    token_info,
     unseal,
     version_of,
 )
@@ -75,6 +76,13 @@ class Vault:
         if not isinstance(arguments, dict):
             raise Unopenable("the arguments are not an object")
         return arguments
+
+    async def token(self, ciphertext: bytes, *, owner: str, key: str, fetch: str) -> Secret | None:
+        """A fetched token open, or None: what does not open is no worse than what was never kept."""
+        try:
+            return Secret((await self._open(ciphertext, token_info(owner, key, fetch))).decode("ascii"))
+        except (Unopenable, UnicodeDecodeError):
+            return None
 
     async def _plaintext(self, sealed: Sealed) -> bytes:
         try:

@@ -27,6 +27,7 @@ class House:
     owners: ports.Owners
     tasks: ports.Tasks
     credentials: ports.Credentials
+    clusters: ports.Clusters
     connections: ports.Connections
     connector: ports.Connector
     executions: ports.Executions
@@ -54,6 +55,7 @@ def build(settings: Settings) -> House:
     """The house on Google Cloud. Raises `Misconfigured` when the settings do not describe one."""
     from ferryman.gcp.clients import Clients
     from ferryman.gcp.clock import RandomIds, SystemClock
+    from ferryman.gcp.clusters import FirestoreClusters
     from ferryman.gcp.connecting import RemoteConnector
     from ferryman.gcp.connections import FirestoreConnections
     from ferryman.gcp.executions import FirestoreExecutions
@@ -66,6 +68,7 @@ def build(settings: Settings) -> House:
     from ferryman.gcp.schedules import FirestoreSchedules
     from ferryman.gcp.tasks import FirestoreCredentials, FirestoreTasks
     from ferryman.tools.builtin import TOOLS
+    from ferryman.tools.custom.definitions import CUSTOM
     from ferryman.vault import grants, seal, sign
 
     wire, sealer = Wire(), seal.PublicKey.parse(settings.sealing_public_key)
@@ -74,6 +77,7 @@ def build(settings: Settings) -> House:
         owners=FirestoreOwners(clients),
         tasks=FirestoreTasks(clients),
         credentials=FirestoreCredentials(clients),
+        clusters=FirestoreClusters(clients),
         connections=FirestoreConnections(clients),
         connector=RemoteConnector(wire, MetadataIdentity(wire, settings), settings),
         executions=FirestoreExecutions(clients),
@@ -90,7 +94,7 @@ def build(settings: Settings) -> House:
         clock=SystemClock(),
         ids=RandomIds(),
         tracer=tracer,
-        tools=TOOLS,
+        tools=(*TOOLS, *CUSTOM),
         plans=tables.plans(settings),
         integrations=catalog.load(settings.integrations),
         models=Prices(settings.prices),

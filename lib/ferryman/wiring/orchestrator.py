@@ -11,6 +11,7 @@ from ferryman.billing.prices import Prices
 from ferryman.domain.call import ToolCall, ToolCallResult
 from ferryman.gcp.clients import Clients
 from ferryman.gcp.clock import SystemClock
+from ferryman.gcp.clusters import FirestoreClusters
 from ferryman.gcp.executions import FirestoreExecutions
 from ferryman.gcp.halts import FirestoreHalts
 from ferryman.gcp.http import Wire
@@ -52,6 +53,7 @@ class Orchestrator:
             owners=FirestoreOwners(clients),
             tasks=FirestoreTasks(clients),
             credentials=FirestoreCredentials(clients),
+            clusters=FirestoreClusters(clients),
             executions=FirestoreExecutions(clients),
             halts=FirestoreHalts(clients),
             queue=CloudTasksQueue(clients, settings, tracer.traceparent),

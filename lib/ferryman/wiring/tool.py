@@ -15,6 +15,7 @@ from ferryman.gcp.tasks import FirestoreCredentials
 from ferryman.gcp.tickets import FirestoreTickets
 from ferryman.settings import Settings
 from ferryman.tools.carry import ToolHouse
+from ferryman.tools.passage import builtin
 from ferryman.vault.vault import Vault
 from ferryman.wiring import egress, traces
 
@@ -24,17 +25,21 @@ class Tool:
 
     def __init__(self, settings: Settings) -> None:
         clients = Clients(settings)
-        tracer = traces.of(settings)
+        tracer, integrations = traces.of(settings), catalog.load(settings.integrations)
+        gate = egress.gate(settings, tracer)
+        self.clients = clients
+        self.vault = Vault(SecretManagerKeys(clients, settings))
         self.callers = TokenCallers(Wire(), settings)
         self.carrying = ToolHouse(
             tickets=FirestoreTickets(clients, request_s=settings.request_s),
             credentials=FirestoreCredentials(clients),
             connections=FirestoreConnections(clients),
-            vault=Vault(SecretManagerKeys(clients, settings)),
-            gate=egress.gate(settings, tracer),
+            vault=self.vault,
+            gate=gate,
+            read=builtin(gate, integrations),
             redact=lambda credentials, text: Scanner(credentials).redact(text),
             said=lambda credentials, content: Scanner(credentials).said(content),
-            integrations=catalog.load(settings.integrations),
+            integrations=integrations,
             halts=FirestoreHalts(clients),
             clock=SystemClock(),
             tracer=tracer,

@@ -85,9 +85,8 @@ def of(row: Mapping[str, Any], around: Surroundings) -> dict[str, str]:
     prices = {"scripted": SCRIPTED_PRICE, **_read(caller, "FERRYMAN_PRICES", {})}
     integrations = [*_read(caller, "FERRYMAN_INTEGRATIONS", []), *map(integration, around.hosts)]
     callers = [account(name, around.project) for name in row["callers"] if name != "anyone"]
-    resealers, connectors = (
-        [account(name, around.project) for name in row.get(each, [])] for each in ("resealers", "connectors")
-    )
+    resealers = [account(name, around.project) for name in row.get("resealers", [])]
+    connectors = [account(name, around.project) for name in row.get("connectors", [])]
     env = {
         "FERRYMAN_SEALING_PUBLIC_KEY": around.sealing_public_key,
         "FERRYMAN_RECEIPT_PUBLIC_KEYS": json.dumps(dict(around.receipt_public_keys)),

@@ -11,6 +11,7 @@ from ferryman.billing.prices import Price, Prices, price_of
 from ferryman.domain.execution import Opening
 from ferryman.domain.message import Prompt
 from ferryman.domain.record import Record
+from ferryman.local.clusters import MemoryClusters
 from ferryman.local.halts import MemoryHalts
 from ferryman.local.log import KeptLog
 from ferryman.local.owners import MemoryOwners
@@ -87,6 +88,7 @@ def _house(course: Course, queue: MemoryQueue, opening: Opening) -> House:
         owners=MemoryOwners(course.memory),
         tasks=MemoryTasks(course.memory),
         credentials=MemoryCredentials(course.memory),
+        clusters=MemoryClusters(course.memory),
         executions=RecordedExecutions(course),
         halts=MemoryHalts(course.memory),
         queue=queue,

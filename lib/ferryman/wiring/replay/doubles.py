@@ -10,7 +10,7 @@ from typing import Any
 from ferryman.domain.call import ToolCall, ToolCallResult
 from ferryman.domain.execution import Execution
 from ferryman.domain.message import Block, Prompt, Reply
-from ferryman.domain.tool import Tool
+from ferryman.domain.tool import Tool, function_of
 from ferryman.local.executions import MemoryExecutions
 from ferryman.local.tickets import MemoryTickets
 from ferryman.ports import Crossing, Summons, Unavailable
@@ -82,7 +82,7 @@ class RecordedTools:
         summons = Summons(execution=execution.id, seq=seq, epoch=execution.epoch, task=execution.task, owner=execution.owner)
         if self._passage is Passage.REFUSED:
             return ToolCallResult(call.name, "Error: the record has no answer to this call: the loop refused it then")
-        errand = await self._tickets.claim(summons, tool=call.name, now=self._course.now())
+        errand = await self._tickets.claim(summons, tool=function_of(call.name), now=self._course.now())
         if self._passage is Passage.RELEASED:
             await self._tickets.release(errand)
         if self._passage is not Passage.ANSWERED:

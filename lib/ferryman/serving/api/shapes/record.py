@@ -45,6 +45,7 @@ class RemitShown(Answered):
     webhook_match: str
     credentials: tuple[str, ...]
     credits_per_month: Credits | None
+    declared: dict[str, str]
 
 
 class StepShown(Answered):

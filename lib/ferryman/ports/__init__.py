@@ -10,9 +10,7 @@ from typing import Any, Protocol
 
 from ferryman.domain.address import Address
 from ferryman.domain.call import Ticket, ToolCall, ToolCallResult
-from ferryman.domain.connection import Connection
 from ferryman.domain.credential import Sealed
-from ferryman.domain.declared import Cluster, Declared
 from ferryman.domain.execution import Execution, Opening, Status, Step
 from ferryman.domain.firing import Fire
 from ferryman.domain.ledger import Entry
@@ -25,6 +23,10 @@ from ferryman.domain.remit import Remit
 from ferryman.domain.stale import Stale as Stale
 from ferryman.domain.task import Task
 from ferryman.domain.tool import Tool
+from ferryman.ports.custom import Clusters as Clusters
+from ferryman.ports.custom import Connections as Connections
+from ferryman.ports.custom import Connector as Connector
+from ferryman.ports.custom import Tokens as Tokens
 
 NOW = timedelta(0)
 
@@ -112,41 +114,6 @@ class Credentials(Protocol):
     async def delete(self, task: str, name: str) -> bool: ...
 
 
-class Connections(Protocol):
-    """The consents that are waited for, by task and digest.
-
-    `put` first removes what has run out; it raises `Stale` when the task is gone or has `most` under way. `take` answers one
-    and removes it: each is taken once, whoever asks at the same time.
-    """
-
-    async def put(self, connection: Connection, *, now: datetime, most: int) -> None: ...
-    async def take(self, task: str, digest: str) -> Connection | None: ...
-
-
-class Connector(Protocol):
-    """Has a key holder exchange a code for a token, and store what it is given, sealed to key `version`.
-
-    Raises `Unconnected` with what the owner is told, or `Unavailable`.
-    """
-
-    async def finish(self, task: str, *, owner: str, digest: str, code: str, version: int) -> str: ...
-
-
-class Clusters(Protocol):
-    """A task's declared tools, by cluster; names are unique over all of them.
-
-    `put` stores `tools` as the cluster `name` in place of what it held, at once; it raises `Stale` when the task is gone, or
-    the cluster is not of the generation `since` (0: not there), and `Invalid` for what the task's other clusters do not admit.
-    `delete` tells whether it was there.
-    """
-
-    async def list(self, task: str) -> Sequence[Cluster]: ...
-    async def put(self, task: str, name: str, tools: Sequence[Declared], *, since: int) -> Cluster: ...
-    async def delete(self, task: str, name: str) -> bool: ...
-    async def tools(self, task: str) -> Sequence[Declared]: ...
-    async def find(self, task: str, tool: str) -> Declared | None: ...
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Turn:
     """One turn's commit: the step, its tickets, what it moves in the ledger, and its receipts."""
@@ -229,8 +196,8 @@ class Summons:
 class Errand:
     """What a tool function gets when it claims a ticket: the ticket, the frozen remit, the fresh credential versions.
 
-    `created` is when its execution was; `again` tells that an earlier attempt was sent and nobody knows what came of it; `mark`
-    is the store's own.
+    `created` is when its execution was, `task_name` what its task is called; `again` tells that an earlier attempt was sent and
+    nobody knows what came of it; `mark` is the store's own.
     """
 
     summons: Summons
@@ -238,6 +205,7 @@ class Errand:
     remit: Remit
     versions: Mapping[str, int]
     created: datetime
+    task_name: str = ""
     again: bool = False
     mark: Any = field(default=None, repr=False, compare=False)
 

@@ -1,0 +1,34 @@
+"""Paths: JSONPath (RFC 9535) into the answer of a login endpoint; names, indexes and slices, without filters."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from jsonpath import JSONPathEnvironment, JSONPathError
+
+CHARACTERS_MAX = 256
+
+_ENVIRONMENT = JSONPathEnvironment(strict=True)
+
+
+def check(path: str) -> str | None:
+    """What is wrong with `path`, or None."""
+    if len(path) > CHARACTERS_MAX:
+        return f"must be at most {CHARACTERS_MAX} characters"
+    if "?" in path or ".." in path:
+        return "may have neither filters nor '..': name the way to the value, as in $.data.token"
+    try:
+        _ENVIRONMENT.compile(path)
+    except (JSONPathError, ValueError, RecursionError):
+        return "is no JSONPath, as in $.data.token"
+    return None
+
+
+def find(path: str, document: Any) -> Any | None:
+    """The first value at `path` of `document`, None where nothing is there. Raises ValueError for what `check` refuses."""
+    if (wrong := check(path)) is not None:
+        raise ValueError(f"the path {wrong}")
+    if not isinstance(document, dict | list):
+        return document if path == "$" else None
+    match = _ENVIRONMENT.compile(path).match(document)
+    return None if match is None else match.obj

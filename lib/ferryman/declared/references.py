@@ -1,0 +1,73 @@
+"""References: which names the texts of a declared tool have, and what each of them may be."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from ferryman.declared import templates
+from ferryman.declared.fields import at, leaves
+from ferryman.declared.templates import Malformed, Mode, Name
+from ferryman.domain.credential import NAME
+from ferryman.domain.declared import Auth, ClientCredentials
+from ferryman.domain.problem import Problem
+
+STATE = ("date", "datetime", "execution_id", "task_name")
+"""What every template may name, as a task's prompt may (0.1)."""
+
+Placed = tuple[str, str]
+"""A place, and the text that stands there."""
+
+
+def texts(parts: Mapping[str, Any], where: str = "") -> Iterator[Placed]:
+    """The texts in `parts`, each with its place below `where`."""
+    for name, value in parts.items():
+        yield from ((place, leaf) for place, leaf in leaves(value, at(where, name)) if isinstance(leaf, str))
+
+
+def login_texts(auth: Auth, where: str = "") -> Iterator[Placed]:
+    """The templates of an auth block."""
+    if isinstance(auth, ClientCredentials):
+        yield from texts({"client_id": auth.client_id, "client_secret": auth.client_secret, "scope": auth.scope}, where)
+    else:
+        yield from texts({"headers": auth.request.headers, "body": auth.request.body}, at(where, "request"))
+
+
+def names(placed: Iterable[Placed]) -> Iterator[tuple[str, Name, bool]]:
+    """Every name with its place, and whether it stands in a condition; what is malformed has none."""
+    for place, text in placed:
+        try:
+            yield from ((place, name, condition) for name, condition in templates.names(templates.parse(text)))
+        except Malformed:
+            continue
+
+
+def secrets(placed: Iterable[Placed]) -> frozenset[str]:
+    """The credentials that are named."""
+    return frozenset(name.parts[1] for _, name, _ in names(placed) if name.store == "secrets")
+
+
+def problems(placed: Iterable[Placed], mode: Mode) -> Iterator[Problem]:
+    """What is wrong with the templates, whatever their plain names mean."""
+    for place, text in placed:
+        try:
+            found = {_name_problem(name, condition, mode) for name, condition in templates.names(templates.parse(text))}
+        except Malformed as error:
+            found = {str(error)}
+        yield from (Problem(field=place, message=message) for message in sorted(filter(None, found)))
+
+
+def _name_problem(name: Name, condition: bool, mode: Mode) -> str | None:
+    if name.store == "secrets":
+        if mode is not Mode.HOSTED:
+            return "names a secret, which only hosted mode has: write {{env.NAME}}"
+        if len(name.parts) != 2 or not NAME.fullmatch(name.parts[1]):
+            return "must name a credential, as in {{secrets.API_KEY}}: capital letters, digits and underscores"
+        if condition:
+            return "has a secret in a condition: what is sent would tell of it"
+    if name.store == "env":
+        if mode is not Mode.EMBEDDED:
+            return "names the environment, which only embedded mode reads: store a credential and write {{secrets.NAME}}"
+        if len(name.parts) != 2:
+            return "must name a variable, as in {{env.NAME}}"
+    return None

@@ -1,0 +1,194 @@
+"""Request: a declared tool and the model's arguments become what is to be sent; where a secret goes, there is a hole."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+from ferryman.declared import headers, styles, templates, urls
+from ferryman.declared.arguments import accepted
+from ferryman.declared.check import wire_names
+from ferryman.declared.styles import Unwritable
+from ferryman.declared.templates import ABSENT, Name
+from ferryman.domain import refusal, url
+from ferryman.domain.declared import Declared, Style
+from ferryman.domain.http import BodyType, Hole, Mixed, Outbound, Text
+from ferryman.domain.refusal import Refused
+
+OK = range(200, 300)
+
+
+def outbound(
+    tool: Declared, arguments: Mapping[str, Any], *, state: Mapping[str, str], env: Mapping[str, str] | None = None
+) -> Outbound:
+    """The request that a call of `tool` asks for, or `Refused`, which names the field and never its content.
+
+    `state` is what every template may name; `env` is None where the environment is not read. A body of type query stands in
+    `query_params`, after the query's own.
+    """
+    said = _Said(tool, accepted(tool, arguments), state, env or {})
+    try:
+        return _outbound(said, urls.parse(tool.url))
+    except (url.Malformed, templates.Malformed):
+        raise Refused(refusal.internal_fault()) from None  # stored without a check
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """What names stand for in one call."""
+
+    tool: Declared
+    arguments: Mapping[str, Any]
+    state: Mapping[str, str]
+    env: Mapping[str, str]
+
+    def value(self, name: Name) -> Any:
+        """What a name in a template stands for: the model's word for a parameter, before what every task may name."""
+        if name.store is not None:
+            rest = name.parts[1]
+            return Mixed((Hole(rest),)) if name.store == "secrets" else self.env.get(rest)
+        return templates.drill(self.of(name.root), name.parts[1:])
+
+    def of(self, root: str) -> Any:
+        if root in self.tool.params:
+            return self.filled(self.tool.params[root])
+        if root in self.tool.parameters:
+            return self.arguments.get(root, ABSENT)
+        return self.state.get(root)
+
+    def filled(self, value: Any) -> Any:
+        """`value` with its texts filled; fields and items that are nothing but what is absent are left out."""
+        if isinstance(value, str):
+            return templates.fill(templates.parse(value), self.value)
+        if isinstance(value, Mapping):
+            inner = ((name, self.filled(each)) for name, each in value.items())
+            return {name: each for name, each in inner if each is not ABSENT}
+        if isinstance(value, list | tuple):
+            return [each for each in map(self.filled, value) if each is not ABSENT]
+        return value
+
+    def style(self, root: str | None) -> Style:
+        parameter = None if root is None or root in self.tool.params else self.tool.parameters.get(root)
+        return Style.REPEAT if parameter is None else parameter.style
+
+    def refuse(self, field: str, expected: str) -> NoReturn:
+        raise Refused(refusal.wrong_argument(self.tool.name, field, expected))
+
+
+_Pair = tuple[str, Text, str]
+"""A name and a value, and the name as it is declared: another where the value was an object."""
+
+
+def _outbound(said: _Said, address: urls.Address) -> Outbound:
+    tool = said.tool
+    pairs = [*_url_pairs(said, address), *_pairs(said, tool.query)]
+    if tool.body_type is BodyType.QUERY:
+        pairs += _body_pairs(said)
+    return Outbound(
+        tool=tool.name,
+        method=tool.method,
+        url=_target(said, address),
+        query_params=_merged(said, pairs, [name for name, _ in wire_names(tool, address)]),
+        body=_body(said) if tool.method.carries_body else None,
+        body_type=tool.body_type,
+        fixed_headers=_headers(said),
+        ok=tool.ok_statuses or OK,
+    )
+
+
+def _target(said: _Said, address: urls.Address) -> str:
+    values = {}
+    for name in address.in_path():
+        value = said.of(name)
+        if value is None or value is ABSENT:
+            raise Refused(refusal.missing_argument(said.tool.name, name))
+        try:
+            values[name] = styles.items(value)
+        except Unwritable as error:
+            said.refuse(name, str(error))
+    try:
+        return urls.written(address, values)
+    except urls.Unfit as error:
+        said.refuse(error.name, error.expected)
+
+
+def _url_pairs(said: _Said, address: urls.Address) -> Iterator[_Pair]:
+    for pair in address.pairs:
+        values = [piece if isinstance(piece, str) else said.of(piece.name) for piece in pair.value]
+        if any(value is ABSENT for value in values):
+            continue
+        whole = pair.whole
+        value = values[0] if whole is not None else templates.joined(values)
+        yield from _written(said, pair.name, value, said.style(None if whole is None else whole.name))
+
+
+def _pairs(said: _Said, values: Mapping[str, Any]) -> Iterator[_Pair]:
+    for name, value in values.items():
+        yield from _written(said, name, said.filled(value), said.style(_parameter(value)))
+
+
+def _written(said: _Said, name: str, value: Any, style: Style) -> Iterator[_Pair]:
+    try:
+        yield from ((key, text, name) for key, text in styles.pairs(name, value, style))
+    except Unwritable as error:
+        said.refuse(name or "body", str(error))
+
+
+def _parameter(value: Any) -> str | None:
+    """The parameter that the template `value` is nothing but."""
+    name = templates.whole(templates.parse(value)) if isinstance(value, str) else None
+    return name.root if name is not None and len(name.parts) == 1 else None
+
+
+def _body_pairs(said: _Said) -> Iterator[_Pair]:
+    """A body that is pairs: as declared, or one argument as it is, whose texts are no templates."""
+    body = said.tool.body
+    if isinstance(body, Mapping):
+        yield from _pairs(said, body)
+        return
+    value = said.filled(body)
+    if value is None or value is ABSENT:
+        return
+    if not isinstance(value, Mapping):
+        said.refuse(_parameter(body) or "body", "an object")
+    yield from _written(said, "", value, Style.REPEAT)
+
+
+def _merged(said: _Said, pairs: Iterable[_Pair], declared: Iterable[str]) -> dict[str, Any]:
+    """The pairs by name. A name that came out of an argument may be none that is declared, nor one that another gave."""
+    found: dict[str, tuple[str, list[Text]]] = {}
+    taken = {name.lower() for name in declared}
+    for name, text, origin in pairs:
+        if name != origin and (name.lower() in taken or found.get(name, (origin,))[0] != origin):
+            said.refuse("arguments", "an object whose names are not those of other parameters")
+        found.setdefault(name, (origin, []))[1].append(text)
+    return {name: texts[0] if len(texts) == 1 else texts for name, (_, texts) in found.items()}
+
+
+def _body(said: _Said) -> Any:
+    body = said.tool.body
+    if said.tool.body_type is BodyType.JSON:
+        value = said.filled(body)
+        return None if value is ABSENT else value
+    if said.tool.body_type is BodyType.QUERY or body is None:
+        return None
+    return _merged(said, _body_pairs(said), body if isinstance(body, Mapping) else ())
+
+
+def _headers(said: _Said) -> dict[str, Text]:
+    """The headers; one whose value is nothing is not sent."""
+    found = {}
+    for name, template in said.tool.headers.items():
+        value = said.filled(template)
+        if value is None or value is ABSENT or value == "":
+            continue
+        if not isinstance(value, Mixed):
+            try:
+                value = ",".join(styles.items(value))
+            except Unwritable as error:
+                said.refuse(name, str(error))
+        if not headers.sendable(value):
+            raise Refused(refusal.header_forbidden("a value must be printable ASCII on one line, without outer spaces"))
+        found[name] = value
+    return found

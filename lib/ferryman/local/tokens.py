@@ -1,0 +1,31 @@
+"""Fetched tokens in memory."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from ferryman.domain import token as tokens
+from ferryman.domain.token import Fetch, Slot, Token
+from ferryman.local.memory import Memory
+
+
+class MemoryTokens:
+    """`ports.Tokens`."""
+
+    def __init__(self, memory: Memory) -> None:
+        self._slots = memory.tokens
+
+    async def get(self, key: str) -> Slot | None:
+        return self._slots.get(key)
+
+    async def take(self, key: str, owner: str, fetch: Fetch, *, stale: str | None, now: datetime) -> Slot:
+        self._slots[key] = tokens.taken(self._slots.get(key), owner, fetch, stale=stale, now=now)
+        return self._slots[key]
+
+    async def put(self, key: str, token: Token) -> None:
+        self._slots[key] = tokens.brought(self._slots.get(key), token)
+
+    async def leave(self, key: str, fetch: str) -> None:
+        slot = tokens.left(self._slots.get(key), fetch)
+        if slot is not None:
+            self._slots[key] = slot

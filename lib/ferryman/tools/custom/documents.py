@@ -1,0 +1,95 @@
+"""Documents: an OpenAPI document with those it refers to, fetched through the gate like any call, and parsed."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ferryman import openapi
+from ferryman.declared import texts
+from ferryman.domain import refusal
+from ferryman.domain.credential import Credential
+from ferryman.domain.http import Method, Outbound
+from ferryman.domain.problem import invalid
+from ferryman.domain.refusal import Refused
+from ferryman.domain.remit import Remit
+from ferryman.openapi import Imported
+from ferryman.tools.passage import Gate
+
+DOCUMENT_BYTES_MAX = 16 * 1024 * 1024
+"""One document, and all that it refers to together."""
+
+DOCUMENTS_MAX = 20
+ACCEPT = "application/json, application/yaml;q=0.9, text/yaml;q=0.8, */*;q=0.5"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """Documents by their URL, the one that was asked for being `root`."""
+
+    root: str
+    texts: Mapping[str, str] = field(repr=False)
+    parsed: Mapping[str, Any] = field(repr=False)
+
+    def read(self, *, cluster: str | None, domains: Collection[str], credentials: Mapping[str, Collection[str]]) -> Imported:
+        """The tools that the documents describe. Raises `Invalid`."""
+        return openapi.read(self.parsed, self.root, cluster=cluster, domains=domains, credentials=credentials)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Documents:
+    """Fetches documents. `redact` takes open credentials and a text; `clock` counts seconds."""
+
+    gate: Gate
+    redact: Callable[[Iterable[Credential], str], str]
+    clock: Callable[[], float] = time.monotonic
+
+    async def fetched(
+        self,
+        url: str,
+        *,
+        tool: str,
+        remit: Remit,
+        credentials: Mapping[str, Credential],
+        about: Mapping[str, Any],
+        within_s: float,
+    ) -> Found:
+        """The document at `url`, and those it refers to. Raises `Refused`, and `Invalid` for what is no such document."""
+        until, left = self.clock() + within_s, DOCUMENT_BYTES_MAX
+        found: dict[str, str] = {}
+        parsed: dict[str, Any] = {}
+        wanted = [url]
+        while wanted:
+            if len(found) + len(wanted) > DOCUMENTS_MAX:
+                raise invalid("url", f"refers to more than {DOCUMENTS_MAX} documents")
+            for each in wanted:
+                text = await self._one(each, tool, remit, credentials, about, until - self.clock(), left)
+                left -= len(text)
+                found[each] = text
+                parsed[each] = texts.loads(text, what="the document")
+            wanted = openapi.needed(parsed, url)
+        return Found(root=url, texts=found, parsed=parsed)
+
+    async def _one(
+        self,
+        url: str,
+        tool: str,
+        remit: Remit,
+        credentials: Mapping[str, Credential],
+        about: Mapping[str, Any],
+        within_s: float,
+        most: int,
+    ) -> str:
+        if within_s <= 0 or most <= 0:
+            raise Refused(refusal.failed("the documents are too large, or took too long"))
+        outbound = Outbound(tool=tool, method=Method.GET, url=url, headers={"accept": ACCEPT})
+        inbound = await self.gate.fetch(
+            outbound, remit=remit, credentials=credentials, about=about, within_s=within_s, body_max=most
+        )
+        if inbound.status != 200:
+            raise Refused(refusal.failed(f"the document was answered with HTTP {inbound.status}"))
+        if inbound.cut:
+            raise invalid("url", f"the documents have more than {DOCUMENT_BYTES_MAX} bytes together")
+        return self.redact(credentials.values(), inbound.body.decode("utf-8-sig", "replace"))

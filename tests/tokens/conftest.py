@@ -1,0 +1,12 @@
+"""A fresh world for each test."""
+
+from __future__ import annotations
+
+import pytest
+
+from .world import World
+
+
+@pytest.fixture
+def world() -> World:
+    return World()

@@ -1,0 +1,69 @@
+"""A token's place in the tool's request: a hole, alone under its name."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+
+from ferryman.domain.credential import NAME
+from ferryman.domain.declared import Apply, Exchange, TokenExchange
+from ferryman.domain.http import Hole, Mixed
+from ferryman.domain.refusal import Refused
+from ferryman.tools.tokens import TOKEN, applied
+from ferryman.tools.tokens.apply import place
+from ferryman.tools.tokens.asking import BASIC
+from ferryman.tools.tokens.house import FORMER
+
+from .world import OAUTH, OUTBOUND
+
+HOLE = Hole(TOKEN)
+
+
+def test_a_bearer_token_goes_into_authorization() -> None:
+    assert applied(OUTBOUND, place(OAUTH)).fixed_headers == {"Authorization": Mixed(("Bearer ", HOLE))}
+
+
+@pytest.mark.parametrize(
+    ("apply", "text"),
+    [
+        (Apply(), ("Bearer ", HOLE)),
+        (Apply(format="{token}"), (HOLE,)),
+        (Apply(format="Session id={token}; v=1"), ("Session id=", HOLE, "; v=1")),
+        (Apply(format="{token}:{token}"), (HOLE, ":", HOLE)),
+    ],
+)
+def test_the_format_says_what_stands_around_it(apply: Apply, text: tuple[str | Hole, ...]) -> None:
+    assert applied(OUTBOUND, apply).fixed_headers == {apply.name: Mixed(text)}
+
+
+def test_a_token_goes_into_the_query_as_it_is() -> None:
+    found = applied(OUTBOUND, Apply(location="query", name="sid"))
+    assert (found.query_params, found.fixed_headers) == ({"sid": Mixed((HOLE,))}, {})
+
+
+def test_it_takes_the_place_of_whatever_stood_there_however_it_was_spelt() -> None:
+    before = dataclasses.replace(
+        OUTBOUND,
+        headers={"x_session": "model", "Accept": "a"},
+        fixed_headers={"X-SESSION": "owner", "X-Other": "o"},
+        query_params={"SID": "model", "s-id": 1},
+    )
+    header = applied(before, Apply(name="X-Session", format="{token}"))
+    assert (header.headers, header.fixed_headers) == ({"Accept": "a"}, {"X-Other": "o", "X-Session": Mixed((HOLE,))})
+    assert applied(before, Apply(location="query", name="sid")).query_params == {"s-id": 1, "sid": Mixed((HOLE,))}
+
+
+@pytest.mark.parametrize("query", ["?sid=1", "?a=1&SID=2", "?a;sid", "?%73id=1#f"])
+def test_a_url_that_says_the_tokens_own_parameter_is_refused(query: str) -> None:
+    with pytest.raises(Refused, match="own query parameter"):
+        applied(dataclasses.replace(OUTBOUND, url=OUTBOUND.url + query), Apply(location="query", name="sid"))
+
+
+def test_no_owner_can_name_a_credential_as_what_is_made_in_here() -> None:
+    assert not any(NAME.fullmatch(each) for each in (TOKEN, FORMER, BASIC))
+
+
+def test_a_login_says_where_its_token_goes() -> None:
+    apply = Apply(name="X-Session")
+    assert place(TokenExchange(request=Exchange(url="https://a.test/"), apply=apply)) == apply

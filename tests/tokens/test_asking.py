@@ -1,0 +1,175 @@
+"""The token request: what the auth block says, each credential in its place, and nothing to a host that was not approved."""
+
+from __future__ import annotations
+
+import base64
+import dataclasses
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ferryman.domain.declared import Apply, ClientCredentials, Exchange, Extract, TokenExchange
+from ferryman.domain.http import BodyType, Method
+from ferryman.domain.refusal import Refused
+from ferryman.local.gate import answered
+from ferryman.tools.tokens import access, scope
+from ferryman.tools.tokens.asking import BASIC, asking
+
+from .world import HOSTS, OAUTH, OUTBOUND, REMIT, SECRET, World, credential, need, token
+
+LOGIN = TokenExchange(
+    request=Exchange(
+        url="https://login.service.test/login",
+        headers={"X-App": "{{secrets.APP_KEY}}", "X-Task": "{{task_name}}"},
+        body={"user": "u", "deep": [{"pass": "{{secrets.CLIENT_SECRET}}!"}]},
+    ),
+    extract=Extract(token_path="$.data.jwt"),
+)
+VISIBLE = st.characters(min_codepoint=33, max_codepoint=126)
+APP = credential(name="APP_KEY")
+
+
+async def asked(world: World, what) -> str:
+    found = await access(world.instance(), what, within_s=30)
+    return found.credential.secret.reveal()
+
+
+async def test_id_and_secret_go_into_the_header_as_the_standard_has_them(world: World) -> None:
+    await asked(world, need())
+    (arrived,) = world.login.asked
+    scheme, _, pair = arrived.headers["authorization"].partition(" ")
+    encoded = SECRET.replace("+", "%2B").replace("/", "%2F").replace("=", "%3D")
+    assert (scheme, base64.b64decode(pair).decode()) == ("Basic", f"the+client:{encoded}")
+    assert arrived.body == {"grant_type": "client_credentials", "scope": "read write"}
+    assert (arrived.method, arrived.body_type, arrived.headers["accept"]) == ("POST", BodyType.FORM, "application/json")
+
+
+async def test_id_and_secret_go_into_the_body_where_that_is_declared(world: World) -> None:
+    await asked(world, need(dataclasses.replace(OAUTH, creds_location="body", scope=None)))
+    (arrived,) = world.login.asked
+    assert arrived.body == {"grant_type": "client_credentials", "client_id": "the client", "client_secret": SECRET}
+    assert "authorization" not in arrived.headers
+
+
+@given(client=st.text(min_size=1, max_size=20), secret=st.text(VISIBLE, min_size=16, max_size=40))
+def test_no_letter_of_id_or_secret_moves_the_border_between_them(client: str, secret: str) -> None:
+    auth = dataclasses.replace(OAUTH, client_id="{{task_name}}")
+    found = asking(
+        auth,
+        tool="t",
+        scope=scope({"task_name": client}),
+        remit=REMIT,
+        credentials={"CLIENT_SECRET": credential(secret)},
+    )
+    pair = base64.b64decode(found.credentials[BASIC].secret.reveal())
+    assert pair.count(b":") == 1
+    assert pair.isascii()
+
+
+async def test_what_is_made_of_a_secret_goes_to_the_token_endpoint_alone() -> None:
+    what = need()
+    found = asking(what.auth, tool="t", scope=what.scope, remit=REMIT, credentials=what.credentials)
+    assert found.credentials[BASIC].label.hosts == ("login.service.test",)
+    assert set(found.used) == {"CLIENT_SECRET"}
+
+
+async def test_a_login_is_asked_as_it_is_declared(world: World) -> None:
+    world.login.answer = lambda _: answered(f'{{"data": {{"jwt": "{token(1)}"}}}}')
+    what = need(LOGIN, scope=scope({"task_name": "daily"}), credentials={"CLIENT_SECRET": credential(), "APP_KEY": APP})
+    assert await asked(world, what) == token(1)
+    (arrived,) = world.login.asked
+    assert arrived.headers == {"x-app": APP.secret.reveal(), "x-task": "daily"}
+    assert arrived.body == {"user": "u", "deep": [{"pass": f"{SECRET}!"}]}
+    assert (arrived.method, arrived.body_type) == ("POST", BodyType.JSON)
+
+
+async def test_a_login_may_be_a_get_whose_answer_is_the_token(world: World) -> None:
+    world.login.answer = lambda _: answered(f"{token(1)}\r\n")
+    request = Exchange(url="https://login.service.test/{{task_name}}", method=Method.GET)
+    auth = TokenExchange(request=request, extract=Extract(response_format="text"))
+    assert await asked(world, need(auth, scope=scope({"task_name": "a"}))) == token(1)
+    assert [each.url for each in world.login.asked] == ["https://login.service.test/a"]
+
+
+async def test_what_the_block_comes_to_decides_which_token_it_is(world: World) -> None:
+    world.login.answer = lambda _: answered(token(len(world.login.asked)))
+    request = Exchange(url="https://login.service.test/", body={"run": "{{execution_id}}"})
+    auth = TokenExchange(request=request, extract=Extract(response_format="text"))
+    runs = [await asked(world, need(auth, scope=scope({"execution_id": each}))) for each in "aba"]
+    assert runs == [token(1), token(2), token(1)]
+
+
+@pytest.mark.parametrize(
+    ("what", "sentence"),
+    [
+        (
+            {"auth": dataclasses.replace(OAUTH, token_url="https://evil.test/")},
+            "Domain evil.test not in any approved integration",
+        ),
+        ({"auth": dataclasses.replace(OAUTH, token_url="http://login.service.test/")}, "only https:// URLs are allowed"),
+        ({"auth": dataclasses.replace(OAUTH, token_url="https://login.service.test:8443/")}, "the port is not 443"),
+        (
+            {"auth": dataclasses.replace(OAUTH, token_url="https://api.other.test/")},
+            "credential CLIENT_SECRET is not valid for host api.other.test",
+        ),
+        ({"credentials": {}}, "credential 'CLIENT_SECRET' not found"),
+        ({"auth": dataclasses.replace(OAUTH, token_url="https://login.service.test/{{secrets.CLIENT_SECRET}}")}, "no secret"),
+        ({"auth": dataclasses.replace(OAUTH, client_id="{{#each}}")}, "a template of the auth block"),
+        ({"outbound": dataclasses.replace(OUTBOUND, url="https://evil.test/")}, "Domain evil.test not in any approved"),
+        (
+            {"outbound": dataclasses.replace(OUTBOUND, url="https://api.other.test/")},
+            "credential CLIENT_SECRET is not valid for host api.other.test",
+        ),
+    ],
+)
+async def test_what_may_not_be_asked_is_not_asked(world: World, what, sentence: str) -> None:
+    with pytest.raises(Refused, match=r"^Error: no token could be fetched for this tool -- ") as refused:
+        await access(world.instance(), need(**what), within_s=30)
+    assert sentence in refused.value.refusal.message
+    assert refused.value.refusal.blocked
+    assert not world.login.asked
+
+
+async def test_a_token_that_is_kept_is_not_given_to_an_execution_that_may_not_fetch_it(world: World) -> None:
+    await asked(world, need())
+    narrower = dataclasses.replace(REMIT, domains=("api.service.test",))
+    with pytest.raises(Refused, match=r"Domain login\.service\.test not in any approved integration"):
+        await asked(world, need(remit=narrower))
+
+
+async def test_a_secret_that_no_longer_goes_to_the_endpoint_gets_no_kept_token(world: World) -> None:
+    await asked(world, need())
+    elsewhere = {"CLIENT_SECRET": credential(hosts=("api.service.test",))}
+    with pytest.raises(Refused, match="not valid for host"):
+        await asked(world, need(credentials=elsewhere))
+
+
+async def test_the_token_goes_to_the_tools_own_host_alone(world: World) -> None:
+    found = await access(world.instance(), need(), within_s=30)
+    label = found.credential.label
+    assert (label.hosts, label.owner, label.task) == ((HOSTS[1],), "ann", "task_1")
+
+
+async def test_the_token_is_known_by_the_header_or_the_parameter_it_goes_into(world: World) -> None:
+    world.login.answer = lambda _: answered(token(1))
+    for apply, names in ((Apply(name="X-Session"), ("X-Session", None)), (Apply(location="query", name="sid"), (None, "sid"))):
+        auth = TokenExchange(
+            request=Exchange(url="https://login.service.test/"), extract=Extract(response_format="text"), apply=apply
+        )
+        label = (await access(world.instance(), need(auth), within_s=30)).credential.label
+        assert (label.auth_header_name, label.auth_param_name) == names
+
+
+async def test_a_refusal_does_not_repeat_a_secret_that_the_host_is_made_of(world: World) -> None:
+    secret = credential("abcdefghijklmnopqrst0123")
+    url = f"https://{secret.secret.reveal()}.evil.test/"
+    with pytest.raises(Refused) as refused:
+        await asked(world, need(outbound=dataclasses.replace(OUTBOUND, url=url), credentials={"CLIENT_SECRET": secret}))
+    assert secret.secret.reveal() not in refused.value.refusal.message
+
+
+def test_an_unknown_place_for_id_and_secret_is_refused() -> None:
+    auth = ClientCredentials(token_url=OAUTH.token_url, client_id="a", client_secret="b", creds_location="url")
+    with pytest.raises(Refused, match="creds_location"):
+        asking(auth, tool="t", scope=scope({}), remit=REMIT, credentials={})
