@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
 
@@ -13,8 +13,7 @@ from fastapi import FastAPI
 
 from ferryman import catalog
 from ferryman.billing.prices import Prices
-from ferryman.domain.connection import Unconnected
-from ferryman.domain.credential import Granted, Sealed
+from ferryman.domain.credential import AuthType, Granted, Label, Sealed
 from ferryman.domain.owner import Owner
 from ferryman.domain.plan import PLANS
 from ferryman.local.clock import START, CountingIds, HandClock
@@ -65,7 +64,7 @@ CALENDAR = {
 
 @dataclass
 class FarBank:
-    """`ports.Connector`: what it was asked, and an answer that a test gives it."""
+    """`ports.Connector`: what it was asked; it stores a credential, or fails as a test says."""
 
     memory: Memory
     asked: list[dict[str, Any]] = field(default_factory=list)
@@ -75,11 +74,16 @@ class FarBank:
         self.asked.append({"task": task, "owner": owner, "digest": digest, "code": code, "version": version})
         if self.fails is not None:
             raise self.fails
-        connection = self.memory.connections.get(task, {}).pop(digest, None)
-        if connection is None:
-            raise Unconnected("there is no such connection")
-        label = replace(connection.label, version=1)
-        granted = Granted(scopes=connection.scopes, token_expires_at=START + timedelta(hours=1))
+        label = Label(
+            owner=owner,
+            task=task,
+            name="CALENDAR_TOKEN",
+            version=1,
+            service="calendar",
+            auth_type=AuthType.BEARER,
+            hosts=("api.calendar.test",),
+        )
+        granted = Granted(scopes=("events.read",), token_expires_at=START + timedelta(hours=1))
         sealed = Sealed(label=label, ciphertext=b"-", key_version=version, created_at=START, updated_at=START, grant=granted)
         self.memory.credentials.setdefault(task, {})[label.name] = sealed
         return label.name

@@ -44,7 +44,7 @@ ROUTES = (
     Ask("PUT", "/v1/tasks/{task_id}/credentials/{name}", 200, CREDENTIAL),
     Ask("GET", "/v1/tasks/{task_id}/credentials", 200),
     Ask("POST", "/v1/tasks/{task_id}/credentials/connect", 200, CONNECTION),
-    Ask("POST", "/v1/tasks/{task_id}/credentials/connect/finish", 409, {"state": "s" * 43, "code": "c"}),
+    Ask("POST", "/v1/tasks/{task_id}/credentials/connect/finish", 200, {"state": "s" * 43, "code": "c"}),
     Ask("POST", "/v1/tasks/{task_id}/executions", 202, {"input": "Paris"}),
     Ask("GET", "/v1/tasks/{task_id}/executions", 200),
     Ask("GET", "/v1/executions", 200),

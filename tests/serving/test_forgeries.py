@@ -13,7 +13,7 @@ from functions_framework import aio
 from emulator.clock import Clock
 from emulator.identity import Tokens
 from ferryman.gcp.identity import TokenCallers
-from ferryman.serving import orchestrator, tool, trigger
+from ferryman.serving import http_tool, orchestrator, tool, trigger
 from ferryman.settings import Settings
 from tests.figures import Tally
 from tests.gcp.forged import AUDIENCE, CALLER, claims, forgeries, signed
@@ -33,7 +33,7 @@ KINDS: dict[str, tuple[Any, str, dict[str, str], dict[str, Any]]] = {
     **{name: (TOOL(name), "/", {}, CALL) for name in ("api_call", "http_get", "http_post", "webhook")},
     "reseal": (TOOL("api_call"), "/reseal", {}, {"task": "task_1", "version": 2}),
     "connect": (
-        TOOL("http_tool"),
+        lambda build: tool.served("http_tool", build, http_tool.ASKED),
         "/connect",
         {},
         {"task": "task_1", "owner": "ann", "digest": "d", "code": "c", "version": 2},
