@@ -31,6 +31,7 @@ from ferryman.domain.plan import PRO
 from ferryman.domain.task import Task
 from ferryman.domain.usage import Usage
 from ferryman.gcp.clients import Clients
+from ferryman.gcp.connections import FirestoreConnections
 from ferryman.gcp.executions import FirestoreExecutions
 from ferryman.gcp.halts import FirestoreHalts
 from ferryman.gcp.owners import FirestoreOwners
@@ -45,6 +46,7 @@ from ferryman.loop.run import deliver
 from ferryman.ports import Crossing, Summons
 from ferryman.settings import Settings
 from ferryman.tools.carry import ToolHouse, carry, look_through
+from ferryman.tools.passage import builtin
 from ferryman.tools.registry import ToolRegistry
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
@@ -160,8 +162,10 @@ def house(clients: Clients, played: Played) -> House:
     bench = ToolHouse(
         tickets=FirestoreTickets(clients),
         credentials=FirestoreCredentials(clients),
+        connections=FirestoreConnections(clients),
         vault=bank,
         gate=bank,
+        read=builtin(bank, catalog.load()),
         redact=lambda _, text: text,
         said=lambda _, content: content,
         integrations=catalog.load(),

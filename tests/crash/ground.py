@@ -25,6 +25,7 @@ from ferryman.egress.allow import allowed
 from ferryman.egress.leaks import Scanner
 from ferryman.local.clock import START
 from ferryman.local.clusters import MemoryClusters
+from ferryman.local.connections import MemoryConnections
 from ferryman.local.log import KeptLog
 from ferryman.local.memory import Memory
 from ferryman.local.signing import Unsigned
@@ -206,7 +207,9 @@ def tool_house(doors: Ports, gate: Sender, *, clock: Clock, meet: Meet, keys: po
         ToolHouse(
             tickets=doors.tickets,
             credentials=doors.credentials,
+            connections=MemoryConnections(Memory()),
             vault=Vault(Crossed(keys, "keys", meet)) if keys else Open(),
+            gate=gate,
             read=builtin(Crossed(gate, "gate", meet), INTEGRATIONS),
             redact=lambda credentials, text: Scanner(credentials).redact(text) if keys else text,
             said=lambda credentials, content: Scanner(credentials).said(content) if keys else content,

@@ -89,8 +89,10 @@ class Stage:
         self.tools = ToolHouse(
             tickets=None,  # type: ignore[arg-type]  # re-sealing has nothing to do with calls
             credentials=MemoryCredentials(self.memory),
+            connections=None,  # type: ignore[arg-type]  # nor with consents
             vault=self.vault,
-            read=None,  # type: ignore[arg-type]  # nor with the way out
+            gate=None,  # type: ignore[arg-type]  # nor with the way out
+            read=None,  # type: ignore[arg-type]
             redact=lambda _, text: text,
             said=lambda _, content: content,
             integrations={},
