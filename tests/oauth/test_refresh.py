@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 
@@ -48,6 +49,7 @@ async def test_ten_at_once_renew_it_once_and_all_use_the_new_one(world: World) -
     before = await world.connected()
     world.passes(NEARLY)
     world.rules(delay_s=0.1)
+    world.looks = timedelta(milliseconds=100)
     after = await asyncio.gather(*(world.used(before) for _ in range(10)))
     assert len({each.secret.reveal() for each in after} - {before.secret.reveal()}) == 1
     assert world.counts["refresh_token"] == 1
@@ -111,12 +113,13 @@ async def test_connecting_again_makes_it_good(world: World) -> None:
 async def test_a_service_that_fails_for_now_is_asked_again_later(world: World) -> None:
     await world.connected()
     world.passes(3_700)
-    house_way = dict(world.oauth)
-    world.rules(delay_s=30)  # the gate's time ends before
+    world.rules(delay_s=0.5)
+    world.within_s = 0.2
     assert await refused(world) == "credential_not_renewed"
     assert world.stored().grant.reconnect is False  # type: ignore[union-attr]
     world.rules(delay_s=0)
-    world.oauth = house_way
+    world.within_s = 5.0
+    world.passes(rules.LEASE.total_seconds())
     assert (await world.used(await world.opened())).label.version == 2
 
 

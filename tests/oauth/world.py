@@ -73,6 +73,8 @@ class World:
     log: KeptLog = field(default_factory=KeptLog)
     oauth: dict[str, Any] = field(default_factory=dict)
     credentials: MemoryCredentials | None = None
+    looks: timedelta = timedelta(milliseconds=2)
+    within_s: float = 5.0
 
     def __post_init__(self) -> None:
         self.memory.tasks["t"] = TASK
@@ -109,7 +111,7 @@ class World:
 
     def house(self) -> ToolHouse:
         pretend = Pretend(self.internet.table)
-        gate = Gate(names=pretend, dial=pretend, tls=tls.context(pretend.ca), tracer=self.log, within_s=1.5)
+        gate = Gate(names=pretend, dial=pretend, tls=tls.context(pretend.ca), tracer=self.log, within_s=self.within_s)
         return ToolHouse(
             tickets=None,  # type: ignore[arg-type]  # no call is carried here
             credentials=self.credentials or MemoryCredentials(self.memory),
@@ -123,7 +125,7 @@ class World:
             halts=MemoryHalts(self.memory),
             clock=self.clock,
             tracer=self.log,
-            looks=timedelta(milliseconds=20),
+            looks=self.looks,
         )
 
     async def begin(self, *, secret: str | None = None, client_id: str = "ferryman") -> tuple[Connection, str]:
