@@ -21,7 +21,7 @@ def test_every_function_has_a_folder_and_every_folder_a_function():
     assert {path.parent.name for path in ROOT.glob("functions/*/main.py")} == set(ROWS)
 
 
-def test_the_functions_are_the_seven():
+def test_the_functions_are_the_eight():
     assert set(ROWS) == {"api", "orchestrator", "on_execution", *TOOL_NAMES}
 
 

@@ -13,6 +13,8 @@ from ferryman import catalog
 from ferryman.billing.prices import Prices
 from ferryman.domain.owner import Owner
 from ferryman.domain.plan import PLANS
+from ferryman.domain.problem import invalid
+from ferryman.egress.frame import harmless
 from ferryman.local.clock import START, CountingIds, HandClock
 from ferryman.local.clusters import MemoryClusters
 from ferryman.local.executions import MemoryExecutions
@@ -27,6 +29,7 @@ from ferryman.local.schedules import MemorySchedules
 from ferryman.local.tasks import MemoryCredentials, MemoryTasks
 from ferryman.serving import api, keys
 from ferryman.tools.builtin import TOOLS
+from ferryman.tools.custom.definitions import CUSTOM
 from ferryman.vault import seal, sign
 from ferryman.wiring.api import House
 
@@ -50,6 +53,12 @@ class Stage:
     timers: MemoryTimers = field(default_factory=MemoryTimers)
     log: KeptLog = field(default_factory=KeptLog)
     keys: dict[str, str] = field(default_factory=dict)
+    documents: dict[str, str] = field(default_factory=dict)
+
+    async def fetched(self, task: str, *, owner: str, url: str) -> dict[str, str]:
+        if url not in self.documents:
+            raise invalid("url", "Error: request failed: the document was answered with HTTP 404")
+        return dict(self.documents)
 
     def house(self) -> House:
         return House(
@@ -70,7 +79,9 @@ class Stage:
             clock=self.clock,
             ids=CountingIds(),
             tracer=self.log,
-            tools=TOOLS,
+            tools=(*TOOLS, *CUSTOM),
+            documents=self,
+            tame=harmless,
             plans=PLANS,
             integrations=catalog.load(),
             models=Prices({"scripted": {"input": "3", "output": "15"}}),

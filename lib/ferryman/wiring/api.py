@@ -30,6 +30,8 @@ class House:
     clusters: ports.Clusters
     connections: ports.Connections
     connector: ports.Connector
+    documents: ports.Documents
+    tame: Callable[[str], str]
     executions: ports.Executions
     ledger: ports.Ledger
     halts: ports.Halts
@@ -53,10 +55,11 @@ class House:
 
 def build(settings: Settings) -> House:
     """The house on Google Cloud. Raises `Misconfigured` when the settings do not describe one."""
+    from ferryman.egress.frame import harmless
     from ferryman.gcp.clients import Clients
     from ferryman.gcp.clock import RandomIds, SystemClock
     from ferryman.gcp.clusters import FirestoreClusters
-    from ferryman.gcp.connecting import RemoteConnector
+    from ferryman.gcp.connecting import RemoteConnector, RemoteDocuments
     from ferryman.gcp.connections import FirestoreConnections
     from ferryman.gcp.executions import FirestoreExecutions
     from ferryman.gcp.halts import FirestoreHalts
@@ -73,13 +76,16 @@ def build(settings: Settings) -> House:
 
     wire, sealer = Wire(), seal.PublicKey.parse(settings.sealing_public_key)
     clients, tracer = Clients(settings), traces.of(settings)
+    identity = MetadataIdentity(wire, settings)
     return House(
         owners=FirestoreOwners(clients),
         tasks=FirestoreTasks(clients),
         credentials=FirestoreCredentials(clients),
         clusters=FirestoreClusters(clients),
         connections=FirestoreConnections(clients),
-        connector=RemoteConnector(wire, MetadataIdentity(wire, settings), settings),
+        connector=RemoteConnector(wire, identity, settings),
+        documents=RemoteDocuments(wire, identity, settings),
+        tame=harmless,
         executions=FirestoreExecutions(clients),
         ledger=FirestoreLedger(clients),
         halts=FirestoreHalts(clients),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 from dataclasses import replace
 
+from ferryman.egress.frame import harmless
 from ferryman.egress.leaks import Scanner
 from ferryman.egress.sanitize import framed
 from ferryman.gcp.clock import RandomIds
@@ -43,6 +44,7 @@ class HttpTool(Tool):
         handling = Handling(
             clusters=clusters,
             documents=self.documents,
+            tame=harmless,
             framed=lambda text, credentials: framed(text, Scanner(credentials), nonce=secrets.token_hex(8)),
         )
         custom = Custom(clusters=clusters, gate=house.gate, tokens=tokens, handling=handling, integrations=house.integrations)
