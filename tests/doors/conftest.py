@@ -15,6 +15,7 @@ import pytest
 
 from ferryman import ports
 from ferryman.local.clusters import MemoryClusters
+from ferryman.local.connections import MemoryConnections
 from ferryman.local.executions import MemoryExecutions
 from ferryman.local.halts import MemoryHalts
 from ferryman.local.ledger import MemoryLedger
@@ -41,6 +42,7 @@ class Doors:
     owners: ports.Owners
     tasks: ports.Tasks
     credentials: ports.Credentials
+    connections: ports.Connections
     clusters: ports.Clusters
     executions: ports.Executions
     tickets: ports.Tickets
@@ -68,6 +70,7 @@ async def in_memory() -> AsyncIterator[Doors]:
         owners=MemoryOwners(memory),
         tasks=MemoryTasks(memory),
         credentials=MemoryCredentials(memory),
+        connections=MemoryConnections(memory),
         clusters=MemoryClusters(memory),
         executions=MemoryExecutions(memory),
         tickets=MemoryTickets(memory),
@@ -92,6 +95,7 @@ async def on_google_cloud() -> AsyncIterator[Doors]:
     from emulator.tasks import CloudTasks
     from ferryman.gcp.clients import Clients
     from ferryman.gcp.clusters import FirestoreClusters
+    from ferryman.gcp.connections import FirestoreConnections
     from ferryman.gcp.executions import FirestoreExecutions
     from ferryman.gcp.halts import FirestoreHalts
     from ferryman.gcp.ledger import FirestoreLedger
@@ -146,6 +150,7 @@ async def on_google_cloud() -> AsyncIterator[Doors]:
             owners=FirestoreOwners(clients),
             tasks=FirestoreTasks(clients),
             credentials=FirestoreCredentials(clients),
+            connections=FirestoreConnections(clients),
             clusters=FirestoreClusters(clients),
             executions=FirestoreExecutions(clients),
             tickets=FirestoreTickets(clients),

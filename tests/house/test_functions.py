@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from ferryman.domain.call import FREE
+from ferryman.gcp.connecting import CONNECTS
 from ferryman.gcp.remote import SCANS
 from ferryman.gcp.resealing import RESEALS
 from ferryman.tools.builtin import READERS, TOOLS
@@ -15,6 +16,7 @@ from ferryman.tools.builtin import READERS, TOOLS
 ROOT = Path(__file__).parents[2]
 ROWS = {row["name"]: row for row in json.loads((ROOT / "infra/functions.json").read_text())["functions"]}
 TOOL_NAMES = {tool.name for tool in TOOLS}
+CARRIERS = TOOL_NAMES | {"http_tool"}
 
 
 def test_every_function_has_a_folder_and_every_folder_a_function():
@@ -22,7 +24,11 @@ def test_every_function_has_a_folder_and_every_folder_a_function():
 
 
 def test_the_functions_are_the_eight():
+<<<<<<< HEAD
     assert set(ROWS) == {"api", "orchestrator", "on_execution", *TOOL_NAMES}
+=======
+    assert set(ROWS) == {"api", "orchestrator", "on_execution", *CARRIERS}
+>>>>>>> b35f10725c8353b7321f20f89ff733192ab7b7be
 
 
 @pytest.mark.parametrize("tool", sorted(TOOL_NAMES))
@@ -33,8 +39,8 @@ def test_a_tool_has_its_function_its_reader_and_its_file(tool):
 
 
 def test_exactly_the_tools_unseal_and_exactly_those_may_read_the_key():
-    assert {name for name, row in ROWS.items() if row["unseals"]} == TOOL_NAMES
-    assert {name for name, row in ROWS.items() if "ferryman-sealing-key" in row["secrets"]} == TOOL_NAMES
+    assert {name for name, row in ROWS.items() if row["unseals"]} == CARRIERS
+    assert {name for name, row in ROWS.items() if "ferryman-sealing-key" in row["secrets"]} == CARRIERS
 
 
 def test_only_the_orchestrator_may_read_the_receipt_key_and_it_reads_no_other():
@@ -47,8 +53,8 @@ def test_every_function_has_an_identity_of_its_own():
 
 
 def test_a_tool_is_called_by_the_orchestrator_alone():
-    assert all(ROWS[tool]["callers"] == ["ferryman-orchestrator"] for tool in TOOL_NAMES)
-    assert set(ROWS["orchestrator"]["calls"]) == TOOL_NAMES
+    assert all(ROWS[tool]["callers"] == ["ferryman-orchestrator"] for tool in CARRIERS)
+    assert set(ROWS["orchestrator"]["calls"]) == CARRIERS
 
 
 def test_only_the_api_is_open_to_anyone():
@@ -65,6 +71,13 @@ def test_the_key_holder_that_reseals_may_unseal_and_whoever_asks_it_may_do_nothi
     asking = set(ROWS[RESEALS]["resealers"])
     assert not asking & {row["identity"] for row in ROWS.values()}
     assert not asking & {caller for row in ROWS.values() for caller in row["callers"]}
+
+
+def test_the_key_holder_that_connects_may_unseal_and_only_the_api_asks_it():
+    assert [name for name, row in ROWS.items() if row.get("connectors")] == [CONNECTS]
+    assert ROWS[CONNECTS]["unseals"]
+    assert ROWS[CONNECTS]["connectors"] == [ROWS["api"]["identity"]]
+    assert ROWS["api"]["calls"] == [CONNECTS]
 
 
 def test_whoever_enqueues_acts_as_the_queue_and_as_nobody_else():

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any
 
 import httpx
 import pytest
@@ -11,12 +13,14 @@ from fastapi import FastAPI
 
 from ferryman import catalog
 from ferryman.billing.prices import Prices
+from ferryman.domain.credential import AuthType, Granted, Label, Sealed
 from ferryman.domain.owner import Owner
 from ferryman.domain.plan import PLANS
 from ferryman.domain.problem import invalid
 from ferryman.egress.frame import harmless
 from ferryman.local.clock import START, CountingIds, HandClock
 from ferryman.local.clusters import MemoryClusters
+from ferryman.local.connections import MemoryConnections
 from ferryman.local.executions import MemoryExecutions
 from ferryman.local.halts import MemoryHalts
 from ferryman.local.ledger import MemoryLedger
@@ -29,8 +33,12 @@ from ferryman.local.schedules import MemorySchedules
 from ferryman.local.tasks import MemoryCredentials, MemoryTasks
 from ferryman.serving import api, keys
 from ferryman.tools.builtin import TOOLS
+<<<<<<< HEAD
 from ferryman.tools.custom.definitions import CUSTOM
 from ferryman.vault import seal, sign
+=======
+from ferryman.vault import grants, seal, sign
+>>>>>>> b35f10725c8353b7321f20f89ff733192ab7b7be
 from ferryman.wiring.api import House
 
 PRIVATE = seal.generate()
@@ -41,6 +49,51 @@ NAMES = {
     "mixed.example.com": ["93.184.216.34", "127.0.0.1"],
     "silent.example.com": [],
 }
+
+
+CALENDAR = {
+    "id": "calendar",
+    "name": "Calendar",
+    "description": "One that is connected by consent.",
+    "category": "test",
+    "allowed_domains": ["api.calendar.test"],
+    "oauth": {
+        "authorize_url": "https://login.calendar.test/authorize?tenant=all",
+        "token_url": "https://login.calendar.test/token",
+        "hosts": ["login.calendar.test"],
+        "scopes": ["events.read", "events.write"],
+        "client_id": "house-client",
+        "authorize_params": {"access_type": "offline"},
+        "redirect_uris": ["https://console.example.com/connected"],
+    },
+}
+
+
+@dataclass
+class FarBank:
+    """`ports.Connector`: what it was asked; it stores a credential, or fails as a test says."""
+
+    memory: Memory
+    asked: list[dict[str, Any]] = field(default_factory=list)
+    fails: Exception | None = None
+
+    async def finish(self, task: str, *, owner: str, digest: str, code: str, version: int) -> str:
+        self.asked.append({"task": task, "owner": owner, "digest": digest, "code": code, "version": version})
+        if self.fails is not None:
+            raise self.fails
+        label = Label(
+            owner=owner,
+            task=task,
+            name="CALENDAR_TOKEN",
+            version=1,
+            service="calendar",
+            auth_type=AuthType.BEARER,
+            hosts=("api.calendar.test",),
+        )
+        granted = Granted(scopes=("events.read",), token_expires_at=START + timedelta(hours=1))
+        sealed = Sealed(label=label, ciphertext=b"-", key_version=version, created_at=START, updated_at=START, grant=granted)
+        self.memory.credentials.setdefault(task, {})[label.name] = sealed
+        return label.name
 
 
 @dataclass
@@ -60,11 +113,17 @@ class Stage:
             raise invalid("url", "Error: request failed: the document was answered with HTTP 404")
         return dict(self.documents)
 
+    def __post_init__(self) -> None:
+        self.connector = FarBank(self.memory)
+
     def house(self) -> House:
+        sealer = seal.PublicKey(7, seal.public_of(PRIVATE))
         return House(
             owners=MemoryOwners(self.memory),
             tasks=MemoryTasks(self.memory),
             credentials=MemoryCredentials(self.memory),
+            connections=MemoryConnections(self.memory),
+            connector=self.connector,
             clusters=MemoryClusters(self.memory),
             executions=MemoryExecutions(self.memory),
             ledger=MemoryLedger(self.memory),
@@ -72,8 +131,9 @@ class Stage:
             queue=self.queue,
             schedules=MemorySchedules(self.memory),
             timers=self.timers,
-            sealer=seal.PublicKey(7, seal.public_of(PRIVATE)),
+            sealer=sealer,
             info=seal.info_of,
+            prove=lambda connection, proof: sealer.seal(grants.proof_written(proof), seal.connection_info(connection)),
             receipt_keys={1: sign.public_of(SIGNING)},
             names=TableNames(NAMES),
             clock=self.clock,
@@ -83,7 +143,7 @@ class Stage:
             documents=self,
             tame=harmless,
             plans=PLANS,
-            integrations=catalog.load(),
+            integrations=catalog.load([CALENDAR]),
             models=Prices({"scripted": {"input": "3", "output": "15"}}),
             poll_s=0.001,
         )
@@ -102,7 +162,7 @@ TASK = {
     "task_prompt": "Report the weather.",
     "model": "claude-haiku-4-5",
     "tools": ["api_call"],
-    "integrations": ["openweather", "github"],
+    "integrations": ["openweather", "github", "calendar"],
 }
 
 

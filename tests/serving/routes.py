@@ -10,6 +10,7 @@ from tests import planted
 from .conftest import TASK
 
 VALUE = planted.key("serving, every route", 20, before="gh-")
+CONNECTION = {"service": "calendar", "redirect_uri": "http://127.0.0.1:9/callback"}
 CREDENTIAL = {"value": VALUE, "service": "github"}
 
 
@@ -42,6 +43,8 @@ ROUTES = (
     Ask("PATCH", "/v1/tasks/{task_id}", 200, {"description": "changed"}),
     Ask("PUT", "/v1/tasks/{task_id}/credentials/{name}", 200, CREDENTIAL),
     Ask("GET", "/v1/tasks/{task_id}/credentials", 200),
+    Ask("POST", "/v1/tasks/{task_id}/credentials/connect", 200, CONNECTION),
+    Ask("POST", "/v1/tasks/{task_id}/credentials/connect/finish", 200, {"state": "s" * 43, "code": "c"}),
     Ask("POST", "/v1/tasks/{task_id}/executions", 202, {"input": "Paris"}),
     Ask("GET", "/v1/tasks/{task_id}/executions", 200),
     Ask("GET", "/v1/executions", 200),

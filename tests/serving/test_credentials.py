@@ -27,6 +27,8 @@ async def test_what_is_not_given_comes_from_the_catalog(client: httpx.AsyncClien
         "name": "OPENWEATHER_API_KEY",
         "service": "openweather",
         "status": "connected",
+        "scopes": None,
+        "token_expires_at": None,
         "auth_type": "query_param",
         "auth_header_name": None,
         "auth_param_name": "appid",

@@ -13,7 +13,7 @@ from functions_framework import aio
 from emulator.clock import Clock
 from emulator.identity import Tokens
 from ferryman.gcp.identity import TokenCallers
-from ferryman.serving import orchestrator, tool, trigger
+from ferryman.serving import http_tool, orchestrator, tool, trigger
 from ferryman.settings import Settings
 from tests.figures import Tally
 from tests.gcp.forged import AUDIENCE, CALLER, claims, forgeries, signed
@@ -32,6 +32,12 @@ KINDS: dict[str, tuple[Any, str, dict[str, str], dict[str, Any]]] = {
     "on_execution": (trigger.serve, "/", EVENT, {}),
     **{name: (TOOL(name), "/", {}, CALL) for name in ("api_call", "http_get", "http_post", "webhook")},
     "reseal": (TOOL("api_call"), "/reseal", {}, {"task": "task_1", "version": 2}),
+    "connect": (
+        lambda build: tool.served("http_tool", build, http_tool.ASKED),
+        "/connect",
+        {},
+        {"task": "task_1", "owner": "ann", "digest": "d", "code": "c", "version": 2},
+    ),
     "scan": (TOOL("api_call"), "/scan", {}, {"execution": "exec_1", "epoch": 1, "content": []}),
 }
 
@@ -70,8 +76,9 @@ def forged(ours: Tokens, tmp_path_factory: pytest.TempPathFactory) -> dict[str, 
 
 @pytest.fixture(params=KINDS)
 def function(request: pytest.FixtureRequest, ours: Tokens, monkeypatch: pytest.MonkeyPatch) -> tuple[str, House, Any]:
-    # the one route that is not its caller's
-    monkeypatch.setenv("FERRYMAN_RESEALERS" if request.param == "reseal" else "FERRYMAN_CALLERS", json.dumps([CALLER]))
+    # the two routes that are not its caller's
+    special = {"reseal": "FERRYMAN_RESEALERS", "connect": "FERRYMAN_CONNECTORS"}
+    monkeypatch.setenv(special.get(request.param, "FERRYMAN_CALLERS"), json.dumps([CALLER]))
     monkeypatch.setenv("FERRYMAN_FUNCTION", request.param)
     monkeypatch.setenv("FERRYMAN_FUNCTION_URLS", json.dumps({request.param: AUDIENCE}))
     house = House(ours)

@@ -16,6 +16,7 @@ from ferryman.domain.plan import PRO
 from ferryman.domain.remit import Remit
 from ferryman.domain.task import Task
 from ferryman.local.clock import START, HandClock
+from ferryman.local.connections import MemoryConnections
 from ferryman.local.halts import MemoryHalts
 from ferryman.local.log import KeptLog
 from ferryman.local.memory import Memory
@@ -101,6 +102,7 @@ class Bank:
         return ToolHouse(
             tickets=MemoryTickets(self.memory),
             credentials=MemoryCredentials(self.memory),
+            connections=MemoryConnections(self.memory),
             vault=self,
             read=builtin(self, catalog.load()),
             redact=lambda credentials, text: text.replace(KEY, "[redacted:KEY]"),

@@ -22,7 +22,7 @@ from ferryman.wiring.http_tool import HttpTool
 
 def serve() -> Handler:
     """The `main` of http_tool."""
-    return tool.served("http_tool", HttpTool, {"/connect": _connect, "/document": _document})
+    return tool.served("http_tool", HttpTool, ASKED)
 
 
 async def _connect(house: HttpTool, request: Request) -> Response:
@@ -40,3 +40,7 @@ async def _document(house: HttpTool, request: Request) -> Response:
     except (Invalid, Refused) as refused:
         return problem(422, "Unprocessable Content", str(refused))
     return JSONResponse({"root": found.root, "texts": dict(found.texts)})
+
+
+ASKED = {"/connect": _connect, "/document": _document}
+"""What the API asks of it, by path."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from fastapi import APIRouter
+from starlette.convertors import StringConvertor, register_url_convertor
 from starlette.exceptions import HTTPException
 
 from ferryman.domain import credential as rules
@@ -17,10 +18,18 @@ from ferryman.serving.api.faults import not_found
 from ferryman.serving.api.shapes import credential as shapes
 from ferryman.wiring.api import House
 
+
+class Named(StringConvertor):
+    """Any text but the word that stands beside the credentials' names; none of them is in small letters."""
+
+    regex = "(?!connect$)[^/]+"
+
+
+register_url_convertor("named", Named())
 router = APIRouter(prefix="/v1/tasks/{task_id}/credentials", tags=["credentials"])
 
 
-@router.put("/{name}", summary="Store a credential, or replace its value")
+@router.put("/{name:named}", summary="Store a credential, or replace its value")
 async def put(name: str, asked: shapes.NewCredential, task: TheirTask, house: TheHouse, owner: By) -> shapes.CredentialShown:
     value = asked.value.get_secret_value()
     service = house.integrations.get(asked.service) if asked.service in task.integrations else None
@@ -67,7 +76,7 @@ async def listed(task: TheirTask, house: TheHouse) -> shapes.CredentialList:
     return shapes.CredentialList(credentials=tuple(shapes.shown(each) for each in known))
 
 
-@router.delete("/{name}", status_code=204, summary="Delete a credential")
+@router.delete("/{name:named}", status_code=204, summary="Delete a credential")
 async def delete(name: str, task: TheirTask, house: TheHouse) -> None:
     if not rules.NAME.fullmatch(name) or not await house.credentials.delete(task.id, name):
         raise not_found("credential")

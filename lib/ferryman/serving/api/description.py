@@ -18,6 +18,8 @@ CONFLICTS = (
     ("/v1/tasks", "post"),
     ("/v1/tasks/{task_id}", "patch"),
     ("/v1/tasks/{task_id}/credentials/{name}", "put"),
+    ("/v1/tasks/{task_id}/credentials/connect", "post"),
+    ("/v1/tasks/{task_id}/credentials/connect/finish", "post"),
     ("/v1/tasks/{task_id}/executions", "post"),
 )
 """Where what is asked for may not go with how things stand."""
