@@ -240,8 +240,8 @@ class Tokens(Protocol):
 
     `take` is one transaction: where there is no good token (one that has expired, or that the fetch `stale` brought, is
     dropped) and nobody else at work, the caller's `fetch` is; it answers what stands there then, so that `fetch` in it tells
-    who is to fetch. `put` stores what a fetch brought and ends it; it raises `Stale`, with nothing stored, when another has taken over.
-    `leave` ends a fetch that brought nothing.
+    who is to fetch. `put` stores what a fetch brought and ends it; it raises `Stale`, with nothing stored, when another has
+    taken over. `leave` ends a fetch that brought nothing.
     """
 
     async def get(self, key: str) -> Slot | None: ...
