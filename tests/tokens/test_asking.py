@@ -28,6 +28,7 @@ LOGIN = TokenExchange(
 )
 TEXT = Extract(response_format="text")
 VISIBLE = st.characters(min_codepoint=33, max_codepoint=126)
+NO_OBJECT = Exchange(url=OAUTH.token_url, body_type=BodyType.FORM, body="{{secrets.CLIENT_SECRET}}")
 APP = credential(name="APP_KEY")
 
 
@@ -123,14 +124,7 @@ async def test_what_the_block_comes_to_decides_which_token_it_is(world: World) -
             "credential CLIENT_SECRET is not valid for host api.other.test",
         ),
         ({"credentials": {}}, "credential 'CLIENT_SECRET' not found"),
-        (
-            {
-                "auth": TokenExchange(
-                    request=Exchange(url=OAUTH.token_url, body_type=BodyType.FORM, body="{{secrets.CLIENT_SECRET}}")
-                )
-            },
-            "must be an object",
-        ),
+        ({"auth": TokenExchange(request=NO_OBJECT)}, "must be an object"),
         ({"auth": dataclasses.replace(OAUTH, client_id="{{#each}}")}, "a template that is none"),
         ({"outbound": dataclasses.replace(OUTBOUND, url="https://evil.test/")}, "Domain evil.test not in any approved"),
         (

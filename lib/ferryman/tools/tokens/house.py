@@ -104,7 +104,7 @@ class Need:
 class Opened:
     """A token as the one who fetched or opened it has it, and the fetch that brought it."""
 
-    secret: Secret
+    secret: Secret = field(repr=False)
     fetch: str
 
 
@@ -132,8 +132,11 @@ async def sent(house: TokenHouse, need: Need, send: Send, *, left_s: Callable[[]
         return result
     try:
         second = await access(house, need, within_s=left_s(), instead_of=first)
-    except (Refused, ports.Unavailable):
-        return result  # the first answer is one
+    except Exception as fault:  # noqa: BLE001 - the call was sent: whatever happens now, it has an answer
+        house.log.line(
+            "token.not_renewed", tool=need.outbound.tool, kind=type(fault).__name__, severity="WARNING", **need.about
+        )
+        return result
     if left_s() <= 0:
         return result
     former = replace(first.credential, label=replace(first.credential.label, name=FORMER, hosts=()))
