@@ -49,7 +49,7 @@ class FirestoreTokens:
             before = _read(await reference.get(transaction=transaction))
             after = change(before)
             if after is not None and after is not before:
-                transaction.set(reference, _written(after))
+                transaction.set(reference, written(after))
             return after
 
         found: Slot | None = await store(client.transaction())
@@ -60,7 +60,8 @@ def _read(snapshot: Any) -> Slot | None:
     return documents.read(Slot, snapshot.to_dict()) if snapshot.exists else None
 
 
-def _written(slot: Slot) -> dict[str, Any]:
+def written(slot: Slot) -> dict[str, Any]:
+    """The document of `slot`; `expire_at` is when nothing in it is of use any more."""
     ends = [moment for moment in (slot.token and slot.token.expires_at, slot.fetch and slot.fetch.until) if moment]
     # without either there is nothing to keep, and a TTL in the past takes it away at once
     return {**documents.write(slot), "expire_at": max(ends) if ends else datetime.fromtimestamp(0, UTC)}
