@@ -24,11 +24,7 @@ def test_every_function_has_a_folder_and_every_folder_a_function():
 
 
 def test_the_functions_are_the_eight():
-<<<<<<< HEAD
-    assert set(ROWS) == {"api", "orchestrator", "on_execution", *TOOL_NAMES}
-=======
     assert set(ROWS) == {"api", "orchestrator", "on_execution", *CARRIERS}
->>>>>>> b35f10725c8353b7321f20f89ff733192ab7b7be
 
 
 @pytest.mark.parametrize("tool", sorted(TOOL_NAMES))

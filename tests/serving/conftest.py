@@ -33,12 +33,8 @@ from ferryman.local.schedules import MemorySchedules
 from ferryman.local.tasks import MemoryCredentials, MemoryTasks
 from ferryman.serving import api, keys
 from ferryman.tools.builtin import TOOLS
-<<<<<<< HEAD
 from ferryman.tools.custom.definitions import CUSTOM
-from ferryman.vault import seal, sign
-=======
 from ferryman.vault import grants, seal, sign
->>>>>>> b35f10725c8353b7321f20f89ff733192ab7b7be
 from ferryman.wiring.api import House
 
 PRIVATE = seal.generate()

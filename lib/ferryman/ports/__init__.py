@@ -227,24 +227,6 @@ class Tickets(Protocol):
     async def scope(self, execution: str, *, epoch: int, now: datetime) -> tuple[str, Mapping[str, int]]: ...
 
 
-<<<<<<< HEAD:lib/ferryman/ports/__init__.py
-=======
-class Tokens(Protocol):
-    """Fetched tokens, sealed, each under a key that tells whose it is and what for; and who fetches one just now.
-
-    `take` is one transaction: where there is no good token (one that has expired, or that the fetch `stale` brought, is
-    dropped) and nobody else at work, the caller's `fetch` is; it answers what stands there then, so that `fetch` in it tells
-    who is to fetch. `put` stores what a fetch brought and ends it; it raises `Stale`, with nothing stored, when another has
-    taken over. `leave` ends a fetch that brought nothing.
-    """
-
-    async def get(self, key: str) -> Slot | None: ...
-    async def take(self, key: str, owner: str, fetch: Fetch, *, stale: str | None, now: datetime) -> Slot: ...
-    async def put(self, key: str, token: Token) -> None: ...
-    async def leave(self, key: str, fetch: str) -> None: ...
-
-
->>>>>>> 5041ea4f9ceddce6b9a84455bbecc6b1552cf401:lib/ferryman/ports.py
 class Halts(Protocol):
     """The kill switches: each owner's own, and the operator's over the whole house (owner None).
 
