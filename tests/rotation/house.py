@@ -90,6 +90,8 @@ class Stage:
             tickets=None,  # type: ignore[arg-type]  # re-sealing has nothing to do with calls
             credentials=MemoryCredentials(self.memory),
             vault=self.vault,
+            connections=None,  # type: ignore[arg-type]  # nobody consents to anything in here
+            gate=None,  # type: ignore[arg-type]  # nor goes out
             read=None,  # type: ignore[arg-type]  # nor with the way out
             redact=lambda _, text: text,
             said=lambda _, content: content,

@@ -104,6 +104,7 @@ class Bank:
             credentials=MemoryCredentials(self.memory),
             connections=MemoryConnections(self.memory),
             vault=self,
+            gate=self,
             read=builtin(self, catalog.load()),
             redact=lambda credentials, text: text.replace(KEY, "[redacted:KEY]"),
             said=lambda credentials, content: [str(sorted(each.name for each in credentials)), *content],

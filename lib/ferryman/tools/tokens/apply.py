@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from ferryman.declared.headers import spelling
+from ferryman.domain.credential import spelling
 from ferryman.domain.declared import Apply, Auth, ClientCredentials
 from ferryman.domain.http import Hole, Mixed, Outbound, Text
 
