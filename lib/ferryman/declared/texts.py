@@ -167,11 +167,13 @@ def _scalar(event: yaml.ScalarEvent) -> Any:
 
 def _measure(value: Any) -> None:
     """Refuse what is too deep, too much, or no Unicode."""
-    level, count = [value], 0
-    for _ in range(DEPTH_MAX + 1):
+    level, count, depth = [value], 0, 0
+    while level:
         count += len(level)
         if count > NODES_MAX:
             raise _Unreadable(f"has more than {NODES_MAX} values")
+        if depth == DEPTH_MAX and any(isinstance(each, dict | list) for each in level):
+            raise _Unreadable(f"is nested more than {DEPTH_MAX} deep")
         following: list[Any] = []
         for each in level:
             if isinstance(each, dict):
@@ -183,10 +185,7 @@ def _measure(value: Any) -> None:
                 each.encode()
             elif isinstance(each, float) and not math.isfinite(each):
                 raise _Unreadable("has a number beyond what a double can hold")
-        if not following:
-            return
-        level = following
-    raise _Unreadable(f"is nested more than {DEPTH_MAX} deep")
+        level, depth = following, depth + 1
 
 
 def _told(error: Exception) -> str:
