@@ -233,6 +233,12 @@ def test_arguments_nested_too_deep_are_refused() -> None:
     assert "nested at most 64 deep" in refusal(read(query={"a": "{{a}}"}, parameters={"a": {"type": "array"}}), a=deep)
 
 
+def test_a_text_that_is_named_often_is_not_written_without_end() -> None:
+    tool = read(method="POST", body="{{a}}" * 5_000)
+    assert len(call(tool, a="x" * 100).body) == 500_000
+    assert "more than a request may be" in refusal(tool, a="x" * 10_000)
+
+
 TOOL = read(
     url=URL + "/{a}/end?q={b}&r=pre-{c}",
     method="PUT",

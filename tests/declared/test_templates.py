@@ -93,6 +93,16 @@ def test_what_is_no_template(template: str) -> None:
         parse(template)
 
 
+def test_braces_of_json_may_stand_around_a_name() -> None:
+    assert filled('{"n":{{count}},"o":{"name":"{{name}}"}}') == '{"n":3,"o":{"name":"Ada"}}'
+
+
+@pytest.mark.parametrize("text", ["{{" * 100_000, "{{a" * 100_000, "{{#if a}}{{" * 50_000, "}}" * 100_000 + "{{"])
+def test_a_long_text_without_sense_is_refused_at_once(text: str) -> None:
+    with pytest.raises(Malformed):
+        parse(text)
+
+
 def test_a_secret_is_a_hole_that_nothing_fills_here() -> None:
     assert filled("Bearer {{key}}!") == Mixed(("Bearer ", Hole("API_KEY"), "!"))
     assert str(filled("Bearer {{key}}")) == "Bearer {{secrets.API_KEY}}"

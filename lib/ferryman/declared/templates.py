@@ -16,7 +16,7 @@ NESTING_MAX = 16
 
 _IDENTIFIER = r"[A-Za-z_][A-Za-z0-9_]*"
 _PATH = rf"{_IDENTIFIER}(?:\.[A-Za-z0-9_-]+)*"
-_TAG = re.compile(r"\{\{(.*?)\}\}", re.DOTALL)
+_TAG = re.compile(r"\{\{([^{}]*)\}\}")
 _NAME = re.compile(_PATH, re.ASCII)
 _LITERAL = r"\"[^\"]*\"|'[^']*'|-?[0-9]+(?:\.[0-9]+)?|true|false|null"
 _IF = re.compile(rf"#if\s+(?P<name>{_PATH})(?:\s*(?P<operator>==|!=)\s*(?P<literal>{_LITERAL}))?", re.ASCII)
@@ -95,10 +95,11 @@ def parse(text: str) -> Template:
     """`text` as a template, or `Malformed`. A `}}` that closes nothing is text; there is no way to write a `{{` as text."""
     current: list[Node] = []
     blocks: list[_Block] = []
-    for index, token in enumerate(_TAG.split(text)):
+    tokens = _TAG.split(text)
+    for index, token in enumerate(tokens):
         if index % 2 == 0:
-            if "{{" in token:
-                raise Malformed("has a '{{' that no '}}' closes")
+            if "{{" in token or (token.endswith("{") and index + 1 < len(tokens)):
+                raise Malformed("has a '{{' that no '}}' closes, or three braces")
             if token:
                 current.append(token)
             continue
