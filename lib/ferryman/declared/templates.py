@@ -7,9 +7,10 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum, StrEnum
+from itertools import groupby
 from typing import Any, Union
 
-from ferryman.domain.http import Mixed, Text
+from ferryman.domain.http import Hole, Mixed, Text
 
 NESTING_MAX = 16
 """Blocks within blocks."""
@@ -179,14 +180,14 @@ def text(value: Any) -> str:
 
 def joined(pieces: Iterable[Any]) -> Text:
     """`pieces` as one text: a `Mixed` where any of them has a secret in it."""
-    flat: list[Any] = []
-    for piece in pieces:
-        for each in piece.pieces if isinstance(piece, Mixed) else (text(piece),):
-            if isinstance(each, str) and flat and isinstance(flat[-1], str):
-                flat[-1] += each
-            elif each != "":
-                flat.append(each)
-    return "".join(flat) if all(isinstance(each, str) for each in flat) else Mixed(tuple(flat))
+    flat = [each for piece in pieces for each in (piece.pieces if isinstance(piece, Mixed) else (text(piece),))]
+    runs: list[str | Hole] = []
+    for hole, run in groupby(flat, lambda each: isinstance(each, Hole)):
+        several = list(run)
+        runs += several if hole else ["".join(map(str, several))]
+    if all(isinstance(each, str) for each in runs):
+        return "".join(map(str, runs))
+    return Mixed(tuple(each for each in runs if each != ""))
 
 
 def _pieces(template: Template, scope: Scope) -> Iterator[Any]:
