@@ -80,9 +80,13 @@ def test_what_could_climb_or_cut_a_path_is_refused(value: str) -> None:
     assert not value or value in "'.'..'" or value not in str(caught.value)
 
 
-def test_text_around_a_placeholder_does_not_make_it_climb() -> None:
+@pytest.mark.parametrize(("segment", "value"), [("..{x}", ";a"), ("..{x}", "/a"), (".%2{x}", "e"), ("{x}..", "a\\")])
+def test_text_around_a_placeholder_does_not_make_it_climb(segment: str, value: str) -> None:
     with pytest.raises(Unfit):
-        urls.written(urls.parse(BASE + "/a/.{x}/b"), {"x": ["%2e"]})
+        urls.written(urls.parse(f"{BASE}/a/{segment}/b"), {"x": [value]})
+
+
+def test_text_may_stand_around_a_placeholder() -> None:
     assert urls.written(urls.parse(BASE + "/a/v{x}.json"), {"x": ["1.2"]}) == BASE + "/a/v1.2.json"
 
 
