@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ferryman.declared import paths
@@ -39,6 +39,7 @@ def test_an_answer_that_is_no_object_has_nothing_at_a_name(document: Any) -> Non
     assert paths.find("$.token", document) is None
 
 
+@settings(max_examples=40)
 @given(st.text("$.[]'\"*:0-1a_b ,@()\\é", max_size=20))
 def test_any_text_is_a_path_or_refused(text: str) -> None:
     if paths.check(f"${text}") is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ferryman.declared.templates import ABSENT, Malformed, drill, fill, joined, parse, text
@@ -119,12 +119,14 @@ BITS = st.sampled_from(
 HOSTILE = st.one_of(st.text(), st.lists(BITS).map("".join))
 
 
+@settings(max_examples=40)
 @given(HOSTILE, HOSTILE)
 def test_no_value_is_read_as_a_template(one: str, other: str) -> None:
     assert filled("<{{one}}|{{other}}>", one=one, other=other) == f"<{one}|{other}>"
     assert filled("{{#if one == 'x'}}{{else}}{{other}}{{/if}}.", one=one, other=other) == ("." if one == "x" else f"{other}.")
 
 
+@settings(max_examples=40)
 @given(HOSTILE)
 def test_any_text_is_a_template_or_malformed(said: str) -> None:
     try:
@@ -134,11 +136,13 @@ def test_any_text_is_a_template_or_malformed(said: str) -> None:
     fill(template, lambda name: None)
 
 
+@settings(max_examples=40)
 @given(st.lists(st.one_of(st.text(), st.just(Mixed((Hole("K"),))))))
 def test_pieces_are_joined_without_loss(pieces: list[Any]) -> None:
     assert str(joined(pieces)) == "".join(map(str, pieces))
 
 
+@settings(max_examples=40)
 @given(st.one_of(st.floats(allow_nan=False, allow_infinity=False), st.integers()))
 def test_a_number_reads_back_from_its_text(number: float) -> None:
     assert float(text(number)) == number or isinstance(number, int)

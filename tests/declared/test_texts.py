@@ -104,6 +104,7 @@ def test_a_value_written_as_json_or_yaml_comes_back(value: Any) -> None:
     assert texts.loads(yaml.safe_dump([value], allow_unicode=True), what="x") == [value]
 
 
+@settings(max_examples=40)
 @given(
     st.one_of(
         st.text(),

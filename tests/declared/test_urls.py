@@ -5,7 +5,7 @@ from __future__ import annotations
 from urllib.parse import quote, unquote, urlsplit
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from ferryman.declared import urls
@@ -100,6 +100,7 @@ BITS = st.sampled_from(
 )
 
 
+@settings(max_examples=40)
 @given(st.one_of(TEXTS, st.lists(BITS).map("".join)))
 @example("a/b")
 @example("a?b#c")
@@ -118,6 +119,7 @@ def test_no_value_changes_the_path(value: str) -> None:
     assert grammar(url).path == found.path
 
 
+@settings(max_examples=40)
 @given(st.lists(st.one_of(BITS, st.sampled_from(("{x}", "{y?}", "{?z}", "{?a&b}", "{", "}", "=", "v")))).map("".join))
 def test_any_text_is_a_url_or_malformed(rest: str) -> None:
     try:
