@@ -1,19 +1,26 @@
-"""`python -m bench.operations`: prints what each part of an execution asks of the cloud; `--write` keeps it for `ferryman cost`."""
+"""`python -m bench.operations`: prints what each part of an execution asks of the cloud.
+
+`--write` keeps it for `ferryman cost`, and what that prints then in the README.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import json
 import os
+import subprocess
 import sys
 from dataclasses import fields
+from pathlib import Path
 
 from bench.operations.counting import ACCESSES, BATCH_READS, DELETES, QUERIES, READS, REQUESTS, TASKS, TRANSACTIONS, WRITES
-from bench.operations.kept import COMMAND, PATH, kept
+from bench.operations.kept import COMMAND, PATH, ROOT, kept
 from bench.operations.parts import Measured, measure
 
 KINDS = (REQUESTS, TRANSACTIONS, BATCH_READS, READS, QUERIES, WRITES, DELETES, TASKS, ACCESSES)
 TURNS = 40
+README = ROOT / "README.md"
+BEGIN, END = "<!-- ferryman cost -->", "<!-- end of ferryman cost -->"
 
 
 def show(found: Measured) -> None:
@@ -46,7 +53,12 @@ def main() -> None:
     show(found)
     if "--write" in sys.argv[1:]:
         PATH.write_text(json.dumps(kept(found), indent=1) + "\n")
-        print(f"written to {PATH} by {COMMAND}")
+        printed = subprocess.run(
+            [Path(sys.executable).with_name("ferryman"), "cost"], capture_output=True, text=True, check=True
+        )
+        before, _, rest = README.read_text().partition(BEGIN)
+        README.write_text(f"{before}{BEGIN}\n\n```\n{printed.stdout}```\n\n{END}{rest.partition(END)[2]}")
+        print(f"written to {PATH} and {README} by {COMMAND}")
 
 
 if __name__ == "__main__":

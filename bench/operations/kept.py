@@ -15,7 +15,14 @@ ROOT = Path(__file__).parents[2]
 PATH = ROOT / "lib/ferryman/billing/cloud/measured.json"
 COMMAND = "python -m bench.operations --write"
 PARTS = ("start", "opening", "turn", "call", "end", "slice", "look", "beat", "watch", "poll", "sweep", "instance")
-COUNTED = {"reads": READS, "writes": WRITES, "deletes": DELETES, "queue_operations": TASKS, "accesses": ACCESSES, "log_lines": LINES}
+COUNTED = {
+    "reads": READS,
+    "writes": WRITES,
+    "deletes": DELETES,
+    "queue_operations": TASKS,
+    "accesses": ACCESSES,
+    "log_lines": LINES,
+}
 BYTES = {"log_bytes": LOGGED, "stored_bytes": STORED, "streamed_bytes": STREAMED}
 ROUNDED_TO = 10
 """Bytes; ids and times are not always of the same length."""

@@ -26,8 +26,12 @@ class Shelf:
 
     def __init__(self, indexes: Path) -> None:
         declared = json.loads(indexes.read_text())
-        self._composite = [(each["collectionGroup"], [one["fieldPath"] for one in each["fields"]]) for each in declared["indexes"]]
-        self._exempt = {(each["collectionGroup"], each["fieldPath"]) for each in declared["fieldOverrides"] if not each["indexes"]}
+        self._composite = [
+            (each["collectionGroup"], [one["fieldPath"] for one in each["fields"]]) for each in declared["indexes"]
+        ]
+        self._exempt = {
+            (each["collectionGroup"], each["fieldPath"]) for each in declared["fieldOverrides"] if not each["indexes"]
+        }
         self._documents: dict[str, Document] = {}
 
     def changed(self, change: Change) -> None:

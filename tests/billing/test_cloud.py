@@ -39,7 +39,11 @@ def some(name: str) -> st.SearchStrategy[Decimal | int]:
 
 
 FIGURES = st.builds(
-    Figures, executions=st.integers(1, 10**6), at_once=st.integers(1, 200), watched=st.booleans(), **{n: some(n) for n in GROWING}
+    Figures,
+    executions=st.integers(1, 10**6),
+    at_once=st.integers(1, 200),
+    watched=st.booleans(),
+    **{n: some(n) for n in GROWING},
 )
 
 
@@ -60,7 +64,9 @@ def test_more_of_anything_costs_no_less(figures: Figures, name: str) -> None:
 
 
 @given(FIGURES, st.integers(2, 200))
-def test_executions_that_share_instances_need_less_processor_and_memory_and_as_much_of_all_else(figures: Figures, more: int) -> None:
+def test_executions_that_share_instances_need_less_processor_and_memory_and_as_much_of_all_else(
+    figures: Figures, more: int
+) -> None:
     alone, shared = amounts(replace(figures, at_once=1)), amounts(replace(figures, at_once=more))
     time = {"vcpu_seconds", "gib_seconds"}
     assert {name for name in alone if alone[name] != shared[name]} <= time
@@ -89,7 +95,12 @@ def test_a_second_of_the_model_is_a_second_of_the_orchestrator_and_two_documents
 
 def test_a_second_of_a_service_is_one_of_the_tool_and_one_of_the_orchestrator_that_waits_for_it() -> None:
     slow, quick = (times(replace(INSTANT, call_seconds=Decimal(seconds))).busy for seconds in (2, 1))
-    assert {name: slow[name] - quick[name] for name in slow} == {"api": 0, "on_execution": 0, "orchestrator": 10, "api_call": 10}
+    assert {name: slow[name] - quick[name] for name in slow} == {
+        "api": 0,
+        "on_execution": 0,
+        "orchestrator": 10,
+        "api_call": 10,
+    }
 
 
 def test_what_takes_longer_than_a_slice_is_delivered_again_and_reads_its_journal() -> None:
@@ -120,7 +131,7 @@ def test_what_is_free_is_taken_off_once_and_nothing_is_given_back() -> None:
 
 def test_a_thousand_executions_of_ten_calls_cost_what_a_hand_reckons() -> None:
     reckoned = used(Figures(round_trip_ms=Decimal(0)))
-    # 44 s of the model and 5 s of services at the orchestrator; ten calls of 0.5 s, twelve scans, a start and its event of 0.1 s
+    # at the orchestrator 44 s of the model and 5 s of services; ten calls of 0.5 s, twelve scans of 0.1 s, start and event
     assert reckoned["vcpu_seconds"].amount == 1_000 * (49 + 5 + Decimal("1.2") + Decimal("0.1") + Decimal("0.1"))
     assert reckoned["vcpu_seconds"].cost == Decimal("1.3296")
     # three requests at the ends, a call and a scan each

@@ -66,9 +66,9 @@ def test_what_costs_by_the_hour_is_off_until_it_is_asked_for():
 
 
 def test_the_functions_are_those_that_were_reckoned_with():
-    assert {name: {"memory_mib": row.memory_mib, "concurrency": row.concurrency} for name, row in measured().functions.items()} == {
-        name: {key: TABLE[name][key] for key in ("memory_mib", "concurrency")} for name in measured().functions
-    }
+    assert {
+        name: {"memory_mib": row.memory_mib, "concurrency": row.concurrency} for name, row in measured().functions.items()
+    } == {name: {key: TABLE[name][key] for key in ("memory_mib", "concurrency")} for name in measured().functions}
     tools = [row for row in TABLE.values() if row["unseals"]]
     assert {(row["memory_mib"], row["concurrency"]) for row in tools} == {(512, 40)}  # whichever tool is called
     assert re.findall(r'available_cpu\s*=\s*"(\d+)"', TEXT["functions.tf"]) == [str(VCPU)]

@@ -61,7 +61,7 @@ def cost(as_json: bool, model: str | None, input_tokens: int, output_tokens: int
     Google's own. Beyond free: where nothing else uses what is free. docs/cost.md has the formulas.
     """
     screen = Screen(as_json=as_json)
-    read = {name: Decimal(str(value)) if isinstance(value, float) else value for name, value in given.items()}
+    read: dict[str, Any] = {name: Decimal(str(value)) if isinstance(value, float) else value for name, value in given.items()}
     figures = Figures(turns=given["calls"] + 1 if turns is None else turns, **read)
     try:
         tokens = _tokens(figures, model, input_tokens, output_tokens)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 
 from ferryman.billing.cloud.figures import KNOWN, Figures, check
-from ferryman.billing.cloud.measured import Part, measured
+from ferryman.billing.cloud.measured import measured
 from ferryman.billing.cloud.prices import Price, price_list
 from ferryman.halting import LOOKS
 
