@@ -66,7 +66,7 @@ async def measure(turns: int) -> Measured:
         call[API, STREAMED] = (three.watched[API, STREAMED] - one.watched[API, STREAMED]) // (2 * turns)
         both = (one.watched[API, STREAMED] - warm.watched[API, STREAMED]) // (turns - 1)
         early[API, STREAMED] = late[API, STREAMED] = both - call[API, STREAMED]
-        watch = _less(one.watched, Counter({(API, READS): 2 * turns + 1, (API, STREAMED): turns * both}))  # steps and tickets
+        watch = _less(warm.watched, Counter({(API, READS): 2 + 1, (API, STREAMED): both}))  # two steps and a ticket
         return Measured(
             start=one.started,
             opening=_less(one.at_turn[0], one.started),
