@@ -8,7 +8,8 @@ from typing import Any
 
 from bench.operations.counting import ACCESSES, DELETES, READS, REQUESTS, TASKS, WRITES
 from bench.operations.parts import Measured, Part
-from bench.operations.stage import FUNCTIONS, INVOKED, LINES, LOGGED, STORED, STREAMED
+from bench.operations.services import FUNCTIONS
+from bench.operations.stage import INVOKED, LINES, LOGGED, STORED, STREAMED
 from infra.build import archive
 
 ROOT = Path(__file__).parents[2]

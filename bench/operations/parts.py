@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from bench.operations.counting import ACCESSES, READS, Counts
-from bench.operations.stage import API, NEVER, ORCHESTRATOR, STORED, STREAMED, Played, Stage, stage
+from bench.operations.played import Played
+from bench.operations.services import API, ORCHESTRATOR
+from bench.operations.stage import NEVER, STORED, STREAMED, Stage, stage
 from ferryman.schedules.sweep import sweep
 from ferryman.serving import sse
 

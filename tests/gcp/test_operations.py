@@ -11,7 +11,7 @@ import pytest
 from bench.operations import measure
 from bench.operations.counting import BATCH_READS, QUERIES, TRANSACTIONS, WRITES
 from bench.operations.kept import BYTES, COMMAND, PATH, parts
-from bench.operations.stage import ORCHESTRATOR
+from bench.operations.services import ORCHESTRATOR
 
 Parts = Mapping[str, Mapping[str, Any]]
 COMMITTED = json.loads(PATH.read_text())

@@ -80,7 +80,7 @@ def cost(as_json: bool, model: str | None, input_tokens: int, output_tokens: int
         sharing = [*lines(replace(figures, at_once=SHARED)), *tokens]
         screen.say(f"with {SHARED} at once, which share instances: {_usd(_cost(sharing))}")
     if model is None:
-        screen.say("without the model's tokens, which cost far more than all of this: --model NAME adds them")
+        screen.say("without the model's tokens, which mostly cost far more than this: --model NAME adds them")
     screen.say()
     screen.say("at rest, a month", "bold")
     screen.lines([_kept(each) for each in resting], *AT_REST)
