@@ -78,7 +78,7 @@ def parsed(words: list[str]) -> None:
 
 DOCUMENTED = [
     (path.name, words)
-    for path in (ROOT / "README.md", ROOT / "docs/tools.md", ROOT / "docs/operations.md")
+    for path in (ROOT / "README.md", ROOT / "docs/tools.md", ROOT / "docs/operations.md", ROOT / "docs/cost.md")
     for words in commands(path.read_text())
 ]
 
