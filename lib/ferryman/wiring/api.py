@@ -54,6 +54,7 @@ def build(settings: Settings) -> House:
     from ferryman.gcp.ledger import FirestoreLedger
     from ferryman.gcp.owners import FirestoreOwners
     from ferryman.gcp.queue import CloudTasksQueue, CloudTasksTimers
+    from ferryman.gcp.retention import Retention
     from ferryman.gcp.schedules import FirestoreSchedules
     from ferryman.gcp.tasks import FirestoreCredentials, FirestoreTasks
     from ferryman.tools.builtin import TOOLS
@@ -64,7 +65,7 @@ def build(settings: Settings) -> House:
         owners=FirestoreOwners(clients),
         tasks=FirestoreTasks(clients),
         credentials=FirestoreCredentials(clients),
-        executions=FirestoreExecutions(clients),
+        executions=FirestoreExecutions(clients, Retention.of(settings)),
         ledger=FirestoreLedger(clients),
         halts=FirestoreHalts(clients),
         queue=CloudTasksQueue(clients, settings, tracer.traceparent),

@@ -18,6 +18,7 @@ from ferryman.gcp.identity import MetadataIdentity, TokenCallers
 from ferryman.gcp.owners import FirestoreOwners
 from ferryman.gcp.queue import CloudTasksQueue, CloudTasksTimers
 from ferryman.gcp.remote import RemoteTools
+from ferryman.gcp.retention import Retention
 from ferryman.gcp.schedules import FirestoreSchedules
 from ferryman.gcp.signing import ReceiptKeys
 from ferryman.gcp.tasks import FirestoreCredentials, FirestoreTasks
@@ -52,7 +53,7 @@ class Orchestrator:
             owners=FirestoreOwners(clients),
             tasks=FirestoreTasks(clients),
             credentials=FirestoreCredentials(clients),
-            executions=FirestoreExecutions(clients),
+            executions=FirestoreExecutions(clients, Retention.of(settings)),
             halts=FirestoreHalts(clients),
             queue=CloudTasksQueue(clients, settings, tracer.traceparent),
             model=AnthropicModel(settings),
