@@ -15,8 +15,8 @@ from ferryman.domain.ledger import Entry
 from ferryman.domain.purse import Purse, of_owner, of_task
 from ferryman.domain.receipt import Receipt
 from ferryman.gcp import documents, places
-from ferryman.gcp.clients import Clients
 from ferryman.gcp.faults import translated
+from ferryman.gcp.firestore import Firestore
 from ferryman.gcp.halts import standing, switches, together
 from ferryman.gcp.receipts import Entered, enter
 from ferryman.gcp.retention import Retention
@@ -38,7 +38,7 @@ COUNTERS = ("iterations", "credits_used", "usage", "tool_calls", "tool_calls_tot
 class FirestoreExecutions:
     """`ports.Executions`."""
 
-    def __init__(self, clients: Clients, retention: Retention | None = None) -> None:
+    def __init__(self, clients: Firestore, retention: Retention | None = None) -> None:
         self._clients = clients
         self._retention = retention or Retention()
 

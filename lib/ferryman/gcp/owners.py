@@ -7,15 +7,15 @@ from datetime import datetime
 
 from ferryman.domain.owner import Owner
 from ferryman.gcp import documents, places
-from ferryman.gcp.clients import Clients
 from ferryman.gcp.faults import translated
+from ferryman.gcp.firestore import Firestore
 
 
 @translated
 class FirestoreOwners:
     """`ports.Owners`."""
 
-    def __init__(self, clients: Clients) -> None:
+    def __init__(self, clients: Firestore) -> None:
         self._clients = clients
 
     async def get(self, owner: str) -> Owner | None:

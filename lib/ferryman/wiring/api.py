@@ -47,9 +47,10 @@ class House:
 
 def build(settings: Settings) -> House:
     """The house on Google Cloud. Raises `Misconfigured` when the settings do not describe one."""
-    from ferryman.gcp.clients import Clients
     from ferryman.gcp.clock import RandomIds, SystemClock
+    from ferryman.gcp.cloud_tasks import CloudTasks
     from ferryman.gcp.executions import FirestoreExecutions
+    from ferryman.gcp.firestore import Firestore
     from ferryman.gcp.halts import FirestoreHalts
     from ferryman.gcp.ledger import FirestoreLedger
     from ferryman.gcp.owners import FirestoreOwners
@@ -60,17 +61,17 @@ def build(settings: Settings) -> House:
     from ferryman.tools.builtin import TOOLS
     from ferryman.vault import seal, sign
 
-    clients, tracer = Clients(settings), traces.of(settings)
+    firestore, tasks, tracer = Firestore(settings), CloudTasks(settings), traces.of(settings)
     return House(
-        owners=FirestoreOwners(clients),
-        tasks=FirestoreTasks(clients),
-        credentials=FirestoreCredentials(clients),
-        executions=FirestoreExecutions(clients, Retention.of(settings)),
-        ledger=FirestoreLedger(clients),
-        halts=FirestoreHalts(clients),
-        queue=CloudTasksQueue(clients, settings, tracer.traceparent),
-        schedules=FirestoreSchedules(clients),
-        timers=CloudTasksTimers(clients, settings, tracer.traceparent),
+        owners=FirestoreOwners(firestore),
+        tasks=FirestoreTasks(firestore),
+        credentials=FirestoreCredentials(firestore),
+        executions=FirestoreExecutions(firestore, Retention.of(settings)),
+        ledger=FirestoreLedger(firestore),
+        halts=FirestoreHalts(firestore),
+        queue=CloudTasksQueue(tasks, settings, tracer.traceparent),
+        schedules=FirestoreSchedules(firestore),
+        timers=CloudTasksTimers(tasks, settings, tracer.traceparent),
         sealer=seal.PublicKey.parse(settings.sealing_public_key),
         info=seal.info_of,
         receipt_keys=sign.public_keys(settings.receipt_public_keys),

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from ferryman import catalog
 from ferryman.egress.leaks import Scanner
-from ferryman.gcp.clients import Clients
 from ferryman.gcp.clock import SystemClock
+from ferryman.gcp.firestore import Firestore
 from ferryman.gcp.halts import FirestoreHalts
 from ferryman.gcp.http import Wire
 from ferryman.gcp.identity import TokenCallers
 from ferryman.gcp.keys import SecretManagerKeys
+from ferryman.gcp.secret_manager import SecretManager
 from ferryman.gcp.tasks import FirestoreCredentials
 from ferryman.gcp.tickets import FirestoreTickets
 from ferryman.settings import Settings
@@ -22,18 +23,18 @@ class Tool:
     """What a tool function is made of: how it carries a call, and the check of who asks."""
 
     def __init__(self, settings: Settings) -> None:
-        clients = Clients(settings)
+        firestore = Firestore(settings)
         tracer = traces.of(settings)
         self.callers = TokenCallers(Wire(), settings)
         self.carrying = ToolHouse(
-            tickets=FirestoreTickets(clients, request_s=settings.request_s),
-            credentials=FirestoreCredentials(clients),
-            vault=Vault(SecretManagerKeys(clients, settings)),
+            tickets=FirestoreTickets(firestore, request_s=settings.request_s),
+            credentials=FirestoreCredentials(firestore),
+            vault=Vault(SecretManagerKeys(SecretManager(settings), settings)),
             gate=egress.gate(settings, tracer),
             redact=lambda credentials, text: Scanner(credentials).redact(text),
             said=lambda credentials, content: Scanner(credentials).said(content),
             integrations=catalog.load(settings.integrations),
-            halts=FirestoreHalts(clients),
+            halts=FirestoreHalts(firestore),
             clock=SystemClock(),
             tracer=tracer,
         )
