@@ -201,6 +201,13 @@ def test_what_terraform_protects_is_not_destroyed_and_it_says_so(made, root):
     assert made.known["applied"]
 
 
+def test_destroy_builds_since_terraform_reads_the_archives_manifest_before_it_unmakes_anything(made, root):
+    (root / "infra" / "build.py").write_text("raise SystemExit('no such module: left-pad')")
+    ran = destroyed(root, PROJECT)
+    assert (ran.exit_code, "left-pad" in ran.stderr) == (1, True)
+    assert not [each for each in made.log if each[0] == "terraform"]
+
+
 def test_destroy_checks_the_account_first(made, root):
     made.change(account="")
     ran = destroyed(root, PROJECT)
