@@ -49,7 +49,7 @@ def commands(text: str) -> Iterator[Command]:
         if line.startswith("```"):
             inside = line == "```sh"
         elif inside:
-            if said := re.split(r"\s+# ", line)[0].strip():
+            if said := re.split(r"(?:^|\s)# ", line)[0].strip():
                 yield Command(section=section, text=said)
         elif line.startswith("#"):
             section = line.lstrip("# ")

@@ -29,7 +29,7 @@ from tests.journeys.test_command_line import Shell
 from tests.operations.page import PAGE, Command, commands
 
 HOST = "lunarcrush.com"
-LONGEST_S = 120
+LONGEST_S = 600
 
 
 @pytest.fixture
