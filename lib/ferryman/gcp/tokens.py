@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from ferryman.domain import token as tokens
 from ferryman.domain.token import Fetch, Slot, Token
 from ferryman.gcp import documents, places
-from ferryman.gcp.clients import Clients
 from ferryman.gcp.faults import translated
+from ferryman.gcp.firestore import Firestore
 
 if TYPE_CHECKING:
     from google.cloud.firestore import AsyncTransaction
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 class FirestoreTokens:
     """`ports.Tokens`."""
 
-    def __init__(self, clients: Clients) -> None:
+    def __init__(self, clients: Firestore) -> None:
         self._clients = clients
 
     async def get(self, key: str) -> Slot | None:

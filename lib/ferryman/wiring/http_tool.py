@@ -27,11 +27,11 @@ class HttpTool(Tool):
     def __init__(self, settings: Settings) -> None:
         super().__init__(settings)
         house = self.carrying
-        clusters = FirestoreClusters(self.clients)
-        self.tasks = FirestoreTasks(self.clients)
+        clusters = FirestoreClusters(self.firestore)
+        self.tasks = FirestoreTasks(self.firestore)
         self.documents = Documents(gate=house.gate, redact=house.redact)
         tokens = TokenHouse(
-            tokens=FirestoreTokens(self.clients),
+            tokens=FirestoreTokens(self.firestore),
             gate=house.gate,
             vault=self.vault,
             sealer=PublicKey.parse(settings.sealing_public_key),
