@@ -9,7 +9,7 @@ MINUTES ?= 5
 EVERY ?= 1
 SECONDS ?= 60
 
-.PHONY: install demo test lint check build rehearse infra schema hostile hostile-layers crash faults fuzz long soak soak-money conformance compare lock clean help
+.PHONY: install demo test lint check build operations rehearse infra schema hostile hostile-layers crash faults fuzz long soak soak-money conformance compare lock clean help
 .DEFAULT_GOAL := install
 
 install: $(READY) ## Install Ferryman and what it needs into .venv
@@ -49,6 +49,9 @@ hostile: $(READY) ## A hostile model through the whole local stack: every play, 
 
 hostile-layers: $(READY) ## The same plays with each layer switched off in its turn: what each buys, as the README's table
 	@$(BIN)/python -m tests.hostile --layers --every $(EVERY)
+
+operations: $(READY) ## Every command of docs/operations.md that needs no account, typed beside a local stack; some minutes
+	@$(BIN)/python -m pytest -q tests/operations/deployment.py tests/operations/walk.py $(ARGS)
 
 build: $(READY) ## One archive per function into build/, the same bytes for the same sources
 	@$(BIN)/python -m infra.build

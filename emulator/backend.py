@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from datetime import timedelta
 
 import grpc
 
@@ -30,6 +32,26 @@ class Backend:
     group: int | None = None
 
 
+EXPIRES = timedelta(minutes=10)
+"""How often documents whose time has passed are looked for; production promises a day."""
+
+
+@asynccontextmanager
+async def _expiring(ours: Firestore, clock: Clock) -> AsyncIterator[None]:
+    async def look() -> None:
+        never = asyncio.Event()
+        while True:
+            await ours.expire()
+            await clock.until(clock.now() + EXPIRES, never)
+
+    looking = asyncio.create_task(look())
+    try:
+        yield
+    finally:
+        looking.cancel()
+        await asyncio.gather(looking, return_exceptions=True)
+
+
 @asynccontextmanager
 async def firestore(plan: Plan, *, clock: Clock, triggers: Triggers, events: int) -> AsyncIterator[Backend]:
     """The Firestore of a plan; one that is not ours tells its changes to the port `events`.
@@ -43,7 +65,8 @@ async def firestore(plan: Plan, *, clock: Clock, triggers: Triggers, events: int
         await ours.start()
         try:
             triggers.catch_up(ours.last_commit())
-            yield Backend(handlers=(ours.handler(),))
+            async with _expiring(ours, clock):
+                yield Backend(handlers=(ours.handler(),))
         finally:
             await ours.close()
     elif plan.firestore == "official":

@@ -41,6 +41,14 @@ resource "google_service_account_iam_member" "acts_as" {
   member             = google_service_account.function[each.value.function].member
 }
 
+# Tokens of the account that rotates keys, for the people who do.
+resource "google_service_account_iam_member" "operates" {
+  for_each           = { for pair in setproduct(local.resealers, var.operators) : join(">", pair) => pair }
+  service_account_id = google_service_account.resealer[each.value[0]].name
+  role               = "roles/iam.serviceAccountTokenCreator"
+  member             = each.value[1]
+}
+
 # Firestore's rights stop at the database: none of them can be held to a collection.
 resource "google_project_iam_member" "documents" {
   for_each = { for name, row in local.functions : name => row if row.firestore }

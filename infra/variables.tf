@@ -44,7 +44,7 @@ variable "archives" {
 }
 
 variable "settings" {
-  description = "Variables that every function gets as they are: plans, prices, integrations, limits in seconds, what is logged."
+  description = "Variables that every function gets as they are: plans, prices, integrations, limits in seconds, days that executions are kept (FERRYMAN_RETENTION_DAYS, 90 unless set, 0 for ever), what is logged."
   type        = map(string)
   default     = {}
   validation {
@@ -92,6 +92,16 @@ variable "kms_key" {
   validation {
     condition     = var.kms_key == null || can(regex("^projects/[^/]+/locations/[^/]+/keyRings/[^/]+/cryptoKeys/[^/]+$", var.kms_key))
     error_message = "A key reads projects/P/locations/L/keyRings/R/cryptoKeys/K."
+  }
+}
+
+variable "operators" {
+  description = "Who may rotate keys, as IAM names members (user:ann@example.com, group:ops@example.com): each may act as ferryman-keys, which may ask a key holder to re-seal and nothing else. Rotating also takes rights on the two secrets and on Firestore."
+  type        = set(string)
+  default     = []
+  validation {
+    condition     = alltrue([for member in var.operators : can(regex("^(user|group|serviceAccount):[^@ ]+@[^@ ]+$", member))])
+    error_message = "A member reads user:, group: or serviceAccount: and an address. Nobody else may speak for an account."
   }
 }
 

@@ -68,3 +68,14 @@ def test_nothing_starts_with_a_library_that_writes_what_passes_through_it(name):
 def test_a_level_that_is_none_is_refused():
     with pytest.raises(Misconfigured, match="FERRYMAN_LOG_LEVEL must be one of DEBUG, INFO, WARNING, ERROR"):
         read({"FERRYMAN_LOG_LEVEL": "LOUD"})
+
+
+@pytest.mark.parametrize(("text", "days"), [(None, 90), ("30", 30), ("0", 0), ("", 0)])
+def test_executions_are_kept_for_days_and_with_none_for_ever(text, days):
+    assert read({} if text is None else {"FERRYMAN_RETENTION_DAYS": text}).retention_days == days
+
+
+@pytest.mark.parametrize("text", ["x", "-1", "1.5", "100000", " 7", "٣"])
+def test_days_must_be_a_whole_number(text):
+    with pytest.raises(Misconfigured, match="FERRYMAN_RETENTION_DAYS"):
+        read({"FERRYMAN_RETENTION_DAYS": text})

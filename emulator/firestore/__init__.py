@@ -7,6 +7,7 @@ from pathlib import Path
 import grpc
 
 from .databases import Databases
+from .expiry import expire
 from .indexes import Indexes
 from .limits import NONE, PRODUCTION, SERVER_OPTIONS, Limits
 from .service import handler
@@ -54,6 +55,10 @@ class Firestore:
 
     async def close(self) -> None:
         self._store.close()
+
+    async def expire(self) -> int:
+        """Delete the documents whose time has passed by the policies of the file of indexes; how many went."""
+        return 0 if self.indexes is None else await expire(self._store, self._databases, self.indexes.expiring)
 
     def last_commit(self) -> list[Change]:
         """The changes of the last commit in the file, in its order: a death may have kept them from the listeners."""

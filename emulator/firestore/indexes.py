@@ -2,7 +2,8 @@
 
 The rules are production's documented ones. Every field has indexes of its own, ascending, descending and by array element,
 for queries of one collection. Indexes are merged where they share the sort order and together hold every field compared
-for equality. All else needs a composite index, as does a collection group a declared index of any kind.
+for equality. All else needs a composite index, as does a collection group a declared index of any kind. The file names the
+TTL policies too, for `expiry.py`.
 """
 
 from __future__ import annotations
@@ -61,6 +62,10 @@ class Indexes:
         )
         overrides = member(content, "fieldOverrides", list, str(path), [])
         self._single = dict(override(obj(each, f"fieldOverrides[{n}]"), n) for n, each in enumerate(overrides))
+        self.expiring = dict(
+            found for n, each in enumerate(overrides) if (found := policy(obj(each, f"fieldOverrides[{n}]"), n))
+        )
+        """The fields that tell when a document goes, by collection group."""
         self.used: set[Index] = set()
 
     def check(self, query: Query) -> None:
@@ -156,6 +161,14 @@ def override(source: Mapping[str, object], number: int) -> tuple[tuple[str, str]
         for each in (obj(each, where) for each in member(source, "indexes", list, where))
     )
     return (member(source, "collectionGroup", str, where), member(source, "fieldPath", str, where)), kept
+
+
+def policy(source: Mapping[str, object], number: int) -> tuple[str, str] | None:
+    """The collection group whose documents go by the field, and that field, where it is a TTL policy; raises Invalid."""
+    where = f"fieldOverrides[{number}]"
+    if not member(source, "ttl", bool, where, False):
+        return None
+    return member(source, "collectionGroup", str, where), member(source, "fieldPath", str, where)
 
 
 def mode(field: Mapping[str, object], where: str) -> str:

@@ -70,6 +70,10 @@ class Store:
             self._histories[database] = History(database, horizon=self._horizon)
         return self._histories[database]
 
+    def histories(self) -> list[History]:
+        """Those of every database so far."""
+        return list(self._histories.values())
+
     def now(self) -> int:
         """A moment (micros) that sees every commit so far and none to come."""
         self._last = max(self._last, micros_of(self._clock()))

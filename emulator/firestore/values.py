@@ -11,7 +11,7 @@ from .wire import Document, Value
 Key = tuple[Any, ...]
 """Sorts as Firestore sorts values: the type's rank first, then the value within it."""
 
-NUMBER, STRING, REFERENCE, ARRAY, VECTOR, MAP = 2, 5, 7, 9, 10, 11
+NUMBER, TIMESTAMP, STRING, REFERENCE, ARRAY, VECTOR, MAP = 2, 3, 5, 7, 9, 10, 11
 NULL: Key = (0,)
 NAN: Key = (NUMBER, 0, 0)
 
@@ -32,7 +32,7 @@ def key(value: Value) -> Key:
         case "boolean_value":
             return (1, value.boolean_value)
         case "timestamp_value":
-            return (3, value.timestamp_value.seconds, value.timestamp_value.nanos)
+            return (TIMESTAMP, value.timestamp_value.seconds, value.timestamp_value.nanos)
         case "bytes_value":
             return (6, value.bytes_value)
         case "reference_value":

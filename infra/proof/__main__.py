@@ -28,7 +28,8 @@ WHOLE: dict[str, Any] = {
     "model_key_version": "1",
     "alert_email": "someone@example.com",
     "billing_account": "000000-000000-000000",
-    "settings": {"FERRYMAN_LEASE_S": "60"},
+    "operators": ["user:ann@example.com", "group:ops@example.com"],
+    "settings": {"FERRYMAN_LEASE_S": "60", "FERRYMAN_RETENTION_DAYS": "0"},
 }
 WAYS: dict[str, dict[str, Any]] = {"as it comes": {}, "with a network": {"network": True}, "with everything": WHOLE}
 """The ways to deploy that are planned, by the variables that are set."""

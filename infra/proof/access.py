@@ -16,6 +16,7 @@ ROLES = {
     "roles/cloudtasks.enqueuer",
     "roles/datastore.user",
     "roles/eventarc.eventReceiver",
+    "roles/iam.serviceAccountTokenCreator",
     "roles/iam.serviceAccountUser",
     "roles/logging.logWriter",
     "roles/run.invoker",
@@ -63,6 +64,12 @@ def due(rows: Mapping[str, Row], variables: Mapping[str, Any]) -> frozenset[Bind
             Binding(place="project", role="roles/storage.objectViewer", member="ferryman-build", condition=sources),
             Binding(place=f"bucket {project}-ferryman-source", role="roles/storage.objectViewer", member="ferryman-build"),
             Binding(place="repository ferryman", role="roles/artifactregistry.writer", member="ferryman-build"),
+            *(
+                Binding(place=f"account {account}", role="roles/iam.serviceAccountTokenCreator", member=operator)
+                for operator in variables.get("operators", [])
+                for row in rows.values()
+                for account in row.get("resealers", [])
+            ),
             *(_agent(key.rpartition("/")[2], agent) for agent in AGENTS if key),
         }
     )

@@ -102,6 +102,8 @@ _FAULTS = (
     ("a reader of every secret", "access.tf", END, ALL_SECRETS, "roles/secretmanager.secretAccessor is given on the whole project"),
     ("a policy that replaces all others", "access.tf", END, WHOLE_POLICY, "given, and not in the table: None on google_project_iam_policy.more"),
     ("an account to be spoken for", "access.tf", END, CALLS_ITSELF, "roles/iam.serviceAccountTokenCreator"),
+    ("operators who speak for another account", "access.tf", "google_service_account.resealer[each.value[0]].name", 'google_service_account.function["api_call"].name', "roles/iam.serviceAccountTokenCreator on account ferryman-api-call for user:ann@example.com"),
+    ("operators who were not named", "access.tf", "  member             = each.value[1]", '  member             = "group:everyone@example.com"', "for group:everyone@example.com"),
     ("documents of every database", "access.tf", '  condition {\n    title      = "this-database"\n    expression = "resource.name == \\"projects/${var.project}/databases/${google_firestore_database.this.name}\\""\n  }\n', "", "roles/datastore.user is given on the project without a condition"),
     ("another database's documents", "access.tf", "/databases/${google_firestore_database.this.name}", "/databases/other", "databases/other"),
     ("one account for two functions", "functions.tf", "google_service_account.function[each.key].email", 'google_service_account.function["api"].email', "it runs as ferryman-api@"),

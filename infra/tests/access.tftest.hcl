@@ -59,6 +59,29 @@ run "with_a_model_key" {
   }
 }
 
+run "with_operators" {
+  command = plan
+
+  variables {
+    operators = ["user:ann@example.com"]
+  }
+
+  assert {
+    condition     = [for key, binding in google_service_account_iam_member.operates : "${key} ${binding.role}"] == ["ferryman-keys>user:ann@example.com roles/iam.serviceAccountTokenCreator"]
+    error_message = "Operators may act as the account that rotates keys, and as no other."
+  }
+}
+
+run "an_operator_that_is_everybody" {
+  command = plan
+
+  variables {
+    operators = ["allAuthenticatedUsers"]
+  }
+
+  expect_failures = [var.operators]
+}
+
 run "a_setting_that_is_none" {
   command = plan
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -13,6 +14,7 @@ from typing import Any
 from ferryman.domain.http import REQUEST_SECONDS
 
 GOOGLE_CERTS_URL = "https://www.googleapis.com/oauth2/v1/certs"
+RETENTION_DAYS = 90
 LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
 
 SPEAKING = ("GOOGLE_SDK_PYTHON_LOGGING_SCOPE", "ANTHROPIC_LOG", "GRPC_TRACE", "SSLKEYLOGFILE")
@@ -25,7 +27,10 @@ class Misconfigured(RuntimeError):  # noqa: N818 - reads as the fact it states
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """Everything the environment says, parsed. Seconds are seconds; URLs have no trailing slash."""
+    """Everything the environment says, parsed. Seconds are seconds; URLs have no trailing slash.
+
+    `retention_days` is how many days an execution is kept after its end, with all that is below it; 0 for ever.
+    """
 
     project: str = "local"
     function: str = ""
@@ -62,6 +67,7 @@ class Settings:
     poll_s: float = 0.5
     retry_after_s: float = 5.0
     keys_ttl_s: float = 300.0
+    retention_days: int = RETENTION_DAYS
     otlp_endpoint: str | None = None
     trace_content: bool = False
     log_level: str = "INFO"
@@ -117,6 +123,7 @@ def read(environment: Mapping[str, str] = os.environ) -> Settings:
         poll_s=_seconds(environment, "FERRYMAN_POLL_S", 0.5),
         retry_after_s=_seconds(environment, "FERRYMAN_RETRY_AFTER_S", 5.0),
         keys_ttl_s=_seconds(environment, "FERRYMAN_KEYS_TTL_S", 300.0),
+        retention_days=_days(environment, "FERRYMAN_RETENTION_DAYS", RETENTION_DAYS),
         otlp_endpoint=(get("OTEL_EXPORTER_OTLP_ENDPOINT") or "").rstrip("/") or None,
         trace_content=get("FERRYMAN_TRACE_CONTENT") == "1",
         log_level=_level(environment, "FERRYMAN_LOG_LEVEL"),
@@ -175,3 +182,12 @@ def _seconds(environment: Mapping[str, str], name: str, default: float) -> float
     if not 0 < value < float("inf"):
         raise Misconfigured(f"{name} must be a positive number of seconds")
     return value
+
+
+def _days(environment: Mapping[str, str], name: str, default: int) -> int:
+    text = environment.get(name)
+    if text is None:
+        return default
+    if re.fullmatch("[0-9]{0,5}", text, re.ASCII) is None:
+        raise Misconfigured(f"{name} must be a whole number of days below 100000; 0, or nothing, keeps everything")
+    return int(text or 0)

@@ -10,10 +10,11 @@ from typing import Any, Protocol
 
 from ferryman import ports
 from ferryman.billing.prices import Prices
+from ferryman.domain import refusal
 from ferryman.domain.call import ToolCall, ToolCallResult
 from ferryman.domain.credential import AuthType, Credential, Label, Sealed, Secret
 from ferryman.domain.execution import Execution
-from ferryman.domain.http import Outbound
+from ferryman.domain.http import Inbound, Outbound
 from ferryman.domain.integration import Integration
 from ferryman.domain.message import Prompt, Reply
 from ferryman.domain.owner import Owner
@@ -31,7 +32,7 @@ from ferryman.local.memory import Memory
 from ferryman.local.signing import Unsigned
 from ferryman.loop.house import House
 from ferryman.tools.carry import ToolHouse
-from ferryman.tools.passage import Sender, builtin
+from ferryman.tools.passage import Gate, builtin
 from ferryman.tools.registry import ToolRegistry
 from ferryman.vault.seal import PublicKey, call_info, info_of, public_of
 from ferryman.vault.vault import Vault
@@ -134,6 +135,9 @@ class Wireless:
         self._tally.add("effect", path=url.path, method=outbound.method.value, key=(outbound.idempotency or (None, None))[1])
         return ToolCallResult(outbound.tool, "done", credential_used=outbound.credential, response_status=200, **named)
 
+    async def fetch(self, outbound: Outbound, **_: Any) -> Inbound:
+        raise Refused(refusal.internal_fault())  # no story asks for anything of our own
+
 
 class Open:
     """A vault of which nothing is locked."""
@@ -201,14 +205,14 @@ def loop_house(
     )
 
 
-def tool_house(doors: Ports, gate: Sender, *, clock: Clock, meet: Meet, keys: ports.Keys | None) -> ToolHouse:
+def tool_house(doors: Ports, gate: Gate, *, clock: Clock, meet: Meet, keys: ports.Keys | None) -> ToolHouse:
     """A tool function's house, with everything that crosses a port met; without keys nothing in it is sealed or scanned."""
     return crossed(
         ToolHouse(
             tickets=doors.tickets,
             credentials=doors.credentials,
-            connections=MemoryConnections(Memory()),
             vault=Vault(Crossed(keys, "keys", meet)) if keys else Open(),
+            connections=MemoryConnections(Memory()),
             gate=gate,
             read=builtin(Crossed(gate, "gate", meet), INTEGRATIONS),
             redact=lambda credentials, text: Scanner(credentials).redact(text) if keys else text,

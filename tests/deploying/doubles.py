@@ -84,6 +84,9 @@ if verb in ("plan", "apply", "destroy"):
                 body = json.dumps({"env": env}).encode()
                 asked = urllib.request.Request(known["admin"] + "/functions/" + function, body, method="PATCH")
                 urllib.request.urlopen(asked).read()
+    if verb == "destroy":
+        known |= {"applied": None, "secrets": {}}
+    if verb != "plan":
         (folder / "cloud.json").write_text(json.dumps(known))
     print(json.dumps({"@level": "info", "@message": "google_secret_manager_secret.this: done", "type": "apply_complete"}))
     print(json.dumps({"@level": "info", "@message": verb + " complete: 66 added", "type": "change_summary"}))

@@ -7,7 +7,9 @@ import json
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner, Result
 
+from ferryman.cli import main
 from ferryman.vault import seal, sign
 from ferryman.wiring.deploying import commands, keychain
 from ferryman.wiring.deploying.course import Course
@@ -158,4 +160,56 @@ def test_a_build_that_fails_ends_it_before_anything_is_made(made, root):
     (root / "infra" / "build.py").write_text("raise SystemExit('no such module: left-pad')")
     with pytest.raises(commands.Failed, match="left-pad"):
         course(root).apply()
+    assert not [each for each in made.log if each[0] == "terraform"]
+
+
+def destroyed(root: Path, typed: str) -> Result:
+    """`ferryman deploy destroy` with this typed where it asks for the project's id."""
+    return CliRunner().invoke(
+        main, ["deploy", "destroy", "--project", PROJECT, "--root", str(root), "--json"], input=f"{typed}\n"
+    )
+
+
+def test_destroy_unmakes_what_apply_made(made, root):
+    course(root).apply()
+    halves = json.loads((root / "build" / f"keys-{PROJECT}.tfvars.json").read_text())
+    before = len(made.log)
+    ran = destroyed(root, PROJECT)
+    assert (ran.exit_code, json.loads(ran.stdout.splitlines()[-1])) == (0, {"destroyed": True})
+    assert (made.known["applied"], course(root).addresses()) == (None, {})
+    (change,) = [each for each in made.log[before:] if each[:1] == ["terraform"] and each[2] not in ("init", "output")]
+    assert change[2] == "destroy"
+    assert {f"-var=project={PROJECT}", "-var=region=us-central1", "-auto-approve"} <= set(change)
+    assert json.loads((root / "build" / f"keys-{PROJECT}.tfvars.json").read_text()) == halves
+    assert not [each for each in made.log[before:] if each[1:4] == ["secrets", "versions", "add"]]
+
+
+@pytest.mark.parametrize("typed", ["another-project", "", "yes"])
+def test_nothing_is_destroyed_unless_the_projects_id_was_typed(made, root, typed):
+    course(root).apply()
+    before = made.known
+    ran = destroyed(root, typed)
+    assert (ran.exit_code, "destroy" in [each[2] for each in made.log if each[0] == "terraform"]) == (5 if typed else 1, False)
+    assert made.known == before
+
+
+def test_what_terraform_protects_is_not_destroyed_and_it_says_so(made, root):
+    course(root).apply()
+    made.change(diagnostic="Instance cannot be destroyed: google_firestore_database.this")
+    ran = destroyed(root, PROJECT)
+    assert (ran.exit_code, "google_firestore_database.this" in ran.stderr) == (1, True)
+    assert made.known["applied"]
+
+
+def test_destroy_builds_since_terraform_reads_the_archives_manifest_before_it_unmakes_anything(made, root):
+    (root / "infra" / "build.py").write_text("raise SystemExit('no such module: left-pad')")
+    ran = destroyed(root, PROJECT)
+    assert (ran.exit_code, "left-pad" in ran.stderr) == (1, True)
+    assert not [each for each in made.log if each[0] == "terraform"]
+
+
+def test_destroy_checks_the_account_first(made, root):
+    made.change(account="")
+    ran = destroyed(root, PROJECT)
+    assert (ran.exit_code, "gcloud auth login" in ran.stderr) == (1, True)
     assert not [each for each in made.log if each[0] == "terraform"]

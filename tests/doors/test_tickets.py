@@ -26,7 +26,7 @@ async def test_a_call_is_claimed_with_all_it_needs(doors: Doors) -> None:
     await journaled(doors)
     errand = await doors.tickets.claim(summons(0), tool="api_call", now=LATER)
     sent = replace(turn().tickets[0], state=TicketState.SENT, attempt=1, sent_at=LATER, deadline=LATER + timedelta(seconds=35))
-    assert errand == Errand(summons=summons(), ticket=sent, remit=REMIT, versions={"A": 1}, created=NOW)
+    assert errand == Errand(summons=summons(), ticket=sent, remit=REMIT, versions={"A": 1}, created=NOW, task_name=TASK.name)
     assert next(iter(await doors.executions.tickets("exec_1"))) == sent
 
 

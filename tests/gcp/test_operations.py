@@ -1,14 +1,59 @@
-"""What a call and a turn cost Firestore, counted by the server."""
+"""What executions ask of the cloud, counted by the services; what `ferryman cost` reckons with is no other."""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
 from bench.operations import measure
+from bench.operations.counting import BATCH_READS, QUERIES, TRANSACTIONS, WRITES
+from bench.operations.kept import BYTES, COMMAND, PATH, parts
+from bench.operations.services import ORCHESTRATOR
+
+Parts = Mapping[str, Mapping[str, Any]]
+COMMITTED = json.loads(PATH.read_text())
+TOLERANCE = 0.05
+"""Of bytes, which depend on how long a number or a time is written."""
 
 
-async def test_a_call_and_a_turn_cost_what_they_should_and_no_more_as_the_run_grows() -> None:
-    found = await measure(12)
-    call = found.call
+async def test_what_the_cost_is_reckoned_with_still_holds_and_does_not_grow_with_the_run() -> None:
+    found = await measure(4)
+    call = {kind: sum(count for (_, each), count in found.call.items() if each == kind) for _, kind in found.call}
     # one of the written documents is the ticket, in the turn's own commit
-    assert (call["documents written"], call["batch reads"], call["queries"], call["transactions"]) == (3, 1, 1, 1)
-    assert found.late_turn == found.early_turn
-    assert found.early_turn["transactions"] == 2
+    assert (call[WRITES], call[BATCH_READS], call[QUERIES], call[TRANSACTIONS]) == (3, 1, 1, 1)
+    counted = [{key: n for key, n in part.items() if key[1] not in BYTES.values()} for part in (found.turn, found.late_turn)]
+    assert counted[0] == counted[1]
+    assert found.turn[ORCHESTRATOR, TRANSACTIONS] == 2
+    assert differing(parts(found), COMMITTED["parts"]) == {}, f"measured now, and kept: `{COMMAND}` keeps what is true now"
+
+
+def test_a_count_that_changed_is_found_out() -> None:
+    then = COMMITTED["parts"]
+    one_more = {**then, "call": {**then["call"], "reads": then["call"]["reads"] + 1}}
+    elsewhere = {**then, "turn": {**then["turn"], "requests": {"webhook": 1}}}
+    larger = {**then, "call": {**then["call"], "stored_bytes": then["call"]["stored_bytes"] * 11 // 10}}
+    assert [list(differing(now, then)) for now in (then, one_more, elsewhere, larger)] == [
+        [],
+        ["call.reads"],
+        ["turn.requests"],
+        ["call.stored_bytes"],
+    ]
+
+
+def test_a_key_is_fetched_once_by_each_instance_and_for_no_call() -> None:
+    accesses = {name: part["accesses"] for name, part in COMMITTED["parts"].items()}
+    assert {name: count for name, count in accesses.items() if count} == {"instance": 2}  # the tool's, and the orchestrator's
+
+
+def differing(now: Parts, then: Parts) -> dict[str, tuple[Any, Any]]:
+    """What was measured beside what is kept, where these are not the same."""
+    assert now.keys() == then.keys()
+    return {
+        f"{name}.{key}": (value, then[name][key])
+        for name, part in now.items()
+        for key, value in part.items()
+        if not (value == pytest.approx(then[name][key], rel=TOLERANCE, abs=20) if key in BYTES else value == then[name][key])
+    }

@@ -43,9 +43,10 @@ def test_a_file_that_is_named_is_there(path):
 
 
 def commands(text: str) -> list[list[str]]:
-    """Every `ferryman` command of a document, in its blocks for a shell and in its running text, without the comments."""
+    """Every `ferryman` command of a document, in its blocks for a shell and in its running text, without comments and what is
+    read from a file."""
     blocks = [block.replace("\\\n", " ") for block in re.findall(r"```sh\n(.*?)```", text, re.DOTALL)]
-    lines = [line.partition(" #")[0] for block in blocks for line in block.splitlines()]
+    lines = [re.split(r" [#<]", line)[0] for block in blocks for line in block.splitlines()]
     found = [re.search(r"(?:^|\$\(|/)ferryman (.+?)\)?$", line.strip()) for line in lines]
     inline = re.findall(r"`(?:\.venv/bin/)?ferryman ([^`]+)`", re.sub(r"```.*?```", "", text, flags=re.DOTALL))
     whole = [*(match[1] for match in found if match), *(" ".join(each.split()) for each in inline)]
@@ -78,7 +79,7 @@ def parsed(words: list[str]) -> None:
 
 DOCUMENTED = [
     (path.name, words)
-    for path in (ROOT / "README.md", ROOT / "docs/tools.md", ROOT / "docs/operations.md")
+    for path in (ROOT / "README.md", ROOT / "docs/tools.md", ROOT / "docs/operations.md", ROOT / "docs/cost.md")
     for words in commands(path.read_text())
 ]
 

@@ -94,7 +94,7 @@ def holders(key: str) -> dict[str, Any]:
         "a call": ToolCall(id="c", name="api_call", arguments={key: key}),
         "a request as asked for": outbound,
         "its pieces": pieces(outbound),
-        "a call to be read": Reading(errand=None, arguments={key: key}, credentials={"K": credential}, about={}),  # type: ignore[arg-type]
+        "a call to be read": Reading(errand=None, arguments={key: key}, credentials={"K": credential}, renewed=None, about={}),  # type: ignore[arg-type]
         "a request with its key": prepared,
         "a request that passed": Ready(prepared=prepared, addresses=()),
         "an answer": Inbound(status=200, headers=headers, body=raw, size_bytes=9),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import io
 import json
@@ -9,10 +10,13 @@ import os
 import shutil
 import subprocess
 import sys
+import tomllib
 import zipfile
+from importlib import metadata
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
 
 from infra import build, imports, lock
 
@@ -115,6 +119,68 @@ def test_a_tool_holds_no_model_and_no_loop(tool, archives):
 def test_only_the_api_needs_a_web_framework_and_only_the_orchestrator_the_models_sdk(archives):
     assert [name for name in FUNCTIONS if "fastapi" in archives[name].packages] == ["api"]
     assert [name for name in FUNCTIONS if "anthropic" in archives[name].packages] == ["orchestrator"]
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_a_function_has_the_clients_of_the_services_that_the_table_lets_it_use_and_no_other(function, archives):
+    row = next(
+        each for each in json.loads((build.ROOT / "infra/functions.json").read_text())["functions"] if each["name"] == function
+    )
+    uses = {"firestore": row["firestore"], "secret-manager": bool(row["secrets"]), "tasks": bool(row["enqueues"])}
+    clients = {name for name in archives[function].packages if name.startswith("google-cloud-")} - {"google-cloud-core"}
+    assert clients == {f"google-cloud-{service}" for service, used in uses.items() if used}
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_every_requirement_is_imported_by_the_archive_or_needed_by_one_that_is(function, archives):
+    archive = archives[function]
+    imported = {name for path, text in archive.files.items() if path.endswith(".py") for name in imported_by(text.decode())}
+    pins = lock.read(archive.files["requirements.txt"].decode())
+    stated = {name: Requirement(pin.lines[0].rstrip(" \\")).marker for name, pin in pins.items()}
+    here = {name for name, marker in stated.items() if marker is None or marker.evaluate()}  # and not on another system
+    assert here == led_to({build.FRAMEWORK} | {each for each in here if modules(each) & imported})
+
+
+def led_to(roots: set[str]) -> set[str]:
+    """These packages, with the extras that the project asks for, and all they need, by what their own metadata say."""
+    project = tomllib.loads((build.ROOT / "pyproject.toml").read_text())["project"]["dependencies"]
+    asked = {lock.canonical(each.name): each.extras for each in map(Requirement, project)}
+    waiting = [(name, extra) for name in roots for extra in ("", *asked.get(name, ()))]
+    found: set[tuple[str, str]] = set()
+    while waiting:
+        name, extra = waiting.pop()
+        if (name, extra) in found:
+            continue
+        found.add((name, extra))
+        for needed in map(Requirement, metadata.requires(name) or ()):
+            if needed.marker is None or needed.marker.evaluate({"extra": extra}):
+                waiting += [(lock.canonical(needed.name), each) for each in ("", *needed.extras)]
+    return {name for name, _ in found}
+
+
+def imported_by(text: str) -> set[str]:
+    """The dotted names that a source imports as it runs, wherever in it."""
+    found: set[str] = set()
+    waiting: list[ast.AST] = [ast.parse(text)]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test):
+            continue
+        if isinstance(node, ast.Import):
+            found |= {each.name for each in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            found |= {str(node.module), *(f"{node.module}.{each.name}" for each in node.names)}
+        elif isinstance(node, ast.Call) and "import_module" in ast.dump(node):
+            found |= {str(each.value) for each in node.args if isinstance(each, ast.Constant)}
+        waiting += ast.iter_child_nodes(node)
+    return found
+
+
+def modules(package: str) -> set[str]:
+    """The dotted names of what a package has."""
+    files = metadata.distribution(package).files or []
+    names = (str(each).partition(".")[0].removesuffix("/__init__") for each in files if each.suffix in (".py", ".so"))
+    return {each.replace("/", ".") for each in names}
 
 
 def test_every_requirement_is_pinned_by_hash_and_none_serves_development(archives):

@@ -89,10 +89,10 @@ class Stage:
         self.tools = ToolHouse(
             tickets=None,  # type: ignore[arg-type]  # re-sealing has nothing to do with calls
             credentials=MemoryCredentials(self.memory),
-            connections=None,  # type: ignore[arg-type]  # nor with consents
             vault=self.vault,
-            gate=None,  # type: ignore[arg-type]  # nor with the way out
-            read=None,  # type: ignore[arg-type]
+            connections=None,  # type: ignore[arg-type]  # nobody consents to anything in here
+            gate=None,  # type: ignore[arg-type]  # nor goes out
+            read=None,  # type: ignore[arg-type]  # nor with the way out
             redact=lambda _, text: text,
             said=lambda _, content: content,
             integrations={},

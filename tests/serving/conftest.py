@@ -16,6 +16,8 @@ from ferryman.billing.prices import Prices
 from ferryman.domain.credential import AuthType, Granted, Label, Sealed
 from ferryman.domain.owner import Owner
 from ferryman.domain.plan import PLANS
+from ferryman.domain.problem import invalid
+from ferryman.egress.frame import harmless
 from ferryman.local.clock import START, CountingIds, HandClock
 from ferryman.local.clusters import MemoryClusters
 from ferryman.local.connections import MemoryConnections
@@ -31,6 +33,7 @@ from ferryman.local.schedules import MemorySchedules
 from ferryman.local.tasks import MemoryCredentials, MemoryTasks
 from ferryman.serving import api, keys
 from ferryman.tools.builtin import TOOLS
+from ferryman.tools.custom.definitions import CUSTOM
 from ferryman.vault import grants, seal, sign
 from ferryman.wiring.api import House
 
@@ -99,6 +102,12 @@ class Stage:
     timers: MemoryTimers = field(default_factory=MemoryTimers)
     log: KeptLog = field(default_factory=KeptLog)
     keys: dict[str, str] = field(default_factory=dict)
+    documents: dict[str, str] = field(default_factory=dict)
+
+    async def fetched(self, task: str, *, owner: str, url: str) -> dict[str, str]:
+        if url not in self.documents:
+            raise invalid("url", "Error: request failed: the document was answered with HTTP 404")
+        return dict(self.documents)
 
     def __post_init__(self) -> None:
         self.connector = FarBank(self.memory)
@@ -126,7 +135,9 @@ class Stage:
             clock=self.clock,
             ids=CountingIds(),
             tracer=self.log,
-            tools=TOOLS,
+            tools=(*TOOLS, *CUSTOM),
+            documents=self,
+            tame=harmless,
             plans=PLANS,
             integrations=catalog.load([CALENDAR]),
             models=Prices({"scripted": {"input": "3", "output": "15"}}),

@@ -9,7 +9,6 @@ import pytest
 from ferryman.domain.credential import NAME
 from ferryman.domain.declared import Apply, Exchange, TokenExchange
 from ferryman.domain.http import Hole, Mixed
-from ferryman.domain.refusal import Refused
 from ferryman.tools.tokens import TOKEN, applied
 from ferryman.tools.tokens.apply import place
 from ferryman.tools.tokens.asking import BASIC
@@ -52,12 +51,6 @@ def test_it_takes_the_place_of_whatever_stood_there_however_it_was_spelt() -> No
     header = applied(before, Apply(name="X-Session", format="{token}"))
     assert (header.headers, header.fixed_headers) == ({"Accept": "a"}, {"X-Other": "o", "X-Session": Mixed((HOLE,))})
     assert applied(before, Apply(location="query", name="sid")).query_params == {"s-id": 1, "sid": Mixed((HOLE,))}
-
-
-@pytest.mark.parametrize("query", ["?sid=1", "?a=1&SID=2", "?a;sid", "?%73id=1#f"])
-def test_a_url_that_says_the_tokens_own_parameter_is_refused(query: str) -> None:
-    with pytest.raises(Refused, match="own query parameter"):
-        applied(dataclasses.replace(OUTBOUND, url=OUTBOUND.url + query), Apply(location="query", name="sid"))
 
 
 def test_no_owner_can_name_a_credential_as_what_is_made_in_here() -> None:

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ferryman.domain.declared import Apply, ClientCredentials, Exchange, Extract, TokenExchange
+from ferryman.domain.declared import Apply, Exchange, Extract, TokenExchange
 from ferryman.domain.http import BodyType, Method
 from ferryman.domain.refusal import Refused
 from ferryman.local.gate import answered
-from ferryman.tools.tokens import access, scope
+from ferryman.tools.tokens import access
 from ferryman.tools.tokens.asking import BASIC, asking
 
 from .world import HOSTS, OAUTH, OUTBOUND, REMIT, SECRET, World, credential, need, token
@@ -21,12 +21,14 @@ from .world import HOSTS, OAUTH, OUTBOUND, REMIT, SECRET, World, credential, nee
 LOGIN = TokenExchange(
     request=Exchange(
         url="https://login.service.test/login",
-        headers={"X-App": "{{secrets.APP_KEY}}", "X-Task": "{{task_name}}"},
+        headers={"X-App": "{{secrets.APP_KEY}}", "X-Region": "{{env.REGION}}", "X-None": "{{env.NONE}}"},
         body={"user": "u", "deep": [{"pass": "{{secrets.CLIENT_SECRET}}!"}]},
     ),
     extract=Extract(token_path="$.data.jwt"),
 )
+TEXT = Extract(response_format="text")
 VISIBLE = st.characters(min_codepoint=33, max_codepoint=126)
+NO_OBJECT = Exchange(url=OAUTH.token_url, body_type=BodyType.FORM, body="{{secrets.CLIENT_SECRET}}")
 APP = credential(name="APP_KEY")
 
 
@@ -54,14 +56,8 @@ async def test_id_and_secret_go_into_the_body_where_that_is_declared(world: Worl
 
 @given(client=st.text(min_size=1, max_size=20), secret=st.text(VISIBLE, min_size=16, max_size=40))
 def test_no_letter_of_id_or_secret_moves_the_border_between_them(client: str, secret: str) -> None:
-    auth = dataclasses.replace(OAUTH, client_id="{{task_name}}")
-    found = asking(
-        auth,
-        tool="t",
-        scope=scope({"task_name": client}),
-        remit=REMIT,
-        credentials={"CLIENT_SECRET": credential(secret)},
-    )
+    auth, credentials = dataclasses.replace(OAUTH, client_id="{{env.CLIENT}}"), {"CLIENT_SECRET": credential(secret)}
+    found = asking(auth, tool="t", remit=REMIT, credentials=credentials, env={"CLIENT": client})
     pair = base64.b64decode(found.credentials[BASIC].secret.reveal())
     assert pair.count(b":") == 1
     assert pair.isascii()
@@ -69,35 +65,49 @@ def test_no_letter_of_id_or_secret_moves_the_border_between_them(client: str, se
 
 async def test_what_is_made_of_a_secret_goes_to_the_token_endpoint_alone() -> None:
     what = need()
-    found = asking(what.auth, tool="t", scope=what.scope, remit=REMIT, credentials=what.credentials)
+    found = asking(what.auth, tool="t", remit=REMIT, credentials=what.credentials)
     assert found.credentials[BASIC].label.hosts == ("login.service.test",)
     assert set(found.used) == {"CLIENT_SECRET"}
 
 
 async def test_a_login_is_asked_as_it_is_declared(world: World) -> None:
     world.login.answer = lambda _: answered(f'{{"data": {{"jwt": "{token(1)}"}}}}')
-    what = need(LOGIN, scope=scope({"task_name": "daily"}), credentials={"CLIENT_SECRET": credential(), "APP_KEY": APP})
+    what = need(LOGIN, env={"REGION": "eu"}, credentials={"CLIENT_SECRET": credential(), "APP_KEY": APP})
     assert await asked(world, what) == token(1)
     (arrived,) = world.login.asked
-    assert arrived.headers == {"x-app": APP.secret.reveal(), "x-task": "daily"}
+    assert arrived.headers == {"x-app": APP.secret.reveal(), "x-region": "eu"}
     assert arrived.body == {"user": "u", "deep": [{"pass": f"{SECRET}!"}]}
     assert (arrived.method, arrived.body_type) == ("POST", BodyType.JSON)
 
 
 async def test_a_login_may_be_a_get_whose_answer_is_the_token(world: World) -> None:
     world.login.answer = lambda _: answered(f"{token(1)}\r\n")
-    request = Exchange(url="https://login.service.test/{{task_name}}", method=Method.GET)
-    auth = TokenExchange(request=request, extract=Extract(response_format="text"))
-    assert await asked(world, need(auth, scope=scope({"task_name": "a"}))) == token(1)
-    assert [each.url for each in world.login.asked] == ["https://login.service.test/a"]
+    body = {"key": "{{secrets.CLIENT_SECRET}}", "scope": ["a", 1, True], "none": None}
+    request = Exchange(url="https://login.service.test/in", method=Method.GET, body_type=BodyType.QUERY, body=body)
+    assert await asked(world, need(TokenExchange(request=request, extract=TEXT))) == token(1)
+    (arrived,) = world.login.asked
+    assert arrived.query_params == {"key": SECRET, "scope": ["a", "1", "true"]}
+    assert (arrived.method, arrived.body) == ("GET", None)
+
+
+async def test_a_login_may_be_a_form(world: World) -> None:
+    world.login.answer = lambda _: answered(token(1))
+    request = Exchange(
+        url="https://login.service.test/",
+        body_type=BodyType.FORM,
+        body={"user": "u", "pass": "{{secrets.CLIENT_SECRET}}", "n": 1},
+    )
+    await asked(world, need(TokenExchange(request=request, extract=TEXT)))
+    (arrived,) = world.login.asked
+    assert (arrived.body, arrived.body_type) == ({"user": "u", "pass": SECRET, "n": "1"}, BodyType.FORM)
 
 
 async def test_what_the_block_comes_to_decides_which_token_it_is(world: World) -> None:
     world.login.answer = lambda _: answered(token(len(world.login.asked)))
-    request = Exchange(url="https://login.service.test/", body={"run": "{{execution_id}}"})
-    auth = TokenExchange(request=request, extract=Extract(response_format="text"))
-    runs = [await asked(world, need(auth, scope=scope({"execution_id": each}))) for each in "aba"]
-    assert runs == [token(1), token(2), token(1)]
+    request = Exchange(url="https://login.service.test/", body={"tenant": "{{env.TENANT}}"})
+    auth = TokenExchange(request=request, extract=TEXT)
+    tokens = [await asked(world, need(auth, env={"TENANT": each})) for each in "aba"]
+    assert tokens == [token(1), token(2), token(1)]
 
 
 @pytest.mark.parametrize(
@@ -114,8 +124,8 @@ async def test_what_the_block_comes_to_decides_which_token_it_is(world: World) -
             "credential CLIENT_SECRET is not valid for host api.other.test",
         ),
         ({"credentials": {}}, "credential 'CLIENT_SECRET' not found"),
-        ({"auth": dataclasses.replace(OAUTH, token_url="https://login.service.test/{{secrets.CLIENT_SECRET}}")}, "no secret"),
-        ({"auth": dataclasses.replace(OAUTH, client_id="{{#each}}")}, "a template of the auth block"),
+        ({"auth": TokenExchange(request=NO_OBJECT)}, "must be an object"),
+        ({"auth": dataclasses.replace(OAUTH, client_id="{{#each}}")}, "a template that is none"),
         ({"outbound": dataclasses.replace(OUTBOUND, url="https://evil.test/")}, "Domain evil.test not in any approved"),
         (
             {"outbound": dataclasses.replace(OUTBOUND, url="https://api.other.test/")},
@@ -154,9 +164,7 @@ async def test_the_token_goes_to_the_tools_own_host_alone(world: World) -> None:
 async def test_the_token_is_known_by_the_header_or_the_parameter_it_goes_into(world: World) -> None:
     world.login.answer = lambda _: answered(token(1))
     for apply, names in ((Apply(name="X-Session"), ("X-Session", None)), (Apply(location="query", name="sid"), (None, "sid"))):
-        auth = TokenExchange(
-            request=Exchange(url="https://login.service.test/"), extract=Extract(response_format="text"), apply=apply
-        )
+        auth = TokenExchange(request=Exchange(url="https://login.service.test/"), extract=TEXT, apply=apply)
         label = (await access(world.instance(), need(auth), within_s=30)).credential.label
         assert (label.auth_header_name, label.auth_param_name) == names
 
@@ -167,9 +175,3 @@ async def test_a_refusal_does_not_repeat_a_secret_that_the_host_is_made_of(world
     with pytest.raises(Refused) as refused:
         await asked(world, need(outbound=dataclasses.replace(OUTBOUND, url=url), credentials={"CLIENT_SECRET": secret}))
     assert secret.secret.reveal() not in refused.value.refusal.message
-
-
-def test_an_unknown_place_for_id_and_secret_is_refused() -> None:
-    auth = ClientCredentials(token_url=OAUTH.token_url, client_id="a", client_secret="b", creds_location="url")
-    with pytest.raises(Refused, match="creds_location"):
-        asking(auth, tool="t", scope=scope({}), remit=REMIT, credentials={})

@@ -51,8 +51,7 @@ async def test_a_token_is_kept_for_the_next_call_of_any_instance(world: World) -
 
 async def test_when_the_one_who_fetches_dies_another_takes_over(world: World) -> None:
     world.login.held = asyncio.Event()
-    dying = asyncio.ensure_future(fetched(world.instance()))
-    await world.login.reached.wait()
+    dying = await world.reached(fetched(world.instance()))
     slots = dict(world.memory.tokens)
     dying.cancel()
     await asyncio.gather(dying, return_exceptions=True)
@@ -65,8 +64,7 @@ async def test_when_the_one_who_fetches_dies_another_takes_over(world: World) ->
 
 async def test_who_took_over_keeps_its_token_when_the_first_comes_back(world: World) -> None:
     world.login.held = asyncio.Event()
-    slow = asyncio.ensure_future(fetched(world.instance()))
-    await world.login.reached.wait()
+    slow = await world.reached(fetched(world.instance()))
     held, world.login.held = world.login.held, None
     world.clock.turn(UNDER_WAY)
     assert await fetched(world.instance()) == token(2)
@@ -78,8 +76,9 @@ async def test_who_took_over_keeps_its_token_when_the_first_comes_back(world: Wo
 
 async def test_a_fetch_goes_on_when_one_of_those_who_wait_goes(world: World) -> None:
     world.login.held, house = asyncio.Event(), world.instance()
-    first, second = (asyncio.ensure_future(fetched(house)) for _ in range(2))
-    await world.login.reached.wait()
+    first = await world.reached(fetched(house))
+    second = asyncio.ensure_future(fetched(house))
+    await asyncio.sleep(0)
     first.cancel()
     await asyncio.gather(first, return_exceptions=True)
     world.login.held.set()
@@ -88,8 +87,7 @@ async def test_a_fetch_goes_on_when_one_of_those_who_wait_goes(world: World) -> 
 
 async def test_a_fetch_that_nobody_waits_for_ends_and_leaves_the_place_free(world: World) -> None:
     world.login.held = asyncio.Event()
-    alone = asyncio.ensure_future(fetched(world.instance()))
-    await world.login.reached.wait()
+    alone = await world.reached(fetched(world.instance()))
     alone.cancel()
     await asyncio.gather(alone, return_exceptions=True)
     world.login.held = None
@@ -100,8 +98,7 @@ async def test_a_fetch_that_nobody_waits_for_ends_and_leaves_the_place_free(worl
 
 async def test_who_waits_for_another_instance_does_not_wait_for_ever(world: World) -> None:
     world.login.held = asyncio.Event()
-    forever = asyncio.ensure_future(fetched(world.instance()))
-    await world.login.reached.wait()
+    forever = await world.reached(fetched(world.instance()))
 
     async def pause(seconds: float) -> None:
         await world.waits(seconds)

@@ -24,7 +24,7 @@ async def test_nothing_of_a_token_is_logged_or_shown(world: World, caplog: pytes
     world.login.answer = lambda _: answered(f"{SECRET} {token(3)}", 500)
     with pytest.raises(Refused) as refused:
         await access(house, what, within_s=30, instead_of=await access(house, what, within_s=30))
-    request = asking(what.auth, tool="t", scope=what.scope, remit=REMIT, credentials=what.credentials)
+    request = asking(what.auth, tool="t", remit=REMIT, credentials=what.credentials)
     shown = [
         *(repr(each) for each in (house, what, found, request, refused.value, world.login.asked, world.memory)),
         *(repr(Opened(found.credential.secret, "f")), caplog.text, repr(world.log.lines), refused.value.refusal.message),
@@ -39,7 +39,7 @@ async def test_a_kept_token_is_sealed_and_its_key_tells_nothing(world: World) ->
     house, what = world.instance(), need()
     await access(house, what, within_s=30)
     ((key, slot),) = world.memory.tokens.items()
-    request = asking(what.auth, tool="t", scope=what.scope, remit=REMIT, credentials=what.credentials)
+    request = asking(what.auth, tool="t", remit=REMIT, credentials=what.credentials)
     assert key == key_of(house, what, request)
     assert len(key) == 64
     assert slot.token is not None
@@ -60,8 +60,11 @@ async def test_a_sealed_token_opens_only_for_its_owner_its_key_and_its_fetch(wor
 async def test_a_failure_that_nobody_waits_for_any_more_is_not_logged(world: World, caplog: pytest.LogCaptureFixture) -> None:
     world.login.held = asyncio.Event()
     world.login.answer = lambda _: answered("no", 500)
-    alone = asyncio.ensure_future(access(world.instance(), need(), within_s=30))
-    await world.login.reached.wait()
+
+    async def wanted() -> str:
+        return (await access(world.instance(), need(), within_s=30)).fetch
+
+    alone = await world.reached(wanted())
     world.login.held.set()
     alone.cancel()
     await asyncio.gather(alone, return_exceptions=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Any
@@ -21,7 +21,7 @@ from ferryman.local.keys import MemoryKeys
 from ferryman.local.log import KeptLog
 from ferryman.local.memory import Memory
 from ferryman.local.tokens import MemoryTokens
-from ferryman.tools.tokens import Need, TokenHouse, scope, sent
+from ferryman.tools.tokens import Need, TokenHouse, sent
 from ferryman.vault.seal import PublicKey, generate, public_of, token_info
 from ferryman.vault.vault import Vault
 from tests.planted import key
@@ -61,7 +61,6 @@ def need(auth: Auth = OAUTH, **changes: Any) -> Need:
     found = Need(
         auth=auth,
         outbound=OUTBOUND,
-        scope=scope({}),
         remit=REMIT,
         credentials={"CLIENT_SECRET": credential()},
         about={"seq": 1},
@@ -141,6 +140,13 @@ class World:
             pause=pause or self.waits,
         )
         return replace(house, **changes)
+
+    async def reached(self, work: Coroutine[Any, Any, str]) -> asyncio.Task[str]:
+        """`work`, begun, when it waits for the login endpoint."""
+        begun, reached = asyncio.create_task(work), asyncio.create_task(self.login.reached.wait())
+        await asyncio.wait({begun, reached}, return_when=asyncio.FIRST_COMPLETED)
+        assert reached.done(), begun.exception()
+        return begun
 
     async def waits(self, seconds: float) -> None:
         """A pause in which that much time passes."""

@@ -27,6 +27,7 @@ COMMANDS = {
     "integrations": ("tables", "List the services a task may be approved for."),
     "tools": ("tables", "List the tools a task may enable."),
     "models": ("tables", "List the models a task may name, and their prices."),
+    "cost": ("cost", "What executions cost on Google Cloud, by measured counts and list prices."),
     "plans": ("tables", "List the plans and their limits."),
     "keys": ("keys", "List the versions of the keys and what each holds; rotate them."),
     "deploy": ("deploy", "Make Ferryman on Google Cloud: plan, apply, status, destroy."),

@@ -29,20 +29,34 @@ P = ParamSpec("P")
 FAULTS = (service.Unknown, Unreachable, Unavailable, Refused, Idle, commands.Missing, commands.Failed)
 
 
+def placed(command: Callable[P, None]) -> Callable[P, None]:
+    """Options that say which house is meant."""
+    for option in (
+        click.option(
+            "--root",
+            type=click.Path(path_type=Path, file_okay=False, resolve_path=True),
+            default=".",
+            help="Its checkout. [default: here]",
+        ),
+        click.option("--region", default="us-central1", show_default=True, help="The region of the deployment."),
+        click.option("--project", help="The Google Cloud project of a deployment. [default: the local stack]"),
+    ):
+        command = option(command)
+    return command
+
+
 def operating(work: Callable[Concatenate[Operator, Screen, P], Coroutine[Any, Any, int | None]]) -> Callable[P, None]:
     """Make a command of `work`, which is given the operator of the house and answers its exit code, or None for 0."""
 
-    @click.option("--project", help="The Google Cloud project of a deployment. [default: the local stack]")
-    @click.option("--region", default="us-central1", show_default=True, help="The region of the deployment.")
-    @click.option("--root", type=click.Path(path_type=Path, file_okay=False), default=".", help="Its checkout. [default: here]")
+    @placed
     @click.option("--json", "as_json", is_flag=True, help="JSON for programs, a document a line.")
     @functools.wraps(work)
     def command(*args: P.args, **kwargs: P.kwargs) -> None:
         screen = Screen(as_json=bool(kwargs.pop("as_json")))
-        place = {name: kwargs.pop(name) for name in ("project", "region", "root")}
+        place: Any = {name: kwargs.pop(name) for name in ("project", "region", "root")}
 
         async def run() -> int:
-            async with _house(screen, **place) as house:
+            async with opened(screen, **place) as house:
                 return await work(house, screen, *args, **kwargs) or exits.DONE
 
         try:
@@ -57,11 +71,11 @@ def operating(work: Callable[Concatenate[Operator, Screen, P], Coroutine[Any, An
 
 
 @asynccontextmanager
-async def _house(screen: Screen, project: Any, region: Any, root: Any) -> AsyncIterator[Operator]:
+async def opened(screen: Screen, project: str | None, region: str, root: Path) -> AsyncIterator[Operator]:
+    """The operator of the deployment in `project`, or of the local stack. Raises one of `FAULTS`."""
     if project:
-        place = root.resolve()
-        found = commands.found(project, region, place / "infra")
-        course = Course(commands=found, root=place, tell=lambda text: screen.say(text, "dim"))
+        found = commands.found(project, region, root / "infra")
+        course = Course(commands=found, root=root, tell=lambda text: screen.say(text, "dim"))
         async with deployed.opened(course, service.find().key) as house:
             yield house
         return

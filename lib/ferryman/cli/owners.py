@@ -1,4 +1,4 @@
-"""`ferryman owner`: who uses the local stack; a second owner, to see that neither sees what is the other's."""
+"""`ferryman owner`: who uses a house; a second owner on the local stack, to see that neither sees what is the other's."""
 
 from __future__ import annotations
 
@@ -6,16 +6,19 @@ import click
 
 from ferryman.cli import exits, service
 from ferryman.cli.asking import Asking, asking_here
+from ferryman.cli.operating import operating
+from ferryman.cli.screen import Screen
 from ferryman.domain.problem import Invalid
 from ferryman.serving import keys
-from ferryman.wiring.local import leftovers, owners
+from ferryman.wiring.local import leftovers, owners, provision
+from ferryman.wiring.operator import Operator
 
 COLUMNS = ("owner", "plan", "month", "credits_used", "credits_reserved", "created_at")
 
 
 @click.group(no_args_is_help=True)
 def owner() -> None:
-    """Add and list the owners of the local stack, whose data folder is FERRYMAN_DATA or the nearest .ferryman."""
+    """Add and list the owners of the local stack, whose data folder is FERRYMAN_DATA or the nearest .ferryman; change a key."""
 
 
 @owner.command()
@@ -38,6 +41,29 @@ async def add(asked: Asking, name: str, plan: str) -> int:
         return exits.REFUSED
     asked.screen.record({"owner": name, "plan": plan, "key": key, "url": asked.client.url})
     asked.screen.say(key)
+    return exits.DONE
+
+
+@owner.command()
+@click.argument("name")
+@operating
+async def rekey(house: Operator, screen: Screen, name: str) -> int:
+    """Print a new API key of the owner NAME, once, and let nobody in with an earlier one any more.
+
+    What runs goes on; an event stream that is open stays open until it ends. The local stack's own owner keeps the key that
+    stands in its data folder.
+    """
+    key = keys.new_key()
+    if name == provision.OWNER:
+        screen.wrong("nothing was changed", errors=[("name", "has its key in the stack's data folder")])
+        return exits.REFUSED
+    try:
+        await house.rekey(name, keys.digest(key))
+    except KeyError:
+        screen.wrong("nothing was changed", errors=[("name", "is nobody's")])
+        return exits.REFUSED
+    screen.record({"owner": name, "key": key})
+    screen.say(key)
     return exits.DONE
 
 

@@ -18,6 +18,11 @@ def wrapped(body: str, *, nonce: str, truncated: bool) -> str:
     return f'<tool_response id="{nonce}" truncated="{"true" if truncated else "false"}">{body}</tool_response>'
 
 
+def harmless(text: str) -> str:
+    """`text` for a place outside of any frame: nothing in it is hidden, and nothing passes for a frame, a role or a token."""
+    return tamed(visible(text))
+
+
 def tamed(body: str) -> str:
     """`body` with every imitation of the frame, of a chat role and of a control token made harmless.
 

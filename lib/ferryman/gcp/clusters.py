@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from ferryman.domain.declared import Cluster, Declared, admit, clustered
 from ferryman.gcp import documents, places
-from ferryman.gcp.clients import Clients
 from ferryman.gcp.faults import translated
+from ferryman.gcp.firestore import Firestore
 from ferryman.ports import Stale
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ PART_CHARACTERS = 400_000
 class FirestoreClusters:
     """`ports.Clusters`."""
 
-    def __init__(self, clients: Clients) -> None:
+    def __init__(self, clients: Firestore) -> None:
         self._clients = clients
 
     async def list(self, task: str) -> Sequence[Cluster]:

@@ -1,38 +1,59 @@
-"""Connecting, asked for: the internal route of the key holder that exchanges codes, called as the API's own account."""
+"""Connecting: what the API asks of the key holder that may go out for it, called as the API's own account."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
 
 import httpx
 
 from ferryman.domain.connection import Unconnected
+from ferryman.domain.problem import invalid
+from ferryman.domain.tool import HTTP_TOOL
 from ferryman.gcp.http import Wire
 from ferryman.gcp.identity import MetadataIdentity
 from ferryman.ports import Unavailable
 from ferryman.settings import Settings
 
-CONNECTS = "http_tool"
-"""The key holder that exchanges codes for tokens."""
+CONNECTS = HTTP_TOOL
+"""The key holder that exchanges codes for tokens, and fetches documents."""
 
 
-class RemoteConnector:
-    """`ports.Connector`."""
-
+class _Remote:
     def __init__(self, wire: Wire, identity: MetadataIdentity, settings: Settings) -> None:
         self._wire = wire
         self._identity = identity
         self._settings = settings
 
-    async def finish(self, task: str, *, owner: str, digest: str, code: str, version: int) -> str:
-        """The name of the credential that was stored."""
+    async def _asked(self, path: str, body: Mapping[str, Any]) -> httpx.Response:
         url = self._settings.function_urls[CONNECTS]
         headers = {"Authorization": f"Bearer {await self._identity.token(url)}"}
-        body = {"task": task, "owner": owner, "digest": digest, "code": code, "version": version}
         try:
-            answer = await self._wire.client().post(f"{url}/connect", json=body, headers=headers)
+            answer = await self._wire.client().post(url + path, json=body, headers=headers)
         except httpx.HTTPError as error:
             raise Unavailable(f"function {CONNECTS} did not answer ({type(error).__name__})") from None
-        if answer.status_code == httpx.codes.UNPROCESSABLE_ENTITY:
-            raise Unconnected(str(answer.json()["detail"]))
+        if answer.status_code not in (httpx.codes.OK, httpx.codes.UNPROCESSABLE_ENTITY):
+            raise Unavailable(f"function {CONNECTS} answered {answer.status_code}")
+        return answer
+
+
+class RemoteConnector(_Remote):
+    """`ports.Connector`."""
+
+    async def finish(self, task: str, *, owner: str, digest: str, code: str, version: int) -> str:
+        """The name of the credential that was stored."""
+        body = {"task": task, "owner": owner, "digest": digest, "code": code, "version": version}
+        answer = await self._asked("/connect", body)
         if answer.status_code != httpx.codes.OK:
-            raise Unavailable(f"function {CONNECTS} answered {answer.status_code} when it was asked to connect")
+            raise Unconnected(str(answer.json()["detail"]))
         return str(answer.json()["name"])
+
+
+class RemoteDocuments(_Remote):
+    """`ports.Documents`."""
+
+    async def fetched(self, task: str, *, owner: str, url: str) -> Mapping[str, str]:
+        answer = await self._asked("/document", {"task": task, "owner": owner, "url": url})
+        if answer.status_code != httpx.codes.OK:
+            raise invalid("url", str(answer.json()["detail"]))
+        return dict(answer.json()["texts"])

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from ferryman.domain.connection import Connection
 from ferryman.gcp import documents, places
-from ferryman.gcp.clients import Clients
 from ferryman.gcp.faults import translated
+from ferryman.gcp.firestore import Firestore
 from ferryman.ports import Stale
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 class FirestoreConnections:
     """`ports.Connections`."""
 
-    def __init__(self, clients: Clients) -> None:
+    def __init__(self, clients: Firestore) -> None:
         self._clients = clients
 
     async def put(self, connection: Connection, *, now: datetime, most: int) -> None:

@@ -15,10 +15,11 @@ from ferryman.domain.ledger import Entry
 from ferryman.domain.purse import Purse, of_owner, of_task
 from ferryman.domain.receipt import Receipt
 from ferryman.gcp import documents, places
-from ferryman.gcp.clients import Clients
 from ferryman.gcp.faults import translated
+from ferryman.gcp.firestore import Firestore
 from ferryman.gcp.halts import standing, switches, together
 from ferryman.gcp.receipts import Entered, enter
+from ferryman.gcp.retention import Retention
 from ferryman.ports import Disabled, Ending, Halted, Stale, Turn
 
 if TYPE_CHECKING:
@@ -37,8 +38,9 @@ COUNTERS = ("iterations", "credits_used", "usage", "tool_calls", "tool_calls_tot
 class FirestoreExecutions:
     """`ports.Executions`."""
 
-    def __init__(self, clients: Clients) -> None:
+    def __init__(self, clients: Firestore, retention: Retention | None = None) -> None:
         self._clients = clients
+        self._retention = retention or Retention()
 
     async def create(self, execution: Execution) -> None:
         await documents.create(places.execution(self._clients.firestore(), execution.id), execution)
@@ -76,7 +78,10 @@ class FirestoreExecutions:
             except documents.Unreadable:
                 # it would come back for ever: whoever wrote it is told in the document itself
                 ended = Execution(id=execution, task="", owner="", status=Status.FAILED, error=UNREADABLE, created_at=now)
-                transaction.update(reference, {**documents.part(ended, "status", "error"), "completed_at": now})
+                transaction.update(
+                    reference,
+                    {**documents.part(ended, "status", "error"), "completed_at": now, **self._retention.ended(now)},
+                )
                 return ended, False
             taken = rules.taken(current, slice=slice, holder=holder, now=now, length=lease)
             if taken is None:
@@ -99,6 +104,7 @@ class FirestoreExecutions:
         from google.cloud.firestore import async_transactional
 
         client = self._clients.firestore()
+        below = self._retention.below(execution, now)
 
         @async_transactional
         async def store(transaction: AsyncTransaction) -> None:
@@ -117,8 +123,8 @@ class FirestoreExecutions:
             held = replace(execution, credits_reserved=reserve)
             names = ("remit", "credits_reserved", "events", "receipts")
             transaction.update(places.execution(client, execution.id), documents.part(held, *names))
-            enter(client, transaction, receipts)
-            transaction.set(places.step(client, execution.id, 0), documents.write(opening))
+            enter(client, transaction, receipts, below)
+            transaction.set(places.step(client, execution.id, 0), documents.write(opening) | below)
 
         await store(client.transaction())
 
@@ -143,6 +149,7 @@ class FirestoreExecutions:
         from google.cloud.firestore import async_transactional
 
         client = self._clients.firestore()
+        below = self._retention.below(execution, now)
 
         @async_transactional
         async def store(transaction: AsyncTransaction) -> Execution:
@@ -150,12 +157,12 @@ class FirestoreExecutions:
             renewed = replace(current, expires_at=now + lease)
             after = replace(execution, lease=renewed)
             transaction.update(places.execution(client, execution.id), documents.part(after, *COUNTERS))
-            transaction.create(places.step(client, execution.id, turn.step.number), documents.write(turn.step))
+            transaction.create(places.step(client, execution.id, turn.step.number), documents.write(turn.step) | below)
             if turn.entry is not None:
                 transaction.create(places.entry(client, turn.entry.id), documents.write(turn.entry))
-            enter(client, transaction, turn.receipts)
+            enter(client, transaction, turn.receipts, below)
             for ticket in turn.tickets:
-                transaction.create(places.call(client, execution.id, ticket.seq), documents.write(ticket))
+                transaction.create(places.call(client, execution.id, ticket.seq), documents.write(ticket) | below)
             return after
 
         return await store(client.transaction())
@@ -231,8 +238,9 @@ class FirestoreExecutions:
                 execution, status=ending.status, output=ending.output, error=ending.error, completed_at=now, lease=None
             )
             names = (*COUNTERS, "status", "output", "error", "completed_at")
-            transaction.update(places.execution(client, execution.id), documents.part(ended, *names))
-            enter(client, transaction, ending.receipts)
+            going = self._retention.ended(now)
+            transaction.update(places.execution(client, execution.id), documents.part(ended, *names) | going)
+            enter(client, transaction, ending.receipts, self._retention.below(execution, now))
 
         await store(client.transaction())
 
@@ -253,7 +261,9 @@ class FirestoreExecutions:
             after = replace(current, cancel_requested=True)
             if current.status is Status.QUEUED:
                 after = replace(after, status=Status.KILLED, error="cancelled before it started", completed_at=now)
-            transaction.update(reference, documents.part(after, "cancel_requested", "status", "error", "completed_at"))
+            going = self._retention.ended(now) if after.status.terminal else {}
+            names = ("cancel_requested", "status", "error", "completed_at")
+            transaction.update(reference, documents.part(after, *names) | going)
             return after
 
         return await flag(client.transaction())

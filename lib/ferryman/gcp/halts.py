@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from ferryman.domain.halt import BY_OPERATOR, BY_OWNER
 from ferryman.gcp import places
-from ferryman.gcp.clients import Clients
 from ferryman.gcp.faults import translated
+from ferryman.gcp.firestore import Firestore
 
 if TYPE_CHECKING:
     from google.cloud.firestore import AsyncClient, AsyncDocumentReference, AsyncTransaction, DocumentSnapshot
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 class FirestoreHalts:
     """`ports.Halts`."""
 
-    def __init__(self, clients: Clients) -> None:
+    def __init__(self, clients: Firestore) -> None:
         self._clients = clients
 
     async def standing(self, owner: str, *, created: datetime | None = None) -> str | None:

@@ -10,8 +10,8 @@ from typing import Any
 from ferryman.domain.call import TicketState
 from ferryman.domain.execution import Status
 from ferryman.domain.keys import Held
-from ferryman.gcp.clients import Clients
 from ferryman.gcp.faults import translated
+from ferryman.gcp.firestore import Firestore
 
 UNDER_WAY = [each.value for each in Status if not each.terminal]
 
@@ -20,7 +20,7 @@ UNDER_WAY = [each.value for each in Status if not each.terminal]
 class FirestoreHoldings:
     """Every credential and every call of the house. `version_of` reads the key's version off a ciphertext."""
 
-    def __init__(self, clients: Clients, version_of: Callable[[bytes], int]) -> None:
+    def __init__(self, clients: Firestore, version_of: Callable[[bytes], int]) -> None:
         self._clients = clients
         self._version_of = version_of
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ferryman.gcp.clients import Clients
+from ferryman.gcp.secret_manager import SecretManager
 from ferryman.gcp.secrets import Versions
 from ferryman.settings import Settings
 
@@ -10,5 +10,5 @@ from ferryman.settings import Settings
 class SecretManagerKeys(Versions):
     """`ports.Keys` of the unsealing key."""
 
-    def __init__(self, clients: Clients, settings: Settings) -> None:
+    def __init__(self, clients: SecretManager, settings: Settings) -> None:
         super().__init__(clients, settings, settings.sealing_key_secret)

@@ -8,15 +8,15 @@ from datetime import datetime
 from ferryman.domain.ledger import Entry
 from ferryman.domain.purse import Purse
 from ferryman.gcp import documents, places
-from ferryman.gcp.clients import Clients
 from ferryman.gcp.faults import translated
+from ferryman.gcp.firestore import Firestore
 
 
 @translated
 class FirestoreLedger:
     """`ports.Ledger`."""
 
-    def __init__(self, clients: Clients) -> None:
+    def __init__(self, clients: Firestore) -> None:
         self._clients = clients
 
     async def purse(self, purse: str) -> Purse:

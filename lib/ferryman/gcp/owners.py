@@ -4,18 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from ferryman.domain.owner import Owner
 from ferryman.gcp import documents, places
-from ferryman.gcp.clients import Clients
 from ferryman.gcp.faults import translated
+from ferryman.gcp.firestore import Firestore
+
+if TYPE_CHECKING:
+    from google.cloud.firestore import AsyncTransaction
 
 
 @translated
 class FirestoreOwners:
     """`ports.Owners`."""
 
-    def __init__(self, clients: Clients) -> None:
+    def __init__(self, clients: Firestore) -> None:
         self._clients = clients
 
     async def get(self, owner: str) -> Owner | None:
@@ -31,6 +35,27 @@ class FirestoreOwners:
 
     async def add_key(self, digest: str, owner: str, at: datetime) -> None:
         await places.key(self._clients.firestore(), digest).create({"owner": owner, "created_at": at})
+
+    async def rekey(self, owner: str, digest: str, at: datetime) -> None:
+        """Make this the only API key of `owner`: whoever holds another is let in no more. Only who runs the house needs it.
+
+        Raises KeyError where there is no such owner.
+        """
+        from google.cloud.firestore import FieldFilter, async_transactional
+
+        client = self._clients.firestore()
+        held = client.collection("api_keys").where(filter=FieldFilter("owner", "==", owner))
+
+        @async_transactional
+        async def store(transaction: AsyncTransaction) -> None:
+            if not (await places.owner(client, owner).get(transaction=transaction)).exists:
+                raise KeyError(owner)
+            before = [each.reference async for each in held.stream(transaction=transaction)]
+            for each in before:
+                transaction.delete(each)
+            transaction.create(places.key(client, digest), {"owner": owner, "created_at": at})
+
+        await store(client.transaction())
 
     async def list(self) -> Sequence[Owner]:
         """All of them, oldest first; no function needs this, only who runs the house."""

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from ferryman.domain.firing import Fire
-from ferryman.gcp.clients import Clients
+from ferryman.gcp.cloud_tasks import CloudTasks
 from ferryman.gcp.faults import translated
 from ferryman.gcp.http import traced
 from ferryman.ports import NOW
@@ -22,7 +22,7 @@ DISPATCH_DEADLINE = timedelta(minutes=30)
 class CloudTasksQueue:
     """`ports.Queue`: one named task per execution and slice, so that enqueuing it again changes nothing."""
 
-    def __init__(self, clients: Clients, settings: Settings, traceparent: Callable[[], str] = str) -> None:
+    def __init__(self, clients: CloudTasks, settings: Settings, traceparent: Callable[[], str] = str) -> None:
         self._clients = clients
         self._settings = settings
         self._traceparent = traceparent
@@ -45,7 +45,7 @@ class CloudTasksQueue:
 class CloudTasksTimers:
     """`ports.Timers`: one named task per time or hop, and one per window of the sweep."""
 
-    def __init__(self, clients: Clients, settings: Settings, traceparent: Callable[[], str] = str) -> None:
+    def __init__(self, clients: CloudTasks, settings: Settings, traceparent: Callable[[], str] = str) -> None:
         self._clients = clients
         self._settings = settings
         self._traceparent = traceparent
@@ -64,7 +64,7 @@ class CloudTasksTimers:
 
 
 async def _create(
-    clients: Clients,
+    clients: CloudTasks,
     settings: Settings,
     queue: str,
     name: str,

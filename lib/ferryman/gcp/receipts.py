@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ferryman.domain.receipt import Receipt
 from ferryman.gcp import documents, places
@@ -20,9 +21,12 @@ class Entered:
     entries: tuple[Receipt, ...]
 
 
-def enter(client: AsyncClient, transaction: AsyncTransaction, receipts: tuple[Receipt, ...]) -> None:
-    """Write the entries of a commit in its transaction, which fails when there are others in their place."""
+def enter(client: AsyncClient, transaction: AsyncTransaction, receipts: tuple[Receipt, ...], more: Mapping[str, Any]) -> None:
+    """Write the entries of a commit in its transaction, which fails when there are others in their place.
+
+    `more` are fields of the document besides.
+    """
     if receipts:
         first = receipts[0]
-        written = documents.write(Entered(first=first.number, entries=receipts))
+        written = {**documents.write(Entered(first=first.number, entries=receipts)), **more}
         transaction.create(places.receipts(client, first.execution, first.number), written)

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from ferryman.domain.keys import KeyVersion
-from ferryman.gcp.clients import Clients
 from ferryman.gcp.faults import translated
+from ferryman.gcp.secret_manager import SecretManager
 
 DESTROYED = "DESTROYED"
 
@@ -16,7 +16,7 @@ DESTROYED = "DESTROYED"
 class SecretManagerRing:
     """The ring of one secret, which is there."""
 
-    def __init__(self, clients: Clients, project: str, secret: str) -> None:
+    def __init__(self, clients: SecretManager, project: str, secret: str) -> None:
         self._clients = clients
         self._name = f"projects/{project}/secrets/{secret}"
 

@@ -12,8 +12,8 @@ from ferryman.domain.firing import Fire
 from ferryman.domain.schedule import Kind
 from ferryman.domain.task import Task
 from ferryman.gcp import documents, places
-from ferryman.gcp.clients import Clients
 from ferryman.gcp.faults import translated
+from ferryman.gcp.firestore import Firestore
 from ferryman.gcp.halts import standing, switches, together
 from ferryman.ports import Fired, Halted
 
@@ -27,7 +27,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 class FirestoreSchedules:
     """`ports.Schedules`."""
 
-    def __init__(self, clients: Clients) -> None:
+    def __init__(self, clients: Firestore) -> None:
         self._clients = clients
 
     async def fire(self, fire: Fire, *, now: datetime) -> Fired:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from ferryman.gcp.clients import Clients
+from ferryman.gcp.secret_manager import SecretManager
 from ferryman.ports import Unavailable
 from ferryman.settings import Settings
 
@@ -16,7 +16,7 @@ class Versions:
     """The versions of one secret, by number, never `latest`. Raises `Unavailable`, also for one that is disabled, or KeyError
     for one that is not there."""
 
-    def __init__(self, clients: Clients, settings: Settings, secret: str) -> None:
+    def __init__(self, clients: SecretManager, settings: Settings, secret: str) -> None:
         self._clients = clients
         self._name = f"projects/{settings.project}/secrets/{secret}/versions"
         self._ttl_s = settings.keys_ttl_s

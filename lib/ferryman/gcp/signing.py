@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ferryman.gcp.clients import Clients
+from ferryman.gcp.secret_manager import SecretManager
 from ferryman.gcp.secrets import Versions
 from ferryman.settings import Settings
 
@@ -10,5 +10,5 @@ from ferryman.settings import Settings
 class ReceiptKeys(Versions):
     """`ports.Keys` of the receipt key."""
 
-    def __init__(self, clients: Clients, settings: Settings) -> None:
+    def __init__(self, clients: SecretManager, settings: Settings) -> None:
         super().__init__(clients, settings, settings.receipt_key_secret)

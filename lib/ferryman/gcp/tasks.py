@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from ferryman.domain.credential import Sealed
 from ferryman.domain.task import Task
 from ferryman.gcp import clusters, documents, places
-from ferryman.gcp.clients import Clients
 from ferryman.gcp.faults import translated
+from ferryman.gcp.firestore import Firestore
 from ferryman.ports import Stale
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ VERSIONS = "credential_versions"
 class FirestoreTasks:
     """`ports.Tasks`."""
 
-    def __init__(self, clients: Clients) -> None:
+    def __init__(self, clients: Firestore) -> None:
         self._clients = clients
 
     async def get(self, task: str) -> Task | None:
@@ -85,7 +85,7 @@ class FirestoreTasks:
 class FirestoreCredentials:
     """`ports.Credentials`."""
 
-    def __init__(self, clients: Clients) -> None:
+    def __init__(self, clients: Firestore) -> None:
         self._clients = clients
 
     async def next_version(self, task: str, name: str) -> int:

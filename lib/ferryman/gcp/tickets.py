@@ -13,8 +13,8 @@ from ferryman.domain.execution import Execution
 from ferryman.domain.http import REQUEST_SECONDS
 from ferryman.domain.remit import Remit
 from ferryman.gcp import documents, places
-from ferryman.gcp.clients import Clients
 from ferryman.gcp.faults import translated
+from ferryman.gcp.firestore import Firestore
 from ferryman.gcp.halts import standing, switches, together
 from ferryman.gcp.tasks import versions
 from ferryman.ports import Errand, Stale, Summons
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 class FirestoreTickets:
     """`ports.Tickets`."""
 
-    def __init__(self, clients: Clients, *, request_s: float = REQUEST_SECONDS) -> None:
+    def __init__(self, clients: Firestore, *, request_s: float = REQUEST_SECONDS) -> None:
         self._clients = clients
         self._under_way = timedelta(seconds=request_s) + SETTLES
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from ferryman.domain import token as tokens
 from ferryman.domain.token import Fetch, Slot, Token
 from ferryman.gcp import documents, places
-from ferryman.gcp.clients import Clients
 from ferryman.gcp.faults import translated
+from ferryman.gcp.firestore import Firestore
 
 if TYPE_CHECKING:
     from google.cloud.firestore import AsyncTransaction
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 class FirestoreTokens:
     """`ports.Tokens`."""
 
-    def __init__(self, clients: Clients) -> None:
+    def __init__(self, clients: Firestore) -> None:
         self._clients = clients
 
     async def get(self, key: str) -> Slot | None:
@@ -49,7 +49,7 @@ class FirestoreTokens:
             before = _read(await reference.get(transaction=transaction))
             after = change(before)
             if after is not None and after is not before:
-                transaction.set(reference, _written(after))
+                transaction.set(reference, written(after))
             return after
 
         found: Slot | None = await store(client.transaction())
@@ -60,7 +60,8 @@ def _read(snapshot: Any) -> Slot | None:
     return documents.read(Slot, snapshot.to_dict()) if snapshot.exists else None
 
 
-def _written(slot: Slot) -> dict[str, Any]:
+def written(slot: Slot) -> dict[str, Any]:
+    """The document of `slot`; `expire_at` is when nothing in it is of use any more."""
     ends = [moment for moment in (slot.token and slot.token.expires_at, slot.fetch and slot.fetch.until) if moment]
     # without either there is nothing to keep, and a TTL in the past takes it away at once
     return {**documents.write(slot), "expire_at": max(ends) if ends else datetime.fromtimestamp(0, UTC)}

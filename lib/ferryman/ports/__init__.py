@@ -26,6 +26,7 @@ from ferryman.domain.tool import Tool
 from ferryman.ports.custom import Clusters as Clusters
 from ferryman.ports.custom import Connections as Connections
 from ferryman.ports.custom import Connector as Connector
+from ferryman.ports.custom import Documents as Documents
 from ferryman.ports.custom import Tokens as Tokens
 
 NOW = timedelta(0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Protocol
 
@@ -44,6 +44,15 @@ class Connector(Protocol):
     """
 
     async def finish(self, task: str, *, owner: str, digest: str, code: str, version: int) -> str: ...
+
+
+class Documents(Protocol):
+    """Has a key holder fetch a document, with those it refers to, through the gate, for the owner of `task`.
+
+    Answers their texts by URL; raises `Invalid` with what the owner is told, or `Unavailable`.
+    """
+
+    async def fetched(self, task: str, *, owner: str, url: str) -> Mapping[str, str]: ...
 
 
 class Tokens(Protocol):

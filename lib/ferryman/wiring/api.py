@@ -30,6 +30,8 @@ class House:
     clusters: ports.Clusters
     connections: ports.Connections
     connector: ports.Connector
+    documents: ports.Documents
+    tame: Callable[[str], str]
     executions: ports.Executions
     ledger: ports.Ledger
     halts: ports.Halts
@@ -53,18 +55,21 @@ class House:
 
 def build(settings: Settings) -> House:
     """The house on Google Cloud. Raises `Misconfigured` when the settings do not describe one."""
-    from ferryman.gcp.clients import Clients
+    from ferryman.egress.frame import harmless
     from ferryman.gcp.clock import RandomIds, SystemClock
+    from ferryman.gcp.cloud_tasks import CloudTasks
     from ferryman.gcp.clusters import FirestoreClusters
-    from ferryman.gcp.connecting import RemoteConnector
+    from ferryman.gcp.connecting import RemoteConnector, RemoteDocuments
     from ferryman.gcp.connections import FirestoreConnections
     from ferryman.gcp.executions import FirestoreExecutions
+    from ferryman.gcp.firestore import Firestore
     from ferryman.gcp.halts import FirestoreHalts
     from ferryman.gcp.http import Wire
     from ferryman.gcp.identity import MetadataIdentity
     from ferryman.gcp.ledger import FirestoreLedger
     from ferryman.gcp.owners import FirestoreOwners
     from ferryman.gcp.queue import CloudTasksQueue, CloudTasksTimers
+    from ferryman.gcp.retention import Retention
     from ferryman.gcp.schedules import FirestoreSchedules
     from ferryman.gcp.tasks import FirestoreCredentials, FirestoreTasks
     from ferryman.tools.builtin import TOOLS
@@ -72,20 +77,23 @@ def build(settings: Settings) -> House:
     from ferryman.vault import grants, seal, sign
 
     wire, sealer = Wire(), seal.PublicKey.parse(settings.sealing_public_key)
-    clients, tracer = Clients(settings), traces.of(settings)
+    firestore, tasks, tracer = Firestore(settings), CloudTasks(settings), traces.of(settings)
+    identity = MetadataIdentity(wire, settings)
     return House(
-        owners=FirestoreOwners(clients),
-        tasks=FirestoreTasks(clients),
-        credentials=FirestoreCredentials(clients),
-        clusters=FirestoreClusters(clients),
-        connections=FirestoreConnections(clients),
-        connector=RemoteConnector(wire, MetadataIdentity(wire, settings), settings),
-        executions=FirestoreExecutions(clients),
-        ledger=FirestoreLedger(clients),
-        halts=FirestoreHalts(clients),
-        queue=CloudTasksQueue(clients, settings, tracer.traceparent),
-        schedules=FirestoreSchedules(clients),
-        timers=CloudTasksTimers(clients, settings, tracer.traceparent),
+        owners=FirestoreOwners(firestore),
+        tasks=FirestoreTasks(firestore),
+        credentials=FirestoreCredentials(firestore),
+        clusters=FirestoreClusters(firestore),
+        connections=FirestoreConnections(firestore),
+        connector=RemoteConnector(wire, identity, settings),
+        documents=RemoteDocuments(wire, identity, settings),
+        tame=harmless,
+        executions=FirestoreExecutions(firestore, Retention.of(settings)),
+        ledger=FirestoreLedger(firestore),
+        halts=FirestoreHalts(firestore),
+        queue=CloudTasksQueue(tasks, settings, tracer.traceparent),
+        schedules=FirestoreSchedules(firestore),
+        timers=CloudTasksTimers(tasks, settings, tracer.traceparent),
         sealer=sealer,
         info=seal.info_of,
         prove=lambda connection, proof: sealer.seal(grants.proof_written(proof), seal.connection_info(connection)),

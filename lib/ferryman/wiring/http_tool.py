@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 from dataclasses import replace
 
+from ferryman.egress.frame import harmless
 from ferryman.egress.leaks import Scanner
 from ferryman.egress.sanitize import framed
 from ferryman.gcp.clock import RandomIds
@@ -26,11 +27,11 @@ class HttpTool(Tool):
     def __init__(self, settings: Settings) -> None:
         super().__init__(settings)
         house = self.carrying
-        clusters = FirestoreClusters(self.clients)
-        self.tasks = FirestoreTasks(self.clients)
+        clusters = FirestoreClusters(self.firestore)
+        self.tasks = FirestoreTasks(self.firestore)
         self.documents = Documents(gate=house.gate, redact=house.redact)
         tokens = TokenHouse(
-            tokens=FirestoreTokens(self.clients),
+            tokens=FirestoreTokens(self.firestore),
             gate=house.gate,
             vault=self.vault,
             sealer=PublicKey.parse(settings.sealing_public_key),
@@ -43,6 +44,7 @@ class HttpTool(Tool):
         handling = Handling(
             clusters=clusters,
             documents=self.documents,
+            tame=harmless,
             framed=lambda text, credentials: framed(text, Scanner(credentials), nonce=secrets.token_hex(8)),
         )
         custom = Custom(clusters=clusters, gate=house.gate, tokens=tokens, handling=handling, integrations=house.integrations)

@@ -5,10 +5,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
 from ferryman.gcp.clients import Clients
 from ferryman.gcp.clock import SystemClock
+from ferryman.gcp.halts import FirestoreHalts
 from ferryman.gcp.holdings import FirestoreHoldings
+from ferryman.gcp.owners import FirestoreOwners
 from ferryman.gcp.resealing import RemoteResealer
 from ferryman.gcp.ring import SecretManagerRing
 from ferryman.settings import Settings
@@ -39,6 +42,14 @@ class Operator:
     publication: rotate.Publication
     resealer: RemoteResealer
     token: Callable[[str, str], Awaitable[str | None]]
+
+    async def rekey(self, owner: str, digest: str) -> None:
+        """Make the key of this digest the only API key of `owner`. Raises KeyError where there is no such owner."""
+        await FirestoreOwners(self.clients).rekey(owner, digest, datetime.now(UTC))
+
+    async def halt(self, *, on: bool) -> None:
+        """The kill switch over all owners."""
+        await FirestoreHalts(self.clients).put(None, on=on, now=datetime.now(UTC))
 
     def house(self, ring: SecretManagerRing, tell: Callable[[str], None]) -> rotate.House:
         """A house to rotate the key of `ring` in."""

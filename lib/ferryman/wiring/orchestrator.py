@@ -19,6 +19,7 @@ from ferryman.gcp.identity import MetadataIdentity, TokenCallers
 from ferryman.gcp.owners import FirestoreOwners
 from ferryman.gcp.queue import CloudTasksQueue, CloudTasksTimers
 from ferryman.gcp.remote import RemoteTools
+from ferryman.gcp.retention import Retention
 from ferryman.gcp.schedules import FirestoreSchedules
 from ferryman.gcp.signing import ReceiptKeys
 from ferryman.gcp.tasks import FirestoreCredentials, FirestoreTasks
@@ -54,7 +55,7 @@ class Orchestrator:
             tasks=FirestoreTasks(clients),
             credentials=FirestoreCredentials(clients),
             clusters=FirestoreClusters(clients),
-            executions=FirestoreExecutions(clients),
+            executions=FirestoreExecutions(clients, Retention.of(settings)),
             halts=FirestoreHalts(clients),
             queue=CloudTasksQueue(clients, settings, tracer.traceparent),
             model=AnthropicModel(settings),

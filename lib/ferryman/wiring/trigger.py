@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ferryman.gcp.clients import Clients
+from ferryman.gcp.cloud_tasks import CloudTasks
 from ferryman.gcp.http import Wire
 from ferryman.gcp.identity import TokenCallers
 from ferryman.gcp.queue import CloudTasksQueue
@@ -16,4 +16,4 @@ class Trigger:
     def __init__(self, settings: Settings) -> None:
         self.callers = TokenCallers(Wire(), settings)
         self.tracer = traces.of(settings)
-        self.queue = CloudTasksQueue(Clients(settings), settings, self.tracer.traceparent)
+        self.queue = CloudTasksQueue(CloudTasks(settings), settings, self.tracer.traceparent)

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 
 import grpc
@@ -88,6 +89,18 @@ async def test_a_firestore_that_runs_already_is_used_and_is_not_told_to_who_may_
         async with connected(host) as client:
             await client.document("tasks/x").set({})
         assert await exists(host, "tasks/x")
+
+
+async def test_documents_go_by_themselves_once_their_time_has_passed(plan: Plan, tmp_path: Path) -> None:
+    file = tmp_path / "indexes.json"
+    file.write_text('{"fieldOverrides": [{"collectionGroup": "c", "fieldPath": "at", "ttl": true, "indexes": []}]}')
+    async with Cloud(replace(plan, indexes=file)) as cloud, connected(cloud.env["FIRESTORE_EMULATOR_HOST"]) as client:
+        document = client.document("c/one")
+        await document.set({"at": cloud.clock.now() + timedelta(days=90)})
+        cloud.clock.advance(timedelta(days=91))
+        async with asyncio.timeout(20):
+            while (await document.get()).exists:  # noqa: ASYNC110 - the local cloud does not say when it has looked
+                await asyncio.sleep(0.01)
 
 
 async def test_an_external_firestore_must_be_named(plan: Plan) -> None:

@@ -10,6 +10,7 @@ import pytest
 from ferryman.domain.call import Ticket
 from ferryman.domain.execution import Execution, Lease, Status
 from ferryman.domain.firing import Fire
+from ferryman.domain.owner import Owner
 from ferryman.domain.task import Task
 from ferryman.gcp import documents, places
 from ferryman.gcp.clients import Clients
@@ -96,6 +97,11 @@ async def owners_listed(clients: Clients) -> None:
     await FirestoreOwners(clients).list()
 
 
+async def rekeyed(clients: Clients) -> None:
+    await FirestoreOwners(clients).put(Owner(id="ann", plan="pro", created_at=NOW))
+    await FirestoreOwners(clients).rekey("ann", "d", NOW)
+
+
 async def fired(clients: Clients) -> None:
     due = {"schedule_generation": 1, "next_fire_at": NOW}
     task = Task(id="task_due", owner="ann", name="n", task_prompt="p", model="m", created_at=NOW, updated_at=NOW, **due)
@@ -128,6 +134,7 @@ QUERIES: dict[str, tuple[Callable[[Clients], Awaitable[None]], ...]] = {
     "FirestoreLedger.of_execution": (entries_of_an_execution,),
     "FirestoreLedger.of_owner": (entries_of_an_owner,),
     "FirestoreOwners.list": (owners_listed,),
+    "FirestoreOwners.rekey": (rekeyed,),
     "FirestoreSchedules.armed": (armed,),
     "FirestoreSchedules.count": (schedules_counted,),
     "FirestoreSchedules.fire": (fired,),

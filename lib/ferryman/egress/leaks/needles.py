@@ -37,6 +37,7 @@ _ROT13_BYTES = bytes(code for code in range(256)).translate(
     bytes.maketrans((_SMALL + _CAPITAL).encode(), (_SMALL[13:] + _SMALL[:13] + _CAPITAL[13:] + _CAPITAL[:13]).encode())
 )
 _BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
+_DIGITS = 10**4_000
 _BASE32_HEX = bytes.maketrans(b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567", b"0123456789ABCDEFGHIJKLMNOPQRSTUV")
 _BASE85 = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&()*+-;<=>?@^_`{|}~"
 _BASE85_ASCII = bytes.maketrans(_BASE85, bytes(range(33, 118)))
@@ -106,7 +107,7 @@ def _coded(value: str) -> Iterator[str | bytes]:
     raw = value.encode()
     hexadecimal = raw.hex()
     yield from (hexadecimal, hexadecimal[::-1], raw[::-1].hex())
-    yield from (str(int.from_bytes(raw, "big")), str(int.from_bytes(raw, "little")))
+    yield from (_decimal(int.from_bytes(raw, "big")), _decimal(int.from_bytes(raw, "little")))
     yield from (value.translate(_ROT13), value.translate(_ATBASH))
     yield _base58(raw)
     for content in _contents(value):
@@ -149,6 +150,15 @@ def _cores(encode: Callable[[bytes], bytes], size: int, width: int, content: byt
             first, last = -(-offset * width // size), (offset + len(content)) * width // size
         start = offset * groups * width
         yield encoded[start + first : start + last]
+
+
+def _decimal(number: int) -> str:
+    # Python writes at most 4,300 digits at once, and a value may have more.
+    pieces = []
+    while number >= _DIGITS:
+        number, rest = divmod(number, _DIGITS)
+        pieces.append(f"{rest:04000d}")
+    return "".join([str(number), *reversed(pieces)])
 
 
 def _base58(content: bytes) -> str:

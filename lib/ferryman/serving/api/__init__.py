@@ -22,7 +22,7 @@ def create(house: House) -> FastAPI:
     """The API of `house`. The framework is imported here: the command line reads the shapes in this folder without it."""
     from fastapi import FastAPI
 
-    from ferryman.serving.api import connections, credentials, executions, halt, ledger, receipts, tables, tasks
+    from ferryman.serving.api import connections, credentials, custom, executions, halt, ledger, receipts, tables, tasks
     from ferryman.serving.api.description import describe
     from ferryman.serving.api.edge import Edge
     from ferryman.serving.api.faults import register
@@ -31,6 +31,8 @@ def create(house: House) -> FastAPI:
     app.state.house = house
     for each in (tasks, connections, credentials, executions, halt, ledger, receipts, tables):
         app.include_router(each.router)
+    for prefix in ("/v1/tasks/{task_id}", "/api/agents/{task_id}"):
+        app.include_router(custom.router, prefix=prefix)
     register(app)
     app.add_middleware(Edge, tracer=house.tracer)
     app.openapi = lambda: describe(app)  # type: ignore[method-assign] # FastAPI's documented way to extend the description

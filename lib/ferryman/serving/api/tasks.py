@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from fastapi import APIRouter
@@ -10,16 +11,18 @@ from starlette.responses import Response
 
 from ferryman.domain import firing
 from ferryman.domain import task as rules
+from ferryman.domain.declared import Declared
 from ferryman.domain.owner import Owner
 from ferryman.domain.plan import Plan
 from ferryman.domain.problem import Invalid
 from ferryman.domain.schedule import Schedule, passed
 from ferryman.domain.task import Task
 from ferryman.ports import Stale
-from ferryman.serving.api import schedules, webhooks
+from ferryman.serving.api import custom, schedules, webhooks
 from ferryman.serving.api.asking import By, TheHouse, TheirTask
 from ferryman.serving.api.faults import not_found
 from ferryman.serving.api.shapes import task as shapes
+from ferryman.tools.custom import storing
 from ferryman.wiring.api import House
 
 TRIES = 10
@@ -40,11 +43,18 @@ async def create(asked: shapes.NewTask, house: TheHouse, owner: By, response: Re
     }
     given = asked.model_dump(exclude=limits.keys() - asked.model_fields_set)
     given["schedule"] = _schedule(asked)
+    declared = _declared(given)
     task = Task(id=house.ids.new("task"), owner=owner.id, created_at=now, updated_at=now, **{**limits, **given})
     await _check(house, plan, task, webhook_urls=task.webhook_urls, schedule=task.schedule)
+    tools = custom.read(declared, task, house, places=_places(asked))
     task = firing.armed(task, now=now)
     await schedules.admit(house, owner, task)
     await house.tasks.create(task)
+    try:
+        await _added(house, task, tools)
+    except BaseException:
+        await house.tasks.delete(task.id)  # it was asked for with its tools, and is not there without
+        raise
     await schedules.set_timer(house, task)
     response.headers["Location"] = f"/v1/tasks/{task.id}"
     return shapes.shown(task)
@@ -63,6 +73,7 @@ async def one(task: TheirTask) -> shapes.TaskShown:
 @router.patch("/{task_id}", summary="Change some fields of a task")
 async def change(asked: shapes.TaskChange, task: TheirTask, house: TheHouse, owner: By) -> shapes.TaskShown:
     given: dict[str, Any] = asked.model_dump(exclude_unset=True)
+    declared = _declared(given)
     if "schedule" in given:
         given["schedule"] = _schedule(asked)
     if given == {"enabled": False}:
@@ -71,15 +82,34 @@ async def change(asked: shapes.TaskChange, task: TheirTask, house: TheHouse, own
     await _check(
         house, _plan(house, owner), changed, webhook_urls=given.get("webhook_urls", ()), schedule=given.get("schedule")
     )
+    tools = custom.read(declared, changed, house, places=_places(asked))
     changed, fields = schedules.rearmed(task, changed, given)
     anew = "next_fire_at" in fields
     if anew:
         await schedules.admit(house, owner, changed, task)
     if not await house.tasks.update(changed, fields, since=task.updated_at):
         raise not_found("task")
+    await _added(house, changed, tools)
     if anew:
         await schedules.set_timer(house, changed)
     return shapes.shown(changed)
+
+
+def _declared(given: dict[str, Any]) -> list[dict[str, Any]]:
+    """The tools that are declared in the list of tools; in `given` only the names stay."""
+    tools = given.get("tools", ())
+    if "tools" in given:
+        given["tools"] = tuple(each for each in tools if isinstance(each, str))
+    return [each for each in tools if not isinstance(each, str)]
+
+
+def _places(asked: shapes.NewTask | shapes.TaskChange) -> list[str]:
+    return [f"tools.{index}" for index, each in enumerate(asked.tools) if not isinstance(each, str)]
+
+
+async def _added(house: House, task: Task, tools: Sequence[Declared]) -> None:
+    if tools:
+        await storing.added(house.clusters, task.id, tools)
 
 
 async def _turned_off(house: House, task: Task) -> shapes.TaskShown:

@@ -19,7 +19,7 @@ from ferryman.tools import arguments as given
 from ferryman.tools.custom.definitions import CALL, CUSTOM, DELETE, IMPORT
 from ferryman.tools.custom.handling import Handling
 from ferryman.tools.passage import Gate, Passage, Reader, Reading, keyed, sending
-from ferryman.tools.tokens.house import Need, TokenHouse, scope, sent
+from ferryman.tools.tokens.house import Need, TokenHouse, sent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,7 +87,6 @@ def _passage(custom: Custom, reading: Reading, tool: Declared, arguments: Mappin
     need = Need(
         auth=tool.auth,
         outbound=outbound,
-        scope=scope(state),
         remit=errand.remit,
         credentials=reading.credentials,
         about=reading.about,

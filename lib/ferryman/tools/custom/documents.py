@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,7 +15,6 @@ from ferryman.domain.http import Method, Outbound
 from ferryman.domain.problem import invalid
 from ferryman.domain.refusal import Refused
 from ferryman.domain.remit import Remit
-from ferryman.openapi import Imported
 from ferryman.tools.passage import Gate
 
 DOCUMENT_BYTES_MAX = 16 * 1024 * 1024
@@ -32,10 +31,6 @@ class Found:
     root: str
     texts: Mapping[str, str] = field(repr=False)
     parsed: Mapping[str, Any] = field(repr=False)
-
-    def read(self, *, cluster: str | None, domains: Collection[str], credentials: Mapping[str, Collection[str]]) -> Imported:
-        """The tools that the documents describe. Raises `Invalid`."""
-        return openapi.read(self.parsed, self.root, cluster=cluster, domains=domains, credentials=credentials)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,6 +17,7 @@ from ferryman.domain.refusal import Refused
 from ferryman.openapi import Imported
 from ferryman.tools.custom.definitions import DELETE, IMPORT
 from ferryman.tools.custom.documents import Documents
+from ferryman.tools.custom.importing import Wanted, imported
 from ferryman.tools.custom.storing import stored
 from ferryman.tools.passage import Passage, Reading
 
@@ -26,11 +27,15 @@ NAMES_SHOWN = 300
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Handling:
-    """What handling takes. `framed` takes a text and all open credentials, and answers it as the model may read it."""
+    """What handling takes. `framed` takes a text and all open credentials, and answers it as the model may read it.
+
+    `tame` makes a text that is to stand outside of any frame harmless.
+    """
 
     clusters: ports.Clusters
     documents: Documents
     framed: Callable[[str, Iterable[Credential]], str]
+    tame: Callable[[str], str]
 
     def importing(self, reading: Reading) -> Passage:
         """Fetch the document, and store what it describes; the same again changes nothing further."""
@@ -43,13 +48,16 @@ class Handling:
                 found = await self.documents.fetched(
                     url, tool=IMPORT.name, remit=remit, credentials=credentials, about=reading.about, within_s=within_s
                 )
-                imported = found.read(cluster=cluster, domains=remit.domains, credentials=bound)
-                await stored(self.clusters, remit.task, imported)
+                wanted = Wanted(
+                    documents=found.parsed, root=found.root, cluster=cluster, domains=remit.domains, credentials=bound
+                )
+                made = await imported(self.clusters, remit.task, wanted, tame=self.tame)
+                await stored(self.clusters, remit.task, made)
             except Refused as refused:
                 return ToolCallResult.refused(IMPORT.name, refused.refusal, method=Method.GET.value)
             except (Invalid, ports.Stale) as fault:
                 return self._told(IMPORT.name, f"Error: nothing was imported: {fault}", reading)
-            return self._told(IMPORT.name, json.dumps(summary(imported)), reading)
+            return self._told(IMPORT.name, json.dumps(summary(made)), reading)
 
         return Passage(go=go, method=Method.GET.value, safe=True, repeatable=True)
 
@@ -72,13 +80,13 @@ class Handling:
         return ToolCallResult(tool, framed if done else f"Error: {framed}", response_status=200 if done else 400)
 
 
-def summary(imported: Imported) -> Mapping[str, Any]:
+def summary(made: Imported) -> Mapping[str, Any]:
     """What an import came to, for whoever asked for it."""
-    tools = imported.tools
+    tools = made.tools
     return {
-        "cluster": imported.cluster,
+        "cluster": made.cluster,
         "imported": len(tools),
         "tools": [each.name for each in tools if each.enabled][:NAMES_SHOWN],
         "disabled": dict(Counter(each.reason for each in tools if not each.enabled)),
-        "notes": list(imported.notes)[:20],
+        "notes": list(made.notes)[:20],
     }

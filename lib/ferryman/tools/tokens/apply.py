@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
-from urllib.parse import unquote_plus
 
-from ferryman.domain import refusal
+from ferryman.domain.credential import spelling
 from ferryman.domain.declared import Apply, Auth, ClientCredentials
 from ferryman.domain.http import Hole, Mixed, Outbound, Text
-from ferryman.domain.refusal import Refused
 
 TOKEN = "token"  # noqa: S105 - a name, not one
 """The name under which an applied token is known. Owners' names are capitals: none is this one."""
@@ -25,14 +23,9 @@ def place(auth: Auth) -> Apply:
 
 
 def applied(outbound: Outbound, apply: Apply) -> Outbound:
-    """`outbound` with the hole for the token, in place of whatever stood under that name, however it was spelt.
-
-    Raises `Refused` where the URL says the query parameter that is the token's.
-    """
+    """`outbound` with the hole for the token, in place of whatever stood under that name, however it was spelt."""
     text = _text(apply)
     if apply.location == "query":
-        if apply.name.lower() in _names(outbound.url):
-            raise Refused(refusal.header_forbidden("the token's own query parameter is set by the executor only"))
         kept = {name: value for name, value in outbound.query_params.items() if name.lower() != apply.name.lower()}
         return replace(outbound, query_params={**kept, apply.name: text})
     headers, fixed = (_without(each, apply.name) for each in (outbound.headers, outbound.fixed_headers))
@@ -47,15 +40,5 @@ def _text(apply: Apply) -> Text:
     return Mixed(tuple(pieces))
 
 
-def _names(url: str) -> set[str]:
-    parts = url.partition("#")[0].partition("?")[2].replace(";", "&").split("&")
-    return {unquote_plus(part.partition("=")[0]).strip().lower() for part in parts}
-
-
-def _without(headers: Mapping[str, Any], name: str) -> dict[str, Any]:
-    return {each: value for each, value in headers.items() if _spelling(each) != _spelling(name)}
-
-
-def _spelling(header: str) -> str:
-    # Gateways read an underscore as a hyphen.
-    return header.lower().replace("_", "-")
+def _without(named: Mapping[str, Any], name: str) -> dict[str, Any]:
+    return {each: value for each, value in named.items() if spelling(each) != spelling(name)}

@@ -15,14 +15,12 @@ from datetime import timedelta
 from typing import Any, Protocol
 
 from ferryman import ports
-from ferryman.declared import templates
-from ferryman.declared.templates import Name, Scope
 from ferryman.domain import refusal
 from ferryman.domain.call import SETTLES, ToolCallResult
 from ferryman.domain.credential import AuthType, Credential, Label, Secret
 from ferryman.domain.declared import Auth
 from ferryman.domain.host import covered
-from ferryman.domain.http import Hole, Inbound, Mixed, Outbound
+from ferryman.domain.http import Inbound, Outbound
 from ferryman.domain.refusal import Refused
 from ferryman.domain.remit import Remit
 from ferryman.domain.token import ANSWER_BYTES_MAX, Fetch, Token
@@ -90,15 +88,15 @@ class TokenHouse:
 class Need:
     """What a token is for: one call of a tool with this `auth`, as it would go out without.
 
-    `credentials` are all of the task, each with the hosts it may go to in this execution; `scope` is what the templates of the
-    auth block may name. `about` is added to the lines that are logged.
+    `credentials` are all of the task, each with the hosts it may go to in this execution; `env` is None where no template may
+    name the environment. `about` is added to the lines that are logged.
     """
 
     auth: Auth
     outbound: Outbound
-    scope: Scope
     remit: Remit
     credentials: Mapping[str, Credential] = field(repr=False)
+    env: Mapping[str, str] | None = field(default=None, repr=False)
     about: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -106,7 +104,7 @@ class Need:
 class Opened:
     """A token as the one who fetched or opened it has it, and the fetch that brought it."""
 
-    secret: Secret
+    secret: Secret = field(repr=False)
     fetch: str
 
 
@@ -134,8 +132,11 @@ async def sent(house: TokenHouse, need: Need, send: Send, *, left_s: Callable[[]
         return result
     try:
         second = await access(house, need, within_s=left_s(), instead_of=first)
-    except (Refused, ports.Unavailable):
-        return result  # the first answer is one
+    except Exception as fault:  # noqa: BLE001 - the call was sent: whatever happens now, it has an answer
+        house.log.line(
+            "token.not_renewed", tool=need.outbound.tool, kind=type(fault).__name__, severity="WARNING", **need.about
+        )
+        return result
     if left_s() <= 0:
         return result
     former = replace(first.credential, label=replace(first.credential.label, name=FORMER, hosts=()))
@@ -146,8 +147,8 @@ async def access(house: TokenHouse, need: Need, *, within_s: float, instead_of: 
     """A token for the call, other than `instead_of`, which is forgotten for everybody. Raises `Refused` or `Unavailable`."""
     stale = instead_of.fetch if instead_of else None
     try:
-        host = admitted(need.outbound.url, need.remit).host
-        request = asking(need.auth, tool=need.outbound.tool, scope=need.scope, remit=need.remit, credentials=need.credentials)
+        host = admitted(need.outbound.url, need.remit)
+        request = asking(need.auth, tool=need.outbound.tool, remit=need.remit, credentials=need.credentials, env=need.env)
         for each in request.used.values():
             if not covered(each.label.hosts, host):  # what was got for a credential goes no further than that
                 raise Refused(refusal.credential_not_for_host(each.name, host))
@@ -163,30 +164,17 @@ async def access(house: TokenHouse, need: Need, *, within_s: float, instead_of: 
 
 
 def key_of(house: TokenHouse, need: Need, request: Asking) -> str:
-    """Whose token, and what for: 64 hexadecimal digits. No secret goes into it, only the versions of those that are used."""
+    """Whose token, and what for: 64 hexadecimal digits. Of the credentials that are used, only the versions go into it."""
     asked = request.outbound
     told = {
         "owner": need.remit.owner,
         "task": need.remit.task if request.used else None,
         "auth": [type(need.auth).__name__, asdict(need.auth)],
-        "request": [asked.url, asked.fixed_headers, asked.body],
+        "request": [asked.fixed_headers, asked.query_params, asked.body],
         "credentials": {name: each.label.version for name, each in request.used.items()},
         "sealed to": house.sealer.version,
     }
     return hashlib.sha256(json.dumps(told, sort_keys=True, default=str).encode()).hexdigest()
-
-
-def scope(state: Mapping[str, Any], env: Mapping[str, str] | None = None) -> Scope:
-    """What an auth block's templates may name: the call's `state`, the environment where there is one, secrets as holes."""
-
-    def found(name: Name) -> Any:
-        if name.store == "secrets":
-            return Mixed((Hole(".".join(name.parts[1:])),))
-        if name.store == "env":
-            return (env or {}).get(".".join(name.parts[1:]))
-        return templates.drill(state.get(name.root), name.parts[1:])
-
-    return found
 
 
 async def _obtained(house: TokenHouse, need: Need, request: Asking, key: str, stale: str | None) -> Opened:

@@ -72,9 +72,11 @@ class Course:
         return self.addresses()
 
     def destroy(self) -> None:
-        """Unmake all of it; what Terraform protects stays, and it says so."""
-        checks.check(self.commands, self.tell)
-        self.commands.init()
+        """Unmake all of it. Raises `Failed` where Terraform protects something, with what it is.
+
+        The archives are built all the same: Terraform reads its files before it unmakes anything, and they name them.
+        """
+        self.prepared()
         self.commands.change("destroy", self.variables, [self._keys(make=False)], self.tell)
 
     def addresses(self) -> dict[str, str]:

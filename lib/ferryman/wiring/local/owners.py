@@ -1,4 +1,4 @@
-"""Owners of a local stack: added, listed and stopped beside it, through Google's own clients."""
+"""Owners of a local stack: added and listed beside it, through Google's own clients."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from datetime import UTC, datetime
 from ferryman.domain.owner import Owner
 from ferryman.domain.problem import invalid
 from ferryman.domain.purse import Purse, of_owner
-from ferryman.gcp.halts import FirestoreHalts
 from ferryman.gcp.ledger import FirestoreLedger
 from ferryman.gcp.owners import FirestoreOwners
 from ferryman.wiring.local import provision
@@ -25,7 +24,6 @@ class Stored:
 
     owners: FirestoreOwners
     ledger: FirestoreLedger
-    halts: FirestoreHalts
 
     async def listed(self) -> Sequence[tuple[Owner, Purse]]:
         """All owners, oldest first, with what they have spent this month."""
@@ -38,7 +36,7 @@ async def opened(env: Mapping[str, str]) -> AsyncIterator[Stored]:
     """The owners of the stack whose local cloud has the variables `env`."""
     clients = provision.connect(env)
     try:
-        yield Stored(owners=FirestoreOwners(clients), ledger=FirestoreLedger(clients), halts=FirestoreHalts(clients))
+        yield Stored(owners=FirestoreOwners(clients), ledger=FirestoreLedger(clients))
     finally:
         await clients.close()
 

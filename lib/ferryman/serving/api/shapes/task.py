@@ -15,6 +15,10 @@ from ferryman.serving.api.shapes.shape import Answered, Asked, Credits
 
 Amount = Annotated[Decimal, Field(max_digits=12, decimal_places=4)]
 Names = Annotated[tuple[StrictStr, ...], Field(max_length=100)]
+Tools = Annotated[
+    tuple[StrictStr | dict[str, Any], ...],
+    Field(max_length=100, description="Names of tools; an object declares one of the task's own, of kind http"),
+]
 Urls = Annotated[tuple[StrictStr, ...], Field(max_length=100, description=f"https URLs, at most {rules.WEBHOOK_URLS_MAX}")]
 Match = Annotated[StrictStr, Field(description="host: the host must be a registered one; url: the whole URL must")]
 Temperature = Annotated[StrictFloat | StrictInt | None, Field(description="0 to 1; null for models that do not take one")]
@@ -60,7 +64,7 @@ class NewTask(Asked):
     system_prompt: StrictStr = ""
     task_prompt: StrictStr = Field(description="May use {{date}}, {{datetime}}, {{execution_id}} and {{task_name}}")
     model: StrictStr
-    tools: Names = ()
+    tools: Tools = ()
     integrations: Names = ()
     webhook_urls: Urls = ()
     webhook_match: Match = "host"
@@ -81,7 +85,7 @@ class TaskChange(Asked):
     system_prompt: StrictStr = Field(default_factory=str)
     task_prompt: StrictStr = Field(default_factory=str)
     model: StrictStr = Field(default_factory=str)
-    tools: Names = Field(default_factory=tuple)
+    tools: Tools = Field(default_factory=tuple)
     integrations: Names = Field(default_factory=tuple)
     webhook_urls: Urls = Field(default_factory=tuple)
     webhook_match: Match = Field(default_factory=str)

@@ -1,0 +1,65 @@
+"""`python -m bench.operations`: prints what each part of an execution asks of the cloud.
+
+`--write` keeps it for `ferryman cost`, and what that prints then in the README.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import subprocess
+import sys
+from dataclasses import fields
+from pathlib import Path
+
+from bench.operations.counting import ACCESSES, BATCH_READS, DELETES, QUERIES, READS, REQUESTS, TASKS, TRANSACTIONS, WRITES
+from bench.operations.kept import COMMAND, PATH, ROOT, kept
+from bench.operations.parts import Measured, measure
+
+KINDS = (REQUESTS, TRANSACTIONS, BATCH_READS, READS, QUERIES, WRITES, DELETES, TASKS, ACCESSES)
+TURNS = 40
+README = ROOT / "README.md"
+BEGIN, END = "<!-- ferryman cost -->", "<!-- end of ferryman cost -->"
+
+
+def show(found: Measured) -> None:
+    """A line for each part."""
+    names = {
+        "call": "a call",
+        "turn": "turn 3, its calls aside",
+        "late_turn": f"turn {TURNS}, its calls aside",
+        "start": "the start, over the API",
+        "opening": "from there to the first model call",
+        "end": "the last turn and the end",
+        "slice": "a further delivery",
+        "look": "a second of waiting",
+        "beat": "a third of a lease",
+        "watch": "a watcher",
+        "poll": "a watcher's look",
+        "sweep": "a sweep of the schedules",
+        "instance": "new instances",
+    }
+    assert set(names) == {each.name for each in fields(found)}
+    print(f"{'':36}" + "".join(f"{kind:>{len(kind) + 2}}" for kind in KINDS))
+    for name, title in names.items():
+        counts = [sum(count for (_, each), count in getattr(found, name).items() if each == kind) for kind in KINDS]
+        print(f"{title:36}" + "".join(f"{count:>{len(kind) + 2}}" for kind, count in zip(KINDS, counts, strict=True)))
+
+
+def main() -> None:
+    os.environ.setdefault("GRPC_VERBOSITY", "NONE")
+    found = asyncio.run(measure(TURNS))
+    show(found)
+    if "--write" in sys.argv[1:]:
+        PATH.write_text(json.dumps(kept(found), indent=1) + "\n")
+        printed = subprocess.run(
+            [Path(sys.executable).with_name("ferryman"), "cost"], capture_output=True, text=True, check=True
+        )
+        before, _, rest = README.read_text().partition(BEGIN)
+        README.write_text(f"{before}{BEGIN}\n\n```\n{printed.stdout}```\n\n{END}{rest.partition(END)[2]}")
+        print(f"written to {PATH} and {README} by {COMMAND}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,80 @@
+"""Counting: a gRPC handler that counts, for one caller, what passes through it as Google's price lists count it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import AsyncIterator
+from typing import Any
+
+import grpc
+
+Counts = Counter[tuple[str, str]]
+"""How many of a kind, by function and kind."""
+
+REQUESTS = "requests"
+"""Round trips to a service; no price list counts them, but whoever waits for them does."""
+TRANSACTIONS = "transactions"
+BATCH_READS = "batch reads"
+QUERIES = "queries"
+READS = "documents read"
+WRITES = "documents written"
+DELETES = "documents deleted"
+TASKS = "operations of the queue"
+ACCESSES = "secrets accessed"
+
+
+class Counting(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpc has no types
+    """The services as one function sees them: `inner`, with everything it asks counted under its name."""
+
+    def __init__(self, function: str, inner: tuple[grpc.GenericRpcHandler, ...], counts: Counts) -> None:
+        self._function = function
+        self._inner = inner
+        self._counts = counts
+
+    def service(self, details: Any) -> Any:
+        handler = next((found for each in self._inner if (found := each.service(details))), None)
+        if handler is None:
+            return None
+        method = details.method.rpartition("/")[2]
+        if handler.unary_unary:
+
+            async def unary(request: Any, context: Any) -> Any:
+                self._asked(method, request)
+                return await handler.unary_unary(request, context)
+
+            return handler._replace(unary_unary=unary)
+        if handler.unary_stream:
+
+            async def stream(request: Any, context: Any) -> AsyncIterator[Any]:
+                self._asked(method, request)
+                found = 0
+                async for answer in handler.unary_stream(request, context):
+                    found += method == "RunQuery" and bool(answer.document.name)
+                    yield answer
+                if method == "RunQuery":
+                    self._add(READS, max(1, found))  # a query that finds nothing is billed as one read
+
+            return handler._replace(unary_stream=stream)
+        return handler
+
+    def _asked(self, method: str, request: Any) -> None:
+        self._add(REQUESTS)
+        if method == "Commit":
+            deleted = sum(bool(each.delete) for each in request.writes)
+            self._add(DELETES, deleted)
+            self._add(WRITES, len(request.writes) - deleted)
+            self._add(TRANSACTIONS, bool(request.transaction))
+        elif method == "BatchGetDocuments":
+            self._add(BATCH_READS)
+            self._add(READS, len(request.documents))
+        elif method == "RunQuery":
+            self._add(QUERIES)
+        elif method == "RunAggregationQuery":
+            self._add(READS)  # one for each thousand entries counted
+        elif method == "AccessSecretVersion":
+            self._add(ACCESSES)
+        elif method.endswith(("Task", "Tasks")):
+            self._add(TASKS)
+
+    def _add(self, kind: str, by: int = 1) -> None:
+        self._counts[self._function, kind] += by

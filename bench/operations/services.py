@@ -1,0 +1,77 @@
+"""The services of the stage: the local cloud in this process, on a port for each function, by which it is counted."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Mapping
+from contextlib import AsyncExitStack
+from pathlib import Path
+
+import grpc
+
+from bench.operations.counting import Counting, Counts
+from bench.operations.played import HOST
+from bench.operations.stored import Shelf
+from emulator.clock import Clock
+from emulator.firestore import SERVER_OPTIONS, Firestore
+from emulator.identity import Tokens
+from emulator.internet import Internet
+from emulator.internet.routes import read_route
+from emulator.secrets import SecretManager
+from emulator.tasks import CloudTasks
+from ferryman.gcp.clients import Clients
+from ferryman.wiring.local import provision
+from ferryman.wiring.local.environment import LOCATION
+
+INDEXES = Path(__file__).parents[2] / "infra/firestore.indexes.json"
+API, ORCHESTRATOR, TRIGGER, TOOL = "api", "orchestrator", "on_execution", "api_call"
+FUNCTIONS = (API, ORCHESTRATOR, TRIGGER, TOOL)
+OPERATOR = "operator"
+
+
+async def internet(closing: AsyncExitStack, answer_bytes: int) -> Internet:
+    folder = Path(closing.enter_context(tempfile.TemporaryDirectory(prefix="bench-operations-")))
+    internet = Internet(folder, clock=Clock())
+    internet.can(HOST, [read_route({"method": "*", "path": "/x", "body": "x" * answer_bytes}, "route")])
+    await internet.start()
+    closing.push_async_callback(internet.close)
+    return internet
+
+
+async def served(closing: AsyncExitStack, counts: Counts, shelf: Shelf) -> Mapping[str, str]:
+    """The services on a port for each function, by which it is counted, and on one for the operator, which is not."""
+    clock = Clock()
+    firestore, secrets = Firestore(path=None, indexes=INDEXES), SecretManager(path=None, clock=clock)
+    tasks = CloudTasks(path=None, clock=clock, tokens=Tokens(path=None, clock=clock))
+    firestore.watch(shelf.changed)
+    for service in (firestore, secrets, tasks):
+        await service.start()
+        closing.push_async_callback(service.close)
+    handlers = (firestore.handler(), secrets.handler(), tasks.handler())
+    addresses = {}
+    for name in (*FUNCTIONS, OPERATOR):
+        server = grpc.aio.server(options=(*SERVER_OPTIONS, ("grpc.so_reuseport", 0)))
+        server.add_generic_rpc_handlers(handlers if name == OPERATOR else (Counting(name, handlers, counts),))
+        addresses[name] = f"127.0.0.1:{server.add_insecure_port('127.0.0.1:0')}"
+        await server.start()
+        closing.push_async_callback(server.stop, 0)
+    return addresses
+
+
+async def queues(operator: Clients, project: str) -> None:
+    await provision.queues(operator, project)
+    async for queue in await operator.tasks().list_queues(request={"parent": f"projects/{project}/locations/{LOCATION}"}):
+        await operator.tasks().pause_queue(request={"name": queue.name})  # the stage delivers
+
+
+def at(address: str) -> dict[str, str]:
+    return {"firestore_host": address, "secret_manager_host": address, "cloud_tasks_host": address}
+
+
+def bind(closing: AsyncExitStack, clients: Clients, address: str) -> None:
+    """Firestore's client reads its address from the environment, while it is made."""
+    os.environ["FIRESTORE_EMULATOR_HOST"] = address
+    clients.firestore()
+    del os.environ["FIRESTORE_EMULATOR_HOST"]
+    closing.push_async_callback(clients.close)

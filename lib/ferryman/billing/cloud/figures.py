@@ -1,0 +1,68 @@
+"""Figures: what a user says of their executions, each within its limits."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+
+from ferryman.domain.http import REQUEST_SECONDS
+from ferryman.domain.problem import Invalid, Problem
+from ferryman.settings import Settings
+
+KNOWN = Settings()
+"""The lengths in seconds that a deployment has where nobody sets others."""
+
+LIMITS: Mapping[str, tuple[int, int]] = {
+    "executions": (1, 1_000_000_000),
+    "calls": (0, 10_000),
+    "turns": (1, 10_000),
+    "model_seconds": (0, 600),
+    "call_seconds": (0, REQUEST_SECONDS),
+    "answer_kb": (0, 2_048),
+    "request_kb": (0, 1_024),
+    "round_trip_ms": (0, 10_000),
+    "startup_seconds": (0, 60),
+    "at_once": (1, 1_000),
+}
+"""The least and the most of each figure."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Figures:
+    """So many `executions` in a month, alike: `calls` in `turns` model calls, the last of which answers.
+
+    `call_seconds` is what a service takes to answer with `answer_kb` (KiB) to the `request_kb` that a call sends, encryption
+    included; `round_trip_ms` what a request to one of Google's services takes; `startup_seconds` what each function spends on
+    starting for each execution (0: instances are there); `at_once` how many executions share an instance as long as it has
+    room. `watched` executions have somebody who looks on.
+    """
+
+    executions: int = 1_000
+    calls: int = 10
+    turns: int = 11
+    model_seconds: Decimal = Decimal(4)
+    call_seconds: Decimal = Decimal("0.5")
+    answer_kb: Decimal = Decimal(10)
+    request_kb: Decimal = Decimal(4)
+    round_trip_ms: Decimal = Decimal(10)
+    startup_seconds: Decimal = Decimal(0)
+    at_once: int = 1
+    watched: bool = False
+
+
+def check(figures: Figures) -> None:
+    """Raises `Invalid` with every figure that is beyond its limits."""
+    problems = [
+        Problem(field=name, message=f"must be from {least:,} to {most:,}, not {value}")
+        for name, (least, most) in LIMITS.items()
+        if not least <= float(value := getattr(figures, name)) <= most
+    ]
+    if figures.calls and figures.turns == 1:
+        problems.append(Problem(field="turns", message="must be at least 2 where there are calls: the last turn makes none"))
+    waiting = figures.turns * figures.model_seconds + figures.calls * figures.call_seconds
+    if not problems and waiting > KNOWN.execution_s:
+        most = f"{KNOWN.execution_s:,.0f} s (FERRYMAN_EXECUTION_S)"
+        problems.append(Problem(field="turns", message=f"an execution may take {most} in all; these wait for {waiting:,.0f}"))
+    if problems:
+        raise Invalid(problems)

@@ -1,0 +1,59 @@
+"""Measured: what each part of an execution asks of the cloud, as counted on the local one."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """Counts and bytes of one part. `requests` and `round_trips` are by function: those it gets, and those it waits for."""
+
+    reads: int
+    writes: int
+    deletes: int
+    queue_operations: int
+    accesses: int
+    log_lines: int
+    log_bytes: int
+    stored_bytes: int
+    streamed_bytes: int
+    requests: Mapping[str, int]
+    round_trips: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Function:
+    """A row of the table of functions: its memory, and how many requests one instance serves at a time."""
+
+    memory_mib: int
+    concurrency: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measured:
+    """The parts and functions by name, the archives of all functions in bytes, and the command that measured them."""
+
+    command: str
+    archives_bytes: int
+    parts: Mapping[str, Part]
+    functions: Mapping[str, Function]
+
+    def __getitem__(self, part: str) -> Part:
+        return self.parts[part]
+
+
+@cache
+def measured() -> Measured:
+    """The measurement of the package."""
+    kept = json.loads(files("ferryman.billing.cloud").joinpath("measured.json").read_text())
+    return Measured(
+        command=kept["command"],
+        archives_bytes=kept["archives_bytes"],
+        parts={name: Part(**row) for name, row in kept["parts"].items()},
+        functions={name: Function(**row) for name, row in kept["functions"].items()},
+    )

@@ -1,0 +1,183 @@
+"""The model: from what each part of an execution asks of the cloud, and from a user's figures, to what they cost.
+
+The formulas stand in `docs/cost.md`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
+
+from ferryman.billing.cloud.figures import KNOWN, Figures, check
+from ferryman.billing.cloud.measured import measured
+from ferryman.billing.cloud.prices import Price, price_list
+from ferryman.halting import LOOKS
+
+API, ORCHESTRATOR, TRIGGER, TOOL = "api", "orchestrator", "on_execution", "api_call"
+VCPU = 1
+"""Of every function."""
+
+BILLED_S = Decimal("0.1")
+"""Cloud Run bills a request's time rounded up to this."""
+
+GIB = 2**30
+KIB = 1024
+KEPT_BYTES_MAX = 50_000
+"""Of an answer, this much is kept."""
+
+LINE_BYTES = 500
+REQUEST_LOG_BYTES = 1_000
+QUEUE_LOG_BYTES = 700
+EVENT_BYTES = 2_000
+"""Assumed, since no local cloud writes them: what Cloud Logging adds to a line, what it writes of a request and of an operation
+of the queue, and an event as Pub/Sub carries it."""
+
+COUNTED = ("reads", "writes", "deletes", "queue_operations", "accesses", "log_lines", "log_bytes", "stored_bytes")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """So much of what `name` is the price of, in a month."""
+
+    name: str
+    title: str
+    amount: Decimal
+    price: Price
+
+    @property
+    def cost(self) -> Decimal:
+        """USD at list price."""
+        return self.price.of(self.amount)
+
+    @property
+    def beyond_free(self) -> Decimal:
+        """USD where nothing else uses up what is free."""
+        return self.price.beyond_free(self.amount)
+
+
+TITLES: Mapping[str, str] = {
+    "vcpu_seconds": "functions: processor",
+    "gib_seconds": "functions: memory",
+    "requests": "functions: requests",
+    "reads": "Firestore: reads",
+    "writes": "Firestore: writes",
+    "deletes": "Firestore: deletes",
+    "stored_gib": "Firestore: kept for a month",
+    "recovery_gib": "Firestore: recovery of 7 days",
+    "queue_operations": "Cloud Tasks: operations",
+    "accesses": "Secret Manager: accesses",
+    "events": "Eventarc: events",
+    "event_gib": "Pub/Sub: events carried",
+    "egress_gib": "internet: sent",
+    "log_gib": "Cloud Logging: written",
+}
+"""What executions use, in the order of the table."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Times:
+    """Seconds that one execution keeps each function busy, and into how many slices it falls."""
+
+    busy: Mapping[str, Decimal]
+    slices: int
+
+
+def lines(figures: Figures) -> tuple[Line, ...]:
+    """What all of them use. Raises `Invalid`."""
+    check(figures)
+    prices, one = price_list(), _one(figures)
+    return tuple(
+        Line(name=name, title=title, amount=one[name] * figures.executions, price=prices[name])
+        for name, title in TITLES.items()
+    )
+
+
+def times(figures: Figures) -> Times:
+    """How long one execution takes at each function."""
+    trip = figures.round_trip_ms / 1000
+    parts = _how_often(figures)
+    tool_trips = {name: measured()[name].round_trips.get(TOOL, 0) for name in parts}
+    waited = figures.turns * figures.model_seconds + figures.calls * figures.call_seconds
+    trips = sum(count * (measured()[name].round_trips.get(ORCHESTRATOR, 0) + tool_trips[name]) for name, count in parts.items())
+    work = waited + trips * trip + 2 * figures.startup_seconds
+    slices = max(1, int((work / Decimal(KNOWN.slice_s)).to_integral_value(ROUND_CEILING)))
+    work += (slices - 1) * measured()["slice"].round_trips[ORCHESTRATOR] * trip
+    tool = sum(
+        count * _billed(tool_trips[name] * trip + (figures.call_seconds if name == "call" else 0))
+        for name, count in parts.items()
+        if measured()[name].requests.get(TOOL)
+    )
+    start = measured()["start"].round_trips
+    busy = {
+        API: _billed(start[API] * trip + figures.startup_seconds),
+        TRIGGER: _billed(start[TRIGGER] * trip + figures.startup_seconds),
+        ORCHESTRATOR: _billed(work),
+        TOOL: tool + figures.startup_seconds,
+    }
+    if figures.watched:
+        busy[API] += busy[ORCHESTRATOR]
+    return Times(busy=busy, slices=slices)
+
+
+def _one(figures: Figures) -> Mapping[str, Decimal]:
+    """What one execution uses of each."""
+    spent = times(figures)
+    seconds = spent.busy[ORCHESTRATOR]
+    parts = {**_how_often(figures), **_by_the_clock(figures, spent)}
+    used = {name: sum(count * getattr(measured()[part], name) for part, count in parts.items()) for name in COUNTED}
+    used["reads"] += (spent.slices - 1 + figures.watched) * (figures.turns + figures.calls)  # the journal, once each
+    used["queue_operations"] += spent.slices  # each is one attempt at delivery
+    used["accesses"] += measured()["instance"].accesses * _ceiling(seconds / Decimal(KNOWN.keys_ttl_s))
+    requests = sum(count * sum(measured()[part].requests.values()) for part, count in parts.items()) + figures.watched
+    streamed = sum(count * measured()[part].streamed_bytes for part, count in parts.items()) if figures.watched else 0
+    answers = figures.calls * min(figures.answer_kb * KIB, Decimal(KEPT_BYTES_MAX))
+    logged = used["log_bytes"] + used["log_lines"] * LINE_BYTES
+    logged += requests * REQUEST_LOG_BYTES + used["queue_operations"] * QUEUE_LOG_BYTES
+    shared = {name: busy / _shared_by(name, busy, seconds, figures.at_once) for name, busy in spent.busy.items()}
+    memory = sum(each * measured().functions[name].memory_mib for name, each in shared.items())
+    stored = (used["stored_bytes"] + answers) / Decimal(GIB)
+    amounts = {
+        "vcpu_seconds": sum(shared.values()) * VCPU,
+        "gib_seconds": memory / Decimal(KIB),
+        "requests": requests,
+        "stored_gib": stored,
+        "recovery_gib": stored,
+        "events": 1,
+        "event_gib": Decimal(2 * EVENT_BYTES) / GIB,  # published and delivered
+        "egress_gib": (figures.calls * figures.request_kb * KIB + streamed) / Decimal(GIB),
+        "log_gib": Decimal(logged) / GIB,
+        **{name: used[name] for name in ("reads", "writes", "deletes", "queue_operations", "accesses")},
+    }
+    return {name: Decimal(amount) for name, amount in amounts.items()}
+
+
+def _how_often(figures: Figures) -> dict[str, int]:
+    """How often each part comes in an execution, but for what goes by the clock."""
+    return {"start": 1, "opening": 1, "turn": figures.turns - 1, "call": figures.calls, "end": 1}
+
+
+def _by_the_clock(figures: Figures, spent: Times) -> dict[str, int]:
+    """How often each part comes that does so while something is waited for."""
+    seconds, every = spent.busy[ORCHESTRATOR], Decimal(LOOKS.total_seconds())
+    looks = figures.turns * _floor(figures.model_seconds / every) + figures.calls * _floor(figures.call_seconds / every)
+    watching = {"watch": 1, "poll": _ceiling(seconds / Decimal(KNOWN.poll_s))} if figures.watched else {}
+    return {"look": looks, "beat": _floor(seconds / Decimal(KNOWN.lease_s / 3)), "slice": spent.slices - 1, **watching}
+
+
+def _shared_by(function: str, busy: Decimal, seconds: Decimal, at_once: int) -> Decimal:
+    """How many requests an instance of `function` serves at a time, when so many executions run at once."""
+    at_a_time = at_once * min(Decimal(1), busy / seconds)
+    return max(Decimal(1), min(Decimal(measured().functions[function].concurrency), at_a_time))
+
+
+def _billed(seconds: Decimal) -> Decimal:
+    return max(1, _ceiling(seconds / BILLED_S)) * BILLED_S
+
+
+def _ceiling(number: Decimal) -> int:
+    return int(number.to_integral_value(ROUND_CEILING))
+
+
+def _floor(number: Decimal) -> int:
+    return int(number.to_integral_value(ROUND_FLOOR))

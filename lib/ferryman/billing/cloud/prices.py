@@ -1,0 +1,58 @@
+"""Prices: Google Cloud's list, as far as Ferryman uses it, from the one table that says where each was read."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import cache
+from importlib.resources import files
+
+DAYS_PER_MONTH = 30
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Price:
+    """USD for each `per` of a `unit`; `free` is what a month has for nothing."""
+
+    usd: Decimal
+    per: int
+    unit: str
+    free: Decimal
+
+    def of(self, amount: Decimal) -> Decimal:
+        """What `amount` costs, in USD."""
+        return amount * self.usd / self.per
+
+    def beyond_free(self, amount: Decimal) -> Decimal:
+        """The same, where `amount` is all that the month has, spread evenly over its days."""
+        return self.of(max(Decimal(0), amount - self.free))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PriceList:
+    """The prices by name, the day they were written down and the region they hold for."""
+
+    as_of: str
+    region: str
+    prices: Mapping[str, Price]
+
+    def __getitem__(self, name: str) -> Price:
+        return self.prices[name]
+
+
+@cache
+def price_list() -> PriceList:
+    """The table of the package."""
+    table = json.loads(files("ferryman.billing.cloud").joinpath("prices.json").read_text(), parse_float=Decimal)
+    prices = {
+        name: Price(
+            usd=Decimal(row["usd"]),
+            per=row["per"],
+            unit=row["unit"],
+            free=Decimal(row["free"]) * (DAYS_PER_MONTH if row["free_per"] == "day" else 1),
+        )
+        for name, row in table["prices"].items()
+    }
+    return PriceList(as_of=table["as_of"], region=table["region"], prices=prices)

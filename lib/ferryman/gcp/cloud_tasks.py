@@ -1,0 +1,33 @@
+"""Cloud Tasks: the client of one process, made at its first use."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ferryman.gcp.channels import reached
+from ferryman.settings import Settings
+
+if TYPE_CHECKING:
+    from google.cloud.tasks_v2 import CloudTasksAsyncClient
+
+
+class CloudTasks:
+    """Whoever puts something into a queue is given this."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._tasks_host = settings.cloud_tasks_host
+        self._tasks: CloudTasksAsyncClient | None = None
+
+    def tasks(self) -> CloudTasksAsyncClient:
+        """The client."""
+        if self._tasks is None:
+            from google.cloud import tasks_v2
+
+            self._tasks = reached(tasks_v2.CloudTasksAsyncClient, self._tasks_host)
+        return self._tasks
+
+    async def close(self) -> None:
+        """Close it if it was opened."""
+        if self._tasks is not None:
+            transport: Any = self._tasks.transport
+            await transport.close()

@@ -1,0 +1,33 @@
+"""Secret Manager: the client of one process, made at its first use."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ferryman.gcp.channels import reached
+from ferryman.settings import Settings
+
+if TYPE_CHECKING:
+    from google.cloud.secretmanager_v1 import SecretManagerServiceAsyncClient
+
+
+class SecretManager:
+    """Whoever reads keys is given this."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._secrets_host = settings.secret_manager_host
+        self._secrets: SecretManagerServiceAsyncClient | None = None
+
+    def secrets(self) -> SecretManagerServiceAsyncClient:
+        """The client."""
+        if self._secrets is None:
+            from google.cloud import secretmanager_v1 as secretmanager
+
+            self._secrets = reached(secretmanager.SecretManagerServiceAsyncClient, self._secrets_host)
+        return self._secrets
+
+    async def close(self) -> None:
+        """Close it if it was opened."""
+        if self._secrets is not None:
+            transport: Any = self._secrets.transport
+            await transport.close()

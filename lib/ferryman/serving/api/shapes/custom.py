@@ -1,0 +1,115 @@
+"""Custom tools: as they are declared, imported, listed and shown."""
+
+from __future__ import annotations
+
+from typing import Any, Generic, Literal, TypeVar
+
+from pydantic import Field, StrictBool, StrictStr
+
+from ferryman.declared import urls
+from ferryman.domain.declared import Declared
+from ferryman.domain.url import Malformed
+from ferryman.serving.api.shapes.shape import Answered, Asked
+
+Data = TypeVar("Data")
+
+
+class Configuration(Answered):
+    """Where a tool's calls go (S3-55 … S3-57)."""
+
+    baseUrl: str  # noqa: N815 - the envelope's own names
+    pathTemplate: str  # noqa: N815
+    method: str
+    pathParams: tuple[str, ...]  # noqa: N815
+    queryParams: tuple[str, ...]  # noqa: N815
+
+
+class CustomTool(Answered):
+    """A declared tool. `reason` says why it is not enabled; `parameters` is the schema that the model is shown."""
+
+    id: str
+    name: str
+    description: str
+    summary: str
+    type: Literal["http"] = "http"
+    configuration: Configuration
+    parameters: dict[str, Any]
+    isEnabled: bool  # noqa: N815
+    reason: str | None
+    cluster: str
+
+
+class Envelope(Answered, Generic[Data]):
+    """What every route of custom tools answers."""
+
+    success: Literal[True] = True
+    data: Data
+
+
+class Import(Asked):
+    """An OpenAPI or Swagger document to be imported: its `url`, or itself as `spec`, an object or a text."""
+
+    url: StrictStr | None = Field(default=None, description="Where the document is; fetched through the gate")
+    spec: dict[str, Any] | StrictStr | None = Field(default=None, description="The document itself, JSON or YAML")
+    documents: dict[str, StrictStr] = Field(
+        default_factory=dict, max_length=20, description="Texts that a `spec` refers to, by their names relative to it"
+    )
+    cluster: StrictStr | None = Field(default=None, description="What the tools are grouped under; default: its title")
+    server: StrictStr | None = Field(default=None, description="A URL in place of the servers that the document names")
+    dry_run: StrictBool = Field(default=False, description="true: nothing is stored")
+
+
+class Imported(Answered):
+    """What an import came to. `tokens` is about what the enabled tools' definitions cost in every prompt."""
+
+    success: Literal[True] = True
+    data: tuple[CustomTool, ...]
+    cluster: str
+    imported: int
+    disabled: int
+    tokens: int
+    notes: tuple[str, ...]
+    dry_run: bool
+
+
+class ChatTool(Answered):
+    """A tool as a chat model is shown it (S3-62)."""
+
+    name: str
+    description: str
+    parameters: dict[str, Any]
+
+
+class ChatTools(Answered):
+    """Everything the model of this task would be shown (S3-108)."""
+
+    tools: tuple[ChatTool, ...]
+
+
+class Gone(Answered):
+    """What was deleted."""
+
+    deleted: str
+
+
+def shown(tool: Declared) -> CustomTool:
+    """`tool` as it is answered; nothing of its headers, its body or its login."""
+    try:
+        address = urls.parse(tool.url)
+        base, path = address.base, "/" + tool.url.removeprefix(address.base).partition("?")[0].lstrip("/")
+        in_path, in_query = tuple(address.in_path()), tuple(each.name for each in address.in_query())
+    except Malformed:
+        base, path, in_path, in_query = tool.url, "", (), ()
+    return CustomTool(
+        id=tool.name,
+        name=tool.name,
+        description=tool.description,
+        summary=tool.summary,
+        configuration=Configuration(
+            baseUrl=base, pathTemplate=path, method=tool.method.value, pathParams=in_path, queryParams=(*in_query, *tool.query)
+        ),
+        parameters=tool.schema,
+        isEnabled=tool.enabled,
+        reason=tool.reason,
+        cluster=tool.cluster,
+    )
