@@ -95,19 +95,19 @@ BROKEN: dict[str, tuple[dict[str, Any], str]] = {
 }
 
 
-CONSENT = {"authorize_url": "https://login.acme.example/authorize", "token_url": "https://api.acme.example/token"}
-LISTED = {**CONSENT, "hosts": ["login.acme.example"]}
+CONSENT = {"authorize_url": "https://login.acme-id.example/authorize", "token_url": "https://api.acme.example/token"}
+LISTED = {**CONSENT, "hosts": ["login.acme-id.example"]}
 
 BROKEN |= {
     "consent that is no object": ({"oauth": "https://acme.example"}, "oauth must be an object"),
     "consent without a token endpoint": ({"oauth": {"authorize_url": "https://api.acme.example/"}}, "missing ['token_url']"),
     "consent with an unknown field": ({"oauth": {**LISTED, "client_secret": "x"}}, "unknown ['client_secret']"),
-    "a consent page on a host that is not listed": ({"oauth": CONSENT}, "login.acme.example is neither an allowed domain"),
+    "a consent page on a host that is not listed": ({"oauth": CONSENT}, "login.acme-id.example is neither an allowed domain"),
     "a token endpoint elsewhere": ({"oauth": {**LISTED, "token_url": "https://evil.test/"}}, "evil.test is neither"),
     "a token endpoint without TLS": ({"oauth": {**LISTED, "token_url": "http://api.acme.example/"}}, "only https://"),
     "a token endpoint at a port": ({"oauth": {**LISTED, "token_url": "https://api.acme.example:8443/"}}, "port is not 443"),
     "a consent page with a fragment": (
-        {"oauth": {**LISTED, "authorize_url": "https://login.acme.example/#a"}},
+        {"oauth": {**LISTED, "authorize_url": "https://login.acme-id.example/#a"}},
         "must have no fragment",
     ),
     "a wildcard among the consent's hosts": ({"oauth": {**LISTED, "hosts": ["*.acme.example"]}}, "oauth.hosts"),
@@ -150,9 +150,9 @@ def test_an_entry_says_how_it_is_connected_by_consent() -> None:
         "acme"
     ].oauth
     assert way is not None
-    assert (way.token_host, way.scopes, way.hosts) == ("api.acme.example", ("read",), ("login.acme.example",))
+    assert (way.token_host, way.scopes, way.hosts) == ("api.acme.example", ("read",), ("login.acme-id.example",))
 
 
 def test_the_hosts_of_a_consent_are_open_to_no_tool() -> None:
     known = catalog.load([{**OWN, "oauth": LISTED}])["acme"]
-    assert "login.acme.example" not in known.allowed_domains
+    assert "login.acme-id.example" not in known.allowed_domains
