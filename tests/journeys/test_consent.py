@@ -90,7 +90,9 @@ async def test_a_service_is_connected_used_and_renewed_once_by_ten_executions_at
     assert await journey.problems() == []
 
     report = await journey.admin.oauth(HOST)
-    assert report["counts"] == {"authorize": 1, "authorization_code": 1, "refresh_token": 1, "resource": AT_ONCE}
+    # a GET whose answer is lost is repeated
+    assert report["counts"].pop("resource") >= AT_ONCE
+    assert report["counts"] == {"authorize": 1, "authorization_code": 1, "refresh_token": 1}
     (listed,) = await journey.client.credentials(task)
     assert (listed["version"], listed["status"]) == (2, "connected")
     assert len(first) == 2

@@ -132,11 +132,11 @@ async def test_a_hostile_token_endpoint_brings_nothing_and_is_not_quoted(world: 
     world.oauth["token_url"] = f"https://{LOGIN}/token/{kind}"
     begun, address = await world.begin(client_id="keyed", secret=CLIENT_SECRET)
     code = await world.consent(address)
-    world.within_s = 1.0 if kind == "endless" else 5.0
+    world.within_s = 1.5 if kind == "endless" else 5.0
     with pytest.raises(Unconnected, match=HOSTILE[kind]) as told:
         await world.finish(begun, code)
     assert world.memory.credentials == {}
-    assert world.counts[f"hostile {kind}"] == 1
+    assert {each.path for each in world.internet.requests(LOGIN)} <= {f"/token/{kind}"}
     for secret in (CLIENT_SECRET, code):
         assert secret not in str(told.value) + str(world.log.lines)
 
