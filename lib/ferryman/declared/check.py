@@ -126,8 +126,9 @@ def _pins(tool: Declared, where: str) -> Iterator[Problem]:
                 yield Problem(field=place, message="names what is pinned itself")
             if named.store == "secrets" and isinstance(value, list | tuple):
                 yield Problem(field=place, message="has a secret in a list: it may stand in a text")
+    secret = {name for name in tool.params if _secret(tool, name)}
     for place, named, condition in references.names(_placed(tool, where)):
-        if condition and named.root in tool.params and _secret(tool, named.root):
+        if condition and named.store is None and named.root in secret:
             yield Problem(field=place, message="has a secret in a condition: what is sent would tell of it")
 
 

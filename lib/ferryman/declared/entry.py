@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -10,7 +11,7 @@ from ferryman.declared.fields import Fields, at, plain_problem
 from ferryman.declared.references import STATE
 from ferryman.declared.templates import Mode
 from ferryman.domain import url
-from ferryman.domain.declared import Declared, Parameter, Style
+from ferryman.domain.declared import DECLARATION_BYTES_MAX, Declared, Parameter, Style
 from ferryman.domain.http import BodyType, Method
 from ferryman.domain.problem import Invalid, Problem, invalid
 
@@ -29,6 +30,9 @@ def read(entry: Mapping[str, Any], *, where: str, mode: Mode = Mode.HOSTED) -> D
     """
     if (found := plain_problem(entry, where, depth=check.DEPTH_MAX)) is not None:
         raise Invalid([found])
+    size = len(json.dumps(entry).encode())
+    if size > DECLARATION_BYTES_MAX:
+        raise invalid(where, f"must be at most {DECLARATION_BYTES_MAX} bytes as JSON, is {size}")
     problems: list[Problem] = []
     fields = Fields(entry, where, problems)
     kind = fields.text("kind")

@@ -54,11 +54,14 @@ class Fields:
         self.where, self.problems = where, problems
         self._left: dict[str, Any] = dict(value) if isinstance(value, Mapping) else {}
         self._known: list[str] = []
-        if not isinstance(value, Mapping):
-            self.wrong("", "must be an object")
+        self._object = isinstance(value, Mapping)
+        if not self._object:
+            problems.append(Problem(field=where, message="must be an object"))
 
     def wrong(self, name: str, message: str) -> None:
-        self.problems.append(Problem(field=at(self.where, name), message=message))
+        """Something is wrong with the field `name`; of what is no object, nothing more is said."""
+        if self._object:
+            self.problems.append(Problem(field=at(self.where, name), message=message))
 
     def take(self, name: str, default: Any = None) -> Any:
         """The field as it stands; null is as if it were not there."""

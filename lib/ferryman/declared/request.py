@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
-from ferryman.declared import headers, schemas, styles, templates, urls
+from ferryman.declared import headers, styles, templates, urls
+from ferryman.declared.arguments import accepted
 from ferryman.declared.check import wire_names
 from ferryman.declared.styles import Unwritable
 from ferryman.declared.templates import ABSENT, Name
@@ -16,6 +18,8 @@ from ferryman.domain.http import BodyType, Hole, Mixed, Outbound, Text
 from ferryman.domain.refusal import Refused
 
 OK = range(200, 300)
+CHARACTERS_MAX = 4_194_304
+"""All that the names in a tool's templates stand for, each as often as it is named; a request's body may be 1 MiB."""
 
 
 def outbound(
@@ -26,7 +30,7 @@ def outbound(
     `state` is what every template may name; `env` is None where the environment is not read. A body of type query stands in
     `query_params`, after the query's own.
     """
-    said = _Said(tool, schemas.accepted(tool, arguments), state, env or {})
+    said = _Said(tool, accepted(tool, arguments), state, env or {})
     try:
         return _outbound(said, urls.parse(tool.url))
     except (url.Malformed, templates.Malformed):
@@ -41,6 +45,8 @@ class _Said:
     arguments: Mapping[str, Any]
     state: Mapping[str, str]
     env: Mapping[str, str]
+    known: dict[str, tuple[Any, int]] = field(default_factory=dict)
+    written: Counter[str] = field(default_factory=Counter)
 
     def value(self, name: Name) -> Any:
         """What a name in a template stands for: the model's word for a parameter, before what every task may name."""
@@ -50,6 +56,17 @@ class _Said:
         return templates.drill(self.of(name.root), name.parts[1:])
 
     def of(self, root: str) -> Any:
+        """The value of one name, counted: few texts, named often, would be more than any request may be."""
+        if root not in self.known:
+            value = self._found(root)
+            self.known[root] = (value, len(str(value) if isinstance(value, Mixed) else templates.text(value)))
+        value, size = self.known[root]
+        self.written["characters"] += size
+        if self.written["characters"] > CHARACTERS_MAX:
+            self.refuse("arguments", "shorter: what they make is more than a request may be")
+        return value
+
+    def _found(self, root: str) -> Any:
         if root in self.tool.params:
             return self.filled(self.tool.params[root])
         if root in self.tool.parameters:

@@ -7,16 +7,17 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum, StrEnum
+from itertools import groupby
 from typing import Any, Union
 
-from ferryman.domain.http import Mixed, Text
+from ferryman.domain.http import Hole, Mixed, Text
 
 NESTING_MAX = 16
 """Blocks within blocks."""
 
 _IDENTIFIER = r"[A-Za-z_][A-Za-z0-9_]*"
 _PATH = rf"{_IDENTIFIER}(?:\.[A-Za-z0-9_-]+)*"
-_TAG = re.compile(r"\{\{(.*?)\}\}", re.DOTALL)
+_TAG = re.compile(r"\{\{([^{}]*)\}\}")
 _NAME = re.compile(_PATH, re.ASCII)
 _LITERAL = r"\"[^\"]*\"|'[^']*'|-?[0-9]+(?:\.[0-9]+)?|true|false|null"
 _IF = re.compile(rf"#if\s+(?P<name>{_PATH})(?:\s*(?P<operator>==|!=)\s*(?P<literal>{_LITERAL}))?", re.ASCII)
@@ -95,10 +96,11 @@ def parse(text: str) -> Template:
     """`text` as a template, or `Malformed`. A `}}` that closes nothing is text; there is no way to write a `{{` as text."""
     current: list[Node] = []
     blocks: list[_Block] = []
-    for index, token in enumerate(_TAG.split(text)):
+    tokens = _TAG.split(text)
+    for index, token in enumerate(tokens):
         if index % 2 == 0:
-            if "{{" in token:
-                raise Malformed("has a '{{' that no '}}' closes")
+            if "{{" in token or (token.endswith("{") and index + 1 < len(tokens)):
+                raise Malformed("has a '{{' that no '}}' closes, or three braces")
             if token:
                 current.append(token)
             continue
@@ -178,14 +180,14 @@ def text(value: Any) -> str:
 
 def joined(pieces: Iterable[Any]) -> Text:
     """`pieces` as one text: a `Mixed` where any of them has a secret in it."""
-    flat: list[Any] = []
-    for piece in pieces:
-        for each in piece.pieces if isinstance(piece, Mixed) else (text(piece),):
-            if isinstance(each, str) and flat and isinstance(flat[-1], str):
-                flat[-1] += each
-            elif each != "":
-                flat.append(each)
-    return "".join(flat) if all(isinstance(each, str) for each in flat) else Mixed(tuple(flat))
+    flat = [each for piece in pieces for each in (piece.pieces if isinstance(piece, Mixed) else (text(piece),))]
+    runs: list[str | Hole] = []
+    for hole, run in groupby(flat, lambda each: isinstance(each, Hole)):
+        several = list(run)
+        runs += several if hole else ["".join(map(str, several))]
+    if all(isinstance(each, str) for each in runs):
+        return "".join(map(str, runs))
+    return Mixed(tuple(each for each in runs if each != ""))
 
 
 def _pieces(template: Template, scope: Scope) -> Iterator[Any]:

@@ -78,14 +78,17 @@ def _constant(text: str) -> NoReturn:
 
 
 class _Open:
-    """A list or an object whose end has not come: its items, names and values alike, and where in the count it began."""
+    """A list or an object whose end has not come: its items, names and values alike."""
 
-    __slots__ = ("anchor", "began", "height", "items", "mapping")
+    __slots__ = ("anchor", "items", "mapping")
 
-    def __init__(self, event: Any, began: int) -> None:
-        self.anchor, self.mapping, self.began = event.anchor, isinstance(event, yaml.MappingStartEvent), began
+    def __init__(self, anchor: str | None, *, mapping: bool) -> None:
+        self.anchor, self.mapping = anchor, mapping
         self.items: list[Any] = []
-        self.height = 1
+
+    @property
+    def naming(self) -> bool:
+        return self.mapping and len(self.items) % 2 == 0
 
     def closed(self) -> Any:
         if not self.mapping:
@@ -99,43 +102,33 @@ class _Open:
 
 def _yaml(text: str) -> Any:
     """One document, without recursion: the library's own way from events to values can be made to exhaust the stack."""
-    top = _Open(yaml.SequenceStartEvent(None, None, True), 0)
-    stack, anchors, count = [top], dict[str, tuple[Any, int, int]](), 0
+    top = _Open(None, mapping=False)
+    stack, anchors = [top], dict[str, Any]()
     for event in yaml.parse(text, Loader=_LOADER):
-        if isinstance(event, yaml.DocumentStartEvent | yaml.StreamStartEvent | yaml.StreamEndEvent | yaml.DocumentEndEvent):
-            continue
-        naming = stack[-1].mapping and len(stack[-1].items) % 2 == 0
-        height, size, anchor = 0, 1, getattr(event, "anchor", None)
+        anchor = getattr(event, "anchor", None)
         if isinstance(event, yaml.ScalarEvent):
-            value = event.value if naming else _scalar(event)
+            value = event.value if stack[-1].naming else _scalar(event)
         elif isinstance(event, yaml.AliasEvent):
-            if event.anchor not in anchors:
+            if anchor not in anchors:
                 raise _Unreadable("has an alias of something that is not there, or is not complete")
-            (value, size, height), anchor = anchors[event.anchor], None
-            if naming and not isinstance(value, str):
-                raise _Unreadable("has a name in an object that is no text")
+            value, anchor = anchors[anchor], None
         elif isinstance(event, yaml.CollectionStartEvent):
-            _expect(event.tag, "map" if isinstance(event, yaml.MappingStartEvent) else "seq")
-            if naming:
-                raise _Unreadable("has a name in an object that is no text")
-            stack.append(_Open(event, count))
+            mapping = isinstance(event, yaml.MappingStartEvent)
+            _expect(event.tag, "map" if mapping else "seq")
+            stack.append(_Open(anchor, mapping=mapping))
             if len(stack) > DEPTH_MAX + 1:
                 raise _Unreadable(f"is nested more than {DEPTH_MAX} deep")
             continue
-        else:
+        elif isinstance(event, yaml.CollectionEndEvent):
             done = stack.pop()
-            value, height, anchor = done.closed(), done.height, done.anchor
-            size = count - done.began + 1
-            count = done.began
-        count += size
-        if count > NODES_MAX:
-            raise _Unreadable(f"has more than {NODES_MAX} values")
+            value, anchor = done.closed(), done.anchor
+        else:
+            continue
+        if stack[-1].naming and not isinstance(value, str):
+            raise _Unreadable("has a name in an object that is no text")
         if anchor:
-            anchors[anchor] = (value, size, height)
+            anchors[anchor] = value
         stack[-1].items.append(value)
-        stack[-1].height = max(stack[-1].height, height + 1)
-        if len(stack) - 1 + height > DEPTH_MAX:
-            raise _Unreadable(f"is nested more than {DEPTH_MAX} deep")
     if len(top.items) != 1:
         raise _Unreadable("must be one document")
     return top.items[0]
@@ -167,26 +160,24 @@ def _scalar(event: yaml.ScalarEvent) -> Any:
 
 def _measure(value: Any) -> None:
     """Refuse what is too deep, too much, or no Unicode."""
-    level, count = [value], 0
-    for _ in range(DEPTH_MAX + 1):
-        count += len(level)
-        if count > NODES_MAX:
-            raise _Unreadable(f"has more than {NODES_MAX} values")
+    level, count, depth = [value], 1, 0
+    while level:
         following: list[Any] = []
         for each in level:
-            if isinstance(each, dict):
-                following += each.values()
-                "".join(each).encode()
-            elif isinstance(each, list):
-                following += each
+            if isinstance(each, dict | list):
+                count += len(each)  # before they are gathered: an alias makes much of little
+                if count > NODES_MAX:
+                    raise _Unreadable(f"has more than {NODES_MAX} values")
+                if depth == DEPTH_MAX:
+                    raise _Unreadable(f"is nested more than {DEPTH_MAX} deep")
+                following += each.values() if isinstance(each, dict) else each
+                if isinstance(each, dict):
+                    "".join(each).encode()
             elif isinstance(each, str):
                 each.encode()
             elif isinstance(each, float) and not math.isfinite(each):
                 raise _Unreadable("has a number beyond what a double can hold")
-        if not following:
-            return
-        level = following
-    raise _Unreadable(f"is nested more than {DEPTH_MAX} deep")
+        level, depth = following, depth + 1
 
 
 def _told(error: Exception) -> str:

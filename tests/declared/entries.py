@@ -1,0 +1,37 @@
+"""Entries that the tests of declared tools share."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ferryman.declared import entry, request
+from ferryman.domain.declared import Declared
+from ferryman.domain.http import Outbound
+from ferryman.domain.problem import Invalid, Problem
+
+HOST = "api.weather.test"
+STATE = {"date": "2026-03-01", "datetime": "2026-03-01T10:00:00Z", "execution_id": "ex-1", "task_name": "weather"}
+
+
+def read(**fields: Any) -> Declared:
+    """An entry with a name and a URL, and `fields` over these."""
+    return entry.read({"kind": "http", "name": "weather", "url": f"https://{HOST}/v1", **fields}, where="tools.0")
+
+
+def faults(**fields: Any) -> list[Problem]:
+    """What is wrong with such an entry."""
+    try:
+        read(**fields)
+    except Invalid as error:
+        return list(error.problems)
+    return []
+
+
+def fault(**fields: Any) -> str:
+    """The one thing that is wrong with it, with its place."""
+    [found] = faults(**fields)
+    return f"{found.field} {found.message}"
+
+
+def call(tool: Declared, **arguments: Any) -> Outbound:
+    return request.outbound(tool, arguments, state=STATE)

@@ -1,0 +1,354 @@
+"""Entries: what is derived from one, and what is wrong with one, named by its place."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
+
+from ferryman.declared import check, entry
+from ferryman.declared.templates import Mode
+from ferryman.domain.declared import Apply, ClientCredentials, Exchange, Extract, Style, TokenExchange
+from ferryman.domain.http import BodyType, Method
+from ferryman.domain.problem import Invalid
+from ferryman.tools.builtin import TOOLS
+from tests.declared.entries import HOST, fault, faults, read
+
+URL = f"https://{HOST}/v1"
+STRING = {"type": "string"}
+EXCHANGE = {"type": "token_exchange", "request": {"url": f"https://{HOST}/login"}, "extract": {"token_path": "$.token"}}
+CLIENT = {"type": "oauth2_client_credentials", "token_url": f"https://{HOST}/token", "client_id": "id", "client_secret": "x"}
+
+
+def test_an_entry_says_little_and_the_rest_has_its_default() -> None:
+    tool = read(description="Weather now.\nAnd more.")
+    assert (tool.method, tool.body_type, tool.body, tool.auth, tool.enabled) == (Method.GET, BodyType.JSON, None, None, True)
+    assert (tool.parameters, tool.ok_statuses, tool.summary) == ({}, (), "Weather now.")
+    assert tool.schema == {"type": "object", "properties": {}, "required": [], "additionalProperties": False}
+
+
+def test_each_placeholder_is_a_parameter_and_a_text() -> None:
+    tool = read(url=URL + "/{city}?lang={lang?}{?units&format}")
+    assert tool.schema["properties"] == {"city": STRING, "lang": STRING, "units": STRING, "format": STRING}
+    assert tool.schema["required"] == ["city", "units", "format"]
+
+
+def test_a_name_that_stands_twice_is_one_parameter_and_required_where_one_is() -> None:
+    tool = read(url=URL + "/{id}?a={id?}&b={x?}&c={x}", headers={"X-Id": "{{id}}"})
+    assert tool.schema["properties"] == {"id": STRING, "x": STRING}
+    assert tool.schema["required"] == ["id", "x"]
+
+
+def test_what_a_template_names_is_a_parameter_but_for_what_has_a_value() -> None:
+    tool = read(
+        method="POST",
+        headers={"X-Day": "{{date}}", "Authorization": "Bearer {{secrets.API_KEY}}", "X-User": "{{user.id}}"},
+        params={"team": "t-{{squad}}"},
+        query={"team": "{{team}}"},
+        body={"userName": "{{userName}}", "kind": "literal", "note": "{{#if urgent}}!{{/if}}", "at": "{{execution_id}}"},
+    )
+    assert tool.schema["properties"] == {
+        **{"user": {"type": "object"}, "userName": STRING, "urgent": STRING, "squad": STRING},
+    }
+    assert check.uses(tool) == {"API_KEY"}
+
+
+def test_a_placeholder_called_as_a_variable_is_still_the_models_to_say() -> None:
+    assert read(url=URL + "/{date}", headers={"X-Day": "{{date}}"}).schema["required"] == ["date"]
+    assert read(query={"d": "{{date}}"}, parameters={"date": STRING}).schema["required"] == ["date"]
+
+
+def test_a_pinned_parameter_disappears() -> None:
+    assert read(url=URL + "/{city}{?units}", params={"units": "metric"}).schema["required"] == ["city"]
+
+
+def test_a_parameter_may_have_a_type_a_default_and_a_style() -> None:
+    tool = read(
+        url=URL + "{?ids&days&units}",
+        parameters={
+            "ids": {"type": "array", "items": {"type": "integer"}, "style": "pipe", "required": False},
+            "days": {"type": "integer", "default": 3},
+            "units": {"description": "of measure"},
+        },
+    )
+    assert tool.parameters["ids"].style is Style.PIPE
+    assert tool.schema["required"] == ["units"]
+    assert tool.schema["properties"]["units"] == {"type": "string", "description": "of measure"}
+    assert tool.schema["properties"]["ids"] == {"type": "array", "items": {"type": "integer"}}
+
+
+def test_a_list_under_required_is_json_schemas_own() -> None:
+    schema = {"type": "object", "required": ["a"]}
+    assert read(query={"o": "{{o}}"}, parameters={"o": schema}).schema["properties"]["o"] == schema
+
+
+def test_both_ways_to_a_token_are_read() -> None:
+    tool = read(
+        auth={**CLIENT, "client_secret": "{{secrets.CLIENT_SECRET}}", "scope": "a b", "cache_ttl": 60, "refresh_on": [401, 403]}
+    )
+    assert tool.auth == ClientCredentials(
+        token_url=f"https://{HOST}/token",
+        client_id="id",
+        client_secret="{{secrets.CLIENT_SECRET}}",
+        scope="a b",
+        cache_ttl=60,
+        refresh_on=(401, 403),
+    )
+    assert check.token_secrets(tool) == {"CLIENT_SECRET"}
+    assert check.uses(tool) == frozenset()
+    tool = read(
+        auth={
+            "type": "token_exchange",
+            "request": {
+                "url": f"https://{HOST}/in",
+                "body_type": "form",
+                "body": {"pw": "{{secrets.PASSWORD}}"},
+                "headers": {"X-A": "1"},
+            },
+            "extract": {"response_format": "text"},
+            "apply": {"location": "query", "name": "sid", "format": "s-{token}"},
+        }
+    )
+    assert tool.auth == TokenExchange(
+        request=Exchange(
+            url=f"https://{HOST}/in", headers={"X-A": "1"}, body_type=BodyType.FORM, body={"pw": "{{secrets.PASSWORD}}"}
+        ),
+        extract=Extract(response_format="text"),
+        apply=Apply(location="query", name="sid", format="s-{token}"),
+    )
+    assert check.token_secrets(tool) == {"PASSWORD"}
+
+
+def test_one_that_is_switched_off_says_so() -> None:
+    tool = read(enabled=False)
+    assert (tool.enabled, tool.reason) == (False, "switched off in its declaration")
+
+
+@pytest.mark.parametrize(
+    ("fields", "place", "says"),
+    [
+        ({"kind": "mcp"}, "kind", "must be http"),
+        ({"kind": None}, "kind", "is required"),
+        ({"name": "1x"}, "name", "begin with a letter"),
+        ({"name": "a" * 65}, "name", "at most 64"),
+        ({"name": "api_call"}, "name", "built-in"),
+        ({"name": 7}, "name", "must be a text"),
+        ({"url": None}, "url", "is required"),
+        ({"url": "http://a.test/"}, "url", "https"),
+        ({"url": URL + "/{x?}"}, "url", "optional placeholder"),
+        ({"method": "TRACE"}, "method", "GET, POST"),
+        ({"description": "x" * 4_001}, "description", "at most 4000"),
+        ({"colour": "red"}, "colour", "is not a field; fields are: kind, name"),
+        ({"enabled": "yes"}, "enabled", "true or false"),
+        ({"ok_statuses": [99]}, "ok_statuses", "200 to 599"),
+        ({"ok_statuses": 404}, "ok_statuses", "200 to 599"),
+        ({"body_type": "xml"}, "body_type", "json, form, query"),
+        # templates
+        ({"headers": {"X-A": "{{a"}}, "headers.X-A", "no '}}' closes"),
+        ({"query": {"a": "{{env.HOME}}"}}, "query.a", "only embedded mode"),
+        ({"query": {"a": "{{secrets.lower}}"}}, "query.a", "must name a credential"),
+        ({"query": {"a": "{{secrets.A.b}}"}}, "query.a", "must name a credential"),
+        ({"query": {"a": "{{#if secrets.A}}x{{/if}}"}}, "query.a", "secret in a condition"),
+        ({"method": "POST", "body": {"a": [{"b": "{{#each x}}"}]}}, "body.a.0.b", "block other than"),
+        ({"method": "POST", "body": {"{{a}}": 1}}, "body", "names must be written out"),
+        # pins
+        ({"url": URL + "/{k}", "params": {"k": "{{secrets.KEY}}"}}, "params.k", "every log on the way"),
+        ({"params": {"k": "v"}}, "params.k", "pins nothing"),
+        ({"url": URL + "{?a}", "params": {"a": "{{a}}"}}, "params.a", "pinned itself"),
+        ({"url": URL + "{?a}", "params": {"a": {"b": 1}}}, "params.a", "a list of these"),
+        ({"url": URL + "{?a}", "params": {"a": ["{{secrets.KEY}}"]}}, "params.a", "in a list"),
+        ({"url": URL + "{?a}", "params": {"a": 1}, "parameters": {"a": {}}}, "params.a", "take one of them out"),
+        (
+            {"url": URL + "{?a}", "params": {"a": "{{secrets.KEY}}"}, "headers": {"X-A": "{{#if a}}1{{/if}}"}},
+            "headers.X-A",
+            "secret in a condition",
+        ),
+        # the query
+        ({"url": URL + "?a=1", "query": {"a": "2"}}, "query", "as url does already"),
+        ({"url": URL + "?%61={x}", "query": {"a": "2"}}, "query", "as url does already"),
+        ({"query": {"a": "2"}, "body_type": "query", "body": {"a": 1}}, "body", "as query does already"),
+        ({"query": {"a": {"b": 1}}}, "query.a", "a list of these"),
+        ({"query": {"": 1}}, "query", "without a name"),
+        # headers
+        ({"headers": {"Host": "x"}}, "headers.Host", "frames or routes"),
+        ({"headers": {"X-Forwarded-For": "x"}}, "headers.X-Forwarded-For", "frames or routes"),
+        ({"headers": {"X_Goog_Api_Key": "x"}}, "headers.X_Goog_Api_Key", "frames or routes"),
+        ({"headers": {"Content-Length": "1"}}, "headers.Content-Length", "frames or routes"),
+        ({"headers": {"Accept-Encoding": "br"}}, "headers.Accept-Encoding", "frames or routes"),
+        ({"headers": {"A B": "1"}}, "headers.A B", "HTTP header name"),
+        ({"headers": {"X-A": "1", "x_a": "2"}}, "headers.x_a", "stands twice"),
+        ({"headers": {"X-A": "a\r\nX-B: c"}}, "headers.X-A", "one line"),
+        ({"headers": {"X-A": "ü"}}, "headers.X-A", "printable ASCII"),
+        ({"headers": {"X-A": " a"}}, "headers.X-A", "space"),
+        ({"headers": {"X-A": ["a"]}}, "headers.X-A", "must be a text"),
+        ({"headers": {"Content-Type": "text/plain"}, "method": "POST", "body": {}}, "headers.Content-Type", "application/json"),
+        ({"headers": {"Content-Type": "{{a}}"}}, "headers.Content-Type", "written out"),
+        # bodies
+        ({"body": {"a": 1}}, "body", "only with POST"),
+        ({"method": "DELETE", "body": {"a": 1}}, "body", "only with POST"),
+        ({"method": "POST", "body_type": "form", "body": [1]}, "body", "must be an object"),
+        ({"method": "POST", "body_type": "form", "body": "a={{a}}"}, "body", "must be an object"),
+        ({"method": "POST", "body_type": "form", "body": {"a": {"b": 1}}}, "body.a", "a list of these"),
+        # parameters
+        ({"parameters": {"a": {}}}, "parameters.a", "used nowhere"),
+        ({"query": {"a": "{{a}}"}, "parameters": {"a": "string"}}, "parameters.a", "JSON Schema"),
+        ({"query": {"a": "{{a}}"}, "parameters": {"a": {"style": "matrix"}}}, "parameters.a.style", "repeat, comma"),
+        ({"query": {"a": "{{a}}"}, "parameters": {"a": {"type": "text"}}}, "parameters.a", "no JSON Schema at type"),
+        ({"query": {"a": "{{a}}"}, "parameters": {"a": {"$ref": "#/x"}}}, "parameters.a", "$ref"),
+        ({"url": URL + "/{a}", "parameters": {"a": {"required": False}}}, "parameters.a", "stands in the path"),
+        ({"query": {f"q{n}": f"{{{{p{n}}}}}" for n in range(101)}}, "parameters", "at most 100, are 101"),
+        ({"method": "POST", "body": "x" * 65_536}, "", "at most 65536 bytes"),
+        # auth
+        ({"auth": {"type": "basic"}}, "auth.type", "must be one of"),
+        ({"auth": "x"}, "auth", "must be an object"),
+        ({"auth": {**CLIENT, "token_url": "http://a.test/"}}, "auth.token_url", "https"),
+        ({"auth": {**CLIENT, "token_url": "https://{h}.test/"}}, "auth.token_url", "written out"),
+        ({"auth": {**CLIENT, "client_secret": "{{password}}"}}, "auth.client_secret", "only secrets"),
+        ({"auth": {**CLIENT, "client_secret": "{{env.X}}"}}, "auth.client_secret", "only embedded"),
+        ({"auth": {**CLIENT, "cache_ttl": 0}}, "auth.cache_ttl", "1 to 2592000"),
+        ({"auth": {**CLIENT, "refresh_on": [200]}}, "auth.refresh_on", "400 to 599"),
+        ({"auth": {**CLIENT, "creds_location": "query"}}, "auth.creds_location", "basic_header, body"),
+        ({"auth": {**CLIENT, "user": "x"}}, "auth.user", "is not a field"),
+        ({"auth": CLIENT, "headers": {"authorization": "x"}}, "headers", "which auth sets"),
+        ({"auth": {**EXCHANGE, "extract": {}}}, "auth.extract.token_path", "is required"),
+        ({"auth": {**EXCHANGE, "extract": {"token_path": "$..a"}}}, "auth.extract.token_path", "filters"),
+        (
+            {"auth": {**EXCHANGE, "extract": {"response_format": "text", "token_path": "$.a"}}},
+            "auth.extract.token_path",
+            "response_format json",
+        ),
+        ({"auth": {**EXCHANGE, "apply": {"name": "Cookie"}}}, "auth.apply.name", "frames or routes"),
+        ({"auth": {**EXCHANGE, "apply": {"format": "Bearer"}}}, "auth.apply.format", "{token} once"),
+        ({"auth": {**EXCHANGE, "apply": {"format": "{token}\r\nX: y"}}}, "auth.apply.format", "one line"),
+        ({"auth": {**EXCHANGE, "apply": {"location": "query", "name": "a"}}, "query": {"a": 1}}, "auth.apply.name", "already"),
+        (
+            {"auth": {**EXCHANGE, "request": {"url": f"https://{HOST}/", "method": "GET", "body": {}}}},
+            "auth.request.body",
+            "POST",
+        ),
+    ],
+)
+def test_what_is_wrong_is_named_with_its_place(fields: dict[str, Any], place: str, says: str) -> None:
+    found = fault(**fields)
+    assert found.startswith(f"tools.0.{place} " if place else "tools.0 ")
+    assert says in found
+
+
+def test_all_that_is_wrong_is_told_at_once() -> None:
+    assert [each.field for each in faults(name=3, method="X", colour=1)] == ["tools.0.name", "tools.0.method", "tools.0.colour"]
+
+
+def test_embedded_mode_has_the_environment_and_no_secrets() -> None:
+    fields = {"kind": "http", "name": "a", "url": URL, "headers": {"X-A": "{{env.KEY}}"}}
+    assert entry.read(fields, where="", mode=Mode.EMBEDDED).parameters == {}
+    with pytest.raises(Invalid, match=r"write \{\{env.NAME\}\}"):
+        entry.read({**fields, "headers": {"X-A": "{{secrets.KEY}}"}}, where="", mode=Mode.EMBEDDED)
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), b"x", {1: 2}, "\ud800", {"\ud800": 1}, object()])
+def test_what_json_cannot_say_is_refused_with_its_place(value: Any) -> None:
+    assert fault(body=[value]).startswith("tools.0.body.0 ")
+
+
+def test_what_is_nested_too_deep_is_refused() -> None:
+    deep: Any = "x"
+    for _ in range(70):
+        deep = [deep]
+    assert "nested too deep" in fault(method="POST", body=deep)
+
+
+def test_a_place_below_nothing_has_no_dot_before_it() -> None:
+    with pytest.raises(Invalid) as caught:
+        entry.read({"kind": "http", "name": "a", "url": URL, "auth": {"type": 1}}, where="")
+    assert [each.field for each in caught.value.problems] == ["auth.type"]
+
+
+def test_hosts_are_judged_by_the_task() -> None:
+    tool = read(auth={**CLIENT, "token_url": "https://login.other.test/t"})
+    assert [each.field for each in check.problems(tool, where="t", domains=[])] == ["t.url", "t.auth.token_url"]
+    assert [each.field for each in check.problems(tool, where="t", domains=[HOST])] == ["t.auth.token_url"]
+    assert check.problems(tool, where="t", domains=["*.weather.test", "login.other.test"]) == []
+
+
+def test_no_tool_takes_the_name_of_a_built_in_one() -> None:
+    assert {tool.name for tool in TOOLS} <= check.BUILT_IN
+
+
+WORDS = st.sampled_from(
+    (
+        *(
+            "http",
+            "a",
+            "weather",
+            URL,
+            URL + "/{a}",
+            URL + "{?a&b}",
+            URL + "?x={a?}",
+            "{{a}}",
+            "{{a.b}}",
+            "{{secrets.KEY}}",
+            "{{",
+        ),
+        *(
+            "POST",
+            "GET",
+            "form",
+            "query",
+            "json",
+            "{{#if a}}x{{/if}}",
+            "string",
+            "X-A",
+            "token_exchange",
+            "$.token",
+            "",
+            "comma",
+            "{{date}}",
+        ),
+    )
+)
+KEYS = st.sampled_from(
+    (
+        "a",
+        "b",
+        "type",
+        "required",
+        "style",
+        "default",
+        "url",
+        "X-A",
+        "request",
+        "extract",
+        "token_path",
+        "body",
+        "items",
+        "enum",
+        "Host",
+    )
+)
+VALUES = st.recursive(
+    WORDS | st.integers(-1, 500) | st.booleans() | st.none() | st.floats() | st.text(max_size=4),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=3),
+    max_leaves=5,
+)
+ENTRIES = st.fixed_dictionaries(
+    {"kind": st.just("http"), "name": st.just("a"), "url": WORDS.filter(lambda word: word.startswith("https")) | VALUES},
+    optional={
+        "method": st.sampled_from(("GET", "POST")) | VALUES,
+        **dict.fromkeys(("params", "query", "headers", "parameters"), st.dictionaries(KEYS, VALUES, max_size=2) | VALUES),
+        **dict.fromkeys(("body", "body_type", "auth", "ok_statuses", "description", "enabled", "zzz"), VALUES),
+    },
+)
+
+
+@settings(max_examples=60)
+@given(ENTRIES | VALUES)
+def test_any_entry_is_refused_as_invalid_or_has_a_schema_that_holds(value: Any) -> None:
+    try:
+        tool = entry.read(value, where="tools.0")
+    except Invalid:
+        return
+    Draft202012Validator.check_schema(tool.schema)
+    assert check.problems(tool, where="tools.0", domains=[HOST, tool.url]) == check.hosts(tool, where="tools.0", domains=[HOST])

@@ -1,0 +1,150 @@
+"""Templates: what they mean, and that what is put into one is never read as one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ferryman.declared.templates import ABSENT, Malformed, drill, fill, joined, parse, text
+from ferryman.domain.http import Hole, Mixed
+
+VALUES = {
+    "name": "Ada",
+    "none": None,
+    "no": False,
+    "zero": 0,
+    "empty": [],
+    "count": 3,
+    "half": 0.5,
+    "two": 2.0,
+    "deep": {"a": {"b": ["x", "y"]}},
+    "key": Mixed((Hole("API_KEY"),)),
+}
+
+
+def filled(template: str, **values: Any) -> Any:
+    said = {**VALUES, **values}
+    return fill(parse(template), lambda name: drill(said.get(name.root), name.parts[1:]))
+
+
+@pytest.mark.parametrize(
+    ("template", "expected"),
+    [
+        ("hello {{name}}", "hello Ada"),
+        ("{{ name }}!", "Ada!"),
+        ("[{{none}}]", "[]"),
+        ("[{{nobody}}]", "[]"),
+        ("{{deep.a.b.1}}", "y"),
+        ("<{{deep.a.b.7}}>", "<>"),
+        ("<{{name.first}}>", "<>"),
+        ("n={{count}} h={{half}} t={{two}} b={{no}}", "n=3 h=0.5 t=2 b=false"),
+        ("d={{deep}}", 'd={"a":{"b":["x","y"]}}'),
+        ("{{#if name}}yes{{else}}no{{/if}}", "yes"),
+        ("{{#if none}}yes{{else}}no{{/if}}", "no"),
+        ("{{#if zero}}yes{{/if}}.", "."),
+        ("{{#if empty}}yes{{/if}}.", "."),
+        ('{{#if name == "Ada"}}yes{{/if}}', "yes"),
+        ("{{#if name != 'Ada'}}yes{{else}}no{{/if}}", "no"),
+        ("{{#if count == 3}}three{{/if}}", "three"),
+        ("{{#if no == false}}off{{/if}}", "off"),
+        ("{{#if none == null}}null{{/if}}", "null"),
+        ('{{#if none == ""}}empty{{else}}null is no text{{/if}}', "null is no text"),
+        ("{{#if deep.a != null}}{{#if no}}a{{else}}b{{/if}}{{/if}}", "b"),
+        ("a }} b", "a }} b"),
+        ("", ""),
+    ],
+)
+def test_what_a_template_means(template: str, expected: str) -> None:
+    assert filled(template) == expected
+
+
+@pytest.mark.parametrize("value", [[1, {"a": None}], {"x": 1}, 7, 2.0, True, None])
+def test_a_template_that_is_nothing_but_a_name_keeps_the_type(value: Any) -> None:
+    assert filled("{{v}}", v=value) is value
+
+
+@pytest.mark.parametrize(
+    "template",
+    [
+        *("{{", "{{name", "{{}}", "{{ }}", "{{a b}}", "{{{a}}}", "{{a..b}}", "{{.a}}", "{{a.}}", "{{1a}}", "{{a|upper}}"),
+        *(
+            "{{#each list}}{{/each}}",
+            "{{#if}}x{{/if}}",
+            "{{#if a}}x",
+            "{{/if}}",
+            "{{else}}",
+            "{{#if a}}{{else}}{{else}}{{/if}}",
+        ),
+        *(
+            "{{#if a == b}}x{{/if}}",
+            "{{#if a = 1}}x{{/if}}",
+            "{{#if a == 'x}}x{{/if}}",
+            "{{#unless a}}x{{/unless}}",
+            "{{> part}}",
+        ),
+        "{{#if a}}" * 17 + "{{/if}}" * 17,
+    ],
+)
+def test_what_is_no_template(template: str) -> None:
+    with pytest.raises(Malformed):
+        parse(template)
+
+
+def test_braces_of_json_may_stand_around_a_name() -> None:
+    assert filled('{"n":{{count}},"o":{"name":"{{name}}"}}') == '{"n":3,"o":{"name":"Ada"}}'
+
+
+@pytest.mark.parametrize("text", ["{{" * 100_000, "{{a" * 100_000, "{{#if a}}{{" * 50_000, "}}" * 100_000 + "{{"])
+def test_a_long_text_without_sense_is_refused_at_once(text: str) -> None:
+    with pytest.raises(Malformed):
+        parse(text)
+
+
+def test_a_secret_is_a_hole_that_nothing_fills_here() -> None:
+    assert filled("Bearer {{key}}!") == Mixed(("Bearer ", Hole("API_KEY"), "!"))
+    assert str(filled("Bearer {{key}}")) == "Bearer {{secrets.API_KEY}}"
+
+
+def test_what_is_absent_reads_as_nothing() -> None:
+    assert filled("<{{v}}>{{#if v}}x{{/if}}{{#if v == null}}n{{/if}}", v=ABSENT) == "<>n"
+    assert filled("{{v.a}}", v=ABSENT) is ABSENT
+
+
+BITS = st.sampled_from(
+    ("{{", "}}", "{{name}}", "{{secrets.API_KEY}}", "{{env.HOME}}", "{{#if a}}", "{{/if}}", "{{else}}", " ", "a")
+)
+HOSTILE = st.one_of(st.text(), st.lists(BITS).map("".join))
+
+
+@settings(max_examples=40)
+@given(HOSTILE, HOSTILE)
+def test_no_value_is_read_as_a_template(one: str, other: str) -> None:
+    assert filled("<{{one}}|{{other}}>", one=one, other=other) == f"<{one}|{other}>"
+    assert filled("{{#if one == 'x'}}{{else}}{{other}}{{/if}}.", one=one, other=other) == ("." if one == "x" else f"{other}.")
+
+
+@settings(max_examples=40)
+@given(HOSTILE)
+def test_any_text_is_a_template_or_malformed(said: str) -> None:
+    try:
+        template = parse(said)
+    except Malformed:
+        return
+    fill(template, lambda name: None)
+
+
+@settings(max_examples=40)
+@given(st.lists(st.one_of(st.text(), st.just(Mixed((Hole("K"),))))))
+def test_pieces_are_joined_without_loss(pieces: list[Any]) -> None:
+    assert str(joined(pieces)) == "".join(map(str, pieces))
+
+
+@settings(max_examples=40)
+@given(st.one_of(st.floats(allow_nan=False, allow_infinity=False), st.integers()))
+def test_a_number_reads_back_from_its_text(number: float) -> None:
+    assert float(text(number)) == number or isinstance(number, int)
+    if isinstance(number, int):
+        assert int(text(number)) == number
