@@ -14,8 +14,8 @@ from ferryman.domain.http import Inbound
 from ferryman.domain.refusal import Refused
 from ferryman.local.gate import answered
 from ferryman.tools.tokens import access
+from ferryman.tools.tokens.fetching import UNDER_WAY
 from ferryman.tools.tokens.flights import Flights
-from ferryman.tools.tokens.house import UNDER_WAY
 
 from .world import OUTBOUND, REMIT, Api, World, call, credential, need, token
 

@@ -12,8 +12,9 @@ from ferryman.domain.refusal import Refused
 from ferryman.local.gate import answered
 from ferryman.tools.tokens import access
 from ferryman.tools.tokens.asking import asking
+from ferryman.tools.tokens.fetching import key_of
 from ferryman.tools.tokens.flights import Flights
-from ferryman.tools.tokens.house import Opened, key_of
+from ferryman.tools.tokens.house import Opened
 
 from .world import REMIT, SECRET, Api, World, call, need, token
 
