@@ -52,6 +52,13 @@ def plant(name: str, length: int = 32, alphabet: str = LETTERS, *, before: str =
     return planted
 
 
+def note(name: str, value: str) -> None:
+    """Have the run look for a secret that somebody else has made."""
+    if folder := os.environ.get(RUN):
+        file = Path(folder) / "planted" / sha256(value.encode()).hexdigest()[:24]
+        file.write_text(json.dumps(asdict(Planted(name, value, value))))
+
+
 def noted(folder: Path) -> list[Planted]:
     """What was planted in the run of that folder."""
     return [Planted(**json.loads(file.read_text())) for file in sorted((folder / "planted").iterdir())]

@@ -95,6 +95,32 @@ BROKEN: dict[str, tuple[dict[str, Any], str]] = {
 }
 
 
+CONSENT = {"authorize_url": "https://login.acme-id.example/authorize", "token_url": "https://api.acme.example/token"}
+LISTED = {**CONSENT, "hosts": ["login.acme-id.example"]}
+
+BROKEN |= {
+    "consent that is no object": ({"oauth": "https://acme.example"}, "oauth must be an object"),
+    "consent without a token endpoint": ({"oauth": {"authorize_url": "https://api.acme.example/"}}, "missing ['token_url']"),
+    "consent with an unknown field": ({"oauth": {**LISTED, "client_secret": "x"}}, "unknown ['client_secret']"),
+    "a consent page on a host that is not listed": ({"oauth": CONSENT}, "login.acme-id.example is neither an allowed domain"),
+    "a token endpoint elsewhere": ({"oauth": {**LISTED, "token_url": "https://evil.test/"}}, "evil.test is neither"),
+    "a token endpoint without TLS": ({"oauth": {**LISTED, "token_url": "http://api.acme.example/"}}, "only https://"),
+    "a token endpoint at a port": ({"oauth": {**LISTED, "token_url": "https://api.acme.example:8443/"}}, "port is not 443"),
+    "a consent page with a fragment": (
+        {"oauth": {**LISTED, "authorize_url": "https://login.acme-id.example/#a"}},
+        "must have no fragment",
+    ),
+    "a wildcard among the consent's hosts": ({"oauth": {**LISTED, "hosts": ["*.acme.example"]}}, "oauth.hosts"),
+    "an address among the consent's hosts": ({"oauth": {**LISTED, "hosts": ["169.254.169.254"]}}, "IP address"),
+    "scopes that are text alone": ({"oauth": {**LISTED, "scopes": "read"}}, "oauth.scopes must be a list"),
+    "a scope with a space": ({"oauth": {**LISTED, "scopes": ["a b"]}}, "oauth.scopes"),
+    "a parameter that is ours": ({"oauth": {**LISTED, "authorize_params": {"state": "x"}}}, "state are set by the house"),
+    "a parameter that is no text": ({"oauth": {**LISTED, "authorize_params": {"x": 1}}}, "an object of strings"),
+    "a redirect without TLS": ({"oauth": {**LISTED, "redirect_uris": ["http://acme.example/"]}}, "https URLs"),
+    "a client's secret elsewhere": ({"oauth": {**LISTED, "creds_location": "query"}}, "basic_header, body"),
+}
+
+
 @pytest.mark.parametrize("case", BROKEN)
 def test_an_entry_that_breaks_a_rule_is_named(case: str) -> None:
     change, message = BROKEN[case]
@@ -117,3 +143,16 @@ def test_an_entry_that_is_no_object_is_named() -> None:
 def test_an_id_given_twice_is_named() -> None:
     with pytest.raises(Misconfigured, match="entry 1: id 'acme' is given twice"):
         catalog.load([OWN, OWN])
+
+
+def test_an_entry_says_how_it_is_connected_by_consent() -> None:
+    way = catalog.load([{**OWN, "oauth": {**LISTED, "scopes": ["read"], "authorize_params": {"access_type": "offline"}}}])[
+        "acme"
+    ].oauth
+    assert way is not None
+    assert (way.token_host, way.scopes, way.hosts) == ("api.acme.example", ("read",), ("login.acme-id.example",))
+
+
+def test_the_hosts_of_a_consent_are_open_to_no_tool() -> None:
+    known = catalog.load([{**OWN, "oauth": LISTED}])["acme"]
+    assert "login.acme-id.example" not in known.allowed_domains

@@ -33,6 +33,23 @@ ENDS_S = 40
 KEY = planted.key("journeys")
 """The credential of every journey that needs only one."""
 
+CALENDAR = {
+    "id": "calendar",
+    "name": "Calendar",
+    "description": "A service that is connected by consent.",
+    "category": "test",
+    "allowed_domains": ["calendar.example.com"],
+    "credential_key_template": "CALENDAR_TOKEN",
+    "oauth": {
+        "authorize_url": "https://calendar.example.com/authorize",
+        "token_url": "https://calendar.example.com/token",
+        "client_id": "ferryman",
+        "scopes": ["events.read"],
+        "authorize_params": {"access_type": "offline"},
+    },
+}
+"""What the stack's operator has added to the catalog."""
+
 NewClient = Callable[[str], Awaitable[Client]]
 
 
@@ -43,6 +60,7 @@ def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mapping[str, Any
     log = data.with_name(f"{data.name}.log")
     # a held lease that a killed orchestrator leaves must not cost a test two minutes
     environment = {**os.environ, "FERRYMAN_LEASE_S": "6", "FERRYMAN_POLL_S": "0.1", "FERRYMAN_RETRY_AFTER_S": "1"}
+    environment["FERRYMAN_INTEGRATIONS"] = json.dumps([CALENDAR])
     with log.open("wb") as err:
         child = subprocess.Popen(
             [FERRYMAN, "up", "--data", data, "--json"], stdout=subprocess.PIPE, stderr=err, env=environment

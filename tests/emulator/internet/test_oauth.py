@@ -1,0 +1,175 @@
+"""The OAuth server of the pretend internet: consent, each grant, the login that is no OAuth, and what it protects."""
+
+from __future__ import annotations
+
+import base64
+import re
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import httpx
+import pytest
+
+from emulator.clock import Clock
+from emulator.internet.oauth import Rules, Server, read_rules
+from emulator.internet.oauth.store import challenge_of
+from emulator.reading import Invalid
+
+VERIFIER = "v" * 43
+SECRET = "a/secret+with signs"
+BACK = "http://127.0.0.1:9/callback"
+ASKED = {
+    "response_type": "code",
+    "client_id": "public",
+    "redirect_uri": BACK,
+    "state": "s",
+    "scope": "read",
+    "code_challenge": challenge_of(VERIFIER),
+    "code_challenge_method": "S256",
+}
+
+
+class Site:
+    """The server and a browser."""
+
+    def __init__(self, browser: httpx.AsyncClient, server: Server, clock: Clock) -> None:
+        self.browser = browser
+        self.server = server
+        self.clock = clock
+
+    async def code(self) -> str:
+        self.server.rules = replace(self.server.rules, consent="allow")
+        answer = await self.browser.get("/authorize", params=ASKED)
+        return parse_qs(urlsplit(answer.headers["location"]).query)["code"][0]
+
+    async def token(self, **form: str) -> httpx.Response:
+        return await self.browser.post("/token", data={"client_id": "public", **form})
+
+    async def granted(self) -> dict[str, Any]:
+        form = {"grant_type": "authorization_code", "redirect_uri": BACK, "code_verifier": VERIFIER}
+        answer: dict[str, Any] = (await self.token(code=await self.code(), **form)).json()
+        return answer
+
+    async def resource(self, token: str) -> int:
+        return (await self.browser.get("/resource", headers={"authorization": f"Bearer {token}"})).status_code
+
+
+@pytest.fixture
+async def site() -> AsyncIterator[Site]:
+    clock = Clock()
+    server = Server(Rules(clients={"public": None, "own": SECRET}, users={"ann": "pass word"}), clock)
+    transport = httpx.ASGITransport(app=server)  # type: ignore[arg-type] # an ASGI application by its shape
+    async with httpx.AsyncClient(transport=transport, base_url="https://login.test") as browser:
+        yield Site(browser, server, clock)
+
+
+async def test_a_person_sees_a_page_and_what_is_pressed_leads_back(site: Site) -> None:
+    page = (await site.browser.get("/authorize", params={**ASKED, "scope": "<script>"})).text
+    assert "<script>" not in page
+    hidden = dict(re.findall(r'name="(\w+)" value="([^"]*)"', page))
+    pressed = {name: hidden[name] for name in ASKED} | {"decision": "allow"}
+    answer = await site.browser.post("/authorize", data=pressed)
+    assert answer.headers["location"].startswith(f"{BACK}?code=code_")
+    declined = await site.browser.post("/authorize", data={**pressed, "decision": "deny"})
+    assert declined.headers["location"] == f"{BACK}?error=access_denied&state=s"
+
+
+@pytest.mark.parametrize("change", [{"client_id": "nobody"}, {"redirect_uri": "https://evil.test/"}])
+async def test_an_unknown_client_or_address_is_led_nowhere(site: Site, change: dict[str, str]) -> None:
+    assert (await site.browser.get("/authorize", params={**ASKED, **change})).status_code == 400
+
+
+@pytest.mark.parametrize(
+    ("change", "error"),
+    [
+        ({"code_challenge_method": "plain"}, "invalid_request"),
+        ({"code_challenge": "short"}, "invalid_request"),
+        ({"response_type": "token"}, "unsupported_response_type"),
+    ],
+)
+async def test_consent_without_pkce_is_refused(site: Site, change: dict[str, str], error: str) -> None:
+    answer = await site.browser.get("/authorize", params={**ASKED, **change})
+    assert f"error={error}" in answer.headers["location"]
+
+
+async def test_a_code_with_its_verifier_becomes_tokens_once(site: Site) -> None:
+    form = {"grant_type": "authorization_code", "code": await site.code(), "redirect_uri": BACK, "code_verifier": VERIFIER}
+    first, second = await site.token(**form), await site.token(**form)
+    assert (first.status_code, second.json()["error"]) == (200, "invalid_grant")
+    assert first.json()["expires_in"] == 3600
+    assert await site.resource(first.json()["access_token"]) == 200
+
+
+@pytest.mark.parametrize("change", [{"code_verifier": "w" * 43}, {"redirect_uri": "http://127.0.0.1:8/"}, {"client_id": "own"}])
+async def test_a_code_is_its_own_clients_with_its_own_verifier_and_address(site: Site, change: dict[str, str]) -> None:
+    form = {"grant_type": "authorization_code", "code": await site.code(), "redirect_uri": BACK, "code_verifier": VERIFIER}
+    assert (await site.token(**{**form, **change})).json()["error"] in ("invalid_grant", "invalid_client")
+
+
+async def test_a_refresh_token_that_was_rotated_out_revokes_all_of_its_family(site: Site) -> None:
+    first = await site.granted()
+    second = (await site.token(grant_type="refresh_token", refresh_token=first["refresh_token"])).json()
+    assert second["refresh_token"] != first["refresh_token"]
+    assert await site.resource(second["access_token"]) == 200
+    again = await site.token(grant_type="refresh_token", refresh_token=first["refresh_token"])
+    assert again.json()["error"] == "invalid_grant"
+    assert await site.resource(second["access_token"]) == 401
+    assert (await site.token(grant_type="refresh_token", refresh_token=second["refresh_token"])).status_code == 400
+    assert site.server.report()["counts"]["reuse"] == 1  # type: ignore[index]
+
+
+async def test_tokens_and_codes_expire_by_the_clouds_clock(site: Site) -> None:
+    granted, code = await site.granted(), await site.code()
+    site.clock.advance(timedelta(seconds=3_601))
+    assert await site.resource(granted["access_token"]) == 401
+    form = {"grant_type": "authorization_code", "redirect_uri": BACK, "code_verifier": VERIFIER}
+    assert (await site.token(code=code, **form)).json()["error"] == "invalid_grant"
+    site.clock.advance(timedelta(days=1))
+    assert (await site.token(grant_type="refresh_token", refresh_token=granted["refresh_token"])).status_code == 400
+
+
+async def test_a_client_asks_for_itself_by_header_or_body(site: Site) -> None:
+    basic = base64.b64encode(b"own:a%2Fsecret%2Bwith+signs").decode()
+    form = {"grant_type": "client_credentials"}
+    by_header = await site.browser.post("/token", data=form, headers={"authorization": f"Basic {basic}"})
+    by_body = await site.browser.post("/token", data={**form, "client_id": "own", "client_secret": SECRET})
+    assert [each.status_code for each in (by_header, by_body)] == [200, 200]
+    assert "refresh_token" not in by_body.json()
+    for wrong in ({"client_id": "own", "client_secret": "x"}, {"client_id": "own"}, {"client_id": "public"}):
+        assert (await site.browser.post("/token", data={**form, **wrong})).status_code == 401
+
+
+async def test_a_login_answers_in_json_or_in_plain_text(site: Site) -> None:
+    asked = {"username": "ann", "password": "pass word"}
+    session = (await site.browser.post("/login", json=asked)).json()["session"]
+    text = (await site.browser.post("/login.txt", data=asked)).text.strip()
+    for shown in ({"headers": {"x-session": session["id"]}}, {"params": {"session": text}}):
+        assert (await site.browser.get("/resource", **shown)).status_code == 200  # type: ignore[arg-type]
+    assert session["lives"] == 3600
+    assert (await site.browser.post("/login", json={**asked, "password": "x"})).status_code == 401
+
+
+async def test_each_grant_is_counted_and_what_was_given_out_is_listed(site: Site) -> None:
+    granted = await site.granted()
+    await site.resource(granted["access_token"])
+    await site.resource("nobody's")
+    report = site.server.report()
+    assert report["counts"] == {"authorize": 1, "authorization_code": 1, "resource": 1, "resource 401": 1}
+    assert granted["access_token"] in report["issued"]  # type: ignore[operator]
+
+
+@pytest.mark.parametrize(
+    "rules", [{"consent": "maybe"}, {"access_s": "long"}, {"clients": {"a": 1}}, {"users": {"a": None}}, {"unknown": 1}, []]
+)
+def test_rules_that_are_none_are_refused(rules: object) -> None:
+    with pytest.raises(Invalid):
+        read_rules(rules, "body")
+
+
+def test_rules_that_are_not_named_stay() -> None:
+    before = read_rules({"clients": {"a": None}, "access_s": 5}, "body")
+    after = read_rules({"rotate": False}, "body", before)
+    assert (after.clients, after.access_s, after.rotate) == ({"a": None}, 5, False)
