@@ -21,8 +21,8 @@ from packaging.requirements import Requirement
 from infra import build, imports, lock
 
 FUNCTIONS = build.functions()
-TOOLS = ("api_call", "http_get", "http_post", "webhook")
-KIB_MAX = 512
+TOOLS = ("api_call", "http_get", "http_post", "http_tool", "webhook")
+KIB_MAX = 768
 """An archive's size; the whole library is about twice that."""
 
 

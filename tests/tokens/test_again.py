@@ -11,7 +11,7 @@ from ferryman.domain.refusal import Refused
 from ferryman.local.gate import answered
 from ferryman.ports import Unavailable
 from ferryman.tools.tokens import TOKEN, access, sent
-from ferryman.tools.tokens.house import FORMER
+from ferryman.tools.tokens.calls import FORMER
 
 from .world import OUTBOUND, Api, World, call, need, token
 

@@ -12,7 +12,7 @@ from ferryman.domain.http import Hole, Mixed
 from ferryman.tools.tokens import TOKEN, applied
 from ferryman.tools.tokens.apply import place
 from ferryman.tools.tokens.asking import BASIC
-from ferryman.tools.tokens.house import FORMER
+from ferryman.tools.tokens.calls import FORMER
 
 from .world import OAUTH, OUTBOUND
 

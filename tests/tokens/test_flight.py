@@ -8,11 +8,14 @@ from typing import Any
 
 import pytest
 
+from ferryman.domain import refusal
+from ferryman.domain.declared import Exchange, Extract, TokenExchange
+from ferryman.domain.http import Inbound
 from ferryman.domain.refusal import Refused
 from ferryman.local.gate import answered
 from ferryman.tools.tokens import access
+from ferryman.tools.tokens.fetching import UNDER_WAY
 from ferryman.tools.tokens.flights import Flights
-from ferryman.tools.tokens.house import UNDER_WAY
 
 from .world import OUTBOUND, REMIT, Api, World, call, credential, need, token
 
@@ -128,6 +131,16 @@ async def test_those_who_waited_together_are_refused_together(world: World) -> N
     assert len(world.login.asked) == 1
 
 
+async def test_a_token_endpoint_that_never_ends_is_a_call_that_was_not_sent(world: World) -> None:
+    def endless(_: object) -> Inbound:
+        raise Refused(refusal.timed_out(10))
+
+    world.login.answer = endless
+    with pytest.raises(Refused, match=r"no token could be fetched for this tool -- request timed out \(10s\)") as refused:
+        await fetched(world.instance())
+    assert refused.value.refusal.blocked
+
+
 async def test_after_a_fetch_that_failed_the_next_one_tries_at_once(world: World) -> None:
     world.login.answer = lambda _: answered("no", 503)
     with pytest.raises(Refused):
@@ -154,6 +167,13 @@ async def test_another_auth_block_is_another_token(world: World) -> None:
     house = world.instance()
     other = dataclasses.replace(need().auth, scope="read")
     assert await fetched(house) != await fetched(house, need(other))
+
+
+async def test_another_place_for_the_token_in_the_same_answer_is_another_token(world: World) -> None:
+    world.login.answer = lambda _: answered(f'{{"a": "{token(1)}", "b": "{token(2)}"}}')
+    request = Exchange(url="https://login.service.test/")
+    first, second = (need(TokenExchange(request=request, extract=Extract(token_path=f"$.{name}"))) for name in "ab")
+    assert [await fetched(world.instance(), each) for each in (first, second)] == [token(1), token(2)]
 
 
 async def test_a_secret_that_was_stored_anew_never_gets_the_old_token(world: World) -> None:

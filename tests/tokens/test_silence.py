@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
 
 import pytest
@@ -11,7 +12,9 @@ from ferryman.domain.refusal import Refused
 from ferryman.local.gate import answered
 from ferryman.tools.tokens import access
 from ferryman.tools.tokens.asking import asking
-from ferryman.tools.tokens.house import Opened, key_of
+from ferryman.tools.tokens.fetching import key_of
+from ferryman.tools.tokens.flights import Flights
+from ferryman.tools.tokens.house import Opened
 
 from .world import REMIT, SECRET, Api, World, call, need, token
 
@@ -57,17 +60,22 @@ async def test_a_sealed_token_opens_only_for_its_owner_its_key_and_its_fetch(wor
     assert await house.vault.token(slot.token.ciphertext, **{**whose, **change}) is None
 
 
-async def test_a_failure_that_nobody_waits_for_any_more_is_not_logged(world: World, caplog: pytest.LogCaptureFixture) -> None:
-    world.login.held = asyncio.Event()
-    world.login.answer = lambda _: answered("no", 500)
+async def test_a_failure_that_nobody_waits_for_any_more_is_not_logged(caplog: pytest.LogCaptureFixture) -> None:
+    flights: Flights[int] = Flights()
+    begun = asyncio.Event()
 
-    async def wanted() -> str:
-        return (await access(world.instance(), need(), within_s=30)).fetch
+    async def work() -> int:
+        begun.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            raise ValueError(SECRET)
 
-    alone = await world.reached(wanted())
-    world.login.held.set()
+    alone = asyncio.ensure_future(flights.share("k", work))
+    await begun.wait()
     alone.cancel()
     await asyncio.gather(alone, return_exceptions=True)
-    for _ in range(10):
-        await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    del alone
+    gc.collect()  # where asyncio would tell of it
     assert not [record for record in caplog.records if record.levelno >= logging.WARNING]

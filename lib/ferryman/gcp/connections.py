@@ -9,6 +9,7 @@ from ferryman.domain.connection import Connection
 from ferryman.gcp import documents, places
 from ferryman.gcp.faults import translated
 from ferryman.gcp.firestore import Firestore
+from ferryman.gcp.retention import EXPIRE_AT
 from ferryman.ports import Stale
 
 if TYPE_CHECKING:
@@ -37,7 +38,8 @@ class FirestoreConnections:
                 raise Stale("the task is gone, or too many connections are under way")
             for each in over:
                 transaction.delete(each.reference)
-            transaction.create(places.connection(client, task, connection.digest), documents.write(connection))
+            document = {**documents.write(connection), EXPIRE_AT: connection.expires_at}
+            transaction.create(places.connection(client, task, connection.digest), document)
 
         await store(client.transaction())
 

@@ -11,6 +11,7 @@ from ferryman.domain.token import Fetch, Slot, Token
 from ferryman.gcp import documents, places
 from ferryman.gcp.faults import translated
 from ferryman.gcp.firestore import Firestore
+from ferryman.gcp.retention import EXPIRE_AT
 
 if TYPE_CHECKING:
     from google.cloud.firestore import AsyncTransaction
@@ -64,4 +65,4 @@ def written(slot: Slot) -> dict[str, Any]:
     """The document of `slot`; `expire_at` is when nothing in it is of use any more."""
     ends = [moment for moment in (slot.token and slot.token.expires_at, slot.fetch and slot.fetch.until) if moment]
     # without either there is nothing to keep, and a TTL in the past takes it away at once
-    return {**documents.write(slot), "expire_at": max(ends) if ends else datetime.fromtimestamp(0, UTC)}
+    return {**documents.write(slot), EXPIRE_AT: max(ends) if ends else datetime.fromtimestamp(0, UTC)}

@@ -47,7 +47,7 @@ def read(node: Node, references: References, schemas: Schemas) -> Body:
     schema = Node(content[media].get("schema", True), found.uri)
     view = schemas.view(schema)
     optional = said.get("required") is False
-    if sent != FORM and not (_flat(view) and _has_fields(view, schemas)):
+    if sent != FORM and not _flat(view, schemas):
         description = text(said.get("description"), 300)
         whole = Argument(wire="body", place="body", schema=schema, required=not optional, description=description)
         return Body(arguments=(whole,), whole=True, media=None if sent == JSON else sent)
@@ -80,12 +80,10 @@ def _chosen(content: Mapping[str, Any]) -> tuple[str, str]:
     raise Unfit(f"takes {', '.join(text(each, 64) for each in list(content)[:3])}, which is not sent: only JSON and forms are")
 
 
-def _flat(view: View) -> bool:
-    """Whether it is an object whose fields say all: no alternatives of it have fields of their own."""
-    return bool(view.properties) and view.types in (["object"], ["object", "null"]) and not view.recursive
-
-
-def _has_fields(view: View, schemas: Schemas) -> bool:
+def _flat(view: View, schemas: Schemas) -> bool:
+    """Whether it is an object whose fields say all: no alternative of it says anything of its own."""
+    if not view.properties or view.types not in (["object"], ["object", "null"]) or view.recursive:
+        return False
     alternatives = [schemas.view(each, view.through) for each in view.alternatives]
     return not any(each.properties or each.words or each.recursive for each in alternatives)
 

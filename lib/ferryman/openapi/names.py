@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import re
 
-from ferryman.declared.references import STATE
-
 CHARACTERS_MAX = 64
 _READ_MAX = 256
 _NOT_TOOL = re.compile(r"[^A-Za-z0-9_-]+", re.ASCII)
 _NOT_ARGUMENT = re.compile(r"[^A-Za-z0-9_]+", re.ASCII)
+_NOT_WORD = re.compile(r"[^A-Za-z0-9]+", re.ASCII)
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])", re.ASCII)
 
-SPOKEN_FOR = frozenset((*STATE, "env", "secrets", "else", "if", "this", "true", "false", "null"))
+SPOKEN_FOR = ("else", "env", "secrets")
 """What templates mean something else by."""
 
 
@@ -20,7 +19,7 @@ def tool(operation_id: str, method: str, path: str) -> str:
     """The name of an operation's tool: its operationId, or method and path in snake case (S3-51)."""
     if found := _fitting(_NOT_TOOL, operation_id):
         return found
-    return _fitting(_NOT_ARGUMENT, _HUMP.sub("_", f"{method}_{path[:_READ_MAX]}")).lower()
+    return _fitting(_NOT_WORD, _HUMP.sub("_", f"{method}_{path[:_READ_MAX]}")).lower()
 
 
 def argument(wire: str, place: str, taken: dict[str, int]) -> str:

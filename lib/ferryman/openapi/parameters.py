@@ -61,6 +61,7 @@ def _reference(value: Any) -> str:
 def arguments(nodes: list[Node], path: str, notes: Notes) -> Iterator[Argument]:
     """The arguments of an operation at `path`: those that `nodes` declare, and those that only the path names."""
     named = list(dict.fromkeys(_BRACED.findall(path)))
+    in_query = set(_BRACED.findall(path.partition("?")[2])) - set(_BRACED.findall(path.partition("?")[0]))
     declared = set()
     for node in nodes:
         wire, place = node.value["name"], node.value["in"]
@@ -73,8 +74,8 @@ def arguments(nodes: list[Node], path: str, notes: Notes) -> Iterator[Argument]:
             _left_out(required, notes, f"has the header {text(wire, 64)}, which {wrong}")
         elif place == "path" and wire not in named:
             notes.add("declares a path parameter that its path does not have: it is left out")
-        elif place == "query" and wire in named:
-            # It stands in a query that is written in the path: filled there.
+        elif place == "query" and wire in in_query:
+            # The path has a query that it stands in: it is filled there.
             declared.add(wire)
             yield _argument(node, "path", required=True)
         elif place in PLACES:

@@ -27,6 +27,9 @@ STUB_CHARACTERS_MAX = 80
 SCHEMA_BYTES_MAX = 16_384
 """The schemas of one tool, as JSON."""
 
+_ROOM_MIN = 128
+"""Bytes left for which no schema is looked into any more."""
+
 NODES_MAX = 400_000
 """Schemas looked at for one document; GitHub's 1,223 operations take about 60,000."""
 
@@ -145,7 +148,7 @@ class Schemas:
             if self.left <= 0:
                 self._notes.add(f"the document has more than {NODES_MAX} schemas: later ones are shown as anything")
                 continue
-            said, inner = self._said(view)
+            said, inner = self._said(view) if room > _ROOM_MIN else (_stub(view), [])
             if depth == DEPTH_MAX and inner:
                 said, inner = _stub(view), []
                 self._notes.add(f"has a schema deeper than {DEPTH_MAX}: what is deeper is shown as anything")

@@ -71,7 +71,10 @@ def _resolved(raw: str, document: str) -> tuple[url.URL, bool]:
     try:
         whole = urljoin(document, raw.strip())
     except ValueError:
-        raise Unfit("has a server that is no URL") from None
+        whole = None
+    # urljoin drops line breaks and tabs, by which one URL reads as another.
+    if whole is None or not raw.isprintable():
+        raise Unfit("has a server that is no URL")
     if whole.startswith("//"):
         whole = f"https:{whole}"
     scheme, colon, rest = whole.partition("://")

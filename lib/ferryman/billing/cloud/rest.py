@@ -20,7 +20,7 @@ CONDITIONS = 7
 IMAGE_GIB = Decimal("0.2")
 """Assumed: no build was ever run. What the images of the functions have in common is kept once."""
 
-IMAGES = 7
+IMAGES = 8
 RUNNING = 0
 """Instances: the least of every function is none."""
 

@@ -19,7 +19,8 @@ from ferryman.tools import arguments as given
 from ferryman.tools.custom.definitions import CALL, CUSTOM, DELETE, IMPORT
 from ferryman.tools.custom.handling import Handling
 from ferryman.tools.passage import Gate, Passage, Reader, Reading, keyed, sending
-from ferryman.tools.tokens.house import Need, TokenHouse, sent
+from ferryman.tools.tokens.calls import sent
+from ferryman.tools.tokens.house import Need, TokenHouse
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -21,6 +22,9 @@ DOCUMENT_BYTES_MAX = 16 * 1024 * 1024
 """One document, and all that it refers to together."""
 
 DOCUMENTS_MAX = 20
+AT_ONCE = 2
+"""A document of 13 MB takes some 120 MB while it is read, and an instance has 512."""
+
 ACCEPT = "application/json, application/yaml;q=0.9, text/yaml;q=0.8, */*;q=0.5"
 
 
@@ -35,11 +39,12 @@ class Found:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Documents:
-    """Fetches documents. `redact` takes open credentials and a text; `clock` counts seconds."""
+    """Fetches documents, `AT_ONCE` of them. `redact` takes open credentials and a text; `clock` counts seconds."""
 
     gate: Gate
     redact: Callable[[Iterable[Credential], str], str]
     clock: Callable[[], float] = time.monotonic
+    turns: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(AT_ONCE), repr=False)
 
     async def fetched(
         self,
@@ -52,7 +57,20 @@ class Documents:
         within_s: float,
     ) -> Found:
         """The document at `url`, and those it refers to. Raises `Refused`, and `Invalid` for what is no such document."""
-        until, left = self.clock() + within_s, DOCUMENT_BYTES_MAX
+        until = self.clock() + within_s
+        async with self.turns:
+            return await self._fetched(url, tool, remit, credentials, about, until)
+
+    async def _fetched(
+        self,
+        url: str,
+        tool: str,
+        remit: Remit,
+        credentials: Mapping[str, Credential],
+        about: Mapping[str, Any],
+        until: float,
+    ) -> Found:
+        left = DOCUMENT_BYTES_MAX
         found: dict[str, str] = {}
         parsed: dict[str, Any] = {}
         wanted = [url]
@@ -63,8 +81,8 @@ class Documents:
                 text = await self._one(each, tool, remit, credentials, about, until - self.clock(), left)
                 left -= len(text)
                 found[each] = text
-                parsed[each] = texts.loads(text, what="the document")
-            wanted = openapi.needed(parsed, url)
+                parsed[each] = await asyncio.to_thread(texts.loads, text, what="the document")
+            wanted = await asyncio.to_thread(openapi.needed, parsed, url)
         return Found(root=url, texts=found, parsed=parsed)
 
     async def _one(
@@ -87,4 +105,5 @@ class Documents:
             raise Refused(refusal.failed(f"the document was answered with HTTP {inbound.status}"))
         if inbound.cut:
             raise invalid("url", f"the documents have more than {DOCUMENT_BYTES_MAX} bytes together")
-        return self.redact(credentials.values(), inbound.body.decode("utf-8-sig", "replace"))
+        text = inbound.body.decode("utf-8-sig", "replace")
+        return await asyncio.to_thread(self.redact, credentials.values(), text)

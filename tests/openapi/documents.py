@@ -1,0 +1,64 @@
+"""Documents: small ones of each version, and what they are imported as."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ferryman.declared import request
+from ferryman.domain.declared import Declared
+from ferryman.domain.http import Outbound
+from ferryman.openapi import Imported, read
+
+ROOT = "https://docs.shop.test/v1/openapi.json"
+HOST = "api.shop.test"
+STATE = {"date": "2026-01-02", "datetime": "2026-01-02T03:04:05Z", "execution_id": "x1", "task_name": "t"}
+
+
+def document(paths: Any, version: str = "3.0.3", **more: Any) -> dict[str, Any]:
+    return {"openapi": version, "info": {"title": "Shop"}, "servers": [{"url": f"https://{HOST}/v1"}], "paths": paths, **more}
+
+
+def swagger(paths: Any, **more: Any) -> dict[str, Any]:
+    return {
+        "swagger": "2.0",
+        "info": {"title": "Shop"},
+        "host": HOST,
+        "basePath": "/v2",
+        "schemes": ["https"],
+        "paths": paths,
+        **more,
+    }
+
+
+def imported(root: Any, **said: Any) -> Imported:
+    others = said.pop("others", {})
+    return read({ROOT: root, **others}, ROOT, **{"domains": [HOST], **said})
+
+
+def only(root: Any, **said: Any) -> Declared:
+    (tool,) = imported(root, **said).tools
+    return tool
+
+
+def posting(schema: Any, **more: Any) -> dict[str, Any]:
+    """A document with a POST whose JSON body has `schema`."""
+    body = {"content": {"application/json": {"schema": schema}}}
+    return document({"/things": {"post": {"operationId": "make", "requestBody": body}}}, **more)
+
+
+def post(schema: Any, **more: Any) -> Declared:
+    return only(posting(schema, **more))
+
+
+def get(*parameters: Any, path: str = "/things", **more: Any) -> Declared:
+    """The tool of a GET with `parameters`."""
+    return only(document({path: {"get": {"operationId": "look", "parameters": list(parameters)}}}, **more))
+
+
+def sent(tool: Declared, **arguments: Any) -> Outbound:
+    assert tool.enabled, tool.reason
+    return request.outbound(tool, arguments, state=STATE)
+
+
+def schemas(tool: Declared) -> dict[str, Any]:
+    return {name: dict(each.schema) for name, each in tool.parameters.items()}

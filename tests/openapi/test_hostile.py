@@ -1,0 +1,125 @@
+"""Hostile documents: whatever they say, there are bounded tools that go where the task may go, or a reason why not."""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ferryman.declared import check
+from ferryman.domain.declared import DECLARATION_BYTES_MAX
+from ferryman.domain.problem import Invalid
+from ferryman.openapi import Imported, needed, read, tokens
+from ferryman.openapi.notes import Notes
+from ferryman.openapi.references import Node, References
+from ferryman.openapi.schemas import Schemas
+from tests.openapi.bombs import BOMBS, TOO_MUCH
+from tests.openapi.documents import HOST, ROOT, document, swagger
+from tests.openapi.petstore import PETSTORE
+
+DOMAINS = [HOST, "petstore.test.example"]
+CREDENTIALS = {"KEY": [HOST], "OTHER": ["petstore.test.example", "other.test"]}
+
+
+def held(root: Any) -> Imported | None:
+    """What `root` is imported as, held against what must be true of every import; None where it is `Invalid`."""
+    try:
+        assert all(each.startswith("https://") for each in needed({ROOT: root}, ROOT))
+        found = read({ROOT: root}, ROOT, domains=DOMAINS, credentials=CREDENTIALS)
+    except Invalid:
+        return None
+    assert len({each.name for each in found.tools}) == len(found.tools)
+    assert len(found.notes) <= 100
+    assert all(len(each) < 1_000 and each.isprintable() for each in found.notes)
+    for tool in found.tools:
+        assert check.NAME.fullmatch(tool.name)
+        assert (
+            len(json.dumps([tool.description, tool.url, tool.schema, tool.query, tool.headers, tool.body]))
+            < DECLARATION_BYTES_MAX
+        )
+        assert tool.enabled == (tool.reason is None)
+        assert tool.reason is None or (0 < len(tool.reason) < 1_000 and tool.reason.isprintable())
+        if tool.enabled:
+            assert check.problems(tool, where="", domains=DOMAINS) == []
+            host = tool.url.removeprefix("https://").partition("/")[0]
+            assert all(host in CREDENTIALS[name] for name in check.uses(tool))
+    assert tokens(found.tools) >= 0
+    return found
+
+
+TEXTS = (
+    *("{{secrets.KEY}}", "{x}", "\ud800", "#/paths", "#/components/schemas/A", "#", "other.json#/a", "https://api.shop.test"),
+    *("string", "object", "array", "query", "path", "header", "cookie", "form", "deepObject", "apiKey", "http", "bearer"),
+)
+SCALARS = st.one_of(
+    st.none(), st.booleans(), st.integers(), st.just(10**30), st.floats(), st.text(max_size=8), st.sampled_from(TEXTS)
+)
+WORDS = (
+    *("type", "properties", "items", "allOf", "anyOf", "oneOf", "$ref", "required", "enum", "const", "default", "readOnly"),
+    *("nullable", "additionalProperties", "format", "minimum", "maximum", "exclusiveMinimum", "maxLength", "description"),
+    *("name", "in", "schema", "style", "explode", "content", "application/json", "application/x-www-form-urlencoded"),
+    *("encoding", "parameters", "requestBody", "servers", "url", "variables", "security", "securitySchemes", "components"),
+    *("schemas", "get", "post", "delete", "operationId", "summary", "scheme", "consumes", "host", "basePath", "schemes"),
+    *("definitions", "info", "title", "paths"),
+)
+KEYS = st.one_of(st.sampled_from(WORDS), st.text(max_size=6), st.integers(0, 3))
+VALUES = st.recursive(
+    SCALARS, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(KEYS, inner, max_size=5), max_leaves=20
+)
+
+
+@given(VALUES)
+@settings(max_examples=20)
+def test_any_value_is_imported_or_invalid(root):
+    held(root)
+
+
+@given(VALUES, VALUES, VALUES, st.sampled_from(["get", "post", "delete"]), st.booleans())
+@settings(max_examples=30)
+def test_any_operation_is_imported_or_invalid(operation, components, more, method, old):
+    operation = operation if isinstance(operation, dict) else {"requestBody": operation, "parameters": [operation]}
+    root = (swagger if old else document)({"/a/{x}": {method: operation, "parameters": more}}, components=components)
+    found = held(root)
+    assert found is not None
+    assert len(found.tools) >= 1
+
+
+def places(value: Any, at: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    return [at, *(place for key, each in inner for place in places(each, (*at, key)))]
+
+
+PLACES = places(PETSTORE)[1:]
+
+
+@given(st.lists(st.tuples(st.sampled_from(PLACES), VALUES), min_size=1, max_size=4))
+@settings(max_examples=20)
+def test_a_document_with_something_else_in_any_place_is_imported_or_invalid(changes):
+    root = json.loads(json.dumps(PETSTORE))
+    for place, value in changes:
+        at = root
+        # An earlier change may have taken the place away.
+        with suppress(LookupError, TypeError):
+            for key in place[:-1]:
+                at = at[key]
+            at[place[-1]] = value
+    held(root)
+
+
+@pytest.mark.parametrize("name", BOMBS)
+def test_a_bomb_is_imported_or_invalid(name):
+    assert (held(BOMBS[name]) is None) == (name in TOO_MUCH)
+
+
+def test_a_document_has_a_budget_of_schemas():
+    notes = Notes()
+    schemas = Schemas(References({}, ROOT), notes)
+    schemas.left = 3
+    views = {name: schemas.view(Node({"type": "array", "items": {"type": "string"}}, ROOT)) for name in "ab"}
+    assert schemas.shown(views) == {"a": {"type": "array", "items": {}}, "b": {}}
+    assert schemas.left == 0
+    assert "the document has more than" in notes.lines()[0]
