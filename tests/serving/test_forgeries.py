@@ -123,3 +123,16 @@ async def test_a_function_that_does_not_know_its_own_address_believes_nobody(
     app = aio._create_asgi_app_with_function(KINDS[kind][0](lambda _: house), "http", False)
     assert await asked(kind, app, f"Bearer {signed(ours, claims(aud=''))}") == 401
     assert house.entered == []
+
+
+@pytest.mark.parametrize("kind", ["connect", "reseal"])
+async def test_whoever_has_calls_carried_may_ask_for_nothing_else(
+    kind: str, ours: Tokens, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in (("CALLERS", [CALLER]), ("CONNECTORS", []), ("RESEALERS", []), ("FUNCTION_URLS", {kind: AUDIENCE})):
+        monkeypatch.setenv(f"FERRYMAN_{name}", json.dumps(value))
+    monkeypatch.setenv("FERRYMAN_FUNCTION", kind)
+    house = House(ours)
+    app = aio._create_asgi_app_with_function(KINDS[kind][0](lambda _: house), "http", False)
+    assert await asked(kind, app, f"Bearer {signed(ours, claims())}") == 403
+    assert house.entered == []
