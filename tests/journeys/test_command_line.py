@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from ferryman.tools.builtin import TOOLS
+from ferryman.tools.custom.definitions import CUSTOM
+
 import asyncio
 import json
 import os
@@ -132,7 +135,7 @@ async def test_a_second_stack_on_the_same_folder_says_where_the_first_is(ferryma
 
 async def test_the_tables_list_what_there_is(ferryman: Shell) -> None:
     tools, integrations, plans = [await ferryman(table, "--json") for table in ("tools", "integrations", "plans")]
-    assert [each["name"] for each in tools.json] == ["api_call", "http_get", "http_post", "webhook"]
+    assert [each["name"] for each in tools.json] == [each.name for each in (*TOOLS, *CUSTOM)]
     assert len(integrations.json) >= 18
     assert [each["name"] for each in plans.json] == ["guru", "pro"]
 

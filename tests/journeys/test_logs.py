@@ -33,7 +33,7 @@ def written(data: Path) -> list[str]:
 
 async def test_every_function_is_told_to_log_at_debug(journey: Journey) -> None:
     running = [each for each in (await journey.admin.status())["functions"] if each["pid"]]
-    assert [b"FERRYMAN_LOG_LEVEL=DEBUG" in variables(each["pid"]) for each in running] == [True] * 7
+    assert [b"FERRYMAN_LOG_LEVEL=DEBUG" in variables(each["pid"]) for each in running] == [True] * 8
 
 
 async def test_every_line_of_a_call_is_one_of_ours(journey: Journey, stack: Mapping[str, Any]) -> None:
