@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.hostile.play import Play
-from tests.hostile.plays import answers, budget, exfiltration, headers, neighbours, remit
+from tests.hostile.plays import answers, budget, exfiltration, headers, neighbours, remit, smuggling
 
 PLAYS: tuple[Play, ...] = (
     *exfiltration.PLAYS,
@@ -12,4 +12,5 @@ PLAYS: tuple[Play, ...] = (
     *answers.PLAYS,
     *budget.PLAYS,
     *neighbours.PLAYS,
+    *smuggling.PLAYS,
 )
