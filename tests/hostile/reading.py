@@ -13,7 +13,10 @@ from tests.hostile.perform import Performed
 from tests.hostile.sightings import ESCAPE, character
 
 SHOWN_MAX = 50_000
-_FRAME = re.compile(r'(?:Error: HTTP [1-5][0-9]{2}\n)?<tool_response id="[0-9a-f]{16}" truncated="(?:true|false)">(.*)</tool_response>', re.DOTALL)
+_FRAME = re.compile(
+    r'(?:Error: HTTP [1-5][0-9]{2}\n)?<tool_response id="[0-9a-f]{16}" truncated="(?:true|false)">(.*)</tool_response>',
+    re.DOTALL,
+)
 _SENTENCE = re.compile(r"Error: [ -~]{1,1200}")
 _IMITATION = re.compile(r"tool[\W_]{0,3}response")
 _ROLE = re.compile(r"(?m)^[\s>*#_=|~-]*(?:human|assistant|system|user|developer)[*_`]{0,3}\s*:")
