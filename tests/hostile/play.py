@@ -75,8 +75,8 @@ class Play:
     `declared` are tools that the owner has declared, and `before` what they asked of the API before the execution; with
     these, `sent` are regular expressions, and every request is to be one of them: method, target and body, with a space
     between each two. `places` are the texts in which the first of `keys` may stand in a request to its own host, beside its
-    header there. `prompts` is how often the model may be asked, `seconds` how long a connection may stay open, `own` are headers the
-    model may set here. `acts` are done while a `victim`, an execution of another owner's, is under way.
+    header there. `prompts` is how often the model may be asked, `seconds` how long a connection may stay open, `own` are
+    headers the model may set here. `acts` are done while a `victim`, an execution of another owner's, is under way.
     """
 
     name: str

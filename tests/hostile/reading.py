@@ -14,9 +14,10 @@ from tests.hostile.sightings import ESCAPE, character
 
 SHOWN_MAX = 50_000
 _FRAME = re.compile(
-    r'(?:Error: HTTP [1-5][0-9]{2}\n)?<tool_response id="[0-9a-f]{16}" truncated="(?:true|false)">(.*)</tool_response>',
+    r'(?:Error: (?:HTTP [1-5][0-9]{2}\n)?)?<tool_response id="[0-9a-f]{16}" truncated="(?:true|false)">(.*)</tool_response>',
     re.DOTALL,
 )
+_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _SENTENCE = re.compile(r"Error: [ -~]{1,1200}")
 _IMITATION = re.compile(r"tool[\W_]{0,3}response")
 _ROLE = re.compile(r"(?m)^[\s>*#_=|~-]*(?:human|assistant|system|user|developer)[*_`]{0,3}\s*:")
@@ -36,7 +37,9 @@ def misreadings(each: Performed, prompt: Mapping[str, Any]) -> Iterable[str]:
 def misdescribed(prompt: Mapping[str, Any]) -> Iterable[str]:
     """What of the definitions of tools reads as anything but a description: they stand outside of every frame."""
     for tool in prompt.get("tools", ()):
-        for text in _texts(tool):
+        if not _NAME.fullmatch(tool["name"]):
+            yield "the name of a tool is none"
+        for text in _texts({name: each for name, each in tool.items() if name != "name"}):
             yield from (f"in the definition of a tool, {fault}" for fault in _faults(text))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.hostile.play import Play
-from tests.hostile.plays import answers, budget, exfiltration, headers, neighbours, remit, smuggling
+from tests.hostile.plays import answers, budget, custom, documents, exfiltration, headers, neighbours, remit, smuggling, tokens
 
 PLAYS: tuple[Play, ...] = (
     *exfiltration.PLAYS,
@@ -13,4 +13,7 @@ PLAYS: tuple[Play, ...] = (
     *budget.PLAYS,
     *neighbours.PLAYS,
     *smuggling.PLAYS,
+    *documents.PLAYS,
+    *tokens.PLAYS,
+    *custom.PLAYS,
 )
