@@ -6,7 +6,10 @@ from typing import Any
 
 from tests.hostile.play import BEARER, HEADER, HOOK, PUBLIC, Act, Answer, Play, asks, call, probe, says
 
-SPEC = '{"openapi": "3.1.0", "info": {"title": "T", "version": "1"}, "servers": [{"url": "https://api.coingecko.com"}], "paths": {"/{token}/p": {"get": {"operationId": "look", "responses": {}}}}}'
+SPEC = (
+    '{"openapi": "3.1.0", "info": {"title": "T", "version": "1"}, "servers": [{"url": "https://api.coingecko.com"}], '
+    '"paths": {"/{token}/p": {"get": {"operationId": "look", "responses": {}}}}}'
+)
 AGENT = ("http_get", "import_openapi_tools", "call_custom_tool", "delete_tool_cluster")
 ITEM = "GET /{token}/items/[^/?#&=;]+ ?"
 G = f"https://{PUBLIC}/{{token}}"
@@ -70,7 +73,7 @@ NAMES = (
             "arguments as text": {"toolName": "probe", "arguments": '{"id": "7"}'},
             "a list of arguments": {"toolName": "probe", "arguments": ["7"]},
             "nothing": {},
-            "a declaration of its own": {"toolName": "x", "arguments": {}, "tool": probe(name="x")},
+            "a declaration of its own": {"toolName": "x", "arguments": {}, "declaration": probe(name="x")},
         }.items()
     ),
 )
