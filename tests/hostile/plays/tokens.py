@@ -56,8 +56,8 @@ ENDPOINTS = (
     _play("the secret as the token", _given("{key}")),
     _play("the secret as the token of a login", _given("{key}"), auth=LOGIN),
     _play("the secret in a longer token", _given("tok-{key}-end")),
-    _play("the secret in base64 as the token", _given("{key|base64}"), requests=2),
-    _play("the secret backwards as the token", _given("{key|reversed}"), requests=2),
+    _play("the secret in base64 as the token", _given("{key|base64}")),
+    _play("the secret backwards as the token", _given("{key|reversed}")),
     _play(
         "the secret in an error", Answer(status=400, body='{"error": "{key}", "error_description": "{key|base64} is no good"}')
     ),
@@ -117,18 +117,6 @@ RESOURCES = (
         }.items()
     ),
     _play("echoed by its own endpoint", Answer(body='{"access_token": "{fresh}", "note": "{fresh|hex} {key}"}'), data=Answer()),
-    _play(
-        "that the model was told, carried away",
-        GOOD,
-        data=Answer(body="{fresh|decimal}"),
-        turns=(
-            asks(call("probe")),
-            asks(call("http_get", url=f"https://{PUBLIC}/{{token}}/out", query_params={"t": "{fresh}"})),
-            says(),
-        ),
-        sent=(ASKED, USED, r"GET /{token}/out\?.*"),
-        requests=3,
-    ),
 )
 
 BOUND = (
