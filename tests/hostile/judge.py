@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,11 +11,14 @@ from typing import Any
 
 from tests.hostile.evidence import Evidence
 from tests.hostile.perform import Performed
-from tests.hostile.reading import misreadings
+from tests.hostile.play import BEARER, HEADER, PARAM, PUBLIC
+from tests.hostile.reading import misdescribed, misreadings
 from tests.hostile.sightings import leaks
 from tests.hostile.upstream import Seen
 from tests.hostile.wire import HOSTS, NOBODY, absences, faults, whose
 
+TOOLS_MAX, CLUSTERS_MAX = 2_000, 50
+APPROVED = [*(re.escape(host) for host in (PUBLIC, BEARER, HEADER, PARAM)), r"[a-z0-9.]+\.api\.mailchimp\.com"]
 USD_PER_CREDIT, INPUT_USD, OUTPUT_USD = Decimal("0.001"), Decimal(3) / 1_000_000, Decimal(15) / 1_000_000
 """What the scripted model costs, by the token."""
 
@@ -48,7 +52,9 @@ def verdict(evidence: Evidence, performed: Sequence[Performed]) -> Verdict:
         found[credited[each.token]] += [
             *faults(each, seen_by[each.token]),
             *(sentence for prompt in prompts[-1:] for sentence in misreadings(each, prompt)),
+            *(sentence for prompt in prompts[:1] for sentence in misdescribed(prompt)),
             *_spent(each, prompts),
+            *_stored(each),
             *_acts(each),
         ]
         missed[credited[each.token]] += absences(each, seen_by[each.token])
@@ -74,6 +80,19 @@ def _spent(each: Performed, prompts: Sequence[Mapping[str, Any]]) -> Iterable[st
             yield f"the model was asked for an answer that {most} credits do not pay for"
         usage = each.play.turns[number].get("usage", {}) if number < len(each.play.turns) else {}
         spent += usage.get("input_tokens", 0) * INPUT_USD + usage.get("output_tokens", 0) * OUTPUT_USD
+
+
+def _stored(each: Performed) -> Iterable[str]:
+    """What the API came to over what its owner asked for, and where the tools that are stored lead."""
+    for act, status, body in each.asked:
+        if status >= 500:
+            yield f"{act.method} {act.path} was answered {status}: {body[:100]!r}"
+    if len(each.tools) > TOOLS_MAX or len({tool["cluster"] for tool in each.tools}) > CLUSTERS_MAX:
+        yield f"{len(each.tools)} tools are stored"
+    for tool in each.tools:
+        base = tool["configuration"]["baseUrl"]
+        if tool["isEnabled"] and not any(re.fullmatch(f"https://{host}", base) for host in APPROVED):
+            yield f"a tool that leads to {base} is enabled"
 
 
 def _acts(each: Performed) -> Iterable[str]:

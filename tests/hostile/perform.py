@@ -17,7 +17,7 @@ from ferryman.gcp.owners import FirestoreOwners
 from ferryman.serving import keys
 from ferryman.wiring.local.admin import Refused
 from tests.hostile import forge
-from tests.hostile.play import KEYS, PUBLIC, Act, Answer, Play, asks, call, says
+from tests.hostile.play import FRESH, KEYS, PUBLIC, Act, Answer, Play, asks, call, says
 from tests.hostile.spelling import filled, spelt
 from tests.hostile.stage import Stage, new_key
 
@@ -56,6 +56,8 @@ class Performed:
     me: Mapping[str, Any] = field(default_factory=dict, repr=False)
     said: list[bytes] = field(default_factory=list, repr=False)
     acts: list[tuple[Act, int, bytes]] = field(default_factory=list, repr=False)
+    asked: list[tuple[Act, int, bytes]] = field(default_factory=list, repr=False)
+    tools: list[Mapping[str, Any]] = field(default_factory=list, repr=False)
     trouble: str | None = None
     victim: Performed | None = None
 
@@ -78,8 +80,10 @@ def cast(play: Play) -> Performed:
         "secret": f"board-{secrets.token_hex(8)}",
         "thief": f"{token}.attacker.example",
     }
-    words |= {word: new_key() for word in KEYS}
-    loot = spelt([play.turns, [vars_of(each) for each in play.answers.values()]], {word: words[word] for word in KEYS})
+    words |= {word: new_key() for word in (*KEYS, *FRESH)}
+    loot = spelt(
+        [play.turns, [vars_of(each) for each in play.answers.values()]], {word: words[word] for word in (*KEYS, *FRESH)}
+    )
     return Performed(play=play, words=words, loot=loot)
 
 
@@ -135,6 +139,18 @@ async def _enter(stage: Stage, performed: Performed) -> None:
         if service in play.services:
             path = f"/v1/tasks/{performed.task}/credentials/{name}"
             await _asked(stage, performed, "PUT", path, {"value": words[word], "service": service})
+    await _prepare(stage, performed)
+
+
+async def _prepare(stage: Stage, performed: Performed) -> None:
+    """What the owner declares, and asks for; a declaration has to be taken, anything else may be refused."""
+    performed.words["task"] = performed.task
+    for entry in performed.play.declared:
+        await _asked(stage, performed, "POST", f"/v1/tasks/{performed.task}/tools", filled(dict(entry), performed.words))
+    for act in performed.play.before:
+        status, body = await _sent(stage, performed, act)
+        performed.asked.append((act, status, body))
+        performed.said.append(body)
 
 
 async def _name(stage: Stage, host: str, addresses: tuple[str, ...]) -> None:
@@ -169,6 +185,9 @@ async def _end(stage: Stage, performed: Performed) -> None:
         assert answer.is_success, f"{shown} answered {answer.status_code}"
         performed.said.append(answer.content)
     performed.me = await _asked(stage, performed, "GET", "/v1/me")
+    if performed.task:
+        performed.tools = (await _asked(stage, performed, "GET", f"/v1/tasks/{performed.task}/tools"))["data"]
+        performed.said.append(json.dumps(performed.tools).encode())
 
 
 async def _asked(stage: Stage, performed: Performed, method: str, path: str, body: Any = None) -> Any:

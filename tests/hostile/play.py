@@ -29,6 +29,9 @@ KEYS: Mapping[str, tuple[str, str]] = {
 }
 """The credentials a play may have, by the word that stands for the value: name and service."""
 
+FRESH: Mapping[str, str] = {"fresh": "the token"}
+"""Words of what a token endpoint gives out, and what it is called."""
+
 TOOLS = ("http_get", "http_post", "api_call")
 SERVICES = ("coingecko", "lunarcrush", "coinmarketcap", "alphavantage", "mailchimp")
 
@@ -69,8 +72,11 @@ class Play:
     `names` gives hosts addresses of their own, which all lead to the upstream; `reach` are hosts it may connect to beside
     those of `services`, `barred` those of them it may not.
     `requests` is how many may arrive in all and `a_minute` in 60 seconds, `asked` how many must for it to have been played;
-    `prompts` is how often the model may be asked, `seconds` how long a connection may stay open, `own` are headers the
-    model may set here. `acts` are done while a `victim`, an execution of another owner's, is under way.
+    `declared` are tools that the owner has declared, and `before` what they asked of the API before the execution; with
+    these, `sent` are regular expressions, and every request is to be one of them: method, target and body, with a space
+    between each two. `places` are the texts in which the first of `keys` may stand in a request to its own host, beside its
+    header there. `prompts` is how often the model may be asked, `seconds` how long a connection may stay open, `own` are
+    headers the model may set here. `acts` are done while a `victim`, an execution of another owner's, is under way.
     """
 
     name: str
@@ -83,6 +89,10 @@ class Play:
     task: Mapping[str, Any] = field(default_factory=dict)
     reach: tuple[str, ...] = ()
     barred: tuple[str, ...] = ()
+    declared: tuple[Mapping[str, Any], ...] = ()
+    before: tuple[Act, ...] = ()
+    sent: tuple[str, ...] | None = None
+    places: tuple[str, ...] = ()
     requests: int | None = None
     asked: int = 0
     a_minute: int | None = None
@@ -123,3 +133,20 @@ def once(tool: str, **arguments: Any) -> tuple[Mapping[str, Any], ...]:
 def api(url: str, *, method: str = "GET", credential: str = "LUNARCRUSH_API_KEY", **more: Any) -> dict[str, Any]:
     """An authenticated call."""
     return call("api_call", method=method, url=url, credential=credential, **more)
+
+
+def probe(**entry: Any) -> dict[str, Any]:
+    """A tool as an owner declares one: an item of a service, with the service's key in its header."""
+    return {
+        "kind": "http",
+        "name": "probe",
+        "description": "Looks at an item.",
+        "url": f"https://{BEARER}/{{token}}/items/⟨id⟩",
+        "headers": {"Authorization": "Bearer {{secrets.LUNARCRUSH_API_KEY}}"},
+        **entry,
+    }
+
+
+def imports(**asked: Any) -> Act:
+    """The owner's import of a document."""
+    return Act(to="api", path="/v1/tasks/{task}/tools/import-openapi", body=asked)

@@ -1,4 +1,4 @@
-"""Reading: what a model could take an answer for: a frame of its own, another's turn, something that cannot be seen."""
+"""Reading: what a model could take an answer or a tool's definition for: a frame, another's turn, something unseen."""
 
 from __future__ import annotations
 
@@ -13,7 +13,11 @@ from tests.hostile.perform import Performed
 from tests.hostile.sightings import ESCAPE, character
 
 SHOWN_MAX = 50_000
-_FRAME = re.compile(r'<tool_response id="[0-9a-f]{16}" truncated="(?:true|false)">(.*)</tool_response>', re.DOTALL)
+_FRAME = re.compile(
+    r'(?:Error: (?:HTTP [1-5][0-9]{2}\n)?)?<tool_response id="[0-9a-f]{16}" truncated="(?:true|false)">(.*)</tool_response>',
+    re.DOTALL,
+)
+_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _SENTENCE = re.compile(r"Error: [ -~]{1,1200}")
 _IMITATION = re.compile(r"tool[\W_]{0,3}response")
 _ROLE = re.compile(r"(?m)^[\s>*#_=|~-]*(?:human|assistant|system|user|developer)[*_`]{0,3}\s*:")
@@ -30,6 +34,24 @@ def misreadings(each: Performed, prompt: Mapping[str, Any]) -> Iterable[str]:
                 yield from _result(each, _text(block.get("content", "")))
 
 
+def misdescribed(prompt: Mapping[str, Any]) -> Iterable[str]:
+    """What of the definitions of tools reads as anything but a description: they stand outside of every frame."""
+    for tool in prompt.get("tools", ()):
+        if not _NAME.fullmatch(tool["name"]):
+            yield "the name of a tool is none"
+        for text in _texts({name: each for name, each in tool.items() if name != "name"}):
+            yield from (f"in the definition of a tool, {fault}" for fault in _faults(text))
+
+
+def _texts(value: Any) -> Iterable[str]:
+    if isinstance(value, Mapping):
+        yield from (text for pair in value.items() for each in pair for text in _texts(each))
+    elif isinstance(value, list):
+        yield from (text for each in value for text in _texts(each))
+    elif isinstance(value, str):
+        yield value
+
+
 def _result(each: Performed, text: str) -> Iterable[str]:
     frame = _FRAME.fullmatch(text)
     if frame is None:
@@ -40,6 +62,10 @@ def _result(each: Performed, text: str) -> Iterable[str]:
         inner = frame[1]
     if len(inner) > SHOWN_MAX + 100:
         yield f"the model was told {len(inner)} characters at once"
+    yield from _faults(inner)
+
+
+def _faults(inner: str) -> Iterable[str]:
     if any(_unseen(sign) for sign in set(inner)):
         yield "characters that cannot be seen reached the model"
     read = inner

@@ -13,14 +13,16 @@ from ahocorasick_rs import BytesAhoCorasick
 
 from tests.hostile.evidence import Evidence
 from tests.hostile.perform import Performed
-from tests.hostile.play import KEYS, OWN_HEADER, PARAM
-from tests.hostile.spelling import WAYS
+from tests.hostile.play import BEARER, FRESH, HEADER, KEYS, OWN_HEADER, PARAM
+from tests.hostile.spelling import WAYS, filled
 from tests.hostile.upstream import Seen
 
 FRAGMENT = 16
 NEEDLE_MIN = 14
 PARTIAL = ("head", "tail", "middle", "first", "second", "third", "gzip64", "base64in")
 """Spellings of a part of the key, or of it among other things: what a play writes with them is looked for by itself."""
+
+OWN_HOST = {"key": BEARER, "hkey": HEADER, "pkey": PARAM}
 
 _DROPPED = bytes(code for code in range(256) if not (code < 128 and chr(code).isalnum()))
 ESCAPE = re.compile(r"\\u([0-9a-fA-F]{4})|\\x([0-9a-fA-F]{2})|\\n")
@@ -37,6 +39,8 @@ def leaks(
             name, service = KEYS[word]
             if service in each.play.services:
                 whose |= dict.fromkeys(needles(each.words[word]), (credited[each.token], name))
+        for word, name in FRESH.items():
+            whose |= dict.fromkeys(needles(each.words[word]), (credited[each.token], name))
         whose |= {
             bare: (credited[each.token], "loot") for text in each.loot if len(bare := skeleton(text.encode())) >= NEEDLE_MIN
         }
@@ -71,8 +75,12 @@ def _without_own(seen: Seen, performed: Performed | None) -> bytes:
     raw = seen.bytes
     if performed is not None and seen.host in OWN_HEADER and not seen.stranger:
         name, word, before = OWN_HEADER[seen.host]
-        line = f"\r\n{name}: {before}{performed.words[word]}\r\n".encode()
-        raw = re.sub(re.escape(line), b"\r\n", raw, count=1, flags=re.IGNORECASE)
+        for key in (word, *(FRESH if seen.host == BEARER else ())):
+            line = f"\r\n{name}: {before}{performed.words[key]}\r\n".encode()
+            raw = re.sub(re.escape(line), b"\r\n", raw, count=1, flags=re.IGNORECASE)
+        if performed.play.keys and seen.host == OWN_HOST[performed.play.keys[0]]:
+            for place in performed.play.places:
+                raw = raw.replace(filled(place, performed.words).encode(), b"", 1)
     if performed is not None and seen.host == PARAM and not seen.stranger:
         raw = re.sub(rb"([?&])apikey=" + performed.words["pkey"].encode() + rb"(?=[& ])", rb"\1", raw, count=1)
     return seen.host.encode() + b"\n" + raw

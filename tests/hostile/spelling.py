@@ -32,6 +32,7 @@ WAYS: Mapping[str, Callable[[str], str]] = {
     "base64": lambda text: _base64(text.encode()),
     "base64url": lambda text: base64.urlsafe_b64encode(text.encode()).decode().rstrip("="),
     "base64in": lambda text: _base64(f"the key is {text}, keep it".encode()),
+    "basic": lambda text: _base64(f"client:{text}".encode()),
     "base64utf16": lambda text: _base64(text.encode("utf-16-le")),
     "base32": lambda text: base64.b32encode(text.encode()).decode(),
     "bare": lambda text: text.rstrip("="),
@@ -63,9 +64,12 @@ _SLOT = re.compile(r"\{([a-z_]+)((?:\|[A-Za-z0-9]+)*)\}")
 
 
 def filled(value: Any, words: Mapping[str, str]) -> Any:
-    """`value` with every `{word|way|way}` in its texts and keys written out; an unknown word or way is a KeyError."""
+    """`value` with every `{word|way|way}` in its texts and keys written out; an unknown word or way is a KeyError.
+
+    `⟨` and `⟩` come out as braces: in what a tool's declaration has, these mean something else.
+    """
     if isinstance(value, str):
-        return _SLOT.sub(lambda slot: _written(slot, words), value)
+        return _SLOT.sub(lambda slot: _written(slot, words), value).replace("⟨", "{").replace("⟩", "}")
     if isinstance(value, dict):
         return {filled(key, words): filled(inner, words) for key, inner in value.items()}
     if isinstance(value, list | tuple):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from urllib.parse import unquote_plus
+from urllib.parse import unquote, unquote_plus
 
 from tests.hostile.perform import Performed
-from tests.hostile.play import BEARER, HEADER, HOOK, OWN_HEADER, PARAM, PUBLIC
+from tests.hostile.play import BEARER, FRESH, HEADER, HOOK, OWN_HEADER, PARAM, PUBLIC
 from tests.hostile.spelling import filled
 from tests.hostile.upstream import Seen
 
@@ -38,6 +38,7 @@ def faults(each: Performed, all_seen: Sequence[Seen]) -> Iterable[str]:
             yield f"a connection stayed open for {seen.seconds:.0f} s"
         if seen.head:
             yield from _heads(each, seen)
+            yield from _unasked(each, seen)
 
 
 def absences(each: Performed, all_seen: Sequence[Seen]) -> Iterable[str]:
@@ -46,6 +47,21 @@ def absences(each: Performed, all_seen: Sequence[Seen]) -> Iterable[str]:
         yield each.trouble
     if sum(bool(seen.head) for seen in all_seen) < each.play.asked:
         yield "the host that was to answer was never asked"
+
+
+def _unasked(each: Performed, seen: Seen) -> Iterable[str]:
+    """A request that is none of those that may be, or whose path reads as another's once it is decoded."""
+    if each.play.sent is None:
+        return
+    asked = f"{seen.head.split(b' ', 1)[0].decode('latin-1')} {seen.target} {seen.body.decode('latin-1')}".rstrip()
+    if not any(re.fullmatch(filled(pattern, each.words), asked, re.DOTALL) for pattern in each.play.sent):
+        yield f"a request that no tool declares was made: {asked[:200]!r}"
+    path = seen.target.partition("?")[0]
+    for _ in range(4):
+        path = unquote(path)
+        if any(part.partition(";")[0] in (".", "..") for part in re.split(r"[/\\]", path)):
+            yield "a path climbs out of its own"
+            return
 
 
 def _busiest(moments: Sequence[float]) -> int:
@@ -69,14 +85,16 @@ def _heads(each: Performed, seen: Seen) -> Iterable[str]:
     yield from (f"the header {name} arrived twice" for name in dict.fromkeys(names) if names.count(name) > 1)
     if headers.get("host") != seen.host:
         yield f"a request for {headers.get('host')} went to {seen.host}"
-    if headers.get("content-type", "application/json") != "application/json":
-        yield "a content type other than JSON arrived"
+    form = "application/x-www-form-urlencoded"
+    if headers.get("content-type", "application/json") not in ("application/json", *([form] if each.play.sent else ())):
+        yield "a content type other than those declared arrived"
     if headers.get("accept-encoding") != "gzip":
         yield "an accept-encoding of the model's arrived"
     if (
         seen.host in OWN_HEADER
         and own in headers
-        and headers[own] != f"{OWN_HEADER[seen.host][2]}{each.words[OWN_HEADER[seen.host][1]]}"
+        and headers[own] not in [f"{OWN_HEADER[seen.host][2]}{each.words[word]}" for word in (OWN_HEADER[seen.host][1], *FRESH)]
+        and f"{own}: {headers[own]}" not in [filled(place, each.words) for place in each.play.places]
     ):
         yield f"a {own} of the model's arrived"
     if len(seen.body) != int(headers.get("content-length", "0")):

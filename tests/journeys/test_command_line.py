@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from ferryman.tools.builtin import TOOLS
-from ferryman.tools.custom.definitions import CUSTOM
-
 import asyncio
 import json
 import os
@@ -17,6 +14,8 @@ from typing import Any
 import pytest
 
 from ferryman.client import Client
+from ferryman.tools.builtin import TOOLS
+from ferryman.tools.custom.definitions import CUSTOM
 from tests.journeys.conftest import FERRYMAN, KEY, Journey, call
 
 HOST = "api.coingecko.com"

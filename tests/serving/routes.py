@@ -12,6 +12,13 @@ from .conftest import TASK
 VALUE = planted.key("serving, every route", 20, before="gh-")
 CONNECTION = {"service": "calendar", "redirect_uri": "http://127.0.0.1:9/callback"}
 CREDENTIAL = {"value": VALUE, "service": "github"}
+TOOL = {"kind": "http", "name": "look_up", "url": "https://api.github.com/users/{user}"}
+SPEC = {
+    "openapi": "3.1.0",
+    "info": {"title": "Zen", "version": "1"},
+    "servers": [{"url": "https://api.github.com"}],
+    "paths": {"/zen": {"get": {"operationId": "zen", "responses": {}}}},
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,9 +29,11 @@ class Ask:
     path: str
     status: int
     body: dict[str, Any] | None = None
+    query: str = ""
 
     def url(self, task: str, execution: str) -> str:
-        return self.path.format(task_id=task, execution_id=execution, name="GITHUB_TOKEN", integration_id="github")
+        name = "Zen" if "/cluster/" in self.path else "GITHUB_TOKEN"
+        return self.path.format(task_id=task, execution_id=execution, name=name, integration_id="github") + self.query
 
     @property
     def owned(self) -> bool:
@@ -33,6 +42,17 @@ class Ask:
 
     def __str__(self) -> str:
         return f"{self.method} {self.path}"
+
+
+def _custom(task: str) -> tuple[Ask, ...]:
+    return (
+        Ask("POST", f"{task}/tools", 201, TOOL),
+        Ask("POST", f"{task}/tools/import-openapi", 200, {"spec": SPEC}),
+        Ask("GET", f"{task}/tools", 200),
+        Ask("GET", f"{task}/chat/tools", 200),
+        Ask("DELETE", f"{task}/tools", 200, query="?id=look_up"),
+        Ask("DELETE", f"{task}/tools/cluster/{{name}}", 200),
+    )
 
 
 # in an order in which all of them succeed, on a task that has an execution which has finished
@@ -45,6 +65,8 @@ ROUTES = (
     Ask("GET", "/v1/tasks/{task_id}/credentials", 200),
     Ask("POST", "/v1/tasks/{task_id}/credentials/connect", 200, CONNECTION),
     Ask("POST", "/v1/tasks/{task_id}/credentials/connect/finish", 200, {"state": "s" * 43, "code": "c"}),
+    *_custom("/v1/tasks/{task_id}"),
+    *_custom("/api/agents/{task_id}"),
     Ask("POST", "/v1/tasks/{task_id}/executions", 202, {"input": "Paris"}),
     Ask("GET", "/v1/tasks/{task_id}/executions", 200),
     Ask("GET", "/v1/executions", 200),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.hostile.play import Play
-from tests.hostile.plays import answers, budget, exfiltration, headers, neighbours, remit
+from tests.hostile.plays import answers, budget, custom, documents, exfiltration, headers, neighbours, remit, smuggling, tokens
 
 PLAYS: tuple[Play, ...] = (
     *exfiltration.PLAYS,
@@ -12,4 +12,8 @@ PLAYS: tuple[Play, ...] = (
     *answers.PLAYS,
     *budget.PLAYS,
     *neighbours.PLAYS,
+    *smuggling.PLAYS,
+    *documents.PLAYS,
+    *tokens.PLAYS,
+    *custom.PLAYS,
 )

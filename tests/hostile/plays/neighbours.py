@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tests.hostile.forge import BENT
-from tests.hostile.play import Act, Play
+from tests.hostile.play import Act, Play, probe
 
 CALL = {"execution": "{vexec}", "call": 0, "epoch": 1}
 SLICE = {"execution": "{vexec}", "slice": 0}
@@ -74,7 +74,34 @@ OWNED = (
     ),
 )
 
+TOOLS = tuple(
+    _api(what, *(Act(to="api", path=f"{task}/{{vtask}}{path}", **said) for task in ("/v1/tasks", "/api/agents")))
+    for what, path, said in (
+        ("lists the custom tools", "/tools", {"method": "GET"}),
+        ("is shown the custom tools", "/chat/tools", {"method": "GET"}),
+        ("declares a tool", "/tools", {"body": probe()}),
+        ("imports a document", "/tools/import-openapi", {"body": {"spec": {}}}),
+        ("imports a document by its address", "/tools/import-openapi", {"body": {"url": "https://{thief}/{token}"}}),
+        ("tries an import", "/tools/import-openapi", {"body": {"spec": {}, "dry_run": True}}),
+        ("deletes a tool", "/tools?id=probe", {"method": "DELETE"}),
+        ("deletes a cluster", "/tools/cluster/probe", {"method": "DELETE"}),
+        ("declares a tool without a key", "/tools", {"body": probe(), "bearer": "none"}),
+    )
+)
+DOCUMENT = {"task": "{vtask}", "owner": "owner-{token}", "url": "https://{thief}/{token}"}
+
 DIRECT = (
+    _direct("nobody takes a custom tool's result", _to("http_tool", "none")),
+    _direct("nobody has a document fetched", _to("http_tool", "none", DOCUMENT, "/document")),
+    _direct("the orchestrator has a document fetched", _to("http_tool", "orchestrator>http_tool", DOCUMENT, "/document")),
+    _direct("a tool has a document fetched", _to("http_tool", "http_get>http_tool", DOCUMENT, "/document")),
+    _direct("the API has another owner's document fetched", _to("http_tool", "api>http_tool", DOCUMENT, "/document")),
+    _direct("the API takes a custom tool's result", _to("http_tool", "api>http_tool")),
+    _direct(
+        "a custom tool's function asks another tool",
+        _to("http_get", "http_tool>http_get"),
+        _to("api_call", "http_tool>api_call"),
+    ),
     _direct("nobody takes a result from a tool", _to("http_get", "none")),
     _direct(
         "nobody asks the key holder to scan", _to("api_call", "none", SCAN, "/scan"), _to("webhook", "none", SCAN, "/scan")
@@ -113,4 +140,4 @@ DIRECT = (
     ),
 )
 
-PLAYS = (*OWNED, *DIRECT)
+PLAYS = (*OWNED, *TOOLS, *DIRECT)

@@ -7,13 +7,19 @@ from typing import Any
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 
+from ferryman.serving.api.shapes.custom import Import
 from ferryman.serving.api.shapes.problem import Problem
 from ferryman.serving.problems import MEDIA_TYPE, title_of
 
 _REFERENCE = "#/components/schemas/"
+UNSEEN = (Problem, Import)
+"""Shapes that FastAPI does not see in any route: the house writes and reads them by itself."""
+
 ALWAYS = (413, 415, 500, 503)
 """What any route may answer."""
 
+TASKS = ("/v1/tasks/{task_id}", "/api/agents/{task_id}")
+CHANGES = (("", "post"), ("", "delete"), ("/import-openapi", "post"), ("/cluster/{name}", "delete"))
 CONFLICTS = (
     ("/v1/tasks", "post"),
     ("/v1/tasks/{task_id}", "patch"),
@@ -21,6 +27,7 @@ CONFLICTS = (
     ("/v1/tasks/{task_id}/credentials/connect", "post"),
     ("/v1/tasks/{task_id}/credentials/connect/finish", "post"),
     ("/v1/tasks/{task_id}/executions", "post"),
+    *((f"{task}/tools{end}", verb) for task in TASKS for end, verb in CHANGES),
 )
 """Where what is asked for may not go with how things stand."""
 
@@ -29,10 +36,11 @@ def describe(app: FastAPI) -> dict[str, Any]:
     """The OpenAPI document of `app`, made once."""
     if app.openapi_schema is None:
         document = get_openapi(title=app.title, version=app.version, description=app.description, routes=app.routes)
-        schema = Problem.model_json_schema(ref_template=_REFERENCE + "{model}")
         schemas = document["components"]["schemas"]
-        schemas.update(schema.pop("$defs", {}))
-        schemas["Problem"] = schema
+        for shape in UNSEEN:
+            schema = shape.model_json_schema(ref_template=_REFERENCE + "{model}")
+            schemas.update(schema.pop("$defs", {}))
+            schemas[shape.__name__] = schema
         for unused in ("HTTPValidationError", "ValidationError"):
             schemas.pop(unused, None)
         for path, operations in document["paths"].items():

@@ -8,11 +8,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ferryman import openapi, ports
-from ferryman.domain.declared import Declared, Parameter
+from ferryman.domain.declared import CLUSTER_CHARACTERS_MAX, Declared, Parameter
 from ferryman.openapi import Imported
 
 TOLD = frozenset(("description", "title", "summary"))
 """Where a schema speaks to the model in words."""
+
+WHOLE = frozenset(("const", "default"))
+"""What is left out where a part of it is."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,11 +48,12 @@ async def imported(clusters: ports.Clusters, task: str, wanted: Wanted, *, tame:
         )
 
     found = await asyncio.to_thread(read, ())
-    taken = {row.name for each in await clusters.list(task) if each.name != found.cluster for row in each.rows}
+    cluster = tame(found.cluster)[:CLUSTER_CHARACTERS_MAX]
+    taken = {row.name for each in await clusters.list(task) if each.name != cluster for row in each.rows}
     if taken & {each.name for each in found.tools}:
         found = await asyncio.to_thread(read, taken)
-    tools = await asyncio.to_thread(lambda: tuple(_tamed(each, tame) for each in found.tools))
-    return replace(found, tools=tools)
+    tools = await asyncio.to_thread(lambda: tuple(replace(_tamed(each, tame), cluster=cluster) for each in found.tools))
+    return replace(found, cluster=cluster, tools=tools)
 
 
 def _tamed(tool: Declared, tame: Callable[[str], str]) -> Declared:
@@ -57,12 +61,31 @@ def _tamed(tool: Declared, tame: Callable[[str], str]) -> Declared:
         name: Parameter(schema=_words(each.schema, tame), required=each.required, style=each.style)
         for name, each in tool.parameters.items()
     }
-    return replace(tool, description=tame(tool.description), summary=tame(tool.summary), parameters=parameters)
+    # a reason may quote the document, and is told to the model as a sentence of ours
+    reason = None if tool.reason is None else " ".join(tame(tool.reason).split()).encode("ascii", "replace").decode()
+    return replace(tool, description=tame(tool.description), summary=tame(tool.summary), reason=reason, parameters=parameters)
 
 
 def _words(schema: Any, tame: Callable[[str], str]) -> Any:
-    if isinstance(schema, Mapping):
-        return {
-            name: tame(each) if name in TOLD and isinstance(each, str) else _words(each, tame) for name, each in schema.items()
-        }
-    return [_words(each, tame) for each in schema] if isinstance(schema, list | tuple) else schema
+    """`schema` with its words tamed; names and values that speak cannot be changed, so they are left out."""
+    if isinstance(schema, list | tuple):
+        return [_words(each, tame) for each in schema if not _speaks(each, tame)]
+    if not isinstance(schema, Mapping):
+        return schema
+    found = {}
+    for name, each in schema.items():
+        if name in TOLD and isinstance(each, str):
+            found[name] = tame(each)
+            continue
+        tamed = _words(each, tame)
+        gone = tamed != each and (name in WHOLE or (name == "enum" and not tamed))
+        if not (gone or _speaks(name, tame) or _speaks(each, tame)):
+            found[name] = tamed
+    return found
+
+
+def _speaks(value: Any, tame: Callable[[str], str]) -> bool:
+    """Whether a text would pass for a frame, a token or a role; a word that only begins like one, as a scope may, does not."""
+    if not isinstance(value, str) or tame(value) == value:
+        return False
+    return len(value.split()) > 1 or tame(f"a{value}") != f"a{value}"

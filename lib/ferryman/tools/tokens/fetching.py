@@ -79,6 +79,8 @@ async def _fetched(house: TokenHouse, need: Need, request: Asking, key: str, fet
             body_max=ANSWER_BYTES_MAX,
         )
         value, used_s = answer.read(need.auth, inbound, request.credentials.values(), now_s=asked.timestamp())
+        if house.redact(request.credentials.values(), value) != value:  # in whatever spelling
+            raise Refused(refusal.token_not_fetched("the token endpoint gave a credential back as the token"))
     except BaseException:
         await _kept(house, need, house.tokens.leave(key, fetch.name))
         raise
