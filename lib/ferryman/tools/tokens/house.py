@@ -20,7 +20,7 @@ from ferryman.domain.call import SETTLES, ToolCallResult
 from ferryman.domain.credential import AuthType, Credential, Label, Secret
 from ferryman.domain.declared import Auth
 from ferryman.domain.host import covered
-from ferryman.domain.http import Inbound, Outbound
+from ferryman.domain.http import Inbound, Outbound, Text
 from ferryman.domain.refusal import Refused
 from ferryman.domain.remit import Remit
 from ferryman.domain.token import ANSWER_BYTES_MAX, Fetch, Token
@@ -96,7 +96,7 @@ class Need:
     outbound: Outbound
     remit: Remit
     credentials: Mapping[str, Credential] = field(repr=False)
-    env: Mapping[str, str] | None = field(default=None, repr=False)
+    env: Mapping[str, Text] | None = field(default=None, repr=False)
     about: Mapping[str, Any] = field(default_factory=dict)
 
 
