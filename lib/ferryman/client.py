@@ -12,6 +12,9 @@ from urllib.parse import quote
 import httpx
 
 TIMEOUT_S = 30.0
+IMPORT_S = 150.0
+"""Documents of many megabytes are read, and what they refer to is fetched."""
+
 SILENCE_S = 45.0
 """The service sends a comment every 15 s; a line that is silent for three times as long is dead."""
 
@@ -135,6 +138,20 @@ class Client:
     async def tools(self) -> list[Json]:
         return list((await self._ask("GET", "/v1/tools"))["tools"])
 
+    async def custom_tools(self, task: str) -> list[Json]:
+        """The tools that the task's owner declared or imported, by cluster and name."""
+        return list((await self._ask("GET", f"/v1/tasks/{_part(task)}/tools"))["data"])
+
+    async def import_tools(self, task: str, asked: Mapping[str, Any]) -> Json:
+        """What the import of an OpenAPI document came to: its tools under `data`, how many are disabled, tokens and notes."""
+        return await self._ask("POST", f"/v1/tasks/{_part(task)}/tools/import-openapi", asked, within_s=IMPORT_S)
+
+    async def delete_tool(self, task: str, name: str) -> None:
+        await self._ask("DELETE", f"/v1/tasks/{_part(task)}/tools?id={quote(name, safe='')}")
+
+    async def delete_cluster(self, task: str, cluster: str) -> None:
+        await self._ask("DELETE", f"/v1/tasks/{_part(task)}/tools/cluster/{_part(cluster)}")
+
     async def plans(self) -> list[Json]:
         return list((await self._ask("GET", "/v1/plans"))["plans"])
 
@@ -189,10 +206,16 @@ class Client:
                 yield event
 
     async def _ask(
-        self, method: str, path: str, body: Mapping[str, Any] | None = None, headers: Mapping[str, str] | None = None
+        self,
+        method: str,
+        path: str,
+        body: Mapping[str, Any] | None = None,
+        headers: Mapping[str, str] | None = None,
+        within_s: float = TIMEOUT_S,
     ) -> Json:
+        sent = None if body is None else dict(body)
         try:
-            response = await self._http.request(method, path, json=None if body is None else dict(body), headers=headers)
+            response = await self._http.request(method, path, json=sent, headers=headers, timeout=within_s)
         except httpx.TransportError as error:
             raise Unreachable(f"nobody answers at {self.url} ({type(error).__name__})") from error
         if response.is_error:

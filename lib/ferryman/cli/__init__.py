@@ -25,7 +25,7 @@ COMMANDS = {
     "resume": ("halts", "Let executions start again after a halt."),
     "check": ("check", "What the gate would do with JSON lines on stdin; nothing is sent."),
     "integrations": ("tables", "List the services a task may be approved for."),
-    "tools": ("tables", "List the tools a task may enable."),
+    "tools": ("tools", "List the tools a task may enable, and have a task's own: imported or declared."),
     "models": ("tables", "List the models a task may name, and their prices."),
     "cost": ("cost", "What executions cost on Google Cloud, by measured counts and list prices."),
     "plans": ("tables", "List the plans and their limits."),

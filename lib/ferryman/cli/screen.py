@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import sys
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import click
@@ -57,6 +58,15 @@ class Screen:
         """Something of rich's, for people."""
         if not self.as_json:
             self._out.print(what, soft_wrap=False)
+
+    @contextmanager
+    def working(self, text: str) -> Iterator[None]:
+        """What is being waited for, with a sign of life, where somebody looks on."""
+        if self.as_json or not sys.stderr.isatty():
+            yield
+            return
+        with Console(stderr=True).status(Text(plain(text))):
+            yield
 
     def record(self, value: object) -> None:
         """One line of JSON, for programs."""

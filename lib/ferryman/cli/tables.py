@@ -1,4 +1,4 @@
-"""`ferryman integrations`, `tools`, `models` and `plans`: what there is to choose from."""
+"""`ferryman integrations`, `models` and `plans`: what there is to choose from."""
 
 from __future__ import annotations
 
@@ -16,15 +16,6 @@ async def integrations(asked: Asking) -> None:
     asked.screen.table(
         found, "id", "name", "allowed_domains", "default_auth_type", "credential_key_template", empty="There are none."
     )
-
-
-@click.command()
-@asking
-async def tools(asked: Asking) -> None:
-    """List the tools a task may enable."""
-    found = await asked.client.tools()
-    asked.screen.record(found)
-    asked.screen.table(found, "name", "description", empty="There are none.")
 
 
 @click.command()

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from typing import IO, Any
 
 import click
 
 from ferryman.cli.asking import Asking, asking
+from ferryman.cli.reading import read_object
 
 FILE = click.File("r", encoding="utf-8")
 
@@ -27,7 +27,7 @@ def task() -> None:
 
 def _fields(command: Callable[..., Any]) -> Callable[..., Any]:
     options = [
-        click.option("--file", type=FILE, help="A JSON file with the task's fields, - for stdin; options win over it."),
+        click.option("--file", type=FILE, help="A YAML or JSON file with the task's fields, - for stdin; options win over it."),
         click.option("--name", help="What you call it."),
         click.option("--description", help="What it is for."),
         click.option("--model", help="The model, one of `ferryman models`; scripted/NAME plays a script of a local stack."),
@@ -109,13 +109,7 @@ def _read(file: IO[str] | None, given: dict[str, Any]) -> dict[str, Any]:
     options = {name: list(value) if isinstance(value, tuple) else value for name, value in named.items()}
     if file is None:
         return options
-    try:
-        fields = json.load(file)
-    except (ValueError, RecursionError) as error:
-        raise click.BadParameter(f"{file.name} is not JSON: {error}", param_hint="--file") from error
-    if not isinstance(fields, dict):
-        raise click.BadParameter(f"{file.name} must hold a JSON object", param_hint="--file")
-    return {**fields, **options}
+    return {**read_object(file, "--file"), **options}
 
 
 def _schedule(cron: str | None, once: str | None, delay: int | None) -> dict[str, Any] | None:

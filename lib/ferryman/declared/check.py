@@ -125,7 +125,7 @@ def _pins(tool: Declared, where: str) -> Iterator[Problem]:
         for _, named, _ in references.names(references.texts({name: value})):
             if named.root in tool.params and named.store is None:
                 yield Problem(field=place, message="names what is pinned itself")
-            if named.store == "secrets" and isinstance(value, list | tuple):
+            if named.store is not None and isinstance(value, list | tuple):
                 yield Problem(field=place, message="has a secret in a list: it may stand in a text")
     secret = {name for name in tool.params if _secret(tool, name)}
     for place, named, condition in references.names(_placed(tool, where)):

@@ -43,8 +43,8 @@ def names(placed: Iterable[Placed]) -> Iterator[tuple[str, Name, bool]]:
 
 
 def secrets(placed: Iterable[Placed]) -> frozenset[str]:
-    """The credentials that are named."""
-    return frozenset(name.parts[1] for _, name, _ in names(placed) if name.store == "secrets")
+    """The credentials that are named, which the environment's variables are where those may be named."""
+    return frozenset(name.parts[1] for _, name, _ in names(placed) if name.store is not None)
 
 
 def problems(placed: Iterable[Placed], mode: Mode) -> Iterator[Problem]:
@@ -58,16 +58,13 @@ def problems(placed: Iterable[Placed], mode: Mode) -> Iterator[Problem]:
 
 
 def _name_problem(name: Name, condition: bool, mode: Mode) -> str | None:
-    if name.store == "secrets":
-        if mode is not Mode.HOSTED:
-            return "names a secret, which only hosted mode has: write {{env.NAME}}"
-        if len(name.parts) != 2 or not NAME.fullmatch(name.parts[1]):
-            return "must name a credential, as in {{secrets.API_KEY}}: capital letters, digits and underscores"
-        if condition:
-            return "has a secret in a condition: what is sent would tell of it"
-    if name.store == "env":
-        if mode is not Mode.EMBEDDED:
-            return "names the environment, which only embedded mode reads: store a credential and write {{secrets.NAME}}"
-        if len(name.parts) != 2:
-            return "must name a variable, as in {{env.NAME}}"
-    return None
+    if name.store is None:
+        return None
+    if name.store == "secrets" and mode is not Mode.HOSTED:
+        return "names a secret, which only hosted mode has: write {{env.NAME}}"
+    if name.store == "env" and mode is not Mode.EMBEDDED:
+        return "names the environment, which only embedded mode reads: store a credential and write {{secrets.NAME}}"
+    if len(name.parts) != 2 or not NAME.fullmatch(name.parts[1]):
+        what = "credential" if mode is Mode.HOSTED else "variable"
+        return f"must name a {what}, as in {{{{{name.store}.API_KEY}}}}: capital letters, digits and underscores"
+    return "has a secret in a condition: what is sent would tell of it" if condition else None

@@ -23,11 +23,12 @@ CHARACTERS_MAX = 4_194_304
 
 
 def outbound(
-    tool: Declared, arguments: Mapping[str, Any], *, state: Mapping[str, str], env: Mapping[str, str] | None = None
+    tool: Declared, arguments: Mapping[str, Any], *, state: Mapping[str, str], env: Mapping[str, Text] | None = None
 ) -> Outbound:
     """The request that a call of `tool` asks for, or `Refused`, which names the field and never its content.
 
-    `state` is what every template may name; `env` is None where the environment is not read. A body of type query stands in
+    `state` is what every template may name; `env` is what variables stand for, with a hole for
+    each that is a credential; None where the environment is not read. A body of type query stands in
     `query_params`, after the query's own.
     """
     said = _Said(tool, accepted(tool, arguments), state, env or {})
@@ -44,7 +45,7 @@ class _Said:
     tool: Declared
     arguments: Mapping[str, Any]
     state: Mapping[str, str]
-    env: Mapping[str, str]
+    env: Mapping[str, Text]
     known: dict[str, tuple[Any, int]] = field(default_factory=dict)
     written: Counter[str] = field(default_factory=Counter)
 

@@ -1,4 +1,4 @@
-"""A log that is kept, to be read by whoever asks what was logged and traced."""
+"""A log that is kept, to be read by whoever asks what was logged and traced; and one that is not."""
 
 from __future__ import annotations
 
@@ -59,3 +59,10 @@ class KeptLog:
 
     async def flush(self) -> None:
         return
+
+
+class NoLog:
+    """`ports.Log` of nobody."""
+
+    def line(self, event: str, **fields: Any) -> None:
+        pass

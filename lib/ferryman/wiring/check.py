@@ -22,6 +22,7 @@ from ferryman.egress.gate import Gate, spoken
 from ferryman.egress.leaks import Scanner
 from ferryman.egress.pin import Nowhere, validated
 from ferryman.egress.sanitize import readable, shown
+from ferryman.local.log import NoLog
 from ferryman.tools.builtin import READERS
 
 Line = Mapping[str, Any]
@@ -76,7 +77,7 @@ async def call(line: Line) -> Verdict:
     """{"tool", "task", "credentials", "arguments", "dns"} -> what the whole gate says, in its order."""
     credentials = {each.name: each for each in _credentials(line)}
     scanner = Scanner(credentials.values())
-    gate = Gate(names=_Told(line.get("dns") or {}), dial=Nowhere(), tls=_no_tls(), tracer=_Silent())
+    gate = Gate(names=_Told(line.get("dns") or {}), dial=Nowhere(), tls=_no_tls(), tracer=NoLog())
     remit = _remit(line)
     try:
         tool = str(line["tool"])
@@ -104,13 +105,6 @@ class _Told:
         if answers is None:
             raise OSError("not in the line's dns")
         return [ip_address(str(each)) for each in answers]
-
-
-class _Silent:
-    """A tracer of nothing: nothing was done."""
-
-    def line(self, event: str, **fields: Any) -> None:
-        pass
 
 
 @cache

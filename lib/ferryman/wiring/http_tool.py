@@ -13,7 +13,7 @@ from ferryman.gcp.clusters import FirestoreClusters
 from ferryman.gcp.tasks import FirestoreTasks
 from ferryman.gcp.tokens import FirestoreTokens
 from ferryman.settings import Settings
-from ferryman.tools.custom.calling import Custom, reader
+from ferryman.tools.custom.calling import Custom, Way, reader
 from ferryman.tools.custom.documents import Documents
 from ferryman.tools.custom.handling import Handling
 from ferryman.tools.tokens.house import TokenHouse
@@ -47,5 +47,6 @@ class HttpTool(Tool):
             tame=harmless,
             framed=lambda text, credentials: framed(text, Scanner(credentials), nonce=secrets.token_hex(8)),
         )
-        custom = Custom(clusters=clusters, gate=house.gate, tokens=tokens, handling=handling, integrations=house.integrations)
+        way = Way(gate=house.gate, tokens=tokens, integrations=house.integrations)
+        custom = Custom(clusters=clusters, way=way, handling=handling)
         self.carrying = replace(house, read=reader(custom))

@@ -12,7 +12,7 @@ from ferryman.domain import refusal
 from ferryman.domain.call import ToolCallResult
 from ferryman.domain.credential import Credential
 from ferryman.domain.declared import Declared
-from ferryman.domain.http import Outbound
+from ferryman.domain.http import Outbound, Text
 from ferryman.domain.integration import Integration
 from ferryman.domain.refusal import Refused
 from ferryman.tools import arguments as given
@@ -24,15 +24,26 @@ from ferryman.tools.tokens.house import Need, TokenHouse
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Custom:
-    """What the custom tools need beyond what every tool function has. `clock` counts seconds."""
+class Way:
+    """How the request of a declared tool goes out, with a token if it needs one.
 
-    clusters: ports.Clusters
+    `env` is what variables stand for in its templates, None where they may not be named. `clock` counts seconds.
+    """
+
     gate: Gate
     tokens: TokenHouse
-    handling: Handling
     integrations: Mapping[str, Integration]
+    env: Mapping[str, Text] | None = None
     clock: Callable[[], float] = time.monotonic
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Custom:
+    """What the custom tools need beyond what every tool function has."""
+
+    clusters: ports.Clusters
+    way: Way
+    handling: Handling
 
 
 def reader(custom: Custom) -> Reader:
@@ -68,12 +79,13 @@ async def _calling(custom: Custom, reading: Reading, name: str, arguments: Mappi
     if not tool.enabled:
         raise Refused(refusal.tool_disabled(name, tool.reason or "its owner switched it off"))
     reading = await reading.using(check.uses(tool) | check.token_secrets(tool))
-    passage = _passage(custom, reading, tool, arguments)
+    passage = ready(custom.way, reading, tool, arguments)
     # what another declaration of the same name may have sent is not known
     return passage if tool.fingerprint == frozen else replace(passage, repeatable=False)
 
 
-def _passage(custom: Custom, reading: Reading, tool: Declared, arguments: Mapping[str, object]) -> Passage:
+def ready(way: Way, reading: Reading, tool: Declared, arguments: Mapping[str, object]) -> Passage:
+    """The passage of a call of `tool`, or `Refused`."""
     errand = reading.errand
     state = {
         "date": errand.created.strftime("%Y-%m-%d"),
@@ -81,8 +93,8 @@ def _passage(custom: Custom, reading: Reading, tool: Declared, arguments: Mappin
         "execution_id": errand.summons.execution,
         "task_name": errand.task_name,
     }
-    outbound = keyed(request.outbound(tool, arguments, state=state), errand, custom.integrations)
-    passage = sending(custom.gate, outbound, reading)
+    outbound = keyed(request.outbound(tool, arguments, state=state, env=way.env), errand, way.integrations)
+    passage = sending(way.gate, outbound, reading)
     if tool.auth is None:
         return passage
     need = Need(
@@ -90,20 +102,21 @@ def _passage(custom: Custom, reading: Reading, tool: Declared, arguments: Mappin
         outbound=outbound,
         remit=errand.remit,
         credentials=reading.credentials,
+        env=way.env,
         about=reading.about,
     )
 
     async def go(within_s: float) -> ToolCallResult:
-        until = custom.clock() + within_s
+        until = way.clock() + within_s
 
         def left_s() -> float:
-            return until - custom.clock()
+            return until - way.clock()
 
         async def send(outbound: Outbound, credentials: Mapping[str, Credential]) -> ToolCallResult:
-            return await sending(custom.gate, outbound, replace(reading, credentials=credentials)).go(left_s())
+            return await sending(way.gate, outbound, replace(reading, credentials=credentials)).go(left_s())
 
         try:
-            return await sent(custom.tokens, need, send, left_s=left_s)
+            return await sent(way.tokens, need, send, left_s=left_s)
         except Refused as refused:
             return ToolCallResult.refused(tool.name, refused.refusal, url=outbound.url, method=outbound.method.value)
 

@@ -38,7 +38,7 @@ class Asking:
 
 
 def asking(
-    auth: Auth, *, tool: str, remit: Remit, credentials: Mapping[str, Credential], env: Mapping[str, str] | None = None
+    auth: Auth, *, tool: str, remit: Remit, credentials: Mapping[str, Credential], env: Mapping[str, Text] | None = None
 ) -> Asking:
     """The request for a token of `auth`, or `Refused`, also where another execution may send it and this one may not.
 
@@ -135,7 +135,7 @@ def _revealed(text: Text, used: Mapping[str, Credential]) -> str:
 class _Filling:
     """What the templates of a login stand for."""
 
-    env: Mapping[str, str] = field(repr=False)
+    env: Mapping[str, Text] = field(repr=False)
 
     def of(self, value: Any) -> Any:
         """`value` with its texts filled; what stands for nothing is left out of its object or list."""

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 from ferryman import ports
 from ferryman.domain.credential import Credential, Secret
 from ferryman.domain.declared import Auth
-from ferryman.domain.http import Inbound, Outbound
+from ferryman.domain.http import Inbound, Outbound, Text
 from ferryman.domain.remit import Remit
 from ferryman.tools.tokens.flights import Flights
 
@@ -67,7 +67,7 @@ class Need:
     outbound: Outbound
     remit: Remit
     credentials: Mapping[str, Credential] = field(repr=False)
-    env: Mapping[str, str] | None = field(default=None, repr=False)
+    env: Mapping[str, Text] | None = field(default=None, repr=False)
     about: Mapping[str, Any] = field(default_factory=dict)
 
 

@@ -1,0 +1,67 @@
+"""Documents: an OpenAPI file, and those beside it that it refers to, as they are sent along; nothing outside of its folder."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
+
+import click
+
+from ferryman import openapi
+from ferryman.declared import texts
+from ferryman.domain.problem import Invalid
+
+OTHERS_MAX = 20
+"""What the service takes beside the document itself."""
+
+
+def gathered(path: Path) -> dict[str, Any]:
+    """The document at `path` as `spec`, and the others by their names relative to it as `documents`; both are texts."""
+    folder = path.resolve().parent
+    base, root = f"{folder.as_uri()}/", path.resolve().as_uri()
+    spec = _text(path)
+    found, parsed = dict[str, str](), {root: _parsed(spec, path.name)}
+    while wanted := [each for each in _needed(parsed, root, path) if each.startswith(base)]:
+        for uri in wanted:
+            name = uri.removeprefix(base)
+            beside = (folder / unquote(name)).resolve()
+            if not beside.is_relative_to(folder):
+                raise _wrong(path, f"refers to {name}, which is a link out of its folder")
+            found[name] = _text(beside)
+            parsed[uri] = _parsed(found[name], name)
+        if len(found) > OTHERS_MAX:
+            raise _wrong(path, f"refers to more than {OTHERS_MAX} other documents; bundle them into one")
+    own = root.removeprefix(base)
+    if any(f"{own}#" in text for text in (spec, *found.values())):
+        found[own] = spec  # it refers to itself by its name, which it has no longer once it is sent
+    return {"spec": spec, "documents": found}
+
+
+def _needed(parsed: dict[str, Any], root: str, path: Path) -> list[str]:
+    try:
+        return openapi.needed(parsed, root)
+    except Invalid as error:
+        raise _wrong(path, f"is no document that can be imported: {error}") from None
+
+
+def _parsed(text: str, name: str) -> Any:
+    try:
+        return texts.loads(text, what=name)
+    except Invalid as error:
+        raise click.BadParameter(f"{name} {error.problems[0].message}", param_hint="SOURCE") from None
+
+
+def _text(path: Path) -> str:
+    try:
+        if path.stat().st_size > texts.BYTES_MAX:
+            raise _wrong(path, f"must be at most {texts.BYTES_MAX} bytes, is {path.stat().st_size}")
+        return path.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise _wrong(path, f"cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise _wrong(path, "is not text in UTF-8") from None
+
+
+def _wrong(path: Path, message: str) -> click.BadParameter:
+    return click.BadParameter(f"{path.name} {message}", param_hint="SOURCE")
