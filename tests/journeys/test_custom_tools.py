@@ -1,9 +1,11 @@
-"""Custom tools through the whole stack: declared, imported, changed and deleted; the wire has them as their owner wrote them."""
+"""Custom tools through the whole stack: declared, imported, changed and deleted; the wire has what their owner wrote."""
 
 from __future__ import annotations
 
 import json
 from typing import Any
+
+import httpx
 
 from tests.journeys.conftest import KEY, Journey, asks, call, says
 
@@ -36,6 +38,14 @@ async def told(journey: Journey) -> list[dict[str, Any]]:
     """What the model was asked in this journey."""
     asked = await journey.admin.model_requests()
     return [each["body"] for each in asked if each["script"] == journey.name]
+
+
+async def api(journey: Journey, method: str, path: str, body: Any) -> Any:
+    """What the API answers the journey's owner."""
+    async with httpx.AsyncClient(base_url=journey.client.url, trust_env=False, timeout=30) as http:
+        answer = await http.request(method, path, json=body, headers=journey.client._http.headers)
+    assert answer.is_success, answer.text
+    return answer.json()
 
 
 def document(journey: Journey, operations: int = 1, **operation: Any) -> str:
@@ -144,3 +154,36 @@ async def test_a_tool_that_changed_since_the_execution_began_is_not_called(journ
     assert await journey.problems() == []
     assert await journey.received(HOST) == []
     assert record["tool_calls"][-1]["block_reason"] == "tool_changed"
+
+
+async def test_hundreds_of_operations_are_shown_by_name_where_they_do_not_fit(journey: Journey) -> None:
+    await journey.serve(HOST)
+    path = f"{journey.path}/399"
+    await journey.admin.answer(HOST, [{"method": "*", "path": path, "json": {"ok": True}}])
+    task = await journey.task(
+        asks(call("call_custom_tool", toolName="item_399")),
+        says("Done.", expect=('"ok"',)),
+        tools=AGENT,
+        integrations=["lunarcrush"],
+    )
+    words = "What it is for, at length. " * 30
+    spec = json.loads(document(journey, 400, description=words))
+    answer = await api(journey, "POST", f"/v1/tasks/{task}/tools/import-openapi", {"spec": spec})
+    assert (answer["imported"], answer["disabled"]) == (400, 0)
+    record = await journey.run(task)
+    assert await journey.problems() == []
+    assert not record["tool_calls"][0]["blocked"]
+    tools = (await told(journey))[0]["tools"]
+    assert sorted(tool["name"] for tool in tools) == sorted(AGENT)
+    (caller,) = (tool for tool in tools if tool["name"] == "call_custom_tool")
+    assert "Desk: item_0, item_1, item_2," in caller["description"]
+    assert "item_399" in caller["description"]
+
+
+async def test_a_few_imported_operations_are_shown_whole(journey: Journey) -> None:
+    task = await journey.task(says("Done."), tools=[], integrations=["lunarcrush"])
+    await api(journey, "POST", f"/v1/tasks/{task}/tools/import-openapi", {"spec": json.loads(document(journey, 40))})
+    await journey.run(task)
+    tools = (await told(journey))[0]["tools"]
+    assert len(tools) == 40
+    assert tools[0]["description"].startswith("Reads item")
