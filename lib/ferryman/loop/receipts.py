@@ -65,7 +65,7 @@ def _settled(execution: Execution, ticket: Ticket, result: ToolCallResult) -> Fa
 
 
 def _call(execution: Execution, ticket: Ticket) -> dict[str, object]:
-    tools = execution.remit.tools if execution.remit else ()
+    tools = execution.remit.enabled if execution.remit else ()
     return {"turn": ticket.step, "seq": ticket.seq, "tool": ticket.tool if ticket.tool in tools else UNNAMED}
 
 

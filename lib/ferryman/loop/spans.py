@@ -66,7 +66,7 @@ def said(span: Span, content: Sequence[Block]) -> None:
 def tool(house: House, execution: Execution, ticket: Ticket) -> AbstractContextManager[Span]:
     """One call, from its admission to its result."""
     # a name that the task does not have is the model's own text, and an id may be
-    name = ticket.tool if execution.remit is not None and ticket.tool in execution.remit.tools else "?"
+    name = ticket.tool if execution.remit is not None and ticket.tool in execution.remit.enabled else "?"
     attributes: dict[str, Any] = {
         "gen_ai.operation.name": "execute_tool",
         "gen_ai.tool.name": name,
