@@ -6,7 +6,9 @@ import json
 import os
 import re
 import signal
+import socket
 import subprocess
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -19,10 +21,30 @@ README = Path(__file__).parents[2] / "README.md"
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A folder in which `ferryman up` was typed."""
+    """A folder in which the pet store and `ferryman up` were started as the README has it, but for the port."""
     here = tmp_path_factory.mktemp("walk")
+    (here / "emulator").symlink_to(README.parent / "emulator")
+    (here / ".venv").symlink_to(FERRYMAN.parents[1])
+    serve, start = (line.partition(" #")[0].split() for line in shown("server.py").splitlines())
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = str(probe.getsockname()[1])
+    with (here / "store.log").open("wb") as log:
+        store = subprocess.Popen([*serve, "--port", port], cwd=here, env=bare(), stderr=log)
+    try:
+        while "certified by" not in (here / "store.log").read_text():
+            assert store.poll() is None, (here / "store.log").read_text()
+            time.sleep(0.05)
+        yield from up(here, [word.replace("8443", port) for word in start])
+    finally:
+        store.send_signal(signal.SIGINT)
+        store.wait(ENDS_S)
+
+
+def up(here: Path, words: list[str]) -> Iterator[Path]:
+    """A stack that runs in folder `here` as long as this does."""
     with (here / "up.log").open("wb") as err:
-        stack = subprocess.Popen([FERRYMAN, "up", "--json"], cwd=here, env=bare(), stdout=subprocess.PIPE, stderr=err)
+        stack = subprocess.Popen([*words, "--json"], cwd=here, env=bare(), stdout=subprocess.PIPE, stderr=err)
     assert stack.stdout is not None
     with stack.stdout as out:
         try:
@@ -44,19 +66,35 @@ def typed(text: str, folder: Path, stdin: str = "", **variables: str) -> subproc
     return subprocess.run(["bash", "-c", text], cwd=folder, env=env, input=stdin, capture_output=True, text=True, check=False)
 
 
-def walk() -> str:
-    """The block of the README that is typed beside the running stack."""
-    (block,) = [each for each in re.findall(r"```sh\n(.*?)```", README.read_text(), re.DOTALL) if "ferryman run" in each]
-    return "\n".join(line for line in block.splitlines() if not line.startswith("alias "))
+def shown(word: str) -> str:
+    """The block of the README that has `word`, as it is typed: with the latest execution."""
+    (block,) = [each for each in re.findall(r"```sh\n(.*?)```", README.read_text(), re.DOTALL) if word in each]
+    lines = "\n".join(line for line in block.splitlines() if not line.startswith("alias "))
+    return lines.replace("EXECUTION", "$(ferryman show --json | grep -o 'exec_[0-9a-f]*' | head -1)")
 
 
 def test_the_walk_through_works_as_typed(folder: Path) -> None:
-    whole = walk().replace("EXECUTION", "$(ferryman show --json | grep -o 'exec_[0-9a-f]*' | head -1)")
-    walked = typed(f"set -euo pipefail\n{whole}", folder, stdin=KEY)
+    walked = typed(f"set -euo pipefail\n{shown('ferryman replay EXECUTION')}", folder, stdin=KEY)
     assert walked.returncode == 0, walked.stdout + walked.stderr
     assert "I asked CoinGecko twice" in walked.stdout
     assert walked.stdout.count("gecko_says") >= 2
     assert "COINGECKO_API_KEY" in walked.stdout
+    assert KEY not in walked.stdout + walked.stderr
+
+
+def test_an_api_becomes_tools_as_typed(folder: Path) -> None:
+    walked = typed(f"set -euo pipefail\n{shown('ferryman tools import')}", folder, stdin=KEY)
+    assert walked.returncode == 0, walked.stdout + walked.stderr
+    assert "Swagger Petstore: 20 tools, 9 of them disabled" in walked.stdout
+    assert "Nothing was stored: this was a dry run." in walked.stdout
+    assert "petstore: 20 tools, 1 of them disabled" in walked.stdout
+    assert "▼ petstore (20 tools)\n" in walked.stdout
+    assert "  GET /v2/pet/{petId} - Find pet by ID\n" in walked.stdout
+    assert "Rex, a dog, is for sale; there is no pet 43." in walked.stdout
+    assert "Error: HTTP 404" in walked.stdout
+    assert "The cluster petstore is deleted, with all its tools." in walked.stdout
+    asked = re.findall(r'"GET (\S+) HTTP/1.1" (\d+)', (folder / "store.log").read_text())
+    assert asked == [("/v2/pet/findByStatus?status=available", "200"), ("/v2/pet/42", "200"), ("/v2/pet/43", "404")]
     assert KEY not in walked.stdout + walked.stderr
 
 

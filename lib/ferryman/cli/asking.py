@@ -15,6 +15,7 @@ from ferryman.cli import exits, service
 from ferryman.cli.screen import Screen
 from ferryman.client import Client, Refused, Unreachable
 from ferryman.domain.problem import Invalid
+from ferryman.settings import Misconfigured
 
 P = ParamSpec("P")
 
@@ -47,6 +48,9 @@ def asking_nobody(work: Callable[Concatenate[Screen, P], Coroutine[Any, Any, int
             told = [(each.field, each.message) for each in invalid.problems]
             screen.wrong("the request has fields that cannot be accepted", errors=told)
             return exits.REFUSED
+        except Misconfigured as error:
+            screen.wrong(str(error))
+            return exits.FAILED
 
     return _command(work, done)
 

@@ -49,7 +49,7 @@ def _parsed(text: str, name: str) -> Any:
     try:
         return texts.loads(text, what=name)
     except Invalid as error:
-        raise click.BadParameter(f"{name} {error.problems[0].message}", param_hint="SOURCE") from None
+        raise click.BadParameter(f"{name} {error.problems[0].message}", param_hint="FILE") from None
 
 
 def _text(path: Path) -> str:
@@ -64,4 +64,4 @@ def _text(path: Path) -> str:
 
 
 def _wrong(path: Path, message: str) -> click.BadParameter:
-    return click.BadParameter(f"{path.name} {message}", param_hint="SOURCE")
+    return click.BadParameter(f"{path.name} {message}", param_hint="FILE")

@@ -16,7 +16,7 @@ from ferryman.cli.asking import Asking, asking, asking_nobody
 from ferryman.cli.screen import Screen
 
 TASK = click.option("--task", required=True, metavar="ID", help="The task whose tools they are.")
-FILE = click.File("r", encoding="utf-8-sig")
+FILE = click.File("r", encoding="utf-8")
 UNGROUPED = "Ungrouped"
 ERROR = "Error: "
 """How a result begins that is none; an answer begins with its frame."""
@@ -166,7 +166,9 @@ async def call(screen: Screen, file: IO[str], name: str, arguments: str) -> int:
 def _section(screen: Screen, cluster: str, members: Sequence[Mapping[str, Any]], *, names: bool) -> None:
     """A cluster as the page of tools has it (S3-53, S3-54)."""
     screen.say(f"▼ {cluster or UNGROUPED} ({_count(len(members), 'tool')})", "bold")
-    for each in members:
+    for each in sorted(
+        members, key=lambda each: (each["configuration"]["pathTemplate"], each["name"]) if cluster else each["name"]
+    ):
         what = each["configuration"]
         shown = f"{what['method']} {what['pathTemplate']} - {each['summary'] or each['name']}" if cluster else each["name"]
         named = f"{each['name']}: " if names and cluster else ""

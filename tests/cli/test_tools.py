@@ -1,0 +1,251 @@
+"""`ferryman tools`: an API becomes tools, which are listed, added and deleted; what is wrong is named, with an exit code."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+import uvicorn
+from click.testing import CliRunner, Result
+
+from ferryman.cli import main
+from ferryman.serving import api
+from tests import planted
+from tests.serving.conftest import TASK, Stage
+
+HOST = "api.github.com"
+STORE = """\
+openapi: 3.0.3
+info: {title: Store, version: "1"}
+servers: [{url: https://api.github.com/store}]
+paths:
+  /pets:
+    get: {operationId: listPets, summary: List all pets}
+    post: {operationId: createPet, summary: Create a pet, requestBody: {content: {text/csv: {}}}}
+  /pets/{petId}:
+    get:
+      operationId: getPet
+      summary: Get pet by ID
+      parameters: [{name: petId, in: path, required: true, schema: {$ref: "parts/pet.yaml#/Id"}}]
+  /elsewhere:
+    get: {operationId: far, summary: Far away, servers: [{url: https://evil.example}]}
+"""
+ENTRY = {"kind": "http", "name": "status", "url": f"https://{HOST}/status", "headers": {"X-A": "{{secrets.GITHUB_KEY}}"}}
+
+Typed = Callable[..., Result]
+
+
+@pytest.fixture(scope="module")
+def service() -> Iterator[dict[str, str]]:
+    """The variables that name an API on doubles."""
+    stage = Stage()
+    key = stage.owner("ann")["Authorization"].removeprefix("Bearer ")
+    server = uvicorn.Server(uvicorn.Config(api.create(stage.house()), port=0, log_config=None))
+    begun = threading.Event()
+    startup = server.startup
+
+    async def started(sockets: Any = None) -> None:
+        await startup(sockets)
+        begun.set()
+
+    server.startup = started  # type: ignore[method-assign]  # there is no other way to hear of it
+    serving = threading.Thread(target=server.run)
+    serving.start()
+    assert begun.wait(30)
+    port = server.servers[0].sockets[0].getsockname()[1]
+    yield {"FERRYMAN_URL": f"http://127.0.0.1:{port}", "FERRYMAN_KEY": key}
+    server.should_exit = True
+    serving.join()
+
+
+@pytest.fixture
+def typed(service: dict[str, str]) -> Typed:
+    def typed(*words: str, stdin: str | None = None, **variables: str) -> Result:
+        return CliRunner().invoke(main, words, input=stdin, env={**service, "COLUMNS": "160", **variables})
+
+    return typed
+
+
+@pytest.fixture(scope="module")
+def asked(service: dict[str, str]) -> Iterator[httpx.Client]:
+    headers = {"Authorization": f"Bearer {service['FERRYMAN_KEY']}"}
+    with httpx.Client(base_url=service["FERRYMAN_URL"], headers=headers) as client:
+        yield client
+
+
+@pytest.fixture
+def task(asked: httpx.Client) -> str:
+    """A new task's id."""
+    return str(asked.post("/v1/tasks", json=TASK).json()["task_id"])
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Path:
+    folder = tmp_path / "store"
+    (folder / "parts").mkdir(parents=True)
+    (folder / "parts" / "pet.yaml").write_text("Id: {type: integer, minimum: 1}\n")
+    (folder / "store.yaml").write_text(STORE)
+    return folder / "store.yaml"
+
+
+def test_without_a_task_the_tools_that_any_task_may_enable_are_listed(typed: Typed) -> None:
+    listed = typed("tools", "--json")
+    assert {"api_call", "http_get"} <= {each["name"] for each in json.loads(listed.stdout)}
+    assert typed("tools", "list", "--json").stdout == listed.stdout
+
+
+def test_an_import_tells_how_many_tools_it_made_how_many_are_disabled_why_and_what_they_cost(
+    typed: Typed, task: str, store: Path
+) -> None:
+    made = typed("tools", "import", str(store), "--task", task, "--cluster", "pets")
+    lines = made.stdout.splitlines()
+    assert (made.exit_code, lines[0]) == (0, "pets: 4 tools, 2 of them disabled")
+    assert lines[1].startswith("the definitions of those that are enabled cost about ")
+    assert "1         takes text/csv, which is not sent: only JSON and forms are" in lines
+    assert any(line.startswith("1         evil.example is not approved for this task") for line in lines)
+
+
+def test_the_tools_of_a_task_are_listed_by_cluster(typed: Typed, task: str, store: Path) -> None:
+    typed("tools", "import", str(store), "--task", task, "--cluster", "pets")
+    typed("tools", "add", "-", "--task", task, stdin=json.dumps(ENTRY))
+    assert typed("tools", "--task", task).stdout.splitlines() == [
+        "▼ pets (4 tools)",
+        "  GET /elsewhere - Far away  (disabled: evil.example is not approved for this task;"
+        " approved: api.calendar.test, api.github.com, api.openweathermap.org, uploads.github.com)",
+        "  POST /store/pets - Create a pet  (disabled: takes text/csv, which is not sent: only JSON and forms are)",
+        "  GET /store/pets - List all pets",
+        "  GET /store/pets/{petId} - Get pet by ID",
+        "▼ Ungrouped (1 tool)",
+        "  status",
+    ]
+    assert "  getPet: GET /store/pets/{petId} - Get pet by ID" in typed("tools", "list", "--names", "--task", task).stdout
+
+
+def test_a_file_comes_with_the_documents_of_its_folder_that_it_refers_to(typed: Typed, task: str, store: Path) -> None:
+    typed("tools", "import", str(store), "--task", task)
+    listed = json.loads(typed("tools", "list", "--task", task, "--json").stdout)
+    (pet,) = [each for each in listed if each["name"] == "getPet"]
+    assert pet["parameters"]["properties"]["petId"] == {"type": "integer", "minimum": 1}
+
+
+def test_a_file_may_refer_to_itself_by_its_name(typed: Typed, task: str, store: Path) -> None:
+    store.write_text(
+        f"{STORE}components: {{schemas: {{Id: {{type: boolean}}}}}}\n".replace(
+            "parts/pet.yaml#/Id", "store.yaml#/components/schemas/Id"
+        )
+    )
+    made = json.loads(typed("tools", "import", str(store), "--task", task, "--json").stdout)
+    (pet,) = [each for each in made["data"] if each["name"] == "getPet"]
+    assert pet["parameters"]["properties"]["petId"] == {"type": "boolean"}
+
+
+@pytest.mark.parametrize("way", ["../secret.yaml", "%2e%2e/secret.yaml", "/etc/passwd", "file:///etc/passwd", "link.yaml"])
+def test_no_document_outside_of_the_folder_is_read(way: str, typed: Typed, task: str, store: Path) -> None:
+    secret = store.parent.parent / "secret.yaml"
+    secret.write_text("Id: {type: string, description: outside}\n")
+    (store.parent / "link.yaml").symlink_to(secret)
+    store.write_text(STORE.replace("parts/pet.yaml", way))
+    made = typed("tools", "import", str(store), "--task", task, "--json")
+    assert "outside" not in made.output
+    if way == "link.yaml":
+        assert (made.exit_code, "which is a link out of its folder" in made.output) == (2, True)
+    else:
+        assert made.exit_code == 0, made.output
+        assert "is not there" in made.stdout
+
+
+def test_a_dry_run_stores_nothing(typed: Typed, task: str, store: Path) -> None:
+    made = typed("tools", "import", str(store), "--task", task, "--dry-run")
+    assert made.stdout.startswith("Store: 4 tools")
+    assert made.stdout.endswith("Nothing was stored: this was a dry run.\n")
+    assert "The task has no tools of its own" in typed("tools", "--task", task).stdout
+
+
+def test_the_owner_may_name_the_server(typed: Typed, task: str, store: Path) -> None:
+    options = ("--task", task, "--server", "https://evil.example/v1", "--json")
+    made = json.loads(typed("tools", "import", str(store), *options).stdout)
+    assert {each["configuration"]["baseUrl"] for each in made["data"]} == {"https://evil.example"}
+    assert made["disabled"] == made["imported"] == 4
+
+
+def test_tools_are_added_all_or_none(typed: Typed, task: str, tmp_path: Path) -> None:
+    file = tmp_path / "tools.yaml"
+    file.write_text(json.dumps([ENTRY, {**ENTRY, "name": "far", "url": "https://evil.example/"}]))
+    tried = typed("tools", "add", str(file), "--task", task)
+    assert (tried.exit_code, "tools.1.url: host evil.example is not approved" in tried.stderr) == (5, True)
+    assert "no tools of its own" in typed("tools", "--task", task).stdout
+    file.write_text(f"tools:\n  - {json.dumps(ENTRY)}\n  - {json.dumps({**ENTRY, 'name': 'near'})}\n")
+    assert typed("tools", "add", str(file), "--task", task).stdout.splitlines() == [
+        "▼ Ungrouped (2 tools)",
+        "  near",
+        "  status",
+    ]
+    assert json.loads(typed("task", "show", task, "--json").stdout)["tools"] == TASK["tools"]
+
+
+def test_a_tool_and_a_cluster_are_deleted(typed: Typed, task: str, store: Path) -> None:
+    typed("tools", "import", str(store), "--task", task)
+    assert typed("tools", "delete", "getPet", "--task", task).exit_code == 0
+    assert "▼ Store (3 tools)" in typed("tools", "--task", task).stdout
+    assert typed("tools", "delete", "--cluster", "Store", "--task", task).exit_code == 0
+    assert "no tools of its own" in typed("tools", "--task", task).stdout
+    assert typed("tools", "delete", "getPet", "--task", task).exit_code == 5
+    assert typed("tools", "delete", "--cluster", "Store", "--task", task).exit_code == 5
+
+
+def test_a_task_comes_from_a_file_in_yaml_with_its_tools(typed: Typed, tmp_path: Path) -> None:
+    file = tmp_path / "task.yaml"
+    file.write_text(
+        "name: on\nmodel: scripted/x\ntask_prompt: |\n  Do it.\nintegrations: [github]\ntools:\n  - http_get\n"
+        f"  - kind: http\n    name: status\n    url: https://{HOST}/status\n"
+    )
+    made = json.loads(typed("task", "create", "--file", str(file), "--json").stdout)
+    assert (made["name"], made["task_prompt"], made["tools"]) == ("on", "Do it.\n", ["http_get"])
+    assert "▼ Ungrouped (1 tool)" in typed("tools", "--task", made["task_id"]).stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "stdin", "code", "said"),
+    [
+        (("add", "-", "--task", "TASK"), "a: [\n", 2, "is neither JSON nor YAML: line 2, column 1"),
+        (("add", "-", "--task", "TASK"), "7", 2, "must hold a declared tool, or a list of them"),
+        (("add", "-", "--task", "TASK"), STORE, 2, "is an OpenAPI document: ferryman tools import"),
+        (("add", "-", "--task", "TASK"), '{"kind": "http", "name": "a", "url": "http://x.test"}', 5, "tools.0.url: "),
+        (("add", "-", "--task", "none"), json.dumps(ENTRY), 5, "there is no such task"),
+        (("import", "nowhere.yaml", "--task", "TASK"), "", 2, "nowhere.yaml cannot be read: No such file"),
+        (("import", "https://x.example/a.json", "--task", "TASK"), "", 5, "url: Error: request failed"),
+        (("delete", "--task", "TASK"), "", 2, "give either the NAME of a tool, or --cluster NAME"),
+        (("delete", "a", "--cluster", "b", "--task", "TASK"), "", 2, "give either"),
+        (("list", "--task", "none"), "", 5, "there is no such task"),
+        (("call", "-", "b"), json.dumps({**ENTRY, "name": "a"}), 2, "has no tool of the name b"),
+        (("call", "-", "status"), json.dumps(ENTRY), 5, "write {{env.NAME}}"),
+        (("call", "-", "status", "--arguments", "[]"), json.dumps(ENTRY), 2, "must be a JSON object"),
+    ],
+)
+def test_what_is_wrong_is_named(
+    words: tuple[str, ...], stdin: str, code: int, said: str, typed: Typed, task: str, tmp_path: Path
+) -> None:
+    tried = typed("tools", *(task if word == "TASK" else word for word in words), stdin=stdin)
+    assert (tried.exit_code, said in " ".join(tried.stderr.split())) == (code, True), tried.stderr
+
+
+def test_an_option_before_the_command_is_not_passed_over(typed: Typed) -> None:
+    assert typed("tools", "--task", "a", "list").exit_code == 2
+
+
+def test_a_call_without_a_stack_needs_its_variables_and_shows_none(typed: Typed, tmp_path: Path) -> None:
+    value, table = planted.key("a variable", 24), tmp_path / "internet.json"
+    table.write_text('{"names": {}}')
+    entry = json.dumps({**ENTRY, "headers": {"X-A": "{{env.STATUS_KEY}}"}})
+    missing = typed("tools", "call", "-", "status", stdin=entry, STATUS_KEY="")
+    assert (missing.exit_code, "env.STATUS_KEY: is not set in the environment" in missing.stderr) == (5, True)
+    nowhere = {"FIRESTORE_EMULATOR_HOST": "127.0.0.1:1", "FERRYMAN_PRETEND_INTERNET": str(table)}
+    blocked = typed("tools", "call", "-", "status", "--json", stdin=entry, STATUS_KEY=value, **nowhere)
+    told = json.loads(blocked.stdout)
+    assert (blocked.exit_code, told["block_reason"], told["credential_used"]) == (5, "dns_validation_failed", "STATUS_KEY")
+    assert value not in blocked.output

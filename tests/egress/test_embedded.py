@@ -1,0 +1,147 @@
+"""Declared tools in one's own process: the same gate, and the variables they name are credentials."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import Any
+
+import pytest
+
+from ferryman.domain.problem import Invalid
+from ferryman.wiring.embedded import Embedded
+from tests import planted
+from tests.egress.conftest import Answer, World, reply
+
+HOST = "api.news.test"
+VALUE = planted.key("a variable", 24)
+PASSWORD = planted.key("a password", 30)
+TOKEN = planted.key("a fetched token", 40)
+ENTRY: dict[str, Any] = {
+    "kind": "http",
+    "name": "search",
+    "url": f"https://{HOST}/v1/search?q={{q}}",
+    "headers": {"X-Api-Key": "{{env.NEWS_KEY}}"},
+}
+LOGIN = {
+    "type": "token_exchange",
+    "request": {"url": "https://other.wild.test/login", "body": {"pass": "{{env.PASSWORD}}"}},
+    "extract": {"token_path": "$.jwt"},
+}
+ENV = {"NEWS_KEY": VALUE, "PASSWORD": PASSWORD, "SHORT": "secret", "EMPTY": ""}
+
+
+def embedded(world: World, *entries: dict[str, Any]) -> Embedded:
+    return Embedded.of(entries or [ENTRY], env=ENV, gate=world.gate(), log=world.log)
+
+
+def faults(*entries: dict[str, Any]) -> list[str]:
+    with pytest.raises(Invalid) as caught:
+        Embedded.of(entries, env=ENV)
+    return [f"{each.field} {each.message}" for each in caught.value.problems]
+
+
+async def test_a_tool_is_called_with_its_variable_and_the_answer_is_framed(world: World) -> None:
+    async with world.serve(HOST, reply(b'{"found": 3}')):
+        result = await embedded(world).call("search", {"q": "rain & sun"})
+    ((_, request),) = world.requests
+    assert request.startswith(b"GET /v1/search?q=rain%20%26%20sun HTTP/1.1\r\n")
+    assert f"x-api-key: {VALUE}\r\n".encode() in request.lower().replace(VALUE.lower().encode(), VALUE.encode())
+    assert (result.response_status, result.credential_used, result.blocked) == (200, "NEWS_KEY", False)
+    assert result.content.startswith("<tool_response")
+    assert '{"found": 3}' in result.content
+
+
+async def test_a_variable_that_comes_back_is_redacted(world: World) -> None:
+    async with world.serve(HOST, reply(json.dumps({"you": VALUE}).encode())):
+        result = await embedded(world).call("search", {"q": "a"})
+    assert "[redacted:NEWS_KEY]" in result.content
+    assert VALUE not in result.content + str(world.log.lines)
+
+
+async def test_a_variable_in_an_argument_does_not_leave(world: World) -> None:
+    result = await embedded(world).call("search", {"q": f"it is {VALUE}"})
+    assert (result.block_reason, world.dialer.dialled) == ("credential_leak", [])
+    assert VALUE not in str(result)
+
+
+async def test_a_variable_of_one_tool_does_not_go_to_the_host_of_another(world: World) -> None:
+    other = {**ENTRY, "name": "other", "url": "https://other.wild.test/", "headers": {}}
+    tools = embedded(world, ENTRY, {**other, "query": {"a": "{{a}}"}})
+    assert tools.credentials["NEWS_KEY"].label.hosts == (HOST,)
+    assert (await tools.call("other", {"a": VALUE})).block_reason == "credential_leak"
+
+
+async def test_a_host_inside_is_refused_as_ever(world: World) -> None:
+    result = await embedded(world, {**ENTRY, "url": "https://private.wild.test/"}).call("search", {})
+    assert result.block_reason == "dns_validation_failed"
+
+
+async def test_an_error_of_the_other_end_is_an_error(world: World) -> None:
+    async with world.serve(HOST, reply(b"nothing here", status="404 Not Found")):
+        result = await embedded(world).call("search", {"q": "a"})
+        fine = await embedded(world, {**ENTRY, "ok_statuses": [404]}).call("search", {"q": "a"})
+    assert result.content.startswith("Error: HTTP 404\n<tool_response")
+    assert fine.content.startswith("<tool_response")
+
+
+async def test_a_token_is_fetched_once_for_many_calls_and_is_redacted(world: World) -> None:
+    def answer(body: bytes) -> Answer:
+        return reply(body)
+
+    tools = embedded(world, {**ENTRY, "headers": {}, "auth": LOGIN})
+    async with (
+        world.serve("other.wild.test", answer(json.dumps({"jwt": TOKEN}).encode()), address="25.0.0.10"),
+        world.serve(HOST, answer(json.dumps({"token": TOKEN}).encode())),
+    ):
+        world.names.table = {**world.names.table, "other.wild.test": ["25.0.0.10"]}
+        results = await asyncio.gather(*(tools.call("search", {"q": str(number)}) for number in range(4)))
+    logins = [request for host, request in world.requests if host == "other.wild.test"]
+    calls = [request for host, request in world.requests if host == HOST]
+    assert (len(logins), len(calls)) == (1, 4)
+    assert logins[0].endswith(json.dumps({"pass": PASSWORD}, separators=(",", ":")).encode())
+    assert all(f"Bearer {TOKEN}".encode() in each for each in calls)
+    assert not any(TOKEN in str(each) or PASSWORD in str(each) for each in (*results, world.log.lines))
+
+
+async def test_what_cannot_be_called_says_so(world: World) -> None:
+    tools = embedded(world, ENTRY, {**ENTRY, "name": "off", "enabled": False})
+    told = [(await tools.call(name, {"q": "a"})).block_reason for name in ("none", "off")]
+    assert told == ["unknown_tool", "tool_disabled"]
+    assert (await tools.call("search", {})).content == "Error: 'q' field required for search"
+    assert not world.dialer.dialled
+
+
+@pytest.mark.parametrize(
+    ("entries", "said"),
+    [
+        ([{**ENTRY, "headers": {"X-A": "{{env.NOWHERE}}"}}], ["env.NOWHERE is not set in the environment"]),
+        ([{**ENTRY, "headers": {"X-A": "{{env.EMPTY}}"}}], ["env.EMPTY is not set in the environment"]),
+        (
+            [{**ENTRY, "headers": {"X-A": "{{env.SHORT}}"}}],
+            ["env.SHORT must be at least 16 characters, so that a leak can be told from chance"],
+        ),
+        (
+            [{**ENTRY, "headers": {"X-A": "{{env.lower}}"}}],
+            ["tools.0.headers.X-A must name a variable, as in {{env.API_KEY}}: capital letters, digits and underscores"],
+        ),
+        (
+            [{**ENTRY, "headers": {"X-A": "{{#if env.NEWS_KEY}}a{{/if}}"}}],
+            ["tools.0.headers.X-A has a secret in a condition: what is sent would tell of it"],
+        ),
+        ([ENTRY, ENTRY], ["tools.1.name is declared twice"]),
+        (
+            [{**ENTRY, "url": f"https://{HOST}/{{key}}", "headers": {}, "params": {"key": "{{env.NEWS_KEY}}"}}],
+            [
+                "tools.0.params.key has a secret for the path of the URL: every log on the way would have it."
+                " Send it in a header"
+            ],
+        ),
+    ],
+)
+def test_what_is_wrong_with_a_declaration_or_a_variable_is_named(entries: list[dict[str, Any]], said: list[str]) -> None:
+    assert faults(*entries) == said
+
+
+def test_no_variable_shows_itself(world: World) -> None:
+    assert VALUE not in repr(embedded(world))
