@@ -9,6 +9,9 @@ MINUTES ?= 5
 EVERY ?= 1
 SECONDS ?= 60
 
+# every function of the local cloud is a process of its own: without bytecode each would compile its libraries anew
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: install demo test lint check build operations rehearse infra schema hostile hostile-layers crash faults fuzz long soak soak-money conformance compare lock clean help
 .DEFAULT_GOAL := install
 
@@ -96,6 +99,6 @@ $(READY): requirements.lock pyproject.toml
 		{ echo "$(PYTHON) has no venv module. On Debian or Ubuntu: sudo apt install python3-venv"; exit 1; }
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@test -x $(BIN)/uv || $(BIN)/python -m pip install --quiet --disable-pip-version-check uv
-	@VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/uv pip install --quiet --require-hashes --requirements requirements.lock
+	@VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/uv pip install --quiet --compile-bytecode --require-hashes --requirements requirements.lock
 	@VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/uv pip install --quiet --no-deps --editable .
 	@touch $@

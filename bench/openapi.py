@@ -25,6 +25,7 @@ from typing import Any
 
 from ferryman.domain.problem import Invalid
 from ferryman.openapi import needed, read, tokens
+from tests.openapi.bombs import BOMBS
 
 ROOT = "https://documents.bench.test/openapi.json"
 METHODS = ("get", "put", "post", "delete", "patch", "head", "options", "trace")
@@ -149,8 +150,6 @@ def main(chosen: list[str]) -> None:
             told = alone("--document", str(archive), member, *([SERVER] if name.startswith("kubernetes") else []))
             print(row(name, told), flush=True)
             notes += [f"{name}: {each}" for each in (*told.get("notes", ()), *told.get("asked", ()))]
-    from tests.openapi.bombs import BOMBS
-
     for name in BOMBS:
         if not chosen or "bombs" in chosen:
             print(row(name, alone("--bomb", name)), flush=True)
@@ -162,9 +161,6 @@ if __name__ == "__main__":
         case ["--document", archive, member, *server]:
             print(json.dumps(measure(load(archive, member), server=server[0] if server else None)))
         case ["--bomb", name]:
-            # Only here: they take 200 MB, which the documents' processes are not to have.
-            from tests.openapi.bombs import BOMBS
-
-            print(json.dumps(measure(BOMBS[name], server=None)))
+            print(json.dumps(measure(BOMBS[name](), server=None)))
         case chosen:
             main(chosen)

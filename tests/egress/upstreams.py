@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import gzip
 import zlib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import cache
 
 from tests.egress.conftest import Answer, reply
 
@@ -46,33 +47,57 @@ def coded(coding: str, body: bytes) -> Answer:
     return reply(body, headers=[f"content-encoding: {coding}"])
 
 
+def late(make: Callable[[], Answer]) -> Answer:
+    """An answer that is made when it is given: 200 MB are slow to pack."""
+
+    async def answer(request: bytes, writer: asyncio.StreamWriter) -> None:
+        await make()(request, writer)
+
+    return answer
+
+
 def packed(parts: Iterable[bytes], wbits: int = 31) -> bytes:
     packer = zlib.compressobj(9, zlib.DEFLATED, wbits)
     return b"".join([*map(packer.compress, parts), packer.flush()])
 
 
-ZEROS = packed(b"\0" * MB for _ in range(200))
-WIDE = packed([("\U0001f600" + "a" * 4 * MB).encode()])
+@cache
+def zeros() -> bytes:
+    return packed(b"\0" * MB for _ in range(200))
+
+
+@cache
+def wide() -> bytes:
+    return packed([("\U0001f600" + "a" * 4 * MB).encode()])
+
+
 CHUNKED = OK + b"transfer-encoding: chunked\r\n\r\n"
 LONG = OK + b"content-length: 99999999\r\n\r\n"
 
 UPSTREAMS: dict[str, dict[str, tuple[Answer, str]]] = {
     "bombs": {
-        "gzip, 200 MB": (coded("gzip", ZEROS), f'{FRAMED}true">'),
-        "gzip of wide letters": (coded("gzip", WIDE), f'{FRAMED}true">\U0001f600aaaa'),
-        "x-gzip": (coded("x-gzip", ZEROS), f'{FRAMED}true">'),
-        "gzip, gzip": (coded("gzip, gzip", gzip.compress(ZEROS)), f"{CODING}not accepted"),
-        "gzip three times": (coded("gzip,gzip,gzip", gzip.compress(gzip.compress(ZEROS))), f"{CODING}not accepted"),
-        "gzip in two headers": (reply(ZEROS, headers=["content-encoding: gzip"] * 2), f"{CODING}not accepted"),
+        "gzip, 200 MB": (late(lambda: coded("gzip", zeros())), f'{FRAMED}true">'),
+        "gzip of wide letters": (late(lambda: coded("gzip", wide())), f'{FRAMED}true">\U0001f600aaaa'),
+        "x-gzip": (late(lambda: coded("x-gzip", zeros())), f'{FRAMED}true">'),
+        "gzip, gzip": (late(lambda: coded("gzip, gzip", gzip.compress(zeros()))), f"{CODING}not accepted"),
+        "gzip three times": (
+            late(lambda: coded("gzip,gzip,gzip", gzip.compress(gzip.compress(zeros())))),
+            f"{CODING}not accepted",
+        ),
+        "gzip in two headers": (late(lambda: reply(zeros(), headers=["content-encoding: gzip"] * 2)), f"{CODING}not accepted"),
         "br": (coded("br", b"\xcf\xff\xff\x7f\xf8'\x00\xe2\xb1@\x20\xf7\xff"), f"{CODING}not accepted"),
         "zstd": (coded("zstd", b"\x28\xb5\x2f\xfd" + b"\0" * 99), f"{CODING}not accepted"),
         "deflate": (coded("deflate", packed([b"\0" * MB], 15)), f"{CODING}not accepted"),
         "compress": (coded("compress", b"\x1f\x9d\x90"), f"{CODING}not accepted"),
-        "an invented coding": (coded("gzip;q=1", ZEROS), f"{CODING}not accepted"),
+        "an invented coding": (late(lambda: coded("gzip;q=1", zeros())), f"{CODING}not accepted"),
         "a body without an end": (endless(LONG, b"a" * 65_536), f'{FRAMED}true">aaaa'),
         "chunks without an end": (endless(CHUNKED, b"8000\r\n" + b"a" * 32_768 + b"\r\n"), f'{FRAMED}true">aaaa'),
         "gzip without an end": (
-            endless(LONG.replace(b"\r\n\r\n", b"\r\ncontent-encoding: gzip\r\n\r\n") + ZEROS[:9_000], ZEROS[9_000:]),
+            late(
+                lambda: endless(
+                    LONG.replace(b"\r\n\r\n", b"\r\ncontent-encoding: gzip\r\n\r\n") + zeros()[:9_000], zeros()[9_000:]
+                )
+            ),
             f'{FRAMED}true">',
         ),
         "gzip of nothing, without an end": (

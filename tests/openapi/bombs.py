@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from tests.openapi.documents import document, posting
@@ -20,16 +21,16 @@ def laughs(keyword: str) -> dict[str, Any]:
 
 HUGE = "x" * 1_000_000
 MANY = list(range(1_000))
-BOMBS: dict[str, Any] = {
-    "laughs in properties": laughs("properties"),
-    "laughs in allOf": laughs("allOf"),
-    "laughs in anyOf": laughs("anyOf"),
-    "itself": posting({"$ref": "#"}),
-    "itself in allOf": posting({"allOf": [{"$ref": "#/x-a"}] * 30}, **{"x-a": {"allOf": [{"$ref": "#/x-a"}] * 30}}),
-    "100,000 operations": document({f"/{index}": {"get": {}} for index in range(100_000)}),
-    "100,000 paths without operations": document({f"/{index}": {} for index in range(100_000)}),
-    "500 operations of one name": document({f"/{index}": {"get": {"operationId": "a"}} for index in range(500)}),
-    "names of a megabyte": document(
+BOMBS: dict[str, Callable[[], Any]] = {
+    "laughs in properties": lambda: laughs("properties"),
+    "laughs in allOf": lambda: laughs("allOf"),
+    "laughs in anyOf": lambda: laughs("anyOf"),
+    "itself": lambda: posting({"$ref": "#"}),
+    "itself in allOf": lambda: posting({"allOf": [{"$ref": "#/x-a"}] * 30}, **{"x-a": {"allOf": [{"$ref": "#/x-a"}] * 30}}),
+    "100,000 operations": lambda: document({f"/{index}": {"get": {}} for index in range(100_000)}),
+    "100,000 paths without operations": lambda: document({f"/{index}": {} for index in range(100_000)}),
+    "500 operations of one name": lambda: document({f"/{index}": {"get": {"operationId": "a"}} for index in range(500)}),
+    "names of a megabyte": lambda: document(
         {f"/{HUGE}": {"post": {
             "operationId": HUGE, "summary": HUGE, "description": HUGE,
             "parameters": [{"name": HUGE, "in": "query"}, {"name": "a", "in": HUGE}, {"$ref": f"#/{HUGE}"}],
@@ -38,15 +39,19 @@ BOMBS: dict[str, Any] = {
         }}},
         info={"title": HUGE},
     ),
-    "100,000 properties, required and enum": posting({
+    "100,000 properties, required and enum": lambda: posting({
         "type": "object", "properties": {f"p{index}": {"enum": MANY} for index in range(100_000)},
         "required": [f"p{index}" for index in range(100_000)],
     }),
-    "100,000 parameters": document({"/a": {"get": {"parameters": [{"name": f"p{i}", "in": "query"} for i in range(100_000)]}}}),
-    "100,000 servers": document({"/a": {"get": {}}}, servers=[{"url": f"https://{i}.test"} for i in range(100_000)]),
-    "100,000 kinds of security": document({"/a": {"get": {}}}, security=[{f"s{i}": []} for i in range(100_000)]),
-    "100,000 media types": document({"/a": {"post": {"requestBody": {"content": {f"a/{i}": {} for i in range(100_000)}}}}}),
-    "100,000 braces": document({"/" + "{a}" * 100_000: {"get": {}}, "/" + "{" * 100_000: {"get": {}}}),
+    "100,000 parameters": lambda: document(
+        {"/a": {"get": {"parameters": [{"name": f"p{i}", "in": "query"} for i in range(100_000)]}}}
+    ),
+    "100,000 servers": lambda: document({"/a": {"get": {}}}, servers=[{"url": f"https://{i}.test"} for i in range(100_000)]),
+    "100,000 kinds of security": lambda: document({"/a": {"get": {}}}, security=[{f"s{i}": []} for i in range(100_000)]),
+    "100,000 media types": lambda: document(
+        {"/a": {"post": {"requestBody": {"content": {f"a/{i}": {} for i in range(100_000)}}}}}
+    ),
+    "100,000 braces": lambda: document({"/" + "{a}" * 100_000: {"get": {}}, "/" + "{" * 100_000: {"get": {}}}),
 }  # fmt: skip
 
 TOO_MUCH = ("100,000 operations", "100,000 paths without operations")

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from ferryman.egress.leaks import Scanner
 from ferryman.egress.leaks.inflate import TooMuch
 from ferryman.egress.leaks.views import TooDeep, views
-from tests.egress.leaks.hostile import BODIES, SIZE
+from tests.egress.leaks.hostile import BODIES, SIZE, filler
 from tests.egress.plants import VALUES, credential
 from tests.figures import Tally
 
@@ -22,7 +22,7 @@ UNFOLDED_MAX = 60
 def test_a_hostile_body_unfolds_into_a_bounded_length_or_is_refused(kind: str, tally: Tally) -> None:
     unfolded = 0
     try:
-        for view in views(BODIES[kind]):
+        for view in views(filler(kind)):
             unfolded += len(view)
     except (TooDeep, TooMuch):
         pass
@@ -32,8 +32,8 @@ def test_a_hostile_body_unfolds_into_a_bounded_length_or_is_refused(kind: str, t
 
 @pytest.mark.parametrize("kind", BODIES)
 def test_a_secret_in_a_hostile_body_is_found_or_the_body_refused(kind: str) -> None:
-    body = BODIES[kind]
-    assert SCANNER.find(f"{body[: SIZE // 2]} {VALUES['prefixed']} {body[SIZE // 2 :]}") is not None
+    text = filler(kind)
+    assert SCANNER.find(f"{text[: SIZE // 2]} {VALUES['prefixed']} {text[SIZE // 2 :]}") is not None
 
 
 PIECES = st.sampled_from(
