@@ -12,7 +12,7 @@ SECONDS ?= 60
 # every function of the local cloud is a process of its own: without bytecode each would compile its libraries anew
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: install demo test lint check build operations rehearse infra schema hostile hostile-layers crash faults fuzz long soak soak-money conformance compare lock clean help
+.PHONY: install demo test lint check build operations official rehearse infra schema hostile hostile-layers crash faults fuzz long soak soak-money conformance compare lock clean help
 .DEFAULT_GOAL := install
 
 install: $(READY) ## Install Ferryman and what it needs into .venv
@@ -55,6 +55,9 @@ hostile-layers: $(READY) ## The same plays with each layer switched off in its t
 
 operations: $(READY) ## Every command of docs/operations.md that needs no account, typed beside a local stack; some minutes
 	@$(BIN)/python -m pytest -q tests/operations/deployment.py tests/operations/walk.py $(ARGS)
+
+official: $(READY) ## The local Firestore beside Google's emulator, where that and Java are installed
+	@$(BIN)/python -m pytest -q -m official $(ARGS) tests/emulator
 
 build: $(READY) ## One archive per function into build/, the same bytes for the same sources
 	@$(BIN)/python -m infra.build

@@ -17,10 +17,7 @@ from google.cloud.secretmanager_v1.services.secret_manager_service.transports im
 
 from emulator.cloud import Cloud, Plan
 from emulator.firestore import official
-from emulator.firestore.official import find
 from emulator.reading import Invalid
-
-needs_official = pytest.mark.skipif(find() is None, reason="Google's Firestore emulator or Java is not installed here")
 
 
 @pytest.fixture
@@ -52,7 +49,7 @@ async def exists(host: str, path: str) -> bool:
         return bool((await client.document(path).get()).exists)
 
 
-@needs_official
+@pytest.mark.official
 async def test_googles_emulator_serves_documents_and_fires_triggers_beside_our_other_services(
     plan: Plan, tmp_path: Path
 ) -> None:

@@ -12,8 +12,6 @@ from typing import Any
 import httpx
 import pytest
 
-from emulator.firestore.official import find
-
 Start = Callable[..., Awaitable[asyncio.subprocess.Process]]
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -141,7 +139,7 @@ async def test_a_table_that_cannot_be_read_is_named(start: Start, tmp_path: Path
     assert b"wrong.json is not a table of functions: the table.functions is missing" in said
 
 
-@pytest.mark.skipif(find() is None, reason="Google's Firestore emulator or Java is not installed here")
+@pytest.mark.official
 async def test_googles_emulator_dies_with_one_that_is_killed(start: Start) -> None:
     process = await start("--memory", "--firestore", "official")
     port = (await exported(process))["FIRESTORE_EMULATOR_HOST"].rpartition(":")[2]

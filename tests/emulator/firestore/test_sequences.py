@@ -59,7 +59,7 @@ def test_any_sequence_of_steps_gives_what_the_model_says(loop: asyncio.AbstractE
         loop.run_until_complete(closing.aclose())
 
 
-@pytest.mark.skipif(find() is None, reason="Google's Firestore emulator or Java is not installed here")
+@pytest.mark.official
 def test_any_sequence_of_steps_gives_what_googles_emulator_gives(loop: asyncio.AbstractEventLoop) -> None:
     closing, script = AsyncExitStack(), find()
     assert script is not None

@@ -20,7 +20,6 @@ from tests.emulator.triggers.test_delivery import CALLER
 
 TIME = "2026-01-01T00:00:00Z"
 SCRIPT = find()
-needs_official = pytest.mark.skipif(SCRIPT is None, reason="Google's Firestore emulator or Java is not installed here")
 
 
 def sent(change: Changed) -> bytes:
@@ -96,7 +95,7 @@ async def test_an_emulator_that_knows_no_triggers_is_named_in_a_warning(function
     assert httpx.Response(200, content=function.bodies[1]).json() == EVERYTHING
 
 
-@needs_official
+@pytest.mark.official
 async def test_changes_in_googles_emulator_reach_their_functions_repaired(triggers, function, url, monkeypatch) -> None:
     assert SCRIPT is not None
     project = f"p-{uuid.uuid4().hex[:12]}"
