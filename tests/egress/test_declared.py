@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from ferryman.declared import entry, request
-from ferryman.domain.call import TRUNCATED, ToolCallResult
+from ferryman.domain.call import CALL_CREDITS, TRUNCATED, ToolCallResult
 from ferryman.domain.http import REQUEST_SECONDS
 from ferryman.wiring.embedded import Embedded
 from tests.egress.conftest import World, reply
@@ -42,14 +42,14 @@ async def test_each_method_goes_out(world: World, method: str) -> None:
     async with world.serve(HOST, reply(b"" if method == "HEAD" else b"{}")):
         result = await called(world, method=method)
     assert world.requests[0][1].startswith(f"{method} /v1/search HTTP/1.1\r\n".encode())
-    assert result.response_status == 200
+    assert (result.response_status, result.fee) == (200, 0)
 
 
 async def test_a_secret_goes_into_the_header_that_names_it_and_nowhere_else(world: World) -> None:
     async with world.serve(HOST, reply()):
         result = await called(world, headers={"X-Api-Key": KEY, "X-Day": "{{date}}"})
     assert (head(world)["x-api-key"], head(world)["x-day"]) == (VALUE, "2026-03-01")
-    assert result.credential_used == "NEWS_KEY"
+    assert (result.credential_used, result.fee) == ("NEWS_KEY", CALL_CREDITS)
     assert VALUE not in str(result) + str(world.log.lines)
 
 
