@@ -8,12 +8,16 @@ from pathlib import Path
 import pytest
 
 from ferryman.domain.call import Ticket
+from ferryman.domain.connection import Connection
+from ferryman.domain.credential import AuthType, Label
 from ferryman.domain.execution import Execution, Lease, Status
 from ferryman.domain.firing import Fire
 from ferryman.domain.owner import Owner
 from ferryman.domain.task import Task
 from ferryman.gcp import documents, places
 from ferryman.gcp.clients import Clients
+from ferryman.gcp.clusters import FirestoreClusters
+from ferryman.gcp.connections import FirestoreConnections
 from ferryman.gcp.executions import FirestoreExecutions
 from ferryman.gcp.holdings import FirestoreHoldings
 from ferryman.gcp.ledger import FirestoreLedger
@@ -47,6 +51,32 @@ async def claimed_again(clients: Clients) -> None:
         "e", slice=0, holder="b", now=NOW + timedelta(seconds=1), lease=timedelta(seconds=9)
     )
     assert taken
+
+
+async def clusters_listed(clients: Clients) -> None:
+    await FirestoreClusters(clients).list("t")
+
+
+async def cluster_stored(clients: Clients) -> None:
+    clustered = Task(id="task_own", owner="ann", name="n", task_prompt="p", model="m", created_at=NOW, updated_at=NOW)
+    await FirestoreTasks(clients).create(clustered)
+    await FirestoreClusters(clients).put(clustered.id, "pets", [], since=0)
+
+
+async def connection_begun(clients: Clients) -> None:
+    asked = Task(id="task_asked", owner="ann", name="n", task_prompt="p", model="m", created_at=NOW, updated_at=NOW)
+    await FirestoreTasks(clients).create(asked)
+    begun = Connection(
+        digest="d",
+        label=Label(owner="ann", task=asked.id, name="K", version=1, service="s", auth_type=AuthType.BEARER, hosts=("a.test",)),
+        redirect_uri="http://127.0.0.1/",
+        token_url="https://login.example.com/token",
+        client_id="c",
+        creds_location="body",
+        scopes=(),
+        expires_at=NOW,
+    )
+    await FirestoreConnections(clients).put(begun, now=NOW, most=9)
 
 
 async def entries_of_an_execution(clients: Clients) -> None:
@@ -123,6 +153,9 @@ async def armed(clients: Clients) -> None:
 
 
 QUERIES: dict[str, tuple[Callable[[Clients], Awaitable[None]], ...]] = {
+    "FirestoreClusters._all": (clusters_listed,),
+    "FirestoreClusters.put": (cluster_stored,),
+    "FirestoreConnections.put": (connection_begun,),
     "FirestoreExecutions.list": (listed, listed_by_task),
     "FirestoreExecutions.claim": (claimed_again,),
     "FirestoreExecutions.steps": (stepped,),
