@@ -30,6 +30,11 @@ def test_an_entry_says_little_and_the_rest_has_its_default() -> None:
     assert tool.schema == {"type": "object", "properties": {}, "required": [], "additionalProperties": False}
 
 
+@pytest.mark.parametrize("method", ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "patch"])
+def test_each_method_may_be_declared(method: str) -> None:
+    assert read(method=method).method == method.upper()
+
+
 def test_each_placeholder_is_a_parameter_and_a_text() -> None:
     tool = read(url=URL + "/{city}?lang={lang?}{?units&format}")
     assert tool.schema["properties"] == {"city": STRING, "lang": STRING, "units": STRING, "format": STRING}

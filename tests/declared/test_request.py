@@ -218,6 +218,22 @@ def test_what_does_not_fit_is_refused_by_its_name(arguments: dict[str, Any], mes
     assert refusal(tool, **arguments).startswith(message)
 
 
+def test_an_argument_called_like_the_end_of_the_one_name_of_the_path_that_is_missing_stands_for_it() -> None:
+    tool = read(url=URL + "/{teamId}/{petId}?q={q?}")
+    assert call(tool, teamId="t", id=42, q="a").url == URL + "/t/42"
+
+
+@pytest.mark.parametrize(
+    "arguments", [{"teamId": "t", "name": "7"}, {"id": "7"}, {"teamId": "t", "id": "7", "x": "8"}, {"teamId": "t", "": "7"}]
+)
+def test_no_other_argument_stands_for_a_name_of_the_path(arguments: dict[str, Any]) -> None:
+    assert "Id' field required" in refusal(read(url=URL + "/{teamId}/{petId}?q={q?}"), **arguments)
+
+
+def test_no_argument_stands_for_a_name_of_the_query() -> None:
+    assert "'petId' field required" in refusal(read(url=URL + "?q={petId}"), id="7")
+
+
 @pytest.mark.parametrize("value", ["a\r\nX-B: c", "a\nb", "a\x00", "ü", " a", "a ", "\ta", "a\u2028b"])
 def test_a_header_value_stays_on_its_line(value: str) -> None:
     assert "one line" in refusal(read(headers={"X-A": "{{a}}"}), a=value)

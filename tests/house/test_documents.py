@@ -5,15 +5,22 @@ from __future__ import annotations
 import json
 import re
 import shlex
+from dataclasses import replace
 from pathlib import Path
 
 import click
 import pytest
 
 from ferryman.cli import main
+from ferryman.declared import check, entry, request, texts
+from ferryman.declared.templates import Mode
+from ferryman.domain import url
 from ferryman.domain.http import Outbound
+from ferryman.domain.problem import Invalid
 from ferryman.egress import headers
+from ferryman.egress.inject import prepare
 from ferryman.tools.builtin import READERS, TOOLS
+from ferryman.tools.custom.definitions import CUSTOM
 from tests.figures import BEGIN, END
 
 ROOT = Path(__file__).parents[2]
@@ -22,7 +29,7 @@ README = (ROOT / "README.md").read_text()
 
 
 def test_the_page_of_the_tools_has_a_row_for_each():
-    for tool in TOOLS:
+    for tool in (*TOOLS, *CUSTOM):
         assert re.search(rf"^\| `{tool.name}` \|", PAGE, re.MULTILINE)
 
 
@@ -33,6 +40,34 @@ def test_every_example_is_read_by_its_tool(tool):
     calls = [example for example in examples if "url" in example]
     assert calls
     assert all(isinstance(READERS[tool](call), Outbound) for call in calls)
+
+
+DECLARATIONS = [texts.loads(text, what="docs/tools.md") for text in re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL)]
+DOMAINS = ("*.weather.example", "*.chat.example", "*.books.example", "shop.example")
+
+
+@pytest.mark.parametrize("declaration", DECLARATIONS, ids=lambda each: each["name"])
+def test_every_declaration_that_is_shown_is_read(declaration):
+    mode = Mode.EMBEDDED if "{{env." in json.dumps(declaration) else Mode.HOSTED
+    tool = entry.read(declaration, where="", mode=mode)
+    assert check.problems(tool, where="", domains=DOMAINS, mode=mode) == []
+
+
+def test_the_call_that_is_shown_goes_where_the_page_says():
+    tool = entry.read(DECLARATIONS[0], where="")
+    (said,) = re.findall(r"for `(\{.*?\})`:\n`GET (.*?)` with the header", PAGE)
+    sent = request.outbound(tool, json.loads(said[0]), state={})
+    prepared = prepare(replace(sent, fixed_headers={}), url.parse(sent.url), [], None)
+    assert f"https://{prepared.url.host}{prepared.url.target}" == said[1]
+    assert (list(tool.parameters), tool.schema["required"]) == (["city", "lang", "units"], ["city"])
+
+
+def test_the_fields_of_a_declaration_are_those_of_the_page():
+    table = PAGE.partition("\n| field | what it is | default |\n")[2].partition("\n\n")[0]
+    with pytest.raises(Invalid, match="fields are: ") as refused:
+        entry.read({**DECLARATIONS[0], "no_such": 1}, where="")
+    known = str(refused.value).partition("fields are: ")[2].split(", ")
+    assert sorted(re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE)) == sorted(known)
 
 
 @pytest.mark.parametrize("path", [ROOT / "README.md", *sorted(ROOT.glob("docs/*.md"))], ids=lambda path: path.name)

@@ -67,6 +67,12 @@ async def test_a_targets_own_error_is_an_ordinary_result(stage):
     assert "is_error" not in stage.model.prompts[1].messages[-1]["content"][0]
 
 
+async def test_an_answer_that_is_an_error_by_its_declaration_is_told_as_one(stage):
+    stage.on_call = lambda ticket: ToolCallResult(ticket.tool, "Error: HTTP 404\nframed", response_status=404)
+    await stage.run(fetches(), says("done"))
+    assert stage.model.prompts[1].messages[-1]["content"][0]["is_error"] is True
+
+
 async def test_every_result_is_in_the_audit_list(stage):
     await stage.run(fetches(2), says("", ("nothing", {})), says("done"))
     assert [row.tool for row in stage.execution.tool_calls] == ["http_get", "http_get", "nothing"]

@@ -35,3 +35,10 @@ async def test_a_call_tells_what_came_of_it_and_a_refusal_is_an_error_by_its_rul
     assert tool.get("error.type") == error
     assert tool["gen_ai.tool.call.id"] == "toolu_0"
     assert (tool["http.response.status_code"] == 204) is (error is None)
+
+
+async def test_an_answer_that_is_an_error_by_its_declaration_is_one_by_its_status(stage):
+    stage.on_call = lambda ticket: ToolCallResult(ticket.tool, "Error: HTTP 404\nframed", response_status=404)
+    await stage.run(fetches(), says("done"))
+    tool = stage.log.spans[2].attributes
+    assert (tool["http.response.status_code"], tool["error.type"]) == (404, "404")

@@ -29,6 +29,10 @@ def test_a_pet_is_looked_up_by_its_number(store):
     assert str(outbound.fixed_headers["api_key"]) == "{{secrets.PETSTORE_KEY}}"
 
 
+def test_a_pet_is_looked_up_by_what_its_number_is_usually_called(store):
+    assert sent(store["getPetById"], id=42).url == "https://petstore.test.example/v2/pet/42"
+
+
 def test_all_but_the_upload_can_be_called(store):
     assert [(name, each.reason) for name, each in store.items() if not each.enabled] == [
         ("uploadFile", "takes multipart/form-data, which is not sent: only JSON and forms are")

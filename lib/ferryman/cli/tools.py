@@ -18,9 +18,6 @@ from ferryman.cli.screen import Screen
 TASK = click.option("--task", required=True, metavar="ID", help="The task whose tools they are.")
 FILE = click.File("r", encoding="utf-8")
 UNGROUPED = "Ungrouped"
-ERROR = "Error: "
-"""How a result begins that is none; an answer begins with its frame."""
-
 REMOTE = ("https://", "http://")
 
 
@@ -160,7 +157,7 @@ async def call(screen: Screen, file: IO[str], name: str, arguments: str) -> int:
     screen.say(result.content)
     if result.blocked:
         return exits.REFUSED
-    return exits.FAILED if result.content.startswith(ERROR) else exits.DONE
+    return exits.FAILED if result.failed else exits.DONE
 
 
 def _section(screen: Screen, cluster: str, members: Sequence[Mapping[str, Any]], *, names: bool) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from jsonschema.exceptions import ValidationError
@@ -49,6 +49,18 @@ def accepted(tool: Declared, arguments: Mapping[str, Any]) -> dict[str, Any]:
     if errors:
         raise Refused(_refusal(tool, errors[0]))
     return said
+
+
+def bound(tool: Declared, arguments: Mapping[str, Any], in_path: Collection[str]) -> Mapping[str, Any]:
+    """`arguments`, with `id` taken for `petId` where that is the one name `in_path` that was not said (S3-51).
+
+    Only where it is the one argument that the tool does not have, and the other name ends like it: any other is refused.
+    """
+    missing = [name for name in in_path if name not in arguments and name not in tool.params]
+    unknown = [name for name in arguments if name not in tool.parameters and name not in tool.params]
+    if len(missing) != 1 or len(unknown) != 1 or not unknown[0] or not missing[0].lower().endswith(unknown[0].lower()):
+        return arguments
+    return {missing[0] if name == unknown[0] else name: value for name, value in arguments.items()}
 
 
 def _plain(value: Any) -> bool:

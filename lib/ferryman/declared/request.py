@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
 from ferryman.declared import headers, styles, templates, urls
-from ferryman.declared.arguments import accepted
+from ferryman.declared.arguments import accepted, bound
 from ferryman.declared.check import wire_names
 from ferryman.declared.styles import Unwritable
 from ferryman.declared.templates import ABSENT, Name
@@ -31,9 +31,10 @@ def outbound(
     each that is a credential; None where the environment is not read. A body of type query stands in
     `query_params`, after the query's own.
     """
-    said = _Said(tool, accepted(tool, arguments), state, env or {})
     try:
-        return _outbound(said, urls.parse(tool.url))
+        address = urls.parse(tool.url)
+        said = accepted(tool, bound(tool, arguments, set(address.in_path())))
+        return _outbound(_Said(tool, said, state, env or {}), address)
     except (url.Malformed, templates.Malformed):
         raise Refused(refusal.internal_fault()) from None  # stored without a check
 

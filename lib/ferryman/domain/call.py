@@ -28,6 +28,9 @@ NAME_CHARACTERS_MAX = 64
 
 TRUNCATED = "... (truncated)"  # S0-129
 
+ERROR = "Error: "
+"""How a result begins that is an error; what a host answered begins with its frame."""
+
 AUTHENTICATED = "api_call"
 """The tool whose calls name their credential (S0-9)."""
 
@@ -97,6 +100,11 @@ class ToolCallResult:
             blocked=refusal.blocked,
             block_reason=refusal.reason if refusal.blocked else None,
         )
+
+    @property
+    def failed(self) -> bool:
+        """Whether the model is told of an error: nothing came back, or what did is one by the tool's declaration (S1-39)."""
+        return self.response_status is None or self.content.startswith(ERROR)
 
     @property
     def fee(self) -> Decimal:

@@ -38,6 +38,6 @@ class Record:
             found.append({"role": "assistant", "content": list(each.content)})
             asked = [by_seq[seq] for seq in range(each.first_call, each.first_call + each.calls) if seq in by_seq]
             answers = [(ticket.call, ticket.result) for ticket in asked if ticket.result is not None]
-            blocks = [tool_result(call, result.content, is_error=result.response_status is None) for call, result in answers]
+            blocks = [tool_result(call, result.content, is_error=result.failed) for call, result in answers]
             found.append({"role": "user", "content": blocks})
         return found

@@ -67,7 +67,7 @@ class Run:
     def answered(self) -> None:
         """Close the turn: its results are what the model reads next."""
         blocks: list[Any] = [
-            tool_result(ticket.call, result.content, is_error=result.response_status is None) for ticket, result in self.results
+            tool_result(ticket.call, result.content, is_error=result.failed) for ticket, result in self.results
         ]
         self.messages.append({"role": "user", "content": blocks})
         self.results = []

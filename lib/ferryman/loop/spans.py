@@ -79,8 +79,8 @@ def tool(house: House, execution: Execution, ticket: Ticket) -> AbstractContextM
 
 
 def carried(span: Span, ticket: Ticket, result: ToolCallResult) -> None:
-    """What came of a call; a refusal is an error of its own type."""
+    """What came of a call; a refusal is an error of its own type, an answer that is one of its status."""
     span.set({"http.response.status_code": result.response_status, "ferryman.block_reason": result.block_reason})
     span.content({"gen_ai.tool.call.arguments": json.dumps(dict(ticket.shown)), "gen_ai.tool.call.result": result.content})
-    if result.response_status is None:
-        span.failed(result.block_reason or "failed")
+    if result.failed:
+        span.failed(result.block_reason or str(result.response_status or "failed"))

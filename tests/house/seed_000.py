@@ -1,14 +1,8 @@
-"""The table of the specification: each line of seed 000, and the tests that prove it. A line without one fails."""
+"""Seed 000, the page of the tools: each of its lines, and the tests that prove it."""
 
 from __future__ import annotations
 
-import ast
-from pathlib import Path
-
-import pytest
-
-TESTS = Path(__file__).parents[1]
-LINES = range(1, 144)
+from tests.house.proofs import Table
 
 BUILTIN = "tools/test_builtin.py::"
 REGISTRY = "tools/test_registry.py::"
@@ -238,19 +232,4 @@ PROOFS: dict[int, tuple[str, ...]] = {
     142: (GATE + "test_the_error_of_an_upstream_is_its_body", RUN + "test_a_targets_own_error_is_an_ordinary_result"),
 }
 
-
-def defined(proof: str) -> bool:
-    """Whether the test that `proof` names is there."""
-    file, _, name = proof.partition("::")
-    tree = ast.parse((TESTS / file).read_text())
-    return any(isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name == name for node in ast.walk(tree))
-
-
-@pytest.mark.parametrize("line", LINES, ids=lambda line: f"S0-{line}")
-def test_the_line_has_its_proof(line):
-    assert PROOFS[line]
-    assert [proof for proof in PROOFS[line] if not defined(proof)] == []
-
-
-def test_the_table_has_no_line_the_specification_does_not_have():
-    assert set(PROOFS) == set(LINES)
+TABLE = Table(seed=0, lines=range(1, 144), proofs=PROOFS)

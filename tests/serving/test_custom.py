@@ -1,0 +1,112 @@
+"""Custom tools over HTTP: what an import, a list and a chat answer, under the addresses that the tool-calling page gives."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import httpx
+import pytest
+
+from .conftest import TASK, Stage
+from .routes import TOOL
+
+URL = "https://api.github.com/openapi.json"
+PETS = {
+    "/pets": {
+        "get": {"operationId": "listPets", "summary": "List pets", "parameters": [{"name": "limit", "in": "query"}]},
+        "post": {"summary": "Create a pet"},
+    },
+    "/pets/{petId}": {"get": {"operationId": "getPet", "description": "One pet."}},
+}
+
+
+def document(paths: dict[str, Any]) -> dict[str, Any]:
+    servers = [{"url": "https://api.github.com/store/"}]
+    return {"openapi": "3.0.3", "info": {"title": "Store", "version": "1"}, "servers": servers, "paths": paths}
+
+
+@pytest.fixture
+def agent(task: str, stage: Stage) -> str:
+    """A task's address as an agent; the pet store is there to be fetched."""
+    stage.documents[URL] = json.dumps(document(PETS))
+    return f"/api/agents/{task}"
+
+
+async def names(client: httpx.AsyncClient, agent: str) -> list[tuple[str, str]]:
+    answer = (await client.get(f"{agent}/tools")).json()
+    assert answer["success"] is True
+    return [(each["cluster"], each["name"]) for each in answer["data"]]
+
+
+async def test_an_import_by_url_answers_the_tools_it_made(client: httpx.AsyncClient, agent: str) -> None:
+    answer = (await client.post(f"{agent}/tools/import-openapi", json={"url": URL, "cluster": "my_api"})).json()
+    assert (answer["success"], answer["imported"], answer["disabled"]) == (True, 3, 0)
+    assert [each["name"] for each in answer["data"]] == ["getPet", "listPets", "post_pets"]
+    assert {each["cluster"] for each in answer["data"]} == {"my_api"}
+
+
+async def test_the_cluster_is_called_as_the_document_where_none_is_named(client: httpx.AsyncClient, agent: str) -> None:
+    assert (await client.post(f"{agent}/tools/import-openapi", json={"url": URL})).json()["cluster"] == "Store"
+
+
+async def test_a_tool_is_shown_with_its_base_url_and_its_path(client: httpx.AsyncClient, agent: str) -> None:
+    answer = (await client.post(f"{agent}/tools/import-openapi", json={"url": URL})).json()
+    shown = {each["name"]: each for each in answer["data"]}
+    assert shown["getPet"]["configuration"] == {
+        "baseUrl": "https://api.github.com",
+        "pathTemplate": "/store/pets/{petId}",
+        "method": "GET",
+        "pathParams": ["petId"],
+        "queryParams": [],
+    }
+    assert shown["listPets"]["configuration"]["queryParams"] == ["limit"]
+    assert {(each["type"], each["isEnabled"]) for each in answer["data"]} == {("http", True)}
+
+
+async def test_tools_are_listed_by_cluster_and_name(client: httpx.AsyncClient, agent: str) -> None:
+    for cluster in ("b", "a"):
+        paths = {f"/{cluster}/{letter}": {"get": {}} for letter in "zy"}
+        await client.post(f"{agent}/tools/import-openapi", json={"spec": document(paths), "cluster": cluster})
+    await client.post(f"{agent}/tools", json=TOOL)
+    assert await names(client, agent) == [
+        ("", "look_up"),
+        *(("a", "get_a_y"), ("a", "get_a_z")),
+        *(("b", "get_b_y"), ("b", "get_b_z")),
+    ]
+
+
+async def test_importing_a_cluster_again_replaces_it(client: httpx.AsyncClient, agent: str) -> None:
+    await client.post(f"{agent}/tools/import-openapi", json={"url": URL})
+    await client.post(f"{agent}/tools/import-openapi", json={"spec": document({"/cats": {"get": {}}})})
+    assert await names(client, agent) == [("Store", "get_cats")]
+
+
+async def test_a_cluster_is_deleted_with_all_its_tools_and_no_other(client: httpx.AsyncClient, agent: str) -> None:
+    await client.post(f"{agent}/tools/import-openapi", json={"url": URL})
+    await client.post(f"{agent}/tools", json=TOOL)
+    assert (await client.delete(f"{agent}/tools/cluster/Store")).json()["success"] is True
+    assert await names(client, agent) == [("", "look_up")]
+
+
+async def test_a_chat_is_told_name_description_and_parameters_of_each_tool(client: httpx.AsyncClient, agent: str) -> None:
+    await client.post(f"{agent}/tools", json={**TOOL, "description": "Looks a user up."})
+    (builtin, declared) = (await client.get(f"{agent}/chat/tools")).json()["tools"]
+    assert set(builtin) == {"name", "description", "parameters"}
+    assert builtin["name"] == TASK["tools"][0]
+    assert declared == {
+        "name": "look_up",
+        "description": "Looks a user up.",
+        "parameters": {
+            "type": "object",
+            "properties": {"user": {"type": "string"}},
+            "required": ["user"],
+            "additionalProperties": False,
+        },
+    }
+
+
+async def test_a_chat_is_not_told_of_a_tool_that_is_disabled(client: httpx.AsyncClient, agent: str) -> None:
+    await client.post(f"{agent}/tools", json={**TOOL, "enabled": False})
+    told = (await client.get(f"{agent}/chat/tools")).json()["tools"]
+    assert [each["name"] for each in told] == TASK["tools"]
