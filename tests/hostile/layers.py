@@ -138,10 +138,10 @@ LAYERS = (
         cuts=(
             Cut(
                 file="egress/headers.py",
-                old="    if len(headers) > COUNT_MAX:",
-                new="    return tuple((name.lower(), str(value)) for name, value in headers.items())\n"
-                "    if len(headers) > COUNT_MAX:",
+                old="    reserved = {spelling(name) for name in injected_names(credentials)}",
+                new="    return tuple((name.lower(), str(value)) for name, value in headers.items())\n    reserved = set[str]()",
             ),
+            Cut(file="egress/gate.py", old="        headers.own(outbound.fixed_headers)\n", new=""),
         ),
     ),
     Layer(
@@ -161,8 +161,9 @@ LAYERS = (
     Layer(
         name="enabled tools",
         cuts=(
+            Cut(file="tools/registry.py", old="if registered is None and name in enabled:", new="if registered is None:"),
             Cut(file="tools/registry.py", old="        if name not in enabled:", new="        if False:"),
-            Cut(file="tools/carry.py", old="    if ticket.tool not in remit.tools:", new="    if False:"),
+            Cut(file="tools/carry.py", old="    if ticket.tool not in remit.enabled:", new="    if False:"),
         ),
     ),
     Layer(
