@@ -9,7 +9,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import TextIO
 
-from tests.hostile.layers import LAYERS, Layer, without
+from tests.hostile.cuts import Layer, without
+from tests.hostile.layers import LAYERS
 from tests.hostile.play import Play
 from tests.hostile.plays import PLAYS
 from tests.hostile.season import Season, season

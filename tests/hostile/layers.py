@@ -1,44 +1,20 @@
-"""Layers: the same house with one wall taken out, as a copy of the library in which a line or two is another's.
-
-The product has no switch for any of this. A cut that does not find its line is an error, so that the table cannot go stale.
-"""
+"""Layers: the walls of the house by name, each with the lines that take out all of it."""
 
 from __future__ import annotations
 
-import contextlib
-import shutil
-import tempfile
-from collections.abc import Iterator
-from dataclasses import dataclass
-from pathlib import Path
-
-ROOT = Path(__file__).resolve().parents[2]
-LIBRARY = ROOT / "lib" / "ferryman"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Cut:
-    """In `file` of the library, `old` (which must stand there exactly once) becomes `new`."""
-
-    file: str
-    old: str
-    new: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Layer:
-    """One wall: its name, and what takes it out. `behind` says what still holds where nothing gets through without it."""
-
-    name: str
-    cuts: tuple[Cut, ...]
-    behind: str = ""
-
+from tests.hostile.cuts import Cut, Layer
 
 _LOOSE = """    from urllib.parse import urlsplit
 
     parts = urlsplit(raw.replace("\\\\", "/"))
     return URL(host=(parts.hostname or "").lower(), path=parts.path or "/", query=parts.query or None)
     if len(raw) > CHARACTERS_MAX:"""
+
+_OF_TOKENS = (
+    Cut(file="tools/tokens/asking.py", old="        if not covered(credential.label.hosts, host):", new="        if False:"),
+    Cut(file="tools/tokens/calls.py", old="            if not covered(each.label.hosts, host):", new="            if False:"),
+)
+"""Before a token is asked for, and before it is used, it is seen to that its credentials may go there."""
 
 LAYERS = (
     Layer(
@@ -63,7 +39,21 @@ LAYERS = (
     ),
     Layer(
         name="credentials bound to hosts",
-        cuts=(Cut(file="egress/binding.py", old="    if not covered(credential.label.hosts, host):", new="    if False:"),),
+        cuts=(
+            Cut(file="egress/binding.py", old="    if not covered(credential.label.hosts, host):", new="    if False:"),
+            *_OF_TOKENS,
+        ),
+    ),
+    Layer(
+        name="holes bound to hosts",
+        cuts=(
+            Cut(
+                file="egress/gate.py",
+                old="        for name in holes.names(outbound):\n            bound(name, url.host, credentials)\n",
+                new="",
+            ),
+            *_OF_TOKENS,
+        ),
     ),
     Layer(
         name="address check",
@@ -100,6 +90,21 @@ LAYERS = (
                 file="egress/sanitize.py",
                 old="text = scanner.redact(read)",
                 new="text = read",
+            ),
+            Cut(
+                file="tools/custom/documents.py",
+                old="await asyncio.to_thread(self.redact, credentials.values(), text)",
+                new="text",
+            ),
+        ),
+    ),
+    Layer(
+        name="redaction of fetched tokens",
+        cuts=(
+            Cut(
+                file="egress/gate.py",
+                old="            crossing.scanner = Scanner(credentials.values())",
+                new="            crossing.scanner = Scanner(each for name, each in credentials.items() if name.isupper())",
             ),
         ),
     ),
@@ -138,10 +143,10 @@ LAYERS = (
         cuts=(
             Cut(
                 file="egress/headers.py",
-                old="    if len(headers) > COUNT_MAX:",
-                new="    return tuple((name.lower(), str(value)) for name, value in headers.items())\n"
-                "    if len(headers) > COUNT_MAX:",
+                old="    reserved = {spelling(name) for name in injected_names(credentials)}",
+                new="    return tuple((name.lower(), str(each)) for name, each in headers.items())\n    reserved = set[str]()",
             ),
+            Cut(file="egress/gate.py", old="        headers.own(outbound.fixed_headers)\n", new=""),
         ),
     ),
     Layer(
@@ -156,13 +161,19 @@ LAYERS = (
                 old="    if _depth_exceeds(arguments, DEPTH_MAX):",
                 new="    return\n    if _depth_exceeds(arguments, DEPTH_MAX):",
             ),
+            Cut(
+                file="declared/arguments.py",
+                old="sorted(Validator(tool.schema).iter_errors(said), key=_rank)",
+                new="[]",
+            ),
         ),
     ),
     Layer(
         name="enabled tools",
         cuts=(
+            Cut(file="tools/registry.py", old="if registered is None and name in enabled:", new="if registered is None:"),
             Cut(file="tools/registry.py", old="        if name not in enabled:", new="        if False:"),
-            Cut(file="tools/carry.py", old="    if ticket.tool not in remit.tools:", new="    if False:"),
+            Cut(file="tools/carry.py", old="    if ticket.tool not in remit.enabled:", new="    if False:"),
         ),
     ),
     Layer(
@@ -213,33 +224,47 @@ LAYERS = (
             Cut(file="serving/api/asking.py", old=" or execution.owner != owner.id", new=""),
         ),
     ),
+    Layer(
+        name="path values within their segment",
+        cuts=(
+            Cut(file="declared/urls.py", old='quote(value, safe="") for value in values', new="values"),
+            Cut(
+                file="declared/urls.py",
+                old="    if not values or any(not value or",
+                new="    if False and any(not value or",
+            ),
+            Cut(file="declared/urls.py", old="        if name is not None and _climbs(said):", new="        if False:"),
+        ),
+    ),
+    Layer(
+        name="values of declared headers",
+        cuts=(
+            Cut(file="declared/request.py", old="        if not headers.sendable(value):", new="        if False:"),
+            Cut(file="egress/headers.py", old="        if not _VALUE.fullmatch(str(value)):", new="        if False:"),
+        ),
+        behind="the HTTP library, which writes no line break and nothing but ASCII into a header",
+    ),
+    Layer(
+        name="names of an object's fields",
+        cuts=(Cut(file="declared/request.py", old="        if name != origin and (", new="        if False and ("),),
+    ),
+    Layer(
+        name="taming of imported words",
+        cuts=(
+            Cut(file="tools/custom/importing.py", old="    parameters = {\n", new="    return tool\n    parameters = {\n"),
+            Cut(file="tools/custom/importing.py", old="tame(found.cluster)[", new="found.cluster["),
+        ),
+    ),
+    Layer(
+        name="approval of hosts at import",
+        cuts=(Cut(file="openapi/servers.py", old="            _approve(found.host, domains)\n", new=""),),
+    ),
+    Layer(
+        name="declarations as they were",
+        cuts=(Cut(file="tools/custom/calling.py", old="    if known and tool.fingerprint != frozen:", new="    if False:"),),
+    ),
+    Layer(
+        name="tools that are switched off",
+        cuts=(Cut(file="tools/custom/calling.py", old="    if not tool.enabled:", new="    if False:"),),
+    ),
 )
-
-MAIN = """import sys
-sys.path.insert(0, {library!r})
-from pathlib import Path
-exec(compile(Path({main!r}).read_text(), {main!r}, "exec"))
-"""
-
-
-@contextlib.contextmanager
-def without(layer: Layer) -> Iterator[Path]:
-    """The folder of a house without `layer`: functions that import a copy of the library with its cuts made."""
-    with tempfile.TemporaryDirectory(prefix="ferryman-hostile-") as folder:
-        library, functions = Path(folder) / "lib", Path(folder) / "functions"
-        shutil.copytree(LIBRARY, library / "ferryman", ignore=shutil.ignore_patterns("__pycache__"))
-        for cut in layer.cuts:
-            file = library / "ferryman" / cut.file
-            file.write_text(made(cut, file.read_text()))
-        for main in sorted((ROOT / "functions").glob("*/main.py")):
-            own = functions / main.parent.name / "main.py"
-            own.parent.mkdir(parents=True)
-            own.write_text(MAIN.format(library=str(library), main=str(main)))
-        yield functions
-
-
-def made(cut: Cut, text: str) -> str:
-    """`text` with the cut made. Raises LookupError where its line is not there, or not alone."""
-    if text.count(cut.old) != 1:
-        raise LookupError(f"{cut.file} has {text.count(cut.old)} times: {cut.old.strip()}")
-    return text.replace(cut.old, cut.new)

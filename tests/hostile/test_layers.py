@@ -6,7 +6,8 @@ import ast
 
 import pytest
 
-from tests.hostile.layers import LAYERS, LIBRARY, Cut, Layer, made, without
+from tests.hostile.cuts import LIBRARY, Cut, Layer, made, without
+from tests.hostile.layers import LAYERS
 
 
 @pytest.mark.parametrize("layer", LAYERS, ids=lambda layer: layer.name)

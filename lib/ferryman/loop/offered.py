@@ -13,6 +13,8 @@ DEFINITIONS_BYTES_MAX = 200_000
 """All definitions together, as JSON: about 50,000 tokens of every model call. Step 0 has to hold them, too."""
 
 NAMES_BYTES_MAX = 40_000
+"""Of these, what names the tools that do not fit."""
+
 CALL = "call_custom_tool"
 
 
@@ -27,13 +29,15 @@ def offered(definitions: Sequence[Mapping[str, Any]], declared: Iterable[Declare
     """
     enabled = sorted((each for each in declared if each.enabled), key=lambda each: each.cluster)
     clusters = {name: [_definition(each) for each in tools] for name, tools in groupby(enabled, lambda each: each.cluster)}
+    sizes = {name: _size(each) for name, each in clusters.items()}
     left = DEFINITIONS_BYTES_MAX - _size(definitions)
+    if sum(sizes.values()) > left:
+        left -= NAMES_BYTES_MAX
     shown, hidden = [*definitions], {}
-    for name in sorted(clusters, key=lambda each: (each != "", _size(clusters[each]), each)):
-        size = _size(clusters[name])
-        if size <= left:
+    for name in sorted(clusters, key=lambda each: (each != "", sizes[each], each)):
+        if sizes[name] <= left:
             shown += clusters[name]
-            left -= size
+            left -= sizes[name]
         else:
             hidden[name] = [each["name"] for each in clusters[name]]
     if not hidden:
@@ -53,12 +57,17 @@ def _definition(tool: Declared) -> dict[str, Any]:
     return {"name": tool.name, "description": tool.description or tool.summary, "input_schema": tool.schema}
 
 
-def _size(definitions: Sequence[Mapping[str, Any]]) -> int:
-    return len(json.dumps(definitions).encode())
+def _size(said: Any) -> int:
+    return len(json.dumps(said))
 
 
 def _listed(hidden: Mapping[str, Sequence[str]]) -> str:
-    lines = "".join(f"\n{name or 'ungrouped'}: {', '.join(names)}" for name, names in sorted(hidden.items()))
-    if len(lines.encode()) > NAMES_BYTES_MAX:
-        lines = "".join(f"\n{name or 'ungrouped'}: {len(names)} tools" for name, names in sorted(hidden.items()))
+    text = _lines({name: ", ".join(names) for name, names in hidden.items()})
+    if _size(text) > NAMES_BYTES_MAX:
+        text = _lines({name: f"{len(names)} tools" for name, names in hidden.items()})
+    return text
+
+
+def _lines(clusters: Mapping[str, str]) -> str:
+    lines = "".join(f"\n{name or 'ungrouped'}: {tools}" for name, tools in sorted(clusters.items()))
     return f" Tools that have no definition of their own here; an error says what a call lacks:{lines}"

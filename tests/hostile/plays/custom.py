@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.hostile.play import BEARER, HEADER, HOOK, PUBLIC, Act, Answer, Play, asks, call, probe, says
+from tests.hostile.play import BEARER, HEADER, HOOK, PUBLIC, Act, Answer, Play, asks, call, imports, probe, says
 
 SPEC = (
     '{"openapi": "3.1.0", "info": {"title": "T", "version": "1"}, "servers": [{"url": "https://api.coingecko.com"}], '
@@ -181,6 +181,25 @@ FLOODS = (
         turns=(asks(call("import_openapi_tools", url=f"{G}/spec")), asks(call("look")), says()),
         sent=("GET /{token}/spec ?", "GET /{token}/mine ?"),
         asked=2,
+    ),
+    Play(
+        name="custom: a tool that the owner imported, replaced by another of its name",
+        keys=(),
+        tools=AGENT,
+        before=(imports(spec=SPEC.replace("/p", "/mine"), cluster="T"),),
+        answers={"/spec": Answer(body=SPEC)},
+        turns=(asks(call("import_openapi_tools", url=f"{G}/spec", cluster="T")), asks(call("look")), says()),
+        sent=("GET /{token}/spec ?", "GET /{token}/mine ?"),
+        asked=1,
+    ),
+    Play(
+        name="custom: a tool that the owner imported, replaced by one of another host",
+        tools=AGENT,
+        before=(imports(spec=SPEC, cluster="T"),),
+        answers={"/spec": Answer(body=SPEC.replace(PUBLIC, BEARER))},
+        turns=(asks(call("import_openapi_tools", url=f"{G}/spec", cluster="T")), asks(call("look")), says()),
+        barred=(BEARER,),
+        asked=1,
     ),
     Play(
         name="custom: the owner's tools, deleted as the cluster of no name",
