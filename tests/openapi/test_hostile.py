@@ -17,7 +17,7 @@ from ferryman.openapi import Imported, needed, read, tokens
 from ferryman.openapi.notes import Notes
 from ferryman.openapi.references import Node, References
 from ferryman.openapi.schemas import Schemas
-from tests.openapi.bombs import BOMBS, TOO_MUCH
+from tests.openapi.bombs import BOMBS, MANY, TOO_MUCH
 from tests.openapi.documents import HOST, ROOT, document, swagger
 from tests.openapi.petstore import PETSTORE
 
@@ -123,3 +123,21 @@ def test_a_document_has_a_budget_of_schemas():
     assert schemas.shown(views) == {"a": {"type": "array", "items": {}}, "b": {}}
     assert schemas.left == 0
     assert "the document has more than" in notes.lines()[0]
+
+
+def test_properties_and_enums_count_as_work_of_their_own():
+    schemas = Schemas(References({}, ROOT), Notes())
+    before = schemas.left
+    schemas.view(Node({"properties": {f"p{index}": {} for index in range(200)}, "enum": MANY}, ROOT))
+    assert before - schemas.left == 31
+
+
+def test_all_schemas_of_a_document_have_one_room():
+    notes = Notes()
+    schemas = Schemas(References({}, ROOT), notes)
+    schemas.room = 300
+    for _ in range(3):
+        shown = schemas.shown({"a": schemas.view(Node({"type": "string", "description": "d" * 80, "enum": ["x" * 50]}, ROOT))})
+    assert shown == {"a": {"description": "d" * 80}} or shown == {"a": {}}
+    assert schemas.room < 300
+    assert "later ones are shown as anything" in notes.lines()[0]
