@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from dataclasses import replace
 
 import pytest
@@ -21,7 +22,7 @@ from ferryman.domain.declared import (
 )
 from ferryman.domain.http import BodyType, Method
 from ferryman.domain.problem import Invalid
-from ferryman.ports import Stale
+from ferryman.ports import Stale, Unavailable
 
 from .conftest import Doors
 from .values import TASK
@@ -120,3 +121,28 @@ async def test_tools_go_with_their_task(doors: Doors) -> None:
     assert await doors.clusters.list(TASK.id) == []
     with pytest.raises(Stale):
         await doors.clusters.put(TASK.id, "pets", [PET], since=0)
+
+
+async def test_a_commit_whose_answer_is_lost_leaves_tools_that_can_be_read(
+    doors: Doors, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from google.api_core.exceptions import ServiceUnavailable
+    from google.cloud.firestore_v1.async_transaction import AsyncTransaction
+
+    await doors.tasks.create(TASK)
+    await doors.clusters.put(TASK.id, "pets", [PET], since=0)
+    commit = AsyncTransaction._commit
+
+    async def unheard(self: AsyncTransaction) -> None:
+        await commit(self)
+        raise ServiceUnavailable("the answer is lost")
+
+    with monkeypatch.context() as network, suppress(Unavailable):
+        network.setattr(AsyncTransaction, "_commit", unheard)
+        await doors.clusters.put(TASK.id, "pets", [LOGIN], since=1)
+    assert [each.name for each in await doors.clusters.tools(TASK.id)] == ["login"]
+
+
+async def test_a_name_that_is_no_unicode_is_of_no_cluster(doors: Doors) -> None:
+    await doors.tasks.create(TASK)
+    assert await doors.clusters.delete(TASK.id, "\ud800") is False

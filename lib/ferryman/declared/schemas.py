@@ -74,8 +74,8 @@ def _length(value: Any) -> int:
     return len(value) if isinstance(value, list | tuple | dict) else 0
 
 
-# A regular expression of a document, or of its owner, can take for ever on a text of the model, and so can what asks which items
-# other rules have looked at: the other end has them to hold.
+# A regular expression of a document, or of its owner, can take for ever on a text of the model, and so can
+# what asks which items other rules have looked at: the other end has them to hold.
 _UNHELD = ("pattern", "patternProperties", "unevaluatedProperties", "unevaluatedItems")
 _RULES: Mapping[str, Rule] = {
     **Draft202012Validator.VALIDATORS,
@@ -91,7 +91,7 @@ _Validator = extend(  # type: ignore[no-untyped-call]  # untyped in the library
 
 
 def faults(schema: Mapping[str, Any], value: Any) -> list[ValidationError]:
-    """The first `FAULTS_MAX` that `value` has by `schema`. Raises `TooLong`, and RecursionError for a schema that is too deep."""
+    """The first `FAULTS_MAX` that `value` has by `schema`. Raises `TooLong`, and RecursionError."""
     _left.set([STEPS_MAX])
     return list(islice(_Validator(schema).iter_errors(value), FAULTS_MAX))
 

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ferryman.domain.declared import Cluster, Declared, admit, clustered
+from ferryman.domain.problem import Invalid
 from ferryman.gcp import documents, places
 from ferryman.gcp.faults import translated
 from ferryman.gcp.firestore import Firestore
@@ -48,6 +49,8 @@ class FirestoreClusters:
                 raise Stale("the task was deleted")
             stored = {each.id: each.to_dict() or {} async for each in collection.stream(transaction=transaction)}
             before = stored.pop(reference.id, None)
+            if before is not None and before["batch"] == batch:
+                return clustered(name, since + 1, tools), None  # an attempt before this one was committed, unheard
             if (before or {}).get("generation", 0) != since:
                 raise Stale("the cluster was stored by somebody else meanwhile")
             admit([_read(each) for each in stored.values()], name, tools)
@@ -64,9 +67,9 @@ class FirestoreClusters:
             await _part(reference, batch, number).set({"tools": text})
         try:
             cluster, before = await store(client.transaction())
-        except BaseException:
+        except (Stale, Invalid):
             await _forget(reference, batch, len(texts))
-            raise
+            raise  # after anything else it may be stored all the same: then these parts are its own
         if before is not None:
             await _forget(reference, before["batch"], _count(before))
         return cluster
