@@ -14,9 +14,10 @@ from ferryman.declared import check
 from ferryman.domain.declared import DECLARATION_BYTES_MAX
 from ferryman.domain.problem import Invalid
 from ferryman.openapi import Imported, needed, read, tokens
+from ferryman.openapi.document import _reader, _tools
 from ferryman.openapi.notes import Notes
 from ferryman.openapi.references import Node, References
-from ferryman.openapi.schemas import Schemas
+from ferryman.openapi.schemas import NODES_MAX, Schemas
 from tests.openapi.bombs import BOMBS, MANY, TOO_MUCH
 from tests.openapi.documents import HOST, ROOT, document, swagger
 from tests.openapi.petstore import PETSTORE
@@ -141,3 +142,13 @@ def test_all_schemas_of_a_document_have_one_room():
     assert shown == {"a": {"description": "d" * 80}} or shown == {"a": {}}
     assert schemas.room < 300
     assert "later ones are shown as anything" in notes.lines()[0]
+
+
+def test_operations_behind_too_many_parameters_are_disabled():
+    listed = [{"name": f"p{index}", "in": "query"} for index in range(100)]
+    root = document({f"/{index}": {"get": {"parameters": listed}} for index in range(5)})
+    reader = _reader({ROOT: root}, ROOT, domains=DOMAINS, credentials={})
+    reader.schemas.left = 3_000 - NODES_MAX // 4
+    tools = _tools(reader, "c", ())
+    assert [each.enabled for each in tools] == [True, True, False, False, False]
+    assert tools[-1].reason == "stands behind more schemas and parameters than are read of one document"

@@ -22,7 +22,7 @@ _REFERENCES = frozenset(("$ref", "$dynamicRef", "$recursiveRef", "$id"))
 
 FAULTS_MAX = 64
 STEPS_MAX = 150_000
-"""What holding one value against one schema may take: a step is a keyword, an item of the value, or four of what the keyword says."""
+"""What holding a value against a schema may take: a step is a keyword, an item of the value, or four of what it is held to."""
 
 Rule = Callable[[Any, Any, Any, Any], Any]
 _left: ContextVar[list[int]] = ContextVar("steps that are left")

@@ -48,6 +48,18 @@ def loads(text: str | bytes, *, what: str) -> Any:
     return value
 
 
+def loads_json(text: bytes, *, what: str) -> Any:
+    """JSON alone, of any size, within the same bounds otherwise; raises `Invalid`."""
+    try:
+        if crowded(text):
+            raise _Unreadable(_CROWDED)
+        value = json.loads(text, object_pairs_hook=_object, parse_constant=_constant)
+        _measure(value)
+    except (ValueError, RecursionError) as error:
+        raise invalid(what, str(error) if isinstance(error, _Unreadable) else "is not JSON that can be read") from None
+    return value
+
+
 class _Unreadable(ValueError):  # noqa: N818 - reads as the fact it states
     """Its message follows the name of what was read."""
 
