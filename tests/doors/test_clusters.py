@@ -9,6 +9,7 @@ from dataclasses import replace
 import pytest
 
 from ferryman.domain.declared import (
+    TASK_BYTES_MAX,
     TOOLS_PER_TASK_MAX,
     Apply,
     ClientCredentials,
@@ -55,6 +56,7 @@ LOGIN = replace(
 async def test_tools_come_back_as_they_were_stored(doors: Doors) -> None:
     await doors.tasks.create(TASK)
     cluster = await doors.clusters.put(TASK.id, "pets/1 ☂", [LOGIN, PET], since=0)
+    assert cluster.size_bytes > 1_000
     assert cluster.rows == tuple(Row(name=each.name, fingerprint=each.fingerprint, enabled=True) for each in (LOGIN, PET))
     assert await doors.clusters.list(TASK.id) == [cluster]
     assert await doors.clusters.tools(TASK.id) == [LOGIN, PET]
@@ -112,6 +114,15 @@ async def test_a_task_has_so_many_tools_and_no_more(doors: Doors) -> None:
         await doors.clusters.put(TASK.id, "", [PET], since=0)
     assert [each.name for each in await doors.clusters.tools(TASK.id)] == [each.name for each in many]
     assert await doors.clusters.find(TASK.id, "t1999") == many[-1]
+
+
+async def test_a_task_has_tools_of_so_many_bytes_and_no_more(doors: Doors) -> None:
+    await doors.tasks.create(TASK)
+    large = [replace(PET, name=f"t{number}", body="x" * 60_000) for number in range(TASK_BYTES_MAX // 62_000)]
+    await doors.clusters.put(TASK.id, "large", large, since=0)
+    with pytest.raises(Invalid, match="at most 16777216 bytes as JSON"):
+        await doors.clusters.put(TASK.id, "more", [replace(each, name=f"u{each.name}") for each in large[:9]], since=0)
+    assert [each.name for each in await doors.clusters.list(TASK.id)] == ["large"]
 
 
 async def test_tools_go_with_their_task(doors: Doors) -> None:
