@@ -26,7 +26,7 @@ def test_what_a_path_finds(path: str, expected: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "path", ["", "access_token", "$.", "$..token", "$.data[?@.token]", "$[", "$.a | $.b", "$." + "a" * 300]
+    "path", ["", "access_token", "$.", "$..token", "$.data[?@.token]", "$[", "$.a | $.b", "$[*,*]", "$." + "a" * 300]
 )
 def test_what_is_no_path(path: str) -> None:
     assert paths.check(path) is not None

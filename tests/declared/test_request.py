@@ -329,3 +329,18 @@ def test_any_arguments_are_written_or_refused(arguments: dict[str, Any]) -> None
     for tool in (TOOL, OTHER):
         with suppress(Refused):
             request.outbound(tool, arguments, state={})
+
+
+@pytest.mark.parametrize("name", ["api_key", "API_KEY", "api.key"])
+def test_an_object_gives_no_name_that_a_server_reads_as_the_keys(name: str) -> None:
+    tool = entry.read(
+        {
+            "kind": "http",
+            "name": "find",
+            "url": "https://api.example.com/x",
+            "query": {"f": "{{f}}", "api_key": "{{secrets.KEY}}"},
+            "parameters": {"f": {"type": "object"}},
+        },
+        where="",
+    )
+    assert "not those of other parameters" in refusal(tool, f={name: "x"})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
 from typing import Any
 
 import pytest
@@ -120,3 +121,18 @@ def test_any_text_is_read_or_refused(text: str | bytes) -> None:
     except Invalid:
         return
     json.dumps(value, allow_nan=False).encode()
+
+
+def test_json_of_too_many_values_is_refused_before_any_is_made() -> None:
+    tracemalloc.start()
+    with pytest.raises(Invalid, match="2000000 values"):
+        texts.loads("[" + "{}," * 2_000_000 + "{}]", what="document")
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert most < 20_000_000
+
+
+def test_yaml_of_too_many_values_is_refused_before_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(texts, "NODES_MAX", 10)
+    with pytest.raises(Invalid, match="values"):
+        texts.loads("- a\n" * 100 + "- [", what="document")  # what follows is no YAML

@@ -70,6 +70,7 @@ def test_what_is_refused_when_it_is_stored(url: str, says: str) -> None:
     "value",
     [
         *("", ".", "..", "%2e", "%2E%2e", "%252e%252e", "../x", "a/..", "a/../b", "a\\..\\b", "..%2fa", "..;x=1", "%2e%2e;"),
+        *("．．", "‥", "a／..", "%EF%BC%8E%EF%BC%8E"),
         *("a\nb", "a\x00", "a%00b", "\x7f", "a%0d%0ab"),
     ],
 )

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from dataclasses import replace
 
 import pytest
 
 from ferryman.domain.declared import (
+    TASK_BYTES_MAX,
     TOOLS_PER_TASK_MAX,
     Apply,
     ClientCredentials,
@@ -21,7 +23,7 @@ from ferryman.domain.declared import (
 )
 from ferryman.domain.http import BodyType, Method
 from ferryman.domain.problem import Invalid
-from ferryman.ports import Stale
+from ferryman.ports import Stale, Unavailable
 
 from .conftest import Doors
 from .values import TASK
@@ -54,6 +56,7 @@ LOGIN = replace(
 async def test_tools_come_back_as_they_were_stored(doors: Doors) -> None:
     await doors.tasks.create(TASK)
     cluster = await doors.clusters.put(TASK.id, "pets/1 ☂", [LOGIN, PET], since=0)
+    assert cluster.size_bytes > 1_000
     assert cluster.rows == tuple(Row(name=each.name, fingerprint=each.fingerprint, enabled=True) for each in (LOGIN, PET))
     assert await doors.clusters.list(TASK.id) == [cluster]
     assert await doors.clusters.tools(TASK.id) == [LOGIN, PET]
@@ -113,6 +116,15 @@ async def test_a_task_has_so_many_tools_and_no_more(doors: Doors) -> None:
     assert await doors.clusters.find(TASK.id, "t1999") == many[-1]
 
 
+async def test_a_task_has_tools_of_so_many_bytes_and_no_more(doors: Doors) -> None:
+    await doors.tasks.create(TASK)
+    large = [replace(PET, name=f"t{number}", body="x" * 60_000) for number in range(TASK_BYTES_MAX // 62_000)]
+    await doors.clusters.put(TASK.id, "large", large, since=0)
+    with pytest.raises(Invalid, match="at most 16777216 bytes as JSON"):
+        await doors.clusters.put(TASK.id, "more", [replace(each, name=f"u{each.name}") for each in large[:9]], since=0)
+    assert [each.name for each in await doors.clusters.list(TASK.id)] == ["large"]
+
+
 async def test_tools_go_with_their_task(doors: Doors) -> None:
     await doors.tasks.create(TASK)
     await doors.clusters.put(TASK.id, "pets", [PET], since=0)
@@ -120,3 +132,28 @@ async def test_tools_go_with_their_task(doors: Doors) -> None:
     assert await doors.clusters.list(TASK.id) == []
     with pytest.raises(Stale):
         await doors.clusters.put(TASK.id, "pets", [PET], since=0)
+
+
+async def test_a_commit_whose_answer_is_lost_leaves_tools_that_can_be_read(
+    doors: Doors, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from google.api_core.exceptions import ServiceUnavailable
+    from google.cloud.firestore_v1.async_transaction import AsyncTransaction
+
+    await doors.tasks.create(TASK)
+    await doors.clusters.put(TASK.id, "pets", [PET], since=0)
+    commit = AsyncTransaction._commit
+
+    async def unheard(self: AsyncTransaction) -> None:
+        await commit(self)
+        raise ServiceUnavailable("the answer is lost")
+
+    with monkeypatch.context() as network, suppress(Unavailable):
+        network.setattr(AsyncTransaction, "_commit", unheard)
+        await doors.clusters.put(TASK.id, "pets", [LOGIN], since=1)
+    assert [each.name for each in await doors.clusters.tools(TASK.id)] == ["login"]
+
+
+async def test_a_name_that_is_no_unicode_is_of_no_cluster(doors: Doors) -> None:
+    await doors.tasks.create(TASK)
+    assert await doors.clusters.delete(TASK.id, "\ud800") is False

@@ -239,3 +239,31 @@ async def test_nothing_of_a_renewal_is_told(world: World) -> None:
     assert "credential.renewed" in told
     for secret in world.server.report()["issued"]:  # type: ignore[attr-defined]
         assert secret not in told
+
+
+class Silent(MemoryCredentials):
+    """Credentials whose store does not answer when the renewed token is written first; it may have been written."""
+
+    swaps, written = 0, False
+
+    async def swap(self, before: Sealed, after: Sealed) -> bool:
+        self.swaps += 1
+        if self.swaps == 2:
+            if self.written:
+                assert await super().swap(before, after)
+            raise Unavailable("the store did not answer")
+        return await super().swap(before, after)
+
+
+@pytest.mark.parametrize("written", [False, True])
+async def test_a_store_that_does_not_answer_once_loses_no_refresh_token(world: World, written: bool) -> None:
+    credential = await world.connected()
+    world.passes(3_700)
+    world.credentials = Silent(world.memory)
+    world.credentials.written = written
+    after = await world.used(credential)
+    assert (world.stored().label.version, (await world.opened()).secret.reveal()) == (2, after.secret.reveal())
+    world.credentials = None
+    world.passes(3_700)
+    await world.used(await world.opened())
+    assert "reuse" not in world.counts

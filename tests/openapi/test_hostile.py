@@ -14,10 +14,11 @@ from ferryman.declared import check
 from ferryman.domain.declared import DECLARATION_BYTES_MAX
 from ferryman.domain.problem import Invalid
 from ferryman.openapi import Imported, needed, read, tokens
+from ferryman.openapi.document import _reader, _tools
 from ferryman.openapi.notes import Notes
 from ferryman.openapi.references import Node, References
-from ferryman.openapi.schemas import Schemas
-from tests.openapi.bombs import BOMBS, TOO_MUCH
+from ferryman.openapi.schemas import NODES_MAX, Schemas
+from tests.openapi.bombs import BOMBS, MANY, TOO_MUCH
 from tests.openapi.documents import HOST, ROOT, document, swagger
 from tests.openapi.petstore import PETSTORE
 
@@ -123,3 +124,31 @@ def test_a_document_has_a_budget_of_schemas():
     assert schemas.shown(views) == {"a": {"type": "array", "items": {}}, "b": {}}
     assert schemas.left == 0
     assert "the document has more than" in notes.lines()[0]
+
+
+def test_properties_and_enums_count_as_work_of_their_own():
+    schemas = Schemas(References({}, ROOT), Notes())
+    before = schemas.left
+    schemas.view(Node({"properties": {f"p{index}": {} for index in range(200)}, "enum": MANY}, ROOT))
+    assert before - schemas.left == 31
+
+
+def test_all_schemas_of_a_document_have_one_room():
+    notes = Notes()
+    schemas = Schemas(References({}, ROOT), notes)
+    schemas.room = 300
+    for _ in range(3):
+        shown = schemas.shown({"a": schemas.view(Node({"type": "string", "description": "d" * 80, "enum": ["x" * 50]}, ROOT))})
+    assert shown == {"a": {"description": "d" * 80}} or shown == {"a": {}}
+    assert schemas.room < 300
+    assert "later ones are shown as anything" in notes.lines()[0]
+
+
+def test_operations_behind_too_many_parameters_are_disabled():
+    listed = [{"name": f"p{index}", "in": "query"} for index in range(100)]
+    root = document({f"/{index}": {"get": {"parameters": listed}} for index in range(5)})
+    reader = _reader({ROOT: root}, ROOT, domains=DOMAINS, credentials={})
+    reader.schemas.left = 3_000 - NODES_MAX // 4
+    tools = _tools(reader, "c", ())
+    assert [each.enabled for each in tools] == [True, True, False, False, False]
+    assert tools[-1].reason == "stands behind more schemas and parameters than are read of one document"

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 
 import pytest
 
-from ferryman.domain.http import Method
-from ferryman.domain.refusal import Refused
+from ferryman.domain.call import ToolCallResult
+from ferryman.domain.credential import Credential
+from ferryman.domain.http import Method, Outbound
+from ferryman.domain.refusal import Refused, not_resolved
 from ferryman.local.gate import answered
 from ferryman.ports import Unavailable
 from ferryman.tools.tokens import TOKEN, access, sent
@@ -112,3 +115,15 @@ async def test_a_call_without_a_token_is_not_sent(world: World) -> None:
     with pytest.raises(Refused):
         await call(world.instance(), api)
     assert not api.got
+
+
+async def test_a_call_that_was_sent_once_is_not_told_as_blocked(world: World) -> None:
+    first = Api(status=401)
+
+    async def send(outbound: Outbound, credentials: Mapping[str, Credential]) -> ToolCallResult:
+        if first.got:
+            return ToolCallResult.refused(outbound.tool, not_resolved("api.service.test"))
+        return await first.send(outbound, credentials)
+
+    result = await sent(world.instance(), need(), send, left_s=lambda: 30)
+    assert (result.blocked, result.response_status) == (False, 401)

@@ -67,6 +67,18 @@ async def test_a_key_store_that_does_not_answer_gives_the_ticket_back(bank):
     assert (await bank.carry()).content == "done"
 
 
+async def test_a_call_that_could_have_no_token_yet_gives_the_ticket_back(bank):
+    async def no_token(_: object) -> None:
+        raise Unavailable("Firestore did not answer")
+
+    bank.arguments_, bank.on_send = {**ASKED, "method": "POST"}, no_token
+    with pytest.raises(Unavailable):
+        await bank.carry()
+    assert (bank.ticket.state, bank.ticket.sent_at) == (TicketState.INTENDED, None)
+    bank.on_send = None
+    assert (await bank.carry()).content == "done"
+
+
 async def test_a_fault_before_the_gate_is_blocked_and_costs_nothing(bank):
     bank.arguments_ = RuntimeError(KEY)
     result = await bank.carry()

@@ -9,7 +9,7 @@ from typing import Any
 
 from jsonschema.exceptions import ValidationError
 
-from ferryman.declared.schemas import DEPTH_MAX, Validator, depth_exceeds
+from ferryman.declared.schemas import DEPTH_MAX, depth_exceeds, faults
 from ferryman.declared.templates import text
 from ferryman.domain import refusal
 from ferryman.domain.declared import Declared, Parameter
@@ -43,7 +43,7 @@ def accepted(tool: Declared, arguments: Mapping[str, Any]) -> dict[str, Any]:
         if name not in said and "default" in parameter.schema:
             said[name] = parameter.schema["default"]
     try:
-        errors = sorted(Validator(tool.schema).iter_errors(said), key=_rank)
+        errors = sorted(faults(tool.schema, said), key=_rank)
     except (RecursionError, ArithmeticError):
         raise Refused(refusal.wrong_argument(tool.name, "arguments", "as its schema says")) from None
     if errors:

@@ -176,12 +176,17 @@ def _body_pairs(said: _Said) -> Iterator[_Pair]:
 def _merged(said: _Said, pairs: Iterable[_Pair], declared: Iterable[str]) -> dict[str, Any]:
     """The pairs by name. A name that came out of an argument may be none that is declared, nor one that another gave."""
     found: dict[str, tuple[str, list[Text]]] = {}
-    taken = {name.lower() for name in declared}
+    taken = {_folded(name) for name in declared}
     for name, text, origin in pairs:
-        if name != origin and (name.lower() in taken or found.get(name, (origin,))[0] != origin):
+        if name != origin and (_folded(name) in taken or found.get(name, (origin,))[0] != origin):
             said.refuse("arguments", "an object whose names are not those of other parameters")
         found.setdefault(name, (origin, []))[1].append(text)
     return {name: texts[0] if len(texts) == 1 else texts for name, (_, texts) in found.items()}
+
+
+def _folded(name: str) -> str:
+    # some read names in any case, and PHP reads a dot as an underscore
+    return name.lower().replace(".", "_")
 
 
 def _body(said: _Said) -> Any:

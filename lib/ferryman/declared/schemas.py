@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextvars import ContextVar
+from itertools import islice
 from typing import Any
 from urllib.parse import urljoin
 
@@ -17,6 +20,18 @@ DEPTH_MAX = 64
 _REFERENCES = frozenset(("$ref", "$dynamicRef", "$recursiveRef", "$id"))
 
 
+FAULTS_MAX = 64
+STEPS_MAX = 150_000
+"""What holding a value against a schema may take: a step is a keyword, an item of the value, or four of what it is held to."""
+
+Rule = Callable[[Any, Any, Any, Any], Any]
+_left: ContextVar[list[int]] = ContextVar("steps that are left")
+
+
+class TooLong(ArithmeticError):  # noqa: N818 - reads as the fact it states
+    """Holding the value against the schema takes more steps than any call is worth."""
+
+
 def _any(_validator: Any, _value: Any, _instance: Any, _schema: Any) -> Iterator[ValidationError]:
     return iter(())
 
@@ -27,11 +42,58 @@ def _additional(validator: Any, value: Any, instance: Any, schema: Any) -> Any:
     return Draft202012Validator.VALIDATORS["additionalProperties"](validator, value, instance, schema)
 
 
-# A regular expression of a document, or of its owner, can take for ever on a text of the model: the other end has them to hold.
-_PATTERNS = ("pattern", "patternProperties", "unevaluatedProperties")
-Validator = extend(  # type: ignore[no-untyped-call]  # untyped in the library
-    Draft202012Validator, {**dict.fromkeys(_PATTERNS, _any), "additionalProperties": _additional}
+def _unique(_validator: Any, value: Any, instance: Any, _schema: Any) -> Iterator[ValidationError]:
+    # the library compares each object with every other
+    if value and isinstance(instance, list) and len({json.dumps(each, sort_keys=True) for each in instance}) < len(instance):
+        yield ValidationError("has something twice")
+
+
+def _any_of(validator: Any, value: Any, instance: Any, _schema: Any) -> Iterator[ValidationError]:
+    # the library keeps every fault under every alternative
+    if not any(validator.evolve(schema=each).is_valid(instance) for each in value):
+        yield ValidationError("fits none")
+
+
+def _one_of(validator: Any, value: Any, instance: Any, _schema: Any) -> Iterator[ValidationError]:
+    if sum(validator.evolve(schema=each).is_valid(instance) for each in value) != 1:
+        yield ValidationError("fits none, or several")
+
+
+def _counted(rule: Rule) -> Rule:
+    def held(validator: Any, value: Any, instance: Any, schema: Any) -> Any:
+        steps = _left.get()
+        steps[0] -= 1 + _length(value) // 4 + _length(instance)
+        if steps[0] < 0:
+            raise TooLong
+        return rule(validator, value, instance, schema)
+
+    return held
+
+
+def _length(value: Any) -> int:
+    return len(value) if isinstance(value, list | tuple | dict) else 0
+
+
+# A regular expression of a document, or of its owner, can take for ever on a text of the model, and so can
+# what asks which items other rules have looked at: the other end has them to hold.
+_UNHELD = ("pattern", "patternProperties", "unevaluatedProperties", "unevaluatedItems")
+_RULES: Mapping[str, Rule] = {
+    **Draft202012Validator.VALIDATORS,
+    **dict.fromkeys(_UNHELD, _any),
+    "additionalProperties": _additional,
+    "uniqueItems": _unique,
+    "anyOf": _any_of,
+    "oneOf": _one_of,
+}
+_Validator = extend(  # type: ignore[no-untyped-call]  # untyped in the library
+    Draft202012Validator, {name: _counted(rule) for name, rule in _RULES.items()}
 )
+
+
+def faults(schema: Mapping[str, Any], value: Any) -> list[ValidationError]:
+    """The first `FAULTS_MAX` that `value` has by `schema`. Raises `TooLong`, and RecursionError."""
+    _left.set([STEPS_MAX])
+    return list(islice(_Validator(schema).iter_errors(value), FAULTS_MAX))
 
 
 def dialect() -> dict[str, Any]:
@@ -68,7 +130,7 @@ def problem(parameter: Parameter) -> str | None:
         error = next(_DIALECT.iter_errors(schema), None)
         if error is not None:
             return f"is no JSON Schema at {'.'.join(str(each)[:64] for each in error.path) or 'its top'}"
-        if "default" in schema and not Validator(schema).is_valid(schema["default"]):
+        if "default" in schema and faults(schema, schema["default"]):
             return "has a default that does not fit it"
     except (RecursionError, ArithmeticError):
         return "is a JSON Schema that cannot be held against anything"

@@ -18,6 +18,7 @@ DEPTH_MAX = 128
 NODES_MAX = 2_000_000
 """Values, with every alias counted as often as it stands."""
 
+_CROWDED = f"has more than {NODES_MAX} values"
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _TAG = "tag:yaml.org,2002:"
 _CONSTANTS = {
@@ -47,11 +48,31 @@ def loads(text: str | bytes, *, what: str) -> Any:
     return value
 
 
+def loads_json(text: bytes, *, what: str) -> Any:
+    """JSON alone, of any size, within the same bounds otherwise; raises `Invalid`."""
+    try:
+        if crowded(text):
+            raise _Unreadable(_CROWDED)
+        value = json.loads(text, object_pairs_hook=_object, parse_constant=_constant)
+        _measure(value)
+    except (ValueError, RecursionError) as error:
+        raise invalid(what, str(error) if isinstance(error, _Unreadable) else "is not JSON that can be read") from None
+    return value
+
+
 class _Unreadable(ValueError):  # noqa: N818 - reads as the fact it states
     """Its message follows the name of what was read."""
 
 
+def crowded(text: str | bytes) -> bool:
+    """Whether JSON has more values than are read, told without making any: each stands behind one of three signs."""
+    signs = (b"[", b"{", b",") if isinstance(text, bytes) else ("[", "{", ",")
+    return sum(map(text.count, signs)) > NODES_MAX  # type: ignore[arg-type]  # of the text's own type
+
+
 def _json(text: str) -> Any:
+    if crowded(text):
+        raise _Unreadable(_CROWDED)
     try:
         return json.loads(text, object_pairs_hook=_object, parse_constant=_constant)
     except json.JSONDecodeError as error:
@@ -103,8 +124,11 @@ class _Open:
 def _yaml(text: str) -> Any:
     """One document, without recursion: the library's own way from events to values can be made to exhaust the stack."""
     top = _Open(None, mapping=False)
-    stack, anchors = [top], dict[str, Any]()
+    stack, anchors, count = [top], dict[str, Any](), 0
     for event in yaml.parse(text, Loader=_LOADER):
+        count += 1
+        if count > 2 * NODES_MAX:  # a name and a value are one
+            raise _Unreadable(_CROWDED)
         anchor = getattr(event, "anchor", None)
         if isinstance(event, yaml.ScalarEvent):
             value = event.value if stack[-1].naming else _scalar(event)
@@ -167,7 +191,7 @@ def _measure(value: Any) -> None:
             if isinstance(each, dict | list):
                 count += len(each)  # before they are gathered: an alias makes much of little
                 if count > NODES_MAX:
-                    raise _Unreadable(f"has more than {NODES_MAX} values")
+                    raise _Unreadable(_CROWDED)
                 if depth == DEPTH_MAX:
                     raise _Unreadable(f"is nested more than {DEPTH_MAX} deep")
                 following += each.values() if isinstance(each, dict) else each

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Union
@@ -129,8 +130,10 @@ def _encoded(name: str, values: Sequence[str]) -> str:
 
 
 def _climbs(text: str) -> bool:
-    # Some servers decode twice, some take a backslash or an encoded slash for a slash, and some cut at a semicolon.
-    return any(part.partition(";")[0] in (".", "..") for part in _SLASH.split(_decoded(text)))
+    # Some servers decode twice, some take a backslash or an encoded slash for a slash, some cut at a semicolon, and some take
+    # what only looks like a dot for one.
+    plain = unicodedata.normalize("NFKC", _decoded(text))
+    return any(part.partition(";")[0] in (".", "..") for part in _SLASH.split(plain))
 
 
 def _decoded(text: str) -> str:

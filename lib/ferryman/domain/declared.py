@@ -17,6 +17,8 @@ CLUSTERS_PER_TASK_MAX = 50
 CLUSTER_CHARACTERS_MAX = 64
 DECLARATION_BYTES_MAX = 65_536
 """One declared tool, written as JSON."""
+TASK_BYTES_MAX = 16_777_216
+"""All declared tools of a task, written as JSON: whoever opens an execution of it has them all in memory."""
 
 REFRESH_ON = (401,)
 """Statuses that say a token is no longer good (S1-28)."""
@@ -150,34 +152,42 @@ class Row:
 class Cluster:
     """Declared tools of a task that are stored, replaced and deleted as one (S3-52). That of no name holds the others (S3-54).
 
-    `generation` rises whenever it is stored.
+    `generation` rises whenever it is stored; `size_bytes` is that of its tools, written as JSON.
     """
 
     name: str
     generation: int
     rows: tuple[Row, ...]
+    size_bytes: int = 0
 
 
 def clustered(name: str, generation: int, tools: Iterable[Declared]) -> Cluster:
     """The cluster that `tools` make."""
-    rows = (Row(name=each.name, fingerprint=each.fingerprint, enabled=each.enabled) for each in tools)
-    return Cluster(name=name, generation=generation, rows=tuple(rows))
+    rows, size = [], 0
+    for each in tools:
+        rows.append(Row(name=each.name, fingerprint=each.fingerprint, enabled=each.enabled))
+        size += len(json.dumps(asdict(each)))
+    return Cluster(name=name, generation=generation, rows=tuple(rows), size_bytes=size)
 
 
-def admit(others: Sequence[Cluster], name: str, tools: Sequence[Declared]) -> None:
-    """Raise `Invalid` where `tools`, as the cluster `name` beside the `others` of the task, would break a rule of them all."""
-    found = []
+def admit(others: Sequence[Cluster], cluster: Cluster) -> None:
+    """Raise `Invalid` where `cluster`, beside the `others` of the task, would break a rule of them all."""
+    found, name = [], cluster.name
     if len(others) + 1 > CLUSTERS_PER_TASK_MAX:
         found.append(Problem(field="cluster", message=f"a task may have at most {CLUSTERS_PER_TASK_MAX} clusters"))
     if len(name) > CLUSTER_CHARACTERS_MAX or not name.isprintable():
         found.append(Problem(field="cluster", message=f"must be at most {CLUSTER_CHARACTERS_MAX} printable characters"))
-    total = len(tools) + sum(len(each.rows) for each in others)
+    size = cluster.size_bytes + sum(each.size_bytes for each in others)
+    if size > TASK_BYTES_MAX:
+        message = f"the declared tools of a task may have at most {TASK_BYTES_MAX} bytes as JSON, not {size}"
+        found.append(Problem(field="tools", message=message))
+    total = len(cluster.rows) + sum(len(each.rows) for each in others)
     if total > TOOLS_PER_TASK_MAX:
         found.append(
             Problem(field="tools", message=f"a task may have at most {TOOLS_PER_TASK_MAX} declared tools, not {total}")
         )
     taken = {row.name: each.name for each in others for row in each.rows}
-    for index, tool in enumerate(tools):
+    for index, tool in enumerate(cluster.rows):
         if tool.name in taken:
             where = f"cluster {taken[tool.name]!r}" if taken[tool.name] else "the ungrouped tools"
             found.append(Problem(field=f"tools.{index}.name", message=f"{tool.name} is taken by {where}"))

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ferryman.domain.declared import Cluster, Declared, admit, clustered
+from ferryman.domain.problem import Invalid
 from ferryman.gcp import documents, places
 from ferryman.gcp.faults import translated
 from ferryman.gcp.firestore import Firestore
@@ -41,32 +42,41 @@ class FirestoreClusters:
         reference, collection = places.cluster(client, task, name), places.task(client, task).collection("clusters")
         batch = secrets.token_hex(4)
         texts = [*_parts(tools)]
+        cluster = clustered(name, since + 1, tools)
 
         @async_transactional
-        async def store(transaction: AsyncTransaction) -> tuple[Cluster, dict[str, Any] | None]:
+        async def store(transaction: AsyncTransaction) -> dict[str, Any] | None:
             if not (await places.task(client, task).get(transaction=transaction)).exists:
                 raise Stale("the task was deleted")
             stored = {each.id: each.to_dict() or {} async for each in collection.stream(transaction=transaction)}
             before = stored.pop(reference.id, None)
+            if before is not None and before["batch"] == batch:
+                return None  # an attempt before this one was committed, unheard
             if (before or {}).get("generation", 0) != since:
                 raise Stale("the cluster was stored by somebody else meanwhile")
-            admit([_read(each) for each in stored.values()], name, tools)
-            cluster = clustered(name, since + 1, tools)
+            admit([_read(each) for each in stored.values()], cluster)
             rows = json.dumps([[row.name, row.fingerprint, row.enabled] for row in cluster.rows])
             where = {tool: number for number, (_, names) in enumerate(texts) for tool in names}
             transaction.set(
                 reference,
-                {"name": name, "generation": since + 1, "rows": rows, "batch": batch, "parts": json.dumps(where)},
+                {
+                    "name": name,
+                    "generation": since + 1,
+                    "rows": rows,
+                    "size_bytes": cluster.size_bytes,
+                    "batch": batch,
+                    "parts": json.dumps(where),
+                },
             )
-            return cluster, before
+            return before
 
         for number, (text, _) in enumerate(texts):
             await _part(reference, batch, number).set({"tools": text})
         try:
-            cluster, before = await store(client.transaction())
-        except BaseException:
+            before = await store(client.transaction())
+        except (Stale, Invalid):
             await _forget(reference, batch, len(texts))
-            raise
+            raise  # after anything else it may be stored all the same: then these parts are its own
         if before is not None:
             await _forget(reference, before["batch"], _count(before))
         return cluster
@@ -134,7 +144,8 @@ def _count(document: dict[str, Any]) -> int:
 
 def _read(document: dict[str, Any]) -> Cluster:
     rows = [dict(zip(("name", "fingerprint", "enabled"), row, strict=True)) for row in json.loads(document["rows"])]
-    return documents.read(Cluster, {"name": document["name"], "generation": document["generation"], "rows": rows})
+    said = {name: document[name] for name in ("name", "generation", "size_bytes")}
+    return documents.read(Cluster, {**said, "rows": rows})
 
 
 def _parts(tools: Sequence[Declared]) -> Iterator[tuple[str, Sequence[str]]]:

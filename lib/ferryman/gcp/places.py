@@ -33,7 +33,7 @@ def connection(client: AsyncClient, task_id: str, digest: str) -> AsyncDocumentR
 
 def cluster(client: AsyncClient, task_id: str, name: str) -> AsyncDocumentReference:
     # a cluster's name is any text
-    digest = hashlib.sha256(name.encode()).hexdigest()[:32]
+    digest = hashlib.sha256(name.encode(errors="surrogatepass")).hexdigest()[:32]
     reference: AsyncDocumentReference = task(client, task_id).collection("clusters").document(digest)
     return reference
 

@@ -17,17 +17,18 @@ class MemoryClusters:
 
     async def list(self, task: str) -> Sequence[Cluster]:
         held = self._memory.clusters.get(task, {})
-        return [clustered(name, *held[name]) for name in sorted(held)]
+        return [held[name][0] for name in sorted(held)]
 
     async def put(self, task: str, name: str, tools: Sequence[Declared], *, since: int) -> Cluster:
         if task not in self._memory.tasks:
             raise Stale("the task was deleted")
         held = self._memory.clusters.setdefault(task, {})
-        if held.get(name, (0, ()))[0] != since:
+        if (held[name][0].generation if name in held else 0) != since:
             raise Stale("the cluster was stored by somebody else meanwhile")
-        admit([each for each in await self.list(task) if each.name != name], name, tools)
-        held[name] = (since + 1, tuple(tools))
-        return clustered(name, since + 1, tools)
+        cluster = clustered(name, since + 1, tools)
+        admit([each for each in await self.list(task) if each.name != name], cluster)
+        held[name] = (cluster, tuple(tools))
+        return cluster
 
     async def delete(self, task: str, name: str) -> bool:
         return self._memory.clusters.get(task, {}).pop(name, None) is not None

@@ -8,7 +8,7 @@ from datetime import datetime
 from ferryman.domain.call import Ticket
 from ferryman.domain.connection import Connection
 from ferryman.domain.credential import Sealed
-from ferryman.domain.declared import Declared
+from ferryman.domain.declared import Cluster, Declared
 from ferryman.domain.execution import Execution, Opening, Step
 from ferryman.domain.ledger import Entry
 from ferryman.domain.owner import Owner
@@ -28,7 +28,7 @@ class Memory:
     versions: dict[str, dict[str, int]] = field(default_factory=dict)
     credentials: dict[str, dict[str, Sealed]] = field(default_factory=dict)
     connections: dict[str, dict[str, Connection]] = field(default_factory=dict)
-    clusters: dict[str, dict[str, tuple[int, tuple[Declared, ...]]]] = field(default_factory=dict)
+    clusters: dict[str, dict[str, tuple[Cluster, tuple[Declared, ...]]]] = field(default_factory=dict)
     executions: dict[str, Execution] = field(default_factory=dict)
     openings: dict[str, Opening] = field(default_factory=dict)
     steps: dict[str, dict[int, Step]] = field(default_factory=dict)

@@ -15,12 +15,14 @@ from ferryman.openapi.bodies import Body
 from ferryman.openapi.notes import Notes, Unfit
 from ferryman.openapi.parameters import Argument
 from ferryman.openapi.references import Node, References
-from ferryman.openapi.schemas import Schemas
+from ferryman.openapi.schemas import NODES_MAX, Schemas
 from ferryman.openapi.values import mapping, text
 
 SUMMARY_CHARACTERS_MAX = 120
 DESCRIPTION_CHARACTERS_MAX = 1_000
 PATH_CHARACTERS_MAX = 1_500
+ARGUMENT = 10
+"""So many schemas' work is a parameter: it is named, and its schema is held against the schema of schemas."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +143,9 @@ class Reader:
             room = most - sum(each.required for each in arguments)
             optional = islice((each for each in arguments if not each.required), room)
             arguments = [*(each for each in arguments if each.required), *optional]
+        self.schemas.left -= ARGUMENT * len(arguments)
+        if self.schemas.left <= -NODES_MAX // 4:
+            raise Unfit("stands behind more schemas and parameters than are read of one document")
         taken: dict[str, int] = {}
         return {names.argument(each.wire, each.place, taken): each for each in arguments}
 

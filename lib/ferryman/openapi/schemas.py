@@ -27,11 +27,17 @@ STUB_CHARACTERS_MAX = 80
 SCHEMA_BYTES_MAX = 16_384
 """The schemas of one tool, as JSON."""
 
+SCHEMAS_BYTES_MAX = 8_388_608
+"""Those of all tools together: each is held against the schema of schemas, at some seconds for a megabyte."""
+
 _ROOM_MIN = 128
 """Bytes left for which no schema is looked into any more."""
 
 NODES_MAX = 400_000
 """Schemas looked at for one document; GitHub's 1,223 operations take about 60,000."""
+
+SHORT = 10
+"""So many properties, or values of an enum, are as much work as one schema more."""
 
 _TYPES = frozenset(("string", "number", "integer", "boolean", "array", "object", "null"))
 _LIMITS = ("minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems")
@@ -96,6 +102,7 @@ class Schemas:
         self._references = references
         self._notes = notes
         self.left = NODES_MAX
+        self.room = SCHEMAS_BYTES_MAX
 
     def view(self, node: Node, through: frozenset[Address] = frozenset()) -> View:
         """`node` with what it refers to and what it is all of."""
@@ -111,8 +118,10 @@ class Schemas:
             for name in _FIRST:
                 if name in part.value:
                     view.words.setdefault(name, Node(part.value[name], part.uri))
-            for name, each in members(part.value.get("properties"), PROPERTIES_MAX + 1):
+            properties = dict(members(part.value.get("properties"), PROPERTIES_MAX + 1))
+            for name, each in properties.items():
                 view.properties.setdefault(name, Node(each, part.uri))
+            self.left -= (len(properties) + len(items(part.value.get("enum"), ENUM_MAX))) // SHORT
             view.required.update(texts(part.value.get("required"), PROPERTIES_MAX))
             # OpenAPI 3.0 ignores what stands beside a `$ref`; documents that have something there mean it all the same.
             if isinstance(reference := part.value.get("$ref"), str):
@@ -140,7 +149,11 @@ class Schemas:
         `SCHEMA_BYTES_MAX` have room for, is shown as anything, with its description."""
         shown: dict[str, dict[str, Any]] = {name: {} for name in views}
         queue = deque((view, shown[name], 0) for name, view in views.items())
-        room = SCHEMA_BYTES_MAX
+        room = given = min(SCHEMA_BYTES_MAX, self.room)
+        if room < SCHEMA_BYTES_MAX:
+            self._notes.add(
+                f"the document has schemas of more than {SCHEMAS_BYTES_MAX} bytes: later ones are shown as anything"
+            )
         while queue:
             view, slot, depth = queue.popleft()
             if view.recursive:
@@ -160,6 +173,7 @@ class Schemas:
                 room -= size
                 slot.update(said)
                 queue.extend((child, place, depth + 1) for child, place in inner)
+        self.room -= given - room
         return shown
 
     def _said(self, view: View) -> tuple[dict[str, Any], list[tuple[View, dict[str, Any]]]]:

@@ -80,7 +80,12 @@ async def carry(house: ToolHouse, tool: str, summons: ports.Summons) -> ToolCall
         house.tracer.line("call.fault", kind=type(fault).__name__, severity="ERROR", **about)
         result = _refused(ticket, refusal.internal_fault())
     else:
-        result = await _sent(house, errand, passage, about)
+        try:
+            result = await _sent(house, errand, passage, about)
+        except ports.Unavailable:
+            if not errand.again:
+                await house.tickets.release(errand)  # as no token was to be had, nothing was sent
+            raise
     if errand.again and result.blocked and unknown(doubted := _refused(ticket, refusal.in_doubt())):
         result = doubted  # it was not sent now, but it may have been before
     result, in_doubt = bounded(result), unknown(result)

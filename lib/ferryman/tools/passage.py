@@ -48,7 +48,7 @@ class Gate(Sender, Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Passage:
-    """A call ready to be carried out within so many seconds.
+    """A call ready to be carried out within so many seconds; `go` raises `Unavailable` only where nothing was sent.
 
     `repeatable` tells that doing it again has no further effect, `safe` that doing it at all has none.
     """

@@ -95,8 +95,13 @@ async def _renewed(house: ToolHouse, credential: Credential, claimed: Sealed) ->
 
 
 async def _store(house: ToolHouse, claimed: Sealed, after: Credential) -> None:
-    """Store token and refresh token in one write, sealed to the key that the last version is sealed to by now."""
+    """Store token and refresh token in one write, sealed to the key that the last version is sealed to by now.
+
+    A refresh token that was just handed out is nowhere else: where the store does not answer, it is written once more, unless
+    it turns out to be there.
+    """
     assert after.grant is not None, "what is renewed has a grant"
+    written, silent = set[bytes](), None
     for _ in range(ATTEMPTS):
         sealed = replace(
             claimed,
@@ -105,13 +110,21 @@ async def _store(house: ToolHouse, claimed: Sealed, after: Credential) -> None:
             updated_at=house.clock.now(),
             grant=rules.visible(after.grant),
         )
-        if await house.credentials.swap(claimed, sealed):
+        written.add(sealed.ciphertext)
+        try:
+            if await house.credentials.swap(claimed, sealed):
+                return
+            current = await _stored(house, claimed.label)
+        except Unavailable as fault:
+            silent = fault
+            await asyncio.sleep(min(PAUSE_S, house.looks.total_seconds()))
+            continue
+        if current.ciphertext in written:
             return
-        current = await _stored(house, claimed.label)
         if (current.label, current.grant) != (claimed.label, claimed.grant):
             break
         claimed = current
-    raise Unavailable("a credential was stored while it was renewed")
+    raise silent or Unavailable("a credential was stored while it was renewed")
 
 
 async def _stored(house: ToolHouse, label: Label) -> Sealed:

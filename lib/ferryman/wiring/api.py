@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ferryman import catalog, ports
 from ferryman.billing.prices import Price, Prices
@@ -14,6 +15,9 @@ from ferryman.domain.plan import Plan
 from ferryman.domain.tool import Tool
 from ferryman.settings import Settings
 from ferryman.wiring import tables, traces
+
+IMPORTS_AT_ONCE = 2
+"""The most that one takes is some 300 MB while it is read, and an instance has 1024."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,6 +55,7 @@ class House:
     integrations: Mapping[str, Integration]
     models: Mapping[str, Price]
     poll_s: float = 0.5
+    imports: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(IMPORTS_AT_ONCE), repr=False)
 
 
 def build(settings: Settings) -> House:

@@ -7,12 +7,14 @@ S3-108); a task is its agent.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
 from fastapi.exceptions import RequestValidationError
 from pydantic import ValidationError
+from starlette.exceptions import HTTPException
 
 from ferryman import openapi
 from ferryman.declared import entry, texts
@@ -20,6 +22,7 @@ from ferryman.declared.check import hosts
 from ferryman.domain.declared import Declared
 from ferryman.domain.problem import Invalid, Problem, invalid
 from ferryman.domain.task import Task
+from ferryman.ports import Unavailable
 from ferryman.serving.api.asking import TheHouse, TheirTask
 from ferryman.serving.api.edge import LARGE
 from ferryman.serving.api.faults import not_found
@@ -30,6 +33,9 @@ from ferryman.wiring.api import House
 
 INLINE = "https://inline.invalid/"
 """Where a document that was sent along stands, for what refers to it; nobody is ever asked there."""
+
+TURN_S = 20
+BODY_S = 60
 
 BODY = {
     "requestBody": {
@@ -56,7 +62,12 @@ async def declare(asked: dict[str, Any], task: TheirTask, house: TheHouse) -> sh
 
 @router.post(LARGE, summary="Import an OpenAPI or Swagger document as a cluster of tools", openapi_extra=BODY)
 async def import_openapi(request: Request, task: TheirTask, house: TheHouse) -> shapes.Imported:
-    # the body is read after it is known who asks: it may be large
+    # the body is read after it is known who asks, and when it is its turn: it may be large
+    async with _turn(house.imports):
+        return await _imported(request, task, house)
+
+
+async def _imported(request: Request, task: Task, house: House) -> shapes.Imported:
     asked = await _asked(request)
     root, documents = await _documents(asked, task, house)
     wanted = Wanted(
@@ -132,9 +143,32 @@ def read(entries: Sequence[Mapping[str, Any]], task: Task, house: House, *, plac
     return tools
 
 
+@asynccontextmanager
+async def _turn(turns: asyncio.Semaphore) -> AsyncIterator[None]:
+    try:
+        async with asyncio.timeout(TURN_S):
+            await turns.acquire()
+    except TimeoutError:
+        raise Unavailable("too many documents are imported just now") from None
+    try:
+        yield
+    finally:
+        turns.release()
+
+
 async def _asked(request: Request) -> shapes.Import:
     try:
-        return await asyncio.to_thread(shapes.Import.model_validate_json, await request.body())
+        async with asyncio.timeout(BODY_S):
+            body = await request.body()
+    except TimeoutError:
+        raise HTTPException(408, f"the body did not come within {BODY_S} seconds") from None
+
+    def read() -> shapes.Import:
+        # by ours, since the model's own reader takes 600 bytes for the smallest object
+        return shapes.Import.model_validate(texts.loads_json(body, what="body"))
+
+    try:
+        return await asyncio.to_thread(read)
     except ValidationError as error:
         raise RequestValidationError(error.errors(include_url=False, include_input=False)) from None
 

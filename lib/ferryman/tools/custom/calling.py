@@ -118,6 +118,8 @@ def ready(way: Way, reading: Reading, tool: Declared, arguments: Mapping[str, ob
         try:
             return await sent(way.tokens, need, send, left_s=left_s)
         except Refused as refused:
-            return ToolCallResult.refused(tool.name, refused.refusal, url=outbound.url, method=outbound.method.value)
+            # it never came to the gate, which redacts what it refuses
+            url = way.tokens.redact(reading.credentials.values(), outbound.url)
+            return ToolCallResult.refused(tool.name, refused.refusal, url=url, method=outbound.method.value)
 
     return replace(passage, go=go)

@@ -38,7 +38,7 @@ DELETE = Tool(
     description="Delete a cluster of custom tools from this task, with all its tools at once.",
     schema={
         "type": "object",
-        "properties": {"cluster": {"type": "string", "description": "The cluster's name"}},
+        "properties": {"cluster": {"type": "string", "minLength": 1, "description": "The cluster's name"}},
         "required": ["cluster"],
     },
 )

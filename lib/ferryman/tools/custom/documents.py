@@ -58,8 +58,15 @@ class Documents:
     ) -> Found:
         """The document at `url`, and those it refers to. Raises `Refused`, and `Invalid` for what is no such document."""
         until = self.clock() + within_s
-        async with self.turns:
+        try:
+            async with asyncio.timeout(within_s):
+                await self.turns.acquire()
+        except TimeoutError:
+            raise Refused(refusal.failed("too many documents are read just now")) from None
+        try:
             return await self._fetched(url, tool, remit, credentials, about, until)
+        finally:
+            self.turns.release()
 
     async def _fetched(
         self,

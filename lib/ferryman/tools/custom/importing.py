@@ -48,7 +48,8 @@ async def imported(clusters: ports.Clusters, task: str, wanted: Wanted, *, tame:
         )
 
     found = await asyncio.to_thread(read, ())
-    cluster = tame(found.cluster)[:CLUSTER_CHARACTERS_MAX]
+    # a name of characters that nobody sees must not become that of the tools without a cluster, and replace them
+    cluster = tame(found.cluster)[:CLUSTER_CHARACTERS_MAX].strip() or "openapi"
     taken = {row.name for each in await clusters.list(task) if each.name != cluster for row in each.rows}
     if taken & {each.name for each in found.tools}:
         found = await asyncio.to_thread(read, taken)

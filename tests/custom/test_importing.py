@@ -1,0 +1,45 @@
+"""Importing: what a hostile document may not do to the task's other tools."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from ferryman.domain.declared import Declared
+from ferryman.domain.task import Task
+from ferryman.egress.frame import harmless
+from ferryman.local.clock import START
+from ferryman.local.clusters import MemoryClusters
+from ferryman.local.memory import Memory
+from ferryman.openapi import Imported
+from ferryman.tools.custom.importing import Wanted, imported
+from ferryman.tools.custom.storing import added, stored
+from tests.openapi.documents import HOST, ROOT, document
+
+OWN = Declared(name="own", url=f"https://{HOST}/own")
+
+
+@pytest.fixture
+def clusters() -> MemoryClusters:
+    memory = Memory()
+    memory.tasks["t"] = Task(id="t", owner="o", name="n", task_prompt="p", model="m", created_at=START, updated_at=START)
+    return MemoryClusters(memory)
+
+
+async def brought(clusters: MemoryClusters, title: str) -> Imported:
+    """What a document of this title is imported as."""
+    root = document({"/a": {"get": {"operationId": "a"}}}, info={"title": title})
+    wanted = Wanted(documents={ROOT: root}, root=ROOT, domains=[HOST], credentials={})
+    found = await imported(clusters, "t", wanted, tame=harmless)
+    await stored(clusters, "t", found)
+    return found
+
+
+@pytest.mark.parametrize("title", ["\u3164", "\u2800", "\uffa0 \u115f", " "])
+async def test_a_title_that_nobody_sees_does_not_replace_the_tools_without_a_cluster(
+    clusters: MemoryClusters, title: str
+) -> None:
+    await added(clusters, "t", [OWN])
+    assert (await brought(clusters, title)).cluster == "openapi"
+    assert await clusters.find("t", "own") == replace(OWN, cluster="")
