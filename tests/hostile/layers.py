@@ -163,7 +163,7 @@ LAYERS = (
             ),
             Cut(
                 file="declared/arguments.py",
-                old="sorted(Validator(tool.schema).iter_errors(said), key=_rank)",
+                old="sorted(faults(tool.schema, said), key=_rank)",
                 new="[]",
             ),
         ),
