@@ -54,7 +54,7 @@ hostile-layers: $(READY) ## The same plays with each layer switched off in its t
 	@$(BIN)/python -m tests.hostile --layers --every $(EVERY)
 
 operations: $(READY) ## Every command of docs/operations.md that needs no account, typed beside a local stack; some minutes
-	@$(BIN)/python -m pytest -q tests/operations/deployment.py tests/operations/walk.py $(ARGS)
+	@$(BIN)/python -m pytest -q tests/operations/deployment.py tests/operations/killed.py tests/operations/walk.py $(ARGS)
 
 official: $(READY) ## The local Firestore beside Google's emulator, where that and Java are installed
 	@$(BIN)/python -m pytest -q -m official $(ARGS) tests/emulator

@@ -1,8 +1,13 @@
 """For all tests: figures are told at the end of the run, and what tests plant is looked for in all they left and said."""
 
+import signal
+
 from hypothesis import HealthCheck, settings
 
 pytest_plugins = ["tests.figures", "tests.needles.plugin"]
+
+# shells start what runs in the background deaf to Ctrl-C, and whoever is started inherits that
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # a loaded machine is slow, not wrong
 settings.register_profile("ferryman", deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -30,6 +30,7 @@ from ferryman.local.connections import MemoryConnections
 from ferryman.local.log import KeptLog
 from ferryman.local.memory import Memory
 from ferryman.local.signing import Unsigned
+from ferryman.local.tokens import MemoryTokens
 from ferryman.loop.house import House
 from ferryman.tools.carry import ToolHouse
 from ferryman.tools.passage import Gate, builtin
@@ -213,6 +214,7 @@ def tool_house(doors: Ports, gate: Gate, *, clock: Clock, meet: Meet, keys: port
             credentials=doors.credentials,
             vault=Vault(Crossed(keys, "keys", meet)) if keys else Open(),
             connections=MemoryConnections(Memory()),
+            tokens=MemoryTokens(Memory()),
             gate=gate,
             read=builtin(Crossed(gate, "gate", meet), INTEGRATIONS),
             redact=lambda credentials, text: Scanner(credentials).redact(text) if keys else text,

@@ -15,6 +15,8 @@ from tests.crash.simulated import Play
 from tests.crash.stories import STORIES
 
 LOST = Lie(code=StatusCode.UNAVAILABLE, done=True)
+STRIDE = 3
+"""`make faults` tells every lie; what is told at one call is not a multiple of this, so that each kind has its turn."""
 UNKEYED = next(story for story in STORIES if story.name == "unkeyed")
 
 
@@ -22,7 +24,7 @@ UNKEYED = next(story for story in STORIES if story.name == "unkeyed")
 async def test_lied_to_at_any_call_it_still_ends_right(cloud: Cloud, call: str) -> None:
     whole = Play(story=UNKEYED, doors=cloud.ports(), begins=lambda: cloud.liar.begin(None), ends=cloud.liar.end)
     await whole.perform()
-    lies = [(call, nth, lie) for nth in range(cloud.liar.seen[call]) for lie in LIES[call]]
+    lies = [(call, nth, lie) for nth in range(cloud.liar.seen[call]) for lie in LIES[call]][::STRIDE]
     found = []
     for about in lies:
         play = Play(

@@ -110,7 +110,7 @@ def test_terraform_is_given_the_public_halves_of_what_is_in_the_secrets(made, ro
 def test_no_private_half_stands_in_an_argument_a_file_or_what_is_told(made, root):
     told: list[str] = []
     course(root, told).apply()
-    said = json.dumps([made.log, told]) + "".join(each.read_text() for each in root.rglob("*") if each.is_file())
+    said = json.dumps([made.log, told]) + "".join(each.read_text("latin-1") for each in root.rglob("*") if each.is_file())
     for secret in (keychain.SEALING, keychain.RECEIPTS):
         kept = private(made, secret)
         for spelt in (kept.hex(), base64.b64encode(kept).decode()[:-4], base64.urlsafe_b64encode(kept).decode()[:-4]):

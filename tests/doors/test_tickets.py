@@ -163,7 +163,8 @@ async def test_a_call_is_not_claimed_under_another_task_or_owner(doors: Doors, w
 
 async def test_the_scope_is_told_to_the_holders_epoch_alone(doors: Doors) -> None:
     await journaled(doors)
-    assert await doors.tickets.scope("exec_1", epoch=1, now=LATER) == ("task_1", {"A": 1})
+    execution, versions = await doors.tickets.scope("exec_1", epoch=1, now=LATER)
+    assert (execution.id, execution.task, versions) == ("exec_1", "task_1", {"A": 1})
     for execution, epoch, now in (("exec_1", 2, LATER), ("exec_1", 1, TOO_LATE), ("exec_2", 1, LATER)):
         with pytest.raises(Stale):
             await doors.tickets.scope(execution, epoch=epoch, now=now)

@@ -26,7 +26,7 @@ def brought(name: str, seconds: int = 600) -> Token:
 
 
 async def kept(doors: Doors, name: str = "one") -> None:
-    await doors.tokens.take(KEY, "ann", fetch(name), stale=None, now=NOW)
+    await doors.tokens.take(KEY, "ann", "task_1", fetch(name), stale=None, now=NOW)
     await doors.tokens.put(KEY, brought(name))
 
 
@@ -36,52 +36,53 @@ async def test_nothing_is_kept_of_what_nobody_fetched(doors: Doors) -> None:
 
 async def test_who_takes_the_place_first_fetches(doors: Doors) -> None:
     found = await asyncio.gather(
-        *(doors.tokens.take(KEY, "ann", fetch(f"fetch_{number}"), stale=None, now=NOW) for number in range(8))
+        *(doors.tokens.take(KEY, "ann", "task_1", fetch(f"fetch_{number}"), stale=None, now=NOW) for number in range(8))
     )
     assert len({each.fetch.name for each in found if each.fetch}) == 1
-    assert await doors.tokens.get(KEY) == found[0] == Slot(owner="ann", fetch=found[0].fetch)
+    assert await doors.tokens.get(KEY) == found[0] == Slot(owner="ann", task="task_1", fetch=found[0].fetch)
 
 
 async def test_a_token_comes_back_as_it_was_put_and_ends_its_fetch(doors: Doors) -> None:
     await kept(doors)
-    assert await doors.tokens.get(KEY) == Slot(owner="ann", token=brought("one"))
+    assert await doors.tokens.get(KEY) == Slot(owner="ann", task="task_1", token=brought("one"))
 
 
 async def test_a_good_token_is_not_fetched_again(doors: Doors) -> None:
     await kept(doors)
-    assert (await doors.tokens.take(KEY, "ann", fetch("two"), stale="zero", now=LATER)).fetch is None
+    assert (await doors.tokens.take(KEY, "ann", "task_1", fetch("two"), stale="zero", now=LATER)).fetch is None
 
 
 async def test_an_expired_token_is(doors: Doors) -> None:
     await kept(doors)
     late = NOW + timedelta(seconds=600)
-    found = await doors.tokens.take(KEY, "ann", fetch("two", late + timedelta(seconds=15)), stale=None, now=late)
-    assert found == Slot(owner="ann", fetch=fetch("two", late + timedelta(seconds=15)))
+    again = fetch("two", late + timedelta(seconds=15))
+    found = await doors.tokens.take(KEY, "ann", "task_1", again, stale=None, now=late)
+    assert (found.token, found.fetch) == (None, again)
 
 
 async def test_a_stale_token_is_forgotten_at_once_and_a_newer_one_is_not(doors: Doors) -> None:
     await kept(doors)
-    found = await doors.tokens.take(KEY, "ann", fetch("two"), stale="one", now=NOW)
+    found = await doors.tokens.take(KEY, "ann", "task_1", fetch("two"), stale="one", now=NOW)
     assert (found.token, found.fetch) == (None, fetch("two"))
     await doors.tokens.put(KEY, brought("two"))
-    assert (await doors.tokens.take(KEY, "ann", fetch("three"), stale="one", now=NOW)).token == brought("two")
+    assert (await doors.tokens.take(KEY, "ann", "task_1", fetch("three"), stale="one", now=NOW)).token == brought("two")
 
 
 async def test_a_fetch_that_ran_out_is_anothers(doors: Doors) -> None:
-    await doors.tokens.take(KEY, "ann", fetch("one"), stale=None, now=NOW)
-    assert (await doors.tokens.take(KEY, "ann", fetch("two"), stale=None, now=LATER)).fetch == fetch("one")
+    await doors.tokens.take(KEY, "ann", "task_1", fetch("one"), stale=None, now=NOW)
+    assert (await doors.tokens.take(KEY, "ann", "task_1", fetch("two"), stale=None, now=LATER)).fetch == fetch("one")
     after = fetch("two", UNTIL + timedelta(seconds=15))
-    assert (await doors.tokens.take(KEY, "ann", after, stale=None, now=UNTIL)).fetch == after
+    assert (await doors.tokens.take(KEY, "ann", "task_1", after, stale=None, now=UNTIL)).fetch == after
     with pytest.raises(Stale):
         await doors.tokens.put(KEY, brought("one"))
     await doors.tokens.leave(KEY, "one")
-    assert await doors.tokens.get(KEY) == Slot(owner="ann", fetch=after)
+    assert await doors.tokens.get(KEY) == Slot(owner="ann", task="task_1", fetch=after)
 
 
 async def test_a_fetch_that_brought_nothing_leaves_the_place_to_the_next(doors: Doors) -> None:
-    await doors.tokens.take(KEY, "ann", fetch("one"), stale=None, now=NOW)
+    await doors.tokens.take(KEY, "ann", "task_1", fetch("one"), stale=None, now=NOW)
     await doors.tokens.leave(KEY, "one")
-    assert (await doors.tokens.take(KEY, "ann", fetch("two"), stale=None, now=NOW)).fetch == fetch("two")
+    assert (await doors.tokens.take(KEY, "ann", "task_1", fetch("two"), stale=None, now=NOW)).fetch == fetch("two")
 
 
 async def test_a_token_without_a_fetch_is_not_put(doors: Doors) -> None:
@@ -90,6 +91,24 @@ async def test_a_token_without_a_fetch_is_not_put(doors: Doors) -> None:
     assert await doors.tokens.get(KEY) is None
     await doors.tokens.leave(KEY, "one")
     assert await doors.tokens.get(KEY) is None
+
+
+async def test_what_is_kept_for_a_task_is_its_own_and_its_owners(doors: Doors) -> None:
+    for key, owner, task in (("a", "ann", "task_1"), ("b", "ann", ""), ("c", "ann", "task_2"), ("d", "ben", "")):
+        await doors.tokens.take(key * 64, owner, task, fetch("one"), stale=None, now=NOW)
+        await doors.tokens.put(key * 64, brought("one"))
+    found = await doors.tokens.list("ann", "task_1")
+    assert {key[0]: slot.token for key, slot in found.items()} == {"a": brought("one"), "b": brought("one")}
+
+
+async def test_a_token_that_was_good_is_known_until_the_next_but_one(doors: Doors) -> None:
+    await kept(doors)
+    for name, last in (("two", "one"), ("three", "two")):
+        await doors.tokens.take(KEY, "ann", "task_1", fetch(name), stale=last, now=NOW)
+        await doors.tokens.put(KEY, brought(name))
+    found = await doors.tokens.get(KEY)
+    assert found is not None
+    assert (found.token, found.former) == (brought("three"), brought("two"))
 
 
 async def test_places_are_apart(doors: Doors) -> None:

@@ -104,6 +104,16 @@ async def test_a_token_is_fetched_once_for_many_calls_and_is_redacted(world: Wor
     assert not any(TOKEN in str(each) or PASSWORD in str(each) for each in (*results, world.log.lines))
 
 
+async def test_a_token_that_another_tool_meets_is_redacted_too(world: World) -> None:
+    own, other = ({**ENTRY, "name": name, "headers": {}} for name in ("own", "other"))
+    tools = embedded(world, {**own, "auth": {**LOGIN, "request": {**LOGIN["request"], "url": f"https://{HOST}/login"}}}, other)
+    async with world.serve(HOST, reply(json.dumps({"jwt": TOKEN}).encode())):
+        await tools.call("own", {"q": "a"})
+        result = await tools.call("other", {"q": "a"})
+    assert '{"jwt": "[redacted:token]"}' in result.content
+    assert TOKEN not in result.content
+
+
 async def test_what_cannot_be_called_says_so(world: World) -> None:
     tools = embedded(world, ENTRY, {**ENTRY, "name": "off", "enabled": False})
     told = [(await tools.call(name, {"q": "a"})).block_reason for name in ("none", "off")]

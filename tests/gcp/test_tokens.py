@@ -1,11 +1,11 @@
-"""Tokens' documents: Firestore may take one away when nothing in it is of use any more."""
+"""Tokens' documents: Firestore may take one away when nothing in it is of use any more, nor known any more to be redacted."""
 
 from __future__ import annotations
 
 from datetime import timedelta
 
 from ferryman.domain.token import Fetch, Slot, Token
-from ferryman.gcp.tokens import written
+from ferryman.gcp.tokens import KNOWN, written
 from ferryman.local.clock import START
 
 SOON, LATE = START + timedelta(seconds=15), START + timedelta(hours=1)
@@ -13,7 +13,8 @@ SOON, LATE = START + timedelta(seconds=15), START + timedelta(hours=1)
 
 def test_a_document_expires_when_its_token_and_its_fetch_have() -> None:
     token, fetch = Token(fetch="f", ciphertext=b"c", expires_at=LATE), Fetch(name="g", until=SOON)
-    assert written(Slot(owner="o", token=token))["expire_at"] == LATE
+    assert written(Slot(owner="o", token=token))["expire_at"] == LATE + KNOWN
     assert written(Slot(owner="o", fetch=fetch))["expire_at"] == SOON
-    assert written(Slot(owner="o", token=token, fetch=fetch))["expire_at"] == LATE
+    assert written(Slot(owner="o", token=token, fetch=fetch))["expire_at"] == LATE + KNOWN
+    assert written(Slot(owner="o", former=token, fetch=fetch))["expire_at"] == LATE + KNOWN
     assert written(Slot(owner="o"))["expire_at"] < START

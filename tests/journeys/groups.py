@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from xdist.scheduler import LoadScopeScheduling
 
-STACK = ("tests/journeys/", "tests/cli/test_up.py", "tests/cli/test_own_host.py")
+STACK = ("tests/journeys/", "tests/cli/test_up.py")
 
 
 class Together(LoadScopeScheduling):  # type: ignore[misc] # xdist's schedulers have no types here

@@ -32,7 +32,7 @@ async def logging_in(journey: Journey, auth: dict[str, Any], *steps: Any) -> str
     """A task with one tool that logs in at a server that knows no token yet."""
     await journey.admin.authorize(HOST, RULES)
     tool = {"kind": "http", "name": "ask", "url": f"https://{HOST}/resource?n={{n?}}", "auth": auth}
-    task = await journey.task(*steps, tools=[tool], integrations=[SERVICE])
+    task = await journey.task(*steps, tools=[tool, "http_get"], integrations=[SERVICE])
     await journey.credential(task, NAME, SERVICE)
     return task
 
@@ -69,6 +69,27 @@ async def test_a_token_that_is_no_good_any_more_is_fetched_anew_and_the_call_sen
     assert (await journey.admin.oauth(HOST))["counts"] == {"resource 401": 1, grant: 1, "resource": 1}
     assert len(record["tool_calls"]) == 1
     await nothing_is_shown(journey, record)
+
+
+async def test_a_token_that_another_tool_meets_is_redacted_too(journey: Journey) -> None:
+    look = call("http_get", url=f"https://{HOST}/sessions")
+    steps = (asks(call("ask")), asks(look), says("Done.", expect=('{"sessions":["[redacted:token]"]}',)))
+    task = await logging_in(journey, CLIENT, *steps)
+    record = await journey.run(task)
+    assert await journey.problems() == []
+    assert [row["response_status"] for row in record["tool_calls"]] == [200, 200]
+    await nothing_is_shown(journey, record)
+
+
+async def test_a_token_that_the_model_says_does_not_leave(journey: Journey) -> None:
+    task = await logging_in(journey, CLIENT, asks(call("ask")), says("Done."))
+    await journey.run(task)
+    (token,) = (await journey.admin.oauth(HOST))["issued"]
+    told = [asks(call("http_get", url=f"https://{HOST}/resource?n={token}")), says("Done.")]
+    await journey.admin.script(journey.name, {"steps": told})
+    record = await journey.run(task)
+    assert [row["block_reason"] for row in record["tool_calls"]] == ["credential_leak"]
+    assert (await journey.admin.oauth(HOST))["counts"] == {"client_credentials": 1, "resource": 1}
 
 
 async def test_a_login_that_fails_is_told_without_what_was_sent(journey: Journey) -> None:

@@ -29,6 +29,7 @@ from ferryman.local.keys import MemoryKeys
 from ferryman.local.log import KeptLog
 from ferryman.local.memory import Memory
 from ferryman.local.tasks import MemoryCredentials
+from ferryman.local.tokens import MemoryTokens
 from ferryman.tools.carry import ToolHouse
 from ferryman.tools.connect import finish
 from ferryman.tools.refresh import fresh
@@ -116,6 +117,7 @@ class World:
             tickets=None,  # type: ignore[arg-type]  # no call is carried here
             credentials=self.credentials or MemoryCredentials(self.memory),
             connections=MemoryConnections(self.memory),
+            tokens=MemoryTokens(self.memory),
             vault=self.vault,
             gate=gate,
             read=None,  # type: ignore[arg-type]

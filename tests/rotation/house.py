@@ -91,6 +91,7 @@ class Stage:
             credentials=MemoryCredentials(self.memory),
             vault=self.vault,
             connections=None,  # type: ignore[arg-type]  # nobody consents to anything in here
+            tokens=None,  # type: ignore[arg-type]  # nor fetches a token
             gate=None,  # type: ignore[arg-type]  # nor goes out
             read=None,  # type: ignore[arg-type]  # nor with the way out
             redact=lambda _, text: text,

@@ -13,6 +13,7 @@ from ferryman.domain.http import Method, Outbound
 from ferryman.domain.refusal import Refused, not_resolved
 from ferryman.local.gate import answered
 from ferryman.ports import Unavailable
+from ferryman.tools.passage import Unsent
 from ferryman.tools.tokens import TOKEN, access, sent
 from ferryman.tools.tokens.calls import FORMER
 
@@ -90,7 +91,7 @@ async def test_a_store_that_is_away_before_anything_was_sent_is_told(world: Worl
         raise Unavailable("away")
 
     house.tokens.get = away  # type: ignore[method-assign] # a store that is away
-    with pytest.raises(Unavailable):
+    with pytest.raises(Unsent):
         await call(house, api)
     assert not api.got
 

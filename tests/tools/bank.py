@@ -22,6 +22,7 @@ from ferryman.local.log import KeptLog
 from ferryman.local.memory import Memory
 from ferryman.local.tasks import MemoryCredentials
 from ferryman.local.tickets import MemoryTickets
+from ferryman.local.tokens import MemoryTokens
 from ferryman.ports import Summons
 from ferryman.tools.carry import ToolHouse, carry
 from ferryman.tools.passage import builtin
@@ -83,6 +84,9 @@ class Bank:
     async def credential(self, sealed: Sealed) -> Credential:
         return Credential(label=sealed.label, secret=Secret(KEY))
 
+    async def token(self, ciphertext: bytes, *, owner: str, key: str, fetch: str) -> Secret | None:
+        return Secret(f"{owner} {key} {fetch} {ciphertext.decode()}")
+
     async def arguments(self, ciphertext: bytes, *, execution: str, seq: int) -> dict[str, Any]:
         if isinstance(self.arguments_, Exception):
             raise self.arguments_
@@ -103,6 +107,7 @@ class Bank:
             tickets=MemoryTickets(self.memory),
             credentials=MemoryCredentials(self.memory),
             connections=MemoryConnections(self.memory),
+            tokens=MemoryTokens(self.memory),
             vault=self,
             gate=self,
             read=builtin(self, catalog.load()),

@@ -8,8 +8,11 @@ import pytest
 
 from ferryman.domain.call import TicketState
 from ferryman.domain.refusal import Refused, credential_unreadable
+from ferryman.domain.token import Slot, Token
+from ferryman.local.clock import START
 from ferryman.ports import Stale, Unavailable
 from ferryman.tools.carry import look_through
+from ferryman.tools.passage import Unsent
 
 from .bank import ASKED, KEY, LABEL, REMIT, Bank
 
@@ -69,7 +72,7 @@ async def test_a_key_store_that_does_not_answer_gives_the_ticket_back(bank):
 
 async def test_a_call_that_could_have_no_token_yet_gives_the_ticket_back(bank):
     async def no_token(_: object) -> None:
-        raise Unavailable("Firestore did not answer")
+        raise Unsent("Firestore did not answer")
 
     bank.arguments_, bank.on_send = {**ASKED, "method": "POST"}, no_token
     with pytest.raises(Unavailable):
@@ -77,6 +80,16 @@ async def test_a_call_that_could_have_no_token_yet_gives_the_ticket_back(bank):
     assert (bank.ticket.state, bank.ticket.sent_at) == (TicketState.INTENDED, None)
     bank.on_send = None
     assert (await bank.carry()).content == "done"
+
+
+async def test_a_gate_that_does_not_answer_keeps_the_ticket(bank):
+    async def lost(_: object) -> None:
+        raise Unavailable("nobody knows whether it was sent")
+
+    bank.arguments_, bank.on_send = {**ASKED, "method": "POST"}, lost
+    with pytest.raises(Unavailable):
+        await bank.carry()
+    assert bank.ticket.state is TicketState.SENT
 
 
 async def test_a_fault_before_the_gate_is_blocked_and_costs_nothing(bank):
@@ -126,6 +139,35 @@ async def test_what_the_model_said_is_looked_through_with_every_credential_of_th
 async def test_only_the_holder_of_the_lease_has_anything_looked_through(bank):
     with pytest.raises(Stale):
         await look_through(bank.house(), execution="e", epoch=2, content=[])
+
+
+def fetched(bank, *tools):
+    """`tools` enabled, and two tokens that were fetched for the task, one of them good no more."""
+    bank.memory.executions["e"] = replace(bank.memory.executions["e"], remit=replace(REMIT, tools=("api_call", *tools)))
+    old, new = (Token(fetch=each, ciphertext=b"c", expires_at=START) for each in ("f1", "f2"))
+    bank.memory.tokens["k"] = Slot(owner="o", task="t", former=old, token=new)
+    bank.memory.tokens["x"] = Slot(owner="o", task="another", token=new)
+
+
+async def test_what_was_fetched_for_a_task_is_among_its_credentials_and_goes_nowhere(bank):
+    fetched(bank, "call_custom_tool")
+    await bank.carry()
+    ((_, credentials),) = bank.sent
+    tokens = {name: each for name, each in credentials.items() if each.name == "token"}
+    assert [each.secret.reveal() for each in tokens.values()] == ["o k f2 c", "o k f1 c"]
+    assert {each.label.hosts for each in tokens.values()} == {()}
+
+
+async def test_what_was_fetched_is_looked_for_in_what_the_model_says(bank):
+    fetched(bank, "call_custom_tool")
+    assert await look_through(bank.house(), execution="e", epoch=1, content=[]) == ["['KEY', 'token', 'token']"]
+
+
+async def test_where_no_tool_fetches_nothing_that_was_fetched_is_opened(bank):
+    fetched(bank)
+    await bank.carry()
+    ((_, credentials),) = bank.sent
+    assert list(credentials) == ["KEY"]
 
 
 def test_a_credential_that_does_not_open_is_named():

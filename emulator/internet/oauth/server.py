@@ -40,6 +40,7 @@ class Server:
             Route("/login", self._login, methods=["POST"]),
             Route("/login.txt", self._login, methods=["POST"]),
             Route("/resource", self._resource, methods=["GET", "POST"]),
+            Route("/sessions", self._sessions, methods=["GET"]),
         ]
         self._app = Starlette(routes=routes)
 
@@ -130,6 +131,9 @@ class Server:
         if good:
             return JSONResponse({"resource": "yours"})
         return JSONResponse({"error": "invalid_token"}, 401, headers={"WWW-Authenticate": 'Bearer error="invalid_token"'})
+
+    async def _sessions(self, _: Request) -> Response:
+        return JSONResponse({"sessions": self._store.issued})
 
     def _redirectable(self, uri: str) -> bool:
         return LOOPBACK.fullmatch(uri) is not None or uri in self.rules.redirect_uris

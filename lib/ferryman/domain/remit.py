@@ -8,6 +8,7 @@ from decimal import Decimal
 
 from ferryman.domain.host import covered
 from ferryman.domain.plan import Plan
+from ferryman.domain.tool import HTTP_TOOL, function_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +36,11 @@ class Remit:
     def enabled(self) -> tuple[str, ...]:
         """Every tool it may use."""
         return (*self.tools, *self.declared)
+
+    @property
+    def fetches(self) -> bool:
+        """Whether tokens may be fetched for it: by the function of declared tools, and no other."""
+        return any(function_of(each) == HTTP_TOOL for each in self.enabled)
 
     def admits(self, host: str) -> bool:
         """Whether an approved integration covers `host` (S0-77)."""

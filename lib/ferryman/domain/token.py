@@ -52,10 +52,16 @@ class Fetch:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Slot:
-    """What is kept of an owner's token for one auth: the token, if there is one, and who fetches one."""
+    """What is kept of an owner's token for one auth: the token, if there is one, and who fetches one.
+
+    `task` is the one whose credentials brought it, "" where none were used. `former` was good no more for us; elsewhere it may
+    still be.
+    """
 
     owner: str
+    task: str = ""
     token: Token | None = None
+    former: Token | None = None
     fetch: Fetch | None = None
 
     def good(self, *, stale: str | None, now: datetime) -> Token | None:
@@ -68,14 +74,15 @@ class Slot:
         return self.fetch is not None and now < self.fetch.until
 
 
-def taken(slot: Slot | None, owner: str, fetch: Fetch, *, stale: str | None, now: datetime) -> Slot:
+def taken(slot: Slot | None, owner: str, task: str, fetch: Fetch, *, stale: str | None, now: datetime) -> Slot:
     """The slot with `fetch` at work and without the token that is good no more; as it stands where there is nothing to fetch.
 
     The very same object is answered then: there is a good token, or somebody else is at it.
     """
     if slot is not None and (slot.good(stale=stale, now=now) is not None or slot.busy(now)):
         return slot
-    return Slot(owner=owner, fetch=fetch)
+    former = (slot.token or slot.former) if slot is not None else None
+    return Slot(owner=owner, task=task, former=former, fetch=fetch)
 
 
 def brought(slot: Slot | None, token: Token) -> Slot:

@@ -16,7 +16,7 @@ from ferryman.domain.problem import Invalid
 from ferryman.gcp import documents, places
 from ferryman.gcp.faults import translated
 from ferryman.gcp.firestore import Firestore
-from ferryman.ports import Stale
+from ferryman.ports import Stale, Unavailable
 
 if TYPE_CHECKING:
     from google.cloud.firestore import AsyncDocumentReference, AsyncTransaction
@@ -116,7 +116,7 @@ class FirestoreClusters:
         reference = places.cluster(self._clients.firestore(), task, cluster.name)
         part = (await _part(reference, document["batch"], number).get()).to_dict()
         if part is None:
-            raise Stale("the cluster was stored anew while it was read")
+            raise Unavailable("the cluster was stored anew while it was read")
         tools = (documents.read(Declared, each) for each in json.loads(part["tools"]))
         return {tool.name: tool for tool in tools}
 

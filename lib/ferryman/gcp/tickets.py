@@ -99,12 +99,12 @@ class FirestoreTickets:
 
         await store(client.transaction())
 
-    async def scope(self, execution: str, *, epoch: int, now: datetime) -> tuple[str, Mapping[str, int]]:
+    async def scope(self, execution: str, *, epoch: int, now: datetime) -> tuple[Execution, Mapping[str, int]]:
         client = self._clients.firestore()
         snapshot = await places.execution(client, execution).get()
         current = _held(snapshot.to_dict(), epoch, now)
         task = await places.task(client, current.task).get()
-        return current.task, versions(task.to_dict())
+        return current, versions(task.to_dict())
 
 
 def _held(document: dict[str, Any] | None, epoch: int, now: datetime) -> Execution:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from datetime import UTC, datetime
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from ferryman.domain import token as tokens
-from ferryman.domain.token import Fetch, Slot, Token
+from ferryman.domain.token import LIFETIME_S_MAX, Fetch, Slot, Token
 from ferryman.gcp import documents, places
 from ferryman.gcp.faults import translated
 from ferryman.gcp.firestore import Firestore
@@ -15,6 +15,9 @@ from ferryman.gcp.retention import EXPIRE_AT
 
 if TYPE_CHECKING:
     from google.cloud.firestore import AsyncTransaction
+
+
+KNOWN = timedelta(seconds=LIFETIME_S_MAX)
 
 
 @translated
@@ -27,8 +30,15 @@ class FirestoreTokens:
     async def get(self, key: str) -> Slot | None:
         return _read(await places.token(self._clients.firestore(), key).get())
 
-    async def take(self, key: str, owner: str, fetch: Fetch, *, stale: str | None, now: datetime) -> Slot:
-        found = await self._change(key, lambda slot: tokens.taken(slot, owner, fetch, stale=stale, now=now))
+    async def list(self, owner: str, task: str) -> Mapping[str, Slot]:
+        from google.cloud.firestore import FieldFilter
+
+        kept = self._clients.firestore().collection("tokens").where(filter=FieldFilter("owner", "==", owner))
+        of_task = kept.where(filter=FieldFilter("task", "in", ["", task]))
+        return {each.id: documents.read(Slot, each.to_dict()) async for each in of_task.stream()}
+
+    async def take(self, key: str, owner: str, task: str, fetch: Fetch, *, stale: str | None, now: datetime) -> Slot:
+        found = await self._change(key, lambda slot: tokens.taken(slot, owner, task, fetch, stale=stale, now=now))
         assert found is not None, "taking answers what stands there"
         return found
 
@@ -62,7 +72,11 @@ def _read(snapshot: Any) -> Slot | None:
 
 
 def written(slot: Slot) -> dict[str, Any]:
-    """The document of `slot`; `expire_at` is when nothing in it is of use any more."""
-    ends = [moment for moment in (slot.token and slot.token.expires_at, slot.fetch and slot.fetch.until) if moment]
+    """The document of `slot`; `expire_at` is when nothing in it is of use any more.
+
+    A token is known for as long again as the longest is used: it may be good at its service when it is not used any more.
+    """
+    ends = [each.expires_at + KNOWN for each in (slot.token, slot.former) if each]
+    ends += [slot.fetch.until] if slot.fetch else []
     # without either there is nothing to keep, and a TTL in the past takes it away at once
     return {**documents.write(slot), EXPIRE_AT: max(ends) if ends else datetime.fromtimestamp(0, UTC)}

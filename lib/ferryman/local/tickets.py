@@ -60,9 +60,9 @@ class MemoryTickets:
         if tickets[seq].attempt == errand.ticket.attempt and tickets[seq].state is TicketState.SENT:
             tickets[seq] = replace(tickets[seq], state=TicketState.INTENDED, sent_at=None, deadline=None)
 
-    async def scope(self, execution: str, *, epoch: int, now: datetime) -> tuple[str, Mapping[str, int]]:
+    async def scope(self, execution: str, *, epoch: int, now: datetime) -> tuple[Execution, Mapping[str, int]]:
         current = self._held(execution, epoch, now)
-        return current.task, self._versions(current.task)
+        return current, self._versions(current.task)
 
     def _versions(self, task: str) -> Mapping[str, int]:
         return dict(self._memory.versions.get(task, {}))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
 
 from ferryman.domain import token as tokens
@@ -18,8 +19,11 @@ class MemoryTokens:
     async def get(self, key: str) -> Slot | None:
         return self._slots.get(key)
 
-    async def take(self, key: str, owner: str, fetch: Fetch, *, stale: str | None, now: datetime) -> Slot:
-        self._slots[key] = tokens.taken(self._slots.get(key), owner, fetch, stale=stale, now=now)
+    async def list(self, owner: str, task: str) -> Mapping[str, Slot]:
+        return {key: slot for key, slot in self._slots.items() if slot.owner == owner and slot.task in ("", task)}
+
+    async def take(self, key: str, owner: str, task: str, fetch: Fetch, *, stale: str | None, now: datetime) -> Slot:
+        self._slots[key] = tokens.taken(self._slots.get(key), owner, task, fetch, stale=stale, now=now)
         return self._slots[key]
 
     async def put(self, key: str, token: Token) -> None:

@@ -15,13 +15,15 @@ from ferryman import ports
 from ferryman.domain import refusal
 from ferryman.domain.call import SETTLES, Ticket, ToolCallResult, bounded, unknown
 from ferryman.domain.connection import Connection, Proof
-from ferryman.domain.credential import Credential, Sealed
+from ferryman.domain.credential import Credential, Sealed, Secret
 from ferryman.domain.integration import Integration
 from ferryman.domain.message import Block
 from ferryman.domain.refusal import Refused
+from ferryman.domain.remit import Remit
 from ferryman.halting import LOOKS, unless_halted
-from ferryman.tools.passage import Gate, Passage, Reader, Reading, narrow
+from ferryman.tools.passage import Gate, Passage, Reader, Reading, Unsent, narrow
 from ferryman.tools.refresh import fresh
+from ferryman.tools.tokens.kept import kept
 
 ATTEMPTS_MAX = 3
 """How often a call is sent, at most, when its answer is lost each time."""
@@ -35,6 +37,7 @@ class Vault(Protocol):
     async def granted(self, credential: Credential, *, version: int) -> bytes: ...
     async def proof(self, connection: Connection) -> Proof: ...
     async def arguments(self, ciphertext: bytes, *, execution: str, seq: int) -> dict[str, Any]: ...
+    async def token(self, ciphertext: bytes, *, owner: str, key: str, fetch: str) -> Secret | None: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +51,7 @@ class ToolHouse:
     tickets: ports.Tickets
     credentials: ports.Credentials
     connections: ports.Connections
+    tokens: ports.Tokens
     vault: Vault
     gate: Gate
     read: Reader
@@ -82,9 +86,9 @@ async def carry(house: ToolHouse, tool: str, summons: ports.Summons) -> ToolCall
     else:
         try:
             result = await _sent(house, errand, passage, about)
-        except ports.Unavailable:
+        except Unsent:
             if not errand.again:
-                await house.tickets.release(errand)  # as no token was to be had, nothing was sent
+                await house.tickets.release(errand)
             raise
     if errand.again and result.blocked and unknown(doubted := _refused(ticket, refusal.in_doubt())):
         result = doubted  # it was not sent now, but it may have been before
@@ -117,8 +121,8 @@ async def _stopped(house: ToolHouse, errand: ports.Errand) -> str | None:
 
 async def look_through(house: ToolHouse, *, execution: str, epoch: int, content: Sequence[Block]) -> list[Block]:
     """What the model said, in the form that may come to rest; raises `Refused` when a credential does not open."""
-    task, versions = await house.tickets.scope(execution, epoch=epoch, now=house.clock.now())
-    credentials = await _open(house, task, versions)
+    current, versions = await house.tickets.scope(execution, epoch=epoch, now=house.clock.now())
+    credentials = await _open(house, current.task, versions) | await _tokens(house, current.remit)
     return list(house.said(credentials.values(), content))
 
 
@@ -126,7 +130,7 @@ async def _opened(house: ToolHouse, errand: ports.Errand, about: Mapping[str, An
     ticket, remit = errand.ticket, errand.remit
     if ticket.tool not in remit.enabled:
         raise Refused(refusal.tool_not_enabled(ticket.tool))  # whoever talks to the model is not believed
-    credentials = await _open(house, remit.task, errand.versions)
+    credentials = await _open(house, remit.task, errand.versions) | await _tokens(house, remit)
     arguments = await house.vault.arguments(ticket.arguments, execution=errand.summons.execution, seq=ticket.seq)
 
     async def renewed(names: Collection[str]) -> dict[str, Credential]:
@@ -153,6 +157,13 @@ async def _open(house: ToolHouse, task: str, versions: Mapping[str, int]) -> dic
             raise Refused(refusal.credential_unreadable(name))  # moved or rolled back
         opened[name] = await house.vault.credential(sealed)
     return opened
+
+
+async def _tokens(house: ToolHouse, remit: Remit | None) -> dict[str, Credential]:
+    """The tokens that were fetched for the task, where its tools fetch any: they may not leave either."""
+    if remit is None or not remit.fetches:
+        return {}
+    return await kept(house.tokens, house.vault, owner=remit.owner, task=remit.task)
 
 
 def _refused(ticket: Ticket, reason: refusal.Refusal, *, method: str | None = None) -> ToolCallResult:

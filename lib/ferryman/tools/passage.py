@@ -46,9 +46,13 @@ class Gate(Sender, Protocol):
     ) -> Inbound: ...
 
 
+class Unsent(ports.Unavailable):
+    """What a call needs before anything of it is sent was not to be had: the call may be made anew, whatever it does."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Passage:
-    """A call ready to be carried out within so many seconds; `go` raises `Unavailable` only where nothing was sent.
+    """A call ready to be carried out within so many seconds; `go` raises `Unsent` where nothing was sent.
 
     `repeatable` tells that doing it again has no further effect, `safe` that doing it at all has none.
     """

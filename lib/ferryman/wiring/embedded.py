@@ -30,6 +30,7 @@ from ferryman.local.tokens import MemoryTokens
 from ferryman.tools.custom.calling import Way, ready
 from ferryman.tools.passage import Gate, Reading
 from ferryman.tools.tokens.house import TokenHouse
+from ferryman.tools.tokens.kept import kept
 from ferryman.vault.seal import PublicKey, generate, public_of, token_info
 from ferryman.vault.vault import Vault
 from ferryman.wiring import egress
@@ -93,21 +94,22 @@ class Embedded:
                 raise Refused(refusal.unknown_tool(name))
             if not tool.enabled:
                 raise Refused(refusal.tool_disabled(name, tool.reason or "its owner switched it off"))
-            passage = ready(self.way, self._reading(name, arguments), tool, arguments)
+            tokens = await kept(self.way.tokens.tokens, self.way.tokens.vault, owner=OWN, task=OWN)
+            passage = ready(self.way, self._reading(name, arguments, {**self.credentials, **tokens}), tool, arguments)
         except Refused as refused:
             return ToolCallResult.refused(name, refused.refusal)
         return await passage.go(within_s)
 
-    def _reading(self, name: str, arguments: Mapping[str, Any]) -> Reading:
+    def _reading(self, name: str, arguments: Mapping[str, Any], credentials: Mapping[str, Credential]) -> Reading:
         seq, now = next(self.numbers), datetime.now(UTC)
         ticket = Ticket(seq=seq, step=0, call=str(seq), tool=name, arguments=b"", shown={}, epoch=1, created_at=now)
         summons = ports.Summons(execution=OWN, seq=seq, epoch=1, task=OWN, owner=OWN)
         errand = ports.Errand(summons=summons, ticket=ticket, remit=self.remit, versions={}, created=now, task_name=OWN)
 
         async def renewed(_: object) -> Mapping[str, Credential]:
-            return self.credentials
+            return credentials
 
-        return Reading(errand=errand, arguments=arguments, credentials=self.credentials, renewed=renewed, about={})
+        return Reading(errand=errand, arguments=arguments, credentials=credentials, renewed=renewed, about={})
 
 
 def _read(entries: Sequence[Mapping[str, Any]]) -> list[Declared]:

@@ -11,7 +11,6 @@ from ferryman.egress.sanitize import framed
 from ferryman.gcp.clock import RandomIds
 from ferryman.gcp.clusters import FirestoreClusters
 from ferryman.gcp.tasks import FirestoreTasks
-from ferryman.gcp.tokens import FirestoreTokens
 from ferryman.settings import Settings
 from ferryman.tools.custom.calling import Custom, Way, reader
 from ferryman.tools.custom.documents import Documents
@@ -31,7 +30,7 @@ class HttpTool(Tool):
         self.tasks = FirestoreTasks(self.firestore)
         self.documents = Documents(gate=house.gate, redact=house.redact)
         tokens = TokenHouse(
-            tokens=FirestoreTokens(self.firestore),
+            tokens=house.tokens,
             gate=house.gate,
             vault=self.vault,
             sealer=PublicKey.parse(settings.sealing_public_key),

@@ -14,6 +14,7 @@ from ferryman.gcp.keys import SecretManagerKeys
 from ferryman.gcp.secret_manager import SecretManager
 from ferryman.gcp.tasks import FirestoreCredentials
 from ferryman.gcp.tickets import FirestoreTickets
+from ferryman.gcp.tokens import FirestoreTokens
 from ferryman.settings import Settings
 from ferryman.tools.carry import ToolHouse
 from ferryman.tools.passage import builtin
@@ -35,6 +36,7 @@ class Tool:
             tickets=FirestoreTickets(firestore, request_s=settings.request_s),
             credentials=FirestoreCredentials(firestore),
             connections=FirestoreConnections(firestore),
+            tokens=FirestoreTokens(firestore),
             vault=self.vault,
             gate=gate,
             read=builtin(gate, integrations),

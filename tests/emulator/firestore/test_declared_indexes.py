@@ -24,6 +24,7 @@ from ferryman.gcp.ledger import FirestoreLedger
 from ferryman.gcp.owners import FirestoreOwners
 from ferryman.gcp.schedules import FirestoreSchedules
 from ferryman.gcp.tasks import FirestoreCredentials, FirestoreTasks
+from ferryman.gcp.tokens import FirestoreTokens
 from ferryman.settings import Settings
 
 from .conftest import Clock, serving
@@ -77,6 +78,10 @@ async def connection_begun(clients: Clients) -> None:
         expires_at=NOW,
     )
     await FirestoreConnections(clients).put(begun, now=NOW, most=9)
+
+
+async def tokens_of_a_task(clients: Clients) -> None:
+    await FirestoreTokens(clients).list("ann", "t")
 
 
 async def entries_of_an_execution(clients: Clients) -> None:
@@ -172,6 +177,7 @@ QUERIES: dict[str, tuple[Callable[[Clients], Awaitable[None]], ...]] = {
     "FirestoreSchedules.count": (schedules_counted,),
     "FirestoreSchedules.fire": (fired,),
     "FirestoreSchedules.overdue": (overdue,),
+    "FirestoreTokens.list": (tokens_of_a_task,),
     "FirestoreTasks.list": (tasks_listed,),
     "FirestoreTasks.count": (tasks_counted,),
     "FirestoreCredentials.list": (credentials_listed,),

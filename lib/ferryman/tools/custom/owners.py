@@ -14,6 +14,7 @@ from ferryman.domain.refusal import Refused
 from ferryman.domain.remit import Remit
 from ferryman.tools.custom.definitions import IMPORT
 from ferryman.tools.custom.documents import Documents, Found
+from ferryman.tools.tokens.kept import kept
 
 if TYPE_CHECKING:
     from ferryman.tools.carry import ToolHouse
@@ -40,14 +41,14 @@ async def document(house: ToolHouse, tasks: ports.Tasks, documents: Documents, *
         url,
         tool=IMPORT.name,
         remit=remit,
-        credentials=await _all(house, task),
+        credentials=await _all(house, owner, task),
         about={"task": task},
         within_s=REQUEST_SECONDS,
     )
 
 
-async def _all(house: ToolHouse, task: str) -> Mapping[str, Credential]:
-    opened = {}
+async def _all(house: ToolHouse, owner: str, task: str) -> Mapping[str, Credential]:
+    opened = await kept(house.tokens, house.vault, owner=owner, task=task)
     for sealed in await house.credentials.list(task):
         try:
             opened[sealed.label.name] = await house.vault.credential(sealed)

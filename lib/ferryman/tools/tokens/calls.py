@@ -6,12 +6,14 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 
+from ferryman import ports
 from ferryman.domain import refusal
 from ferryman.domain.call import ToolCallResult
 from ferryman.domain.credential import AuthType, Credential, Label, Secret
 from ferryman.domain.host import covered
 from ferryman.domain.http import Outbound
 from ferryman.domain.refusal import Refused
+from ferryman.tools.passage import Unsent
 from ferryman.tools.tokens.apply import TOKEN, applied, place
 from ferryman.tools.tokens.asking import admitted, asking
 from ferryman.tools.tokens.fetching import key_of, obtained
@@ -37,9 +39,12 @@ async def sent(house: TokenHouse, need: Need, send: Send, *, left_s: Callable[[]
 
     This is what carrying a tool with an auth block calls in place of the gate. `send` is `Gate.send` for what it is given: the
     request with its hole, and all credentials with the token among them. `left_s` tells the seconds left for the whole call,
-    each time it is asked. Raises `Refused` or `Unavailable` before anything of the tool's own was sent, never after.
+    each time it is asked. Raises `Refused` or `Unsent` before anything of the tool's own was sent, never after.
     """
-    first = await access(house, need, within_s=left_s())
+    try:
+        first = await access(house, need, within_s=left_s())
+    except ports.Unavailable as fault:
+        raise Unsent(str(fault)) from fault
     result = await send(*_with(need, first))
     if not _asks_again(need, result):
         return result

@@ -19,6 +19,7 @@ from ferryman.domain.credential import Secret
 from ferryman.domain.refusal import Refused
 from ferryman.domain.token import ANSWER_BYTES_MAX, Fetch, Token
 from ferryman.tools.tokens import answer
+from ferryman.tools.tokens.apply import TOKEN
 from ferryman.tools.tokens.asking import Asking
 from ferryman.tools.tokens.house import Need, Opened, TokenHouse
 
@@ -39,13 +40,18 @@ def key_of(house: TokenHouse, need: Need, request: Asking) -> str:
     asked = request.outbound
     told = {
         "owner": need.remit.owner,
-        "task": need.remit.task if request.used else None,
+        "task": _task(need, request),
         "auth": [type(need.auth).__name__, asdict(need.auth)],
         "request": [asked.fixed_headers, asked.query_params, asked.body],
         "credentials": {name: each.label.version for name, each in request.used.items()},
         "sealed to": house.sealer.version,
     }
     return hashlib.sha256(json.dumps(told, sort_keys=True, default=str).encode()).hexdigest()
+
+
+def _task(need: Need, request: Asking) -> str:
+    """The task whose credentials are used, "" where none are: such a token is the owner's."""
+    return need.remit.task if request.used else ""
 
 
 async def obtained(house: TokenHouse, need: Need, request: Asking, key: str, stale: str | None) -> Opened:
@@ -63,13 +69,15 @@ async def obtained(house: TokenHouse, need: Need, request: Asking, key: str, sta
             await house.pause(LOOKS.total_seconds())
             continue
         fetch = Fetch(name=house.ids.new("fetch"), until=now + UNDER_WAY)
-        if (await house.tokens.take(key, need.remit.owner, fetch, stale=stale, now=now)).fetch == fetch:
+        if (await house.tokens.take(key, need.remit.owner, _task(need, request), fetch, stale=stale, now=now)).fetch == fetch:
             return await _fetched(house, need, request, key, fetch)
     raise Refused(refusal.token_not_fetched("there was no answer in time"))
 
 
 async def _fetched(house: TokenHouse, need: Need, request: Asking, key: str, fetch: Fetch) -> Opened:
     asked = house.clock.now()
+    # a login may well answer the token that it answered before
+    ours = [each for each in request.credentials.values() if each.name != TOKEN]
     try:
         inbound = await house.gate.fetch(
             request.outbound,
@@ -78,8 +86,8 @@ async def _fetched(house: TokenHouse, need: Need, request: Asking, key: str, fet
             within_s=FETCH.total_seconds(),
             body_max=ANSWER_BYTES_MAX,
         )
-        value, used_s = answer.read(need.auth, inbound, request.credentials.values(), now_s=asked.timestamp())
-        if house.redact(request.credentials.values(), value) != value:  # in whatever spelling
+        value, used_s = answer.read(need.auth, inbound, ours, now_s=asked.timestamp())
+        if house.redact(ours, value) != value:  # in whatever spelling
             raise Refused(refusal.token_not_fetched("the token endpoint gave a credential back as the token"))
     except BaseException:
         await _kept(house, need, house.tokens.leave(key, fetch.name))

@@ -13,6 +13,7 @@ from ferryman.domain.declared import Auth
 from ferryman.domain.http import Inbound, Outbound, Text
 from ferryman.domain.remit import Remit
 from ferryman.tools.tokens.flights import Flights
+from ferryman.tools.tokens.kept import Vault
 
 
 class Gate(Protocol):
@@ -27,12 +28,6 @@ class Gate(Protocol):
         within_s: float | None = None,
         body_max: int | None = None,
     ) -> Inbound: ...
-
-
-class Vault(Protocol):
-    """Opens a token at rest; None for one that does not open. Raises `Unavailable`."""
-
-    async def token(self, ciphertext: bytes, *, owner: str, key: str, fetch: str) -> Secret | None: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
