@@ -1,4 +1,4 @@
-"""Calling: what a result tells where no request came to the gate."""
+"""Refusals: what a result tells where no request came to the gate."""
 
 from __future__ import annotations
 

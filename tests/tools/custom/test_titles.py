@@ -1,4 +1,4 @@
-"""Importing: what a hostile document may not do to the task's other tools."""
+"""Titles: what a hostile document may not do to the other tools of its task."""
 
 from __future__ import annotations
 
