@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
-JOBS ?= 2
+JOBS ?= 3
 MINUTES ?= 5
 EVERY ?= 1
 SECONDS ?= 60
@@ -53,8 +53,8 @@ hostile: $(READY) ## A hostile model through the whole local stack: every play, 
 hostile-layers: $(READY) ## The same plays with each layer switched off in its turn: what each buys, as the README's table
 	@$(BIN)/python -m tests.hostile --layers --every $(EVERY)
 
-operations: $(READY) ## Every command of docs/operations.md that needs no account, typed beside a local stack; some minutes
-	@$(BIN)/python -m pytest -q tests/operations/deployment.py tests/operations/killed.py tests/operations/walk.py $(ARGS)
+operations: $(READY) ## Every command of docs/operations.md that needs no account, typed beside a local stack, and stacks that are killed; some minutes
+	@$(BIN)/python -m pytest -q tests/operations/deployment.py tests/operations/keys.py tests/operations/killed.py tests/operations/walk.py $(ARGS)
 
 official: $(READY) ## The local Firestore beside Google's emulator, where that and Java are installed
 	@$(BIN)/python -m pytest -q -m official $(ARGS) tests/emulator

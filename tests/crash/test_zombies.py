@@ -29,7 +29,7 @@ async def test_who_thaws_after_another_took_over_writes_and_sends_nothing(house,
     await whole.perform()
     points = [point for point in whole.passed if not sending(point)]
     found = []
-    for point in points[:: stride * (2 if stride > 1 else 1) * (3 if stride > 1 and len(points) > 100 else 1)]:
+    for point in points[:: stride * (1 if stride == 1 else 9 if len(points) > 100 else 3)]:
         play = Play(story=story, doors=make(), target=point, way=FROZEN)
         left = await play.perform()
         assert play.thawed is not None, f"{point} was not reached"

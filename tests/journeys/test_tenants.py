@@ -14,7 +14,7 @@ from tests.journeys.conftest import NewClient
 from tests.tenants.play import Tenant, crossings, play, prepare, tenant
 from tests.tenants.upstream import HOSTS, Upstream, serving
 
-OWNERS, EXECUTIONS = 2, 6
+OWNERS, EXECUTIONS = 2, 3
 
 
 @pytest.fixture
