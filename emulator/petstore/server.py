@@ -59,11 +59,15 @@ def main() -> None:
     parser.add_argument("--ca", type=Path, default=Path("petstore-ca.pem"))
     given = parser.parse_args()
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    with tempfile.TemporaryDirectory() as folder:
-        authority = Authority(Path(folder))
-        context.load_cert_chain(authority.issue(HOST))
-        given.ca.write_text(authority.pem)
-    with ThreadingHTTPServer(("127.0.0.1", given.port), Store) as server:
+    try:
+        server = ThreadingHTTPServer(("127.0.0.1", given.port), Store)
+    except OSError as error:
+        parser.exit(1, f"127.0.0.1:{given.port} cannot be served: {error.strerror}\n")
+    with server:
+        with tempfile.TemporaryDirectory() as folder:
+            authority = Authority(Path(folder))
+            context.load_cert_chain(authority.issue(HOST))
+            given.ca.write_text(authority.pem)
         server.socket = context.wrap_socket(server.socket, server_side=True)
         sys.stderr.write(f"{HOST} on 127.0.0.1:{server.server_port}, certified by {given.ca}\n")
         with contextlib.suppress(KeyboardInterrupt):

@@ -153,7 +153,7 @@ def test_one_that_is_switched_off_says_so() -> None:
         ({"body_type": "xml"}, "body_type", "json, form, query"),
         # templates
         ({"headers": {"X-A": "{{a"}}, "headers.X-A", "no '}}' closes"),
-        ({"query": {"a": "{{env.HOME}}"}}, "query.a", "only embedded mode"),
+        ({"query": {"a": "{{env.HOME}}"}}, "query.a", "which no task reads"),
         ({"query": {"a": "{{secrets.lower}}"}}, "query.a", "must name a credential"),
         ({"query": {"a": "{{secrets.A.b}}"}}, "query.a", "must name a credential"),
         ({"query": {"a": "{{#if secrets.A}}x{{/if}}"}}, "query.a", "secret in a condition"),
@@ -212,7 +212,7 @@ def test_one_that_is_switched_off_says_so() -> None:
         ({"auth": {**CLIENT, "token_url": "http://a.test/"}}, "auth.token_url", "https"),
         ({"auth": {**CLIENT, "token_url": "https://{h}.test/"}}, "auth.token_url", "written out"),
         ({"auth": {**CLIENT, "client_secret": "{{password}}"}}, "auth.client_secret", "only secrets"),
-        ({"auth": {**CLIENT, "client_secret": "{{env.X}}"}}, "auth.client_secret", "only embedded"),
+        ({"auth": {**CLIENT, "client_secret": "{{env.X}}"}}, "auth.client_secret", "which no task reads"),
         ({"auth": {**CLIENT, "cache_ttl": 0}}, "auth.cache_ttl", "1 to 2592000"),
         ({"auth": {**CLIENT, "refresh_on": [200]}}, "auth.refresh_on", "400 to 599"),
         ({"auth": {**CLIENT, "creds_location": "query"}}, "auth.creds_location", "basic_header, body"),

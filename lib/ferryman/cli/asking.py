@@ -46,7 +46,7 @@ def asking_nobody(work: Callable[Concatenate[Screen, P], Coroutine[Any, Any, int
             return await work(screen, *args, **kwargs) or exits.DONE
         except Invalid as invalid:
             told = [(each.field, each.message) for each in invalid.problems]
-            screen.wrong("the request has fields that cannot be accepted", errors=told)
+            screen.wrong("what was given cannot be used", errors=told)
             return exits.REFUSED
         except Misconfigured as error:
             screen.wrong(str(error))

@@ -146,9 +146,11 @@ async def call(screen: Screen, file: IO[str], name: str, arguments: str) -> int:
     # Imported when it runs: the help must not wait for the scanner and the network libraries.
     from ferryman.wiring.embedded import Embedded
 
-    entries = [each for each in reading.read_entries(file, "FILE") if each.get("name") == name]
+    declared = reading.read_entries(file, "FILE")
+    entries = [each for each in declared if each.get("name") == name]
     if not entries:
-        raise click.BadParameter(f"{file.name} has no tool of the name {name}", param_hint="NAME")
+        there = ", ".join(str(each.get("name")) for each in declared)
+        raise click.BadParameter(f"{file.name} has no tool of the name {name}; it has {there}", param_hint="NAME")
     said = reading.parsed(arguments, "--arguments")
     if not isinstance(said, dict):
         raise click.BadParameter("must be a JSON object", param_hint="--arguments")

@@ -61,9 +61,9 @@ def _name_problem(name: Name, condition: bool, mode: Mode) -> str | None:
     if name.store is None:
         return None
     if name.store == "secrets" and mode is not Mode.HOSTED:
-        return "names a secret, which only hosted mode has: write {{env.NAME}}"
+        return "names a credential of a task, and there is no task in a process of one's own: write {{env.NAME}}"
     if name.store == "env" and mode is not Mode.EMBEDDED:
-        return "names the environment, which only embedded mode reads: store a credential and write {{secrets.NAME}}"
+        return "names the environment, which no task reads: store a credential and write {{secrets.NAME}}"
     if len(name.parts) != 2 or not NAME.fullmatch(name.parts[1]):
         what = "credential" if mode is Mode.HOSTED else "variable"
         return f"must name a {what}, as in {{{{{name.store}.API_KEY}}}}: capital letters, digits and underscores"

@@ -154,7 +154,7 @@ def _yaml(text: str) -> Any:
             anchors[anchor] = value
         stack[-1].items.append(value)
     if len(top.items) != 1:
-        raise _Unreadable("must be one document")
+        raise _Unreadable("must be one document" if top.items else "must be one document, and is empty")
     return top.items[0]
 
 

@@ -21,9 +21,10 @@ async def stored(clusters: ports.Clusters, task: str, imported: Imported) -> Clu
 
 
 async def added(clusters: ports.Clusters, task: str, tools: Sequence[Declared]) -> Cluster:
-    """The tools of no cluster with `tools` among them, each in place of one of its name. Raises as `stored` does."""
+    """The tools of no cluster with `tools` before them, each in place of one of its name. Raises as `stored` does, and then
+    numbers `tools` as they were given."""
     names = {each.name for each in tools}
-    return await _put(clusters, task, "", lambda held: (*(each for each in held if each.name not in names), *tools))
+    return await _put(clusters, task, "", lambda held: (*tools, *(each for each in held if each.name not in names)))
 
 
 async def removed(clusters: ports.Clusters, task: str, name: str) -> bool:
