@@ -9,6 +9,6 @@ pytest_plugins = ["tests.figures", "tests.needles.plugin"]
 # shells start what runs in the background deaf to Ctrl-C, and whoever is started inherits that
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
-# a loaded machine is slow, not wrong
-settings.register_profile("ferryman", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+# a loaded machine is slow, not wrong; other examples come with each run, and `make fuzz` looks further
+settings.register_profile("ferryman", deadline=None, max_examples=50, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("ferryman")

@@ -115,7 +115,9 @@ async def test_executions_that_began_before_are_waited_for_as_long_as_an_old_ins
 async def test_a_credential_that_opens_with_no_key_is_told_and_holds_nothing_up():
     stage = Stage()
     damaged = stage.memory.credentials["t2"]["A"]
-    stage.memory.credentials["t2"]["A"] = replace(damaged, ciphertext=damaged.ciphertext[:-1] + b"\0")
+    stage.memory.credentials["t2"]["A"] = replace(
+        damaged, ciphertext=damaged.ciphertext[:-1] + bytes([damaged.ciphertext[-1] ^ 1])
+    )
     done = await rotate.rotate(stage.house())
     assert done.unreadable == (("t2", "A"),)
     assert stage.ring.disabled == {1}

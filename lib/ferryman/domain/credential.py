@@ -209,7 +209,9 @@ def value_problems(value: str) -> list[Problem]:
         return [Problem(field="value", message=message)]
 
     if not _VISIBLE.fullmatch(value):
-        return problem("must be visible ASCII characters, one at least, without spaces or line breaks; check for a stray newline")
+        return problem(
+            "must be visible ASCII characters, one at least, without spaces or line breaks; check for a stray newline"
+        )
     if len(value) < VALUE_CHARACTERS_MIN:
         return problem(f"must be at least {VALUE_CHARACTERS_MIN} characters, so that a leak can be told from chance")
     if len(value) > VALUE_CHARACTERS_MAX:
