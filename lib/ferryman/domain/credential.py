@@ -210,7 +210,7 @@ def value_problems(value: str) -> list[Problem]:
 
     if not _VISIBLE.fullmatch(value):
         return problem(
-            "must be visible ASCII characters, one at least, without spaces or line breaks; check for a stray newline"
+            "must be visible ASCII characters and not empty, without spaces or line breaks; check for a stray newline"
         )
     if len(value) < VALUE_CHARACTERS_MIN:
         return problem(f"must be at least {VALUE_CHARACTERS_MIN} characters, so that a leak can be told from chance")
