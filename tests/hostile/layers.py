@@ -93,7 +93,7 @@ LAYERS = (
             ),
             Cut(
                 file="tools/custom/documents.py",
-                old="await asyncio.to_thread(self.redact, credentials.values(), text)",
+                old="await asyncio.to_thread(self.redact, errand.credentials.values(), text)",
                 new="text",
             ),
         ),

@@ -9,7 +9,7 @@ from datetime import timedelta
 import pytest
 
 from ferryman.domain import grant as rules
-from ferryman.domain.credential import Sealed
+from ferryman.domain.credential import Credential, Sealed
 from ferryman.domain.refusal import Refused
 from ferryman.local.tasks import MemoryCredentials
 from ferryman.ports import Unavailable
@@ -136,14 +136,19 @@ class Dying(MemoryCredentials):
         return await super().swap(before, after)
 
 
-async def test_dying_between_answer_and_write_loses_a_refresh_token_that_is_handed_out_once(world: World) -> None:
-    credential = await world.connected()
+async def dying(world: World, credential: Credential) -> None:
+    """An instance dies while it renews `credential`, and its time is over."""
     world.passes(3_700)
     world.credentials = Dying(world.memory)
     with pytest.raises(ConnectionResetError):
         await world.used(credential)
     world.credentials = None
     world.passes(rules.LEASE.total_seconds())
+
+
+async def test_dying_between_answer_and_write_loses_a_refresh_token_that_is_handed_out_once(world: World) -> None:
+    credential = await world.connected()
+    await dying(world, credential)
     assert await refused(world) == "credential_reconnect"
     assert world.counts["reuse"] == 1
 
@@ -151,12 +156,7 @@ async def test_dying_between_answer_and_write_loses_a_refresh_token_that_is_hand
 async def test_dying_between_answer_and_write_loses_nothing_where_refresh_tokens_stay(world: World) -> None:
     credential = await world.connected()
     world.rules(rotate=False)
-    world.passes(3_700)
-    world.credentials = Dying(world.memory)
-    with pytest.raises(ConnectionResetError):
-        await world.used(credential)
-    world.credentials = None
-    world.passes(rules.LEASE.total_seconds())
+    await dying(world, credential)
     assert (await world.used(await world.opened())).label.version == 2
 
 

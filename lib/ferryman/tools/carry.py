@@ -15,7 +15,7 @@ from ferryman import ports
 from ferryman.domain import refusal
 from ferryman.domain.call import SETTLES, Ticket, ToolCallResult, bounded, unknown
 from ferryman.domain.connection import Connection, Proof
-from ferryman.domain.credential import Credential, Sealed, Secret
+from ferryman.domain.credential import Credential, Sealed
 from ferryman.domain.integration import Integration
 from ferryman.domain.message import Block
 from ferryman.domain.refusal import Refused
@@ -23,13 +23,13 @@ from ferryman.domain.remit import Remit
 from ferryman.halting import LOOKS, unless_halted
 from ferryman.tools.passage import Gate, Passage, Reader, Reading, Unsent, narrow
 from ferryman.tools.refresh import fresh
-from ferryman.tools.tokens.kept import kept
+from ferryman.tools.tokens import kept
 
 ATTEMPTS_MAX = 3
 """How often a call is sent, at most, when its answer is lost each time."""
 
 
-class Vault(Protocol):
+class Vault(kept.Vault, Protocol):
     """Opens what was sealed to the key holders, and seals to them. Raises `Refused` for what does not open."""
 
     async def credential(self, sealed: Sealed) -> Credential: ...
@@ -37,7 +37,6 @@ class Vault(Protocol):
     async def granted(self, credential: Credential, *, version: int) -> bytes: ...
     async def proof(self, connection: Connection) -> Proof: ...
     async def arguments(self, ciphertext: bytes, *, execution: str, seq: int) -> dict[str, Any]: ...
-    async def token(self, ciphertext: bytes, *, owner: str, key: str, fetch: str) -> Secret | None: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -163,7 +162,7 @@ async def _tokens(house: ToolHouse, remit: Remit | None) -> dict[str, Credential
     """The tokens that were fetched for the task, where its tools fetch any: they may not leave either."""
     if remit is None or not remit.fetches:
         return {}
-    return await kept(house.tokens, house.vault, owner=remit.owner, task=remit.task)
+    return await kept.kept(house.tokens, house.vault, owner=remit.owner, task=remit.task)
 
 
 def _refused(ticket: Ticket, reason: refusal.Refusal, *, method: str | None = None) -> ToolCallResult:

@@ -38,6 +38,17 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class _Errand:
+    """For whom documents are fetched, and until when by the clock of `Documents`."""
+
+    tool: str
+    remit: Remit
+    credentials: Mapping[str, Credential] = field(repr=False)
+    about: Mapping[str, Any]
+    until: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Documents:
     """Fetches documents, `AT_ONCE` of them. `redact` takes open credentials and a text; `clock` counts seconds."""
 
@@ -64,19 +75,11 @@ class Documents:
         except TimeoutError:
             raise Refused(refusal.failed("too many documents are read just now")) from None
         try:
-            return await self._fetched(url, tool, remit, credentials, about, until)
+            return await self._fetched(url, _Errand(tool=tool, remit=remit, credentials=credentials, about=about, until=until))
         finally:
             self.turns.release()
 
-    async def _fetched(
-        self,
-        url: str,
-        tool: str,
-        remit: Remit,
-        credentials: Mapping[str, Credential],
-        about: Mapping[str, Any],
-        until: float,
-    ) -> Found:
+    async def _fetched(self, url: str, errand: _Errand) -> Found:
         left = DOCUMENT_BYTES_MAX
         found: dict[str, str] = {}
         parsed: dict[str, Any] = {}
@@ -85,32 +88,29 @@ class Documents:
             if len(found) + len(wanted) > DOCUMENTS_MAX:
                 raise invalid("url", f"refers to more than {DOCUMENTS_MAX} documents")
             for each in wanted:
-                text = await self._one(each, tool, remit, credentials, about, until - self.clock(), left)
+                text = await self._one(each, errand, left)
                 left -= len(text)
                 found[each] = text
                 parsed[each] = await asyncio.to_thread(texts.loads, text, what="the document")
             wanted = await asyncio.to_thread(openapi.needed, parsed, url)
         return Found(root=url, texts=found, parsed=parsed)
 
-    async def _one(
-        self,
-        url: str,
-        tool: str,
-        remit: Remit,
-        credentials: Mapping[str, Credential],
-        about: Mapping[str, Any],
-        within_s: float,
-        most: int,
-    ) -> str:
+    async def _one(self, url: str, errand: _Errand, most: int) -> str:
+        within_s = errand.until - self.clock()
         if within_s <= 0 or most <= 0:
             raise Refused(refusal.failed("the documents are too large, or took too long"))
-        outbound = Outbound(tool=tool, method=Method.GET, url=url, headers={"accept": ACCEPT})
+        outbound = Outbound(tool=errand.tool, method=Method.GET, url=url, headers={"accept": ACCEPT})
         inbound = await self.gate.fetch(
-            outbound, remit=remit, credentials=credentials, about=about, within_s=within_s, body_max=most
+            outbound,
+            remit=errand.remit,
+            credentials=errand.credentials,
+            about=errand.about,
+            within_s=within_s,
+            body_max=most,
         )
         if inbound.status != 200:
             raise Refused(refusal.failed(f"the document was answered with HTTP {inbound.status}"))
         if inbound.cut:
             raise invalid("url", f"the documents have more than {DOCUMENT_BYTES_MAX} bytes together")
         text = inbound.body.decode("utf-8-sig", "replace")
-        return await asyncio.to_thread(self.redact, credentials.values(), text)
+        return await asyncio.to_thread(self.redact, errand.credentials.values(), text)
