@@ -73,7 +73,7 @@ async def test_a_token_that_is_no_good_any_more_is_fetched_anew_and_the_call_sen
 
 async def test_a_token_that_another_tool_meets_is_redacted_too(journey: Journey) -> None:
     look = call("http_get", url=f"https://{HOST}/sessions")
-    steps = (asks(call("ask")), asks(look), says("Done.", expect=('{"sessions":["[redacted:token]"]}',)))
+    steps = (asks(call("ask")), asks(look), says("Done.", expect=('{"sessions":["[redacted:token]',)))
     task = await logging_in(journey, CLIENT, *steps)
     record = await journey.run(task)
     assert await journey.problems() == []
