@@ -177,3 +177,12 @@ def test_a_key_that_an_answer_spreads_over_its_json_is_not_shown(size, form):
     inbound = Inbound(status=200, headers=(), body=body, size_bytes=len(body))
     seen = shown(inbound, Scanner([credential(key, "SPREAD")]), nonce="0123456789abcdef")
     assert [part for part in parts if len(part) > 3 and part in seen] == []
+
+
+def test_a_key_that_is_spread_is_not_shown_where_a_part_goes_on_from_the_word_before_it():
+    # the t of "part" and the second part stand together in the key
+    parts = ["h5ZdgXEl7fivxWt", "fgIQsVV199DdxPK", "Dj"]
+    body = json.dumps([{"part": part} for part in parts]).encode()
+    inbound = Inbound(status=200, headers=(), body=body, size_bytes=len(body))
+    seen = shown(inbound, Scanner([credential("".join(parts), "SPREAD")]), nonce="0123456789abcdef")
+    assert [part for part in parts[:2] if part in seen] == []

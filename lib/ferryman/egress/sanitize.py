@@ -49,12 +49,23 @@ def framed(text: str, scanner: Scanner, *, nonce: str) -> str:
 
 def _framed(read: str, scanner: Scanner, *, nonce: str, cut: bool) -> str:
     text = scanner.redact(read)
+    if text != read and _is_json(read) and not _is_json(text):
+        # a quotation mark went too, and what is spread over the rest could not be put together any more
+        text = scanner.redact(whole(read, scanner))
     text = whole(text, scanner)
     cut = cut or len(read) == CHARACTERS_READ or len(text) > CHARACTERS_MAX
     body = frame.tamed(text[:CHARACTERS_MAX])
     if len(body) > CHARACTERS_MAX:
         body, cut = frame.tamed(body[:CHARACTERS_MAX])[:CHARACTERS_MAX], True
     return frame.wrapped(body + TRUNCATED if cut else body, nonce=nonce, truncated=cut)
+
+
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 def whole(text: str, scanner: Scanner) -> str:
