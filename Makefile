@@ -9,10 +9,13 @@ MINUTES ?= 5
 EVERY ?= 1
 SECONDS ?= 60
 
-# every function of the local cloud is a process of its own: without bytecode each would compile its libraries anew
+# everything that is installed is a wheel that a lock names by its hash: nothing is built from a source that nobody pinned
+LOCKED := VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/uv pip install --quiet --no-build --no-deps --require-hashes --requirements
+
+# every function of the local cloud is a process of its own: without bytecode each would compile its libraries again
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: install demo test lint check build operations official rehearse infra schema hostile hostile-layers crash faults fuzz long soak soak-money conformance compare lock clean help
+.PHONY: install demo test lint dependencies check build operations official rehearse infra schema hostile hostile-layers crash faults fuzz long soak soak-money conformance compare specification reference recording site lock clean help
 .DEFAULT_GOAL := install
 
 install: $(READY) ## Install Ferryman and what it needs into .venv
@@ -30,53 +33,55 @@ lint: $(READY) ## Formatting, style, types, and who may import whom
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-check: test lint ## Everything that continuous integration runs
+dependencies: $(READY) ## What is imported, declared, locked and installed: each fits the other
+	@$(BIN)/python -m infra.dependencies
 
-infra: $(READY) ## The deployment, proven without an account: planned offline, and every planted fault found
-	@VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/uv pip install --quiet --group infra
-	@command -v terraform >/dev/null || command -v tofu >/dev/null || \
-		VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/uv pip install --quiet --group terraform || true
+check: test lint dependencies ## Everything that continuous integration runs
+
+infra: $(READY) ## The deployment, proven without an account: planned offline, and every injected fault found
+	@$(LOCKED) locks/infra.lock
+	@command -v terraform >/dev/null || command -v tofu >/dev/null || $(LOCKED) locks/terraform.lock || true
 	@$(BIN)/python -m infra.proof
 
-schema: $(READY) ## Read the schema of Google's Terraform provider out of its package anew (67 MB)
+schema: $(READY) ## Read the schema of Google's Terraform provider out of its package again (67 MB)
 	@$(BIN)/python -m infra.proof.schema
 
 long: $(READY) ## 100 turns of 5 calls through the whole stack, on functions that get 3 seconds
-	@$(BIN)/python -m tests.long
+	@$(BIN)/python -m tests.campaigns.long
 
 soak: $(READY) ## Owners at work on one stack at once for MINUTES; nothing of one may come to another
-	@$(BIN)/python -m tests.tenants --minutes $(MINUTES)
+	@$(BIN)/python -m tests.campaigns.tenants --minutes $(MINUTES)
 
-hostile: $(READY) ## A hostile model through the whole local stack: every play, and how many succeeded
-	@$(BIN)/python -m tests.hostile
+hostile: $(READY) ## A hostile model through the whole local stack: every scenario, and how many succeeded
+	@$(BIN)/python -m tests.campaigns.hostile
 
-hostile-layers: $(READY) ## The same plays with each layer switched off in its turn: what each buys, as the README's table
-	@$(BIN)/python -m tests.hostile --layers --every $(EVERY)
+hostile-layers: $(READY) ## The same scenarios without each layer in turn: what each stops, as the table in docs/security.md
+	@$(BIN)/python -m tests.campaigns.hostile --layers --every $(EVERY)
 
 operations: $(READY) ## Every command of docs/operations.md that needs no account, typed beside a local stack, and stacks that are killed; some minutes
-	@$(BIN)/python -m pytest -q tests/operations/deployment.py tests/operations/keys.py tests/operations/killed.py tests/operations/walk.py $(ARGS)
+	@$(BIN)/python -m pytest -q tests/campaigns/operations/deployment.py tests/campaigns/operations/keys.py tests/campaigns/operations/killed.py tests/campaigns/operations/walk.py $(ARGS)
 
 official: $(READY) ## The local Firestore beside Google's emulator, where that and Java are installed
 	@$(BIN)/python -m pytest -q -m official $(ARGS) tests/emulator
 
-build: $(READY) ## One archive per function into build/, the same bytes for the same sources
+build: $(READY) ## One archive per function into build/, the same bytes for the same sources, and what each is made of (CycloneDX)
 	@$(BIN)/python -m infra.build
 
 rehearse: $(READY) ## What the platform does with each archive: install, check, compile, start, and call it; some minutes
 	@$(BIN)/python -m infra.rehearse
 
 fuzz: $(READY) ## Hostile bytes at the gate, guided by coverage, SECONDS for each part
-	@VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/uv pip install --quiet --group fuzz || true
-	@$(BIN)/python -m tests.fuzz $(SECONDS)
+	@$(LOCKED) locks/fuzz.lock || true
+	@$(BIN)/python -m tests.campaigns.fuzz $(SECONDS)
 
 crash: $(READY) ## Kill executions at every point, by processes that die; STEP=8 takes every eighth point
-	@GRPC_VERBOSITY=NONE $(BIN)/python -m tests.crash --step $(or $(STEP),1)
+	@GRPC_VERBOSITY=NONE $(BIN)/python -m tests.campaigns.crash --step $(or $(STEP),1)
 
-faults: $(READY) ## Lie to executions at every call of the store; STEP=8 takes every eighth lie
-	@GRPC_VERBOSITY=NONE $(BIN)/python -m tests.crash.lies --step $(or $(STEP),1)
+faults: $(READY) ## Inject faults into every call of the store; STEP=8 takes every eighth fault
+	@GRPC_VERBOSITY=NONE $(BIN)/python -m tests.campaigns.crash.faults --step $(or $(STEP),1)
 
 soak-money: $(READY) ## 64 workers, 1,000 executions, tight caps and random deaths
-	@GRPC_VERBOSITY=NONE $(BIN)/python -m tests.crash.soak
+	@GRPC_VERBOSITY=NONE $(BIN)/python -m tests.campaigns.crash.soak
 
 conformance: $(READY) ## Google's own tests of Firestore's client, against the local cloud
 	@$(BIN)/python -m emulator.conformance
@@ -84,9 +89,25 @@ conformance: $(READY) ## Google's own tests of Firestore's client, against the l
 compare: $(READY) ## Firestore's emulator beside Google's, over 5,000 random steps
 	@$(BIN)/python -m bench.firestore_compare --steps 5000
 
-lock: $(READY) ## Choose and pin the versions of everything anew
-	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
-		--no-header --upgrade pyproject.toml --group dev --output-file requirements.lock
+specification: $(READY) ## Write docs/specification.md from the tables of the requirements
+	@$(BIN)/python -m tests.requirements.page
+
+reference: $(READY) ## Write docs/commands.md and docs/settings.md from the code
+	@$(BIN)/python -m tests.architecture.reference
+
+recording: $(READY) ## Run the demo and write what it prints to docs/images/demo.svg, the picture in the README
+	@$(BIN)/python -m bench.recording
+
+site: $(READY) ## Build docs/ as a site into build/site
+	@$(LOCKED) locks/site.lock
+	@$(BIN)/zensical build --clean --config-file zensical.toml
+
+COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header
+
+lock: $(READY) ## Pin what pyproject.toml asks for, keeping the versions that fit; UPGRADE=--upgrade chooses all again
+	@$(COMPILE) $(UPGRADE) pyproject.toml --group dev --output-file requirements.lock
+	@for name in $(basename $(notdir $(wildcard locks/*.lock))); do \
+		$(COMPILE) $(UPGRADE) --group $$name --output-file locks/$$name.lock || exit 1; done
 
 clean: ## Remove what was installed and made; data of `ferryman up` stays
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
@@ -94,14 +115,15 @@ clean: ## Remove what was installed and made; data of `ferryman up` stays
 help: ## This list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | column -t -s '|'
 
-$(READY): requirements.lock pyproject.toml
+$(READY): requirements.lock locks/bootstrap.lock pyproject.toml
 	@command -v $(PYTHON) >/dev/null || { echo "$(PYTHON) is not there. Install Python 3.11 to 3.13, or name one: make PYTHON=python3.12"; exit 1; }
 	@$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' || \
 		{ echo "Ferryman needs Python 3.11 to 3.13; $(PYTHON) is $$($(PYTHON) -V 2>&1). Name another: make PYTHON=python3.12"; exit 1; }
 	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || \
 		{ echo "$(PYTHON) has no venv module. On Debian or Ubuntu: sudo apt install python3-venv"; exit 1; }
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@test -x $(BIN)/uv || $(BIN)/python -m pip install --quiet --disable-pip-version-check uv
-	@VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/uv pip install --quiet --compile-bytecode --require-hashes --requirements requirements.lock
-	@VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/uv pip install --quiet --no-deps --editable .
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --only-binary :all: --no-deps --require-hashes \
+		--requirement locks/bootstrap.lock
+	@$(LOCKED) requirements.lock --compile-bytecode
+	@VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/uv pip install --quiet --no-deps --no-build-isolation --editable .
 	@touch $@

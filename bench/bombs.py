@@ -1,11 +1,14 @@
-"""What a bomb costs: the growth in memory of a fresh process whose call through the gate is answered with 200 MB in few bytes.
+"""What a bomb costs: the growth in memory of a fresh process whose call through the gate is answered with 200 MB in few bytes,
+and of one that takes the credentials out of a document of 16 MB, or out of a value of JSON.
 
-Run with `python -m bench.bombs`. The bar is twice the plan's limit and 8 MB; the exit code is 1 where a bomb goes over it.
+Run with `python -m bench.bombs`. The bar is twice the plan's limit and 8 MB for an answer, and three times the text and 32 MB
+for what is redacted; the exit code is 1 where a bomb goes over it.
 """
 
 from __future__ import annotations
 
 import asyncio
+import base64
 import gzip
 import json
 import ssl
@@ -13,20 +16,24 @@ import subprocess
 import sys
 import tempfile
 import zlib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from ipaddress import ip_address
 from pathlib import Path
+from typing import Any
 
 import httpcore
 
 from bench.gate import credentials
 from emulator.internet.authority import Authority
-from ferryman.domain.http import Method, Outbound
-from ferryman.domain.plan import PRO
-from ferryman.domain.remit import Remit
+from ferryman.domain.executions.policy import ExecutionPolicy
+from ferryman.domain.http.request import Method, OutboundRequest
+from ferryman.domain.owners.plan import PRO
 from ferryman.egress import tls
-from ferryman.egress.gate import Gate
-from ferryman.local.log import KeptLog
+from ferryman.egress.gate import EgressGate
+from ferryman.egress.leaks import SecretScanner, redact_json, redact_text
+from ferryman.inmemory.log import RecordingLog
+from ferryman.ports.gate import CallPolicy
+from ferryman.tools.declared.documents import DOCUMENT_BYTES_MAX
 
 HOST, ADDRESS = "bombs.bench.test", ip_address("25.0.0.1")
 MB = 1_000_000
@@ -63,13 +70,55 @@ def bombs() -> dict[str, tuple[str, bytes]]:
     }
 
 
+def texts(key: str) -> dict[str, Callable[[], Any]]:
+    """Documents as long as they may be, and values of JSON, that are redacted of `key`."""
+    coded = base64.b64encode(key.encode()).decode()
+
+    def filled(piece: str) -> str:
+        return piece * (DOCUMENT_BYTES_MAX // len(piece.encode()))
+
+    def deep() -> Any:
+        value: Any = [1] * 60_000
+        for level in range(500):
+            value = {f"{level:0200}": value}
+        return value
+
+    return {
+        "a document of blanks": lambda: filled(" "),
+        "a document that echoes the key once": lambda: key + filled("- a\n")[: -len(key)],
+        "a document of the key alone": lambda: filled(f"{key} "),
+        "a document of the key in base64": lambda: filled(coded),
+        "a document of half the key": lambda: filled(f"{key[:24]} "),
+        "a document of eight characters of the key": lambda: filled(key[-8:]),
+        "a document of backslashes": lambda: filled("\\"),
+        "a document of percents": lambda: filled("%25"),
+        "a document of letters of four bytes": lambda: key + filled("\U0001f600"),
+        "JSON as deep as it may be, with many leaves": deep,
+        "JSON of fewer leaves than are looked at": lambda: ["word"] * 65_000,
+        "JSON of more leaves than are looked at": lambda: [1] * 1_000_000,
+        "JSON of a URL of many segments": lambda: ["https://a.test" + "/" * 1_000_000],
+    }
+
+
+async def redacted(name: str) -> None:
+    """Redact one of `texts`, in this process; prints the growth of the peak in bytes, and the bar."""
+    held = credentials()
+    scanner = SecretScanner(held.values())
+    redact_text("honest", scanner)
+    text = texts(held["KEY_0"].secret.reveal())[name]()
+    before = peak(anew=True)
+    shown = redact_text(text, scanner) if isinstance(text, str) else redact_json(text, scanner)
+    size = sys.getsizeof(text) if isinstance(text, str) else len(json.dumps(text))
+    print(json.dumps({"growth": peak() - before, "bar": 3 * size + 32 * MB, "shown": str(shown)[:60]}))
+
+
 class Loopback:
     """Names and dialer for the one host."""
 
     def __init__(self, port: int) -> None:
         self.port = port
 
-    async def resolve(self, _: str) -> list:
+    async def resolve(self, _: str, **_for: str) -> list:
         return [ADDRESS]
 
     async def dial(self, _address, _port, *, timeout_s):
@@ -79,13 +128,13 @@ class Loopback:
 async def called(port: int, ca: Path) -> None:
     """One honest call, then the bomb; prints the growth of the peak in bytes."""
     internet = Loopback(port)
-    gate = Gate(names=internet, dial=internet, tls=tls.context(ca), tracer=KeptLog())
-    remit = Remit(owner="o", task="t", plan=PRO, tools=("http_get",), integrations=(), domains=(HOST,))
+    gate = EgressGate(names=internet, dial=internet, tls=tls.create_context(ca), tracer=RecordingLog())
+    policy = ExecutionPolicy(owner="o", task="t", plan=PRO, tools=("http_get",), integrations=(), domains=(HOST,))
     keys = credentials()
 
     async def call(path: str) -> str:
-        outbound = Outbound(tool="http_get", method=Method.GET, url=f"https://{HOST}/{path}")
-        return (await gate.send(outbound, remit=remit, credentials=keys)).content
+        outbound = OutboundRequest(tool="http_get", method=Method.GET, url=f"https://{HOST}/{path}")
+        return (await gate.send(outbound, CallPolicy(execution=policy, credentials=keys))).content
 
     await call("honest")
     before = peak(anew=True)
@@ -94,7 +143,7 @@ async def called(port: int, ca: Path) -> None:
 
 
 def peak(*, anew: bool = False) -> int:
-    """The most bytes this process had in memory, counted anew from what it has now where asked."""
+    """Return the most bytes this process had in memory, counted anew from what it has now where asked."""
     if anew:
         Path("/proc/self/clear_refs").write_text("5")
     status = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines())
@@ -113,6 +162,12 @@ async def main() -> int:
             bad = result["growth"] > BAR_BYTES
             over += bad
             print(f"{name:40}{len(body):14,}{result['growth'] / MB:11.1f}   {'OVER ' if bad else ''}{result['shown']!r}")
+    print(f"\n{'redacted':46}{'bar MB':>8}{'growth MB':>11}")
+    for name in texts(""):
+        result = json.loads(await _output_of(name))
+        bad = result["growth"] > result["bar"]
+        over += bad
+        print(f"{name:46}{result['bar'] / MB:8.1f}{result['growth'] / MB:11.1f}   {'OVER ' if bad else ''}{result['shown']!r}")
     return 1 if over else 0
 
 
@@ -133,16 +188,21 @@ async def _measured(served: ssl.SSLContext, ca: Path, coding: str, body: bytes) 
 
     server = await asyncio.start_server(answer, "127.0.0.1", 0, ssl=served)
     port = server.sockets[0].getsockname()[1]
-    child = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "bench.bombs", str(port), str(ca), stdout=subprocess.PIPE
-    )
-    output, _ = await child.communicate()
+    output = await _output_of(str(port), str(ca))
     server.close()
     return json.loads(output)
+
+
+async def _output_of(*arguments: str) -> bytes:
+    child = await asyncio.create_subprocess_exec(sys.executable, "-m", "bench.bombs", *arguments, stdout=subprocess.PIPE)
+    output, _ = await child.communicate()
+    return output
 
 
 if __name__ == "__main__":
     if len(sys.argv) == 3:
         asyncio.run(called(int(sys.argv[1]), Path(sys.argv[2])))
+    elif len(sys.argv) == 2:
+        asyncio.run(redacted(sys.argv[1]))
     else:
         sys.exit(asyncio.run(main()))

@@ -27,7 +27,7 @@ from google.cloud.firestore import AsyncClient
 from rich.console import Console
 from rich.table import Table
 
-from emulator.firestore.official import find, official
+from emulator.firestore.official import find_official, run_official
 from emulator.firestore.wire import Document, message
 
 IN_FLIGHT, ROUNDS = 32, 5
@@ -95,7 +95,7 @@ class Calls:
             value = {"field": {"field_path": "tenth"}, "op": 5, "value": {"integer_value": tenth}}
             query["where"] = {"field_filter": value}
         responses = self._query(message("RunQueryRequest")(parent=self._root, structured_query=query))
-        found = [each async for each in responses if each.HasField("document")]
+        found = [response async for response in responses if response.HasField("document")]
         assert len(found) == PAGE
 
     async def increment(self, number: int) -> None:
@@ -140,11 +140,12 @@ async def p50_ms(call: Callable[[int], Awaitable[object]], total: int) -> float:
 
 @asynccontextmanager
 async def ours() -> AsyncIterator[tuple[str, int]]:
-    """`python -m emulator`, durable, in a folder of its own: its address and its process."""
+    """`python -m emulator`, durable, in a folder of its own: its address and its process. Open, as Google's is."""
     with tempfile.TemporaryDirectory() as folder:
         ready = Path(folder) / "ready.json"
         process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "emulator", "--indexes", "none", "--data", f"{folder}/data", "--ready-file", str(ready)),
+            *(sys.executable, "-m", "emulator", "--indexes", "none", "--open"),
+            *("--data", f"{folder}/data", "--ready-file", str(ready)),
             stdout=asyncio.subprocess.DEVNULL,
             start_new_session=True,
         )
@@ -159,7 +160,7 @@ async def ours() -> AsyncIterator[tuple[str, int]]:
 
 
 def resident_mib(group: int) -> float:
-    """The memory of all processes of a group."""
+    """Return the memory of all processes of a group."""
     pages = 0
     for status in Path("/proc").glob("[0-9]*/stat"):
         try:
@@ -171,7 +172,7 @@ def resident_mib(group: int) -> float:
 
 
 async def measured(start: Callable[[], Any], say: Callable[[str], None]) -> dict[str, float]:
-    """All figures of one emulator."""
+    """Return all figures of one emulator."""
     names, took = iter(FIGURES), list[float]()
     for _ in range(ROUNDS):
         began = time.perf_counter()
@@ -233,10 +234,10 @@ def main() -> None:
     console = Console()
     console.print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}, Python {sys.version.split()[0]}")
     results = {"ours, durable": asyncio.run(measured(ours, console.print))}
-    if (script := find()) is None:
+    if (script := find_official()) is None:
         console.print("Google's Firestore emulator is not installed here, or Java is not.")
     else:
-        results["official, in memory"] = asyncio.run(measured(lambda: official(script), console.print))
+        results["official, in memory"] = asyncio.run(measured(lambda: run_official(script), console.print))
     table = Table("", *results, "goal")
     missed = []
     for name, goal in FIGURES.items():

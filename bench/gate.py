@@ -21,14 +21,15 @@ import httpcore
 import httpx
 
 from emulator.internet.authority import Authority
-from ferryman.domain.credential import AuthType, Credential, Label, Secret
-from ferryman.domain.http import Method, Outbound
-from ferryman.domain.plan import PRO
-from ferryman.domain.remit import Remit
+from ferryman.domain.credentials.credential import AuthType, Credential, Label, Secret
+from ferryman.domain.executions.policy import ExecutionPolicy
+from ferryman.domain.http.request import Method, OutboundRequest
+from ferryman.domain.owners.plan import PRO
 from ferryman.egress import tls
-from ferryman.egress.gate import Gate
-from ferryman.egress.leaks import Scanner
-from ferryman.local.log import KeptLog
+from ferryman.egress.gate import EgressGate
+from ferryman.egress.leaks import SecretScanner, redact_json
+from ferryman.inmemory.log import RecordingLog
+from ferryman.ports.gate import CallPolicy
 
 HOST, ADDRESS, ROUNDS = "api.bench.test", ip_address("25.0.0.1"), 300
 SCANS, DICE = 30, random.Random(1)
@@ -42,7 +43,7 @@ class Loopback:
     def __init__(self, port: int) -> None:
         self.port = port
 
-    async def resolve(self, _: str) -> list:
+    async def resolve(self, _: str, **_for: str) -> list:
         return [ADDRESS]
 
     async def dial(self, _address, _port, *, timeout_s):
@@ -88,14 +89,14 @@ def rows() -> list[dict]:
 
 def scanned() -> dict[str, list[float]]:
     keys, table = list(credentials().values()), rows()
-    scanner, text = Scanner(keys), json.dumps(table)
-    outbound = Outbound(tool="http_post", method=Method.POST, url=f"https://{HOST}/v1", body={"rows": table})
+    scanner, text = SecretScanner(keys), json.dumps(table)
+    outbound = OutboundRequest(tool="http_post", method=Method.POST, url=f"https://{HOST}/v1", body={"rows": table})
     works: dict[str, Callable[[], object]] = {
-        "scanner, 1 credential": lambda: Scanner(keys[:1]),
-        "scanner, 10 credentials": lambda: Scanner(keys),
+        "scanner, 1 credential": lambda: SecretScanner(keys[:1]),
+        "scanner, 10 credentials": lambda: SecretScanner(keys),
         "50 KB as text": lambda: scanner.find(text),
         "50 KB as a body": lambda: scanner.outbound(outbound),
-        "50 KB as arguments": lambda: scanner.redact_json({"rows": table}),
+        "50 KB as arguments": lambda: redact_json({"rows": table}, scanner),
     }
     taken: dict[str, list[float]] = {}
     for name, work in works.items():
@@ -113,15 +114,15 @@ async def main() -> None:
         served.load_cert_chain(authority.issue(HOST))
         server = await asyncio.start_server(answer, "127.0.0.1", 0, ssl=served)
         port = server.sockets[0].getsockname()[1]
-        trust = tls.context(authority.path)
+        trust = tls.create_context(authority.path)
         internet = Loopback(port)
-        gate = Gate(names=internet, dial=internet, tls=trust, tracer=KeptLog())
+        gate = EgressGate(names=internet, dial=internet, tls=trust, tracer=RecordingLog())
         keys = credentials()
-        remit = Remit(owner="o", task="t", plan=PRO, tools=("api_call",), integrations=("s",), domains=(HOST,))
-        outbound = Outbound(tool="api_call", method=Method.POST, url=f"https://{HOST}/v1", body=BODY, credential="KEY_0")
+        policy = ExecutionPolicy(owner="o", task="t", plan=PRO, tools=("api_call",), integrations=("s",), domains=(HOST,))
+        outbound = OutboundRequest(tool="api_call", method=Method.POST, url=f"https://{HOST}/v1", body=BODY, credential="KEY_0")
 
         async def through() -> None:
-            result = await gate.send(outbound, remit=remit, credentials=keys)
+            result = await gate.send(outbound, CallPolicy(execution=policy, credentials=keys))
             assert result.response_status == 200, result.content
 
         plain_trust = ssl.create_default_context(cafile=str(authority.path))

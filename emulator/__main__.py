@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING
 import click
 
 from emulator.files import replace
-from emulator.plan import Backend, Plan, shipped
+from emulator.plan import Backend, CloudPlan, find_shipped
 
 if TYPE_CHECKING:
-    from emulator.cloud import Cloud
+    from emulator.cloud import EmulatedCloud
 
 FOLDER = click.Path(file_okay=False, path_type=Path)
 INDEXES = "firestore.indexes.json"
@@ -41,6 +41,7 @@ SERVE_ALL = "none"
     default="ours",
     help="Ours, Google's emulator, or the one that FIRESTORE_EMULATOR_HOST names.",
 )
+@click.option("--open", is_flag=True, help="Serve Firestore to clients without the token too: to every user of this machine.")
 @click.option("--ready-file", type=click.Path(dir_okay=False, path_type=Path), help="Written, in JSON, once all answers.")
 def main(
     data: Path | None,
@@ -53,24 +54,28 @@ def main(
     permissions: str,
     limits: str,
     firestore: Backend,
+    open: bool,  # noqa: A002 - as the option is called
     ready_file: Path | None,
 ) -> None:
-    """Run Firestore, Secret Manager, Cloud Tasks, a metadata server and a pretend internet on this machine.
+    """Run Firestore, Secret Manager, Cloud Tasks, a metadata server and a simulated internet on this machine.
 
     Prints the variables that other programs need, as `export` lines, and ends on SIGTERM, Ctrl-C or POST /shutdown.
+    Its ports answer only those who know the token in the file LOCAL_CLOUD_TOKEN_FILE, which nobody else can read.
     """
+    os.umask(0o077)
     with ExitStack() as cleaning:
         folder = data or Path(cleaning.enter_context(tempfile.TemporaryDirectory(prefix="local-cloud-")))
-        plan = Plan(
+        plan = CloudPlan(
             folder=folder,
             durable=data is not None and not memory,
             project=project,
-            table=functions or shipped("infra/functions.json", "functions.json"),
-            source=source or shipped("functions", "functions"),
+            table=functions or find_shipped("infra/functions.json", "functions.json"),
+            source=source or find_shipped("functions", "functions"),
             port=port,
-            indexes=None if indexes == SERVE_ALL else Path(indexes or shipped("infra/firestore.indexes.json", INDEXES)),
+            indexes=None if indexes == SERVE_ALL else Path(indexes or find_shipped("infra/firestore.indexes.json", INDEXES)),
             permissions=permissions == "on",
             limits=limits == "on",
+            open=open,
             firestore=firestore,
             firestore_host=os.environ.get("FIRESTORE_EMULATOR_HOST"),
         )
@@ -79,19 +84,19 @@ def main(
         asyncio.run(serve(plan, ready_file))
 
 
-async def serve(plan: Plan, ready_file: Path | None) -> None:
-    """Serve until told to end; raises ClickException when it cannot begin."""
-    from emulator.cloud import Cloud
-    from emulator.lock import InUse
-    from emulator.reading import Invalid
+async def serve(plan: CloudPlan, ready_file: Path | None) -> None:
+    """Serve until told to end; raise ClickException when it cannot begin."""
+    from emulator.cloud import EmulatedCloud
+    from emulator.lock import InUseError
+    from emulator.reading import InvalidRequestError
 
     try:
-        cloud = Cloud(plan)
+        cloud = EmulatedCloud(plan)
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             loop.add_signal_handler(number, cloud.stopping.set)
         await cloud.__aenter__()
-    except (InUse, Invalid, OSError) as error:
+    except (InUseError, InvalidRequestError, OSError) as error:
         raise click.ClickException(str(error)) from error
     try:
         announce(cloud, ready_file)
@@ -100,12 +105,14 @@ async def serve(plan: Plan, ready_file: Path | None) -> None:
         await cloud.__aexit__()
 
 
-def announce(cloud: Cloud, ready_file: Path | None) -> None:
+def announce(cloud: EmulatedCloud, ready_file: Path | None) -> None:
     """Say what other programs need, for a shell on standard output and for programs in the file."""
     if ready_file:
         urls = {name: cloud.functions.url(name) for name in cloud.functions.rows}
         known = {"admin": cloud.admin, "pid": os.getpid(), "project": cloud.env["GOOGLE_CLOUD_PROJECT"], "env": cloud.env}
         replace(ready_file, json.dumps({**known, "functions": urls}, indent=1) + "\n")
+    if warning := cloud.warning():
+        click.echo(warning, err=True)
     for key, value in {**cloud.env, "LOCAL_CLOUD_ADMIN": cloud.admin}.items():
         click.echo(f"export {key}={shlex.quote(value)}")
 

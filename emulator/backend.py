@@ -10,11 +10,11 @@ from datetime import timedelta
 
 import grpc
 
-from emulator.clock import Clock
-from emulator.firestore import NONE, PRODUCTION, Firestore
-from emulator.firestore.official import find, official
-from emulator.plan import Plan
-from emulator.reading import Invalid
+from emulator.clock import EmulatorClock
+from emulator.firestore import NONE, PRODUCTION, FirestoreEmulator
+from emulator.firestore.official import find_official, run_official
+from emulator.plan import CloudPlan
+from emulator.reading import InvalidRequestError
 from emulator.triggers import Triggers
 from emulator.triggers.official import listen_in
 from emulator.web import LOOPBACK
@@ -37,7 +37,7 @@ EXPIRES = timedelta(minutes=10)
 
 
 @asynccontextmanager
-async def _expiring(ours: Firestore, clock: Clock) -> AsyncIterator[None]:
+async def _expire_regularly(ours: FirestoreEmulator, clock: EmulatorClock) -> AsyncIterator[None]:
     async def look() -> None:
         never = asyncio.Event()
         while True:
@@ -53,31 +53,36 @@ async def _expiring(ours: Firestore, clock: Clock) -> AsyncIterator[None]:
 
 
 @asynccontextmanager
-async def firestore(plan: Plan, *, clock: Clock, triggers: Triggers, events: int) -> AsyncIterator[Backend]:
-    """The Firestore of a plan; one that is not ours tells its changes to the port `events`.
+async def run_firestore(
+    plan: CloudPlan, *, clock: EmulatorClock, triggers: Triggers, events: int, trigger: str
+) -> AsyncIterator[Backend]:
+    """Run the Firestore of a plan; one that is not ours reports its changes to the port `events`, as those of `trigger`.
 
-    Raises Invalid where it is not to be had, OSError and ValueError for a file of indexes that cannot be used.
+    Raise InvalidRequestError where it is not installed or not named, OSError and ValueError for a file of indexes that cannot
+    be used.
     """
     if plan.firestore == "ours":
         path = plan.folder / "firestore.sqlite" if plan.durable else None
-        ours = Firestore(path=path, clock=clock.now, indexes=plan.indexes, limits=PRODUCTION if plan.limits else NONE)
+        ours = FirestoreEmulator(path=path, clock=clock.now, indexes=plan.indexes, limits=PRODUCTION if plan.limits else NONE)
         ours.watch(triggers.observe)
         await ours.start()
         try:
             triggers.catch_up(ours.last_commit())
-            async with _expiring(ours, clock):
+            async with _expire_regularly(ours, clock):
                 yield Backend(handlers=(ours.handler(),))
         finally:
             await ours.close()
     elif plan.firestore == "official":
-        script = find()
+        script = find_official()
         if script is None:
-            raise Invalid("Google's Firestore emulator is not installed here, or Java is not: leave out --firestore official")
-        async with official(script, f"--functions_emulator={LOOPBACK}:{events}") as (host, group):
-            await listen_in(host, plan.project)
+            raise InvalidRequestError(
+                "Google's Firestore emulator is not installed here, or Java is not: leave out --firestore official"
+            )
+        async with run_official(script, f"--functions_emulator={LOOPBACK}:{events}") as (host, group):
+            await listen_in(host, plan.project, trigger)
             yield Backend(host=host, group=group)
     else:
         if plan.firestore_host is None:
-            raise Invalid("FIRESTORE_EMULATOR_HOST must say where the Firestore is that --firestore external means")
-        await listen_in(plan.firestore_host, plan.project)
+            raise InvalidRequestError("FIRESTORE_EMULATOR_HOST must say where the Firestore is that --firestore external means")
+        await listen_in(plan.firestore_host, plan.project, trigger)
         yield Backend(host=plan.firestore_host)

@@ -1,4 +1,4 @@
-"""Callers: a gRPC port for the operator and one for each function; the port is who calls, for no client says it here."""
+"""Caller ports: a gRPC port for the operator and one for each function, each of which accepts the token of its caller alone."""
 
 from __future__ import annotations
 
@@ -6,50 +6,61 @@ from collections.abc import Iterable, Mapping
 
 import grpc
 
+from emulator.access import PortToken
 from emulator.firestore import SERVER_OPTIONS
-from emulator.permissions import Guarded, granted
-from emulator.plan import Plan
+from emulator.permissions import FIRESTORE, PermissionCheck, TokenCheck, read_grants
+from emulator.plan import CloudPlan
 from emulator.ports import Ports
-from emulator.table import Row
+from emulator.table import FunctionRow
 from emulator.web import LOOPBACK
 
 GRACE_S = 1.0
 OPTIONS = (*SERVER_OPTIONS, ("grpc.so_reuseport", 0))
 
 
-class Callers:
+class CallerPorts:
     """The same services on several ports; `port` is the operator's, who may do everything, `ports` the functions'."""
 
-    def __init__(self, plan: Plan, rows: Mapping[str, Row], ports: Ports) -> None:
-        """Raises OSError when the operator's port is taken."""
+    def __init__(self, plan: CloudPlan, rows: Mapping[str, FunctionRow], ports: Ports, token: PortToken) -> None:
+        """Raise OSError when the operator's port is taken."""
         self._plan = plan
         self._rows = rows
-        self._held = ports
+        self._reserved_ports = ports
+        self._token = token
         self._servers: list[grpc.aio.Server] = []
         self.port = ports.hold("grpc", plan.port)
         self.ports = {name: ports.hold(f"grpc/{name}") for name in rows}
 
     def address(self, name: str) -> str:
-        """Where a function calls."""
+        """Return the address that a function calls."""
         return f"{LOOPBACK}:{self.ports[name]}"
+
+    def token(self, name: str) -> PortToken:
+        """Return the token that a function sends to its port."""
+        return self._token.derive(f"grpc/{name}")
 
     async def start(self, handlers: Iterable[grpc.GenericRpcHandler]) -> None:
         """Return when all ports answer."""
         handlers = tuple(handlers)
-        await self._serve("grpc", self.port, handlers)
+        open_to_all = frozenset({FIRESTORE} if self._plan.open else ())
+        await self._serve("grpc", self.port, TokenCheck(handlers, self._token, without=open_to_all))
         for name, port in self.ports.items():
-            own = (Guarded(handlers, granted(self._rows[name], self._plan.project)),) if self._plan.permissions else handlers
-            await self._serve(f"grpc/{name}", port, own)
+            permitted = (
+                (PermissionCheck(handlers, read_grants(self._rows[name], self._plan.project)),)
+                if self._plan.permissions
+                else handlers
+            )
+            await self._serve(f"grpc/{name}", port, TokenCheck(permitted, self.token(name)))
 
     async def close(self) -> None:
         """End the calls that are open after a second."""
         for server in self._servers:
             await server.stop(GRACE_S)
 
-    async def _serve(self, purpose: str, port: int, handlers: tuple[grpc.GenericRpcHandler, ...]) -> None:
-        self._held.release(purpose)
+    async def _serve(self, purpose: str, port: int, handler: grpc.GenericRpcHandler) -> None:
+        self._reserved_ports.release(purpose)
         server = grpc.aio.server(options=OPTIONS)
-        server.add_generic_rpc_handlers(handlers)
+        server.add_generic_rpc_handlers((handler,))
         server.add_insecure_port(f"{LOOPBACK}:{port}")
         self._servers.append(server)
         await server.start()

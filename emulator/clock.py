@@ -6,8 +6,8 @@ from contextlib import asynccontextmanager, suppress
 from datetime import UTC, datetime, timedelta
 
 
-class Clock:
-    """Time as it passes; or, given `at`, time that stands still there until it is turned."""
+class EmulatorClock:
+    """The real time; or, from `at`, a time that only moves when it is advanced."""
 
     def __init__(self, at: datetime | None = None) -> None:
         self._still = at
@@ -15,13 +15,13 @@ class Clock:
         self._sleepers: set[Callable[[], None]] = set()
 
     def now(self) -> datetime:
-        """The time in UTC."""
+        """Return the time in UTC."""
         return (self._still or datetime.now(UTC)) + self._ahead
 
     def advance(self, by: timedelta) -> None:
-        """Turn the clock forward and wake whoever waits for a moment that has now come.
+        """Advance the clock and wake the tasks that wait for a moment that has now come.
 
-        Raises ValueError for a negative `by`: time does not run backwards.
+        Raise ValueError for a negative `by`: time does not run backwards.
         """
         if by < timedelta(0):
             raise ValueError("a clock only turns forward")
@@ -36,9 +36,9 @@ class Clock:
         async with asyncio.timeout(None) as timeout:
 
             def reckon() -> None:
-                left = (moment - self.now()).total_seconds()
-                if left <= 0 or self._still is None:
-                    timeout.reschedule(loop.time() + max(0.0, left))
+                remaining = (moment - self.now()).total_seconds()
+                if remaining <= 0 or self._still is None:
+                    timeout.reschedule(loop.time() + max(0.0, remaining))
 
             reckon()
             self._sleepers.add(reckon)

@@ -9,56 +9,59 @@ from contextlib import AsyncExitStack
 from typing import Self
 
 from starlette.applications import Starlette
-from starlette.requests import Request
-from starlette.responses import JSONResponse
-from starlette.routing import Route
+from starlette.routing import Mount
 
+from emulator.access import TOKEN, TOKEN_FILE, PortToken, new_token
 from emulator.admin import admin_app
-from emulator.backend import Backend, firestore
-from emulator.callers import Callers
-from emulator.clock import Clock
-from emulator.functions import Failed, Functions
-from emulator.identity import Tokens, metadata_app
+from emulator.backend import Backend, run_firestore
+from emulator.callers import CallerPorts
+from emulator.clock import EmulatorClock
+from emulator.files import private_folder
+from emulator.functions import FunctionFailedError, Functions
+from emulator.identity import IdentityTokens, certs_app, metadata_app
 from emulator.internet import Internet
 from emulator.lock import Lock
 from emulator.messages import Messages
-from emulator.plan import Plan
+from emulator.plan import CloudPlan
 from emulator.ports import Ports
-from emulator.secrets import SecretManager
+from emulator.secrets import SecretManagerEmulator
 from emulator.table import account, read_table
-from emulator.tasks import CloudTasks
+from emulator.tasks import CloudTasksEmulator
 from emulator.triggers import Triggers
 from emulator.triggers.official import relay_app
-from emulator.web import LOOPBACK, App, Web, port_of
+from emulator.web import LOOPBACK, App, Web, behind_path, port_of
 
-__all__ = ["Cloud", "Plan"]
+__all__ = ["CloudPlan", "EmulatedCloud"]
 
 
-class Cloud:
-    """`async with Cloud(plan) as cloud`: it answers inside, and functions are started by `run`. `stopping` asks for the end."""
+class EmulatedCloud:
+    """`async with EmulatedCloud(plan) as cloud`: it answers inside, and functions are started by `run`. `stopping` asks for the
+    end."""
 
     internet: Internet
     functions: Functions
-    tokens: Tokens
+    tokens: IdentityTokens
     triggers: Triggers
-    tasks: CloudTasks
-    clock: Clock
+    tasks: CloudTasksEmulator
+    clock: EmulatorClock
+    token: PortToken
     env: dict[str, str]
     admin: str
 
-    def __init__(self, plan: Plan, *, clock: Clock | None = None) -> None:
+    def __init__(self, plan: CloudPlan, *, clock: EmulatorClock | None = None) -> None:
         self._plan = plan
-        self.clock = clock or Clock()
+        self.clock = clock or EmulatorClock()
         self._rows = read_table(plan.table)
         self._metadata: dict[str, int] = {}
-        self._given: dict[str, dict[str, str]] = {}
+        self._environments: dict[str, dict[str, str]] = {}
         self._firestore = Backend()
         self._closing = AsyncExitStack()
-        self.messages = Messages()
+        self.messages = Messages(self._opens_messages)
         self.stopping = asyncio.Event()
 
     async def __aenter__(self) -> Self:
-        """Raises InUse when another cloud has the folder, OSError when the port is taken."""
+        """Start all services. Raise InUseError when another cloud has the folder, OSError when others may enter it or the port
+        is taken."""
         async with AsyncExitStack() as closing:
             await self._start(closing)
             self._closing = closing.pop_all()
@@ -68,7 +71,7 @@ class Cloud:
         await self._closing.aclose()
 
     def status(self) -> dict[str, object]:
-        """Everything another program may want to know, without secrets."""
+        """Return everything another program may want to know, without secrets."""
         return {
             "project": self._plan.project,
             "pid": os.getpid(),
@@ -88,22 +91,30 @@ class Cloud:
             "functions": [self.functions.status(name) for name in self._rows],
         }
 
+    def warning(self) -> str | None:
+        """Return what anyone on this machine may do without the token, None where that is nothing."""
+        host = self.env["FIRESTORE_EMULATOR_HOST"]
+        if self._plan.firestore != "ours":
+            return f"Firestore at {host} is not ours and knows no token: every user of this machine can read and write there"
+        return f"--open: Firestore at {host} answers every user of this machine, without a token" if self._plan.open else None
+
     async def run(self, name: str, env: Mapping[str, str]) -> dict[str, object]:
-        """Start a function, or start it anew; its trigger finds it then. Raises Failed."""
+        """Start a function, or restart it, with its trigger. Raise FunctionFailedError."""
         row = self._rows[name]
-        self._given[name] = dict(env)
+        self._environments[name] = dict(env)
         if row.trigger:
             caller = account(row.callers[0], self._plan.project)
             url = self.functions.url(name)
             try:
                 self.triggers.add(name, event=row.trigger.event, document=row.trigger.document, url=url, caller=caller)
             except ValueError as error:
-                raise Failed(f"the trigger of {name} cannot be set: {error}") from error
-        return await self.functions.run(name, {**self.env, **self._own_env(name), **env})
+                raise FunctionFailedError(f"the trigger of {name} cannot be set: {error}") from error
+        shared = {key: value for key, value in self.env.items() if key != TOKEN_FILE}
+        return await self.functions.run(name, {**shared, **self._own_env(name), **env})
 
     async def change(self, name: str, env: Mapping[str, str]) -> dict[str, object]:
-        """Start a function anew as it was started last, but for these variables. Raises Failed, KeyError if it never was."""
-        return await self.run(name, {**self._given[name], **env})
+        """Restart a function with these variables changed. Raise FunctionFailedError, and KeyError if it was never started."""
+        return await self.run(name, {**self._environments[name], **env})
 
     async def stop(self, name: str) -> bool:
         """End a function and its trigger; false if it was not started."""
@@ -113,17 +124,17 @@ class Cloud:
 
     async def _start(self, closing: AsyncExitStack) -> None:
         plan, clock = self._plan, self.clock
-        plan.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        lock = Lock(plan.folder)
+        lock = Lock(private_folder(plan.folder))
         lock.take()
         closing.callback(lock.release)
+        self.token, self._token_file = closing.enter_context(new_token(plan.folder))
         ports = Ports(plan.folder / "ports.json")
         closing.callback(ports.close)
         path = plan.folder if plan.durable else None
 
-        self.tokens = Tokens(path=path, clock=Clock())  # whoever checks a token goes by the real time
-        secrets = SecretManager(path=path, clock=clock)
-        self.tasks = CloudTasks(path=path, clock=clock, tokens=self.tokens)
+        self.tokens = IdentityTokens(path=path, clock=EmulatorClock())  # tokens are verified against the real time
+        secrets = SecretManagerEmulator(path=path, clock=clock)
+        self.tasks = CloudTasksEmulator(path=path, clock=clock, tokens=self.tokens)
         self.triggers = Triggers(path=path, clock=clock, tokens=self.tokens)
         self.triggers.retain([row.name for row in self._rows.values() if row.trigger])
         self.internet = Internet(plan.folder, clock=clock, sock=ports.bind("internet"))
@@ -131,20 +142,20 @@ class Cloud:
             closing.push_async_callback(service.close)
             await service.start()
 
-        events = ports.bind("events")
-        closing.callback(events.close)
-        backend = firestore(plan, clock=clock, triggers=self.triggers, events=port_of(events))
+        web = Web()
+        closing.push_async_callback(web.close)
+        events, trigger = 0, f"relay{self.token.derive('events').value}"
+        if plan.firestore != "ours":
+            events = port_of(web.add(relay_app(self.triggers, trigger), ports.bind("events")))
+        backend = run_firestore(plan, clock=clock, triggers=self.triggers, events=events, trigger=trigger)
         self._firestore = await closing.enter_async_context(backend)
 
-        self._callers = Callers(plan, self._rows, ports)
+        self._callers = CallerPorts(plan, self._rows, ports, self.token)
         closing.push_async_callback(self._callers.close)
         await self._callers.start((*self._firestore.handlers, secrets.handler(), self.tasks.handler()))
 
         # Functions end before what they use, and start after it.
         self.functions = Functions(self._rows, source=plan.source, folder=plan.folder, ports=ports)
-        web = Web()
-        closing.push_async_callback(web.close)
-        web.add(relay_app(self.triggers), events)
         self._open(web, ports)
         closing.push_async_callback(self.functions.close)
         await self.functions.start()
@@ -161,9 +172,12 @@ class Cloud:
 
         project = self._plan.project
         for row in self._rows.values():
-            app = metadata_app(self.tokens, account(row.identity, project), project)
+            routes = [
+                *certs_app(self.tokens).routes,
+                Mount("/", metadata_app(self.tokens, account(row.identity, project), project)),
+            ]
+            app = behind_path(Starlette(routes=routes), self._metadata_token(row.name))
             self._metadata[row.name] = serve(f"metadata/{row.name}", app)
-        certs = serve("certs", _certs_app(self.tokens))
         messages = serve("messages", self.messages)
         self.admin = f"http://{LOOPBACK}:{serve('admin', admin_app(self))}"
         target = f"{LOOPBACK}:{self._callers.port}"
@@ -172,14 +186,15 @@ class Cloud:
             "FIRESTORE_EMULATOR_HOST": self._firestore.host or target,
             "SECRET_MANAGER_EMULATOR_HOST": target,
             "CLOUD_TASKS_EMULATOR_HOST": target,
-            "FERRYMAN_CERTS_URL": f"http://{LOOPBACK}:{certs}/certs",
+            TOKEN_FILE: str(self._token_file),
             "FERRYMAN_PRETEND_INTERNET": str(self.internet.table.resolve()),
             "ANTHROPIC_BASE_URL": f"http://{LOOPBACK}:{messages}",
         }
 
     def _own_env(self, name: str) -> dict[str, str]:
-        metadata, target = f"{LOOPBACK}:{self._metadata[name]}", self._callers.address(name)
-        # Another's Firestore knows no callers; who may not use it is not told of it.
+        metadata = f"{LOOPBACK}:{self._metadata[name]}/{self._metadata_token(name).value}"
+        target = self._callers.address(name)
+        # Another's Firestore knows no callers; a caller that may not use it is not told of it.
         trusted = self._rows[name].firestore or not self._plan.permissions
         return {
             "FIRESTORE_EMULATOR_HOST": (self._firestore.host if trusted else None) or target,
@@ -187,16 +202,14 @@ class Cloud:
             "CLOUD_TASKS_EMULATOR_HOST": target,
             "GCE_METADATA_HOST": metadata,
             "GCE_METADATA_IP": metadata,
+            "FERRYMAN_CERTS_URL": f"http://{metadata}/certs",
+            TOKEN: self._callers.token(name).value,
             "FERRYMAN_FUNCTION": name,
         }
 
+    def _metadata_token(self, name: str) -> PortToken:
+        # Another than that of the calls: it is part of an address, and clients quote addresses in their errors.
+        return self.token.derive(f"metadata/{name}")
 
-def _certs_app(tokens: Tokens) -> App:
-    # On a port of its own: what a function may ask for must not lead it to the admin.
-    async def certs(_: Request) -> JSONResponse:
-        return JSONResponse(tokens.certs())
-
-    async def jwks(_: Request) -> JSONResponse:
-        return JSONResponse(tokens.jwks())
-
-    return Starlette(routes=[Route("/certs", certs), Route("/jwks", jwks)])
+    def _opens_messages(self, key: str) -> bool:
+        return any(token.matches(key) for token in (self.token, *map(self._callers.token, self._rows)))

@@ -17,10 +17,11 @@ from pathlib import Path
 
 import click
 
+from emulator.plan import find_shipped
+
 CLIENT = "google-cloud-firestore"
 VERSION = "2.34.1"
-# What upstream's own session installs; its event_loop fixture needs this pytest-asyncio, which needs this pytest.
-TOOLS = ("pytest<9", "pytest-asyncio==0.21.2", "pytest-subtests", "mock", "google-cloud-testutils", "pyyaml")
+LOCK = find_shipped("locks/conformance.lock", "conformance.lock")
 CACHE = Path(".ferryman/conformance")
 PROJECT = "conformance"
 OUTCOME = re.compile(r"(\d+) (passed|failed|errors?|skipped)\b")
@@ -39,39 +40,50 @@ def main(official: bool, cache: Path) -> None:
 
 
 async def run(cache: Path, *, official: bool) -> int:
-    """The exit status. Raises ClickException when the tests cannot be had or the emulator is not there."""
-    python, tests = await fetched(cache)
-    async with theirs() if official else ours() as address:
-        counts = await tested(python, tests, address)
+    """Return the exit status. Raise ClickException when the tests cannot be had or the emulator is not there."""
+    python, tests = await fetch_tests(cache)
+    async with run_official() if official else run_emulator() as address:
+        counts = await run_tests(python, tests, address)
     click.echo(f"{counts['passed']} passed, {counts['failed']} failed, {counts['skipped']} skipped")
     return 0 if counts["passed"] and not counts["failed"] else 1
 
 
-async def fetched(cache: Path) -> tuple[Path, Path]:
-    """A Python that has the client and the tests' tools, and the folder of the client's source."""
+async def fetch_tests(cache: Path) -> tuple[Path, Path]:
+    """Return a Python that has the client and the tests' tools, and the folder of the client's source."""
     folder = cache / f"{sys.version_info.major}.{sys.version_info.minor}"
     python, source = folder / "venv/bin/python", folder / f"{CLIENT.replace('-', '_')}-{VERSION}"
     ready = folder / f"{VERSION}.ready"
     if not ready.exists():
         click.echo(f"Fetching {CLIENT} {VERSION} into {folder}")
-        await called(sys.executable, "-m", "venv", "--clear", str(folder / "venv"))
+        await run_command(sys.executable, "-m", "venv", "--clear", str(folder / "venv"))
         pip = (str(python), "-m", "pip", "--quiet", "--disable-pip-version-check")
-        await called(*pip, "install", f"{CLIENT}=={VERSION}", *TOOLS)
-        await called(*pip, "download", "--no-deps", "--no-binary", CLIENT, "--dest", str(folder), f"{CLIENT}=={VERSION}")
+        by_hash = ("--no-deps", "--require-hashes", "--requirement")
+        await run_command(*pip, "install", "--only-binary", ":all:", *by_hash, str(LOCK))
+        # the source is what holds the tests; pip asks its build back-end for the name, which is the locked one
+        source_only = ("--no-binary", CLIENT, "--no-build-isolation", "--dest", str(folder))
+        await run_command(*pip, "download", *source_only, *by_hash, str(write_requirements(folder)))
         with tarfile.open(f"{source}.tar.gz") as archive:
             archive.extractall(folder, filter="data")
         ready.touch()
     return python, source
 
 
-async def called(*command: str) -> None:
+def write_requirements(folder: Path) -> Path:
+    """Return a file in `folder` with the lines of the lock that pin the client."""
+    start = (text := LOCK.read_text()).index(f"{CLIENT}==")
+    file = folder / "client.txt"
+    file.write_text(text[start : text.index("    #", start)])
+    return file
+
+
+async def run_command(*command: str) -> None:
     process = await asyncio.create_subprocess_exec(*command)
     if await process.wait():
         raise click.ClickException(f"{' '.join(command)} ended with {process.returncode}.")
 
 
-async def tested(python: Path, source: Path, address: str) -> dict[str, int]:
-    """How many tests have passed, failed and been skipped; what pytest says is passed on as it comes."""
+async def run_tests(python: Path, source: Path, address: str) -> dict[str, int]:
+    """Return how many tests have passed, failed and been skipped; what pytest says is passed on as it comes."""
     environment = {**os.environ, "FIRESTORE_EMULATOR_HOST": address, "PYTHONUNBUFFERED": "1"}
     environment |= {"GCLOUD_PROJECT": PROJECT, "GOOGLE_CLOUD_PROJECT": PROJECT}
     # An empty configuration and a root of its own, for pytest would find those of the folders above.
@@ -99,13 +111,13 @@ async def tested(python: Path, source: Path, address: str) -> dict[str, int]:
 
 
 @asynccontextmanager
-async def ours() -> AsyncIterator[str]:
-    """The address of this emulator, in memory."""
+async def run_emulator() -> AsyncIterator[str]:
+    """Run this emulator in memory; yield its address."""
     import grpc
 
-    from emulator.firestore import SERVER_OPTIONS, Firestore
+    from emulator.firestore import SERVER_OPTIONS, FirestoreEmulator
 
-    firestore = Firestore(path=None)
+    firestore = FirestoreEmulator(path=None)
     server = grpc.aio.server(options=(*SERVER_OPTIONS, ("grpc.so_reuseport", 0)))
     server.add_generic_rpc_handlers((firestore.handler(),))
     port = server.add_insecure_port("127.0.0.1:0")
@@ -119,14 +131,14 @@ async def ours() -> AsyncIterator[str]:
 
 
 @asynccontextmanager
-async def theirs() -> AsyncIterator[str]:
-    """The address of Google's emulator."""
-    from emulator.firestore.official import find, official
+async def run_official() -> AsyncIterator[str]:
+    """Run Google's emulator; yield its address."""
+    from emulator.firestore.official import find_official, run_official
 
-    script = find()
+    script = find_official()
     if script is None:
         raise click.ClickException("Google's Firestore emulator is not installed here, or Java is not.")
-    async with official(script) as (address, _):
+    async with run_official(script) as (address, _):
         yield address
 
 

@@ -7,15 +7,15 @@ from datetime import timedelta
 
 import httpx
 
-from emulator.clock import Clock
+from emulator.clock import EmulatorClock
 
 
-class Undelivered(Exception):  # noqa: N818 - what happened to a request, not a fault of the program
+class UndeliveredError(Exception):
     """No answer came: nobody listens there, the connection broke, or the deadline passed."""
 
 
 def is_local(url: str) -> bool:
-    """Whether the URL is an HTTP one that names this machine."""
+    """Return whether the URL is an HTTP one that names this machine."""
     try:
         parsed = httpx.URL(url)
         if parsed.scheme not in ("http", "https") or parsed.userinfo:
@@ -25,20 +25,20 @@ def is_local(url: str) -> bool:
         return False
 
 
-class Delivery:
+class HttpDelivery:
     """One HTTP client, which follows no redirect, reads no proxy settings and calls nobody but this machine."""
 
-    def __init__(self, clock: Clock) -> None:
+    def __init__(self, clock: EmulatorClock) -> None:
         self._clock = clock
         self._client: httpx.AsyncClient | None = None
 
     async def send(self, method: str, url: str, *, headers: Mapping[str, str], content: bytes, deadline: timedelta) -> int:
         """Send one request and return the status of the answer, whose body is read and dropped.
 
-        Raises Undelivered when no whole answer came within `deadline`, or the URL is not on this machine.
+        Raise Undelivered when no whole answer came within `deadline`, or the URL is not on this machine.
         """
         if not is_local(url):
-            raise Undelivered(f"{url} is not on this machine")
+            raise UndeliveredError(f"{url} is not on this machine")
         if self._client is None:
             # A connection each: one kept open breaks when a function restarts, and the pool's search for one among
             # hundreds costs more than a new one on loopback.
@@ -53,7 +53,7 @@ class Delivery:
                         pass
                     return answer.status_code
         except (httpx.HTTPError, TimeoutError) as error:
-            raise Undelivered(str(error) or "the deadline passed") from error
+            raise UndeliveredError(str(error) or "the deadline passed") from error
 
     async def close(self) -> None:
         """Close the connections."""

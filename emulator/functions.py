@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from emulator import guard
-from emulator.leftovers import Notes
+from emulator.leftovers import ProcessRecords
 from emulator.ports import Ports
-from emulator.table import Row
+from emulator.table import FunctionRow
 from emulator.web import LOOPBACK
 
 log = logging.getLogger(__name__)
@@ -27,7 +27,7 @@ TAIL_LINES = 40
 INHERITED = ("PATH", "HOME")
 
 
-class Failed(Exception):  # noqa: N818 - it reads `raise Failed(…)`
+class FunctionFailedError(Exception):
     """A function did not come up; the text holds the end of its log."""
 
 
@@ -42,7 +42,7 @@ class _Process:
         return self.child.returncode is None
 
     def signal(self, number: signal.Signals) -> None:
-        """To the whole group, and only while its leader lives: afterwards the number may be another's."""
+        """Signal the whole group, and only while its leader lives: afterwards the number may be another's."""
         if self.alive:
             with suppress(ProcessLookupError):
                 os.killpg(self.child.pid, number)
@@ -51,30 +51,30 @@ class _Process:
 class Functions:
     """The functions of a table: their addresses are known from `start` on, their processes come and go."""
 
-    def __init__(self, rows: Mapping[str, Row], *, source: Path, folder: Path, ports: Ports) -> None:
+    def __init__(self, rows: Mapping[str, FunctionRow], *, source: Path, folder: Path, ports: Ports) -> None:
         self._rows = rows
         self._source = source.resolve()
         self._folder = folder
         self._ports = ports
-        self._notes = Notes(folder / "processes.json")
+        self._notes = ProcessRecords(folder / "processes.json")
         self._guard: subprocess.Popen[bytes] | None = None
         self._running: dict[str, _Process] = {}
         self._locks = {name: asyncio.Lock() for name in rows}
         self._port: dict[str, int] = {}
         self._ending = False
-        (folder / "logs").mkdir(exist_ok=True)
+        (folder / "logs").mkdir(mode=0o700, exist_ok=True)
 
     @property
-    def rows(self) -> Mapping[str, Row]:
+    def rows(self) -> Mapping[str, FunctionRow]:
         """The table."""
         return self._rows
 
     def url(self, name: str) -> str:
-        """Where a function answers once it runs."""
+        """Return where a function answers once it runs."""
         return f"http://{LOOPBACK}:{self._port[name]}"
 
     def status(self, name: str) -> dict[str, object]:
-        """Address, process and state: stopped, starting, running or died, the last with the end of the log."""
+        """Return address, process and state: stopped, starting, running or died, the last with the end of the log."""
         process = self._running.get(name)
         base: dict[str, object] = {"name": name, "url": self.url(name), "pid": None, "state": "stopped"}
         if process is None:
@@ -84,7 +84,7 @@ class Functions:
         return base | {"pid": process.child.pid, "state": "running" if process.ready else "starting"}
 
     def tail(self, name: str) -> str:
-        """The end of a function's log."""
+        """Return the end of a function's log."""
         with suppress(OSError):
             return "\n".join(self._log(name).read_text(errors="replace").splitlines()[-TAIL_LINES:])
         return ""
@@ -102,14 +102,15 @@ class Functions:
         self._tell_guard("+", group)
 
     def unguard(self, group: int) -> None:
-        """Leave a group to whoever ends it in order."""
+        """Stop guarding a group, which is ended in order."""
         self._tell_guard("-", group)
 
     async def run(self, name: str, env: Mapping[str, str]) -> dict[str, object]:
-        """Start a function, or start it anew, with `env` beside PATH and HOME; its status when it answers. Raises Failed."""
+        """Start or restart a function with `env` beside PATH and HOME; return its status when it answers. Raise
+        FunctionFailedError."""
         async with self._locks[name]:
             if self._ending:
-                raise Failed(f"{name} is not started: the local cloud is ending")
+                raise FunctionFailedError(f"{name} is not started: the local cloud is ending")
             await self._end(name)
             child = await self._spawn(name, env)
             process = self._running[name] = _Process(child, asyncio.create_task(self._watch(name, child)))
@@ -153,18 +154,18 @@ class Functions:
     async def _spawn(self, name: str, env: Mapping[str, str]) -> asyncio.subprocess.Process:
         main = self._source / name / "main.py"
         if not main.is_file():
-            raise Failed(f"{name} has no {main}")
+            raise FunctionFailedError(f"{name} has no {main}")
         runtime = self._folder / "run" / name
-        runtime.mkdir(parents=True, exist_ok=True)
+        runtime.mkdir(mode=0o700, parents=True, exist_ok=True)
         command = [sys.executable, "-P", "-m", "functions_framework", "--target", "main", "--source", str(main)]
         command += ["--host", LOOPBACK, "--port", str(self._port[name])]
         # gunicorn opens a control socket, in the home folder and under one name for all unless it is led elsewhere.
-        own = {"CLOUD_RUN_TIMEOUT_SECONDS": str(self._rows[name].timeout_s), "XDG_RUNTIME_DIR": str(runtime)}
+        runtime_env = {"CLOUD_RUN_TIMEOUT_SECONDS": str(self._rows[name].timeout_s), "XDG_RUNTIME_DIR": str(runtime)}
         self._ports.release(f"functions/{name}")
         with self._log(name).open("ab") as log:
             child = await asyncio.create_subprocess_exec(
                 *command,
-                env={**_inherited(), **own, **env},
+                env={**_inherit_environment(), **runtime_env, **env},
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
@@ -186,8 +187,10 @@ class Functions:
                         return
                     await asyncio.sleep(0.02)
         except TimeoutError as error:
-            raise Failed(f"{name} did not answer within {READY_S:g} s; its log ends:\n{self.tail(name)}") from error
-        raise Failed(f"{name} ended with exit code {process.child.returncode}; its log ends:\n{self.tail(name)}")
+            raise FunctionFailedError(
+                f"{name} did not answer within {READY_S:g} s; its log ends:\n{self.tail(name)}"
+            ) from error
+        raise FunctionFailedError(f"{name} ended with exit code {process.child.returncode}; its log ends:\n{self.tail(name)}")
 
     async def _end(self, name: str) -> bool:
         process = self._running.pop(name, None)
@@ -217,9 +220,9 @@ class Functions:
                 self._guard.stdin.flush()
 
 
-def _inherited() -> dict[str, str]:
-    kept = {key: os.environ[key] for key in INHERITED if key in os.environ}
+def _inherit_environment() -> dict[str, str]:
+    inherited = {key: os.environ[key] for key in INHERITED if key in os.environ}
     if paths := os.environ.get("PYTHONPATH"):
         # A function stands in a folder of its own, where relative paths would lead elsewhere.
-        kept["PYTHONPATH"] = os.pathsep.join(os.path.abspath(path) for path in paths.split(os.pathsep))
-    return kept
+        inherited["PYTHONPATH"] = os.pathsep.join(os.path.abspath(path) for path in paths.split(os.pathsep))
+    return inherited

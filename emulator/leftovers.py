@@ -17,7 +17,7 @@ from emulator.files import replace
 GONE_S = 2.0
 
 
-class Notes:
+class ProcessRecords:
     """A file that says which process groups are running and by which command, for the run after a crash."""
 
     def __init__(self, path: Path) -> None:

@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 
 
-class InUse(Exception):  # noqa: N818 - it reads `raise InUse(…)`
+class InUseError(Exception):
     """Another local cloud has the folder."""
 
 
@@ -19,14 +19,14 @@ class Lock:
         self._file: int | None = None
 
     def take(self) -> None:
-        """Take the lock, or raise InUse."""
+        """Take the lock, or raise InUseError."""
         file = os.open(self._folder / "lock", os.O_RDWR | os.O_CREAT, 0o600)
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
             owner = os.read(file, 20).decode(errors="replace").strip() or "unknown"
             os.close(file)
-            raise InUse(
+            raise InUseError(
                 f"{self._folder} is in use by another local cloud (process {owner}). "
                 "End that one, or start this one on another folder."
             ) from error

@@ -7,24 +7,24 @@ from pathlib import Path
 
 import click
 
-from emulator.permissions import granted
-from emulator.plan import shipped
-from emulator.reading import Invalid
-from emulator.table import Row, read_table
+from emulator.permissions import read_grants
+from emulator.plan import find_shipped
+from emulator.reading import InvalidRequestError
+from emulator.table import FunctionRow, read_table
 
 NOTHING = "-"
 
 
-def matrix(rows: Mapping[str, Row]) -> list[list[str]]:
-    """The lines of the table, the first being its head: a column for Firestore, each secret and each queue."""
+def build_matrix(rows: Mapping[str, FunctionRow]) -> list[list[str]]:
+    """Return the lines of the table, the first being its head: a column for Firestore, each secret and each queue."""
     secrets = sorted({secret for row in rows.values() for secret in row.secrets})
     queues = sorted({queue for row in rows.values() for queue in row.enqueues})
     head = ["function", "firestore", *(f"secret {name}" for name in secrets), *(f"queue {name}" for name in queues)]
     return [head, *(_line(row, secrets, queues) for row in rows.values())]
 
 
-def _line(row: Row, secrets: Sequence[str], queues: Sequence[str]) -> list[str]:
-    grants = granted(row, "p")
+def _line(row: FunctionRow, secrets: Sequence[str], queues: Sequence[str]) -> list[str]:
+    grants = read_grants(row, "p")
     return [
         row.name,
         "all" if grants.firestore else NOTHING,
@@ -38,8 +38,8 @@ def _line(row: Row, secrets: Sequence[str], queues: Sequence[str]) -> list[str]:
 def main(functions: Path | None) -> None:
     """Print what each function may do; whatever is not in the table is denied to all of them."""
     try:
-        lines = matrix(read_table(functions or shipped("infra/functions.json", "functions.json")))
-    except Invalid as error:
+        lines = build_matrix(read_table(functions or find_shipped("infra/functions.json", "functions.json")))
+    except InvalidRequestError as error:
         raise click.ClickException(str(error)) from error
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     for line in lines:

@@ -1,4 +1,4 @@
-"""Permissions: what each caller may do, by its row in the table of functions, and the gRPC handlers that hold it to that."""
+"""Permissions: who calls, by a token, what that one may do, by its row in the table, and handlers that hold it to both."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from typing import Any, NoReturn
 
 import grpc
 
-from emulator.table import Row, account
+from emulator.access import PortToken
+from emulator.table import FunctionRow, account
 
 FIRESTORE = "google.firestore.v1.Firestore"
 SECRETS = "google.cloud.secretmanager.v1.SecretManagerService"
@@ -33,11 +34,11 @@ class Grants:
     accounts: frozenset[str] = frozenset()
 
     def may_access(self, request: Any) -> bool:
-        """Whether it may read the version of a secret that is asked for."""
+        """Return whether it may read the version of a secret that is asked for."""
         return self._within(SECRET, request.name, self.secrets)
 
     def may_enqueue(self, request: Any) -> bool:
-        """Whether it may put this task into this queue, and have it delivered as the account it names."""
+        """Return whether it may put this task into this queue, to be delivered as the account it names."""
         as_whom = request.task.http_request.oidc_token.service_account_email
         return self._within(QUEUE, request.parent, self.queues) and (not as_whom or as_whom in self.accounts)
 
@@ -46,8 +47,8 @@ class Grants:
         return parts is not None and parts[1] == self.project and parts[2] in granted
 
 
-def granted(row: Row, project: str) -> Grants:
-    """What the row of a function grants it."""
+def read_grants(row: FunctionRow, project: str) -> Grants:
+    """Return what the row of a function grants it."""
     return Grants(
         project=project,
         firestore=row.firestore,
@@ -57,7 +58,7 @@ def granted(row: Row, project: str) -> Grants:
     )
 
 
-class Guarded(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpc has no types
+class PermissionCheck(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpc has no types
     """Handlers of the three services, for one caller: what is not granted is answered PERMISSION_DENIED."""
 
     def __init__(self, handlers: Iterable[grpc.GenericRpcHandler], grants: Grants) -> None:
@@ -65,23 +66,46 @@ class Guarded(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpc has no type
         self._grants = grants
 
     def service(self, details: Any) -> Any:
-        """The handler of one call, None for a service that is not known."""
+        """Return the handler of one call, None for a service that is not known."""
         grants, method = self._grants, details.method
         if method == ACCESS:
-            return checked(self._found(details), lambda request: request.name, grants.may_access)
+            return check_requests(self._find_handler(details), lambda request: request.name, grants.may_access)
         if method == CREATE:
-            return checked(self._found(details), lambda request: request.parent, grants.may_enqueue)
-        called = method.removeprefix("/").partition("/")[0]
+            return check_requests(self._find_handler(details), lambda request: request.parent, grants.may_enqueue)
+        called = _service(details)
         if called == FIRESTORE and grants.firestore:
-            return self._found(details)
+            return self._find_handler(details)
         return DENIED if called in (FIRESTORE, SECRETS, TASKS) else None
 
-    def _found(self, details: Any) -> Any:
-        return next((found for each in self._handlers if (found := each.service(details))), None)
+    def _find_handler(self, details: Any) -> Any:
+        return next((method_handler for handler in self._handlers if (method_handler := handler.service(details))), None)
 
 
-def checked(handler: Any, resource: Callable[[Any], str], may: Callable[[Any], bool]) -> Any:
-    """A handler that answers the requests its caller may make; `resource` names what one is about."""
+class TokenCheck(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpc has no types
+    """Handlers for calls that bear a token, or are of a service `without` one. Decided before a request is read."""
+
+    def __init__(
+        self, handlers: Iterable[grpc.GenericRpcHandler], token: PortToken, *, without: frozenset[str] = frozenset()
+    ) -> None:
+        self._handlers = tuple(handlers)
+        self._token = token
+        self._without = without
+
+    def service(self, details: Any) -> Any:
+        """Return the handler of one call, None for an unknown service, as every service is to a caller without a token."""
+        if _service(details) not in self._without and not any(
+            self._token.is_borne(str(value)) for name, value in details.invocation_metadata or () if name == "authorization"
+        ):
+            return UNAUTHENTICATED
+        return next((method_handler for handler in self._handlers if (method_handler := handler.service(details))), None)
+
+
+def _service(details: Any) -> str:
+    return str(details.method).removeprefix("/").partition("/")[0]
+
+
+def check_requests(handler: Any, resource: Callable[[Any], str], may: Callable[[Any], bool]) -> Any:
+    """Return a handler that answers the requests its caller may make; `resource` names what one is about."""
     call: Callable[[Any, Any], Awaitable[Any]] = handler.unary_unary
 
     async def guarded(request: Any, context: Any) -> Any:
@@ -100,9 +124,14 @@ async def deny(context: Any, resource: str) -> NoReturn:
     raise AssertionError("abort raises")
 
 
-async def denied(_: Any, context: Any) -> None:
+async def answer_denied(_: Any, context: Any) -> None:
     await context.abort(grpc.StatusCode.PERMISSION_DENIED, "Missing or insufficient permissions.")
 
 
+async def answer_unauthenticated(_: Any, context: Any) -> None:
+    await context.abort(grpc.StatusCode.UNAUTHENTICATED, "The call does not bear the token of this local cloud.")
+
+
 # On the wire every call is a stream, so that this one answers all kinds, before it has read anything.
-DENIED = grpc.stream_stream_rpc_method_handler(denied)
+DENIED = grpc.stream_stream_rpc_method_handler(answer_denied)
+UNAUTHENTICATED = grpc.stream_stream_rpc_method_handler(answer_unauthenticated)

@@ -17,31 +17,31 @@ class Ports:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._known = _read(path)
-        self._held: dict[str, socket.socket] = {}
+        self._sockets: dict[str, socket.socket] = {}
 
-    def bind(self, purpose: str, wanted: int = 0) -> socket.socket:
-        """A socket on the wanted port, or on the one remembered, or on any free one. Raises OSError if the wanted is taken."""
-        if wanted:
-            return self._remember(purpose, listen(wanted))
+    def bind(self, purpose: str, number: int = 0) -> socket.socket:
+        """Bind the requested port, or the one remembered, or any free one. Raise OSError if the requested one is taken."""
+        if number:
+            return self._remember(purpose, listen(number))
         try:
             return self._remember(purpose, listen(self._known.get(purpose, 0)))
         except OSError:
             return self._remember(purpose, listen())
 
-    def hold(self, purpose: str, wanted: int = 0) -> int:
-        """Keep a port for someone who will bind it himself; returns the port. Raises OSError like `bind`."""
-        self._held[purpose] = self.bind(purpose, wanted)
-        return port_of(self._held[purpose])
+    def hold(self, purpose: str, number: int = 0) -> int:
+        """Keep a port for someone who will bind it himself; returns the port. Raise OSError like `bind`."""
+        self._sockets[purpose] = self.bind(purpose, number)
+        return port_of(self._sockets[purpose])
 
     def release(self, purpose: str) -> None:
         """Make way for the process that binds the port now."""
         # Linux lets a second socket bind a port that nobody listens on, when both allow reuse: there it stays ours.
         if sys.platform != "linux":
-            self._held[purpose].close()
+            self._sockets[purpose].close()
 
     def close(self) -> None:
         """Give back the ports that are held."""
-        for sock in self._held.values():
+        for sock in self._sockets.values():
             sock.close()
 
     def _remember(self, purpose: str, sock: socket.socket) -> socket.socket:

@@ -15,32 +15,45 @@ from dataclasses import dataclass
 import httpx
 import pytest
 
-from emulator.clients import Clients, clients
+from emulator.access import find_token
+from emulator.clients import EmulatorClients, build_clients
 
 ENDS_S = 30
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LocalCloud:
-    """A running local cloud: the variables of its services, and the URL of its admin."""
+    """A running local cloud: the variables of its services, and the URL of its admin, which asks for the `token`."""
 
     env: dict[str, str]
     admin: str
 
-    def clients(self, project: str | None = None) -> Clients:
-        """Google's clients of it; whoever asks closes them."""
-        return clients(self.env, project=project)
+    @property
+    def token(self) -> str:
+        """What its ports ask for; the clients below show it."""
+        return str(find_token(self.env))
+
+    def clients(self, project: str | None = None) -> EmulatorClients:
+        """Return Google's clients of it; the caller closes them."""
+        return build_clients(self.env, project=project)
 
     def advance(self, seconds: float) -> None:
-        """Turn its clock forward. Raises httpx.HTTPStatusError for a negative number."""
-        with httpx.Client(base_url=self.admin, trust_env=False) as client:
+        """Turn its clock forward. Raise httpx.HTTPStatusError for a negative number."""
+        bearer = {"Authorization": f"Bearer {self.token}"}
+        with httpx.Client(base_url=self.admin, trust_env=False, headers=bearer) as client:
             client.post("/clock/advance", json={"seconds": seconds}).raise_for_status()
 
 
 @pytest.fixture(scope="session")
-def local_cloud() -> Iterator[LocalCloud]:
+def local_cloud_options() -> tuple[str, ...]:
+    """What `python -m emulator` is started with; override it with ("--open",) for clients that know no token."""
+    return ()
+
+
+@pytest.fixture(scope="session")
+def local_cloud(local_cloud_options: tuple[str, ...]) -> Iterator[LocalCloud]:
     """A local cloud in memory, in a process of its own, that serves every query; it ends with the session."""
-    command = [sys.executable, "-m", "emulator", "--memory", "--indexes", "none"]
+    command = [sys.executable, "-m", "emulator", "--memory", "--indexes", "none", *local_cloud_options]
     with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True) as process:  # noqa: S603 - our own module
         try:
             env = {}
@@ -48,7 +61,7 @@ def local_cloud() -> Iterator[LocalCloud]:
             while "LOCAL_CLOUD_ADMIN" not in env:
                 line = process.stdout.readline()
                 if not line:
-                    pytest.fail("the local cloud did not start; what it wrote stands above", pytrace=False)
+                    pytest.fail("the local cloud did not start; its output is above", pytrace=False)
                 key, _, value = shlex.split(line)[1].partition("=")
                 env[key] = value
             admin = env.pop("LOCAL_CLOUD_ADMIN")

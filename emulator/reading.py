@@ -12,43 +12,45 @@ REQUIRED = object()
 KINDS = {str: "a string", int: "a whole number", float: "a number", bool: "true or false", list: "a list", dict: "an object"}
 
 
-class Invalid(ValueError):  # noqa: N818 - it reads `raise Invalid(…)`
+class InvalidRequestError(ValueError):
     """What was handed in cannot be used; the sentence names the member."""
 
 
-def obj(value: object, where: str) -> dict[str, object]:
-    """The value as a JSON object; raises Invalid."""
-    return checked(value, dict, where)
+def read_object(value: object, where: str) -> dict[str, object]:
+    """Return the value as a JSON object; raise InvalidRequestError."""
+    return check_kind(value, dict, where)
 
 
-def checked(value: object, kind: type[T], where: str) -> T:
-    """The value, if it is of the kind; true is not a number, a whole number is one with a fraction. Raises Invalid."""
-    wanted: tuple[type, ...] = (int, float) if kind is float else (kind,)
-    if not isinstance(value, wanted) or (isinstance(value, bool) and kind is not bool):
-        raise Invalid(f"{where} must be {KINDS[kind]}")
+def check_kind(value: object, kind: type[T], where: str) -> T:
+    """Return the value, if it is of the kind; true is not a number, a whole number is one with a fraction. Raise
+    InvalidRequestError."""
+    types: tuple[type, ...] = (int, float) if kind is float else (kind,)
+    if not isinstance(value, types) or (isinstance(value, bool) and kind is not bool):
+        raise InvalidRequestError(f"{where} must be {KINDS[kind]}")
     return cast(T, value)
 
 
 @overload
-def member(source: Mapping[str, object], key: str, kind: type[T], where: str) -> T: ...
+def read_member(source: Mapping[str, object], key: str, kind: type[T], where: str) -> T: ...
 @overload
-def member(source: Mapping[str, object], key: str, kind: type[T], where: str, default: D) -> T | D: ...
-def member(source: Mapping[str, object], key: str, kind: type[T], where: str, default: object = REQUIRED) -> object:
-    """A member of the kind, or the default where it is absent; without a default it is required. Raises Invalid."""
+def read_member(source: Mapping[str, object], key: str, kind: type[T], where: str, default: D) -> T | D: ...
+def read_member(source: Mapping[str, object], key: str, kind: type[T], where: str, default: object = REQUIRED) -> object:
+    """Return a member of the kind, or the default where it is absent; without a default it is required. Raise
+    InvalidRequestError."""
     if key in source:
-        return checked(source[key], kind, f"{where}.{key}")
+        return check_kind(source[key], kind, f"{where}.{key}")
     if default is REQUIRED:
-        raise Invalid(f"{where}.{key} is missing")
+        raise InvalidRequestError(f"{where}.{key} is missing")
     return default
 
 
-def strings(value: object, where: str) -> tuple[str, ...]:
-    """A list of strings; raises Invalid."""
-    items = checked(value, list, where)
-    return tuple(checked(item, str, f"{where}[{n}]") for n, item in enumerate(items))
+def read_strings(value: object, where: str) -> tuple[str, ...]:
+    """Return a list of strings; raise InvalidRequestError."""
+    items = check_kind(value, list, where)
+    return tuple(check_kind(item, str, f"{where}[{n}]") for n, item in enumerate(items))
 
 
-def only(source: Mapping[str, object], known: Iterable[str], where: str) -> None:
-    """Refuse members nobody reads, which are mostly misspelt ones; raises Invalid."""
+def refuse_unknown(source: Mapping[str, object], known: Iterable[str], where: str) -> None:
+    """Refuse unknown members, which are mostly misspelt ones; raise InvalidRequestError."""
     if unknown := sorted(set(source) - set(known)):
-        raise Invalid(f"{where} has unknown members: {', '.join(unknown)}")
+        raise InvalidRequestError(f"{where} has unknown members: {', '.join(unknown)}")

@@ -10,7 +10,7 @@ Method = tuple[Callable[[Any], Any], Any]
 """A function from a request message to a response message, and the class of the request."""
 
 
-class Failed(Exception):  # noqa: N818 - the status is the error; it reads `raise Failed(NOT_FOUND, …)`
+class RpcError(Exception):
     """A call ends with a gRPC status other than OK."""
 
     def __init__(self, code: grpc.StatusCode, message: str) -> None:
@@ -19,9 +19,9 @@ class Failed(Exception):  # noqa: N818 - the status is the error; it reads `rais
         self.message = message
 
 
-def invalid(message: str) -> Failed:
-    """The status of a request that can never succeed."""
-    return Failed(grpc.StatusCode.INVALID_ARGUMENT, message)
+def invalid(message: str) -> RpcError:
+    """Return the status of a request that can never succeed."""
+    return RpcError(grpc.StatusCode.INVALID_ARGUMENT, message)
 
 
 def service(name: str, methods: Mapping[str, Method]) -> grpc.GenericRpcHandler:
@@ -31,7 +31,7 @@ def service(name: str, methods: Mapping[str, Method]) -> grpc.GenericRpcHandler:
         async def serve(request: Any, context: Any) -> Any:
             try:
                 return call(request)
-            except Failed as failed:
+            except RpcError as failed:
                 await context.abort(failed.code, failed.message)
 
         return serve
@@ -50,14 +50,15 @@ def service(name: str, methods: Mapping[str, Method]) -> grpc.GenericRpcHandler:
 
 
 def to_bytes(message: Any) -> bytes:
-    """The message on the wire."""
+    """Return the message on the wire."""
     return bytes(message.SerializeToString())
 
 
 def page(request: Any, total: int, *, most: int) -> tuple[int, int, str]:
-    """Which rows a list request asks for: how many, from which on, and the token of the page after (empty at the end).
+    """Return the rows that a list request asks for: how many, from which on, and the token of the page after (empty at the
+    end).
 
-    Raises INVALID_ARGUMENT for a negative size or a token we did not give.
+    Raise INVALID_ARGUMENT for a negative size or a token we did not give.
     """
     if request.page_size < 0:
         raise invalid("The page_size must not be negative.")
@@ -69,5 +70,5 @@ def page(request: Any, total: int, *, most: int) -> tuple[int, int, str]:
 
 
 def blobs(rows: Sequence[tuple[bytes]], kind: Any) -> list[Any]:
-    """Messages from a column of serialised ones."""
+    """Parse the messages of a column of serialised ones."""
     return [kind.FromString(blob) for (blob,) in rows]

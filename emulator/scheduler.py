@@ -6,7 +6,7 @@ from collections.abc import Callable, Coroutine
 from datetime import datetime
 from typing import Any
 
-from emulator.clock import Clock
+from emulator.clock import EmulatorClock
 
 log = logging.getLogger(__name__)
 
@@ -17,7 +17,7 @@ class Scheduler:
     `step` starts (with `spawn`) whatever is due and returns when to look again, or None to wait to be woken.
     """
 
-    def __init__(self, clock: Clock, step: Callable[[], datetime | None]) -> None:
+    def __init__(self, clock: EmulatorClock, step: Callable[[], datetime | None]) -> None:
         self._clock = clock
         self._step = step
         self._wake = asyncio.Event()
@@ -37,7 +37,7 @@ class Scheduler:
         """Run `job` beside the others; `step` is called again when it ends."""
         task = asyncio.create_task(job)
         self._jobs.add(task)
-        task.add_done_callback(self._ended)
+        task.add_done_callback(self._finish)
 
     @property
     def running(self) -> int:
@@ -60,7 +60,7 @@ class Scheduler:
         """Stop, and wait for the end of what was under way."""
         await asyncio.gather(*self.stop(), return_exceptions=True)
 
-    def _ended(self, task: asyncio.Task[None]) -> None:
+    def _finish(self, task: asyncio.Task[None]) -> None:
         self._jobs.discard(task)
         if not task.cancelled() and (error := task.exception()):
             log.error("a scheduled job failed", exc_info=error)

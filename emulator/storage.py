@@ -1,4 +1,4 @@
-"""Storage: opening a service's SQLite file, and time as it stands in one."""
+"""Storage: opens a service's SQLite file, and converts times as it stores them."""
 
 import os
 import sqlite3
@@ -11,7 +11,7 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND = timedelta(microseconds=1)
 
 
-def folder(path: Path) -> Path:
+def make_folder(path: Path) -> Path:
     """Make sure the folder is there, readable by its owner alone."""
     path.mkdir(mode=0o700, parents=True, exist_ok=True)
     return path
@@ -26,7 +26,7 @@ def open_store(path: Path | None, name: str, schema: str) -> sqlite3.Connection:
     if path is None:
         place = ":memory:"
     else:
-        file = folder(path) / f"{name}.sqlite"
+        file = make_folder(path) / f"{name}.sqlite"
         # Made by hand before SQLite does, which would let others read it; its WAL takes the same mode.
         os.close(os.open(file, os.O_CREAT | os.O_RDWR, 0o600))
         place = str(file)
@@ -37,7 +37,7 @@ def open_store(path: Path | None, name: str, schema: str) -> sqlite3.Connection:
 
 @contextmanager
 def transaction(db: sqlite3.Connection) -> Iterator[None]:
-    """All of the statements inside, or none."""
+    """Commit all of the statements inside, or none."""
     db.execute("begin immediate")
     try:
         yield
@@ -48,10 +48,10 @@ def transaction(db: sqlite3.Connection) -> Iterator[None]:
 
 
 def micros(moment: datetime) -> int:
-    """Microseconds since 1970, as times stand in the tables."""
+    """Return microseconds since 1970, as the tables hold times."""
     return (moment - EPOCH) // MICROSECOND
 
 
-def moment(micros: int) -> datetime:
-    """The time in UTC of so many microseconds since 1970."""
+def read_moment(micros: int) -> datetime:
+    """Return the time in UTC of so many microseconds since 1970."""
     return EPOCH + micros * MICROSECOND

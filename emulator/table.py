@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from emulator.reading import Invalid, member, obj, strings
+from emulator.reading import InvalidRequestError, read_member, read_object, read_strings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,9 +19,10 @@ class FirestoreTrigger:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
+class FunctionRow:
     """One function: `identity` and `callers` are account names without the project.
 
+    `environment` are the variables that it may be given: names, or beginnings in capitals that end with `_*`.
     It may use `firestore`, access `secrets`, and put tasks into the queues it `enqueues`, which call as those it `acts_as`.
     """
 
@@ -33,49 +35,62 @@ class Row:
     secrets: tuple[str, ...]
     enqueues: tuple[str, ...]
     acts_as: tuple[str, ...] = ()
+    environment: tuple[str, ...] = ()
+
+
+VARIABLE = re.compile(r"[A-Z][A-Z0-9_]*(_\*)?")
 
 
 def account(name: str, project: str) -> str:
-    """The e-mail address of a service account."""
+    """Return the e-mail address of a service account."""
     return f"{name}@{project}.iam.gserviceaccount.com"
 
 
-def read_table(path: Path) -> dict[str, Row]:
-    """The rows by name; raises Invalid, which names the file."""
+def read_table(path: Path) -> dict[str, FunctionRow]:
+    """Return the rows by name; raise InvalidRequestError, which names the file."""
     try:
-        source = obj(json.loads(path.read_text()), "the table")
-        rows = [_row(item, f"functions[{n}]") for n, item in enumerate(member(source, "functions", list, "the table"))]
+        source = read_object(json.loads(path.read_text()), "the table")
+        environment = read_strings(source.get("environment", []), "the table.environment")
+        if strange := [entry for entry in environment if not VARIABLE.fullmatch(entry)]:
+            raise InvalidRequestError(
+                f"the table.environment must name variables, or how some begin as in STORE_*, not {strange[0]!r}"
+            )
+        items = read_member(source, "functions", list, "the table")
+        rows = [_row(item, f"functions[{n}]", environment) for n, item in enumerate(items)]
     except (OSError, ValueError) as error:
-        raise Invalid(f"{path} is not a table of functions: {error}") from error
+        raise InvalidRequestError(f"{path} is not a table of functions: {error}") from error
     return {row.name: row for row in rows}
 
 
-def _row(value: object, where: str) -> Row:
-    source = obj(value, where)
-    name = member(source, "name", str, where)
+def _row(value: object, where: str, environment: tuple[str, ...]) -> FunctionRow:
+    source = read_object(value, where)
+    name = read_member(source, "name", str, where)
     if not name.isidentifier():
-        raise Invalid(f"{where}.name must be an identifier, not {name!r}")
-    callers = strings(source.get("callers", []), f"{where}.callers")
-    trigger = _trigger(member(source, "trigger", dict, where, {}), f"{where}.trigger")
+        raise InvalidRequestError(f"{where}.name must be an identifier, not {name!r}")
+    callers = read_strings(source.get("callers", []), f"{where}.callers")
+    trigger = _trigger(read_member(source, "trigger", dict, where, {}), f"{where}.trigger")
     if trigger and not callers:
-        raise Invalid(f"{where}.callers must name the account that calls on a trigger")
-    return Row(
+        raise InvalidRequestError(f"{where}.callers must name the account that calls on a trigger")
+    return FunctionRow(
         name=name,
-        identity=member(source, "identity", str, where),
+        identity=read_member(source, "identity", str, where),
         callers=callers,
-        timeout_s=member(source, "timeout_s", int, where, 60),
+        timeout_s=read_member(source, "timeout_s", int, where, 60),
         trigger=trigger,
-        firestore=member(source, "firestore", bool, where, False),
-        secrets=strings(source.get("secrets", []), f"{where}.secrets"),
-        enqueues=strings(source.get("enqueues", []), f"{where}.enqueues"),
-        acts_as=strings(source.get("acts_as", []), f"{where}.acts_as"),
+        firestore=read_member(source, "firestore", bool, where, False),
+        secrets=read_strings(source.get("secrets", []), f"{where}.secrets"),
+        enqueues=read_strings(source.get("enqueues", []), f"{where}.enqueues"),
+        acts_as=read_strings(source.get("acts_as", []), f"{where}.acts_as"),
+        environment=environment,
     )
 
 
 def _trigger(source: dict[str, object], where: str) -> FirestoreTrigger | None:
-    kind = member(source, "type", str, where, "http")
+    kind = read_member(source, "type", str, where, "http")
     if kind not in ("http", "firestore"):
-        raise Invalid(f"{where}.type must be http or firestore, not {kind!r}")
+        raise InvalidRequestError(f"{where}.type must be http or firestore, not {kind!r}")
     if kind == "http":
         return None
-    return FirestoreTrigger(event=member(source, "event", str, where), document=member(source, "document", str, where))
+    return FirestoreTrigger(
+        event=read_member(source, "event", str, where), document=read_member(source, "document", str, where)
+    )

@@ -12,6 +12,8 @@ from typing import Any
 import uvicorn
 from starlette.responses import JSONResponse
 
+from emulator.access import PortToken
+
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
@@ -24,12 +26,12 @@ GRACE_S = 1
 class _Quiet(uvicorn.Server):
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Signals belong to whoever runs the loop."""
+        """Leave signals to the owner of the event loop."""
         yield
 
 
 def listen(port: int = 0) -> socket.socket:
-    """A socket bound to a loopback port, a free one for 0; raises OSError when the port is taken."""
+    """Return a socket bound to a loopback port, a free one for 0; raise OSError when the port is taken."""
     sock = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     try:
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -41,24 +43,49 @@ def listen(port: int = 0) -> socket.socket:
 
 
 def port_of(sock: socket.socket) -> int:
-    """The port a socket is bound to."""
+    """Return the port a socket is bound to."""
     port: int = sock.getsockname()[1]
     return port
 
 
-REFUSED = JSONResponse({"error": "this is for programs on this machine, not for pages in a browser"}, 403)
+FOREIGN_HOST = JSONResponse({"error": "the Host header names another server: nothing is served under that name here"}, 421)
+FOREIGN_ORIGIN = JSONResponse({"error": "this is for programs on this machine, not for pages in a browser"}, 403)
+NO_TOKEN = JSONResponse(
+    {"error": "the request does not bear the token of this local cloud"}, 401, {"WWW-Authenticate": "Bearer"}
+)
 
 
-def from_programs_only(app: App) -> App:
-    """Refuse what a web page in a browser on this machine could send: another origin, or a name rebound to loopback."""
+def refuse_pages(scope: Scope) -> JSONResponse | None:
+    """Return the refusal of what a web page could send: a name rebound to loopback (DNS rebinding), or another origin."""
+    names = [f"{name}:{scope['server'][1]}".encode() for name in (LOOPBACK, "localhost")]
+    hosts = [value for name, value in scope["headers"] if name == b"host"]
+    if len(hosts) != 1 or hosts[0] not in names:
+        return FOREIGN_HOST
+    origins = [value for name, value in scope["headers"] if name == b"origin"]
+    return None if all(value == b"http://" + hosts[0] for value in origins) else FOREIGN_ORIGIN
+
+
+def behind_bearer(app: App, token: PortToken) -> App:
+    """Wrap an application: only requests with the token in the Authorization header reach it."""
 
     async def guarded(scope: Scope, receive: Receive, send: Send) -> None:
-        headers = dict(scope["headers"])
-        host = headers.get(b"host", b"").rpartition(b":")[0]
-        if b"origin" in headers or host not in (b"127.0.0.1", b"localhost"):
-            await REFUSED(scope, receive, send)
+        values = [value.decode("latin-1") for name, value in scope["headers"] if name == b"authorization"]
+        served = app if len(values) == 1 and token.is_borne(values[0]) else NO_TOKEN
+        await served(scope, receive, send)
+
+    return guarded
+
+
+def behind_path(app: App, token: PortToken) -> App:
+    """Wrap an application: only requests below `/TOKEN` reach it, for clients that take an address and no header."""
+
+    async def guarded(scope: Scope, receive: Receive, send: Send) -> None:
+        first, _, rest = scope["path"].removeprefix("/").partition("/")
+        if not token.matches(first):
+            await NO_TOKEN(scope, receive, send)
             return
-        await app(scope, receive, send)
+        path = "/" + rest
+        await app({**scope, "path": path, "raw_path": path.encode()}, receive, send)
 
     return guarded
 
@@ -112,4 +139,6 @@ class Web:
             await self._task
 
     async def _dispatch(self, scope: Scope, receive: Receive, send: Send) -> None:
-        await self._apps[scope["server"][1]](scope, receive, send)
+        # Over TLS the names are those of the simulated internet, and the certificate of its clients keeps pages out.
+        refusal = refuse_pages(scope) if self._tls is None else None
+        await (refusal or self._apps[scope["server"][1]])(scope, receive, send)

@@ -16,7 +16,7 @@ TYPES_ONLY = "TYPE_CHECKING"
 DYNAMIC = ("import_module", "__import__")
 
 
-class Unknown(Exception):  # noqa: N818 - reads as the fact it states
+class UnknownImportError(Exception):
     """An import leads nowhere, or cannot be read off the source."""
 
 
@@ -29,9 +29,10 @@ class Closure:
 
 
 def closure(main: Path, root: Path) -> Closure:
-    """Everything `main` leads to; `root` is the folder that the library stands in. Imports inside functions count.
+    """Return everything that `main` imports; `root` is the folder of the library. Imports inside functions count.
 
-    Those under `if TYPE_CHECKING` do not. Raises `Unknown` for an import whose name is only made while the code runs.
+    Those under `if TYPE_CHECKING` do not. Raises `UnknownImportError` for an import whose name is only made while the code
+    runs.
     """
     found: dict[str, Path] = {}
     external: set[str] = set()
@@ -40,8 +41,8 @@ def closure(main: Path, root: Path) -> Closure:
         reading = waiting.pop()
         try:
             names = _names(reading.read_text())
-        except Unknown as error:
-            raise Unknown(f"{reading}:{error}") from None
+        except UnknownImportError as error:
+            raise UnknownImportError(f"{reading}:{error}") from None
         for name in names:
             if name.partition(".")[0] in sys.stdlib_module_names:
                 continue
@@ -49,43 +50,43 @@ def closure(main: Path, root: Path) -> Closure:
                 external.add(name)
                 continue
             # importing a module runs the packages above it first
-            for each in _upwards(name):
-                file = _file(root, each)
-                if file is not None and each not in found:
-                    found[each] = file
+            for upward in _upwards(name):
+                file = _file(root, upward)
+                if file is not None and upward not in found:
+                    found[upward] = file
                     waiting.append(file)
     return Closure(modules=found, external=frozenset(external))
 
 
 def owners(names: Iterable[str]) -> frozenset[str]:
-    """The installed distributions, by canonical name, that these modules come from. Raises `Unknown`."""
+    """Return the installed distributions, by canonical name, that these modules come from. Raises `UnknownImportError`."""
     owned = _installed()
     found = set()
     for name in names:
-        owner = next((owned[each] for each in reversed(list(_upwards(name))) if each in owned), None)
+        owner = next((owned[upward] for upward in reversed(list(_upwards(name))) if upward in owned), None)
         if owner is None:
             # a folder that several distributions share holds nothing itself
-            if any(each.startswith(f"{name}.") for each in owned):
+            if any(item.startswith(f"{name}.") for item in owned):
                 continue
-            raise Unknown(f"no installed package holds {name}")
+            raise UnknownImportError(f"no installed package holds {name}")
         found.add(owner)
     return frozenset(found)
 
 
 @cache
 def _installed() -> Mapping[str, str]:
-    """The distribution of each module that is installed here."""
+    """Return the distribution of each module that is installed here."""
     return {
-        module: canonical(each.metadata["Name"])
-        for each in distributions()
-        for file in each.files or ()
+        module: canonical(distribution.metadata["Name"])
+        for distribution in distributions()
+        for file in distribution.files or ()
         if (module := _module(str(file)))
     }
 
 
 @cache
 def _names(source: str) -> frozenset[str]:
-    """Every dotted name that `source` imports; of `from a import b` both a and a.b, since b may be a module."""
+    """Return every dotted name that `source` imports; of `from a import b` both a and a.b, since b may be a module."""
     found: set[str] = set()
     waiting: list[ast.AST] = [ast.parse(source)]
     while waiting:
@@ -94,21 +95,21 @@ def _names(source: str) -> frozenset[str]:
             waiting += node.orelse
             continue
         if isinstance(node, ast.Import):
-            found |= {each.name for each in node.names}
+            found |= {name.name for name in node.names}
         elif isinstance(node, ast.ImportFrom):
             if node.level or node.module is None:
-                raise Unknown(f"{node.lineno}: a relative import")
-            found |= {node.module, *(f"{node.module}.{each.name}" for each in node.names)}
+                raise UnknownImportError(f"{node.lineno}: a relative import")
+            found |= {node.module, *(f"{node.module}.{item.name}" for item in node.names)}
         elif isinstance(node, ast.Call) and any(map(_by_name, (node.func, *node.args))):
             # import_module("x") and to_thread(import_module, "x") say which one
-            said = [each.value for each in node.args if isinstance(each, ast.Constant) and isinstance(each.value, str)]
+            said = [arg.value for arg in node.args if isinstance(arg, ast.Constant) and isinstance(arg.value, str)]
             if len(said) != 1:
-                raise Unknown(f"{node.lineno}: an import by a name that only the running code knows")
+                raise UnknownImportError(f"{node.lineno}: an import by a name that only the running code knows")
             found.add(said[0])
-            waiting += [each for each in (node.func, *node.args) if not _by_name(each)]
+            waiting += [entry for entry in (node.func, *node.args) if not _by_name(entry)]
             continue
         elif isinstance(node, ast.expr) and _by_name(node):
-            raise Unknown(f"{node.lineno}: an import by a name that only the running code knows")
+            raise UnknownImportError(f"{node.lineno}: an import by a name that only the running code knows")
         waiting += ast.iter_child_nodes(node)
     return frozenset(found)
 
@@ -118,7 +119,7 @@ def _by_name(node: ast.AST) -> bool:
 
 
 def _upwards(name: str) -> Iterator[str]:
-    """a, a.b and a.b.c of a.b.c."""
+    """Yield a, a.b and a.b.c of a.b.c."""
     parts = name.split(".")
     return (".".join(parts[:end]) for end in range(1, len(parts) + 1))
 
@@ -126,11 +127,11 @@ def _upwards(name: str) -> Iterator[str]:
 def _file(root: Path, name: str) -> Path | None:
     place = root.joinpath(*name.split("."))
     candidates = (place / "__init__.py", place.with_suffix(".py") if "." in name else place / "__init__.py")
-    return next((each for each in candidates if each.is_file()), None)
+    return next((candidate for candidate in candidates if candidate.is_file()), None)
 
 
 def _module(file: str) -> str:
-    """The dotted name of a file of a distribution, and an empty one where it is no module."""
+    """Return the dotted name of a file of a distribution, and an empty one where it is no module."""
     path = file.removesuffix("/__init__.py")
     if path == file:
         stem, dot, ending = file.rpartition(".")

@@ -8,10 +8,12 @@ from dataclasses import dataclass
 
 _PIN = re.compile(r"([A-Za-z0-9._-]+)(?:\[[^\]]*\])?==")
 _VIA = re.compile(r"\s*#\s+(?:via\s+)?([A-Za-z0-9._-]+)(?: \(.*\))?\s*")
+_VERSION = re.compile(r"[\s;]")
+_HASH = re.compile(r"--hash=sha256:([0-9a-f]{64})")
 _COMMENT = re.compile(r"\s*#")
 
 
-class Unpinned(Exception):  # noqa: N818 - reads as the fact it states
+class UnpinnedError(Exception):
     """A package is not in the lock, or the lock is not one."""
 
 
@@ -22,14 +24,29 @@ class Pin:
     lines: tuple[str, ...]
     needed_by: frozenset[str]
 
+    @property
+    def version(self) -> str:
+        """The version that is pinned."""
+        return _VERSION.split(self.lines[0].partition("==")[2])[0]
+
+    @property
+    def marker(self) -> str:
+        """Where the package is wanted, as PEP 508 writes it; empty where it is wanted everywhere."""
+        return self.lines[0].partition(";")[2].strip(" \\")
+
+    @property
+    def hashes(self) -> tuple[str, ...]:
+        """The SHA-256, in hexadecimal, of each of its files that may be installed."""
+        return tuple(found for line in self.lines for found in _HASH.findall(line))
+
 
 def canonical(name: str) -> str:
-    """The one spelling of a package's name (PEP 503)."""
+    """Return the one spelling of a package's name (PEP 503)."""
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
 def read(text: str) -> dict[str, Pin]:
-    """The pins of a lock that `uv pip compile --generate-hashes` wrote, by canonical name. Raises `Unpinned`."""
+    """Return the pins of a lock that `uv pip compile --generate-hashes` wrote, by canonical name. Raises `UnpinnedError`."""
     blocks: list[list[str]] = []
     for line in text.splitlines():
         if _PIN.match(line):
@@ -41,20 +58,20 @@ def read(text: str) -> dict[str, Pin]:
         match = _PIN.match(block[0])
         lines = tuple(line for line in block if not _COMMENT.match(line))
         if match is None or not any("--hash=sha256:" in line for line in lines):
-            raise Unpinned(f"{block[0]} has no hash")
+            raise UnpinnedError(f"{block[0]} has no hash")
         needed_by = (_VIA.fullmatch(line) for line in block if _COMMENT.match(line))
-        pins[canonical(match[1])] = Pin(lines=lines, needed_by=frozenset(canonical(each[1]) for each in needed_by if each))
+        pins[canonical(match[1])] = Pin(lines=lines, needed_by=frozenset(canonical(item[1]) for item in needed_by if item))
     return pins
 
 
 def needed(pins: Mapping[str, Pin], roots: Iterable[str]) -> list[str]:
-    """`roots` and all that they need, in turn, sorted. Raises `Unpinned`."""
+    """Return `roots` and all that they need, in turn, sorted. Raise `UnpinnedError`."""
     found: set[str] = set()
     waiting = list(roots)
     while waiting:
         name = waiting.pop()
         if name not in pins:
-            raise Unpinned(f"{name} is imported and is not in the lock")
+            raise UnpinnedError(f"{name} is imported and is not in the lock")
         if name not in found:
             found.add(name)
             waiting += [each for each, pin in pins.items() if name in pin.needed_by]
@@ -62,5 +79,5 @@ def needed(pins: Mapping[str, Pin], roots: Iterable[str]) -> list[str]:
 
 
 def requirements(pins: Mapping[str, Pin], names: Iterable[str]) -> str:
-    """The requirements.txt of these packages, with the hashes of the lock."""
+    """Return the requirements.txt of these packages, with the hashes of the lock."""
     return "".join(f"{line}\n" for name in names for line in pins[name].lines)

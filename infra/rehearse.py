@@ -28,22 +28,22 @@ CALLS = {"api": [("GET", "/healthz", 200), ("GET", "/v1/tasks", 401)]}
 OTHERS = [("POST", "/", 401)]
 
 
-class Failed(Exception):  # noqa: N818 - reads as the fact it states
+class RehearsalFailedError(Exception):
     """A step of the rehearsal did not do what it does on the platform; the text says which."""
 
 
 def variables(function: str) -> dict[str, str]:
-    """The variables of a deployed function that it needs to be made, with public keys made for this alone."""
+    """Return the variables of a deployed function that it needs to be made, with public keys made for this alone."""
     sys.path.insert(0, str(build.ROOT / "lib"))
     from ferryman.vault import seal, sign
 
-    public = base64.b64encode(seal.public_of(seal.generate())).decode()
+    public = base64.b64encode(seal.derive_public_key(seal.generate_private_key())).decode()
     return {
         "K_SERVICE": function,
         "FERRYMAN_FUNCTION": function,
         "GOOGLE_CLOUD_PROJECT": "rehearsal",
         "FERRYMAN_SEALING_PUBLIC_KEY": f"1:{public}",
-        "FERRYMAN_RECEIPT_PUBLIC_KEYS": json.dumps({"1": sign.public_of(sign.generate()).hex()}),
+        "FERRYMAN_RECEIPT_PUBLIC_KEYS": json.dumps({"1": sign.derive_public_key(sign.generate_private_key()).hex()}),
         "FERRYMAN_FUNCTION_URLS": json.dumps({name: f"https://{name}.example" for name in build.functions()}),
         "FERRYMAN_CALLERS": json.dumps(["somebody@rehearsal.iam.gserviceaccount.com"]),
         # as the platform starts it: bare, told by variables
@@ -54,7 +54,7 @@ def variables(function: str) -> dict[str, str]:
 
 
 def installed(source: Path, place: Path) -> Path:
-    """A clean environment with the archive's requirements, by the buildpack's own commands; the folder of its programs.
+    """Return a clean environment with the archive's requirements, by the buildpack's own commands; the folder of its programs.
 
     The buildpack installs with --user into an image that holds nothing else; a venv is that, and takes no --user.
     """
@@ -67,7 +67,7 @@ def installed(source: Path, place: Path) -> Path:
 
 
 def called(function: str, source: Path, programs: Path) -> list[str]:
-    """Compile and start the function as the platform does, and ask; a line for each answer. Raises `Failed`."""
+    """Compile and start the function as the platform does, and ask; a line for each answer. Raises `RehearsalFailedError`."""
     _run([str(programs / "python3"), "-m", "compileall", "-f", "-q", "."], source)
     with socket.create_server(("127.0.0.1", 0)) as probe:
         port = probe.getsockname()[1]
@@ -88,7 +88,9 @@ def called(function: str, source: Path, programs: Path) -> list[str]:
         for method, path, expected in CALLS.get(function, OTHERS):
             status = _ask(port, method, path)
             if status != expected:
-                raise Failed(f"{function}: {method} {path} is answered {status}, not {expected}\n{log.read_text()}")
+                raise RehearsalFailedError(
+                    f"{function}: {method} {path} is answered {status}, not {expected}\n{log.read_text()}"
+                )
             told.append(f"{function}: {method} {path} {status}")
         return told
     finally:
@@ -105,7 +107,7 @@ def _answers(child: subprocess.Popen[bytes], port: int, log: Path) -> None:
             time.sleep(0.1)
         else:
             return
-    raise Failed(f"the function did not start:\n{log.read_text()}")
+    raise RehearsalFailedError(f"the function did not start:\n{log.read_text()}")
 
 
 def _ask(port: int, method: str, path: str) -> int:
@@ -122,11 +124,11 @@ def _run(command: list[str], folder: Path) -> None:
         command, cwd=folder, capture_output=True, text=True, check=False, timeout=INSTALLS_S, env=_bare()
     )
     if ran.returncode:
-        raise Failed(f"{' '.join(command)} ended with {ran.returncode}:\n{ran.stdout}{ran.stderr}")
+        raise RehearsalFailedError(f"{' '.join(command)} ended with {ran.returncode}:\n{ran.stdout}{ran.stderr}")
 
 
 def _bare() -> Mapping[str, str]:
-    """Where the registry is, and nothing else of this machine's Python."""
+    """Return where the registry is, and nothing else of this machine's Python."""
     kept = ("PATH", "HOME", "PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL", "PIP_CONFIG_FILE", "PIP_TRUSTED_HOST", "SSL_CERT_FILE")
     return {name: environ[name] for name in kept if name in environ}
 
@@ -151,7 +153,7 @@ def main() -> int:
                     took = time.monotonic() - began
                     sys.stdout.write(f"{name}: {len(archive.packages)} packages installed and checked in {took:.0f} s\n")
                 sys.stdout.writelines(f"{line}\n" for line in called(name, source, environments[wanted]))
-            except Failed as error:
+            except RehearsalFailedError as error:
                 sys.stderr.write(f"{error}\n")
                 return 1
             sys.stdout.flush()

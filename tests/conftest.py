@@ -4,7 +4,7 @@ import signal
 
 from hypothesis import HealthCheck, settings
 
-pytest_plugins = ["tests.figures", "tests.needles.plugin"]
+pytest_plugins = ["tests.figures", "tests.canaries.plugin", "tests.requirements.plugin"]
 
 # shells start what runs in the background deaf to Ctrl-C, and whoever is started inherits that
 signal.signal(signal.SIGINT, signal.default_int_handler)

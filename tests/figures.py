@@ -29,7 +29,7 @@ class Figures:
         return [(group, klass, passed, total) for (group, klass), (passed, total) in sorted(self.counts.items())]
 
     def lines(self) -> Iterator[str]:
-        """The table as the terminal shows it."""
+        """Yield the table as the terminal shows it."""
         names = {(group, klass): f"{group} / {klass} " for group, klass in self.counts}
         width = max(map(len, names.values()), default=0) + 3
         for group, klass, passed, total in self.rows():
@@ -37,7 +37,7 @@ class Figures:
         yield f"{'all ':.<{width}} {sum(row[2] for row in self.rows()):,} passed of {sum(row[3] for row in self.rows()):,}"
 
     def markdown(self) -> str:
-        """The table as the README shows it: a line for each group, its classes in it."""
+        """Return the table as docs/figures.md shows it: a line for each group, its classes in it."""
         table = ["| group | classes, passed of all | in all |", "|---|---|---|"]
         for group in dict.fromkeys(row[0] for row in self.rows()):
             rows = [row for row in self.rows() if row[0] == group]

@@ -14,17 +14,17 @@ from pathlib import Path
 from typing import Any
 
 from ferryman.client import Client
-from ferryman.domain.owner import Owner
+from ferryman.domain.owners.owner import Owner
 from ferryman.gcp.owners import FirestoreOwners
 from ferryman.serving import keys
-from ferryman.wiring.local import provision
+from ferryman.stack import provision
 
 FERRYMAN = Path(sys.executable).with_name("ferryman")
 ENDS_S = 60
 
 
 @contextmanager
-def up(data: Path, **variables: str) -> Iterator[Mapping[str, Any]]:
+def start_stack(data: Path, **variables: str) -> Iterator[Mapping[str, Any]]:
     """What `ferryman up` says of a stack in folder `data`, started with these variables; it ends with the block."""
     command = [FERRYMAN, "up", "--data", data, "--json"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, env={**os.environ, **variables}) as child:
@@ -38,13 +38,13 @@ def up(data: Path, **variables: str) -> Iterator[Mapping[str, Any]]:
             child.wait(ENDS_S)
 
 
-async def client_of(stack: Mapping[str, Any], plan: str = "pro") -> Client:
-    """A client of a new owner."""
+async def create_client(stack: Mapping[str, Any], plan: str = "pro") -> Client:
+    """Return a client of a new owner."""
     clients = provision.connect(stack["env"])
     try:
-        key, owner, now = keys.new_key(), f"owner-{os.urandom(6).hex()}", datetime.now(UTC)
+        key, owner, now = keys.generate_key(), f"owner-{os.urandom(6).hex()}", datetime.now(UTC)
         await FirestoreOwners(clients).put(Owner(id=owner, plan=plan, created_at=now))
-        await FirestoreOwners(clients).add_key(keys.digest(key), owner, now)
+        await FirestoreOwners(clients).add_key(keys.digest_key(key), owner, now)
     finally:
         await clients.close()
     return Client(stack["url"], key)

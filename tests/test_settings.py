@@ -6,7 +6,7 @@ from decimal import Decimal
 
 import pytest
 
-from ferryman.settings import Misconfigured, read
+from ferryman.settings import MisconfiguredError, read
 
 LOCAL = {"FIRESTORE_EMULATOR_HOST": "127.0.0.1:1"}
 SWITCHES = {
@@ -18,13 +18,13 @@ SWITCHES = {
 
 @pytest.mark.parametrize("name", SWITCHES)
 def test_a_deployed_function_does_not_start_with_a_switch_of_the_local_stack(name):
-    with pytest.raises(Misconfigured, match=name):
+    with pytest.raises(MisconfiguredError, match=name):
         read({name: SWITCHES[name], "K_SERVICE": "api"})
 
 
 @pytest.mark.parametrize("name", SWITCHES)
 def test_a_switch_of_the_local_stack_is_refused_beside_a_real_firestore(name):
-    with pytest.raises(Misconfigured, match=name):
+    with pytest.raises(MisconfiguredError, match=name):
         read({name: SWITCHES[name]})
 
 
@@ -35,19 +35,19 @@ def test_the_local_stack_may_set_its_switches(name):
 
 @pytest.mark.parametrize("name", ["FIRESTORE_EMULATOR_HOST", "SECRET_MANAGER_EMULATOR_HOST", "CLOUD_TASKS_EMULATOR_HOST"])
 def test_a_deployed_function_does_not_start_with_an_emulator(name):
-    with pytest.raises(Misconfigured, match="emulator"):
+    with pytest.raises(MisconfiguredError, match="emulator"):
         read({name: "127.0.0.1:1", "K_SERVICE": "api"})
 
 
 @pytest.mark.parametrize("text", ["x", "-1", "0", "nan", "inf"])
 def test_a_length_of_time_must_be_a_positive_number_of_seconds(text):
-    with pytest.raises(Misconfigured, match="FERRYMAN_LEASE_S"):
+    with pytest.raises(MisconfiguredError, match="FERRYMAN_LEASE_S"):
         read({"FERRYMAN_LEASE_S": text})
 
 
 @pytest.mark.parametrize("text", ["{", "[]"])
 def test_a_table_must_be_a_json_object(text):
-    with pytest.raises(Misconfigured, match="FERRYMAN_PLANS"):
+    with pytest.raises(MisconfiguredError, match="FERRYMAN_PLANS"):
         read({"FERRYMAN_PLANS": text})
 
 
@@ -61,12 +61,12 @@ def test_no_secret_shows_in_the_settings_text():
 
 @pytest.mark.parametrize("name", ["GOOGLE_SDK_PYTHON_LOGGING_SCOPE", "ANTHROPIC_LOG", "GRPC_TRACE", "SSLKEYLOGFILE"])
 def test_nothing_starts_with_a_library_that_writes_what_passes_through_it(name):
-    with pytest.raises(Misconfigured, match=name):
+    with pytest.raises(MisconfiguredError, match=name):
         read({**LOCAL, name: "debug"})
 
 
 def test_a_level_that_is_none_is_refused():
-    with pytest.raises(Misconfigured, match="FERRYMAN_LOG_LEVEL must be one of DEBUG, INFO, WARNING, ERROR"):
+    with pytest.raises(MisconfiguredError, match="FERRYMAN_LOG_LEVEL must be one of DEBUG, INFO, WARNING, ERROR"):
         read({"FERRYMAN_LOG_LEVEL": "LOUD"})
 
 
@@ -77,5 +77,28 @@ def test_executions_are_kept_for_days_and_with_none_for_ever(text, days):
 
 @pytest.mark.parametrize("text", ["x", "-1", "1.5", "100000", " 7", "٣"])
 def test_days_must_be_a_whole_number(text):
-    with pytest.raises(Misconfigured, match="FERRYMAN_RETENTION_DAYS"):
+    with pytest.raises(MisconfiguredError, match="FERRYMAN_RETENTION_DAYS"):
         read({"FERRYMAN_RETENTION_DAYS": text})
+
+
+def test_a_deployed_function_does_not_start_with_the_token_of_a_local_cloud(tmp_path):
+    (tmp_path / "token").write_text("t")
+    for name, value in (("LOCAL_CLOUD_TOKEN", "t"), ("LOCAL_CLOUD_TOKEN_FILE", str(tmp_path / "token"))):
+        with pytest.raises(MisconfiguredError, match="token"):
+            read({name: value, "K_SERVICE": "api"})
+
+
+def test_the_token_of_a_local_cloud_is_read_and_not_shown(tmp_path):
+    (tmp_path / "token").write_text("a-token\n")
+    known = read({**LOCAL, "LOCAL_CLOUD_TOKEN_FILE": str(tmp_path / "token")})
+    assert (known.local_token, read({**LOCAL, "LOCAL_CLOUD_TOKEN": "a-token"}).local_token) == ("a-token", "a-token")
+    assert "a-token" not in repr(known)
+    with pytest.raises(MisconfiguredError, match="LOCAL_CLOUD_TOKEN_FILE"):
+        read({**LOCAL, "LOCAL_CLOUD_TOKEN_FILE": str(tmp_path / "none")})
+
+
+def test_googles_own_firestore_emulator_is_not_shown_the_token():
+    ours = {**LOCAL, "SECRET_MANAGER_EMULATOR_HOST": LOCAL["FIRESTORE_EMULATOR_HOST"], "LOCAL_CLOUD_TOKEN": "t"}
+    assert read(ours).firestore_token == "t"
+    assert read({**ours, "FIRESTORE_EMULATOR_HOST": "127.0.0.1:2"}).firestore_token is None
+    assert read({**LOCAL, "LOCAL_CLOUD_TOKEN": "t"}).firestore_token is None

@@ -16,8 +16,8 @@ from hypothesis.stateful import run_state_machine_as_test
 from bench.firestore_compare.machine import Plays, machine
 from bench.firestore_compare.model import Model
 from bench.firestore_compare.player import Player
-from emulator.conformance import ours
-from emulator.firestore.official import find, official
+from emulator.conformance import run_emulator
+from emulator.firestore.official import find_official, run_official
 
 STEPS_PER_RUN = 50
 
@@ -42,14 +42,14 @@ def main(steps: int, first: int) -> None:
 
 
 def compare(loop: asyncio.AbstractEventLoop, closing: AsyncExitStack, steps: int, number: int) -> int:
-    """The exit status."""
+    """Return the exit status."""
 
     async def opened() -> dict[str, grpc.aio.Channel]:
-        addresses = {"ours": await closing.enter_async_context(ours())}
-        if (script := find()) is None:
+        addresses = {"ours": await closing.enter_async_context(run_emulator())}
+        if (script := find_official()) is None:
             click.echo("Google's Firestore emulator is not installed here, or Java is not: only the model is compared with.")
         else:
-            addresses["official"], _ = await closing.enter_async_context(official(script))
+            addresses["official"], _ = await closing.enter_async_context(run_official(script))
         return {
             name: await closing.enter_async_context(grpc.aio.insecure_channel(address)) for name, address in addresses.items()
         }

@@ -23,7 +23,7 @@ EVERYTHING = steps.Find(group=True, filters=(), orders=(), limit=0, offset=0, st
 def machine(
     loop: asyncio.AbstractEventLoop, players: Callable[[], Mapping[str, Plays]], taken: Callable[[], None] = lambda: None
 ) -> type[RuleBasedStateMachine]:
-    """The class of a state machine whose every run has new players; `taken` is called for each step."""
+    """Return the class of a state machine whose every run has new players; `taken` is called for each step."""
 
     class Sequence(RuleBasedStateMachine):
         def __init__(self) -> None:

@@ -31,7 +31,7 @@ class Now:
     step: int
 
 
-class Refused(Exception):  # noqa: N818 - it reads `raise Refused(code)`
+class ModelRefusedError(Exception):
     """A step is refused with this status."""
 
 
@@ -54,7 +54,7 @@ class Model:
                 case Transact():
                     return self._transact(step)
             return self._commit(step)
-        except Refused as refused:
+        except ModelRefusedError as refused:
             return str(refused)
 
     def _transact(self, step: Transact) -> Any:
@@ -65,9 +65,9 @@ class Model:
             if step.end == "rollback":
                 return [*told, "rolled back"]
             if step.read_only and step.writes:
-                raise Refused(REFUSED)
+                raise ModelRefusedError(REFUSED)
             told.append(self._commit(step.writes))
-        except Refused as refused:
+        except ModelRefusedError as refused:
             return [*told, str(refused)]
         return [*told, REFUSED] if step.end == "twice" else told
 
@@ -76,7 +76,7 @@ class Model:
         try:
             for write in writes:
                 told += [self._write(write)]
-        except Refused:
+        except ModelRefusedError:
             self._documents = before
             raise
         for write, (at, _) in zip(writes, told, strict=True):
@@ -112,11 +112,11 @@ class Model:
     def _check_condition(self, write: Write, stored: Stored | None) -> None:
         match write.condition:
             case "exists" if stored is None:
-                raise Refused("NOT_FOUND")
+                raise ModelRefusedError("NOT_FOUND")
             case "missing" if stored is not None:
-                raise Refused("ALREADY_EXISTS")
+                raise ModelRefusedError("ALREADY_EXISTS")
             case "stale" | "current" if stored is None or write.condition == "stale":
-                raise Refused("FAILED_PRECONDITION")
+                raise ModelRefusedError("FAILED_PRECONDITION")
 
     def _told(self, name: str) -> Any:
         stored = self._documents.get(name)
@@ -173,7 +173,7 @@ def within(find: Find, place: Any, turned: bool) -> bool:
 def checked(find: Find) -> Any:
     for _, operator, operand in find.filters:
         if operator == "IN" and not 1 <= len(operand) <= 30:
-            raise Refused(REFUSED)
+            raise ModelRefusedError(REFUSED)
     return find.filters
 
 
@@ -196,7 +196,7 @@ def rank(value: Any) -> tuple[Any, ...]:
         case Now():
             return (3, value.step)
         case list():
-            return (9, [rank(each) for each in value])
+            return (9, [rank(item) for item in value])
     return (11, [(key.encode(), rank(value[key])) for key in sorted(value)])
 
 
@@ -213,9 +213,9 @@ def matches(value: Any, operator: str, operand: Any) -> bool:
     if operator in unary:
         return unary[operator]
     if operator in {"IN", "NOT_IN", "ARRAY_CONTAINS_ANY"}:
-        wanted = [rank(each) for each in operand]
+        wanted = [rank(item) for item in operand]
         if operator == "ARRAY_CONTAINS_ANY":
-            return found[0] == 9 and any(each in wanted for each in found[1])
+            return found[0] == 9 and any(entry in wanted for entry in found[1])
         return found in wanted if operator == "IN" else found != NULL and found not in wanted
     wanted_one = rank(operand)
     comparable = found[0] == wanted_one[0] and found != NAN
@@ -247,12 +247,12 @@ def transformed(value: Any, kind: str, operand: Any, step: int) -> Any:
             return Now(step=step)
         case "append_missing_elements":
             new = list(present)
-            for each in operand:
-                if rank(each) not in [rank(known) for known in new]:
-                    new.append(each)
+            for entry in operand:
+                if rank(entry) not in [rank(known) for known in new]:
+                    new.append(entry)
             return new
         case "remove_all_from_array":
-            return [each for each in present if rank(each) not in [rank(gone) for gone in operand]]
+            return [item for item in present if rank(item) not in [rank(gone) for gone in operand]]
     if not is_number(value):
         return operand
     if kind == "increment":
@@ -267,20 +267,20 @@ def transformed(value: Any, kind: str, operand: Any, step: int) -> Any:
 def check(write: Write) -> None:
     """Refuse what cannot be stored."""
     if any(len(part) > 1500 or (part.startswith("__") and part.endswith("__")) for part in write.document.split("/")):
-        raise Refused(REFUSED)
-    if write.kind == "transform" and any(each == ("increment", "text") for each in write.content.values()):
-        raise Refused(REFUSED)
+        raise ModelRefusedError(REFUSED)
+    if write.kind == "transform" and any(item == ("increment", "text") for item in write.content.values()):
+        raise ModelRefusedError(REFUSED)
     if write.kind == "set":
         for name, value in write.content.items():
             if not name or name.startswith("__") or too_much(value):
-                raise Refused(REFUSED)
+                raise ModelRefusedError(REFUSED)
 
 
 def too_much(value: Any, depth: int = 1) -> bool:
     if isinstance(value, list):
-        return any(isinstance(each, list) for each in value)
+        return any(isinstance(item, list) for item in value)
     if isinstance(value, dict):
-        return depth > 20 or any(too_much(each, depth + 1) for each in value.values())
+        return depth > 20 or any(too_much(entry, depth + 1) for entry in value.values())
     return isinstance(value, str) and len(value) > 1_000_000
 
 
@@ -310,13 +310,13 @@ def remove(fields: Any, path: str) -> None:
 
 
 def shown(value: Any) -> Any:
-    """The value as a player tells it."""
+    """Return the value as a player tells it."""
     if isinstance(value, Now):
         return "now"
     if isinstance(value, float) and math.isnan(value):
         return "NaN"
     if isinstance(value, list):
-        return [shown(each) for each in value]
+        return [shown(item) for item in value]
     if isinstance(value, dict):
         return {key: shown(value[key]) for key in sorted(value)}
     return value

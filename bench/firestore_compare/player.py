@@ -21,7 +21,7 @@ REQUEST_TIME = 1
 LONG_AGO = 1_577_836_800_000_000
 
 
-class Refused(Exception):  # noqa: N818 - it reads `raise Refused(code)`
+class PlayerRefusedError(Exception):
     """A call ended with this status."""
 
 
@@ -38,7 +38,7 @@ class Player:
         """The update times that each document has had."""
 
     async def play(self, step: Any) -> Any:
-        """What a step gave: its values, or the name of the status it was refused with."""
+        """Return what a step gave: its values, or the name of the status it was refused with."""
         self._step += 1
         if isinstance(step, Transact):
             return await self._transact(step)
@@ -50,7 +50,7 @@ class Player:
                     return await self._find(step, b"")
                 case _:
                     return await self._commit(step, b"")
-        except Refused as refused:
+        except PlayerRefusedError as refused:
             return str(refused)
 
     async def _call(self, name: str, **fields: Any) -> Any:
@@ -64,10 +64,10 @@ class Player:
         metadata = (("google-cloud-resource-prefix", self.database), ("authorization", "Bearer owner"))
         try:
             if name in STREAMS:
-                return [each async for each in call(request, metadata=metadata, timeout=30)]
+                return [item async for item in call(request, metadata=metadata, timeout=30)]
             return await call(request, metadata=metadata, timeout=30)
         except grpc.aio.AioRpcError as error:
-            raise Refused(error.code().name) from error
+            raise PlayerRefusedError(error.code().name) from error
 
     async def _transact(self, step: Transact) -> Any:
         options: dict[str, dict[str, bool]] = {"read_only": {}} if step.read_only else {"read_write": {}}
@@ -81,17 +81,17 @@ class Player:
                 await self._call("Rollback", database=self.database, transaction=token)
                 return [*told, "rolled back"]
             told.append(await self._commit(step.writes, token))
-        except Refused as refused:
+        except PlayerRefusedError as refused:
             told.append(str(refused))
             try:
                 await self._call("Rollback", database=self.database, transaction=token)
-            except Refused:
+            except PlayerRefusedError:
                 told.append("no rollback")
             return told
         if step.end == "twice":
             try:
                 await self._commit(step.writes, token)
-            except Refused as refused:
+            except PlayerRefusedError as refused:
                 told.append(str(refused))
         return told
 
@@ -104,7 +104,12 @@ class Player:
             if at is not None:
                 self._known.setdefault(write.document, []).append(at)
                 self._times.setdefault(at, self._step)
-            told.append((self._times[at] if at is not None else None, [plain(each) for each in result.transform_results]))
+            told.append(
+                (
+                    self._times[at] if at is not None else None,
+                    [plain(transform_result) for transform_result in result.transform_results],
+                )
+            )
         return told
 
     def _wire(self, write: Write) -> Wire:
@@ -126,7 +131,7 @@ class Player:
                     if kind == "set_to_server_value":
                         step.set_to_server_value = REQUEST_TIME
                     elif isinstance(operand, list):
-                        getattr(step, kind).values.extend(value_of(each) for each in operand)
+                        getattr(step, kind).values.extend(value_of(item) for item in operand)
                         getattr(step, kind).SetInParent()
                     else:
                         getattr(step, kind).CopyFrom(value_of(operand))
@@ -156,7 +161,7 @@ class Player:
         query = structured(find)
         if find.total is None:
             responses = await self._call("RunQuery", parent=self._root, structured_query=query, transaction=token)
-            return [self._told(each.document) for each in responses if each.HasField("document")]
+            return [self._told(response.document) for response in responses if response.HasField("document")]
         total = {"sum": {"field": {"field_path": find.total}}} if find.total else {"count": {}}
         aggregation = {"structured_query": query, "aggregations": [{"alias": "total", **total}]}
         responses = await self._call(
@@ -199,7 +204,7 @@ def put(fields: Any, path: str, value: Value) -> None:
 
 
 def value_of(value: Any) -> Value:
-    """The protobuf value of a plain one."""
+    """Return the protobuf value of a plain one."""
     match value:
         case None:
             return Value(null_value=0)
@@ -214,19 +219,19 @@ def value_of(value: Any) -> Value:
         case bytes():
             return Value(bytes_value=value)
         case list():
-            return Value(array_value={"values": [value_of(each) for each in value]})
+            return Value(array_value={"values": [value_of(item) for item in value]})
     return Value(map_value={"fields": {key: value_of(each) for key, each in value.items()}})
 
 
 def plain(value: Value) -> Any:
-    """What a protobuf value holds, such that equal things print alike; a time of the server's is only "now"."""
+    """Return what a protobuf value holds, such that equal things print alike; a time of the server's is only "now"."""
     match value.WhichOneof("value_type"):
         case None | "null_value":
             return None
         case "double_value":
             return "NaN" if math.isnan(value.double_value) else value.double_value
         case "array_value":
-            return [plain(each) for each in value.array_value.values]
+            return [plain(item) for item in value.array_value.values]
         case "map_value":
             return {key: plain(each) for key, each in sorted(value.map_value.fields.items())}
         case "timestamp_value":

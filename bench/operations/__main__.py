@@ -1,6 +1,6 @@
 """`python -m bench.operations`: prints what each part of an execution asks of the cloud.
 
-`--write` keeps it for `ferryman cost`, and what that prints then in the README.
+`--write` keeps it for `ferryman cost`, and what that prints then in docs/cost.md.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from bench.operations.parts import Measured, measure
 
 KINDS = (REQUESTS, TRANSACTIONS, BATCH_READS, READS, QUERIES, WRITES, DELETES, TASKS, ACCESSES)
 TURNS = 40
-README = ROOT / "README.md"
+PAGE = ROOT / "docs/cost.md"
 BEGIN, END = "<!-- ferryman cost -->", "<!-- end of ferryman cost -->"
 
 
@@ -40,7 +40,7 @@ def show(found: Measured) -> None:
         "sweep": "a sweep of the schedules",
         "instance": "new instances",
     }
-    assert set(names) == {each.name for each in fields(found)}
+    assert set(names) == {field.name for field in fields(found)}
     print(f"{'':36}" + "".join(f"{kind:>{len(kind) + 2}}" for kind in KINDS))
     for name, title in names.items():
         counts = [sum(count for (_, each), count in getattr(found, name).items() if each == kind) for kind in KINDS]
@@ -56,9 +56,9 @@ def main() -> None:
         printed = subprocess.run(
             [Path(sys.executable).with_name("ferryman"), "cost"], capture_output=True, text=True, check=True
         )
-        before, _, rest = README.read_text().partition(BEGIN)
-        README.write_text(f"{before}{BEGIN}\n\n```\n{printed.stdout}```\n\n{END}{rest.partition(END)[2]}")
-        print(f"written to {PATH} and {README} by {COMMAND}")
+        before, _, rest = PAGE.read_text().partition(BEGIN)
+        PAGE.write_text(f"{before}{BEGIN}\n\n```\n{printed.stdout}```\n\n{END}{rest.partition(END)[2]}")
+        print(f"written to {PATH} and {PAGE} by {COMMAND}")
 
 
 if __name__ == "__main__":

@@ -32,7 +32,7 @@ class Counting(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpc has no typ
         self._counts = counts
 
     def service(self, details: Any) -> Any:
-        handler = next((found for each in self._inner if (found := each.service(details))), None)
+        handler = next((found for item in self._inner if (found := item.service(details))), None)
         if handler is None:
             return None
         method = details.method.rpartition("/")[2]
@@ -60,7 +60,7 @@ class Counting(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpc has no typ
     def _asked(self, method: str, request: Any) -> None:
         self._add(REQUESTS)
         if method == "Commit":
-            deleted = sum(bool(each.delete) for each in request.writes)
+            deleted = sum(bool(write.delete) for write in request.writes)
             self._add(DELETES, deleted)
             self._add(WRITES, len(request.writes) - deleted)
             self._add(TRANSACTIONS, bool(request.transaction))

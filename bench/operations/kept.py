@@ -30,7 +30,7 @@ ROUNDED_TO = 10
 
 
 def kept(found: Measured) -> dict[str, Any]:
-    """The measurement and what it was measured on, as JSON."""
+    """Return the measurement and what it was measured on, as JSON."""
     rows = {row["name"]: row for row in json.loads((ROOT / "infra/functions.json").read_text())["functions"]}
     return {
         "command": COMMAND,
@@ -41,7 +41,7 @@ def kept(found: Measured) -> dict[str, Any]:
 
 
 def parts(found: Measured) -> dict[str, dict[str, Any]]:
-    """The parts that the cost is reckoned with, by name."""
+    """Return the parts that the cost is reckoned with, by name."""
     return {name: _part(getattr(found, name)) for name in PARTS}
 
 

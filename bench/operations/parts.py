@@ -10,6 +10,8 @@ from bench.operations.counting import ACCESSES, READS, Counts
 from bench.operations.played import Played
 from bench.operations.services import API, ORCHESTRATOR
 from bench.operations.stage import NEVER, STORED, STREAMED, Stage, stage
+from ferryman.domain.owners.stream import HOLD
+from ferryman.feeds import Feed
 from ferryman.schedules.sweep import sweep
 from ferryman.serving import sse
 
@@ -26,8 +28,9 @@ class Measured:
     An execution of T turns with calls, N calls and an answer costs start + opening + T turns + N calls + end. `late_turn` is
     the same as `turn`, counted later in the run. `slice` comes for each further delivery, besides reading the journal so far
     once; `look` for each second that a model or a service is waited for; `beat` for each third of a lease; `watch` for somebody
-    who watches, besides reading the journal once and a `poll` each time; `sweep` every ten minutes while any task has a
-    schedule. `instance` is what new instances of the functions ask for once. A call's bytes are without its answer's.
+    who watches and is counted, besides reading the journal once and a `poll` each time; `sweep` every ten minutes while any
+    task has a schedule. `instance` is what new instances of the functions ask for once. A call's bytes are without its
+    answer's.
     """
 
     start: Part
@@ -77,7 +80,7 @@ async def measure(turns: int) -> Measured:
             call=call,
             end=_less(one.ended, one.at_turn[-1]),
             slice=await _slice(on, turns, one.ended),
-            watch=watch,
+            watch=watch + await _stream(on),
             instance=instance,
             **await _by_the_clock(on),
         )
@@ -96,7 +99,7 @@ async def _run(on: Stage, turns: int, calls: int, *, busy_at: int | None = None)
 
 
 async def _slice(on: Stage, turns: int, plain: Counts) -> Part:
-    """What a further delivery adds. It reads each step and each ticket of before: two for each turn of one call."""
+    """Return what a further delivery adds. It reads each step and each ticket of before: two for each turn of one call."""
     first, later = [_less((await _run(on, turns, 1, busy_at=at)).ended, plain) for at in (1, 3)]
     assert later[ORCHESTRATOR, READS] - first[ORCHESTRATOR, READS] == 2 * (3 - 1), "a delivery reads the journal once"
     first[ORCHESTRATOR, READS] -= 2
@@ -104,7 +107,8 @@ async def _slice(on: Stage, turns: int, plain: Counts) -> Part:
 
 
 async def _by_the_clock(on: Stage) -> dict[str, Part]:
-    """What seconds cost: looks at the kill switches, beats of the lease, polls of a watcher, and a sweep of the schedules."""
+    """Return what seconds cost: looks at the kill switches, beats of the lease, polls of a watcher, and a sweep of the
+    schedules."""
     found: dict[str, Part] = {}
     execution = await on.started()
 
@@ -126,8 +130,16 @@ async def _by_the_clock(on: Stage) -> dict[str, Part]:
     return {**found, "sweep": _less(on.snapshot(execution), before)}
 
 
+async def _stream(on: Stage) -> Part:
+    """Return what counting a stream among its owner's open ones costs: its beginning and its end."""
+    before, now = on.snapshot(""), on.loop.clock.now()
+    assert await on.deps.streams.hold("owner", "stream", now=now, until=now + HOLD, most=1)
+    await on.deps.streams.release("owner", "stream")
+    return _less(on.snapshot(""), before)
+
+
 async def _poll(on: Stage, execution: str) -> Part:
-    """What a watcher reads each time it looks, while nothing is new."""
+    """Return what a watcher reads each time it looks, while nothing is new."""
     held = await on.looks.get(execution)
     assert held is not None
     seen: list[Counts] = []
@@ -141,7 +153,7 @@ async def _poll(on: Stage, execution: str) -> Part:
             raise Enough
 
     try:
-        async for _ in sse.watch(on.house.executions, held, after=0, poll_s=1, sleep=sleep):
+        async for _ in sse.stream_events(Feed(on.deps.executions, held), after=0, poll_s=1, sleep=sleep):
             pass
     except Enough:
         pass

@@ -6,9 +6,9 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from bench.operations.counting import Counts
-from ferryman.domain.message import Block, Prompt, Reply
-from ferryman.domain.usage import Usage
-from ferryman.ports import Unavailable
+from ferryman.domain.executions.message import Block, Prompt, Reply
+from ferryman.domain.executions.usage import Usage
+from ferryman.ports.errors import UnavailableError
 
 HOST = "api.github.com"
 CREDENTIAL = "GITHUB_TOKEN"
@@ -37,7 +37,7 @@ class Played:
         if turn == self.at:
             self.at = None
             if self.meanwhile is None:
-                raise Unavailable("busy", after_s=1)
+                raise UnavailableError("busy", after_s=1)
             await self.meanwhile()
         self.at_turn.append(self.snapshot())
         asked = range(self.calls) if turn < self.turns else ()

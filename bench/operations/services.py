@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import tempfile
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
@@ -13,16 +12,16 @@ import grpc
 from bench.operations.counting import Counting, Counts
 from bench.operations.played import HOST
 from bench.operations.stored import Shelf
-from emulator.clock import Clock
-from emulator.firestore import SERVER_OPTIONS, Firestore
-from emulator.identity import Tokens
+from emulator.clock import EmulatorClock
+from emulator.firestore import SERVER_OPTIONS, FirestoreEmulator
+from emulator.identity import IdentityTokens
 from emulator.internet import Internet
 from emulator.internet.routes import read_route
-from emulator.secrets import SecretManager
-from emulator.tasks import CloudTasks
-from ferryman.gcp.clients import Clients
-from ferryman.wiring.local import provision
-from ferryman.wiring.local.environment import LOCATION
+from emulator.secrets import SecretManagerEmulator
+from emulator.tasks import CloudTasksEmulator
+from ferryman.gcp.clients import GoogleClients
+from ferryman.stack import provision
+from ferryman.stack.environment import LOCATION
 
 INDEXES = Path(__file__).parents[2] / "infra/firestore.indexes.json"
 API, ORCHESTRATOR, TRIGGER, TOOL = "api", "orchestrator", "on_execution", "api_call"
@@ -32,7 +31,7 @@ OPERATOR = "operator"
 
 async def internet(closing: AsyncExitStack, answer_bytes: int) -> Internet:
     folder = Path(closing.enter_context(tempfile.TemporaryDirectory(prefix="bench-operations-")))
-    internet = Internet(folder, clock=Clock())
+    internet = Internet(folder, clock=EmulatorClock())
     internet.can(HOST, [read_route({"method": "*", "path": "/x", "body": "x" * answer_bytes}, "route")])
     await internet.start()
     closing.push_async_callback(internet.close)
@@ -40,10 +39,10 @@ async def internet(closing: AsyncExitStack, answer_bytes: int) -> Internet:
 
 
 async def served(closing: AsyncExitStack, counts: Counts, shelf: Shelf) -> Mapping[str, str]:
-    """The services on a port for each function, by which it is counted, and on one for the operator, which is not."""
-    clock = Clock()
-    firestore, secrets = Firestore(path=None, indexes=INDEXES), SecretManager(path=None, clock=clock)
-    tasks = CloudTasks(path=None, clock=clock, tokens=Tokens(path=None, clock=clock))
+    """Return the services on a port for each function, by which it is counted, and on one for the operator, which is not."""
+    clock = EmulatorClock()
+    firestore, secrets = FirestoreEmulator(path=None, indexes=INDEXES), SecretManagerEmulator(path=None, clock=clock)
+    tasks = CloudTasksEmulator(path=None, clock=clock, tokens=IdentityTokens(path=None, clock=clock))
     firestore.watch(shelf.changed)
     for service in (firestore, secrets, tasks):
         await service.start()
@@ -59,19 +58,11 @@ async def served(closing: AsyncExitStack, counts: Counts, shelf: Shelf) -> Mappi
     return addresses
 
 
-async def queues(operator: Clients, project: str) -> None:
-    await provision.queues(operator, project)
+async def queues(operator: GoogleClients, project: str) -> None:
+    await provision.provision_queues(operator, project)
     async for queue in await operator.tasks().list_queues(request={"parent": f"projects/{project}/locations/{LOCATION}"}):
         await operator.tasks().pause_queue(request={"name": queue.name})  # the stage delivers
 
 
 def at(address: str) -> dict[str, str]:
     return {"firestore_host": address, "secret_manager_host": address, "cloud_tasks_host": address}
-
-
-def bind(closing: AsyncExitStack, clients: Clients, address: str) -> None:
-    """Firestore's client reads its address from the environment, while it is made."""
-    os.environ["FIRESTORE_EMULATOR_HOST"] = address
-    clients.firestore()
-    del os.environ["FIRESTORE_EMULATOR_HOST"]
-    closing.push_async_callback(clients.close)

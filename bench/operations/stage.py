@@ -21,28 +21,28 @@ from bench.operations.counting import Counts
 from bench.operations.played import CREDENTIAL, Played
 from bench.operations.services import API, INDEXES, OPERATOR, ORCHESTRATOR, TOOL, TRIGGER
 from bench.operations.stored import Shelf
-from ferryman.domain.call import ToolCall, ToolCallResult
-from ferryman.domain.execution import Execution
-from ferryman.domain.message import Block
-from ferryman.domain.owner import Owner
-from ferryman.domain.plan import PRO
-from ferryman.gcp.clients import Clients
+from ferryman.composition import api
+from ferryman.composition.orchestrator import OrchestratorFunction
+from ferryman.composition.tool import ToolFunction
+from ferryman.composition.trigger import TriggerFunction
+from ferryman.domain.calls.call import Ticket
+from ferryman.domain.executions.execution import Execution
+from ferryman.domain.executions.message import Block
+from ferryman.domain.owners.owner import Owner
+from ferryman.domain.owners.plan import PRO
+from ferryman.gcp.clients import GoogleClients
 from ferryman.gcp.executions import FirestoreExecutions
 from ferryman.gcp.owners import FirestoreOwners
-from ferryman.loop.house import House as Loop
+from ferryman.loop.dependencies import LoopDependencies as Loop
 from ferryman.loop.run import deliver
-from ferryman.ports import Crossing, Summons
-from ferryman.schedules.house import House as Schedules
+from ferryman.ports.tickets import CallRequest
+from ferryman.schedules.dependencies import ScheduleDependencies as Schedules
 from ferryman.serving import api as served
 from ferryman.serving import keys
 from ferryman.settings import Settings
-from ferryman.tools.carry import ToolHouse, carry, look_through
+from ferryman.stack import provision
+from ferryman.tools.execute_call import ToolDependencies, execute_call, scan_output
 from ferryman.tools.registry import ToolRegistry
-from ferryman.wiring import api
-from ferryman.wiring.local import provision
-from ferryman.wiring.orchestrator import Orchestrator
-from ferryman.wiring.tool import Tool
-from ferryman.wiring.trigger import Trigger
 
 INVOKED = "requests to the function"
 LOGGED = "bytes logged"
@@ -84,15 +84,15 @@ class Stage:
     shelf: Shelf
     loop: Loop
     schedules: Schedules
-    trigger: Trigger
-    tool: ToolHouse
-    house: api.House
+    trigger: TriggerFunction
+    tool: ToolDependencies
+    deps: api.ApiDependencies
     looks: FirestoreExecutions
     asks: httpx.AsyncClient
     task: str
 
     def snapshot(self, execution: str) -> Counts:
-        """The counts so far, with the bytes that the execution's documents and their index entries take."""
+        """Return the counts so far, with the bytes that the execution's documents and their index entries take."""
         return +Counter({**self.counts, ("house", STORED): self.shelf.bytes_of(execution)})
 
     async def scheduled(self) -> None:
@@ -101,7 +101,7 @@ class Stage:
         assert answer.status_code == 201, answer.text
 
     async def started(self) -> str:
-        """An execution that was started over the API, and its document's event; its name."""
+        """Return an execution that was started over the API, and its document's event; its name."""
         answer = await self.asks.post(f"/v1/tasks/{self.task}/executions")
         self.counts[API, INVOKED] += 1
         execution = str(answer.json()["execution_id"])
@@ -111,7 +111,7 @@ class Stage:
         return execution
 
     async def delivered(self, execution: str, played: Played) -> int:
-        """Every slice of it, played by this model; how many there were."""
+        """Return every slice of it, played by this model; how many there were."""
         loop = replace(self.loop, model=played)
         for slice in range(10):
             self.counts[ORCHESTRATOR, INVOKED] += 1
@@ -134,11 +134,11 @@ async def stage(answer_bytes: int = 0) -> AsyncIterator[Stage]:
         addresses = await services.served(closing, counts, shelf)
         project = f"p-{uuid.uuid4().hex[:12]}"
         known = Settings(project=project, **services.at(addresses[OPERATOR]))
-        operator = Clients(known)
-        services.bind(closing, operator, addresses[OPERATOR])
+        operator = GoogleClients(known)
+        closing.push_async_callback(operator.close)
         await services.queues(operator, project)
-        sealing = await provision.sealing_key(operator, project, known.sealing_key_secret)
-        receipts = await provision.receipt_keys(operator, project, known.receipt_key_secret)
+        sealing = await provision.provision_sealing_key(operator, project, known.sealing_key_secret)
+        receipts = await provision.provision_receipt_keys(operator, project, known.receipt_key_secret)
 
         def settings(function: str) -> Settings:
             return Settings(
@@ -154,16 +154,16 @@ async def stage(answer_bytes: int = 0) -> AsyncIterator[Stage]:
             )
 
         closing.enter_context(redirect_stdout(Heard(counts)))
-        house, orchestrator = api.build(settings(API)), Orchestrator(settings(ORCHESTRATOR))
-        trigger, tool = Trigger(settings(TRIGGER)), Tool(settings(TOOL))
-        for function, port in ((API, house.halts), (ORCHESTRATOR, orchestrator.loop.halts), (TOOL, tool.carrying.halts)):
-            services.bind(closing, port._clients, addresses[function])  # as a process has them that knows one address alone
+        deps, orchestrator = api.build_api(settings(API)), OrchestratorFunction(settings(ORCHESTRATOR))
+        trigger, tool = TriggerFunction(settings(TRIGGER)), ToolFunction(settings(TOOL))
+        for port in (deps.halts, orchestrator.loop.halts, tool.dependencies.halts):
+            closing.push_async_callback(port._clients.close)
         closing.push_async_callback(trigger.queue._clients.close)
-        carrying = replace(tool.carrying, looks=NEVER)
-        key = keys.new_key()
+        carrying = replace(tool.dependencies, poll_interval=NEVER)
+        key = keys.generate_key()
         await FirestoreOwners(operator).put(Owner(id="owner", plan="pro", created_at=datetime.now(UTC)))
-        await FirestoreOwners(operator).add_key(keys.digest(key), "owner", datetime.now(UTC))
-        transport = httpx.ASGITransport(app=served.create(house))
+        await FirestoreOwners(operator).add_key(keys.digest_key(key), "owner", datetime.now(UTC))
+        transport = httpx.ASGITransport(app=served.create(deps))
         asks = httpx.AsyncClient(transport=transport, base_url="http://api.test", headers={"Authorization": f"Bearer {key}"})
         await closing.enter_async_context(asks)
         yield Stage(
@@ -173,38 +173,37 @@ async def stage(answer_bytes: int = 0) -> AsyncIterator[Stage]:
             schedules=orchestrator.schedules,
             trigger=trigger,
             tool=carrying,
-            house=house,
+            deps=deps,
             looks=FirestoreExecutions(operator),
             asks=asks,
             task=await _task(asks),
         )
 
 
-def _loop(loop: Loop, tool: ToolHouse, counts: Counts) -> Loop:
-    """The orchestrator's, with the tool's function in the same process and no limit of a plan in its way."""
+def _loop(loop: Loop, tool: ToolDependencies, counts: Counts) -> Loop:
+    """Return the orchestrator's, with the tool's function in the same process and no limit of a plan in its way."""
 
-    async def handler(call: ToolCall, crossing: Crossing) -> ToolCallResult:
-        held = crossing.execution
+    async def execute(ticket: Ticket, *, execution: Execution) -> Ticket:
         counts[TOOL, INVOKED] += 1
-        summons = Summons(execution=held.id, seq=crossing.ticket.seq, epoch=held.epoch, task=held.task, owner=held.owner)
-        result = await carry(tool, call.name, summons)
-        crossing.carried = True
-        return result
+        call_request = CallRequest(
+            execution=execution.id, seq=ticket.seq, epoch=execution.epoch, task=execution.task, owner=execution.owner
+        )
+        return await execute_call(tool, ticket.tool, call_request)
 
     class Scanner:
         async def scan(self, execution: Execution, content: Sequence[Block]) -> Sequence[Block]:
             counts[TOOL, INVOKED] += 1
-            return await look_through(tool, execution=execution.id, epoch=execution.epoch, content=content)
+            return await scan_output(tool, execution=execution.id, epoch=execution.epoch, content=content)
 
     return replace(
         loop,
         scanner=Scanner(),
-        registry=ToolRegistry(handler),
+        registry=ToolRegistry(execute),
         plans={"pro": replace(PRO, calls_per_execution=10_000, calls_per_minute=10_000, iterations=1_000)},
         lease=NEVER,
         slice=NEVER,
-        patience=NEVER,
-        looks=NEVER,
+        execution_timeout=NEVER,
+        poll_interval=NEVER,
     )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from emulator.firestore import Change
+from emulator.firestore import DocumentChange
 from emulator.firestore.paths import collection_of, last_of, name_size
 from emulator.firestore.values import fields_size, size
 from emulator.firestore.wire import Document
@@ -27,21 +27,23 @@ class Shelf:
     def __init__(self, indexes: Path) -> None:
         declared = json.loads(indexes.read_text())
         self._composite = [
-            (each["collectionGroup"], [one["fieldPath"] for one in each["fields"]]) for each in declared["indexes"]
+            (item["collectionGroup"], [entry["fieldPath"] for entry in item["fields"]]) for item in declared["indexes"]
         ]
         self._exempt = {
-            (each["collectionGroup"], each["fieldPath"]) for each in declared["fieldOverrides"] if not each["indexes"]
+            (element["collectionGroup"], element["fieldPath"])
+            for element in declared["fieldOverrides"]
+            if not element["indexes"]
         }
         self._documents: dict[str, Document] = {}
 
-    def changed(self, change: Change) -> None:
+    def changed(self, change: DocumentChange) -> None:
         """Keep what a document has become."""
         self._documents.pop(change.name, None)
         if change.after is not None:
             self._documents[change.name] = change.after
 
     def bytes_of(self, execution: str) -> int:
-        """What an execution's documents take with their index entries, those of its ledger included."""
+        """Return what an execution's documents take with their index entries, those of its ledger included."""
         return sum(self._taken(each) for name, each in self._documents.items() if _belongs(name, execution))
 
     def _taken(self, document: Document) -> int:
@@ -55,7 +57,7 @@ class Shelf:
             if (collection, path) in self._exempt:
                 continue
             if value.WhichOneof("value_type") == "array_value":
-                yield from (every + len(path) + 1 + _indexed(each) for each in value.array_value.values)
+                yield from (every + len(path) + 1 + _indexed(item) for item in value.array_value.values)
             else:
                 yield DIRECTIONS * (every + len(path) + 1 + _indexed(value))
         for group, fields in self._composite:

@@ -22,8 +22,8 @@ def check(aggregations: Sequence[Any]) -> None:
         raise invalid("Aggregation aliases contain duplicate aliases.")
 
 
-def field_of(aggregation: Any) -> str | None:
-    """The field path an aggregation reads; None for a count."""
+def find_field(aggregation: Any) -> str | None:
+    """Return the field path an aggregation reads; None for a count."""
     match aggregation.WhichOneof("operator"):
         case "count":
             return None
@@ -34,20 +34,20 @@ def field_of(aggregation: Any) -> str | None:
     raise invalid("An aggregation has no operator.")
 
 
-def aggregate(aggregations: Sequence[Any], found: Sequence[Version]) -> dict[str, Value]:
-    """Each aggregation's value by its alias, "field_1" and so on where it has none."""
+def aggregate(aggregations: Sequence[Any], versions: Sequence[Version]) -> dict[str, Value]:
+    """Return each aggregation's value by its alias, "field_1" and so on where it has none."""
     return {
-        aggregation.alias or f"field_{number}": one(aggregation, found)
+        aggregation.alias or f"field_{number}": compute_aggregation(aggregation, versions)
         for number, aggregation in enumerate(aggregations, start=1)
     }
 
 
-def one(aggregation: Any, found: Sequence[Version]) -> Value:
-    path = field_of(aggregation)
+def compute_aggregation(aggregation: Any, versions: Sequence[Version]) -> Value:
+    path = find_field(aggregation)
     if path is None:
-        limit = aggregation.count.up_to.value if aggregation.count.HasField("up_to") else len(found)
-        return Value(integer_value=min(limit, len(found)))
-    numbers = numbers_at(path, found)
+        limit = aggregation.count.up_to.value if aggregation.count.HasField("up_to") else len(versions)
+        return Value(integer_value=min(limit, len(versions)))
+    numbers = list_numbers(path, versions)
     if aggregation.WhichOneof("operator") == "sum":
         total = sum(numbers)
         exact = isinstance(total, int) and -INT64 <= total < INT64
@@ -55,7 +55,7 @@ def one(aggregation: Any, found: Sequence[Version]) -> Value:
     return Value(double_value=sum(numbers) / len(numbers)) if numbers else Value(null_value=0)
 
 
-def numbers_at(path: str, found: Sequence[Version]) -> list[int | float]:
-    """The numbers a field holds, NaN included; other values are left out."""
-    keys = [key for version in found if (key := version.key(path)) is not None and key[0] == NUMBER]
+def list_numbers(path: str, versions: Sequence[Version]) -> list[int | float]:
+    """Return the numbers a field holds, NaN included; other values are left out."""
+    keys = [key for version in versions if (key := version.key(path)) is not None and key[0] == NUMBER]
     return [key[2] if key[1] else math.nan for key in keys]

@@ -12,7 +12,7 @@ from .errors import StatusError, invalid
 from .fields import mask_of, project
 from .paths import check_parent, check_segment, database_of
 from .wire import Document, Write, WriteResult, message, stamp
-from .writes import target
+from .writes import find_target
 
 BeginTransactionResponse = message("BeginTransactionResponse")
 CommitResponse = message("CommitResponse")
@@ -29,24 +29,24 @@ class Commits:
         self._databases = databases
 
     async def begin(self, request: Any) -> Any:
-        transaction = await self._databases.named(request.database).transactions.begin(request.options)
+        transaction = await self._databases.find(request.database).transactions.begin(request.options)
         return BeginTransactionResponse(transaction=transaction.token)
 
     async def rollback(self, request: Any) -> Any:
-        self._databases.named(request.database).transactions.rollback(request.transaction)
+        self._databases.find(request.database).transactions.rollback(request.transaction)
         return Empty()
 
     async def commit(self, request: Any) -> Any:
-        transactions = self._databases.named(request.database).transactions
+        transactions = self._databases.find(request.database).transactions
         at, results = await transactions.commit(request.transaction, request.writes)
         response = CommitResponse(write_results=results)
         stamp(response.commit_time, at)
         return response
 
     async def batch_write(self, request: Any) -> Any:
-        """Each write by itself: one that fails does not stop the others."""
-        transactions = self._databases.named(request.database).transactions
-        names = [target(write) for write in request.writes]
+        """Apply each write by itself: one that fails does not stop the others."""
+        transactions = self._databases.find(request.database).transactions
+        names = [find_target(write) for write in request.writes]
         if len(set(names)) < len(names):
             raise invalid("A batch write cannot write the same document twice.")
         response = BatchWriteResponse()
@@ -84,7 +84,7 @@ class Commits:
 
     async def _write(self, write: Write) -> Document:
         """Commit one write on its own; the document it leaves."""
-        database = self._databases.of(target(write))
+        database = self._databases.find_for(find_target(write))
         await database.transactions.commit(b"", [write])
         # Nothing runs between the commit and this line, so what stands there is what was written.
-        return database.history.current(target(write)) or Document()
+        return database.history.current(find_target(write)) or Document()

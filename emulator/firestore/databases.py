@@ -8,12 +8,12 @@ from .history import History, Version
 from .indexes import Indexes
 from .paths import database_of
 from .query import Query
-from .store import Store
+from .store import DocumentStore
 from .transactions import Transaction, Transactions, read_time
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class View:
+class ReadView:
     """What one read sees: a moment (micros), and the read-write transaction that takes note of it."""
 
     history: History
@@ -28,32 +28,32 @@ class View:
         return self.history.get(name, self.at)
 
     def run(self, query: Query) -> list[Version]:
-        found = query.run(self.at)
+        versions = query.run(self.at)
         if self.noting is not None:
-            self.noting.queries.append((query, [(version.name, version.at) for version in found]))
-        return found
+            self.noting.queries.append((query, [(version.name, version.at) for version in versions]))
+        return versions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Database:
     """One database: its documents and its open transactions."""
 
-    store: Store
+    store: DocumentStore
     history: History
     transactions: Transactions
     indexes: Indexes | None = None
 
     def query(self, parent: str, structured: Any, *, needs: Sequence[str] = ()) -> Query:
-        """A client's query of this database; raises INVALID_ARGUMENT, and FAILED_PRECONDITION for want of an index."""
+        """Return a client's query of this database; raise INVALID_ARGUMENT, and FAILED_PRECONDITION for want of an index."""
         query = Query(self.history, parent, structured, needs=needs)
         if self.indexes is not None:
             self.indexes.check(query)
         return query
 
-    async def view(self, request: Any) -> View:
-        """The view that a request's consistency selector asks for.
+    async def view(self, request: Any) -> ReadView:
+        """Return the view that a request's consistency selector asks for.
 
-        Waits only when the request opens a transaction that retries an aborted one. Raises INVALID_ARGUMENT and
+        Waits only when the request opens a transaction that retries an aborted one. Raise INVALID_ARGUMENT and
         FAILED_PRECONDITION.
         """
         match request.WhichOneof("consistency_selector"):
@@ -63,11 +63,11 @@ class Database:
                 transaction = await self.transactions.begin(request.new_transaction)
                 return self._within(transaction, opened=transaction.token)
             case "read_time":
-                return View(history=self.history, at=read_time(self.store, self.history, request.read_time))
-        return View(history=self.history, at=self.store.now())
+                return ReadView(history=self.history, at=read_time(self.store, self.history, request.read_time))
+        return ReadView(history=self.history, at=self.store.now())
 
-    def _within(self, transaction: Transaction, *, opened: bytes = b"") -> View:
-        return View(
+    def _within(self, transaction: Transaction, *, opened: bytes = b"") -> ReadView:
+        return ReadView(
             history=self.history,
             at=self.transactions.snapshot(transaction),
             noting=None if transaction.read_only else transaction,
@@ -78,14 +78,14 @@ class Database:
 class Databases:
     """All databases of a store, each made when it is first named."""
 
-    def __init__(self, store: Store, indexes: Indexes | None = None) -> None:
-        """With `indexes`, a query that they do not serve is refused."""
+    def __init__(self, store: DocumentStore, indexes: Indexes | None = None) -> None:
+        """Refuse queries that `indexes` do not serve, where there are any."""
         self._store = store
         self._indexes = indexes
         self._databases: dict[str, Database] = {}
 
-    def named(self, name: str) -> Database:
-        """The database of this name; raises INVALID_ARGUMENT."""
+    def find(self, name: str) -> Database:
+        """Return the database of this name; raise INVALID_ARGUMENT."""
         if name not in self._databases:
             history = self._store.history(name)
             transactions = Transactions(self._store, history)
@@ -94,6 +94,6 @@ class Databases:
             )
         return self._databases[name]
 
-    def of(self, path: str) -> Database:
-        """The database that a document or a parent lies in."""
-        return self.named(database_of(path))
+    def find_for(self, path: str) -> Database:
+        """Return the database that a document or a parent lies in."""
+        return self.find(database_of(path))

@@ -22,7 +22,7 @@ class Disk:
     """
 
     def __init__(self, path: Path) -> None:
-        """Open or create the file; raises RuntimeError when another process has it open."""
+        """Open or create the file; raise RuntimeError when another process has it open."""
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         # SQLite itself would let others read the file; its WAL takes the same mode.
         path.touch(mode=0o600)
@@ -40,32 +40,32 @@ class Disk:
             raise RuntimeError(f"{path} is in use by another process") from error
 
     def load(self) -> Iterator[Version]:
-        """The latest version of every document, the deleted ones with no document."""
+        """Yield the latest version of every document, with no document for a deleted one."""
         for name, at, wire in self._connection.execute("select name, at, wire from documents"):
-            yield Version(name=name, at=at, document=read(wire))
+            yield Version(name=name, at=at, document=decode(wire))
 
     def last_commit(self) -> Iterator[tuple[Version, Document | None]]:
-        """What the last commit changed, in its order, each with what stood there before."""
+        """Yield what the last commit changed, in its order, each with what was there before."""
         query = "select name, at, wire, before from last_commit join documents using (name, at) order by place"
         for name, at, wire, before in self._connection.execute(query):
-            yield Version(name=name, at=at, document=read(wire)), read(before)
+            yield Version(name=name, at=at, document=decode(wire)), decode(before)
 
     def write(self, versions: Sequence[Version], before: Mapping[str, Document | None]) -> None:
-        """Store all of them or none, and what stood there `before` for whoever has to be told after a death."""
-        rows = [(v.name, v.at, written(v.document)) for v in versions]
+        """Store all of them or none, and what was there `before`, for listeners that are told after a crash."""
+        rows = [(v.name, v.at, encode(v.document)) for v in versions]
         with self._connection:
             self._connection.executemany("insert or replace into documents values (?, ?, ?)", rows)
             self._connection.execute("delete from last_commit")
-            journal = ((v.name, v.at, written(before[v.name])) for v in versions)
+            journal = ((v.name, v.at, encode(before[v.name])) for v in versions)
             self._connection.executemany("insert into last_commit (name, at, before) values (?, ?, ?)", journal)
 
     def close(self) -> None:
         self._connection.close()
 
 
-def written(document: Document | None) -> bytes | None:
+def encode(document: Document | None) -> bytes | None:
     return None if document is None else bytes(document.SerializeToString())
 
 
-def read(wire: bytes | None) -> Document | None:
+def decode(wire: bytes | None) -> Document | None:
     return None if wire is None else Document.FromString(wire)

@@ -13,7 +13,7 @@ class StatusError(Exception):
 
     @property
     def number(self) -> int:
-        """The code as google.rpc.Status carries it."""
+        """The code as a google.rpc.Status has it."""
         return int(self.code.value[0])
 
 

@@ -16,7 +16,7 @@ ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 
 @lru_cache(4096)
 def parse(text: str) -> FieldPath:
-    """The segments of a field path such as a.`b.c`; raises INVALID_ARGUMENT."""
+    """Return the segments of a field path such as a.`b.c`; raise INVALID_ARGUMENT."""
     segments, start = [], 0
     while match := SEGMENT.match(text, start):
         quoted, plain = match.groups()
@@ -35,18 +35,18 @@ def is_map(value: Value) -> bool:
 
 
 def get(fields: Any, path: FieldPath) -> Value | None:
-    """The value at a path of a protobuf map of fields; None when there is none."""
+    """Return the value at a path of a protobuf map of fields; None when there is none."""
     *parents, last = path
     for segment in parents:
         if segment not in fields or not is_map(fields[segment]):
             return None
         fields = fields[segment].map_value.fields
-    found: Value | None = fields.get(last)
-    return found
+    value: Value | None = fields.get(last)
+    return value
 
 
 def put(fields: Any, path: FieldPath, value: Value) -> None:
-    """Set the value at a path, making maps of what stands in the way."""
+    """Set the value at a path; what is in the way becomes a map."""
     *parents, last = path
     for segment in parents:
         if not is_map(fields[segment]):
@@ -66,7 +66,7 @@ def remove(fields: Any, path: FieldPath) -> None:
 
 
 def project(document: Document, mask: Iterable[str] | None) -> Document:
-    """The document with only the fields of the mask; None means all of them."""
+    """Return the document with only the fields of the mask; None means all of them."""
     if mask is None:
         return document
     part = Document(name=document.name, create_time=document.create_time, update_time=document.update_time)
@@ -77,5 +77,5 @@ def project(document: Document, mask: Iterable[str] | None) -> Document:
 
 
 def mask_of(request: Any, field: str = "mask") -> tuple[str, ...] | None:
-    """The field paths of a request's mask, None when it carries none."""
+    """Return the field paths of a request's mask, None when it has none."""
     return tuple(getattr(request, field).field_paths) if request.HasField(field) else None

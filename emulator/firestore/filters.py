@@ -20,12 +20,12 @@ LISTS = {"IN": IN_VALUES, "ARRAY_CONTAINS_ANY": IN_VALUES, "NOT_IN": NOT_IN_VALU
 ARRAYS = {"ARRAY_CONTAINS", "ARRAY_CONTAINS_ANY"}
 
 
-def leaves(where: Any) -> Iterable[tuple[str, str, Any]]:
-    """Every comparison in a filter, as (field path, operator, protobuf value or None)."""
+def iterate_leaves(where: Any) -> Iterable[tuple[str, str, Any]]:
+    """Yield every comparison in a filter, as (field path, operator, protobuf value or None)."""
     match where.WhichOneof("filter_type"):
         case "composite_filter" if where.composite_filter.filters:
             for part in where.composite_filter.filters:
-                yield from leaves(part)
+                yield from iterate_leaves(part)
         case "unary_filter" | "field_filter":
             yield leaf(where)
         case _:
@@ -41,14 +41,14 @@ def leaf(where: Any) -> tuple[str, str, Any]:
 
 
 def check(where: Any) -> None:
-    """Refuse what production refuses about a filter as a whole; raises INVALID_ARGUMENT."""
-    operators = [operator for _, operator, _ in leaves(where)]
+    """Refuse what production refuses about a filter as a whole; raise INVALID_ARGUMENT."""
+    operators = [operator for _, operator, _ in iterate_leaves(where)]
     excluding = operators.count("NOT_IN") + operators.count("NOT_EQUAL") * ("NOT_IN" in operators)
     if excluding > 1:
         raise invalid("Only one 'NOT_IN' or 'NOT_EQUAL' filter is allowed per query.")
     if "NOT_IN" in operators and ({"IN", "ARRAY_CONTAINS_ANY"} & set(operators) or has_or(where)):
         raise invalid("'NOT_IN' cannot be used in the same query with 'IN', 'ARRAY_CONTAINS_ANY' or 'OR'.")
-    disjunctions, arrays = shape(where)
+    disjunctions, arrays = measure_shape(where)
     if disjunctions > DISJUNCTIONS:
         raise invalid(f"A query may have at most {DISJUNCTIONS} disjunctions, this one has {disjunctions}.")
     if arrays > 1:
@@ -62,25 +62,25 @@ def has_or(where: Any) -> bool:
     return (composite.op == OR and len(composite.filters) > 1) or any(has_or(part) for part in composite.filters)
 
 
-def shape(where: Any) -> tuple[int, int]:
-    """(disjunctions in normal form, most array filters within one of them)."""
+def measure_shape(where: Any) -> tuple[int, int]:
+    """Return the number of disjunctions in normal form, and of the most array filters within one of them."""
     if not where.HasField("composite_filter"):
         _, operator, value = leaf(where)
         many = len(value.array_value.values) if operator in {"IN", "ARRAY_CONTAINS_ANY"} else 1
         return many, int(operator in ARRAYS)
     composite = where.composite_filter
-    disjunctions, arrays = zip(*(shape(part) for part in composite.filters), strict=True)
+    disjunctions, arrays = zip(*(measure_shape(part) for part in composite.filters), strict=True)
     if composite.op == OR:
         return sum(disjunctions), max(arrays)
     return math.prod(disjunctions), sum(arrays)
 
 
-def predicate(where: Any) -> Predicate:
-    """The predicate of a checked filter."""
+def build_predicate(where: Any) -> Predicate:
+    """Return the predicate of a checked filter."""
     if not where.HasField("composite_filter"):
         path, operator, value = leaf(where)
-        return comparison(path, operator, value)
-    parts = [predicate(part) for part in where.composite_filter.filters]
+        return build_comparison(path, operator, value)
+    parts = [build_predicate(part) for part in where.composite_filter.filters]
     match StructuredQuery.CompositeFilter.Operator.Name(where.composite_filter.op):
         case "AND":
             return lambda version: all(part(version) for part in parts)
@@ -89,74 +89,74 @@ def predicate(where: Any) -> Predicate:
     raise invalid("A composite filter has no operator.")
 
 
-def comparison(path: str, operator: str, value: Any) -> Predicate:
-    """One comparison. A document without the field never matches."""
+def build_comparison(path: str, operator: str, value: Any) -> Predicate:
+    """Return the predicate of one comparison. A document without the field never matches."""
     if path != NAME:
         parse(path)
-    test = unary(operator) if value is None else binary(path, operator, value)
+    test = build_unary_test(operator) if value is None else build_binary_test(path, operator, value)
 
     def matches(version: Version) -> bool:
-        found = version.key(path)
-        return found is not None and test(found)
+        value = version.key(path)
+        return value is not None and test(value)
 
     return matches
 
 
-def unary(operator: str) -> Callable[[Key], bool]:
+def build_unary_test(operator: str) -> Callable[[Key], bool]:
     match operator:
         case "IS_NULL":
-            return lambda found: found == NULL
+            return lambda value: value == NULL
         case "IS_NAN":
-            return lambda found: found == NAN
+            return lambda value: value == NAN
         case "IS_NOT_NULL":
-            return lambda found: found != NULL
+            return lambda value: value != NULL
         case "IS_NOT_NAN":
-            return lambda found: found not in (NULL, NAN)
+            return lambda value: value not in (NULL, NAN)
     raise invalid("A unary filter has no operator.")
 
 
-def binary(path: str, operator: str, value: Any) -> Callable[[Key], bool]:
-    wanted = key(value)
+def build_binary_test(path: str, operator: str, value: Any) -> Callable[[Key], bool]:
+    operand = key(value)
     if path == NAME:
-        check_names(operator, wanted)
+        check_names(operator, operand)
     if operator in LISTS:
-        return listed(operator, wanted, LISTS[operator])
-    rank = wanted[0]
+        return build_list_test(operator, operand, LISTS[operator])
+    rank = operand[0]
     match operator:
         case "EQUAL":
-            return lambda found: found == wanted
+            return lambda value: value == operand
         case "NOT_EQUAL":
-            return lambda found: found not in (NULL, wanted)
+            return lambda value: value not in (NULL, operand)
         case "ARRAY_CONTAINS":
-            return lambda found: found[0] == ARRAY and wanted in found[1]
+            return lambda value: value[0] == ARRAY and operand in value[1]
         case "LESS_THAN":
-            return lambda found: found[0] == rank and found != NAN and found < wanted
+            return lambda value: value[0] == rank and value != NAN and value < operand
         case "LESS_THAN_OR_EQUAL":
-            return lambda found: found[0] == rank and found != NAN and found <= wanted
+            return lambda value: value[0] == rank and value != NAN and value <= operand
         case "GREATER_THAN":
-            return lambda found: found[0] == rank and found > wanted
+            return lambda value: value[0] == rank and value > operand
         case "GREATER_THAN_OR_EQUAL":
-            return lambda found: found[0] == rank and found >= wanted
+            return lambda value: value[0] == rank and value >= operand
     raise invalid("A field filter has no operator.")
 
 
-def listed(operator: str, wanted: Key, most: int) -> Callable[[Key], bool]:
-    if wanted[0] != ARRAY or not wanted[1]:
+def build_list_test(operator: str, operand: Key, most: int) -> Callable[[Key], bool]:
+    if operand[0] != ARRAY or not operand[1]:
         raise invalid(f"'{operator}' requires a non-empty ArrayValue.")
-    if len(wanted[1]) > most:
+    if len(operand[1]) > most:
         raise invalid(f"'{operator}' supports up to {most} comparison values.")
-    keys = set(wanted[1])
+    keys = set(operand[1])
     if operator == "ARRAY_CONTAINS_ANY":
-        return lambda found: found[0] == ARRAY and not keys.isdisjoint(found[1])
+        return lambda value: value[0] == ARRAY and not keys.isdisjoint(value[1])
     if operator == "IN":
         equal = keys - {NULL, NAN}
-        return lambda found: found in equal
+        return lambda value: value in equal
     if NULL in keys:
-        return lambda found: False  # noqa: ARG005 - nothing is known to differ from null
-    return lambda found: found != NULL and found not in keys
+        return lambda value: False  # noqa: ARG005 - nothing is known to differ from null
+    return lambda value: value != NULL and value not in keys
 
 
-def check_names(operator: str, wanted: Key) -> None:
-    names = wanted[1] if operator in LISTS and wanted[0] == ARRAY else (wanted,)
+def check_names(operator: str, operand: Key) -> None:
+    names = operand[1] if operator in LISTS and operand[0] == ARRAY else (operand,)
     if any(name[0] != REFERENCE for name in names):
         raise invalid("__key__ filter value must be a Key.")

@@ -25,12 +25,12 @@ class Version:
     keys: dict[str, Key | None] = field(default_factory=dict, compare=False, repr=False)
 
     def key(self, path: str) -> Key | None:
-        """The sort key of the field at a path, None when the document has no such field."""
+        """Return the sort key of the field at a path, None when the document has no such field."""
         try:
             return self.keys[path]
         except KeyError:
-            self.keys[path] = found = self._key(path)
-            return found
+            self.keys[path] = version = self._key(path)
+            return version
 
     def _key(self, path: str) -> Key | None:
         if path == fields.NAME:
@@ -54,26 +54,26 @@ class History:
         self._log: deque[tuple[int, str]] = deque()
 
     def get(self, name: str, at: int) -> Version | None:
-        """What a document was at a moment, None when it did not exist."""
+        """Return the version of a document at a moment, None when it did not exist."""
         versions = self.collections.get(collection_of(name), {}).get(name)
-        return None if versions is None else seen(versions, at)
+        return None if versions is None else find_version(versions, at)
 
     def current(self, name: str) -> Document | None:
         versions = self.collections.get(collection_of(name), {}).get(name)
         return versions[-1].document if versions else None
 
     def within(self, collections: Iterable[str], at: int) -> Iterator[Version]:
-        """The documents directly in these collections at a moment, in no order."""
+        """Yield the documents directly in these collections at a moment, in no order."""
         for collection in collections:
             for versions in self.collections.get(collection, {}).values():
                 # Nearly always the last one, which is then found without a call: this runs for every document there is.
                 last = versions[-1]
-                version = last if last.at <= at and last.document is not None else seen(versions, at)
+                version = last if last.at <= at and last.document is not None else find_version(versions, at)
                 if version is not None:
                     yield version
 
     def changed_since(self, at: int) -> set[str]:
-        """The names of the documents changed after a moment no earlier than the horizon."""
+        """Return the names of the documents changed after a moment no earlier than the horizon."""
         names = set()
         for moment, name in reversed(self._log):
             if moment <= at:
@@ -97,16 +97,16 @@ class History:
             self._trim(name)
 
     def collection_ids(self, parent: str, at: int) -> set[str]:
-        """The collections under a document (or the root) that hold anything at any depth."""
+        """Return the collections under a document (or the root) that hold anything at any depth."""
         return self._heads(f"{parent}/", at)
 
     def missing(self, collection: str, at: int) -> set[str]:
-        """Documents of a collection that do not exist but have documents below them."""
+        """Return the documents of a collection that do not exist but have documents below them."""
         names = {f"{collection}/{last}" for last in self._heads(f"{collection}/", at)}
         return {name for name in names if self.get(name, at) is None}
 
     def _heads(self, prefix: str, at: int) -> set[str]:
-        """The first segments after a prefix of all collections that have documents."""
+        """Return the first segments after a prefix of all collections that have documents."""
         heads = set()
         for collection in self.collections:
             if collection.startswith(prefix):
@@ -116,7 +116,7 @@ class History:
         return heads
 
     def _alive(self, collection: str, at: int) -> bool:
-        return any(seen(versions, at) for versions in self.collections.get(collection, {}).values())
+        return any(find_version(versions, at) for versions in self.collections.get(collection, {}).values())
 
     def _place(self, name: str) -> list[Version]:
         collection = collection_of(name)
@@ -140,8 +140,8 @@ class History:
                 self.groups[last_of(collection)].discard(collection)
 
 
-def seen(versions: list[Version], at: int) -> Version | None:
-    """The last version no later than a moment, None when the document did not exist then."""
+def find_version(versions: list[Version], at: int) -> Version | None:
+    """Return the last version no later than a moment, None when the document did not exist then."""
     for version in reversed(versions):
         if version.at <= at:
             return version if version.document is not None else None

@@ -8,9 +8,9 @@ from typing import Any, Protocol
 from .databases import Database, Databases
 from .errors import StatusError, invalid
 from .history import History, Version
-from .notices import document_change, gone, removed, resume_point, target_change
+from .notices import document_change, document_gone, removed, resume_point, target_change
 from .paths import check_document
-from .store import Store
+from .store import DocumentStore
 
 FIRST_TARGET = 1
 
@@ -26,7 +26,7 @@ class Scope(Protocol):
     def run(self, at: int) -> list[Version]: ...
 
 
-class Named:
+class NamedDocuments:
     """A scope of documents by their names."""
 
     windowed = False
@@ -56,7 +56,7 @@ class Target:
         self.known = known
 
     def news(self, history: History, at: int, changed: set[str] | None = None) -> Iterator[Any]:
-        """What brings the client up to a moment; given the changed names, only they are looked at where that suffices."""
+        """Yield what brings the client up to a moment; with the changed names, only they are looked at where that suffices."""
         if changed is None or self.scope.windowed:
             present = {version.name: version for version in self.scope.run(at)}
             names = [*self.known.keys() - present.keys(), *present]
@@ -70,20 +70,20 @@ class Target:
                 self.known[name] = version.at
                 yield document_change(self.number, version)
             elif version is None and self.known.pop(name, None) is not None:
-                yield gone(self.number, name, at, deleted=history.get(name, at) is None)
+                yield document_gone(self.number, name, at, deleted=history.get(name, at) is None)
 
 
 class Conversation:
     """One Listen stream. Everything it says is computed without waiting, so no commit can fall between."""
 
-    def __init__(self, store: Store, database: Database) -> None:
+    def __init__(self, store: DocumentStore, database: Database) -> None:
         self._store = store
         self._database = database
         self._history = database.history
         self._targets: dict[int, Target] = {}
 
     def hear(self, request: Any) -> Iterator[Any]:
-        """What a request is answered with."""
+        """Yield the answers to a request."""
         match request.WhichOneof("target_change"):
             case "add_target":
                 try:
@@ -95,28 +95,28 @@ class Conversation:
                 yield removed(request.remove_target)
 
     def follow(self, changed: set[str]) -> Iterator[Any]:
-        """What is to be told after commits that changed these documents."""
-        at, told = self._store.now(), False
+        """Yield the notices that commits which changed these documents cause."""
+        at, has_news = self._store.now(), False
         for target in self._targets.values():
             if any(target.scope.covers(name) for name in changed):
                 for response in target.news(self._history, at, changed):
-                    told = True
+                    has_news = True
                     yield response
-        if told:
+        if has_news:
             yield target_change("NO_CHANGE", at=at)
 
-    def _add(self, wanted: Any) -> Iterator[Any]:
-        number, at = wanted.target_id or FIRST_TARGET, self._store.now()
-        match wanted.WhichOneof("target_type"):
+    def _add(self, target: Any) -> Iterator[Any]:
+        number, at = target.target_id or FIRST_TARGET, self._store.now()
+        match target.WhichOneof("target_type"):
             case "query":
-                scope: Scope = self._database.query(wanted.query.parent, wanted.query.structured_query)
+                scope: Scope = self._database.query(target.query.parent, target.query.structured_query)
             case "documents":
-                scope = Named(self._history, list(wanted.documents.documents))
+                scope = NamedDocuments(self._history, list(target.documents.documents))
             case _:
                 raise invalid("A target has neither a query nor documents.")
         yield target_change("ADD", number)
         known: dict[str, int] = {}
-        resumed = resume_point(wanted)
+        resumed = resume_point(target)
         if resumed is not None and self._history.horizon <= resumed <= at:
             known = {version.name: version.at for version in scope.run(resumed)}
         elif resumed is not None:
@@ -124,10 +124,10 @@ class Conversation:
             yield target_change("RESET", number)
         target = self._targets[number] = Target(number, scope, known)
         yield from target.news(self._history, at)
-        if isinstance(scope, Named) and resumed is None:
+        if isinstance(scope, NamedDocuments) and resumed is None:
             for name in scope.names:
                 if name not in target.known:
-                    yield gone(number, name, at, deleted=True)
+                    yield document_gone(number, name, at, deleted=True)
         yield target_change("CURRENT", number, at=at)
         yield target_change("NO_CHANGE", at=at)
 
@@ -135,7 +135,7 @@ class Conversation:
 class Listening:
     """Listen."""
 
-    def __init__(self, store: Store, databases: Databases) -> None:
+    def __init__(self, store: DocumentStore, databases: Databases) -> None:
         self._store = store
         self._databases = databases
 
@@ -143,7 +143,7 @@ class Listening:
         first = await anext(aiter(requests), None)
         if first is None:
             return
-        conversation = Conversation(self._store, self._databases.named(first.database))
+        conversation = Conversation(self._store, self._databases.find(first.database))
         inbox: asyncio.Queue[Any] = asyncio.Queue()
         changed: set[str] = set()
 

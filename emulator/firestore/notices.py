@@ -10,14 +10,14 @@ ListenResponse = message("ListenResponse")
 TOKEN_BYTES = 8
 
 
-def resume_point(wanted: Any) -> int | None:
-    """The moment (micros) from which a target goes on; 0, which is never remembered, for a token that is not ours."""
-    match wanted.WhichOneof("resume_type"):
-        case "resume_token" if wanted.resume_token:
-            token = wanted.resume_token
+def resume_point(target: Any) -> int | None:
+    """Return the moment (micros) from which a target goes on; 0, which is never remembered, for a token that is not ours."""
+    match target.WhichOneof("resume_type"):
+        case "resume_token" if target.resume_token:
+            token = target.resume_token
             return int.from_bytes(token, "big") if len(token) == TOKEN_BYTES else 0
         case "read_time":
-            return micros(wanted.read_time)
+            return micros(target.read_time)
     return None
 
 
@@ -46,8 +46,8 @@ def document_change(number: int, version: Version) -> Any:
     return response
 
 
-def gone(number: int, name: str, at: int, *, deleted: bool) -> Any:
-    """A document has left a target, by deletion or because it matches no more."""
+def document_gone(number: int, name: str, at: int, *, deleted: bool) -> Any:
+    """Return the notice that a document has left a target: it is deleted, or no longer matches."""
     response = ListenResponse()
     notice = response.document_delete if deleted else response.document_remove
     notice.document = name

@@ -18,8 +18,8 @@ READY_SECONDS = 60.0
 END_SECONDS = 10.0
 
 
-def find() -> Path | None:
-    """The script that starts it, None when gcloud does not carry it here or there is no Java."""
+def find_official() -> Path | None:
+    """Return the script that starts it, None when gcloud does not have it here or there is no Java."""
     gcloud = shutil.which("gcloud")
     roots = [SDK] if gcloud is None else [Path(gcloud).resolve().parents[1], SDK]
     scripts = [root / SCRIPT for root in roots if (root / SCRIPT).is_file()]
@@ -27,10 +27,10 @@ def find() -> Path | None:
 
 
 @asynccontextmanager
-async def official(script: Path, *options: str) -> AsyncIterator[tuple[str, int]]:
-    """Google's emulator on a free port: its address and the id of its process group, which ends with the block.
+async def run_official(script: Path, *options: str) -> AsyncIterator[tuple[str, int]]:
+    """Run Google's emulator on a free port; yield its address and the id of its process group, which ends with the block.
 
-    `options` are further ones of its own. Raises TimeoutError when it does not answer within a minute.
+    `options` are further ones of its own. Raise TimeoutError when it does not answer within a minute.
     """
     # Not through `gcloud`, which would start a tree of processes; the script is a shell that waits for one Java.
     process = await asyncio.create_subprocess_exec(

@@ -15,7 +15,7 @@ NameKey = tuple[tuple[str] | tuple[str, int], ...]
 
 
 def database_of(name: str) -> str:
-    """The database a document, collection or parent lies in: its first four segments."""
+    """Return the database a document, collection or parent lies in: its first four segments."""
     return "/".join(name.split("/", DATABASE_SEGMENTS)[:DATABASE_SEGMENTS])
 
 
@@ -31,7 +31,8 @@ EVERYWHERE = "*"
 
 
 def places_of(document: str) -> set[str]:
-    """What contenders for a document can queue for: itself, its collection, its collection group, everything."""
+    """Return the places that contenders for a document can queue for: itself, its collection, its collection group,
+    everything."""
     collection = collection_of(document)
     return {document, collection, group_place(last_of(collection)), EVERYWHERE}
 
@@ -68,7 +69,7 @@ def check_parent(database: str, name: str) -> None:
 
 
 def name_key(name: str) -> NameKey:
-    """How a document's name sorts: by segment, numeric ids (__id7__) before all others."""
+    """Return how a document's name sorts: by segment, numeric ids (__id7__) before all others."""
     segments = name.split("/")
     if "/__id" not in name:
         return tuple([(segment,) for segment in segments])
@@ -76,5 +77,5 @@ def name_key(name: str) -> NameKey:
 
 
 def name_size(name: str) -> int:
-    """A document name's share of the document's size, in bytes, as production counts it."""
+    """Return a document name's share of the document's size, in bytes, as production counts it."""
     return 16 + sum(len(segment.encode()) + 1 for segment in name.split("/")[ROOT_SEGMENTS:])

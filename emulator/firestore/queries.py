@@ -7,7 +7,7 @@ from . import aggregate
 from .databases import Databases
 from .errors import unimplemented
 from .fields import project
-from .nearest import nearest
+from .nearest import find_nearest
 from .query import Query
 from .wire import Document, message, stamp
 
@@ -24,17 +24,17 @@ class Queries:
 
     async def run(self, request: Any) -> AsyncGenerator[Any]:
         refuse_explaining(request)
-        database, structured = self._databases.of(request.parent), request.structured_query
+        database, structured = self._databases.find_for(request.parent), request.structured_query
         query = database.query(request.parent, structured)
         view = await database.view(request)
         if view.opened:
             yield RunQueryResponse(transaction=view.opened)
-        found = view.run(query)
+        versions = view.run(query)
         documents: list[Document | None]
         if structured.HasField("find_nearest"):
-            documents = [*nearest(structured.find_nearest, found)]
+            documents = [*find_nearest(structured.find_nearest, versions)]
         else:
-            documents = [version.document for version in found]
+            documents = [version.document for version in versions]
         mask = [field.field_path for field in structured.select.fields] if structured.HasField("select") else None
         for document in documents:
             assert document is not None
@@ -47,10 +47,10 @@ class Queries:
 
     async def aggregate(self, request: Any) -> AsyncGenerator[Any]:
         refuse_explaining(request)
-        database, structured = self._databases.of(request.parent), request.structured_aggregation_query
+        database, structured = self._databases.find_for(request.parent), request.structured_aggregation_query
         aggregations = structured.aggregations
         aggregate.check(aggregations)
-        needs = [path for path in map(aggregate.field_of, aggregations) if path is not None]
+        needs = [path for path in map(aggregate.find_field, aggregations) if path is not None]
         query = database.query(request.parent, structured.structured_query, needs=needs)
         view = await database.view(request)
         response = RunAggregationQueryResponse(transaction=view.opened)
@@ -60,14 +60,14 @@ class Queries:
         yield response
 
     async def partition(self, request: Any) -> Any:
-        """Cursors that cut the query's result into parts of about the same size, at least two documents each."""
-        database = self._databases.of(request.parent)
+        """Return cursors that cut the query's result into parts of about the same size, at least two documents each."""
+        database = self._databases.find_for(request.parent)
         query = Query(database.history, request.parent, request.structured_query)
-        found = (await database.view(request)).run(query)
+        versions = (await database.view(request)).run(query)
         response = PartitionQueryResponse()
-        cuts = max(0, min(request.partition_count, len(found) // 2))
+        cuts = max(0, min(request.partition_count, len(versions) // 2))
         for number in range(1, cuts + 1):
-            name = found[number * len(found) // (cuts + 1)].name
+            name = versions[number * len(versions) // (cuts + 1)].name
             response.partitions.add(values=[{"reference_value": name}])
         return response
 

@@ -17,7 +17,7 @@ class Query:
     """A query bound to a database; it may be run at any moment, and asked whether a document belongs to it."""
 
     def __init__(self, history: History, parent: str, query: StructuredQuery, *, needs: Sequence[str] = ()) -> None:
-        """`needs` are fields that a document must have besides; raises INVALID_ARGUMENT."""
+        """Check a query, whose documents must have the fields `needs` besides; raise INVALID_ARGUMENT."""
         check_parent(history.database, parent)
         self._history = history
         self._parent = parent
@@ -25,9 +25,11 @@ class Query:
         inequalities = set(needs)
         if query.HasField("where"):
             filters.check(query.where)
-            self._predicate = filters.predicate(query.where)
-            inequalities |= {path for path, operator, _ in filters.leaves(query.where) if operator in filters.INEQUALITIES}
-        self.orders = orders_of(query, inequalities)
+            self._predicate = filters.build_predicate(query.where)
+            inequalities |= {
+                path for path, operator, _ in filters.iterate_leaves(query.where) if operator in filters.INEQUALITIES
+            }
+        self.orders = list_orders(query, inequalities)
         self._needed = [path for path, _ in self.orders if path != NAME]
         self._start = self._cursor(query.start_at) if query.HasField("start_at") else None
         self._end = self._cursor(query.end_at) if query.HasField("end_at") else None
@@ -44,13 +46,13 @@ class Query:
         return self.limit is not None or self.offset > 0
 
     def collections(self) -> Iterator[str]:
-        """The collections it looks into, as far as they have ever held anything."""
+        """Yield the collections it looks into, as far as they have ever held anything."""
         history, prefix = self._history, f"{self._parent}/"
-        for wanted, descendants in self.sources:
-            if wanted and not descendants:
-                yield prefix + wanted
+        for kind, descendants in self.sources:
+            if kind and not descendants:
+                yield prefix + kind
                 continue
-            candidates = history.groups.get(wanted, ()) if wanted else history.collections
+            candidates = history.groups.get(kind, ()) if kind else history.collections
             for collection in candidates:
                 if collection.startswith(prefix) and (descendants or "/" not in collection.removeprefix(prefix)):
                     yield collection
@@ -59,22 +61,22 @@ class Query:
     def places(self) -> set[str]:
         """What a contender for this query's result queues for."""
         return {
-            EVERYWHERE if not wanted else group_place(wanted) if descendants else f"{self._parent}/{wanted}"
-            for wanted, descendants in self.sources
+            EVERYWHERE if not kind else group_place(kind) if descendants else f"{self._parent}/{kind}"
+            for kind, descendants in self.sources
         }
 
     def covers(self, name: str) -> bool:
-        """Whether a document lies where this query looks."""
+        """Return whether a document lies where this query looks."""
         collection = collection_of(name)
         parent, last = collection.rsplit("/", 1)
         return any(
-            (not wanted or wanted == last)
+            (not kind or kind == last)
             and (collection.startswith(f"{self._parent}/") if descendants else parent == self._parent)
-            for wanted, descendants in self.sources
+            for kind, descendants in self.sources
         )
 
     def matches(self, version: Version) -> bool:
-        """Whether a version passes the filter, has every field sorted by and lies between the cursors."""
+        """Return whether a version passes the filter, has every field sorted by and lies between the cursors."""
         if self._predicate is not None and not self._predicate(version):
             return False
         for path in self._needed:
@@ -91,38 +93,39 @@ class Query:
         return True
 
     def would_find(self, name: str, *moments: int) -> bool:
-        """Whether a document matches at any of these moments (micros)."""
+        """Return whether a document matches at any of these moments (micros)."""
         versions = [self._history.get(name, at) for at in moments]
         return any(version is not None and self.matches(version) for version in versions)
 
     def run(self, at: int) -> list[Version]:
-        """The documents at a moment (micros), in order, within offset and limit."""
-        found: Iterable[Version] = self._history.within(self.collections(), at)
+        """Return the documents at a moment (micros), in order, within offset and limit."""
+        versions: Iterable[Version] = self._history.within(self.collections(), at)
         if self._predicate is not None or self._needed or self._start is not None or self._end is not None:
-            found = filter(self.matches, found)
+            versions = filter(self.matches, versions)
         end = None if self.limit is None else self.offset + self.limit
-        return self._sorted(list(found), end)[self.offset : end]
+        return self._sorted(list(versions), end)[self.offset : end]
 
-    def _sorted(self, found: list[Version], most: int | None) -> list[Version]:
-        """All of the documents in order, or at least the first `most` of them."""
-        if most and most < len(found):
-            found = self._first(found, most)
+    def _sorted(self, versions: list[Version], most: int | None) -> list[Version]:
+        """Sort the documents, or at least the first `most` of them."""
+        if most and most < len(versions):
+            versions = self._first(versions, most)
         directions = {turned for _, turned in self.orders}
         if len(directions) == 1:
-            return sorted(found, key=self._rank, reverse=directions.pop())
+            return sorted(versions, key=self._rank, reverse=directions.pop())
         # Sorting is stable, so the last order goes first.
         for path, turned in reversed(self.orders):
-            found.sort(key=lambda version: version.key(path) or (), reverse=turned)
-        return found
+            versions.sort(key=lambda version: version.key(path) or (), reverse=turned)
+        return versions
 
-    def _first(self, found: list[Version], most: int) -> list[Version]:
-        """Those that can be among the first `most` by the first order alone, so that few are left to sort."""
+    def _first(self, versions: list[Version], most: int) -> list[Version]:
+        """Return the documents that can be among the first `most`, judged by the first order alone, so that few have to be
+        sorted."""
         path, turned = self.orders[0]
-        keys = [version.key(path) or () for version in found]
+        keys = [version.key(path) or () for version in versions]
         edge = (heapq.nlargest if turned else heapq.nsmallest)(most, keys)[-1]
         if turned:
-            return [version for version, first in zip(found, keys, strict=True) if first >= edge]
-        return [version for version, first in zip(found, keys, strict=True) if first <= edge]
+            return [version for version, first in zip(versions, keys, strict=True) if first >= edge]
+        return [version for version, first in zip(versions, keys, strict=True) if first <= edge]
 
     def _rank(self, version: Version) -> list[Key | None]:
         return [version.key(path) for path, _ in self.orders]
@@ -137,23 +140,24 @@ class Query:
         return keys, cursor.before
 
     def _compare(self, version: Version, position: list[Key]) -> int:
-        """-1, 0 or 1: where a version stands to a cursor; a cursor with fewer values compares by those."""
-        for wanted, (path, turned) in zip(position, self.orders, strict=False):
-            found = version.key(path)
-            assert found is not None
-            if found != wanted:
-                return 1 if (found < wanted) == turned else -1
+        """Return -1, 0 or 1: whether a version is before, at or after a cursor; a cursor with fewer values compares by
+        those."""
+        for kind, (path, turned) in zip(position, self.orders, strict=False):
+            versions = version.key(path)
+            assert versions is not None
+            if versions != kind:
+                return 1 if (versions < kind) == turned else -1
         return 0
 
 
-def orders_of(query: StructuredQuery, inequalities: set[str]) -> list[tuple[str, bool]]:
-    """(field path, descending) to sort by: the explicit ones, then each field of an inequality, then the name."""
+def list_orders(query: StructuredQuery, inequalities: set[str]) -> list[tuple[str, bool]]:
+    """Return (field path, descending) to sort by: the explicit ones, then each field of an inequality, then the name."""
     descending = StructuredQuery.Direction.Value("DESCENDING")
     orders = [(order.field.field_path, order.direction == descending) for order in query.order_by]
     for path, _ in orders:
         if path != NAME:
             parse(path)
-    given = {path for path, _ in orders}
+    explicit = {path for path, _ in orders}
     last = orders[-1][1] if orders else False
-    implied = sorted(inequalities - given - {NAME})
-    return orders + [(path, last) for path in [*implied, *({NAME} - given)]]
+    implied = sorted(inequalities - explicit - {NAME})
+    return orders + [(path, last) for path in [*implied, *({NAME} - explicit)]]

@@ -8,11 +8,11 @@ import grpc
 
 from .commits import Commits
 from .databases import Databases
-from .documents import Documents
+from .documents import DocumentReads
 from .errors import StatusError
 from .listen import Listening
 from .queries import Queries
-from .store import Store
+from .store import DocumentStore
 from .wire import message
 
 SERVICE = "google.firestore.v1.Firestore"
@@ -21,9 +21,9 @@ Unary = Callable[[Any], Awaitable[Any]]
 Stream = Callable[[Any], AsyncGenerator[Any]]
 
 
-def handler(store: Store, databases: Databases) -> grpc.GenericRpcHandler:
-    """The handler of all calls. A call that is not in these tables is answered UNIMPLEMENTED by gRPC itself."""
-    documents, commits, queries = Documents(databases), Commits(databases), Queries(databases)
+def handler(store: DocumentStore, databases: Databases) -> grpc.GenericRpcHandler:
+    """Return the handler of all calls. A call that is not in these tables is answered UNIMPLEMENTED by gRPC itself."""
+    documents, commits, queries = DocumentReads(databases), Commits(databases), Queries(databases)
     unary: dict[str, Unary] = {
         "GetDocument": documents.get,
         "ListDocuments": documents.list,
@@ -52,7 +52,7 @@ def handler(store: Store, databases: Databases) -> grpc.GenericRpcHandler:
 
 
 def wire(name: str) -> dict[str, Any]:
-    """How a call's messages cross the wire."""
+    """Return how a call's messages cross the wire."""
     return {
         "request_deserializer": message(f"{name}Request").FromString,
         "response_serializer": lambda response: response.SerializeToString(),

@@ -19,7 +19,7 @@ def utcnow() -> datetime:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
+class DocumentChange:
     """One document's change in one commit; the documents are shared and must not be altered."""
 
     name: str
@@ -28,10 +28,10 @@ class Change:
     at: datetime
 
 
-Listener = Callable[[Change], None]
+Listener = Callable[[DocumentChange], None]
 
 
-class Store:
+class DocumentStore:
     """Every database of every project; one that nobody has named yet is made when it is."""
 
     def __init__(self, *, clock: Callable[[], datetime] = utcnow, limits: Limits = PRODUCTION) -> None:
@@ -46,7 +46,7 @@ class Store:
         self._horizon = 0
 
     def open(self, path: Path) -> None:
-        """Load the file and write through to it from now on; raises RuntimeError when it is in use."""
+        """Load the file and write through to it from now on; raise RuntimeError when it is in use."""
         self._disk = Disk(path)
         versions = list(self._disk.load())
         self._last = self._horizon = max((version.at for version in versions), default=0)
@@ -59,10 +59,10 @@ class Store:
             self._disk.close()
             self._disk = None
 
-    def last_commit(self) -> list[Change]:
-        """What the last commit in the file changed, in its order; nothing where there is no file."""
-        found = self._disk.last_commit() if self._disk else ()
-        return [Change(name=v.name, before=before, after=v.document, at=moment_of(v.at)) for v, before in found]
+    def last_commit(self) -> list[DocumentChange]:
+        """Return what the last commit in the file changed, in its order; nothing where there is no file."""
+        history = self._disk.last_commit() if self._disk else ()
+        return [DocumentChange(name=v.name, before=before, after=v.document, at=moment_of(v.at)) for v, before in history]
 
     def history(self, database: str) -> History:
         if database not in self._histories:
@@ -71,18 +71,18 @@ class Store:
         return self._histories[database]
 
     def histories(self) -> list[History]:
-        """Those of every database so far."""
+        """Return the histories of every database so far."""
         return list(self._histories.values())
 
     def now(self) -> int:
-        """A moment (micros) that sees every commit so far and none to come."""
+        """Return a moment (micros) that sees every commit so far and none to come."""
         self._last = max(self._last, micros_of(self._clock()))
         return self._last
 
     def commit(self, database: str, writes: Sequence[Write]) -> tuple[int, list[WriteResult]]:
         """Apply all writes or none; the moment (micros) and a result for each.
 
-        Raises NOT_FOUND, ALREADY_EXISTS, FAILED_PRECONDITION, INVALID_ARGUMENT.
+        Raise NOT_FOUND, ALREADY_EXISTS, FAILED_PRECONDITION, INVALID_ARGUMENT.
         """
         history = self.history(database)
         if sum(write.ByteSize() for write in writes) > self.limits.request_bytes:
@@ -93,7 +93,7 @@ class Store:
         after: dict[str, Document | None] = {}
         results = []
         for write in writes:
-            name = rules.target(write)
+            name = rules.find_target(write)
             if name not in before:
                 check_document(database, name)
                 before[name] = after[name] = history.current(name)
@@ -114,6 +114,6 @@ class Store:
         for listener in self.listeners:
             for version in versions:
                 moment = moment_of(version.at)
-                listener(Change(name=version.name, before=before[version.name], after=version.document, at=moment))
+                listener(DocumentChange(name=version.name, before=before[version.name], after=version.document, at=moment))
         for wake in self.wakers.get(database, ()):
             wake({version.name for version in versions})

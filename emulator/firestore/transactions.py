@@ -16,10 +16,10 @@ from .history import History
 from .limits import READ_TIME_MICROS
 from .paths import places_of
 from .query import Query
-from .store import Store
-from .turns import Holder, Turns
+from .store import DocumentStore
+from .turns import Holder, WriteTurns
 from .wire import Write, WriteResult, micros
-from .writes import target
+from .writes import find_target
 
 REMEMBERED = 1_000
 """How many aborted transactions a database remembers for their retries."""
@@ -56,10 +56,10 @@ class Transaction:
 class Transactions:
     """The open transactions of one database."""
 
-    def __init__(self, store: Store, history: History) -> None:
+    def __init__(self, store: DocumentStore, history: History) -> None:
         self._store = store
         self._history = history
-        self._turns = Turns()
+        self._turns = WriteTurns()
         self._open: dict[bytes, Transaction] = {}
         self._aborted: dict[bytes, tuple[str, ...]] = {}
         """What the attempts of an origin have touched; also the tokens that may still be rolled back."""
@@ -86,7 +86,7 @@ class Transactions:
         return transaction
 
     def get(self, token: bytes) -> Transaction:
-        """An open transaction; raises INVALID_ARGUMENT."""
+        """Return an open transaction; raise INVALID_ARGUMENT."""
         self._expire()
         transaction = self._open.get(token)
         if transaction is None:
@@ -96,7 +96,7 @@ class Transactions:
         return transaction
 
     def snapshot(self, transaction: Transaction) -> int:
-        """The moment (micros) that all reads of a transaction see."""
+        """Return the moment (micros) that all reads of a transaction see."""
         if transaction.snapshot is None:
             transaction.snapshot = self._store.now()
         return transaction.snapshot
@@ -109,20 +109,20 @@ class Transactions:
     async def commit(self, token: bytes, writes: Sequence[Write]) -> tuple[int, list[WriteResult]]:
         """Commit in a transaction, or on its own when the token is empty.
 
-        Raises ABORTED when something read has changed since, and whatever the writes raise; after the latter the
+        Raise ABORTED when something read has changed since, and whatever the writes raise; after the latter the
         transaction is still open, so that the client can roll it back.
         """
-        names = {target(write) for write in writes}
+        names = {find_target(write) for write in writes}
         places = {place for name in names for place in places_of(name)}
         if not token:
-            async with self._turns.of(places):
+            async with self._turns.hold(places):
                 return self._store.commit(self._history.database, writes)
         transaction = self.get(token)
         if transaction.read_only and names:
             raise invalid("Cannot modify entities in a read-only transaction.")
         self._validate(transaction, names)
         # A holder of turns goes on at once: were it to wait for others' turns, two holders could wait for each other.
-        async with self._turns.of(set() if transaction.holder.names else places):
+        async with self._turns.hold(set() if transaction.holder.names else places):
             self.get(token)
             self._validate(transaction, names)
             done = self._store.commit(self._history.database, writes)
@@ -133,8 +133,8 @@ class Transactions:
         """Wait for what the retried attempt has touched.
 
         The Python client keeps the retried token on the decorated function: when that runs concurrently, retries come
-        under another's token or none. So while an aborted attempt is astray, whoever begins may be its retry and queues
-        for what it fought over, with a turn that lapses soon.
+        under another's token or none. So while the retry of an aborted attempt is awaited, any new transaction may be it,
+        and queues for the same documents, with a turn that expires soon.
         """
         if retried in self._aborted:
             self._astray.pop(retried, None)
@@ -153,7 +153,7 @@ class Transactions:
             transaction.snapshot = self._store.now()
 
     def _validate(self, transaction: Transaction, written: set[str]) -> None:
-        """Refuse to commit what rests on something that has changed; raises ABORTED."""
+        """Refuse to commit what rests on something that has changed; raise ABORTED."""
         if transaction.read_only or transaction.snapshot is None:
             return
         lost = transaction.snapshot < self._history.horizon
@@ -170,7 +170,8 @@ class Transactions:
         raise aborted("Too much contention on these documents. Please try again.")
 
     def _conflicts(self, transaction: Transaction, snapshot: int) -> set[str]:
-        """What a retry has to queue for: the documents that have changed, the places of queries that see others now."""
+        """Return the places that a retry has to queue for: the documents that have changed, the places of queries that see
+        others now."""
         changed = self._history.changed_since(snapshot)
         conflicts = transaction.names & changed
         now = self._store.now()
@@ -198,8 +199,8 @@ def seen_of(query: Query, at: int) -> Seen:
     return [(version.name, version.at) for version in query.run(at)]
 
 
-def read_time(store: Store, history: History, timestamp: Any) -> int:
-    """The moment (micros) of a request's read_time; raises INVALID_ARGUMENT and FAILED_PRECONDITION."""
+def read_time(store: DocumentStore, history: History, timestamp: Any) -> int:
+    """Return the moment (micros) of a request's read_time; raise INVALID_ARGUMENT and FAILED_PRECONDITION."""
     at, now = micros(timestamp), store.now()
     if at > now:
         raise invalid("The requested 'read_time' cannot be in the future.")

@@ -24,11 +24,11 @@ def transform(document: Document, step: Any, at: int) -> Value:
             new = Value()
             stamp(new.timestamp_value, at)
         case "increment":
-            new = total(current, operand(step.increment))
+            new = add_numbers(current, operand(step.increment))
         case "maximum":
-            new = larger(current, operand(step.maximum), sign=1)
+            new = choose_larger(current, operand(step.maximum), sign=1)
         case "minimum":
-            new = larger(current, operand(step.minimum), sign=-1)
+            new = choose_larger(current, operand(step.minimum), sign=-1)
         case "append_missing_elements":
             new = appended(elements(current), step.append_missing_elements.values)
             reported = Value(null_value=0)
@@ -47,8 +47,8 @@ def operand(value: Value) -> Value:
     return value
 
 
-def total(current: Value | None, addend: Value) -> Value:
-    """The sum; integers saturate at 64 bits, and what is no number counts as absent."""
+def add_numbers(current: Value | None, addend: Value) -> Value:
+    """Return the sum; integers saturate at 64 bits, and what is no number counts as absent."""
     if current is None or not is_number(current):
         return addend
     amount = number(current) + number(addend)
@@ -57,8 +57,8 @@ def total(current: Value | None, addend: Value) -> Value:
     return Value(double_value=amount)
 
 
-def larger(current: Value | None, other: Value, *, sign: int) -> Value:
-    """The larger number (sign 1) or the smaller (sign -1); a tie keeps what is stored, and NaN wins either way."""
+def choose_larger(current: Value | None, other: Value, *, sign: int) -> Value:
+    """Return the larger number (sign 1) or the smaller (sign -1); a tie keeps what is stored, and NaN wins either way."""
     if current is None or not is_number(current):
         return other
     mine, theirs = key(current), key(other)

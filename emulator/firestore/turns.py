@@ -25,7 +25,7 @@ class Holder:
     granted: asyncio.Event = field(default_factory=asyncio.Event)
 
 
-class Turns:
+class WriteTurns:
     """A queue for each contended document; its head has the turn."""
 
     def __init__(self) -> None:
@@ -58,7 +58,7 @@ class Turns:
         holder.names.clear()
 
     @asynccontextmanager
-    async def of(self, names: set[str]) -> AsyncIterator[None]:
+    async def hold(self, names: set[str]) -> AsyncIterator[None]:
         """Have the turn for as long as the block runs on those of the names that others contend for."""
         # Only those: whoever waits for one name must not keep the others from those who want nothing else.
         contended = names & self._queues.keys()

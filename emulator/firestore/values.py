@@ -17,7 +17,7 @@ NAN: Key = (NUMBER, 0, 0)
 
 
 def key(value: Value) -> Key:
-    """The sort key of a value; equal values have equal keys, whole doubles equal integers."""
+    """Return the sort key of a value; equal values have equal keys, whole doubles equal integers."""
     kind = value.WhichOneof("value_type")
     match kind:
         case "string_value":
@@ -62,12 +62,12 @@ def is_number(value: Value | None) -> bool:
 
 
 def number(value: Value) -> int | float:
-    """The number a value holds; NaN included."""
+    """Return the number a value holds; NaN included."""
     return int(value.integer_value) if value.WhichOneof("value_type") == "integer_value" else float(value.double_value)
 
 
 def check_fields(fields: Any) -> None:
-    """Refuse what cannot be stored, and cut timestamps to microseconds; raises INVALID_ARGUMENT."""
+    """Refuse what cannot be stored, and cut timestamps to microseconds; raise INVALID_ARGUMENT."""
     for name, value in fields.items():
         check_reserved(name)
         check_name(name)
@@ -110,7 +110,7 @@ SMALLEST_RATIO = 4
 
 
 def size(value: Value) -> int:
-    """Bytes a value counts, as production counts them."""
+    """Return the size of a value in bytes, as production counts it."""
     match value.WhichOneof("value_type"):
         case "string_value":
             return len(value.string_value.encode()) + 1
@@ -131,7 +131,7 @@ def fields_size(fields: Any) -> int:
 
 
 def check_size(document: Document, most: int) -> None:
-    """Refuse a document of more than `most` bytes; raises INVALID_ARGUMENT."""
+    """Refuse a document of more than `most` bytes; raise INVALID_ARGUMENT."""
     if document.ByteSize() * SMALLEST_RATIO <= most:
         return
     if name_size(document.name) + fields_size(document.fields) + 32 > most:

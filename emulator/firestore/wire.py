@@ -49,7 +49,7 @@ MICROSECOND = timedelta(microseconds=1)
 
 
 def message(name: str) -> Any:
-    """The class of a request or response by its name in the service, as "CommitRequest"."""
+    """Return the class of a request or response by its name in the service, as "CommitRequest"."""
     from google.cloud.firestore_v1.types import firestore
 
     return getattr(firestore, name).pb()
@@ -62,15 +62,15 @@ def stamp(timestamp: Any, micros: int) -> None:
 
 
 def micros(timestamp: Any) -> int:
-    """Microseconds since 1970 of a protobuf Timestamp; nanoseconds are cut, as Firestore does."""
+    """Return the microseconds since 1970 of a protobuf Timestamp; nanoseconds are cut, as Firestore does."""
     return int(timestamp.seconds * 1_000_000 + timestamp.nanos // 1000)
 
 
 def micros_of(moment: datetime) -> int:
-    """Microseconds since 1970 of an aware datetime."""
+    """Return the microseconds since 1970 of an aware datetime."""
     return (moment - EPOCH) // MICROSECOND
 
 
 def moment_of(at: int) -> datetime:
-    """The aware datetime of microseconds since 1970."""
+    """Return the aware datetime of microseconds since 1970."""
     return EPOCH + at * MICROSECOND

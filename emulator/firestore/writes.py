@@ -12,8 +12,8 @@ from .values import check_fields, check_size
 from .wire import Document, Precondition, Write, WriteResult, micros, stamp
 
 
-def target(write: Write) -> str:
-    """The name of the document a write is about."""
+def find_target(write: Write) -> str:
+    """Return the name of the document a write is about."""
     match write.WhichOneof("operation"):
         case "update":
             return str(write.update.name)
@@ -32,7 +32,7 @@ def check_transforms(writes: Iterable[Write], most: int) -> None:
     """Refuse more than `most` field transforms on one document."""
     counts: Counter[str] = Counter()
     for write in writes:
-        counts[target(write)] += len(steps(write))
+        counts[find_target(write)] += len(steps(write))
     for name, count in counts.items():
         if count > most:
             raise invalid(f"At most {most} field transforms are allowed on a document in a commit: {name}.")
@@ -55,17 +55,17 @@ def check_precondition(current: Document | None, condition: Precondition, name: 
 
 
 def apply(write: Write, current: Document | None, at: int, limits: Limits) -> tuple[Document | None, WriteResult]:
-    """The document after a write at a moment (micros), and the write's result.
+    """Return the document after a write at a moment (micros), and the write's result.
 
-    A write that changes nothing gives `current` itself. Raises NOT_FOUND, ALREADY_EXISTS, FAILED_PRECONDITION,
+    A write that changes nothing gives `current` itself. Raise NOT_FOUND, ALREADY_EXISTS, FAILED_PRECONDITION,
     INVALID_ARGUMENT.
     """
-    name, result = target(write), WriteResult()
+    name, result = find_target(write), WriteResult()
     if write.HasField("current_document"):
         check_precondition(current, write.current_document, name, at)
     if write.HasField("delete"):
         return None, result
-    new = merged(write, current) if write.HasField("update") else copy(current)
+    new = merge_fields(write, current) if write.HasField("update") else copy(current)
     for step in steps(write):
         result.transform_results.append(transform(new, step, at))
     if current is not None and current.fields == new.fields:
@@ -89,8 +89,8 @@ def copy(document: Document | None) -> Document:
     return new
 
 
-def merged(write: Write, current: Document | None) -> Document:
-    """The fields of an update: all of them, or with a mask only those it names, absent ones being removed."""
+def merge_fields(write: Write, current: Document | None) -> Document:
+    """Return the fields of an update: all of them, or with a mask only those it names, absent ones being removed."""
     check_fields(write.update.fields)
     if not write.HasField("update_mask"):
         return copy(write.update)

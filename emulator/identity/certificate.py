@@ -12,17 +12,17 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 from cryptography.x509.oid import NameOID
 
-from emulator.storage import folder
+from emulator.storage import make_folder
 
 BITS = 2048
 VALID = timedelta(days=3650)
 
 
 def load_or_make(path: Path | None) -> rsa.RSAPrivateKey:
-    """The key in the folder `path`, made on the first call; a new one each time for None."""
+    """Return the key in the folder `path`, made on the first call; a new one each time for None."""
     if path is None:
         return rsa.generate_private_key(public_exponent=65537, key_size=BITS)
-    file = folder(path) / "identity.pem"
+    file = make_folder(path) / "identity.pem"
     if file.exists():
         key = serialization.load_pem_private_key(file.read_bytes(), password=None)
         assert isinstance(key, rsa.RSAPrivateKey), f"{file} holds another kind of key"
@@ -37,12 +37,12 @@ def load_or_make(path: Path | None) -> rsa.RSAPrivateKey:
 
 
 def to_pem(key: rsa.RSAPrivateKey) -> bytes:
-    """The private key in PKCS #8 PEM."""
+    """Return the private key in PKCS #8 PEM."""
     return key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
 
 
-def self_signed(key: rsa.RSAPrivateKey, now: datetime) -> str:
-    """An X.509 certificate of the public key in PEM, the form in which Google publishes its keys."""
+def sign_certificate(key: rsa.RSAPrivateKey, now: datetime) -> str:
+    """Return an X.509 certificate of the public key in PEM, the form in which Google publishes its keys."""
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "local identity")])
     certificate = (
         x509.CertificateBuilder()
@@ -57,8 +57,8 @@ def self_signed(key: rsa.RSAPrivateKey, now: datetime) -> str:
     return certificate.public_bytes(serialization.Encoding.PEM).decode()
 
 
-def jwk(key: rsa.RSAPrivateKey) -> dict[str, str]:
-    """The public key as a JSON Web Key, named by its RFC 7638 thumbprint."""
+def build_jwk(key: rsa.RSAPrivateKey) -> dict[str, str]:
+    """Return the public key as a JSON Web Key, named by its RFC 7638 thumbprint."""
     numbers = key.public_key().public_numbers()
     required = {"e": _base64(numbers.e), "kty": "RSA", "n": _base64(numbers.n)}
     canonical = json.dumps(required, separators=(",", ":"), sort_keys=True).encode()

@@ -8,28 +8,28 @@ from pathlib import Path
 from cryptography.hazmat.primitives.asymmetric import rsa
 from google.auth import crypt, jwt
 
-from emulator.clock import Clock
+from emulator.clock import EmulatorClock
 from emulator.identity import certificate
 
 ISSUER = "https://accounts.google.com"
 LIFETIME = timedelta(hours=1)
 
 
-class Tokens:
+class IdentityTokens:
     """Signs identity tokens, and publishes the keys to check them with.
 
     The key lies in the folder `path`, or lives as long as this object for None. Tokens are dated by `clock`, and
-    whoever checks them goes by the real time: give a clock that nobody turns where the two must agree.
+    their verifiers use the real time: give a clock that nobody turns where the two must agree.
     """
 
-    def __init__(self, *, path: Path | None, clock: Clock) -> None:
+    def __init__(self, *, path: Path | None, clock: EmulatorClock) -> None:
         self._path = path
         self._clock = clock
 
     def mint(self, email: str, audience: str, lifetime: timedelta = LIFETIME) -> str:
-        """A signed token that says: the bearer is the service account `email`, and speaks to `audience`."""
+        """Return a signed token that says: the bearer is the service account `email`, and speaks to `audience`."""
         now = int(self._clock.now().timestamp())
-        subject = subject_of(email)
+        subject = derive_subject(email)
         claims = {
             "iss": ISSUER,
             "aud": audience,
@@ -44,12 +44,12 @@ class Tokens:
         return token.decode()
 
     def certs(self) -> dict[str, str]:
-        """Key id to certificate in PEM, as https://www.googleapis.com/oauth2/v1/certs answers."""
+        """Return key id to certificate in PEM, as https://www.googleapis.com/oauth2/v1/certs answers."""
         return dict(self._certs)
 
     def jwks(self) -> dict[str, list[dict[str, str]]]:
-        """The JSON Web Key Set, as https://www.googleapis.com/oauth2/v3/certs answers."""
-        return {"keys": [certificate.jwk(self._key)]}
+        """Return the JSON Web Key Set, as https://www.googleapis.com/oauth2/v3/certs answers."""
+        return {"keys": [certificate.build_jwk(self._key)]}
 
     @cached_property
     def _key(self) -> rsa.RSAPrivateKey:
@@ -57,15 +57,15 @@ class Tokens:
 
     @cached_property
     def _signer(self) -> crypt.RSASigner:
-        pem, name = certificate.to_pem(self._key), certificate.jwk(self._key)["kid"]
+        pem, name = certificate.to_pem(self._key), certificate.build_jwk(self._key)["kid"]
         signer: crypt.RSASigner = crypt.RSASigner.from_string(pem, name)  # type: ignore[no-untyped-call]  # as above
         return signer
 
     @cached_property
     def _certs(self) -> dict[str, str]:
-        return {certificate.jwk(self._key)["kid"]: certificate.self_signed(self._key, self._clock.now())}
+        return {certificate.build_jwk(self._key)["kid"]: certificate.sign_certificate(self._key, self._clock.now())}
 
 
-def subject_of(email: str) -> str:
-    """The unique number of a service account: 21 digits, always the same for one email."""
+def derive_subject(email: str) -> str:
+    """Return the unique number of a service account: 21 digits, always the same for one email."""
     return str(10**20 + int.from_bytes(hashlib.sha256(email.encode()).digest(), "big") % 10**20)

@@ -1,4 +1,4 @@
-"""The pretend internet: public names with real TLS on loopback ports, canned answers, and a record of what was asked."""
+"""The simulated internet: public names with real TLS on loopback ports, canned answers, and a record of requests."""
 
 from emulator.internet.internet import Internet
 

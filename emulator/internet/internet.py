@@ -12,16 +12,16 @@ from typing import Any
 
 from starlette.requests import ClientDisconnect, Request
 
-from emulator.clock import Clock
+from emulator.clock import EmulatorClock
 from emulator.files import replace
 from emulator.internet.authority import Authority
-from emulator.internet.names import Entry, Names, host_name
-from emulator.internet.oauth import Rules, Server
-from emulator.internet.routes import Asked, Route, answer, find
-from emulator.reading import Invalid
+from emulator.internet.names import HostEntry, HostNames, host_name
+from emulator.internet.oauth import OAuthServer, Rules
+from emulator.internet.routes import ReceivedRequest, Route, answer, find
+from emulator.reading import InvalidRequestError
 from emulator.web import Receive, Scope, Send, Web, port_of
 
-KEPT = 10_000
+REQUESTS_MAX = 10_000
 
 
 class Internet:
@@ -29,18 +29,21 @@ class Internet:
     Names, certificates and canned hosts. Files: `internet.json` (what functions read) and `internet/` in the folder.
     """
 
-    def __init__(self, folder: Path, *, clock: Clock, sock: socket.socket | None = None) -> None:
-        folder.mkdir(parents=True, exist_ok=True)
+    def __init__(self, folder: Path, *, clock: EmulatorClock, sock: socket.socket | None = None) -> None:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._clock = clock
         self._files = folder / "internet"
         self._authority = Authority(self._files)
         self._bundle = self._files / "bundle.pem"
-        self._own: dict[str, str] = {}
+        self._user_hosts: dict[str, str] = {}
         self._write_bundle()
-        self._names = Names(folder / "internet.json", allocated=self._files / "addresses.json", ca=self._bundle)
+        client = self._authority.client()
+        self._names = HostNames(
+            folder / "internet.json", allocated=self._files / "addresses.json", ca=self._bundle, client=client
+        )
         self._routes: dict[str, tuple[Route, ...]] = {}
-        self._servers: dict[str, Server] = {}
-        self._asked: deque[Asked] = deque(maxlen=KEPT)
+        self._servers: dict[str, OAuthServer] = {}
+        self._requests: deque[ReceivedRequest] = deque(maxlen=REQUESTS_MAX)
         self._web = Web(tls=self._authority.context(lambda name: name in self._routes or name in self._servers))
         self.port = port_of(self._web.add(self._serve, sock))
 
@@ -64,30 +67,35 @@ class Internet:
 
     def can(
         self, host: str, routes: Iterable[Route], *, addresses: Sequence[str] = (), dial: Mapping[str, int] | None = None
-    ) -> Entry:
-        """Let a host answer with these routes; of given addresses, `dial` maps those that lead somewhere. Raises Invalid."""
+    ) -> HostEntry:
+        """Let a host answer with these routes; of given addresses, `dial` maps those that lead somewhere. Raise
+        InvalidRequestError."""
         entry = self._names.put(host, port=self.port, addresses=addresses, dial=dial)
         self._servers.pop(host_name(host), None)
         self._routes[host_name(host)] = tuple(routes)
         return entry
 
-    def authorize(self, host: str, rules: Rules) -> Entry:
-        """Let a host be an OAuth server that knows no token yet. Raises Invalid."""
+    def authorize(self, host: str, rules: Rules) -> HostEntry:
+        """Let a host be an OAuth server that knows no token yet. Raise InvalidRequestError."""
         entry = self._names.put(host, port=self.port)
         self._routes.pop(host_name(host), None)
-        self._servers[host_name(host)] = Server(rules, self._clock)
+        self._servers[host_name(host)] = OAuthServer(rules, self._clock)
         return entry
 
-    def server(self, host: str) -> Server | None:
-        """The OAuth server at a host."""
+    def server(self, host: str) -> OAuthServer | None:
+        """Return the OAuth server at a host."""
         return self._servers.get(host.lower())
 
-    def map(self, host: str, port: int, *, addresses: Sequence[str] = (), dial: Mapping[str, int] | None = None) -> Entry:
-        """Let a name stand for a server of the user's own on a loopback port. Raises Invalid."""
+    def map(self, host: str, port: int, *, addresses: Sequence[str] = (), dial: Mapping[str, int] | None = None) -> HostEntry:
+        """Let a name stand for a server of the user's own on a loopback port. Raise InvalidRequestError."""
         entry = self._names.put(host, port=port, addresses=addresses, dial=dial)
         self._routes.pop(host_name(host), None)
         self._servers.pop(host_name(host), None)
         return entry
+
+    def slow(self, host: str, lookup_s: float) -> None:
+        """Let each lookup of a host's name take so many seconds. Raise InvalidRequestError."""
+        self._names.slow(host, lookup_s)
 
     def remove(self, host: str) -> bool:
         """Forget a host; false if it was not there. Its address stays its own."""
@@ -96,7 +104,7 @@ class Internet:
         return self._names.remove(host)
 
     def hosts(self) -> Mapping[str, Mapping[str, object]]:
-        """Every name with its addresses, its ports and, for a canned one, how many routes it has."""
+        """Return every name with its addresses, its ports and, for a canned one, how many routes it has."""
         return {
             host: {
                 "addresses": list(entry.addresses),
@@ -107,25 +115,25 @@ class Internet:
         }
 
     def trust(self, path: Path) -> None:
-        """Add the CA certificates of a PEM file to the bundle; raises Invalid when it holds none."""
+        """Add the CA certificates of a PEM file to the bundle; raise InvalidRequestError when it holds none."""
         try:
             text = path.read_text()
             ssl.create_default_context(cadata=text)
         except (OSError, ValueError, ssl.SSLError) as error:
-            raise Invalid(f"{path} cannot be read as a PEM file of certificates: {error}") from error
-        self._own[str(path)] = text
+            raise InvalidRequestError(f"{path} cannot be read as a PEM file of certificates: {error}") from error
+        self._user_hosts[str(path)] = text
         self._write_bundle()
 
-    def requests(self, host: str | None = None) -> list[Asked]:
-        """What canned hosts were asked, oldest first: the last 10,000."""
-        return [asked for asked in self._asked if host in (None, asked.host)]
+    def requests(self, host: str | None = None) -> list[ReceivedRequest]:
+        """Return the requests to canned hosts, oldest first: the last 10,000."""
+        return [received for received in self._requests if host in (None, received.host)]
 
     def forget(self) -> None:
         """Drop the record of requests."""
-        self._asked.clear()
+        self._requests.clear()
 
     def _write_bundle(self) -> None:
-        replace(self._bundle, "\n".join([self._authority.pem, *self._own.values()]))
+        replace(self._bundle, "\n".join([self._authority.pem, *self._user_hosts.values()]))
 
     async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         request = Request(scope, receive)
@@ -133,7 +141,7 @@ class Internet:
             body = await request.body()
         except ClientDisconnect:
             return
-        asked = Asked(
+        received = ReceivedRequest(
             host=request.headers.get("host", "").partition(":")[0].lower(),
             method=request.method,
             # The path as it came: decoding it would hide how it was written.
@@ -143,25 +151,25 @@ class Internet:
             body=body,
             at=self._clock.now().timestamp(),
         )
-        self._asked.append(asked)
-        if asked.host in self._servers:
-            await self._servers[asked.host](scope, _again(body, receive), send)
+        self._requests.append(received)
+        if received.host in self._servers:
+            await self._servers[received.host](scope, _repeat(body, receive), send)
             return
-        route = find(self._routes.get(asked.host, ()), asked.method, asked.path)
+        route = find(self._routes.get(received.host, ()), received.method, received.path)
         if route is not None and route.delay_s:
             await asyncio.sleep(route.delay_s)
-        await answer(route, asked)(scope, receive, send)
+        await answer(route, received)(scope, receive, send)
 
 
-def _again(body: bytes, receive: Receive) -> Receive:
-    """What was received, once more; then whatever comes after it."""
-    given = False
+def _repeat(body: bytes, receive: Receive) -> Receive:
+    """Return a `receive` that repeats this message, then receives what follows."""
+    message = False
 
     async def receiving() -> MutableMapping[str, Any]:
-        nonlocal given
-        if given:
+        nonlocal message
+        if message:
             return await receive()
-        given = True
+        message = True
         return {"type": "http.request", "body": body, "more_body": False}
 
     return receiving

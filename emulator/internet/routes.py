@@ -1,4 +1,4 @@
-"""Routes: the canned answers of a pretend host."""
+"""Routes: the canned answers of a simulated host."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from starlette.responses import Response
 
-from emulator.reading import Invalid, checked, member, obj, only
+from emulator.reading import InvalidRequestError, check_kind, read_member, read_object, refuse_unknown
 
 MEMBERS = ("method", "path", "status", "headers", "body", "json", "body_base64", "delay_s", "echo")
 
@@ -29,8 +29,8 @@ class Route:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
-    """A request that a pretend host received; `at` is seconds since 1970. A body that is no UTF-8 is in base64."""
+class ReceivedRequest:
+    """A request that a simulated host received; `at` is seconds since 1970. A body that is no UTF-8 is in base64."""
 
     host: str
     method: str
@@ -41,7 +41,7 @@ class Asked:
     at: float
 
     def as_json(self) -> dict[str, object]:
-        """As the admin shows it; headers stay pairs, since a name may come twice."""
+        """Return the form that the admin answers; headers stay pairs, since a name may come twice."""
         return {
             "host": self.host,
             "method": self.method,
@@ -54,51 +54,51 @@ class Asked:
 
 
 def read_route(value: object, where: str) -> Route:
-    """A route from JSON; raises Invalid."""
-    source = obj(value, where)
-    only(source, MEMBERS, where)
-    status = member(source, "status", int, where, 200)
+    """Return a route from JSON; raise InvalidRequestError."""
+    source = read_object(value, where)
+    refuse_unknown(source, MEMBERS, where)
+    status = read_member(source, "status", int, where, 200)
     if not 200 <= status <= 599:
-        raise Invalid(f"{where}.status must be 200 to 599, not {status}")
-    path = member(source, "path", str, where)
+        raise InvalidRequestError(f"{where}.status must be 200 to 599, not {status}")
+    path = read_member(source, "path", str, where)
     if not path.startswith("/"):
-        raise Invalid(f"{where}.path must start with /")
-    delay_s = member(source, "delay_s", float, where, 0)
+        raise InvalidRequestError(f"{where}.path must start with /")
+    delay_s = read_member(source, "delay_s", float, where, 0)
     if delay_s < 0:
-        raise Invalid(f"{where}.delay_s must not be negative")
+        raise InvalidRequestError(f"{where}.delay_s must not be negative")
     body, kind = _body(source, where)
-    headers = _headers(member(source, "headers", dict, where, {}), where)
+    headers = _headers(read_member(source, "headers", dict, where, {}), where)
     if kind and not any(name.lower() == "content-type" for name, _ in headers):
         headers = (*headers, ("content-type", kind))
     return Route(
-        method=member(source, "method", str, where, "GET").upper(),
+        method=read_member(source, "method", str, where, "GET").upper(),
         path=path,
         status=status,
         headers=headers,
         body=body,
         delay_s=delay_s,
-        echo=member(source, "echo", bool, where, False),
+        echo=read_member(source, "echo", bool, where, False),
     )
 
 
 def find(routes: Sequence[Route], method: str, path: str) -> Route | None:
-    """The first route for this method and path."""
+    """Return the first route for this method and path."""
     return next((route for route in routes if route.path == path and route.method in (method, "*")), None)
 
 
-def answer(route: Route | None, asked: Asked) -> Response:
-    """What the host answers; without a route, 404."""
+def answer(route: Route | None, received: ReceivedRequest) -> Response:
+    """Return what the host answers; without a route, 404."""
     if route is None:
-        return _json(404, {"error": f"no route for {asked.method} {asked.path} at {asked.host}"})
-    response = _json(route.status, _echo(asked)) if route.echo else Response(route.body, route.status)
+        return _json(404, {"error": f"no route for {received.method} {received.path} at {received.host}"})
+    response = _json(route.status, _echo(received)) if route.echo else Response(route.body, route.status)
     for name, value in route.headers:
         response.headers.append(name, value)
     return response
 
 
-def _echo(asked: Asked) -> dict[str, object]:
-    seen = asked.as_json()
-    return {key: value for key, value in seen.items() if key not in ("time", "headers")} | {"headers": dict(asked.headers)}
+def _echo(received: ReceivedRequest) -> dict[str, object]:
+    seen = received.as_json()
+    return {key: value for key, value in seen.items() if key not in ("time", "headers")} | {"headers": dict(received.headers)}
 
 
 def _json(status: int, value: object) -> Response:
@@ -106,16 +106,16 @@ def _json(status: int, value: object) -> Response:
 
 
 def _body(source: Mapping[str, object], where: str) -> tuple[bytes, str]:
-    if len(given := [key for key in ("body", "json", "body_base64", "echo") if source.get(key) not in (None, False)]) > 1:
-        raise Invalid(f"{where} has more than one body: {', '.join(given)}")
+    if len(members := [key for key in ("body", "json", "body_base64", "echo") if source.get(key) not in (None, False)]) > 1:
+        raise InvalidRequestError(f"{where} has more than one body: {', '.join(members)}")
     if "json" in source:
         return json.dumps(source["json"], ensure_ascii=False).encode(), "application/json"
     if "body_base64" in source:
         try:
-            return base64.b64decode(member(source, "body_base64", str, where), validate=True), "application/octet-stream"
+            return base64.b64decode(read_member(source, "body_base64", str, where), validate=True), "application/octet-stream"
         except binascii.Error as error:
-            raise Invalid(f"{where}.body_base64 is not base64") from error
-    text = member(source, "body", str, where, "")
+            raise InvalidRequestError(f"{where}.body_base64 is not base64") from error
+    text = read_member(source, "body", str, where, "")
     return text.encode(), "text/plain; charset=utf-8" if text else ""
 
 
@@ -123,9 +123,9 @@ def _headers(source: Mapping[str, object], where: str) -> tuple[tuple[str, str],
     pairs = []
     for name, value in source.items():
         for item in value if isinstance(value, list) else [value]:
-            text = checked(item, str, f"{where}.headers.{name}")
+            text = check_kind(item, str, f"{where}.headers.{name}")
             if not name.isascii() or not name.isprintable() or any(mark in text for mark in "\r\n\0"):
-                raise Invalid(f"{where}.headers.{name} cannot be sent")
+                raise InvalidRequestError(f"{where}.headers.{name} cannot be sent")
             pairs.append((name, text))
     return tuple(pairs)
 

@@ -6,17 +6,17 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from emulator.messages.rules import tokens
-from emulator.messages.script import Step
+from emulator.messages.rules import count_tokens
+from emulator.messages.script import ScriptStep
 
 DELTA_CHARACTERS = 24
 
 
-def message(step: Step, request: Mapping[str, Any], name: str) -> dict[str, Any]:
-    """The whole message that a step is, in answer to a request."""
+def message(step: ScriptStep, request: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """Return the whole message of a step, in answer to a request."""
     content: list[dict[str, Any]] = [{"type": "text", "text": step.text}] if step.text else []
     content += [{"type": "tool_use", "id": use.id, "name": use.name, "input": dict(use.input)} for use in step.uses]
-    asked = tokens(request.get("system"), request.get("messages"), request.get("tools"))
+    input_tokens = count_tokens(request.get("system"), request.get("messages"), request.get("tools"))
     return {
         "id": name,
         "type": "message",
@@ -26,16 +26,16 @@ def message(step: Step, request: Mapping[str, Any], name: str) -> dict[str, Any]
         "stop_reason": step.stop_reason,
         "stop_sequence": None,
         "usage": {
-            "input_tokens": asked if step.input_tokens is None else step.input_tokens,
+            "input_tokens": input_tokens if step.input_tokens is None else step.input_tokens,
             "cache_creation_input_tokens": 0,
             "cache_read_input_tokens": 0,
-            "output_tokens": tokens(content) if step.output_tokens is None else step.output_tokens,
+            "output_tokens": count_tokens(content) if step.output_tokens is None else step.output_tokens,
         },
     }
 
 
 def stream(whole: Mapping[str, Any]) -> Iterator[bytes]:
-    """The same message as server-sent events, in the service's order."""
+    """Yield the same message as server-sent events, in the service's order."""
     begun = {**whole, "content": [], "stop_reason": None, "usage": {**whole["usage"], "output_tokens": 1}}
     yield _event("message_start", message=begun)
     yield _event("ping")
@@ -51,7 +51,7 @@ def stream(whole: Mapping[str, Any]) -> Iterator[bytes]:
 
 
 def error(kind: str, text: str, name: str) -> dict[str, Any]:
-    """An error as the service words it."""
+    """Return an error as the service words it."""
     return {"type": "error", "error": {"type": kind, "message": text}, "request_id": name}
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from emulator.messages.script import Expect
-from emulator.reading import Invalid, checked, member, obj
+from emulator.reading import InvalidRequestError, check_kind, read_member, read_object
 
 MEMBERS = {
     "model",
@@ -38,67 +38,69 @@ Message = Mapping[str, Any]
 
 
 def check_request(body: Mapping[str, object]) -> None:
-    """Raise Invalid, in the service's manner, for a request it would answer 400."""
+    """Raise InvalidRequestError, as the service words it, for a request it would answer 400."""
     if unknown := sorted(set(body) - MEMBERS):
-        raise Invalid(f"{unknown[0]}: Extra inputs are not permitted")
+        raise InvalidRequestError(f"{unknown[0]}: Extra inputs are not permitted")
     for key, kind in (("model", str), ("max_tokens", int), ("messages", list)):
         if key not in body:
-            raise Invalid(f"{key}: Field required")
-        checked(body[key], kind, key)
-    if member(body, "max_tokens", int, "request") < 1:
-        raise Invalid("max_tokens: Input should be greater than or equal to 1")
-    tools = _check_tools(member(body, "tools", list, "request", []))
+            raise InvalidRequestError(f"{key}: Field required")
+        check_kind(body[key], kind, key)
+    if read_member(body, "max_tokens", int, "request") < 1:
+        raise InvalidRequestError("max_tokens: Input should be greater than or equal to 1")
+    tools = _check_tools(read_member(body, "tools", list, "request", []))
     if any(not text for text in system_texts(body)):
-        raise Invalid("system: text content blocks must be non-empty")
-    messages = [obj(item, f"messages.{n}") for n, item in enumerate(member(body, "messages", list, "request"))]
+        raise InvalidRequestError("system: text content blocks must be non-empty")
+    messages = [read_object(item, f"messages.{n}") for n, item in enumerate(read_member(body, "messages", list, "request"))]
     _check_roles(messages)
     _check_blocks(messages)
     _check_pairs(messages)
-    if not tools and any(block.get("type") in ("tool_use", "tool_result") for m in messages for block in blocks(m)):
-        raise Invalid("Requests which include `tool_use` or `tool_result` blocks must define tools.")
+    if not tools and any(block.get("type") in ("tool_use", "tool_result") for m in messages for block in list_blocks(m)):
+        raise InvalidRequestError("Requests which include `tool_use` or `tool_result` blocks must define tools.")
 
 
 def check_expected(expect: Expect, body: Mapping[str, Any]) -> None:
-    """Raise Invalid, naming what is missing, when a request is not what the script expects."""
-    last = "\n".join(texts(body["messages"][-1]))
+    """Raise InvalidRequestError, naming what is missing, when a request is not what the script expects."""
+    last = "\n".join(iterate_texts(body["messages"][-1]))
     system = "\n".join(system_texts(body))
     for part in expect.last_contains:
         if part not in last:
-            raise Invalid(f"the last message does not contain {part!r}; it is {_cut(last)!r}")
+            raise InvalidRequestError(f"the last message does not contain {part!r}; it is {_shorten(last)!r}")
     for part in expect.system_contains:
         if part not in system:
-            raise Invalid(f"the system prompt does not contain {part!r}")
+            raise InvalidRequestError(f"the system prompt does not contain {part!r}")
     offered = sorted(tool["name"] for tool in body.get("tools", []))
     if expect.tools is not None and offered != sorted(expect.tools):
-        raise Invalid(f"the tools are {', '.join(offered) or 'none'} and not {', '.join(sorted(expect.tools)) or 'none'}")
+        raise InvalidRequestError(
+            f"the tools are {', '.join(offered) or 'none'} and not {', '.join(sorted(expect.tools)) or 'none'}"
+        )
 
 
-def blocks(message: Message) -> list[dict[str, Any]]:
-    """A message's content as blocks."""
+def list_blocks(message: Message) -> list[dict[str, Any]]:
+    """Return a message's content as blocks."""
     content = message["content"]
     return [{"type": "text", "text": content}] if isinstance(content, str) else list(content)
 
 
-def texts(message: Message) -> Iterator[str]:
-    """The texts of a message, those of tool results among them."""
-    for block in blocks(message):
+def iterate_texts(message: Message) -> Iterator[str]:
+    """Yield the texts of a message, those of tool results among them."""
+    for block in list_blocks(message):
         if block.get("type") == "text":
             yield block["text"]
         elif block.get("type") == "tool_result" and "content" in block:
-            yield from texts(block)
+            yield from iterate_texts(block)
 
 
 def system_texts(body: Mapping[str, Any]) -> list[str]:
-    """The texts of the system prompt."""
+    """Return the texts of the system prompt."""
     system = body.get("system", [])
     if isinstance(system, str):
         return [system]
-    parts = [obj(item, f"system.{n}") for n, item in enumerate(checked(system, list, "system"))]
-    return [member(part, "text", str, f"system.{n}") for n, part in enumerate(parts)]
+    parts = [read_object(item, f"system.{n}") for n, item in enumerate(check_kind(system, list, "system"))]
+    return [read_member(part, "text", str, f"system.{n}") for n, part in enumerate(parts)]
 
 
-def tokens(*values: object) -> int:
-    """A plausible count: a token for every four characters of JSON, at least one."""
+def count_tokens(*values: object) -> int:
+    """Return a plausible count: a token for every four characters of JSON, at least one."""
     return max(1, sum(len(json.dumps(value, ensure_ascii=False)) for value in values if value) // 4)
 
 
@@ -106,87 +108,93 @@ def _check_tools(tools: Sequence[object]) -> set[str]:
     names: set[str] = set()
     for n, item in enumerate(tools):
         where = f"tools.{n}"
-        tool = obj(item, where)
-        name = member(tool, "name", str, where)
+        tool = read_object(item, where)
+        name = read_member(tool, "name", str, where)
         if not TOOL_NAME.match(name):
-            raise Invalid(f"{where}.name: String should match pattern '^[a-zA-Z0-9_-]{{1,128}}$'")
+            raise InvalidRequestError(f"{where}.name: String should match pattern '^[a-zA-Z0-9_-]{{1,128}}$'")
         if name in names:
-            raise Invalid("tools: Tool names must be unique.")
+            raise InvalidRequestError("tools: Tool names must be unique.")
         names.add(name)
         if "type" not in tool or tool["type"] == "custom":
-            schema = member(tool, "input_schema", dict, where)
+            schema = read_member(tool, "input_schema", dict, where)
             if schema.get("type") != "object":
-                raise Invalid(f"{where}.input_schema.type: Input should be 'object'")
+                raise InvalidRequestError(f"{where}.input_schema.type: Input should be 'object'")
     return names
 
 
 def _check_roles(messages: Sequence[Message]) -> None:
     if not messages:
-        raise Invalid("messages: at least one message is required")
+        raise InvalidRequestError("messages: at least one message is required")
     for n, message in enumerate(messages):
-        role = member(message, "role", str, f"messages.{n}")
+        role = read_member(message, "role", str, f"messages.{n}")
         if role not in ("user", "assistant"):
-            raise Invalid(f"messages.{n}.role: Input should be 'user' or 'assistant'")
+            raise InvalidRequestError(f"messages.{n}.role: Input should be 'user' or 'assistant'")
         if role != ("user", "assistant")[n % 2]:
-            raise Invalid(f'messages.{n}: roles must alternate between "user" and "assistant", beginning with "user"')
+            raise InvalidRequestError(
+                f'messages.{n}: roles must alternate between "user" and "assistant", beginning with "user"'
+            )
     if messages[-1]["role"] != "user":
-        raise Invalid("This model does not support assistant message prefill. The conversation must end with a user message.")
+        raise InvalidRequestError(
+            "This model does not support assistant message prefill. The conversation must end with a user message."
+        )
 
 
 def _check_blocks(messages: Sequence[Message]) -> None:
     for n, message in enumerate(messages):
         if "content" not in message:
-            raise Invalid(f"messages.{n}.content: Field required")
+            raise InvalidRequestError(f"messages.{n}.content: Field required")
         if not isinstance(message["content"], str):
-            checked(message["content"], list, f"messages.{n}.content")
+            check_kind(message["content"], list, f"messages.{n}.content")
         if not message["content"]:
-            raise Invalid(f"messages.{n}: all messages must have non-empty content")
-        for at, block in enumerate(blocks(message)):
+            raise InvalidRequestError(f"messages.{n}: all messages must have non-empty content")
+        for at, block in enumerate(list_blocks(message)):
             where = f"messages.{n}.content.{at}"
-            kind = member(obj(block, where), "type", str, where)
-            if kind == "text" and not member(block, "text", str, where):
-                raise Invalid("messages: text content blocks must be non-empty")
+            kind = read_member(read_object(block, where), "type", str, where)
+            if kind == "text" and not read_member(block, "text", str, where):
+                raise InvalidRequestError("messages: text content blocks must be non-empty")
             if kind == "tool_use":
-                member(block, "id", str, where)
-                member(block, "input", dict, where)
-                member(block, "name", str, where)
+                read_member(block, "id", str, where)
+                read_member(block, "input", dict, where)
+                read_member(block, "name", str, where)
             if kind == "tool_result":
-                member(block, "tool_use_id", str, where)
+                read_member(block, "tool_use_id", str, where)
                 _check_result(block.get("content", ""), where)
 
 
 def _check_result(content: object, where: str) -> None:
     if isinstance(content, str):
         return
-    for n, part in enumerate(checked(content, list, f"{where}.content")):
-        inner = obj(part, f"{where}.content.{n}")
-        if member(inner, "type", str, f"{where}.content.{n}") == "text":
-            member(inner, "text", str, f"{where}.content.{n}")
+    for n, part in enumerate(check_kind(content, list, f"{where}.content")):
+        inner = read_object(part, f"{where}.content.{n}")
+        if read_member(inner, "type", str, f"{where}.content.{n}") == "text":
+            read_member(inner, "text", str, f"{where}.content.{n}")
 
 
 def _check_pairs(messages: Sequence[Message]) -> None:
-    asked: list[str] = []
+    uses: list[str] = []
     for n, message in enumerate(messages):
-        results = [block["tool_use_id"] for block in blocks(message) if block["type"] == "tool_result"]
-        if missing := [use for use in asked if use not in results]:
-            raise Invalid(
+        results = [block["tool_use_id"] for block in list_blocks(message) if block["type"] == "tool_result"]
+        if missing := [use for use in uses if use not in results]:
+            raise InvalidRequestError(
                 f"messages.{n - 1}: `tool_use` ids were found without `tool_result` blocks immediately after: "
                 f"{', '.join(missing)}. Each `tool_use` block must have a corresponding `tool_result` block in the next "
                 "message."
             )
-        if stray := [use for use in results if use not in asked]:
-            raise Invalid(
+        if stray := [use for use in results if use not in uses]:
+            raise InvalidRequestError(
                 f"messages.{n}: unexpected `tool_use_id` found in `tool_result` blocks: {stray[0]}. Each `tool_result` "
                 "block must have a corresponding `tool_use` block in the previous message."
             )
         if len(set(results)) < len(results):
-            raise Invalid(f"messages.{n}: each tool_use must have a single result. Found multiple `tool_result` blocks.")
-        if any(block["type"] != "tool_result" for block in blocks(message)[: len(results)]):
-            raise Invalid(f"messages.{n}: `tool_result` blocks must come first in the content of a message.")
-        asked = [block["id"] for block in blocks(message) if block["type"] == "tool_use"]
-        if len(set(asked)) < len(asked):
-            raise Invalid(f"messages.{n}: `tool_use` ids must be unique")
+            raise InvalidRequestError(
+                f"messages.{n}: each tool_use must have a single result. Found multiple `tool_result` blocks."
+            )
+        if any(block["type"] != "tool_result" for block in list_blocks(message)[: len(results)]):
+            raise InvalidRequestError(f"messages.{n}: `tool_result` blocks must come first in the content of a message.")
+        uses = [block["id"] for block in list_blocks(message) if block["type"] == "tool_use"]
+        if len(set(uses)) < len(uses):
+            raise InvalidRequestError(f"messages.{n}: `tool_use` ids must be unique")
 
 
-def _cut(text: str) -> str:
+def _shorten(text: str) -> str:
     return text if len(text) <= 300 else text[:300] + "…"

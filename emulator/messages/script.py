@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 
-from emulator.reading import Invalid, member, obj, only, strings
+from emulator.reading import InvalidRequestError, read_member, read_object, read_strings, refuse_unknown
 
 STOP_REASONS = ("end_turn", "tool_use", "max_tokens", "stop_sequence", "refusal", "pause_turn")
 
@@ -41,7 +41,7 @@ class Failure:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
+class ScriptStep:
     """One turn of the model; usage that is None is counted from the texts."""
 
     text: str
@@ -53,69 +53,69 @@ class Step:
     failure: Failure | None
 
 
-def read_script(name: str, value: object) -> tuple[Step, ...]:
-    """The steps of a script from JSON; raises Invalid."""
-    source = obj(value, "script")
-    only(source, ["steps"], "script")
-    steps = member(source, "steps", list, "script")
+def read_script(name: str, value: object) -> tuple[ScriptStep, ...]:
+    """Return the steps of a script from JSON; raise InvalidRequestError."""
+    source = read_object(value, "script")
+    refuse_unknown(source, ["steps"], "script")
+    steps = read_member(source, "steps", list, "script")
     if not steps:
-        raise Invalid("script.steps must not be empty")
+        raise InvalidRequestError("script.steps must not be empty")
     return tuple(_step(f"{name}/{n}", item, f"script.steps[{n}]") for n, item in enumerate(steps))
 
 
-def _step(key: str, value: object, where: str) -> Step:
-    source = obj(value, where)
-    only(source, ["text", "tool_calls", "stop_reason", "usage", "expect", "error"], where)
-    calls = member(source, "tool_calls", list, where, [])
+def _step(key: str, value: object, where: str) -> ScriptStep:
+    source = read_object(value, where)
+    refuse_unknown(source, ["text", "tool_calls", "stop_reason", "usage", "expect", "error"], where)
+    calls = read_member(source, "tool_calls", list, where, [])
     uses = tuple(_use(f"{key}/{n}", item, f"{where}.tool_calls[{n}]") for n, item in enumerate(calls))
     if len({use.id for use in uses}) < len(uses):
-        raise Invalid(f"{where}.tool_calls has an id twice")
-    stop_reason = member(source, "stop_reason", str, where, "tool_use" if uses else "end_turn")
+        raise InvalidRequestError(f"{where}.tool_calls has an id twice")
+    stop_reason = read_member(source, "stop_reason", str, where, "tool_use" if uses else "end_turn")
     if stop_reason not in STOP_REASONS:
-        raise Invalid(f"{where}.stop_reason must be one of {', '.join(STOP_REASONS)}")
-    usage = member(source, "usage", dict, where, {})
-    only(usage, ["input_tokens", "output_tokens"], f"{where}.usage")
-    return Step(
-        text=member(source, "text", str, where, ""),
+        raise InvalidRequestError(f"{where}.stop_reason must be one of {', '.join(STOP_REASONS)}")
+    usage = read_member(source, "usage", dict, where, {})
+    refuse_unknown(usage, ["input_tokens", "output_tokens"], f"{where}.usage")
+    return ScriptStep(
+        text=read_member(source, "text", str, where, ""),
         uses=uses,
         stop_reason=stop_reason,
-        input_tokens=member(usage, "input_tokens", int, f"{where}.usage", None),
-        output_tokens=member(usage, "output_tokens", int, f"{where}.usage", None),
-        expect=_expect(member(source, "expect", dict, where, {}), f"{where}.expect"),
+        input_tokens=read_member(usage, "input_tokens", int, f"{where}.usage", None),
+        output_tokens=read_member(usage, "output_tokens", int, f"{where}.usage", None),
+        expect=_expect(read_member(source, "expect", dict, where, {}), f"{where}.expect"),
         failure=_failure(source["error"], f"{where}.error") if "error" in source else None,
     )
 
 
 def _use(key: str, value: object, where: str) -> Use:
-    source = obj(value, where)
-    only(source, ["id", "name", "input"], where)
+    source = read_object(value, where)
+    refuse_unknown(source, ["id", "name", "input"], where)
     # The same request must get the same reply, so an id follows from its place.
-    given = member(source, "id", str, where, "toolu_" + sha256(key.encode()).hexdigest()[:24])
-    return Use(id=given, name=member(source, "name", str, where), input=member(source, "input", dict, where))
+    members = read_member(source, "id", str, where, "toolu_" + sha256(key.encode()).hexdigest()[:24])
+    return Use(id=members, name=read_member(source, "name", str, where), input=read_member(source, "input", dict, where))
 
 
 def _expect(source: Mapping[str, object], where: str) -> Expect:
-    only(source, ["last_contains", "tools", "system_contains"], where)
+    refuse_unknown(source, ["last_contains", "tools", "system_contains"], where)
     return Expect(
-        last_contains=strings(source.get("last_contains", []), f"{where}.last_contains"),
-        system_contains=strings(source.get("system_contains", []), f"{where}.system_contains"),
-        tools=strings(source["tools"], f"{where}.tools") if "tools" in source else None,
+        last_contains=read_strings(source.get("last_contains", []), f"{where}.last_contains"),
+        system_contains=read_strings(source.get("system_contains", []), f"{where}.system_contains"),
+        tools=read_strings(source["tools"], f"{where}.tools") if "tools" in source else None,
     )
 
 
 def _failure(value: object, where: str) -> Failure:
-    source = obj(value, where)
-    only(source, ["status", "type", "message", "retry_after_s", "times"], where)
-    status = member(source, "status", int, where)
+    source = read_object(value, where)
+    refuse_unknown(source, ["status", "type", "message", "retry_after_s", "times"], where)
+    status = read_member(source, "status", int, where)
     if not 400 <= status <= 599:
-        raise Invalid(f"{where}.status must be 400 to 599, not {status}")
-    times = member(source, "times", int, where, 1)
+        raise InvalidRequestError(f"{where}.status must be 400 to 599, not {status}")
+    times = read_member(source, "times", int, where, 1)
     if times < 1:
-        raise Invalid(f"{where}.times must be at least 1, not {times}")
+        raise InvalidRequestError(f"{where}.times must be at least 1, not {times}")
     return Failure(
         status=status,
-        type=member(source, "type", str, where, "api_error"),
-        message=member(source, "message", str, where, "scripted error"),
-        retry_after_s=member(source, "retry_after_s", float, where, None),
+        type=read_member(source, "type", str, where, "api_error"),
+        message=read_member(source, "message", str, where, "scripted error"),
+        retry_after_s=read_member(source, "retry_after_s", float, where, None),
         times=times,
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter, deque
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any
@@ -14,20 +14,20 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 
 from emulator.messages import reply
 from emulator.messages.rules import check_expected, check_request
-from emulator.messages.script import Failure, Step, read_script
-from emulator.reading import Invalid, obj
+from emulator.messages.script import Failure, ScriptStep, read_script
+from emulator.reading import InvalidRequestError, read_object
 from emulator.web import Receive, Scope, Send
 
-KEPT = 10_000
+REQUESTS_MAX = 10_000
 DEFAULT = "default"
 
 
 @dataclass(slots=True)
-class _Play:
+class _ScriptProgress:
     """A script and how far it has come."""
 
-    steps: tuple[Step, ...]
-    played: Counter[int] = field(default_factory=Counter)
+    steps: tuple[ScriptStep, ...]
+    answered: Counter[int] = field(default_factory=Counter)
     failed: Counter[int] = field(default_factory=Counter)
     unexpected: list[str] = field(default_factory=list)
 
@@ -42,40 +42,42 @@ class _ScriptedError(Exception):
 
 class Messages:
     """
-    The application, and its scripts by name. The model `scripted/<name>` plays script `<name>` (`scripted` plays
+    The application, and its scripts by name. The model `scripted/<name>` answers from script `<name>` (`scripted` from
     `default`); the step is the number of assistant messages in the request, so a repeated request gets the same reply.
+    `opens` says whether an API key is a good one.
     """
 
-    def __init__(self) -> None:
-        self._plays: dict[str, _Play] = {}
-        self._requests: deque[dict[str, Any]] = deque(maxlen=KEPT)
+    def __init__(self, opens: Callable[[str], bool]) -> None:
+        self._opens = opens
+        self._scripts: dict[str, _ScriptProgress] = {}
+        self._requests: deque[dict[str, Any]] = deque(maxlen=REQUESTS_MAX)
 
     def put(self, name: str, script: object) -> None:
-        """Set a script, from JSON, and count anew; raises Invalid."""
-        self._plays[name] = _Play(read_script(name, script))
+        """Set a script, from JSON, and reset its counts; raise InvalidRequestError."""
+        self._scripts[name] = _ScriptProgress(read_script(name, script))
 
     def remove(self, name: str) -> bool:
         """Forget a script; false if it was not there."""
-        return self._plays.pop(name, None) is not None
+        return self._scripts.pop(name, None) is not None
 
     def report(self, name: str) -> dict[str, Any] | None:
-        """How often each step was played and what went otherwise than scripted; None for an unknown script."""
-        play = self._plays.get(name)
-        if play is None:
+        """Return how often each step was answered and what differed from the script; None for an unknown script."""
+        progress = self._scripts.get(name)
+        if progress is None:
             return None
-        unplayed = [f"step {n} was never played" for n in range(len(play.steps)) if not play.played[n]]
+        unplayed = [f"step {n} was never played" for n in range(len(progress.steps)) if not progress.answered[n]]
         return {
             "name": name,
-            "steps": [{"played": play.played[n], "errors": play.failed[n]} for n in range(len(play.steps))],
-            "problems": [*play.unexpected, *unplayed],
+            "steps": [{"played": progress.answered[n], "errors": progress.failed[n]} for n in range(len(progress.steps))],
+            "problems": [*progress.unexpected, *unplayed],
         }
 
     def names(self) -> list[str]:
-        """The scripts there are."""
-        return sorted(self._plays)
+        """Return the scripts there are."""
+        return sorted(self._scripts)
 
     def requests(self) -> list[dict[str, Any]]:
-        """What was asked, oldest first: `body`, `script`, `step`, `status`, `problem`. No headers, so no key."""
+        """Return the requests, oldest first: `body`, `script`, `step`, `status`, `problem`. No headers, so no key."""
         return list(self._requests)
 
     def forget(self) -> None:
@@ -93,57 +95,58 @@ class Messages:
         await self._answer(request, raw, number)(scope, receive, send)
 
     def _answer(self, request: Request, raw: bytes, number: str) -> Response:
+        if not self._opens(_key(request)):
+            needed = "an x-api-key or Authorization: Bearer header with the token of this local cloud is required"
+            return _refusal(401, "authentication_error", needed, number)
         if (request.method, request.url.path) != ("POST", "/v1/messages"):
             return _refusal(404, "not_found_error", f"no {request.method} {request.url.path} here", number)
-        if not _has_key(request):
-            return _refusal(401, "authentication_error", "an x-api-key or Authorization: Bearer header is required", number)
         record: dict[str, Any] = {"body": None, "script": None, "step": None, "status": 200, "problem": None}
         self._requests.append(record)
         try:
             if "anthropic-version" not in request.headers:
-                raise Invalid("anthropic-version: header is required")
+                raise InvalidRequestError("anthropic-version: header is required")
             body = record["body"] = _parse(raw)
             step = self._step(body, record)
         except _ScriptedError as scripted:
             record["status"] = scripted.failure.status
             return _failure(scripted.failure, number)
-        except Invalid as error:
+        except InvalidRequestError as error:
             record["status"], record["problem"] = 400, str(error)
-            if play := self._plays.get(record["script"]):
-                play.unexpected.append(f"step {record['step']}: {error}" if record["step"] is not None else str(error))
+            if progress := self._scripts.get(record["script"]):
+                progress.unexpected.append(f"step {record['step']}: {error}" if record["step"] is not None else str(error))
             return _refusal(400, "invalid_request_error", str(error), number)
         whole = reply.message(step, body, number.replace("req_", "msg_"))
         if body.get("stream"):
             return StreamingResponse(_chunks(whole), media_type="text/event-stream", headers={"request-id": number})
         return JSONResponse(whole, headers={"request-id": number})
 
-    def _step(self, body: Mapping[str, Any], record: dict[str, Any]) -> Step:
+    def _step(self, body: Mapping[str, Any], record: dict[str, Any]) -> ScriptStep:
         model = body.get("model")
         family, _, name = (model if isinstance(model, str) else "").partition("/")
         record["script"] = (name or DEFAULT) if family == "scripted" else None
         check_request(body)
         if family != "scripted":
-            raise Invalid(f"model: {model!r} is not scripted; name a script as scripted/<name>")
-        play = self._plays.get(record["script"])
-        if play is None:
-            raise Invalid(f"model: there is no script {record['script']!r}")
+            raise InvalidRequestError(f"model: {model!r} is not scripted; name a script as scripted/<name>")
+        progress = self._scripts.get(record["script"])
+        if progress is None:
+            raise InvalidRequestError(f"model: there is no script {record['script']!r}")
         at = sum(message["role"] == "assistant" for message in body["messages"])
         record["step"] = at
-        if at >= len(play.steps):
-            raise Invalid(f"the script {record['script']!r} ends after {len(play.steps)} steps")
-        step: Step = play.steps[at]
+        if at >= len(progress.steps):
+            raise InvalidRequestError(f"the script {record['script']!r} ends after {len(progress.steps)} steps")
+        step: ScriptStep = progress.steps[at]
         check_expected(step.expect, body)
-        if step.failure and play.failed[at] < step.failure.times:
-            play.failed[at] += 1
+        if step.failure and progress.failed[at] < step.failure.times:
+            progress.failed[at] += 1
             raise _ScriptedError(step.failure)
-        play.played[at] += 1
+        progress.answered[at] += 1
         return step
 
 
-def _has_key(request: Request) -> bool:
-    # Any key will do. The SDK sends it as a bearer token, other clients in the header of its own.
+def _key(request: Request) -> str:
+    # The SDK sends it as a bearer token, other clients in the header of its own.
     scheme, _, token = request.headers.get("authorization", "").partition(" ")
-    return bool(request.headers.get("x-api-key") or (scheme.lower() == "bearer" and token.strip()))
+    return request.headers.get("x-api-key") or (token.strip() if scheme.lower() == "bearer" else "")
 
 
 async def _chunks(whole: Mapping[str, Any]) -> AsyncIterator[bytes]:
@@ -153,9 +156,9 @@ async def _chunks(whole: Mapping[str, Any]) -> AsyncIterator[bytes]:
 
 def _parse(raw: bytes) -> dict[str, Any]:
     try:
-        return obj(json.loads(raw), "request")
+        return read_object(json.loads(raw), "request")
     except (ValueError, RecursionError) as error:
-        raise Invalid(f"The request body is not valid JSON: {error}") from error
+        raise InvalidRequestError(f"The request body is not valid JSON: {error}") from error
 
 
 def _refusal(status: int, kind: str, text: str, number: str) -> Response:

@@ -1,5 +1,5 @@
 """Secret Manager: google.cloud.secretmanager.v1 over gRPC, on SQLite."""
 
-from emulator.secrets.service import SecretManager
+from emulator.secrets.service import SecretManagerEmulator
 
-__all__ = ["SecretManager"]
+__all__ = ["SecretManagerEmulator"]

@@ -14,7 +14,7 @@ TABLE = tuple(_entry(octet) for octet in range(256))
 
 
 def crc32c(payload: bytes) -> int:
-    """The checksum of up to 64 KiB or so: a few milliseconds for each 64 KiB."""
+    """Return the checksum of up to 64 KiB or so: a few milliseconds for each 64 KiB."""
     crc = 0xFFFFFFFF
     for octet in payload:
         crc = (crc >> 8) ^ TABLE[(crc ^ octet) & 0xFF]

@@ -9,9 +9,9 @@ from google.protobuf.empty_pb2 import Empty
 from grpc import StatusCode
 
 from emulator import rpc
-from emulator.clock import Clock
-from emulator.rpc import Failed, invalid
-from emulator.secrets.store import Secret, Store
+from emulator.clock import EmulatorClock
+from emulator.rpc import RpcError, invalid
+from emulator.secrets.store import Secret, SecretStore
 
 PARENT = re.compile(r"projects/[^/]+(/locations/[^/]+)?")
 PAGE = 25_000
@@ -24,9 +24,9 @@ SecretsPage = secretmanager_v1.ListSecretsResponse.pb()
 
 
 class Secrets:
-    """Each method takes and returns the service's own messages, and raises Failed."""
+    """Each method takes and returns the service's own messages, and raises RpcError."""
 
-    def __init__(self, store: Store, clock: Clock) -> None:
+    def __init__(self, store: SecretStore, clock: EmulatorClock) -> None:
         self._store = store
         self._clock = clock
 
@@ -40,7 +40,7 @@ class Secrets:
         check(request.secret)
         name = f"{request.parent}/secrets/{request.secret_id}"
         if self._store.secret(name):
-            raise Failed(StatusCode.ALREADY_EXISTS, f"Secret [{name}] already exists.")
+            raise RpcError(StatusCode.ALREADY_EXISTS, f"Secret [{name}] already exists.")
         secret = Secret()
         secret.CopyFrom(request.secret)
         secret.name = name
@@ -54,15 +54,15 @@ class Secrets:
 
     def list(self, request: Any) -> Any:
         if request.filter:
-            raise Failed(StatusCode.UNIMPLEMENTED, "Filters are not supported here.")
+            raise RpcError(StatusCode.UNIMPLEMENTED, "Filters are not supported here.")
         total = self._store.count(request.parent)
         size, start, following = rpc.page(request, total, most=PAGE)
-        found = self._store.secrets(request.parent, size, start)
-        return SecretsPage(secrets=found, next_page_token=following, total_size=total)
+        secret = self._store.secrets(request.parent, size, start)
+        return SecretsPage(secrets=secret, next_page_token=following, total_size=total)
 
     def update(self, request: Any) -> Any:
         secret = self.find(request.secret.name)
-        same(request.secret.etag, secret.etag)
+        check_etag(request.secret.etag, secret.etag)
         for path in request.update_mask.paths:
             if path.split(".")[0] not in UPDATABLE:
                 raise invalid(f"The field [{path}] cannot be updated.")
@@ -78,22 +78,22 @@ class Secrets:
         return secret
 
     def delete(self, request: Any) -> Empty:
-        same(request.etag, self.find(request.name).etag)
+        check_etag(request.etag, self.find(request.name).etag)
         self._store.remove(request.name)
         return Empty()
 
     def find(self, name: str) -> Any:
         secret = self._store.secret(name)
         if secret is None:
-            raise Failed(StatusCode.NOT_FOUND, f"Secret [{name}] not found.")
+            raise RpcError(StatusCode.NOT_FOUND, f"Secret [{name}] not found.")
         return secret
 
 
 def check(secret: Any) -> None:
-    """Refuse what would be kept and not honoured, and labels beyond what a resource may carry."""
+    """Refuse settings that would be stored and not honoured, and labels beyond what a resource may have."""
     for field in UNSUPPORTED:
         if secret.HasField(field):
-            raise Failed(StatusCode.UNIMPLEMENTED, f"The field secret.{field} is not supported here.")
+            raise RpcError(StatusCode.UNIMPLEMENTED, f"The field secret.{field} is not supported here.")
     if len(secret.labels) > 64:
         raise invalid("A secret has at most 64 labels.")
     for key, value in secret.labels.items():
@@ -103,12 +103,12 @@ def check(secret: Any) -> None:
             raise invalid(f"The label [{key}] is not in lower case.")
 
 
-def same(given: str, current: str) -> None:
-    """Raises FAILED_PRECONDITION for an etag that is given and is not the current one."""
-    if given and given != current:
-        raise Failed(StatusCode.FAILED_PRECONDITION, "The etag provided does not match the current one.")
+def check_etag(etag_given: str, current: str) -> None:
+    """Raise FAILED_PRECONDITION for an etag that is given and is not the current one."""
+    if etag_given and etag_given != current:
+        raise RpcError(StatusCode.FAILED_PRECONDITION, "The etag provided does not match the current one.")
 
 
 def new_etag() -> str:
-    """A value that no earlier state had, quoted as etags are."""
+    """Return a value that no earlier state had, quoted as etags are."""
     return f'"{secrets.token_hex(7)}"'

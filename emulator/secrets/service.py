@@ -6,25 +6,25 @@ import grpc
 from google.cloud import secretmanager_v1 as proto
 
 from emulator import rpc
-from emulator.clock import Clock
+from emulator.clock import EmulatorClock
 from emulator.secrets.secrets import Secrets
-from emulator.secrets.store import SCHEMA, Store
-from emulator.secrets.versions import Versions
+from emulator.secrets.store import SCHEMA, SecretStore
+from emulator.secrets.versions import SecretVersions
 from emulator.storage import open_store
 
 NAME = "google.cloud.secretmanager.v1.SecretManagerService"
 
 
-class SecretManager:
+class SecretManagerEmulator:
     """Secret Manager, durable in the folder `path`; in memory for None."""
 
-    def __init__(self, *, path: Path | None, clock: Clock) -> None:
-        self._store = Store(open_store(path, "secrets", SCHEMA))
+    def __init__(self, *, path: Path | None, clock: EmulatorClock) -> None:
+        self._store = SecretStore(open_store(path, "secrets", SCHEMA))
         self._secrets = Secrets(self._store, clock)
-        self._versions = Versions(self._store, clock, self._secrets)
+        self._versions = SecretVersions(self._store, clock, self._secrets)
 
     def handler(self) -> grpc.GenericRpcHandler:
-        """The service, to be added to a gRPC server."""
+        """Return the service, to be added to a gRPC server."""
         secrets, versions = self._secrets, self._versions
         return rpc.service(
             NAME,
@@ -45,7 +45,7 @@ class SecretManager:
         )
 
     async def start(self) -> None:
-        """Nothing runs by itself here; all services of the local cloud start alike."""
+        """Do nothing: no task runs in the background here, and all services of the local cloud start alike."""
 
     async def close(self) -> None:
         """Close the file."""

@@ -20,14 +20,14 @@ create table if not exists versions (
 """
 
 
-class Store:
+class SecretStore:
     """Rows in SQLite; a version's payload is gone for good once it is destroyed."""
 
     def __init__(self, db: sqlite3.Connection) -> None:
         self._db = db
 
     def secret(self, name: str) -> Any | None:
-        """The Secret of that name."""
+        """Return the Secret of that name."""
         row = self._db.execute("select proto from secrets where name = ?", (name,)).fetchone()
         return row and Secret.FromString(row[0])
 
@@ -48,21 +48,21 @@ class Store:
         self._wipe()
 
     def count(self, parent: str) -> int:
-        """How many secrets a project has."""
+        """Return how many secrets a project has."""
         return int(self._db.execute("select count(*) from secrets where parent = ?", (parent,)).fetchone()[0])
 
     def secrets(self, parent: str, size: int, start: int) -> list[Any]:
-        """Secrets, newest first."""
+        """List secrets, newest first."""
         query = "select proto from secrets where parent = ? order by made desc limit ? offset ?"
         return blobs(self._db.execute(query, (parent, size, start)).fetchall(), Secret)
 
     def newest(self, secret: str) -> int:
-        """The number of the newest version, 0 when there is none."""
+        """Return the number of the newest version, 0 when there is none."""
         query = "select coalesce(max(number), 0) from versions where secret = ?"
         return int(self._db.execute(query, (secret,)).fetchone()[0])
 
     def version(self, secret: str, number: int) -> tuple[Any, bytes | None] | None:
-        """A SecretVersion and its payload, None where that was destroyed."""
+        """Return a SecretVersion and its payload, None where that was destroyed."""
         query = "select proto, payload from versions where secret = ? and number = ?"
         row = self._db.execute(query, (secret, number)).fetchone()
         return row and (Version.FromString(row[0]), row[1])
@@ -84,11 +84,11 @@ class Store:
         self._wipe()
 
     def count_versions(self, secret: str) -> int:
-        """How many versions a secret has, destroyed ones too."""
+        """Return how many versions a secret has, destroyed ones too."""
         return int(self._db.execute("select count(*) from versions where secret = ?", (secret,)).fetchone()[0])
 
     def versions(self, secret: str, size: int, start: int) -> list[Any]:
-        """Versions, newest first."""
+        """List versions, newest first."""
         query = "select proto from versions where secret = ? order by number desc limit ? offset ?"
         return blobs(self._db.execute(query, (secret, size, start)).fetchall(), Version)
 

@@ -7,11 +7,11 @@ from google.cloud import secretmanager_v1
 from grpc import StatusCode
 
 from emulator import rpc
-from emulator.clock import Clock
-from emulator.rpc import Failed, invalid
+from emulator.clock import EmulatorClock
+from emulator.rpc import RpcError, invalid
 from emulator.secrets.crc32c import crc32c
-from emulator.secrets.secrets import PAGE, Secrets, new_etag, same
-from emulator.secrets.store import Store, Version
+from emulator.secrets.secrets import PAGE, Secrets, check_etag, new_etag
+from emulator.secrets.store import SecretStore, Version
 
 PAYLOAD = 64 * 1024
 """Bytes in a version at most."""
@@ -21,10 +21,10 @@ VersionsPage = secretmanager_v1.ListSecretVersionsResponse.pb()
 Accessed = secretmanager_v1.AccessSecretVersionResponse.pb()
 
 
-class Versions:
-    """Each method takes and returns the service's own messages, and raises Failed."""
+class SecretVersions:
+    """Each method takes and returns the service's own messages, and raises RpcError."""
 
-    def __init__(self, store: Store, clock: Clock, secrets: Secrets) -> None:
+    def __init__(self, store: SecretStore, clock: EmulatorClock, secrets: Secrets) -> None:
         self._store = store
         self._clock = clock
         self._secrets = secrets
@@ -55,12 +55,12 @@ class Versions:
 
     def list(self, request: Any) -> Any:
         if request.filter:
-            raise Failed(StatusCode.UNIMPLEMENTED, "Filters are not supported here.")
+            raise RpcError(StatusCode.UNIMPLEMENTED, "Filters are not supported here.")
         self._secrets.find(request.parent)
         total = self._store.count_versions(request.parent)
         size, start, following = rpc.page(request, total, most=PAGE)
-        found = self._store.versions(request.parent, size, start)
-        return VersionsPage(versions=found, next_page_token=following, total_size=total)
+        version = self._store.versions(request.parent, size, start)
+        return VersionsPage(versions=version, next_page_token=following, total_size=total)
 
     def access(self, request: Any) -> Any:
         _, _, version, payload = self._find(request.name)
@@ -81,7 +81,7 @@ class Versions:
         secret, number, version, _ = self._find(request.name)
         if version.state == State.DESTROYED:
             raise _in_state(version)
-        same(request.etag, version.etag)
+        check_etag(request.etag, version.etag)
         version.state = state
         version.etag = new_etag()
         if state == State.DESTROYED:
@@ -102,12 +102,12 @@ class Versions:
             number = int(which)
         else:
             number = secret.version_aliases.get(which, 0)
-        found = self._store.version(secret.name, number)
-        if found is None:
-            raise Failed(StatusCode.NOT_FOUND, f"Secret Version [{name}] not found or has no versions.")
-        return secret.name, number, *found
+        version = self._store.version(secret.name, number)
+        if version is None:
+            raise RpcError(StatusCode.NOT_FOUND, f"Secret Version [{name}] not found or has no versions.")
+        return secret.name, number, *version
 
 
-def _in_state(version: Any) -> Failed:
+def _in_state(version: Any) -> RpcError:
     state = State(version.state).name
-    return Failed(StatusCode.FAILED_PRECONDITION, f"Secret Version [{version.name}] is in {state} state.")
+    return RpcError(StatusCode.FAILED_PRECONDITION, f"Secret Version [{version.name}] is in {state} state.")

@@ -1,5 +1,5 @@
 """Cloud Tasks: google.cloud.tasks.v2 over gRPC, on SQLite, delivering over HTTP."""
 
-from emulator.tasks.service import CloudTasks
+from emulator.tasks.service import CloudTasksEmulator
 
-__all__ = ["CloudTasks"]
+__all__ = ["CloudTasksEmulator"]

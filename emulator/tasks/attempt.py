@@ -8,7 +8,7 @@ from typing import Any
 import grpc
 from google.cloud import tasks_v2
 
-from emulator.identity import Tokens
+from emulator.identity import IdentityTokens
 
 CODES = {
     400: grpc.StatusCode.INVALID_ARGUMENT,
@@ -26,21 +26,21 @@ OURS = ("x-cloudtasks-", "x-google-", "x-appengine-")
 """Headers that a worker believes, so a task's maker may not write them."""
 
 
-def method(task: Any) -> str:
-    """The HTTP method by name."""
+def find_method(task: Any) -> str:
+    """Return the HTTP method by name."""
     return str(tasks_v2.HttpMethod(task.http_request.http_method).name)
 
 
-def headers(task: Any, tokens: Tokens) -> dict[str, str]:
-    """The headers of the next attempt, their names in lower case."""
+def build_headers(task: Any, tokens: IdentityTokens) -> dict[str, str]:
+    """Return the headers of the next attempt, their names in lower case."""
     request = task.http_request
-    given = {name.lower(): value for name, value in request.headers.items()}
-    kept = {name: value for name, value in given.items() if not name.startswith(OURS)}
+    lowered = {name.lower(): value for name, value in request.headers.items()}
+    forwarded = {name: value for name, value in lowered.items() if not name.startswith(OURS)}
     # They belong to the connection, and a worker must not be told two stories about where a request ends.
     for name in ("host", "content-length", "transfer-encoding", "connection"):
-        kept.pop(name, None)
+        forwarded.pop(name, None)
     if request.body:
-        kept.setdefault("content-type", "application/octet-stream")
+        forwarded.setdefault("content-type", "application/octet-stream")
     queue, name = task.name.split("/queues/")[1].split("/tasks/")
     sent = {
         "User-Agent": "Google-Cloud-Tasks",
@@ -53,14 +53,14 @@ def headers(task: Any, tokens: Tokens) -> dict[str, str]:
     if request.HasField("oidc_token"):
         token = tokens.mint(request.oidc_token.service_account_email, request.oidc_token.audience or request.url)
         sent["Authorization"] = f"Bearer {token}"
-    return kept | {name.lower(): value for name, value in sent.items()}
+    return forwarded | {name.lower(): value for name, value in sent.items()}
 
 
-def shown(task: Any, headers: Mapping[str, str]) -> dict[str, object]:
-    """What is sent, as the admin shows it: without the token; a body that is no UTF-8 is in base64."""
+def describe(task: Any, headers: Mapping[str, str]) -> dict[str, object]:
+    """Return the attempt as the admin answers it: without the token; a body that is no UTF-8 is in base64."""
     body: bytes = task.http_request.body
     seen = {name: "" if name == "authorization" else value for name, value in headers.items()}
-    request = {"name": task.name, "method": method(task), "url": task.http_request.url, "headers": seen}
+    request = {"name": task.name, "method": find_method(task), "url": task.http_request.url, "headers": seen}
     try:
         return {**request, "body": body.decode()}
     except UnicodeDecodeError:
@@ -78,7 +78,7 @@ def begin(task: Any, now: datetime) -> None:
         task.first_attempt.dispatch_time.FromDatetime(now)
 
 
-def answered(task: Any, status: int, now: datetime) -> None:
+def record_answer(task: Any, status: int, now: datetime) -> None:
     """Note on a Task what its worker answered."""
     task.response_count += 1
     task.last_attempt.response_time.FromDatetime(now)
@@ -87,7 +87,7 @@ def answered(task: Any, status: int, now: datetime) -> None:
     task.last_attempt.response_status.message = f"HTTP status code {status}"
 
 
-def unanswered(task: Any, now: datetime) -> None:
+def record_failure(task: Any, now: datetime) -> None:
     """Note on a Task that no answer came."""
     task.last_attempt.response_time.FromDatetime(now)
     task.last_attempt.response_status.code = grpc.StatusCode.DEADLINE_EXCEEDED.value[0]

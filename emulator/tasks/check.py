@@ -8,7 +8,7 @@ from google.cloud import tasks_v2
 from grpc import StatusCode
 
 from emulator.delivery import is_local
-from emulator.rpc import Failed, invalid
+from emulator.rpc import RpcError, invalid
 from emulator.storage import micros
 
 QUEUE = re.compile(r"(projects/[^/]+/locations/[^/]+)/queues/[A-Za-z0-9-]{1,100}")
@@ -25,15 +25,15 @@ RATE, CONCURRENT = 500, 5000
 """The most that a queue may be allowed: dispatches a second, and at once."""
 
 
-def queue(wanted: Any) -> None:
-    """Complete a Queue in place. Raises INVALID_ARGUMENT for limits outside what a queue may have."""
-    rates, retries = wanted.rate_limits, wanted.retry_config
+def queue(expected: Any) -> None:
+    """Complete a Queue in place. Raise INVALID_ARGUMENT for limits outside what a queue may have."""
+    rates, retries = expected.rate_limits, expected.retry_config
     if not 0 <= rates.max_dispatches_per_second <= RATE:
         raise invalid(f"rate_limits.max_dispatches_per_second must be between 0 and {RATE}.")
     if not 0 <= rates.max_concurrent_dispatches <= CONCURRENT:
         raise invalid(f"rate_limits.max_concurrent_dispatches must be between 0 and {CONCURRENT}.")
-    if wanted.HasField("http_target") or wanted.HasField("app_engine_routing_override"):
-        raise Failed(StatusCode.UNIMPLEMENTED, "Queue-level targets are not supported here.")
+    if expected.HasField("http_target") or expected.HasField("app_engine_routing_override"):
+        raise RpcError(StatusCode.UNIMPLEMENTED, "Queue-level targets are not supported here.")
     rates.max_dispatches_per_second = rates.max_dispatches_per_second or RATE
     rates.max_concurrent_dispatches = rates.max_concurrent_dispatches or 1000
     rates.max_burst_size = max(1, min(100, int(rates.max_dispatches_per_second / 5)))
@@ -41,7 +41,7 @@ def queue(wanted: Any) -> None:
 
 
 def retry(config: Any) -> None:
-    """Complete a RetryConfig in place. Raises INVALID_ARGUMENT for limits that contradict each other."""
+    """Complete a RetryConfig in place. Raise INVALID_ARGUMENT for limits that contradict each other."""
     if config.max_attempts < -1 or config.max_doublings < 0:
         raise invalid("retry_config.max_attempts must be at least -1, and max_doublings at least 0.")
     config.max_attempts = config.max_attempts or 100
@@ -56,34 +56,34 @@ def retry(config: Any) -> None:
         raise invalid("retry_config.max_retry_duration must not be negative.")
 
 
-def task(wanted: Any, parent: str, now: datetime) -> None:
-    """Complete a Task in place, all but its name. Raises INVALID_ARGUMENT for what no task may be."""
-    parts = TASK.fullmatch(wanted.name)
-    if wanted.name and (parts is None or parts[1] != parent):
+def task(expected: Any, parent: str, now: datetime) -> None:
+    """Complete a Task in place, all but its name. Raise INVALID_ARGUMENT for what no task may be."""
+    parts = TASK.fullmatch(expected.name)
+    if expected.name and (parts is None or parts[1] != parent):
         raise invalid(f"The task name must be of the form {parent}/tasks/TASK_ID.")
-    if wanted.WhichOneof("message_type") != "http_request":
-        raise Failed(StatusCode.UNIMPLEMENTED, "Only tasks with an http_request are supported here.")
-    if wanted.ByteSize() > TASK_SIZE:
+    if expected.WhichOneof("message_type") != "http_request":
+        raise RpcError(StatusCode.UNIMPLEMENTED, "Only tasks with an http_request are supported here.")
+    if expected.ByteSize() > TASK_SIZE:
         raise invalid(f"The task is larger than {TASK_SIZE} bytes.")
-    target(wanted.http_request)
-    if wanted.HasField("retry_config"):
-        retry(wanted.retry_config)
-    if not wanted.HasField("dispatch_deadline"):
-        wanted.dispatch_deadline.FromTimedelta(DEADLINE)
-    if not DEADLINES_S[0] * 1000 <= wanted.dispatch_deadline.ToMilliseconds() <= DEADLINES_S[1] * 1000:
+    target(expected.http_request)
+    if expected.HasField("retry_config"):
+        retry(expected.retry_config)
+    if not expected.HasField("dispatch_deadline"):
+        expected.dispatch_deadline.FromTimedelta(DEADLINE)
+    if not DEADLINES_S[0] * 1000 <= expected.dispatch_deadline.ToMilliseconds() <= DEADLINES_S[1] * 1000:
         raise invalid("The dispatch_deadline must be between [15s, 30m].")
-    start = wanted.schedule_time.ToMicroseconds() if wanted.HasField("schedule_time") else 0
+    start = expected.schedule_time.ToMicroseconds() if expected.HasField("schedule_time") else 0
     if start > micros(now + AHEAD):
         raise invalid("The schedule_time must be at most 30 days in the future.")
     if start < micros(now):
-        wanted.schedule_time.FromDatetime(now)
-    wanted.create_time.FromDatetime(now)
+        expected.schedule_time.FromDatetime(now)
+    expected.create_time.FromDatetime(now)
     for field in ("dispatch_count", "response_count", "first_attempt", "last_attempt"):
-        wanted.ClearField(field)
+        expected.ClearField(field)
 
 
 def target(request: Any) -> None:
-    """Complete an HttpRequest in place. Raises INVALID_ARGUMENT for one that could not be sent."""
+    """Complete an HttpRequest in place. Raise INVALID_ARGUMENT for one that could not be sent."""
     if not re.match(r"https?://[^/]", request.url) or len(request.url) > URL_LENGTH:
         raise invalid("The http_request.url must start with 'http://' or 'https://', with 2083 characters at most.")
     if not is_local(request.url):
@@ -95,6 +95,6 @@ def target(request: Any) -> None:
     if request.body and request.http_method in BODILESS:
         raise invalid("The http_request.http_method does not allow a body.")
     if request.HasField("oauth_token"):
-        raise Failed(StatusCode.UNIMPLEMENTED, "OAuth tokens are not supported here; OIDC tokens are.")
+        raise RpcError(StatusCode.UNIMPLEMENTED, "OAuth tokens are not supported here; OIDC tokens are.")
     if request.HasField("oidc_token") and not request.oidc_token.service_account_email:
         raise invalid("The http_request.oidc_token.service_account_email is required.")

@@ -8,23 +8,23 @@ from google.protobuf.field_mask_pb2 import FieldMask
 from grpc import StatusCode
 
 from emulator import rpc
-from emulator.clock import Clock
-from emulator.rpc import Failed, invalid
+from emulator.clock import EmulatorClock
+from emulator.rpc import RpcError, invalid
 from emulator.tasks import check
-from emulator.tasks.running import Running
-from emulator.tasks.store import Queue, Store
+from emulator.tasks.running import RunningQueues
+from emulator.tasks.store import Queue, TaskStore
 
 PAGE = 9800
 State = tasks_v2.Queue.State
 Page = tasks_v2.ListQueuesResponse.pb()
-KEPT = ("name", "state", "purge_time")
+IMMUTABLE = ("name", "state", "purge_time")
 """What only the service sets."""
 
 
 class Queues:
-    """Each method takes and returns the service's own messages, and raises Failed."""
+    """Each method takes and returns the service's own messages, and raises RpcError."""
 
-    def __init__(self, store: Store, clock: Clock, running: Running) -> None:
+    def __init__(self, store: TaskStore, clock: EmulatorClock, running: RunningQueues) -> None:
         self._store = store
         self._clock = clock
         self._running = running
@@ -33,7 +33,7 @@ class Queues:
         if not request.queue.name.startswith(f"{request.parent}/"):
             raise invalid(f"The queue name must be of the form {request.parent}/queues/QUEUE_ID.")
         if self._store.queue(request.queue.name):
-            raise Failed(StatusCode.ALREADY_EXISTS, "Queue already exists")
+            raise RpcError(StatusCode.ALREADY_EXISTS, "Queue already exists")
         return self._make(request.queue)
 
     def get(self, request: Any) -> Any:
@@ -41,7 +41,7 @@ class Queues:
 
     def list(self, request: Any) -> Any:
         if request.filter:
-            raise Failed(StatusCode.UNIMPLEMENTED, "Filters are not supported here.")
+            raise RpcError(StatusCode.UNIMPLEMENTED, "Filters are not supported here.")
         total = self._store.count_queues(request.parent)
         size, start, following = rpc.page(request, total, most=PAGE)
         return Page(queues=self._store.queues(request.parent, size, start), next_page_token=following)
@@ -52,7 +52,7 @@ class Queues:
             return self._make(request.queue)
         named = request.update_mask.paths or [field.name for field in Queue.DESCRIPTOR.fields]
         try:
-            mask = FieldMask(paths=[path for path in named if path not in KEPT])
+            mask = FieldMask(paths=[path for path in named if path not in IMMUTABLE])
             mask.MergeMessage(request.queue, queue, True, True)
         except (ValueError, KeyError) as error:
             raise invalid("The update_mask names a field that does not exist.") from error
@@ -79,7 +79,7 @@ class Queues:
     def find(self, name: str) -> Any:
         queue = self._store.queue(name)
         if queue is None:
-            raise Failed(StatusCode.NOT_FOUND, "Queue does not exist.")
+            raise RpcError(StatusCode.NOT_FOUND, "Queue does not exist.")
         return queue
 
     def _set(self, name: str, state: int) -> Any:
@@ -87,11 +87,11 @@ class Queues:
         queue.state = state
         return self._change(queue)
 
-    def _make(self, wanted: Any) -> Any:
-        if not check.QUEUE.fullmatch(wanted.name):
+    def _make(self, requested: Any) -> Any:
+        if not check.QUEUE.fullmatch(requested.name):
             raise invalid("The queue name must be of the form projects/*/locations/*/queues/QUEUE_ID.")
         queue = Queue()
-        queue.CopyFrom(wanted)
+        queue.CopyFrom(requested)
         queue.state = State.RUNNING
         queue.ClearField("purge_time")
         return self._change(queue)

@@ -27,7 +27,7 @@ class Bucket:
         return True
 
     def ready(self) -> datetime:
-        """When there will be a whole token, as of the last `take`."""
+        """Return the time at which there is a whole token, as of the last `take`."""
         missing = max(0.0, 1 - self._tokens) / self._rate
         # The next microsecond, but not one later for a rounding error.
         return self._at + timedelta(microseconds=math.ceil(missing * MICROSECONDS_A_SECOND - 1e-3))

@@ -1,4 +1,4 @@
-"""When a failed task is tried again, and when no more."""
+"""Retry with exponential backoff: when a failed task is tried again, and when it is given up."""
 
 from datetime import datetime, timedelta
 from typing import Any
@@ -8,7 +8,7 @@ RETENTION = timedelta(days=31)
 
 
 def back_off(config: Any, failures: int) -> timedelta:
-    """How long to wait after so many failures (1 or more) under a RetryConfig whose fields are all set.
+    """Return how long to wait after so many failures (1 or more) under a RetryConfig whose fields are all set.
 
     It starts at min_backoff, doubles max_doublings times, grows by that last step from then on, and stays at
     max_backoff: 10, 300 and 3 give 10 s, 20, 40, 80, 160, 240, 300, 300 …
@@ -21,12 +21,12 @@ def back_off(config: Any, failures: int) -> timedelta:
     return timedelta(microseconds=min(most, step * (failures - doublings)))
 
 
-def is_over(config: Any, *, failures: int, first: datetime, made: datetime, now: datetime) -> bool:
-    """Whether a task made and first tried at these times has had all of its attempts.
+def is_over(config: Any, *, failures: int, first: datetime, created: datetime, now: datetime) -> bool:
+    """Return whether a task made and first tried at these times has had all of its attempts.
 
     Both limits must be reached where both are set; -1 attempts and a duration of 0 set none.
     """
-    if now - made >= RETENTION:
+    if now - created >= RETENTION:
         return True
     limits = []
     if config.max_attempts != -1:

@@ -6,17 +6,17 @@ from typing import Any
 
 from google.cloud import tasks_v2
 
-from emulator.clock import Clock
-from emulator.delivery import Delivery, Undelivered
-from emulator.identity import Tokens
+from emulator.clock import EmulatorClock
+from emulator.delivery import HttpDelivery, UndeliveredError
+from emulator.identity import IdentityTokens
 from emulator.scheduler import Scheduler
 from emulator.tasks import attempt, check
 from emulator.tasks.rate import Bucket
 from emulator.tasks.retry import back_off, is_over
-from emulator.tasks.store import Store
+from emulator.tasks.store import TaskStore
 
 RUNNING = tasks_v2.Queue.State.RUNNING
-KEPT = 10_000
+DELIVERED_MAX = 10_000
 
 Delivered = deque[dict[str, object]]
 
@@ -25,7 +25,14 @@ class RunningQueue:
     """One queue's dispatches."""
 
     def __init__(
-        self, queue: Any, *, store: Store, clock: Clock, delivery: Delivery, tokens: Tokens, delivered: Delivered
+        self,
+        queue: Any,
+        *,
+        store: TaskStore,
+        clock: EmulatorClock,
+        delivery: HttpDelivery,
+        tokens: IdentityTokens,
+        delivered: Delivered,
     ) -> None:
         self._store = store
         self._clock = clock
@@ -45,7 +52,7 @@ class RunningQueue:
         self._scheduler.wake()
 
     def wake(self) -> None:
-        """There is a new task."""
+        """Look at the queues again: there is a new task."""
         self._scheduler.wake()
 
     def send_now(self, task: Any) -> None:
@@ -85,27 +92,27 @@ class RunningQueue:
         return None
 
     def _begin(self, task: Any) -> None:
-        headers = attempt.headers(task, self._tokens)
+        headers = attempt.build_headers(task, self._tokens)
         attempt.begin(task, self._clock.now())
         self._store.under_way(task)
-        self._delivered.append(attempt.shown(task, headers))
+        self._delivered.append(attempt.describe(task, headers))
         self._scheduler.spawn(self._send(task, headers))
 
     async def _send(self, task: Any, headers: dict[str, str]) -> None:
         request = task.http_request
         try:
             status = await self._delivery.send(
-                attempt.method(task),
+                attempt.find_method(task),
                 request.url,
                 headers=headers,
                 content=request.body,
                 deadline=task.dispatch_deadline.ToTimedelta(),
             )
-        except Undelivered:
-            attempt.unanswered(task, self._clock.now())
+        except UndeliveredError:
+            attempt.record_failure(task, self._clock.now())
             self._try_again(task)
         else:
-            attempt.answered(task, status, self._clock.now())
+            attempt.record_answer(task, status, self._clock.now())
             if 200 <= status < 300:
                 self._store.remove(task.name, self._clock.now())
             else:
@@ -115,24 +122,24 @@ class RunningQueue:
         now = self._clock.now()
         config = task.retry_config if task.HasField("retry_config") else self._queue.retry_config
         check.retry(config)
-        first, made = task.first_attempt.dispatch_time.ToDatetime(now.tzinfo), task.create_time.ToDatetime(now.tzinfo)
-        if is_over(config, failures=task.dispatch_count, first=first, made=made, now=now):
+        first, created = task.first_attempt.dispatch_time.ToDatetime(now.tzinfo), task.create_time.ToDatetime(now.tzinfo)
+        if is_over(config, failures=task.dispatch_count, first=first, created=created, now=now):
             self._store.remove(task.name, now)
         else:
             task.schedule_time.FromDatetime(now + back_off(config, task.dispatch_count))
             self._store.due_again(task)
 
 
-class Running:
+class RunningQueues:
     """All queues at work, once `start` was called."""
 
-    def __init__(self, *, store: Store, clock: Clock, tokens: Tokens) -> None:
+    def __init__(self, *, store: TaskStore, clock: EmulatorClock, tokens: IdentityTokens) -> None:
         self._store = store
         self._clock = clock
         self._tokens = tokens
-        self._delivery = Delivery(clock)
+        self._delivery = HttpDelivery(clock)
         self._queues: dict[str, RunningQueue] = {}
-        self.delivered: Delivered = deque(maxlen=KEPT)
+        self.delivered: Delivered = deque(maxlen=DELIVERED_MAX)
         """What was sent, oldest first, each attempt."""
 
     async def start(self) -> None:

@@ -6,28 +6,28 @@ import grpc
 from google.cloud import tasks_v2 as proto
 
 from emulator import rpc
-from emulator.clock import Clock
-from emulator.identity import Tokens
+from emulator.clock import EmulatorClock
+from emulator.identity import IdentityTokens
 from emulator.storage import open_store
 from emulator.tasks.queues import Queues
-from emulator.tasks.running import Running
-from emulator.tasks.store import SCHEMA, Store
-from emulator.tasks.tasks import Tasks
+from emulator.tasks.running import RunningQueues
+from emulator.tasks.store import SCHEMA, TaskStore
+from emulator.tasks.tasks import QueuedTasks
 
 NAME = "google.cloud.tasks.v2.CloudTasks"
 
 
-class CloudTasks:
+class CloudTasksEmulator:
     """Cloud Tasks, durable in the folder `path`; in memory for None. Call `start` before the first request comes."""
 
-    def __init__(self, *, path: Path | None, clock: Clock, tokens: Tokens) -> None:
-        self._store = Store(open_store(path, "tasks", SCHEMA))
-        self._running = Running(store=self._store, clock=clock, tokens=tokens)
+    def __init__(self, *, path: Path | None, clock: EmulatorClock, tokens: IdentityTokens) -> None:
+        self._store = TaskStore(open_store(path, "tasks", SCHEMA))
+        self._running = RunningQueues(store=self._store, clock=clock, tokens=tokens)
         self._queues = Queues(self._store, clock, self._running)
-        self._tasks = Tasks(self._store, clock, self._running, self._queues)
+        self._tasks = QueuedTasks(self._store, clock, self._running, self._queues)
 
     def handler(self) -> grpc.GenericRpcHandler:
-        """The service, to be added to a gRPC server."""
+        """Return the service, to be added to a gRPC server."""
         queues, tasks = self._queues, self._tasks
         return rpc.service(
             NAME,
@@ -49,7 +49,7 @@ class CloudTasks:
         )
 
     def delivered(self) -> list[dict[str, object]]:
-        """Every attempt, oldest first, the last 10,000: `name`, `method`, `url`, `headers` without the token, `body`."""
+        """Return every attempt, oldest first, the last 10,000: `name`, `method`, `url`, `headers` without the token, `body`."""
         return list(self._running.delivered)
 
     def forget(self) -> None:

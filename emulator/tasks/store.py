@@ -9,7 +9,7 @@ from typing import Any
 from google.cloud import tasks_v2
 
 from emulator.rpc import blobs
-from emulator.storage import micros, moment, transaction
+from emulator.storage import micros, read_moment, transaction
 
 Queue = tasks_v2.Queue.pb()
 Task = tasks_v2.Task.pb()
@@ -27,7 +27,7 @@ create index if not exists tombstones_until on tombstones (until);
 """
 
 
-class Store:
+class TaskStore:
     """Rows in SQLite: the only state of the service that matters."""
 
     def __init__(self, db: sqlite3.Connection) -> None:
@@ -38,20 +38,20 @@ class Store:
         self._db.execute("update tasks set due = 0 where due is null")
 
     def queue(self, name: str) -> Any | None:
-        """The Queue of that name."""
+        """Return the Queue of that name."""
         row = self._db.execute("select proto from queues where name = ?", (name,)).fetchone()
         return row and Queue.FromString(row[0])
 
     def every_queue(self) -> list[Any]:
-        """All Queues there are."""
+        """Return all Queues there are."""
         return blobs(self._db.execute("select proto from queues").fetchall(), Queue)
 
     def count_queues(self, parent: str) -> int:
-        """How many queues a location has."""
+        """Return how many queues a location has."""
         return int(self._db.execute("select count(*) from queues where parent = ?", (parent,)).fetchone()[0])
 
     def queues(self, parent: str, size: int, start: int) -> list[Any]:
-        """Queues by name."""
+        """List queues by name."""
         query = "select proto from queues where parent = ? order by name limit ? offset ?"
         return blobs(self._db.execute(query, (parent, size, start)).fetchall(), Queue)
 
@@ -73,12 +73,12 @@ class Store:
             self.keep_queue(queue)
 
     def task(self, name: str) -> Any | None:
-        """The Task of that name."""
+        """Return the Task of that name."""
         row = self._db.execute("select proto from tasks where name = ?", (name,)).fetchone()
         return row and Task.FromString(row[0])
 
     def is_taken(self, name: str, now: datetime) -> bool:
-        """Whether a task has this name, or had it within the last hour."""
+        """Return whether a task has this name, or had it within the last hour."""
         query = """select exists (select 1 from tasks where name = :name)
                    or exists (select 1 from tombstones where name = :name and until > :now)"""
         return bool(self._db.execute(query, {"name": name, "now": micros(now)}).fetchone()[0])
@@ -89,19 +89,19 @@ class Store:
         self._db.execute("insert into tasks values (?, ?, ?, ?)", row)
 
     def count(self, queue: str) -> int:
-        """How many tasks a queue has."""
+        """Return how many tasks a queue has."""
         return int(self._db.execute("select count(*) from tasks where queue = ?", (queue,)).fetchone()[0])
 
     def tasks(self, queue: str, size: int, start: int) -> list[Any]:
-        """Tasks by name."""
+        """List tasks by name."""
         query = "select proto from tasks where queue = ? order by name limit ? offset ?"
         return blobs(self._db.execute(query, (queue, size, start)).fetchall(), Task)
 
     def next(self, queue: str) -> tuple[str, datetime] | None:
-        """The name of the task that is due first, and when."""
+        """Return the name of the task that is due first, and when."""
         query = "select name, due from tasks where queue = ? and due is not null order by due, rowid limit 1"
         row = self._db.execute(query, (queue,)).fetchone()
-        return row and (row[0], moment(row[1]))
+        return row and (row[0], read_moment(row[1]))
 
     def under_way(self, task: Any) -> None:
         """Keep a Task that is being sent: it is not due."""

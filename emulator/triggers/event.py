@@ -15,7 +15,7 @@ Mask = types.DocumentMask.pb()
 LENGTH_DELIMITED = 2
 
 
-class Change(Protocol):
+class WatchedChange(Protocol):
     """One document's change: its full name, the google.firestore.v1.Document before and after (None where there was
     or is none), and when it was committed."""
 
@@ -29,28 +29,28 @@ class Change(Protocol):
     def at(self) -> datetime: ...
 
 
-def kinds(change: Change) -> tuple[str, ...]:
-    """The types of event that a change is; none where nothing changed."""
+def list_kinds(change: WatchedChange) -> tuple[str, ...]:
+    """Return the types of event of a change; none where nothing changed."""
     if change.before is None and change.after is None:
         return ()
     if change.before is None:
         kind = "created"
     elif change.after is None:
         kind = "deleted"
-    elif next(changed(change.before.fields, change.after.fields), None) is None:
+    elif next(iterate_changed(change.before.fields, change.after.fields), None) is None:
         return ()
     else:
         kind = "updated"
     return f"{PREFIX}{kind}", f"{PREFIX}written"
 
 
-def path(change: Change) -> str:
-    """The document's path in its database."""
+def path(change: WatchedChange) -> str:
+    """Return the document's path in its database."""
     return _parts(change)[2]
 
 
-def headers(change: Change, *, event: str, number: str, location: str) -> dict[str, str]:
-    """The headers of the event `number`."""
+def headers(change: WatchedChange, *, event: str, number: str, location: str) -> dict[str, str]:
+    """Return the headers of the event `number`."""
     project, database, document = _parts(change)
     at = change.at.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
     values = {
@@ -72,20 +72,20 @@ def headers(change: Change, *, event: str, number: str, location: str) -> dict[s
     return {name: _encoded(value) for name, value in values.items()}
 
 
-def body(change: Change) -> bytes:
-    """The serialised google.events.cloud.firestore.v1.DocumentEventData.
+def body(change: WatchedChange) -> bytes:
+    """Return the serialised google.events.cloud.firestore.v1.DocumentEventData.
 
     It is put together by hand: its Documents are those of google.firestore.v1 on the wire, so that no package of
     event types is needed.
     """
     parts = [(1, change.after), (2, change.before)]
     if change.before is not None and change.after is not None:
-        parts.append((3, Mask(field_paths=list(changed(change.before.fields, change.after.fields)))))
+        parts.append((3, Mask(field_paths=list(iterate_changed(change.before.fields, change.after.fields)))))
     return b"".join(_field(number, part.SerializeToString()) for number, part in parts if part is not None)
 
 
-def changed(before: Mapping[str, Any], after: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
-    """The paths of the fields that were added, removed or altered, as deep as both sides are maps."""
+def iterate_changed(before: Mapping[str, Any], after: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
+    """Yield the paths of the fields that were added, removed or altered, as deep as both sides are maps."""
     for name in sorted({*before, *after}):
         quoted = name if SIMPLE.fullmatch(name) else "`" + name.replace("\\", "\\\\").replace("`", "\\`") + "`"
         if name not in before or name not in after:
@@ -93,13 +93,13 @@ def changed(before: Mapping[str, Any], after: Mapping[str, Any], prefix: str = "
             continue
         old, new = before[name], after[name]
         if old.HasField("map_value") and new.HasField("map_value"):
-            yield from changed(old.map_value.fields, new.map_value.fields, f"{prefix}{quoted}.")
+            yield from iterate_changed(old.map_value.fields, new.map_value.fields, f"{prefix}{quoted}.")
         # As bytes: NaN is the same as NaN, and 0.0 another than -0.0.
         elif old.SerializeToString(deterministic=True) != new.SerializeToString(deterministic=True):
             yield prefix + quoted
 
 
-def _parts(change: Change) -> tuple[str, str, str]:
+def _parts(change: WatchedChange) -> tuple[str, str, str]:
     parts = NAME.fullmatch(change.name)
     if parts is None:
         raise ValueError(f"{change.name!r} is not the name of a document")
@@ -107,7 +107,7 @@ def _parts(change: Change) -> tuple[str, str, str]:
 
 
 def _encoded(value: str) -> str:
-    """A header's value, with what no header may carry percent-encoded as the CloudEvents HTTP binding has it."""
+    """Return a header's value, percent-encoded where the CloudEvents HTTP binding requires it."""
     return "".join(
         char if " " < char <= "~" and char not in '"%' else "".join(f"%{octet:02X}" for octet in char.encode())
         for char in value

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from emulator.triggers import event as events
-from emulator.triggers.event import Change
-from emulator.triggers.pattern import compiled
+from emulator.triggers.event import WatchedChange
+from emulator.triggers.pattern import compile_pattern
 
 KINDS = {events.PREFIX + kind for kind in ("created", "updated", "deleted", "written")}
 
@@ -19,20 +19,20 @@ class Interest:
     event: str
     documents: re.Pattern[str]
 
-    def fits(self, change: Change) -> bool:
-        """Whether the change is an event for this trigger."""
-        return self.event in events.kinds(change) and bool(self.documents.fullmatch(events.path(change)))
+    def fits(self, change: WatchedChange) -> bool:
+        """Return whether the change is an event for this trigger."""
+        return self.event in events.list_kinds(change) and bool(self.documents.fullmatch(events.path(change)))
 
 
-def interest(event: str, document: str) -> Interest:
-    """Raises ValueError for an unknown type of event, or a bad pattern."""
+def read_interest(event: str, document: str) -> Interest:
+    """Return the interest of a trigger. Raise ValueError for an unknown type of event, or a bad pattern."""
     if event not in KINDS:
         raise ValueError(f"{event!r} is not one of {', '.join(sorted(KINDS))}")
-    return Interest(event=event, documents=compiled(document))
+    return Interest(event=event, documents=compile_pattern(document))
 
 
-def missed(changes: Sequence[Change], heard: tuple[datetime, str] | None) -> Sequence[Change]:
-    """The changes of the last commit that came after the last one heard of: when that was, and of which document."""
+def find_missed(changes: Sequence[WatchedChange], heard: tuple[datetime, str] | None) -> Sequence[WatchedChange]:
+    """Return the changes of the last commit that came after the last known one, given by its time and document."""
     if not changes or heard is None:
         return changes
     at, name = heard

@@ -26,7 +26,6 @@ from emulator.triggers.triggers import Triggers
 log = logging.getLogger(__name__)
 
 Document = types.Document.pb()
-TRIGGER = "relay"
 EVERYTHING = {
     "eventType": f"{events.PREFIX}written",
     "database": "(default)",
@@ -36,13 +35,13 @@ EVERYTHING = {
 ATTEMPTS_S = 10.0
 
 
-class Unreadable(ValueError):  # noqa: N818 - it reads `raise Unreadable(…)`
+class UnreadableEventError(ValueError):
     """It is not an event of Google's emulator."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Told:
-    """A change, as it was told."""
+class ReportedChange:
+    """A change, as Google's emulator reports it."""
 
     name: str
     before: Any | None
@@ -50,52 +49,60 @@ class Told:
     at: datetime
 
 
-def relay_app(triggers: Triggers) -> Starlette:
-    """The application behind `--functions_emulator`: it answers 200 once the event is kept."""
+def relay_app(triggers: Triggers, trigger: str) -> Starlette:
+    """Return the application behind `--functions_emulator`: it answers 200 once the event is kept.
+
+    `trigger` is a name that cannot be guessed: it is all that an event shows.
+    """
 
     async def take(request: Request) -> Response:
         try:
-            change = told(await request.body(), request.headers.get("ce-time", ""))
-        except Unreadable as error:
+            change = read_change(await request.body(), request.headers.get("ce-time", ""))
+        except UnreadableEventError as error:
             return Response(str(error), 400)
         triggers.observe(change)
         return Response()
 
-    return Starlette(routes=[Route(f"/functions/projects/{{project}}/triggers/{TRIGGER}", take, methods=["POST"])])
+    return Starlette(routes=[Route(f"/functions/projects/{{project}}/triggers/{trigger}", take, methods=["POST"])])
 
 
-async def listen_in(host: str, project: str) -> bool:
-    """Ask the emulator at `host` for all changes in the default database; false, and a warning, where it does not agree."""
+async def listen_in(host: str, project: str, trigger: str) -> bool:
+    """Ask the emulator at `host` for all changes in the default database, as events of this trigger.
+
+    Returns false, with a warning, where it does not agree.
+    """
     url = f"http://{host}/emulator/v1/projects/{project}/eventarcTrigger"
     try:
         async with httpx.AsyncClient(trust_env=False, timeout=ATTEMPTS_S) as client:
-            answer = await client.post(url, params={"eventarcTriggerId": TRIGGER}, json=EVERYTHING)
+            answer = await client.post(url, params={"eventarcTriggerId": trigger}, json=EVERYTHING)
             answer.raise_for_status()
     except httpx.HTTPError as error:
-        log.warning("the Firestore at %s tells of no changes, so that no trigger will fire: %s", host, error)
+        # the error's own words may repeat the trigger's name
+        fault = type(error).__name__
+        log.warning("the Firestore at %s tells of no changes, so that no trigger will fire (%s)", host, fault)
         return False
     return True
 
 
-def told(body: bytes, time: str) -> Told:
-    """The change in an event's body and its header `ce-time`; raises Unreadable."""
+def read_change(body: bytes, time: str) -> ReportedChange:
+    """Return the change in an event's body and its header `ce-time`; raise UnreadableEventError."""
     try:
-        parts = dict(fields(base64.b64decode(body, validate=True)))
+        parts = dict(iterate_fields(base64.b64decode(body, validate=True)))
         after, before = (Document.FromString(parts[number]) if number in parts else None for number in (1, 2))
         document = after or before
         if document is None:
-            raise Unreadable("the event has no document")
+            raise UnreadableEventError("the event has no document")
         # The header has whole seconds only; for what was deleted there is no better.
         at = after.update_time.ToDatetime(datetime.fromisoformat(time).tzinfo) if after else datetime.fromisoformat(time)
     except (binascii.Error, DecodeError, IndexError, ValueError) as error:
-        raise Unreadable(f"the event cannot be read: {error}") from error
+        raise UnreadableEventError(f"the event cannot be read: {error}") from error
     if not events.NAME.fullmatch(document.name):
-        raise Unreadable("the event's document has no name")
-    return Told(name=document.name, before=before, after=after, at=at)
+        raise UnreadableEventError("the event's document has no name")
+    return ReportedChange(name=document.name, before=before, after=after, at=at)
 
 
-def fields(message: bytes) -> Iterator[tuple[int, bytes]]:
-    """The fields of a message whose fields are all messages: number and content. Raises ValueError, IndexError."""
+def iterate_fields(message: bytes) -> Iterator[tuple[int, bytes]]:
+    """Yield the fields of a message whose fields are all messages: number and content. Raise ValueError, IndexError."""
     place = 0
     while place < len(message):
         tag, place = _varint(message, place)

@@ -6,10 +6,10 @@ WILDCARD = re.compile(r"\{[^{}/=]+(?:=(\*\*|\*))?\}|(\*\*|\*)")
 """`{name}`, `{name=*}` and `*` stand for one segment of a path; `{name=**}` and `**` for one or more."""
 
 
-def compiled(pattern: str) -> re.Pattern[str]:
-    """What matches the paths of a pattern such as `executions/{execution}` or `tasks/{path=**}`.
+def compile_pattern(pattern: str) -> re.Pattern[str]:
+    """Return what matches the paths of a pattern such as `executions/{execution}` or `tasks/{path=**}`.
 
-    Raises ValueError where a wildcard is not a whole segment, or the pattern is not one of paths.
+    Raise ValueError where a wildcard is not a whole segment, or the pattern is not one of paths.
     """
     segments = pattern.split("/")
     if not all(segments):

@@ -4,11 +4,11 @@ import logging
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from emulator.clock import Clock
-from emulator.delivery import Delivery, Undelivered
-from emulator.identity import Tokens
+from emulator.clock import EmulatorClock
+from emulator.delivery import HttpDelivery, UndeliveredError
+from emulator.identity import IdentityTokens
 from emulator.scheduler import Scheduler
-from emulator.triggers.store import Event, Store
+from emulator.triggers.store import EventStore, QueuedEvent
 
 log = logging.getLogger(__name__)
 
@@ -19,7 +19,7 @@ AT_ONCE = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Trigger:
+class RegisteredTrigger:
     """Whose events these are, where its function is, and as whom it is called."""
 
     name: str
@@ -28,14 +28,22 @@ class Trigger:
 
 
 def back_off(failures: int) -> timedelta:
-    """How long to wait after so many failures, 1 or more."""
+    """Return how long to wait after so many failures, 1 or more."""
     return min(MOST, LEAST * (1 << min(failures - 1, 10)))
 
 
 class Relay:
     """One trigger's deliveries, at most 20 at once."""
 
-    def __init__(self, trigger: Trigger, *, store: Store, clock: Clock, delivery: Delivery, tokens: Tokens) -> None:
+    def __init__(
+        self,
+        trigger: RegisteredTrigger,
+        *,
+        store: EventStore,
+        clock: EmulatorClock,
+        delivery: HttpDelivery,
+        tokens: IdentityTokens,
+    ) -> None:
         self.trigger = trigger
         self._store = store
         self._clock = clock
@@ -49,7 +57,7 @@ class Relay:
         self._scheduler.start()
 
     def wake(self) -> None:
-        """There is a new event."""
+        """Look at the events again: there is a new one."""
         self._scheduler.wake()
 
     def stop(self) -> None:
@@ -72,7 +80,7 @@ class Relay:
             self._scheduler.spawn(self._send(self._store.take(self.trigger.name)))
         return None
 
-    async def _send(self, event: Event) -> None:
+    async def _send(self, event: QueuedEvent) -> None:
         url = self.trigger.url
         identity = {"Authorization": f"Bearer {self._tokens.mint(self.trigger.caller, url)}"}
         try:
@@ -81,13 +89,13 @@ class Relay:
             )
             why = f"HTTP status code {status}"
             acknowledged = 200 <= status < 300
-        except Undelivered as error:
+        except UndeliveredError as error:
             why = str(error)
             acknowledged = False
         now = self._clock.now()
         if acknowledged:
             self._store.remove(event)
-        elif now - event.made >= RETENTION:
+        elif now - event.created >= RETENTION:
             log.warning("event %s for %s was given up: %s", event.headers["ce-id"], self.trigger.name, why)
             self._store.remove(event)
         else:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from emulator.storage import micros, moment, transaction
+from emulator.storage import micros, read_moment, transaction
 
 # An event under way has no due time. Of events due together, the one that happened first is the first (number).
 SCHEMA = """
@@ -22,17 +22,17 @@ create table if not exists heard (only integer primary key check (only = 1), at 
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Event:
+class QueuedEvent:
     """An event on its way to one trigger's function."""
 
     number: int
-    made: datetime
+    created: datetime
     failures: int
     headers: dict[str, str]
     body: bytes
 
 
-class Store:
+class EventStore:
     """Rows in SQLite."""
 
     def __init__(self, db: sqlite3.Connection) -> None:
@@ -50,14 +50,14 @@ class Store:
         self._db.execute("delete from triggers where name = ?", (name,))
 
     def registered(self) -> list[tuple[str, datetime, str, str]]:
-        """Every trigger: name, since when, type of event, pattern of documents."""
+        """Return every trigger: name, since when, type of event, pattern of documents."""
         rows = self._db.execute("select name, since, event, document from triggers order by name").fetchall()
-        return [(name, moment(since), event, document) for name, since, event, document in rows]
+        return [(name, read_moment(since), event, document) for name, since, event, document in rows]
 
     def heard(self) -> tuple[datetime, str] | None:
-        """The last change that made events: when, and of which document."""
+        """Return the last change that made events: its time and its document."""
         row = self._db.execute("select at, name from heard").fetchone()
-        return row and (moment(row[0]), row[1])
+        return row and (read_moment(row[0]), row[1])
 
     def add(self, events: Sequence[tuple[str, dict[str, str], bytes]], now: datetime, *, heard: tuple[datetime, str]) -> None:
         """Keep the events of one change (`heard`: when, and of which document), and that they are kept; due now.
@@ -74,25 +74,27 @@ class Store:
         self._db.execute("update events set due = 0 where trigger = ? and due is null", (trigger,))
 
     def next_due(self, trigger: str) -> datetime | None:
-        """When the first of a trigger's events is due."""
+        """Return when the first of a trigger's events is due."""
         query = "select min(due) from events where trigger = ? and due is not null"
         (due,) = self._db.execute(query, (trigger,)).fetchone()
-        return None if due is None else moment(due)
+        return None if due is None else read_moment(due)
 
-    def take(self, trigger: str) -> Event:
-        """The event that is due first, which is under way from now on."""
+    def take(self, trigger: str) -> QueuedEvent:
+        """Take the event that is due first; it is in flight from now on."""
         query = """update events set due = null where number =
                    (select number from events where trigger = ? and due is not null order by due, number limit 1)
                    returning number, made, failures, headers, body"""
-        number, made, failures, headers, body = self._db.execute(query, (trigger,)).fetchone()
-        return Event(number=number, made=moment(made), failures=failures, headers=json.loads(headers), body=body)
+        number, created, failures, headers, body = self._db.execute(query, (trigger,)).fetchone()
+        return QueuedEvent(
+            number=number, created=read_moment(created), failures=failures, headers=json.loads(headers), body=body
+        )
 
-    def failed(self, event: Event, due: datetime) -> None:
+    def failed(self, event: QueuedEvent, due: datetime) -> None:
         """Keep an event for another attempt."""
         row = (micros(due), event.failures + 1, event.number)
         self._db.execute("update events set due = ?, failures = ? where number = ?", row)
 
-    def remove(self, event: Event) -> None:
+    def remove(self, event: QueuedEvent) -> None:
         """Remove an event that was acknowledged, or given up."""
         self._db.execute("delete from events where number = ?", (event.number,))
 

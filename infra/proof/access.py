@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from infra.proof.plan import PROJECT_NUMBER, Binding, Plan
+from infra.proof.plan import PROJECT_NUMBER, Binding, TerraformPlan
 
 Row = Mapping[str, Any]
 
@@ -48,12 +48,12 @@ AGENTS = (
 
 
 def service(name: str) -> str:
-    """What the function of this name in the table is called in Google Cloud."""
+    """Return what the function of this name in the table is called in Google Cloud."""
     return f"ferryman-{name.replace('_', '-')}"
 
 
 def due(rows: Mapping[str, Row], variables: Mapping[str, Any]) -> frozenset[Binding]:
-    """The bindings that the table asks for, and those of building, triggering and encrypting."""
+    """Return the bindings that the table asks for, and those of building, triggering and encrypting."""
     project, key = variables["project"], variables.get("kms_key")
     database = f'resource.name == "projects/{project}/databases/(default)"'
     sources = f'resource.name.startsWith("projects/_/buckets/gcf-v2-sources-{PROJECT_NUMBER}-us-central1")'
@@ -100,22 +100,22 @@ def _agent(key: str, agent: str) -> Binding:
     return Binding(place=f"key {key}", role="roles/cloudkms.cryptoKeyEncrypterDecrypter", member=member)
 
 
-def wrong(plan: Plan, rows: Mapping[str, Row], variables: Mapping[str, Any]) -> Iterator[str]:
-    """What the plan gives that it should not, and what it should give and does not."""
+def wrong(plan: TerraformPlan, rows: Mapping[str, Row], variables: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what the plan gives that it should not, and what it should give and does not."""
     given, owed = plan.bindings(), due(rows, variables)
-    for each in sorted(given):
-        if each.role not in ROLES:
-            yield f"there is no role {each.role}, or none that is used here: {each}"
-        if each.place == "project" and each.role not in ON_PROJECT:
-            yield f"{each.role} is given on the whole project: {each}"
-        if each.place == "project" and each.role in CONDITIONED and not each.condition:
-            yield f"{each.role} is given on the project without a condition: {each}"
-    yield from (f"given, and not in the table: {each}" for each in sorted(given - owed))
-    yield from (f"in the table, and not given: {each}" for each in sorted(owed - given))
+    for element in sorted(given):
+        if element.role not in ROLES:
+            yield f"there is no role {element.role}, or none that is used here: {element}"
+        if element.place == "project" and element.role not in ON_PROJECT:
+            yield f"{element.role} is given on the whole project: {element}"
+        if element.place == "project" and element.role in CONDITIONED and not element.condition:
+            yield f"{element.role} is given on the project without a condition: {element}"
+    yield from (f"given, and not in the table: {item}" for item in sorted(given - owed))
+    yield from (f"in the table, and not given: {entry}" for entry in sorted(owed - given))
     yield from _held(plan, rows)
 
 
-def _held(plan: Plan, rows: Mapping[str, Row]) -> Iterator[str]:
+def _held(plan: TerraformPlan, rows: Mapping[str, Row]) -> Iterator[str]:
     functions = plan.functions()
     yield from (f"function {name} is in the table and not in the plan" for name in rows if name not in functions)
     yield from (f"function {name} is in the plan and not in the table" for name in functions if name not in rows)

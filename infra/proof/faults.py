@@ -1,4 +1,4 @@
-"""Faults: what somebody might get wrong in the configuration, planted one at a time; each must be found out, and for its own reason."""
+"""Faults: mistakes in the configuration, injected one at a time; each must be found, and for its own reason."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Fault:
-    """In `file`, `sound` becomes `planted`; whoever finds it must say `says`."""
+class InjectedFault:
+    """In `file`, `sound` becomes `faulty`; the check that finds it must say `says`."""
 
     title: str
     file: str
     sound: str
-    planted: str
+    faulty: str
     says: str
 
 
@@ -151,5 +151,5 @@ _FAULTS = (
 )
 # fmt: on
 FAULTS = tuple(
-    Fault(title=title, file=file, sound=sound, planted=planted, says=says) for title, file, sound, planted, says in _FAULTS
+    InjectedFault(title=title, file=file, sound=sound, faulty=faulty, says=says) for title, file, sound, faulty, says in _FAULTS
 )

@@ -10,7 +10,7 @@ from typing import Any
 
 from ferryman import settings
 from infra.proof.access import MODEL_KEY, Row, service
-from infra.proof.plan import Plan, block
+from infra.proof.plan import TerraformPlan, block
 
 DECLARED = Path(__file__).parents[1] / "firestore.indexes.json"
 
@@ -38,8 +38,8 @@ NAMES = {
 """The argument that names each kind, and what its service takes as a name."""
 
 
-def wrong(plan: Plan, rows: Mapping[str, Row], variables: Mapping[str, Any]) -> Iterator[str]:
-    """What in the plan is over a limit, or is not as the table says."""
+def wrong(plan: TerraformPlan, rows: Mapping[str, Row], variables: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what in the plan is over a limit, or is not as the table says."""
     for kind, (argument, form) in NAMES.items():
         for each in plan.of(kind):
             if not re.fullmatch(form, str(each.get(argument))):
@@ -92,21 +92,21 @@ def _environment(name: str, config: Mapping[str, Any], row: Row, variables: Mapp
         yield f"its environment is over {ENVIRONMENT_BYTES_MAX} bytes"
     try:
         known = settings.read({**environment, "K_SERVICE": service(name)})
-    except settings.Misconfigured as error:
+    except settings.MisconfiguredError as error:
         yield f"it would not start: {error}"
         return
     domain = f"{variables['project']}.iam.gserviceaccount.com"
     expected: dict[str, tuple[Any, Any]] = {
         "its name": (known.function, name),
         "its project": (known.project, variables["project"]),
-        "its callers": (known.callers, tuple(f"{each}@{domain}" for each in row["callers"] if each != "anyone")),
+        "its callers": (known.callers, tuple(f"{item}@{domain}" for item in row["callers"] if item != "anyone")),
         "its resealers": (
             json.loads(environment.get("FERRYMAN_RESEALERS", "[]")),
-            [f"{each}@{domain}" for each in row.get("resealers", [])],
+            [f"{entry}@{domain}" for entry in row.get("resealers", [])],
         ),
         "its connectors": (
             json.loads(environment.get("FERRYMAN_CONNECTORS", "[]")),
-            [f"{each}@{domain}" for each in row.get("connectors", [])],
+            [f"{element}@{domain}" for element in row.get("connectors", [])],
         ),
         "its queues": ({known.queue, known.schedules_queue}, {"executions", "schedules"}),
         "its queue's account": (known.queue_caller, f"ferryman-queue@{domain}"),
@@ -117,7 +117,7 @@ def _environment(name: str, config: Mapping[str, Any], row: Row, variables: Mapp
     yield from (f"{what}: {got}, not {due}" for what, (got, due) in expected.items() if got != due)
     for called in {name, "orchestrator", *row["calls"]} - set(known.function_urls):
         yield f"it does not know the address of {called}"
-    keys = [(each["key"], each["secret"]) for each in config.get("secret_environment_variables") or []]
+    keys = [(candidate["key"], candidate["secret"]) for candidate in config.get("secret_environment_variables") or []]
     wanted = [("ANTHROPIC_API_KEY", MODEL_KEY)] if row["model"] and "model_key_version" in variables else []
     if keys != wanted:
         yield f"it is given the secrets {keys}, not {wanted}"
@@ -129,7 +129,7 @@ def _trigger(function: Mapping[str, Any], row: Row, variables: Mapping[str, Any]
         if trigger:
             yield "it has a trigger, and none in the table"
         return
-    filters = {each["attribute"]: (each["value"], each.get("operator")) for each in trigger.get("event_filters") or []}
+    filters = {item["attribute"]: (item["value"], item.get("operator")) for item in trigger.get("event_filters") or []}
     due = {"database": ("(default)", None), "document": (row["trigger"]["document"], "match-path-pattern")}
     if trigger.get("event_type") != row["trigger"]["event"] or filters != due:
         yield f"its trigger waits for {trigger.get('event_type')} of {filters}"
@@ -139,8 +139,8 @@ def _trigger(function: Mapping[str, Any], row: Row, variables: Mapping[str, Any]
         yield f"its trigger calls as {trigger.get('service_account_email')}"
 
 
-def _queues(plan: Plan, rows: Mapping[str, Row], _: Mapping[str, Any]) -> Iterator[str]:
-    queues = {str(each["name"]): each for each in plan.of("google_cloud_tasks_queue")}
+def _queues(plan: TerraformPlan, rows: Mapping[str, Row], _: Mapping[str, Any]) -> Iterator[str]:
+    queues = {str(item["name"]): item for item in plan.of("google_cloud_tasks_queue")}
     if set(queues) != (wanted := {queue for row in rows.values() for queue in row["enqueues"]}):
         yield f"the queues are {sorted(queues)}, not {sorted(wanted)}"
     for name, queue in queues.items():
@@ -156,32 +156,35 @@ def _queues(plan: Plan, rows: Mapping[str, Row], _: Mapping[str, Any]) -> Iterat
             yield f"queue {name} cannot dispatch {rate.get('max_concurrent_dispatches')} at once"
 
 
-def _database(plan: Plan, _: Mapping[str, Row], __: Mapping[str, Any]) -> Iterator[str]:
+def _database(plan: TerraformPlan, _: Mapping[str, Row], __: Mapping[str, Any]) -> Iterator[str]:
     databases = list(plan.of("google_firestore_database"))
-    if [(each["name"], each["type"]) for each in databases] != [("(default)", "FIRESTORE_NATIVE")]:
+    if [(database["name"], database["type"]) for database in databases] != [("(default)", "FIRESTORE_NATIVE")]:
         yield "there is not one database, (default), in native mode"
     for each in databases:
         if each.get("point_in_time_recovery_enablement") != "POINT_IN_TIME_RECOVERY_ENABLED":
             yield "the database cannot be set back to a moment"
         if each.get("delete_protection_state") != "DELETE_PROTECTION_ENABLED":
             yield "the database may be deleted"
-    rules = [block(block(each, "source"), "files").get("content", "") for each in plan.of("google_firebaserules_ruleset")]
+    rules = [block(block(item, "source"), "files").get("content", "") for item in plan.of("google_firebaserules_ruleset")]
     if len(rules) != 1 or re.findall(r"allow [^;]*;", rules[0]) != ["allow read, write: if false;"]:
         yield "the database's rules let somebody in"
-    if [each["name"] for each in plan.of("google_firebaserules_release")] != ["cloud.firestore"]:
+    if [entry["name"] for entry in plan.of("google_firebaserules_release")] != ["cloud.firestore"]:
         yield "the database's rules are not in force"
     declared = json.loads(DECLARED.read_text())
-    due = {(each["collectionGroup"], *(field["fieldPath"] for field in each["fields"])) for each in declared["indexes"]}
-    made = {
-        (each["collection"], *(field["field_path"] for field in each["fields"])) for each in plan.of("google_firestore_index")
+    due = {
+        (element["collectionGroup"], *(field["fieldPath"] for field in element["fields"])) for element in declared["indexes"]
     }
-    yield from (f"queries by {'.'.join(each)} would be refused" for each in sorted(due - made))
+    made = {
+        (value["collection"], *(field["field_path"] for field in value["fields"]))
+        for value in plan.of("google_firestore_index")
+    }
+    yield from (f"queries by {'.'.join(candidate)} would be refused" for candidate in sorted(due - made))
     going = {(each["collection"], each["field"]) for each in plan.of("google_firestore_field") if each.get("ttl_config")}
     lasting = {(each["collectionGroup"], each["fieldPath"]) for each in declared["fieldOverrides"] if each.get("ttl")} - going
     yield from (f"documents of {collection} never go by their {field}" for collection, field in sorted(lasting))
 
 
-def _files(plan: Plan, rows: Mapping[str, Row], _: Mapping[str, Any]) -> Iterator[str]:
+def _files(plan: TerraformPlan, rows: Mapping[str, Row], _: Mapping[str, Any]) -> Iterator[str]:
     for bucket in plan.of("google_storage_bucket"):
         if bucket.get("public_access_prevention") != "enforced" or not bucket.get("uniform_bucket_level_access"):
             yield f"what is in {bucket['name']} might be shown to anyone"

@@ -12,12 +12,12 @@ import grimp
 
 from emulator import matrix as local
 from emulator.table import read_table
-from ferryman.domain.tool import HTTP_TOOL, function_of
-from ferryman.tools.builtin import TOOLS
-from ferryman.tools.custom.definitions import CUSTOM
+from ferryman.domain.tools.tool import HTTP_TOOL, get_function
+from ferryman.tools.declared.definitions import CUSTOM
+from ferryman.tools.http import TOOLS
 from infra.proof.access import Row, service
 from infra.proof.network import egress
-from infra.proof.plan import Plan
+from infra.proof.plan import TerraformPlan
 
 INFRA = Path(__file__).parents[1]
 TABLE = INFRA / "functions.json"
@@ -29,20 +29,20 @@ Matrix = dict[str, dict[str, str]]
 
 
 def rows() -> dict[str, Row]:
-    """The table of functions, by name."""
+    """Return the table of functions, by name."""
     return {row["name"]: row for row in json.loads(TABLE.read_text())["functions"]}
 
 
 def of_table(table: Mapping[str, Row]) -> Matrix:
-    """What the table says."""
+    """Return what the table says."""
     secrets = sorted({secret for row in table.values() for secret in row["secrets"]})
     queues = sorted({queue for row in table.values() for queue in row["enqueues"]})
     return {
         name: {
             "called by": _list([*row["callers"], *row.get("resealers", []), *row.get("connectors", [])]),
             "firestore": "all" if row["firestore"] else NOTHING,
-            **{f"secret {each}": "access" if each in row["secrets"] else NOTHING for each in secrets},
-            **{f"queue {each}": "create tasks" if each in row["enqueues"] else NOTHING for each in queues},
+            **{f"secret {item}": "access" if item in row["secrets"] else NOTHING for item in secrets},
+            **{f"queue {entry}": "create tasks" if entry in row["enqueues"] else NOTHING for entry in queues},
             "acts as": _list(row["acts_as"]),
             "calls": _list(row["calls"]),
             "model": "ask" if row["model"] else NOTHING,
@@ -52,24 +52,24 @@ def of_table(table: Mapping[str, Row]) -> Matrix:
     }
 
 
-def of_plan(plan: Plan) -> Matrix:
-    """What the plan gives: a function's account by its roles, and the way out by the firewall's rules."""
+def of_plan(plan: TerraformPlan) -> Matrix:
+    """Return what the plan gives: a function's account by its roles, and the way out by the firewall's rules."""
     functions, bindings, reach = plan.functions(), plan.bindings(), egress(plan)
-    secrets = sorted(str(each["secret_id"]) for each in plan.of("google_secret_manager_secret"))
-    queues = sorted(str(each["name"]) for each in plan.of("google_cloud_tasks_queue"))
+    secrets = sorted(str(item["secret_id"]) for item in plan.of("google_secret_manager_secret"))
+    queues = sorted(str(entry["name"]) for entry in plan.of("google_cloud_tasks_queue"))
     made: Matrix = {}
     for name, function in functions.items():
         account = str(function["service_config"][0]["service_account_email"]).partition("@")[0]
-        own = {(each.role, each.place) for each in bindings if each.member == account}
-        called = [each for each in functions if ("roles/run.invoker", f"function {service(each)}") in own]
+        own = {(binding.role, binding.place) for binding in bindings if binding.member == account}
+        called = [element for element in functions if ("roles/run.invoker", f"function {service(element)}") in own]
         made[name] = {
-            "called by": _list(each.member for each in bindings if each.place == f"function {function['name']}"),
+            "called by": _list(value.member for value in bindings if value.place == f"function {function['name']}"),
             "firestore": "all" if ("roles/datastore.user", "project") in own else NOTHING,
             **{
-                f"secret {each}": _may("access", "roles/secretmanager.secretAccessor", f"secret {each}", own)
-                for each in secrets
+                f"secret {secret}": _may("access", "roles/secretmanager.secretAccessor", f"secret {secret}", own)
+                for secret in secrets
             },
-            **{f"queue {each}": _may("create tasks", "roles/cloudtasks.enqueuer", f"queue {each}", own) for each in queues},
+            **{f"queue {queue}": _may("create tasks", "roles/cloudtasks.enqueuer", f"queue {queue}", own) for queue in queues},
             "acts as": _list(place.partition(" ")[2] for role, place in own if role == "roles/iam.serviceAccountUser"),
             "calls": _list(called),
             "model": _may("ask", "roles/aiplatform.user", "project", own),
@@ -79,7 +79,7 @@ def of_plan(plan: Plan) -> Matrix:
 
 
 def of_code() -> Matrix:
-    """What the code of each function could do if it were let: by the rooms that its `main.py` leads to."""
+    """Return what the code of each function could do if it were let: by the rooms that its `main.py` leads to."""
     graph = grimp.build_graph("ferryman", exclude_type_checking_imports=True, cache_dir=None)
     made: Matrix = {}
     for main in sorted((INFRA.parent / "functions").glob("*/main.py")):
@@ -94,7 +94,7 @@ def of_code() -> Matrix:
             "queue schedules": "create tasks" if "CloudTasksTimers" in queues else NOTHING,
             "calls": _list(
                 {
-                    *(function_of(tool.name) for tool in (*TOOLS, *CUSTOM) if "ferryman.gcp.remote" in rooms),
+                    *(get_function(tool.name) for tool in (*TOOLS, *CUSTOM) if "ferryman.gcp.remote" in rooms),
                     *(HTTP_TOOL for room in rooms if room == "ferryman.gcp.connecting"),
                 }
             ),
@@ -105,23 +105,23 @@ def of_code() -> Matrix:
 
 
 def of_local_cloud() -> Matrix:
-    """What the local cloud enforces."""
-    head, *lines = local.matrix(read_table(TABLE))
+    """Return what the local cloud enforces."""
+    head, *lines = local.build_matrix(read_table(TABLE))
     return {line[0]: dict(zip(head[1:], line[1:], strict=True)) for line in lines}
 
 
 def differences(matrix: Matrix, other: Matrix) -> list[str]:
-    """Where two of them say different things, in the columns that both have; a function that only one has is one."""
+    """Return where two of them say different things, in the columns that both have; a function that only one has is one."""
     found = [f"{name}: only one of both has it" for name in sorted(set(matrix) ^ set(other))]
     for name in sorted(set(matrix) & set(other)):
         own, others = matrix[name], other[name]
         shared = sorted(set(own) & set(others))
-        found += [f"{name}, {each}: {own[each]} and {others[each]}" for each in shared if own[each] != others[each]]
+        found += [f"{name}, {item}: {own[item]} and {others[item]}" for item in shared if own[item] != others[item]]
     return found
 
 
 def markdown(matrix: Matrix) -> str:
-    """The table as the README shows it: a column for each function, since there are fewer of them."""
+    """Return the table as docs/deploy.md shows it: a column for each function, since there are fewer of them."""
     columns = list(next(iter(matrix.values())))
     head = ["", *(f"`{name}`" for name in matrix)]
     lines = [[column, *(matrix[name][column] for name in matrix)] for column in columns]
@@ -151,6 +151,6 @@ def _file(module: str) -> Path:
 
 
 def _imported(path: Path, module: str) -> set[str]:
-    """The names that a file imports from a module, wherever in it."""
+    """Return the names that a file imports from a module, wherever in it."""
     found: Any = ast.walk(ast.parse(path.read_text()))
-    return {each.name for node in found if isinstance(node, ast.ImportFrom) and node.module == module for each in node.names}
+    return {name.name for node in found if isinstance(node, ast.ImportFrom) and node.module == module for name in node.names}

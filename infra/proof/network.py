@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from infra.proof.access import Row
-from infra.proof.plan import Plan, block
+from infra.proof.plan import TerraformPlan, block
 
 PRIVATE = tuple(map(ipaddress.ip_network, ("10.0.0.0/8", "100.64.0.0/10", "169.254.0.0/16", "172.16.0.0/12", "192.168.0.0/16")))
 PUBLIC_ADDRESS = ipaddress.ip_network("8.8.8.8/32")
@@ -15,7 +15,7 @@ GOOGLE = ipaddress.ip_network("199.36.153.8/30")
 """private.googleapis.com."""
 
 
-def wrong(plan: Plan, rows: Mapping[str, Row], variables: Mapping[str, Any]) -> Iterator[str]:
+def wrong(plan: TerraformPlan, rows: Mapping[str, Row], variables: Mapping[str, Any]) -> Iterator[str]:
     reach = egress(plan)
     for name, row in rows.items():
         keyed = row["model"] and "model_key_version" in variables
@@ -25,18 +25,18 @@ def wrong(plan: Plan, rows: Mapping[str, Row], variables: Mapping[str, Any]) -> 
     for rule in plan.of("google_compute_firewall"):
         if rule.get("direction") != "EGRESS":
             yield f"the firewall's rule {rule['name']} lets somebody in"
-    if variables.get("network") and any(_allows(plan, tag, each, 443) for tag in _tags(plan) for each in PRIVATE):
+    if variables.get("network") and any(_allows(plan, tag, item, 443) for tag in _tags(plan) for item in PRIVATE):
         yield "the network reaches private addresses"
     if variables.get("network") and any(
-        _allows(plan, tag, each, 80) for tag in _tags(plan) for each in (PUBLIC_ADDRESS, GOOGLE)
+        _allows(plan, tag, entry, 80) for tag in _tags(plan) for entry in (PUBLIC_ADDRESS, GOOGLE)
     ):
         yield "the network lets more out than HTTPS"
     if variables.get("network") and not all(_allows(plan, tag, GOOGLE, 443) for tag in _tags(plan)):
         yield "a function does not reach Google's services"
 
 
-def egress(plan: Plan) -> dict[str, str]:
-    """What each function reaches: `any` public address, or `google` alone."""
+def egress(plan: TerraformPlan) -> dict[str, str]:
+    """Return what each function reaches: `any` public address, or `google` alone."""
     reach = {}
     for name, function in plan.functions().items():
         config = block(function, "service_config")
@@ -47,22 +47,22 @@ def egress(plan: Plan) -> dict[str, str]:
     return reach
 
 
-def _tags(plan: Plan) -> set[str]:
+def _tags(plan: TerraformPlan) -> set[str]:
     configs = (block(function, "service_config") for function in plan.functions().values())
     return {tag for config in configs for tag in block(config, "direct_vpc_network_interface").get("tags") or []}
 
 
-def _allows(plan: Plan, tag: str, address: Any, port: int) -> bool:
-    """Whether something with this tag gets out to any of these addresses: the rule of the lowest number decides."""
-    rules = (each for each in plan.of("google_compute_firewall") if tag in each["target_tags"])
+def _allows(plan: TerraformPlan, tag: str, address: Any, port: int) -> bool:
+    """Return whether something with this tag gets out to any of these addresses: the rule of the lowest number decides."""
+    rules = (item for item in plan.of("google_compute_firewall") if tag in item["target_tags"])
     for rule in sorted(rules, key=lambda each: int(each["priority"])):
-        ranges = [ipaddress.ip_network(each) for each in rule["destination_ranges"]]
-        if any(address.overlaps(each) for each in ranges) and _speaks(rule.get("allow"), port):
+        ranges = [ipaddress.ip_network(entry) for entry in rule["destination_ranges"]]
+        if any(address.overlaps(element) for element in ranges) and _speaks(rule.get("allow"), port):
             return True
-        if any(address.subnet_of(each) for each in ranges) and _speaks(rule.get("deny"), port):
+        if any(address.subnet_of(value) for value in ranges) and _speaks(rule.get("deny"), port):
             return False
     return True  # without a rule of ours, everything may leave
 
 
 def _speaks(parts: Iterable[Mapping[str, Any]] | None, port: int) -> bool:
-    return any(each["protocol"] == "all" or str(port) in (each.get("ports") or [str(port)]) for each in parts or [])
+    return any(part["protocol"] == "all" or str(port) in (part.get("ports") or [str(port)]) for part in parts or [])

@@ -46,47 +46,47 @@ class Resource:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class TerraformPlan:
     """All resources, in the order of their addresses."""
 
     resources: tuple[Resource, ...]
 
     def of(self, kind: str) -> Iterator[Mapping[str, Any]]:
-        """The values of each resource of a kind."""
-        return (each.values for each in self.resources if each.kind == kind)
+        """Return the values of each resource of a kind."""
+        return (resource.values for resource in self.resources if resource.kind == kind)
 
     def functions(self) -> dict[str, Mapping[str, Any]]:
-        """The functions by their name in the table."""
+        """Return the functions by their name in the table."""
         found = {}
-        for each in self.of("google_cloudfunctions2_function"):
-            environment = block(each, "service_config").get("environment_variables") or {}
-            found[str(environment.get("FERRYMAN_FUNCTION", each["name"]))] = each
+        for item in self.of("google_cloudfunctions2_function"):
+            environment = block(item, "service_config").get("environment_variables") or {}
+            found[str(environment.get("FERRYMAN_FUNCTION", item["name"]))] = item
         return found
 
     def bindings(self) -> frozenset[Binding]:
-        """Every role that is given."""
-        return frozenset(_binding(each) for each in self.resources if "_iam_" in each.kind)
+        """Return every role that is given."""
+        return frozenset(_binding(resource) for resource in self.resources if "_iam_" in resource.kind)
 
 
-def read(plan: Mapping[str, Any]) -> Plan:
-    """The plan from what `terraform show -json` prints of it."""
+def read(plan: Mapping[str, Any]) -> TerraformPlan:
+    """Return the plan from what `terraform show -json` prints of it."""
     resources = [
-        Resource(address=each["address"], kind=each["type"], values=each["change"]["after"] or {})
-        for each in plan["resource_changes"]
-        if each["mode"] == "managed"
+        Resource(address=item["address"], kind=item["type"], values=item["change"]["after"] or {})
+        for item in plan["resource_changes"]
+        if item["mode"] == "managed"
     ]
-    return Plan(resources=tuple(sorted(resources, key=lambda each: each.address)))
+    return TerraformPlan(resources=tuple(sorted(resources, key=lambda each: each.address)))
 
 
 def changed(plan: Mapping[str, Any]) -> list[str]:
-    """The addresses of what would be made, changed or removed."""
+    """Return the addresses of what would be made, changed or removed."""
     return sorted(
-        each["address"] for each in plan["resource_changes"] if each["change"]["actions"] not in (["no-op"], ["read"])
+        item["address"] for item in plan["resource_changes"] if item["change"]["actions"] not in (["no-op"], ["read"])
     )
 
 
 def block(values: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    """The one block of this name; nothing where there is none."""
+    """Return the one block of this name; nothing where there is none."""
     found = values.get(name) or [{}]
     return dict(found[0])
 

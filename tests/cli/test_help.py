@@ -13,14 +13,14 @@ from ferryman.cli import COMMANDS, main
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_has_help(command: str) -> None:
-    shown = CliRunner().invoke(main, [command, "--help"])
-    assert (shown.exit_code, "Usage:" in shown.output) == (0, True)
+    output = CliRunner().invoke(main, [command, "--help"])
+    assert (output.exit_code, "Usage:" in output.output) == (0, True)
 
 
 def test_the_help_lists_every_command_and_the_exit_codes() -> None:
-    shown = CliRunner().invoke(main, ["--help"]).output
-    assert all(command in shown for command in COMMANDS)
-    assert "4    the execution was killed" in shown
+    output = CliRunner().invoke(main, ["--help"]).output
+    assert all(command in output for command in COMMANDS)
+    assert "4    the execution was killed" in output
 
 
 def test_an_unknown_command_is_wrong_usage() -> None:

@@ -14,8 +14,9 @@ import uvicorn
 from click.testing import CliRunner, Result
 
 from ferryman.cli import main
+from ferryman.inmemory.clock import ManualClock
 from ferryman.serving import api
-from tests import planted
+from tests.canaries import canary
 from tests.serving.conftest import TASK, Stage
 
 HOST = "api.github.com"
@@ -41,11 +42,17 @@ Typed = Callable[..., Result]
 
 
 @pytest.fixture(scope="module")
-def service() -> Iterator[dict[str, str]]:
+def clock() -> ManualClock:
+    """The API's clock."""
+    return ManualClock()
+
+
+@pytest.fixture(scope="module")
+def service(clock: ManualClock) -> Iterator[dict[str, str]]:
     """The variables that name an API on doubles."""
-    stage = Stage()
+    stage = Stage(clock=clock)
     key = stage.owner("ann")["Authorization"].removeprefix("Bearer ")
-    server = uvicorn.Server(uvicorn.Config(api.create(stage.house()), port=0, log_config=None))
+    server = uvicorn.Server(uvicorn.Config(api.create(stage.deps()), port=0, log_config=None))
     begun = threading.Event()
     startup = server.startup
 
@@ -64,24 +71,25 @@ def service() -> Iterator[dict[str, str]]:
 
 
 @pytest.fixture
-def typed(service: dict[str, str]) -> Typed:
+def typed(service: dict[str, str], clock: ManualClock) -> Typed:
     def typed(*words: str, stdin: str | None = None, **variables: str) -> Result:
+        clock.turn(60)  # what is typed comes a minute after the last, and so within every rate
         return CliRunner().invoke(main, words, input=stdin, env={**service, "COLUMNS": "160", **variables})
 
     return typed
 
 
 @pytest.fixture(scope="module")
-def asked(service: dict[str, str]) -> Iterator[httpx.Client]:
+def http_client(service: dict[str, str]) -> Iterator[httpx.Client]:
     headers = {"Authorization": f"Bearer {service['FERRYMAN_KEY']}"}
     with httpx.Client(base_url=service["FERRYMAN_URL"], headers=headers) as client:
         yield client
 
 
 @pytest.fixture
-def task(asked: httpx.Client) -> str:
+def task(http_client: httpx.Client) -> str:
     """A new task's id."""
-    return str(asked.post("/v1/tasks", json=TASK).json()["task_id"])
+    return str(http_client.post("/v1/tasks", json=TASK).json()["task_id"])
 
 
 @pytest.fixture
@@ -95,16 +103,16 @@ def store(tmp_path: Path) -> Path:
 
 def test_without_a_task_the_tools_that_any_task_may_enable_are_listed(typed: Typed) -> None:
     listed = typed("tools", "--json")
-    assert {"api_call", "http_get"} <= {each["name"] for each in json.loads(listed.stdout)}
+    assert {"api_call", "http_get"} <= {load["name"] for load in json.loads(listed.stdout)}
     assert typed("tools", "list", "--json").stdout == listed.stdout
 
 
 def test_an_import_tells_how_many_tools_it_made_how_many_are_disabled_why_and_what_they_cost(
     typed: Typed, task: str, store: Path
 ) -> None:
-    made = typed("tools", "import", str(store), "--task", task, "--cluster", "pets")
-    lines = made.stdout.splitlines()
-    assert (made.exit_code, lines[0]) == (0, "pets: 4 tools, 2 of them disabled")
+    created = typed("tools", "import", str(store), "--task", task, "--cluster", "pets")
+    lines = created.stdout.splitlines()
+    assert (created.exit_code, lines[0]) == (0, "pets: 4 tools, 2 of them disabled")
     assert lines[1].startswith("the definitions of those that are enabled cost about ")
     assert "1         takes text/csv, which is not sent: only JSON and forms are" in lines
     assert any(line.startswith("1         evil.example is not approved for this task") for line in lines)
@@ -129,7 +137,7 @@ def test_the_tools_of_a_task_are_listed_by_cluster(typed: Typed, task: str, stor
 def test_a_file_comes_with_the_documents_of_its_folder_that_it_refers_to(typed: Typed, task: str, store: Path) -> None:
     typed("tools", "import", str(store), "--task", task)
     listed = json.loads(typed("tools", "list", "--task", task, "--json").stdout)
-    (pet,) = [each for each in listed if each["name"] == "getPet"]
+    (pet,) = [item for item in listed if item["name"] == "getPet"]
     assert pet["parameters"]["properties"]["petId"] == {"type": "integer", "minimum": 1}
 
 
@@ -139,8 +147,8 @@ def test_a_file_may_refer_to_itself_by_its_name(typed: Typed, task: str, store: 
             "parts/pet.yaml#/Id", "store.yaml#/components/schemas/Id"
         )
     )
-    made = json.loads(typed("tools", "import", str(store), "--task", task, "--json").stdout)
-    (pet,) = [each for each in made["data"] if each["name"] == "getPet"]
+    created = json.loads(typed("tools", "import", str(store), "--task", task, "--json").stdout)
+    (pet,) = [item for item in created["data"] if item["name"] == "getPet"]
     assert pet["parameters"]["properties"]["petId"] == {"type": "boolean"}
 
 
@@ -150,27 +158,27 @@ def test_no_document_outside_of_the_folder_is_read(way: str, typed: Typed, task:
     secret.write_text("Id: {type: string, description: outside}\n")
     (store.parent / "link.yaml").symlink_to(secret)
     store.write_text(STORE.replace("parts/pet.yaml", way))
-    made = typed("tools", "import", str(store), "--task", task, "--json")
-    assert "outside" not in made.output
+    created = typed("tools", "import", str(store), "--task", task, "--json")
+    assert "outside" not in created.output
     if way == "link.yaml":
-        assert (made.exit_code, "which is a link out of its folder" in made.output) == (2, True)
+        assert (created.exit_code, "which is a link out of its folder" in created.output) == (2, True)
     else:
-        assert made.exit_code == 0, made.output
-        assert "is not there" in made.stdout
+        assert created.exit_code == 0, created.output
+        assert "is not there" in created.stdout
 
 
 def test_a_dry_run_stores_nothing(typed: Typed, task: str, store: Path) -> None:
-    made = typed("tools", "import", str(store), "--task", task, "--dry-run")
-    assert made.stdout.startswith("Store: 4 tools")
-    assert made.stdout.endswith("Nothing was stored: this was a dry run.\n")
+    created = typed("tools", "import", str(store), "--task", task, "--dry-run")
+    assert created.stdout.startswith("Store: 4 tools")
+    assert created.stdout.endswith("Nothing was stored: this was a dry run.\n")
     assert "The task has no tools of its own" in typed("tools", "--task", task).stdout
 
 
 def test_the_owner_may_name_the_server(typed: Typed, task: str, store: Path) -> None:
     options = ("--task", task, "--server", "https://evil.example/v1", "--json")
-    made = json.loads(typed("tools", "import", str(store), *options).stdout)
-    assert {each["configuration"]["baseUrl"] for each in made["data"]} == {"https://evil.example"}
-    assert made["disabled"] == made["imported"] == 4
+    created = json.loads(typed("tools", "import", str(store), *options).stdout)
+    assert {tool["configuration"]["baseUrl"] for tool in created["data"]} == {"https://evil.example"}
+    assert created["disabled"] == created["imported"] == 4
 
 
 def test_tools_are_added_all_or_none(typed: Typed, task: str, tmp_path: Path) -> None:
@@ -204,13 +212,13 @@ def test_a_task_comes_from_a_file_in_yaml_with_its_tools(typed: Typed, tmp_path:
         "name: on\nmodel: scripted/x\ntask_prompt: |\n  Do it.\nintegrations: [github]\ntools:\n  - http_get\n"
         f"  - kind: http\n    name: status\n    url: https://{HOST}/status\n"
     )
-    made = json.loads(typed("task", "create", "--file", str(file), "--json").stdout)
-    assert (made["name"], made["task_prompt"], made["tools"]) == ("on", "Do it.\n", ["http_get"])
-    assert "▼ Ungrouped (1 tool)" in typed("tools", "--task", made["task_id"]).stdout
+    created = json.loads(typed("task", "create", "--file", str(file), "--json").stdout)
+    assert (created["name"], created["task_prompt"], created["tools"]) == ("on", "Do it.\n", ["http_get"])
+    assert "▼ Ungrouped (1 tool)" in typed("tools", "--task", created["task_id"]).stdout
 
 
 @pytest.mark.parametrize(
-    ("words", "stdin", "code", "said"),
+    ("words", "stdin", "code", "text"),
     [
         (("add", "-", "--task", "TASK"), "a: [\n", 2, "is neither JSON nor YAML: line 2, column 1"),
         (("add", "-", "--task", "TASK"), "7", 2, "must hold a declared tool, or a list of them"),
@@ -228,10 +236,10 @@ def test_a_task_comes_from_a_file_in_yaml_with_its_tools(typed: Typed, tmp_path:
     ],
 )
 def test_what_is_wrong_is_named(
-    words: tuple[str, ...], stdin: str, code: int, said: str, typed: Typed, task: str, tmp_path: Path
+    words: tuple[str, ...], stdin: str, code: int, text: str, typed: Typed, task: str, tmp_path: Path
 ) -> None:
     tried = typed("tools", *(task if word == "TASK" else word for word in words), stdin=stdin)
-    assert (tried.exit_code, said in " ".join(tried.stderr.split())) == (code, True), tried.stderr
+    assert (tried.exit_code, text in " ".join(tried.stderr.split())) == (code, True), tried.stderr
 
 
 def test_an_option_before_the_command_is_not_passed_over(typed: Typed) -> None:
@@ -239,13 +247,13 @@ def test_an_option_before_the_command_is_not_passed_over(typed: Typed) -> None:
 
 
 def test_a_call_without_a_stack_needs_its_variables_and_shows_none(typed: Typed, tmp_path: Path) -> None:
-    value, table = planted.key("a variable", 24), tmp_path / "internet.json"
+    value, table = canary.create_key("a variable", 24), tmp_path / "internet.json"
     table.write_text('{"names": {}}')
     entry = json.dumps({**ENTRY, "headers": {"X-A": "{{env.STATUS_KEY}}"}})
     missing = typed("tools", "call", "-", "status", stdin=entry, STATUS_KEY="")
     assert (missing.exit_code, "env.STATUS_KEY: is not set in the environment" in missing.stderr) == (5, True)
     nowhere = {"FIRESTORE_EMULATOR_HOST": "127.0.0.1:1", "FERRYMAN_PRETEND_INTERNET": str(table)}
     blocked = typed("tools", "call", "-", "status", "--json", stdin=entry, STATUS_KEY=value, **nowhere)
-    told = json.loads(blocked.stdout)
-    assert (blocked.exit_code, told["block_reason"], told["credential_used"]) == (5, "dns_validation_failed", "STATUS_KEY")
+    text = json.loads(blocked.stdout)
+    assert (blocked.exit_code, text["block_reason"], text["credential_used"]) == (5, "dns_validation_failed", "STATUS_KEY")
     assert value not in blocked.output

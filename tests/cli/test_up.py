@@ -19,10 +19,10 @@ def ferryman(*arguments: object, data: Path) -> subprocess.CompletedProcess[str]
 
 
 def test_a_busy_port_is_said(tmp_path: Path) -> None:
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        taken.listen()
-        port = taken.getsockname()[1]
+    with socket.socket() as occupied:
+        occupied.bind(("127.0.0.1", 0))
+        occupied.listen()
+        port = occupied.getsockname()[1]
         tried = ferryman("up", "--data", tmp_path, "--api-port", port, data=tmp_path)
     assert (tried.returncode, f"port {port} is busy" in tried.stderr) == (1, True)
 
@@ -30,3 +30,17 @@ def test_a_busy_port_is_said(tmp_path: Path) -> None:
 def test_a_host_that_is_not_on_loopback_is_wrong_usage(tmp_path: Path) -> None:
     tried = ferryman("up", "--host", "api.mine.example=10.0.0.1:443", data=tmp_path)
     assert (tried.returncode, "NAME=127.0.0.1:PORT" in tried.stderr) == (2, True)
+
+
+def test_a_folder_that_others_may_enter_is_refused_with_the_command_that_closes_it(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    data.mkdir()
+    data.chmod(0o755)
+    tried = ferryman("up", "--data", data, data=data)
+    assert (tried.returncode, list(data.iterdir())) == (1, [])
+    assert f"chmod 700 {data}" in " ".join(tried.stderr.split())
+
+
+def test_only_our_firestore_can_be_opened(tmp_path: Path) -> None:
+    tried = ferryman("up", "--open", "--firestore", "official", data=tmp_path)
+    assert (tried.returncode, "--open is for our Firestore" in tried.stderr) == (2, True)

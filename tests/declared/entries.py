@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from ferryman.declared import entry, request
-from ferryman.domain.declared import Declared
-from ferryman.domain.http import Outbound
-from ferryman.domain.problem import Invalid, Problem
+from ferryman.domain.http.request import OutboundRequest
+from ferryman.domain.problem import InvalidInputError, Problem
+from ferryman.domain.tools.declared import Declared
 
 HOST = "api.weather.test"
 STATE = {"date": "2026-03-01", "datetime": "2026-03-01T10:00:00Z", "execution_id": "ex-1", "task_name": "weather"}
@@ -22,7 +22,7 @@ def faults(**fields: Any) -> list[Problem]:
     """What is wrong with such an entry."""
     try:
         read(**fields)
-    except Invalid as error:
+    except InvalidInputError as error:
         return list(error.problems)
     return []
 
@@ -33,5 +33,5 @@ def fault(**fields: Any) -> str:
     return f"{found.field} {found.message}"
 
 
-def call(tool: Declared, **arguments: Any) -> Outbound:
+def call(tool: Declared, **arguments: Any) -> OutboundRequest:
     return request.outbound(tool, arguments, state=STATE)

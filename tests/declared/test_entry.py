@@ -11,10 +11,11 @@ from jsonschema import Draft202012Validator
 
 from ferryman.declared import check, entry
 from ferryman.declared.templates import Mode
-from ferryman.domain.declared import Apply, ClientCredentials, Exchange, Extract, Style, TokenExchange
-from ferryman.domain.http import BodyType, Method
-from ferryman.domain.problem import Invalid
-from ferryman.tools.builtin import TOOLS
+from ferryman.domain.http.request import BodyType, Method
+from ferryman.domain.problem import InvalidInputError
+from ferryman.domain.tools.declared import Apply, ClientCredentials, Exchange, Extract, Style, TokenExchange
+from ferryman.tools.declared.definitions import CUSTOM
+from ferryman.tools.http import TOOLS
 from tests.declared.entries import HOST, fault, faults, read
 
 URL = f"https://{HOST}/v1"
@@ -50,7 +51,7 @@ def test_a_name_that_stands_twice_is_one_parameter_and_required_where_one_is() -
 def test_what_a_template_names_is_a_parameter_but_for_what_has_a_value() -> None:
     tool = read(
         method="POST",
-        headers={"X-Day": "{{date}}", "Authorization": "Bearer {{secrets.API_KEY}}", "X-User": "{{user.id}}"},
+        headers={"X-Day": "{{date}}", "Authorization": "Bearer {{secrets.API_KEY}}", "X-Item": "{{user.id}}"},
         params={"team": "t-{{squad}}"},
         query={"team": "{{team}}"},
         body={"userName": "{{userName}}", "kind": "literal", "note": "{{#if urgent}}!{{/if}}", "at": "{{execution_id}}"},
@@ -150,6 +151,8 @@ def test_one_that_is_switched_off_says_so() -> None:
         ({"enabled": "yes"}, "enabled", "true or false"),
         ({"ok_statuses": [99]}, "ok_statuses", "200 to 599"),
         ({"ok_statuses": 404}, "ok_statuses", "200 to 599"),
+        ({"public_env": "REGION"}, "public_env", "must be a list of texts"),
+        ({"public_env": [1]}, "public_env", "must be a list of texts"),
         ({"body_type": "xml"}, "body_type", "json, form, query"),
         # templates
         ({"headers": {"X-A": "{{a"}}, "headers.X-A", "no '}}' closes"),
@@ -246,10 +249,20 @@ def test_all_that_is_wrong_is_told_at_once() -> None:
     assert [each.field for each in faults(name=3, method="X", colour=1)] == ["tools.0.name", "tools.0.method", "tools.0.colour"]
 
 
+def test_no_task_has_variables_that_are_not_secret() -> None:
+    assert fault(public_env=["REGION"]).startswith("tools.0.public_env names variables of the environment, which no task reads")
+
+
+def test_what_is_not_secret_does_not_change_what_a_tool_does() -> None:
+    fields = {"kind": "http", "name": "a", "url": URL, "headers": {"X-A": "{{env.KEY}}"}}
+    secret, public = (entry.read({**fields, **more}, where="", mode=Mode.EMBEDDED) for more in ({}, {"public_env": ["KEY"]}))
+    assert secret.fingerprint == public.fingerprint
+
+
 def test_embedded_mode_has_the_environment_and_no_secrets() -> None:
     fields = {"kind": "http", "name": "a", "url": URL, "headers": {"X-A": "{{env.KEY}}"}}
     assert entry.read(fields, where="", mode=Mode.EMBEDDED).parameters == {}
-    with pytest.raises(Invalid, match=r"write \{\{env.NAME\}\}"):
+    with pytest.raises(InvalidInputError, match=r"write \{\{env.NAME\}\}"):
         entry.read({**fields, "headers": {"X-A": "{{secrets.KEY}}"}}, where="", mode=Mode.EMBEDDED)
 
 
@@ -266,7 +279,7 @@ def test_what_is_nested_too_deep_is_refused() -> None:
 
 
 def test_a_place_below_nothing_has_no_dot_before_it() -> None:
-    with pytest.raises(Invalid) as caught:
+    with pytest.raises(InvalidInputError) as caught:
         entry.read({"kind": "http", "name": "a", "url": URL, "auth": {"type": 1}}, where="")
     assert [each.field for each in caught.value.problems] == ["auth.type"]
 
@@ -279,7 +292,9 @@ def test_hosts_are_judged_by_the_task() -> None:
 
 
 def test_no_tool_takes_the_name_of_a_built_in_one() -> None:
-    assert {tool.name for tool in TOOLS} <= check.BUILT_IN
+    assert {tool.name for tool in (*TOOLS, *CUSTOM)} <= check.BUILT_IN
+    for name in check.BUILT_IN:
+        assert fault(name=name) == "tools.0.name is the name of a built-in tool"
 
 
 WORDS = st.sampled_from(
@@ -343,7 +358,7 @@ ENTRIES = st.fixed_dictionaries(
     optional={
         "method": st.sampled_from(("GET", "POST")) | VALUES,
         **dict.fromkeys(("params", "query", "headers", "parameters"), st.dictionaries(KEYS, VALUES, max_size=2) | VALUES),
-        **dict.fromkeys(("body", "body_type", "auth", "ok_statuses", "description", "enabled", "zzz"), VALUES),
+        **dict.fromkeys(("body", "body_type", "auth", "ok_statuses", "public_env", "description", "enabled", "zzz"), VALUES),
     },
 )
 
@@ -353,7 +368,41 @@ ENTRIES = st.fixed_dictionaries(
 def test_any_entry_is_refused_as_invalid_or_has_a_schema_that_holds(value: Any) -> None:
     try:
         tool = entry.read(value, where="tools.0")
-    except Invalid:
+    except InvalidInputError:
         return
     Draft202012Validator.check_schema(tool.schema)
     assert check.problems(tool, where="tools.0", domains=[HOST, tool.url]) == check.hosts(tool, where="tools.0", domains=[HOST])
+
+
+SAYS = "tells a service who asks, and the model would say it: write the value out"
+
+
+RAN_TOGETHER = [
+    "X-Credential-Identifier",
+    "SMUSER",
+    "SM_UNIVERSALID",
+    "X-RemoteUser",
+    "X-ARR-ClientCert",
+    "X-Superuser",
+    "X-Is-Admin",
+]
+"""Of Kong, SiteMinder, IIS and Azure's front ends; some are two words in one."""
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["X-Hasura-Role", "x_hasura_role", "X-Remote-User", "X-Tenant", "SM_USER", "X-Amzn-Oidc-Identity", *RAN_TOGETHER],
+)
+@pytest.mark.parametrize("value", ["{{role}}", "a-{{role}}", "{{#if role}}admin{{/if}}"])
+def test_the_model_does_not_say_who_asks(name: str, value: str) -> None:
+    assert fault(headers={name: value}) == f"tools.0.headers.{name} {SAYS}"
+
+
+def test_the_model_does_not_say_who_asks_through_what_is_pinned() -> None:
+    assert fault(params={"mine": "{{role}}"}, headers={"X-Role": "{{mine}}"}) == f"tools.0.headers.X-Role {SAYS}"
+
+
+@pytest.mark.parametrize("value", ["user", "{{secrets.API_KEY}}", "{{task_name}}", "{{mine}}"])
+def test_an_owner_says_who_asks(value: str) -> None:
+    params = {"mine": "user"} if value == "{{mine}}" else {}
+    assert read(params=params, headers={"X-Hasura-Role": value}).headers == {"X-Hasura-Role": value}

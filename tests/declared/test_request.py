@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from ferryman.declared import entry, request
 from ferryman.declared.templates import Mode
-from ferryman.domain.http import BodyType, Hole, Method, Mixed
-from ferryman.domain.refusal import Refused
+from ferryman.domain.calls.refusal import CallRefusedError
+from ferryman.domain.http.request import BodyType, Method, SecretPlaceholder, Template
 from tests.declared.entries import HOST, call, read
 
 URL = f"https://{HOST}/v1"
@@ -29,7 +29,7 @@ def query(outbound: Any) -> list[tuple[str, str]]:
 
 
 def refusal(tool: Any, **arguments: Any) -> str:
-    with pytest.raises(Refused) as caught:
+    with pytest.raises(CallRefusedError) as caught:
         call(tool, **arguments)
     return caught.value.refusal.message
 
@@ -46,8 +46,12 @@ def test_a_call_has_everything_in_its_place() -> None:
     )
     sent = call(tool, city="São Paulo/SP", units="metric", trace="t1", userName="Ada", tags=["a", {"b": 1}])
     assert sent.url == URL + "/S%C3%A3o%20Paulo%2FSP/days?fixed=1"
-    assert sent.query_params == {"units": "metric", "k": Mixed((Hole("QUERY_KEY"),))}
-    assert sent.fixed_headers == {"Authorization": Mixed(("Bearer ", Hole("API_KEY"))), "X-Day": "2026-03-01", "X-Trace": "t1"}
+    assert sent.query_params == {"units": "metric", "k": Template((SecretPlaceholder("QUERY_KEY"),))}
+    assert sent.fixed_headers == {
+        "Authorization": Template(("Bearer ", SecretPlaceholder("API_KEY"))),
+        "X-Day": "2026-03-01",
+        "X-Trace": "t1",
+    }
     assert sent.body == {"name": "Ada", "tags": ["a", {"b": 1}], "kind": "pinned", "n": 3, "hello": "Hi Ada!"}
     assert (sent.tool, sent.method, sent.body_type, sent.headers, sent.credential) == (
         "weather",
@@ -96,7 +100,7 @@ def test_a_pin_is_filled_in_and_wins_over_what_the_model_says() -> None:
     tool = read(url=URL + "/{team}{?k}", params={"team": "t {{squad}}", "k": "{{secrets.KEY}}"}, headers={"X-T": "{{team}}"})
     sent = call(tool, squad="red", team="other", k="mine")
     assert sent.url == URL + "/t%20red"
-    assert sent.query_params == {"k": Mixed((Hole("KEY"),))}
+    assert sent.query_params == {"k": Template((SecretPlaceholder("KEY"),))}
     assert sent.fixed_headers == {"X-T": "t red"}
 
 
@@ -218,16 +222,28 @@ def test_what_does_not_fit_is_refused_by_its_name(arguments: dict[str, Any], mes
     assert refusal(tool, **arguments).startswith(message)
 
 
-def test_an_argument_called_like_the_end_of_the_one_name_of_the_path_that_is_missing_stands_for_it() -> None:
-    tool = read(url=URL + "/{teamId}/{petId}?q={q?}")
+@pytest.mark.parametrize("name", ["petId", "pet_id", "PETID"])
+def test_an_argument_id_is_bound_to_the_one_path_parameter_that_is_missing(name: str) -> None:
+    tool = read(url=URL + "/{teamId}/{" + name + "}?q={q?}")
     assert call(tool, teamId="t", id=42, q="a").url == URL + "/t/42"
 
 
 @pytest.mark.parametrize(
-    "arguments", [{"teamId": "t", "name": "7"}, {"id": "7"}, {"teamId": "t", "id": "7", "x": "8"}, {"teamId": "t", "": "7"}]
+    "arguments",
+    [
+        {"teamId": "t", "name": "7"},
+        {"id": "7"},
+        {"teamId": "t", "id": "7", "x": "8"},
+        {"teamId": "t", "": "7"},
+        *({"teamId": "t", name: "7"} for name in ("d", "Id", "ID", "tId", "etId")),
+    ],
 )
 def test_no_other_argument_stands_for_a_name_of_the_path(arguments: dict[str, Any]) -> None:
     assert "Id' field required" in refusal(read(url=URL + "/{teamId}/{petId}?q={q?}"), **arguments)
+
+
+def test_an_argument_id_is_not_bound_to_a_path_parameter_of_another_name() -> None:
+    assert "'petName' field required" in refusal(read(url=URL + "/{petName}"), id="7")
 
 
 def test_no_argument_stands_for_a_name_of_the_query() -> None:
@@ -298,7 +314,7 @@ ANY = st.recursive(
 def test_no_argument_gets_out_of_its_place(arguments: dict[str, Any]) -> None:
     try:
         sent = call(TOOL, **arguments)
-    except Refused:
+    except CallRefusedError:
         return
     a, b, c = arguments["a"], arguments["b"], arguments["c"]
     found = urlsplit(sent.url)
@@ -309,7 +325,7 @@ def test_no_argument_gets_out_of_its_place(arguments: dict[str, Any]) -> None:
     pairs = query(sent)
     assert pairs[:2] == [("q", b), ("r", f"pre-{c}")]
     assert [value for name, value in pairs if name == "key"] == ["{{secrets.KEY}}"]
-    assert isinstance(sent.query_params["key"], Mixed)
+    assert isinstance(sent.query_params["key"], Template)
     for value in sent.fixed_headers.values():
         assert str(value).isprintable()
         assert str(value).isascii()
@@ -327,7 +343,7 @@ OTHER = read(url=URL + "?a={a?}", params={"b": 1}, headers={"X-B": "{{b}}"}, bod
 @given(st.dictionaries(st.sampled_from("abcdfg") | HOSTILE, ANY, max_size=5))
 def test_any_arguments_are_written_or_refused(arguments: dict[str, Any]) -> None:
     for tool in (TOOL, OTHER):
-        with suppress(Refused):
+        with suppress(CallRefusedError):
             request.outbound(tool, arguments, state={})
 
 

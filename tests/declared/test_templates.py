@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ferryman.declared.templates import ABSENT, Malformed, drill, fill, joined, parse, text
-from ferryman.domain.http import Hole, Mixed
+from ferryman.declared.templates import ABSENT, MalformedTemplateError, drill, fill, joined, parse, text
+from ferryman.domain.http.request import SecretPlaceholder, Template
 
 VALUES = {
     "name": "Ada",
@@ -21,7 +21,7 @@ VALUES = {
     "half": 0.5,
     "two": 2.0,
     "deep": {"a": {"b": ["x", "y"]}},
-    "key": Mixed((Hole("API_KEY"),)),
+    "key": Template((SecretPlaceholder("API_KEY"),)),
 }
 
 
@@ -89,7 +89,7 @@ def test_a_template_that_is_nothing_but_a_name_keeps_the_type(value: Any) -> Non
     ],
 )
 def test_what_is_no_template(template: str) -> None:
-    with pytest.raises(Malformed):
+    with pytest.raises(MalformedTemplateError):
         parse(template)
 
 
@@ -99,12 +99,12 @@ def test_braces_of_json_may_stand_around_a_name() -> None:
 
 @pytest.mark.parametrize("text", ["{{" * 100_000, "{{a" * 100_000, "{{#if a}}{{" * 50_000, "}}" * 100_000 + "{{"])
 def test_a_long_text_without_sense_is_refused_at_once(text: str) -> None:
-    with pytest.raises(Malformed):
+    with pytest.raises(MalformedTemplateError):
         parse(text)
 
 
 def test_a_secret_is_a_hole_that_nothing_fills_here() -> None:
-    assert filled("Bearer {{key}}!") == Mixed(("Bearer ", Hole("API_KEY"), "!"))
+    assert filled("Bearer {{key}}!") == Template(("Bearer ", SecretPlaceholder("API_KEY"), "!"))
     assert str(filled("Bearer {{key}}")) == "Bearer {{secrets.API_KEY}}"
 
 
@@ -131,13 +131,13 @@ def test_no_value_is_read_as_a_template(one: str, other: str) -> None:
 def test_any_text_is_a_template_or_malformed(said: str) -> None:
     try:
         template = parse(said)
-    except Malformed:
+    except MalformedTemplateError:
         return
     fill(template, lambda name: None)
 
 
 @settings(max_examples=40)
-@given(st.lists(st.one_of(st.text(), st.just(Mixed((Hole("K"),))))))
+@given(st.lists(st.one_of(st.text(), st.just(Template((SecretPlaceholder("K"),))))))
 def test_pieces_are_joined_without_loss(pieces: list[Any]) -> None:
     assert str(joined(pieces)) == "".join(map(str, pieces))
 

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ferryman.declared import texts
-from ferryman.domain.problem import Invalid
+from ferryman.domain.problem import InvalidInputError
 
 ALIASES = "\n".join(["a0: &a0 [x,x,x,x,x,x,x,x,x,x]", *(f"a{n}: &a{n} [{','.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 9))])
 
@@ -75,7 +75,7 @@ def test_what_is_read(text: str | bytes, expected: Any) -> None:
     ],
 )
 def test_what_is_refused(text: str | bytes, says: str) -> None:
-    with pytest.raises(Invalid, match=says) as caught:
+    with pytest.raises(InvalidInputError, match=says) as caught:
         texts.loads(text, what="spec")
     [problem] = caught.value.problems
     assert problem.field == "spec"
@@ -83,7 +83,7 @@ def test_what_is_refused(text: str | bytes, says: str) -> None:
 
 
 def test_a_text_that_is_too_long_is_not_read() -> None:
-    with pytest.raises(Invalid, match="16777216 bytes"):
+    with pytest.raises(InvalidInputError, match="16777216 bytes"):
         texts.loads(b" " * (texts.BYTES_MAX + 1), what="spec")
 
 
@@ -118,14 +118,14 @@ def test_a_value_written_as_json_or_yaml_comes_back(value: Any) -> None:
 def test_any_text_is_read_or_refused(text: str | bytes) -> None:
     try:
         value = texts.loads(text, what="x")
-    except Invalid:
+    except InvalidInputError:
         return
     json.dumps(value, allow_nan=False).encode()
 
 
 def test_json_of_too_many_values_is_refused_before_any_is_made() -> None:
     tracemalloc.start()
-    with pytest.raises(Invalid, match="2000000 values"):
+    with pytest.raises(InvalidInputError, match="2000000 values"):
         texts.loads("[" + "{}," * 2_000_000 + "{}]", what="document")
     _, most = tracemalloc.get_traced_memory()
     tracemalloc.stop()
@@ -134,5 +134,5 @@ def test_json_of_too_many_values_is_refused_before_any_is_made() -> None:
 
 def test_yaml_of_too_many_values_is_refused_before_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(texts, "NODES_MAX", 10)
-    with pytest.raises(Invalid, match="values"):
+    with pytest.raises(InvalidInputError, match="values"):
         texts.loads("- a\n" * 100 + "- [", what="document")  # what follows is no YAML

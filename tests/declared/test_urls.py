@@ -9,9 +9,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from ferryman.declared import urls
-from ferryman.declared.urls import Unfit
-from ferryman.domain.url import Malformed
-from ferryman.domain.url import parse as grammar
+from ferryman.declared.urls import InvalidUrlTemplateError
+from ferryman.domain.http.url import InvalidUrlError
+from ferryman.domain.http.url import parse_url as grammar
 from tests.declared.entries import HOST
 
 BASE = f"https://{HOST}"
@@ -62,7 +62,7 @@ def test_each_form_of_a_placeholder_is_read() -> None:
     ],
 )
 def test_what_is_refused_when_it_is_stored(url: str, says: str) -> None:
-    with pytest.raises(Malformed, match=says):
+    with pytest.raises(InvalidUrlError, match=says):
         urls.parse(url)
 
 
@@ -75,7 +75,7 @@ def test_what_is_refused_when_it_is_stored(url: str, says: str) -> None:
     ],
 )
 def test_what_could_climb_or_cut_a_path_is_refused(value: str) -> None:
-    with pytest.raises(Unfit) as caught:
+    with pytest.raises(InvalidUrlTemplateError) as caught:
         urls.written(urls.parse(BASE + "/a/{x}/b"), {"x": [value]})
     assert caught.value.name == "x"
     assert not value or value in "'.'..'" or value not in str(caught.value)
@@ -83,7 +83,7 @@ def test_what_could_climb_or_cut_a_path_is_refused(value: str) -> None:
 
 @pytest.mark.parametrize(("segment", "value"), [("..{x}", ";a"), ("..{x}", "/a"), (".%2{x}", "e"), ("{x}..", "a\\")])
 def test_text_around_a_placeholder_does_not_make_it_climb(segment: str, value: str) -> None:
-    with pytest.raises(Unfit):
+    with pytest.raises(InvalidUrlTemplateError):
         urls.written(urls.parse(f"{BASE}/a/{segment}/b"), {"x": [value]})
 
 
@@ -109,7 +109,7 @@ def test_no_value_changes_the_path(value: str) -> None:
     address = urls.parse(BASE + "/v1/{x}/end?fixed=1")
     try:
         url = urls.written(address, {"x": [value]})
-    except Unfit:
+    except InvalidUrlTemplateError:
         return
     found = urlsplit(url)
     assert (found.scheme, found.netloc, found.query, found.fragment) == ("https", HOST, "fixed=1", "")
@@ -125,7 +125,7 @@ def test_no_value_changes_the_path(value: str) -> None:
 def test_any_text_is_a_url_or_malformed(rest: str) -> None:
     try:
         address = urls.parse(BASE + "/v1" + rest)
-    except Malformed:
+    except InvalidUrlError:
         return
     assert address.host == HOST
     written = urls.written(address, {name: ["v"] for name in address.in_path()})

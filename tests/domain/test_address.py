@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ferryman.domain.address import public
-from ferryman.wiring import check
+from ferryman.domain.http.address import is_public
+from ferryman.operations import check
 from tests.egress.addresses import ADMITTED, FOUR, REFUSED, carriers
 from tests.figures import Tally
 
@@ -18,7 +18,7 @@ from tests.figures import Tally
 async def test_what_is_not_the_public_internet_is_refused(klass: str, tally: Tally) -> None:
     missed = []
     for text in REFUSED[klass]:
-        said = await check.address({"ip": text})
+        said = await check.check_address({"ip": text})
         refused = said["verdict"] == "refused" and said["reason"] is not None
         tally("addresses refused", klass, refused)
         if not refused:
@@ -30,7 +30,7 @@ async def test_what_is_not_the_public_internet_is_refused(klass: str, tally: Tal
 async def test_an_address_of_the_public_internet_is_admitted(klass: str, tally: Tally) -> None:
     missed = []
     for text in ADMITTED[klass]:
-        admitted = public(ip_address(text)) and (await check.address({"ip": text}))["verdict"] == "allowed"
+        admitted = is_public(ip_address(text)) and (await check.check_address({"ip": text}))["verdict"] == "allowed"
         tally("addresses allowed", klass, admitted)
         if not admitted:
             missed.append(text)
@@ -39,14 +39,14 @@ async def test_an_address_of_the_public_internet_is_admitted(klass: str, tally: 
 
 @given(st.ip_addresses(v=4))
 def test_no_address_inside_ipv6_brings_an_ipv4_address_along(address: IPv4Address) -> None:
-    assert not any(public(ip_address(each)) for each in carriers(str(address)))
+    assert not any(is_public(ip_address(each)) for each in carriers(str(address)))
 
 
 @given(st.ip_addresses(v=6))
 def test_an_address_with_a_zone_is_refused(address: IPv6Address) -> None:
-    assert not public(ip_address(f"{address}%eth0"))
+    assert not is_public(ip_address(f"{address}%eth0"))
 
 
 @given(st.ip_addresses(v=4))
 def test_an_ipv4_address_is_admitted_exactly_outside_the_table(address: IPv4Address) -> None:
-    assert public(address) is not any(address in IPv4Network(each) for each in FOUR)
+    assert is_public(address) is not any(address in IPv4Network(each) for each in FOUR)

@@ -6,22 +6,28 @@ import pickle
 
 import pytest
 
-from ferryman.domain.credential import AuthType, Secret, injection_problems, name_problems, value_problems
+from ferryman.domain.credentials.credential import (
+    AuthType,
+    Secret,
+    find_injection_problems,
+    find_name_problems,
+    find_value_problems,
+)
 
 
 @pytest.mark.parametrize("name", ["K", "NEWS_API_KEY", "A1", "A" * 64])
 def test_a_name_in_capitals_is_accepted(name: str) -> None:
-    assert not name_problems(name)
+    assert not find_name_problems(name)
 
 
 @pytest.mark.parametrize("name", ["", "key", "_A", "1A", "A-B", "A B", "A/../B", "A" * 65, "A\n", "Ä"])
 def test_another_name_is_refused(name: str) -> None:
-    assert name_problems(name)
+    assert find_name_problems(name)
 
 
 @pytest.mark.parametrize("value", ["abcdefgh12345678", "sk-live-abcdefgh1234", "user:abcdefgh12345678"])
 def test_a_strong_value_is_accepted(value: str) -> None:
-    assert not value_problems(value)
+    assert not find_value_problems(value)
 
 
 @pytest.mark.parametrize(
@@ -32,7 +38,7 @@ def test_a_strong_value_is_accepted(value: str) -> None:
     ],
 )
 def test_a_weak_or_malformed_value_is_refused_without_repeating_it(value: str) -> None:
-    problems = value_problems(value)
+    problems = find_value_problems(value)
     assert problems
     assert len(value) < 6 or value not in problems[0].message
 
@@ -45,16 +51,16 @@ def test_a_weak_or_malformed_value_is_refused_without_repeating_it(value: str) -
     ],
 )
 def test_a_header_that_frames_the_request_is_no_place_for_a_credential(header: str) -> None:
-    assert injection_problems(AuthType.HEADER, header, None)
+    assert find_injection_problems(AuthType.HEADER, header, None)
 
 
 @pytest.mark.parametrize("header", ["X-Api-Key", "X-CMC_PRO_API_KEY", "Authorization", "apikey"])
 def test_an_api_s_own_header_is(header: str) -> None:
-    assert not injection_problems(AuthType.HEADER, header, None)
+    assert not find_injection_problems(AuthType.HEADER, header, None)
 
 
 def test_a_header_credential_needs_its_header() -> None:
-    assert injection_problems(AuthType.HEADER, None, None)
+    assert find_injection_problems(AuthType.HEADER, None, None)
 
 
 def test_a_secret_shows_itself_to_nobody() -> None:

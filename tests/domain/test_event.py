@@ -6,10 +6,10 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from decimal import Decimal
 
-from ferryman.domain.call import Ticket, TicketState, ToolCallResult
-from ferryman.domain.event import events
-from ferryman.domain.execution import Execution, Status, Step
-from ferryman.domain.usage import Usage
+from ferryman.domain.calls.call import Ticket, TicketState, ToolCallResult
+from ferryman.domain.executions.execution import Execution, Status, Step
+from ferryman.domain.executions.usage import Usage
+from ferryman.domain.records.event import derive_events
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 RUNNING = Execution(id="e", task="t", owner="o", status=Status.RUNNING, created_at=NOW, started_at=NOW, events=1)
@@ -37,7 +37,7 @@ def ticket(seq: int, *, settled: bool) -> Ticket:
 
 
 def seen(execution, steps, tickets):
-    return [(event.number, event.kind) for event in events(execution, steps, {each.seq: each for each in tickets})]
+    return [(event.number, event.kind) for event in derive_events(execution, steps, {each.seq: each for each in tickets})]
 
 
 def test_nothing_is_told_before_the_execution_starts():

@@ -9,15 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ferryman.domain import firing
-from ferryman.domain.execution import Execution, Status
-from ferryman.domain.firing import Fire
-from ferryman.domain.schedule import Kind, Schedule
-from ferryman.domain.task import Task
+from ferryman.domain.executions.execution import Execution, Status
+from ferryman.domain.tasks import firing
+from ferryman.domain.tasks.firing import Fire
+from ferryman.domain.tasks.schedule import Schedule, ScheduleType
+from ferryman.domain.tasks.task import Task
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 DAY, HOUR = timedelta(days=1), timedelta(hours=1)
-CRON = Schedule(type=Kind.CRON, cron="0 * * * *")
+CRON = Schedule(type=ScheduleType.CRON, cron="0 * * * *")
 BARE = Task(id="task_1", owner="ann", name="n", task_prompt="p", model="m", created_at=NOW, updated_at=NOW)
 TASK = replace(BARE, schedule=CRON, schedule_generation=3, next_fire_at=NOW)
 FIRE = Fire(task="task_1", generation=3, at=NOW)
@@ -36,21 +36,21 @@ def test_a_time_has_one_execution_by_name() -> None:
 
 
 def test_a_time_that_comes_makes_an_execution_and_moves_on() -> None:
-    after, execution = firing.fired(TASK, FIRE, recent=[], now=NOW)
+    after, execution = firing.fire_task(TASK, FIRE, recent=[], now=NOW)
     assert after == replace(TASK, next_fire_at=NOW + HOUR)
     assert execution is not None
     assert (execution.id, execution.scheduled_for, execution.schedule_generation) == (FIRE.execution, NOW, 3)
 
 
 def test_times_that_were_missed_are_run_once() -> None:
-    after, execution = firing.fired(TASK, FIRE, recent=[], now=NOW + 7 * DAY)
+    after, execution = firing.fire_task(TASK, FIRE, recent=[], now=NOW + 7 * DAY)
     assert execution is not None
     assert after.next_fire_at == NOW + 7 * DAY + HOUR
 
 
 def test_a_schedule_of_one_time_is_over_when_it_has_come() -> None:
-    task = replace(TASK, schedule=Schedule(type=Kind.ONCE, at=NOW))
-    after, execution = firing.fired(task, FIRE, recent=[], now=NOW)
+    task = replace(TASK, schedule=Schedule(type=ScheduleType.ONCE, at=NOW))
+    after, execution = firing.fire_task(task, FIRE, recent=[], now=NOW)
     assert (after.next_fire_at, execution is not None) == (None, True)
 
 
@@ -66,7 +66,7 @@ def test_a_schedule_of_one_time_is_over_when_it_has_come() -> None:
     ],
 )
 def test_three_failures_in_a_row_pause_the_task(statuses: tuple[Status, ...], goes_on: bool) -> None:
-    after, execution = firing.fired(TASK, FIRE, recent=ended(*statuses), now=NOW)
+    after, execution = firing.fire_task(TASK, FIRE, recent=ended(*statuses), now=NOW)
     assert (execution is not None) is goes_on
     if not goes_on:
         assert after.paused == "3 scheduled executions in a row failed, the last one exec_0"
@@ -76,13 +76,13 @@ def test_three_failures_in_a_row_pause_the_task(statuses: tuple[Status, ...], go
 
 def test_setting_it_anew_ends_the_pause_and_voids_what_was_to_come() -> None:
     paused = replace(TASK, next_fire_at=None, paused="why")
-    after = firing.armed(paused, now=NOW)
+    after = firing.arm(paused, now=NOW)
     assert (after.next_fire_at, after.paused, after.schedule_generation) == (NOW + HOUR, None, 4)
 
 
 def test_a_task_that_is_off_or_has_no_schedule_waits_for_nothing() -> None:
     for task in (replace(TASK, enabled=False), replace(TASK, schedule=None)):
-        assert firing.upcoming(firing.armed(task, now=NOW)) is None
+        assert firing.find_next_fire(firing.arm(task, now=NOW)) is None
 
 
 @pytest.mark.parametrize(
@@ -99,20 +99,23 @@ def test_a_task_that_is_off_or_has_no_schedule_waits_for_nothing() -> None:
     ],
 )
 def test_a_change_sets_the_schedule_anew_or_leaves_it(task: Task, change: dict[str, object], anew: bool) -> None:
-    assert firing.rearms(task, change) is anew
+    assert firing.must_rearm(task, change) is anew
 
 
 @given(st.integers(0, 3_660 * 86_400))
 def test_a_timer_is_never_set_further_ahead_than_cloud_tasks_takes_it(ahead: int) -> None:
     at, now, hops = NOW + timedelta(seconds=ahead), NOW, 0
-    while (due := firing.due(at, now)) != at:
+    while (due := firing.compute_timer_due(at, now)) != at:
         assert now + 3 * DAY < due <= now + 29 * DAY
-        assert firing.due(at, now + HOUR) in (due, firing.due(at, due))  # whoever asks a little later names the same hop
+        assert firing.compute_timer_due(at, now + HOUR) in (
+            due,
+            firing.compute_timer_due(at, due),
+        )  # whoever asks a little later names the same hop
         now, hops = due, hops + 1
     assert at - now <= 29 * DAY
     assert hops <= 1 + ahead // (25 * 86_400)
 
 
 def test_windows_follow_each_other_on_the_clock() -> None:
-    assert firing.window_after(NOW) == NOW + timedelta(minutes=10)
-    assert firing.window_after(NOW - timedelta(microseconds=1)) == NOW
+    assert firing.find_next_window(NOW) == NOW + timedelta(minutes=10)
+    assert firing.find_next_window(NOW - timedelta(microseconds=1)) == NOW

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ferryman.domain.host import covered, covers
+from ferryman.domain.http.host import is_covered, is_covered_by
 
 
 @pytest.mark.parametrize(
@@ -26,8 +26,8 @@ from ferryman.domain.host import covered, covers
     ],
 )
 def test_a_pattern_covers_itself_or_exactly_one_more_label(pattern: str, host: str, expected: bool) -> None:
-    assert covers(pattern, host) is expected
+    assert is_covered_by(pattern, host) is expected
 
 
 def test_no_pattern_covers_nothing() -> None:
-    assert not covered((), "api.test")
+    assert not is_covered((), "api.test")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ferryman.domain.plan import GURU, PLANS, PRO
+from ferryman.domain.owners.plan import GURU, PLANS, PRO
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ferryman.domain import prompt
+from ferryman.domain.tasks import prompt
 
 TRIPS = {
     "infrastructure provisioning": [
@@ -34,30 +34,30 @@ PASSES = [
 
 @pytest.mark.parametrize(("rule", "text"), [(rule, text) for rule, texts in TRIPS.items() for text in texts])
 def test_a_prompt_that_asks_for_abuse_trips_its_rule(rule, text):
-    assert prompt.suspicion(text) == rule
+    assert prompt.find_suspicion([text]) == rule
 
 
 @pytest.mark.parametrize("text", PASSES)
 def test_an_ordinary_prompt_trips_nothing(text):
-    assert prompt.suspicion(text) is None
+    assert prompt.find_suspicion([text]) is None
 
 
 def test_variables_are_put_in():
-    text = prompt.render(
+    text = prompt.render_variables(
         "{{date}} {{ task_name }} {{execution_id}}", {"date": "2026-01-02", "task_name": "T", "execution_id": "e"}
     )
     assert text == "2026-01-02 T e"
 
 
 def test_an_unknown_variable_stays_as_it_was_written():
-    assert prompt.render("{{nothing}}", {"date": "x"}) == "{{nothing}}"
+    assert prompt.render_variables("{{nothing}}", {"date": "x"}) == "{{nothing}}"
 
 
 @given(st.text())
 def test_what_was_put_in_is_not_read_again(value):
-    assert prompt.render("{{task_name}}", {"task_name": value + "{{date}}", "date": "D"}) == value + "{{date}}"
+    assert prompt.render_variables("{{task_name}}", {"task_name": value + "{{date}}", "date": "D"}) == value + "{{date}}"
 
 
 @given(st.text(max_size=2_000))
 def test_any_text_can_be_scanned(text):
-    assert prompt.suspicion(text) in {None, *TRIPS}
+    assert prompt.find_suspicion([text]) in {None, *TRIPS}

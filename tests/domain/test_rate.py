@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ferryman.domain.plan import GURU, PRO
-from ferryman.domain.rate import ExecutionRateState
-from ferryman.domain.refusal import Refused
+from ferryman.domain.calls.rate import ExecutionRateState
+from ferryman.domain.calls.refusal import CallRefusedError
+from ferryman.domain.owners.plan import GURU, PRO
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -29,31 +29,31 @@ def called(plan, *moments: float) -> ExecutionRateState:
 
 def test_guru_admits_ten_calls_a_minute_and_refuses_the_eleventh():
     state = called(GURU, *[0] * 10)
-    with pytest.raises(Refused, match=r"^Error: Rate limit reached \(10 API calls per minute\)$"):
+    with pytest.raises(CallRefusedError, match=r"^Error: Rate limit reached \(10 API calls per minute\)$"):
         state.admit(GURU, after(60))
 
 
 def test_pro_admits_twenty_calls_a_minute_and_refuses_the_twenty_first():
     state = called(PRO, *[0] * 20)
-    with pytest.raises(Refused, match=r"^Error: Rate limit reached \(20 API calls per minute\)$"):
+    with pytest.raises(CallRefusedError, match=r"^Error: Rate limit reached \(20 API calls per minute\)$"):
         state.admit(PRO, after(1))
 
 
 def test_guru_admits_twenty_calls_an_execution_and_refuses_the_twenty_first():
     state = called(GURU, *[70.0 * n for n in range(20)])
-    with pytest.raises(Refused, match=r"^Error: Execution limit reached \(20 API calls\)$"):
+    with pytest.raises(CallRefusedError, match=r"^Error: Execution limit reached \(20 API calls\)$"):
         state.admit(GURU, after(10_000))
 
 
 def test_pro_admits_fifty_calls_an_execution_and_refuses_the_fifty_first():
     state = called(PRO, *[70.0 * n for n in range(50)])
-    with pytest.raises(Refused, match=r"^Error: Execution limit reached \(50 API calls\)$"):
+    with pytest.raises(CallRefusedError, match=r"^Error: Execution limit reached \(50 API calls\)$"):
         state.admit(PRO, after(10_000))
 
 
 def test_the_window_resets_only_when_more_than_sixty_seconds_have_passed_since_its_first_call():
     full = called(GURU, 0, *[59] * 9)
-    with pytest.raises(Refused):
+    with pytest.raises(CallRefusedError):
         full.admit(GURU, after(60))
     assert full.admit(GURU, after(60.001)).window_calls == 1
 
@@ -65,14 +65,14 @@ def test_the_window_is_a_reset_not_a_slide():
 
 def test_a_refused_call_is_not_counted():
     state = called(GURU, *[0] * 10)
-    with pytest.raises(Refused):
+    with pytest.raises(CallRefusedError):
         state.admit(GURU, after(1))
     assert (state.calls, state.window_calls) == (10, 10)
 
 
 def test_the_execution_limit_is_said_before_the_minute_limit():
     both = replace(GURU, calls_per_execution=3, calls_per_minute=3)
-    with pytest.raises(Refused, match="Execution limit"):
+    with pytest.raises(CallRefusedError, match="Execution limit"):
         called(both, 0, 0, 0).admit(both, after(1))
 
 
@@ -82,7 +82,7 @@ def test_no_schedule_of_calls_exceeds_a_limit(moments):
     for moment in sorted(moments):
         try:
             state = state.admit(GURU, after(moment))
-        except Refused:
+        except CallRefusedError:
             continue
         windows[state.window_opened_at] = windows.get(state.window_opened_at, 0) + 1
     assert state.calls <= GURU.calls_per_execution

@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import pytest
 
-from ferryman.domain.credential import AuthType, injection_problems, name_problems, value_problems
-from ferryman.domain.plan import PRO
+from ferryman.domain.credentials.credential import AuthType, find_injection_problems, find_name_problems, find_value_problems
+from ferryman.domain.owners.plan import PRO
 from ferryman.domain.problem import Problem
-from ferryman.domain.task import problems as task_problems
+from ferryman.domain.tasks.task import find_task_problems as task_problems
 from tests.domain.test_task import KNOWN, TASK
 from tests.egress.urls import ALLOWED, GRAMMAR
 from tests.figures import Tally
@@ -66,7 +66,7 @@ def tells(problems: list[Problem], field: str, text: str = "") -> bool:
 def test_a_value_that_could_not_be_told_from_chance_is_refused(klass: str, tally: Tally) -> None:
     said, values = VALUES[klass]
     for value in values:
-        problems = value_problems(value)
+        problems = find_value_problems(value)
         passed = tells(problems, "value", said) and (len(value) < 6 or value.strip() not in problems[0].message)
         tally("registration", f"values, {klass}", passed)
         assert passed, (value[:30], problems)
@@ -84,19 +84,19 @@ def test_a_value_of_a_real_service_is_accepted(tally: Tally) -> None:
     ):
         for _ in range(50):
             value = prefix + "".join(dice.choice(alphabet) for _ in range(length))
-            tally("registration", "values of services", value_problems(value) == [])
-            assert value_problems(value) == []
+            tally("registration", "values of services", find_value_problems(value) == [])
+            assert find_value_problems(value) == []
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_name_that_could_be_taken_for_something_else_is_refused(name: str, tally: Tally) -> None:
-    tally("registration", "names", tells(name_problems(name), "name"))
-    assert tells(name_problems(name), "name")
+    tally("registration", "names", tells(find_name_problems(name), "name"))
+    assert tells(find_name_problems(name), "name")
 
 
 @pytest.mark.parametrize("header", HEADERS)
 def test_a_header_that_frames_or_routes_is_no_place_for_a_credential(header: str, tally: Tally) -> None:
-    problems = injection_problems(AuthType.HEADER, header, None)
+    problems = find_injection_problems(AuthType.HEADER, header, None)
     tally("registration", "headers", tells(problems, "auth_header_name"))
     assert tells(problems, "auth_header_name")
 
@@ -105,13 +105,13 @@ def test_a_header_that_frames_or_routes_is_no_place_for_a_credential(header: str
     "header", ["X-Api-Key", "X-CMC_PRO_API_KEY", "Authorization", "apikey", "PRIVATE-TOKEN", "X-RapidAPI-Key", "Api-Token"]
 )
 def test_a_service_s_own_header_is_one(header: str, tally: Tally) -> None:
-    tally("registration", "headers of services", injection_problems(AuthType.HEADER, header, None) == [])
-    assert injection_problems(AuthType.HEADER, header, None) == []
+    tally("registration", "headers of services", find_injection_problems(AuthType.HEADER, header, None) == [])
+    assert find_injection_problems(AuthType.HEADER, header, None) == []
 
 
 @pytest.mark.parametrize("param", PARAMS)
 def test_a_parameter_that_would_need_escaping_is_refused(param: str, tally: Tally) -> None:
-    problems = injection_problems(AuthType.QUERY_PARAM, None, param)
+    problems = find_injection_problems(AuthType.QUERY_PARAM, None, param)
     tally("registration", "parameters", tells(problems, "auth_param_name"))
     assert tells(problems, "auth_param_name")
 

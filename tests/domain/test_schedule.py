@@ -9,27 +9,27 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ferryman.domain.plan import GURU, PRO, Plan
-from ferryman.domain.schedule import Kind, Schedule, passed, problems
+from ferryman.domain.owners.plan import GURU, PRO, Plan
+from ferryman.domain.tasks.schedule import Schedule, ScheduleType, find_past_problems, find_schedule_problems
 
 NOW = datetime(2026, 11, 21, 12, 0, 5, 250_000, tzinfo=UTC)
 DAY = timedelta(days=1)
 
 
 def cron(expression: str) -> Schedule:
-    return Schedule(type=Kind.CRON, cron=expression)
+    return Schedule(type=ScheduleType.CRON, cron=expression)
 
 
 def once(at: datetime) -> Schedule:
-    return Schedule(type=Kind.ONCE, at=at)
+    return Schedule(type=ScheduleType.ONCE, at=at)
 
 
 def delayed(seconds: int) -> Schedule:
-    return Schedule(type=Kind.DELAYED, after_s=seconds)
+    return Schedule(type=ScheduleType.DELAYED, after_s=seconds)
 
 
 def said(schedule: Schedule, plan: Plan = PRO) -> list[tuple[str, str]]:
-    return [(each.field, each.message) for each in problems(schedule, plan=plan, now=NOW)]
+    return [(each.field, each.message) for each in find_schedule_problems(schedule, plan=plan, now=NOW)]
 
 
 @pytest.mark.parametrize(
@@ -136,7 +136,7 @@ def test_what_is_no_cron_expression_is_refused_with_the_reason(expression: str, 
 @given(st.text(alphabet="0123456789*/,-# LMONJA@", max_size=30))
 def test_whatever_is_written_is_stored_or_refused_and_what_is_stored_fires(text: str) -> None:
     schedule = cron(text)
-    if not problems(schedule, plan=PRO, now=NOW):
+    if not find_schedule_problems(schedule, plan=PRO, now=NOW):
         first = schedule.first(NOW)
         assert first is not None
         assert first > NOW
@@ -145,10 +145,10 @@ def test_whatever_is_written_is_stored_or_refused_and_what_is_stored_fires(text:
 @pytest.mark.parametrize(
     ("schedule", "field", "message"),
     [
-        (Schedule(type=Kind.CRON), "schedule.cron", "is required for type cron"),
-        (Schedule(type=Kind.ONCE), "schedule.at", "is required for type once"),
-        (Schedule(type=Kind.DELAYED), "schedule.after_s", "is required for type delayed"),
-        (Schedule(type=Kind.DELAYED, after_s=1, cron="0 9 * * *"), "schedule.cron", "is for type cron only"),
+        (Schedule(type=ScheduleType.CRON), "schedule.cron", "is required for type cron"),
+        (Schedule(type=ScheduleType.ONCE), "schedule.at", "is required for type once"),
+        (Schedule(type=ScheduleType.DELAYED), "schedule.after_s", "is required for type delayed"),
+        (Schedule(type=ScheduleType.DELAYED, after_s=1, cron="0 9 * * *"), "schedule.cron", "is for type cron only"),
         (delayed(0), "schedule.after_s", "must be 1 to 316224000 seconds (3660 days)"),
         (delayed(10**30), "schedule.after_s", "must be 1 to 316224000 seconds (3660 days)"),
         (once(NOW + 3_661 * DAY), "schedule.at", "must be at most 3660 days ahead"),
@@ -161,5 +161,10 @@ def test_a_schedule_of_another_form_is_refused_with_the_field_and_the_limit(
 
 
 def test_a_moment_that_is_over_cannot_be_set_any_more() -> None:
-    assert [each.message for each in passed(once(NOW), now=NOW)] == ["must be in the future"]
-    assert passed(once(NOW + DAY), now=NOW) == passed(cron("0 9 * * *"), now=NOW) == passed(None, now=NOW) == []
+    assert [each.message for each in find_past_problems(once(NOW), now=NOW)] == ["must be in the future"]
+    assert (
+        find_past_problems(once(NOW + DAY), now=NOW)
+        == find_past_problems(cron("0 9 * * *"), now=NOW)
+        == find_past_problems(None, now=NOW)
+        == []
+    )

@@ -8,8 +8,8 @@ from decimal import Decimal
 
 import pytest
 
-from ferryman.domain.plan import GURU, PRO
-from ferryman.domain.task import Task, changed, problems
+from ferryman.domain.owners.plan import GURU, PRO
+from ferryman.domain.tasks.task import Task, change_task, find_task_problems
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 TASK = Task(id="t", owner="o", name="report", task_prompt="Say hello.", model="scripted/x", created_at=NOW, updated_at=NOW)
@@ -17,7 +17,7 @@ KNOWN = {"tools": ["api_call", "webhook"], "integrations": ["slack"], "models": 
 
 
 def fields(task: Task, plan=PRO) -> list[str]:
-    return [problem.field for problem in problems(task, plan=plan, **KNOWN)]
+    return [problem.field for problem in find_task_problems(task, plan=plan, **KNOWN)]
 
 
 def test_a_plain_task_has_no_problem():
@@ -72,15 +72,15 @@ def test_a_model_that_has_a_price_may_be_named(model):
 
 
 def test_a_change_is_always_later_than_the_one_before():
-    once = changed(TASK, {"enabled": False}, now=NOW)
-    twice = changed(once, {"name": "other"}, now=NOW - timedelta(seconds=1))
+    once = change_task(TASK, {"enabled": False}, now=NOW)
+    twice = change_task(once, {"name": "other"}, now=NOW - timedelta(seconds=1))
     assert TASK.updated_at < once.updated_at < twice.updated_at
-    assert changed(TASK, {}, now=NOW + timedelta(seconds=1)).updated_at == NOW + timedelta(seconds=1)
+    assert change_task(TASK, {}, now=NOW + timedelta(seconds=1)).updated_at == NOW + timedelta(seconds=1)
 
 
 def test_a_fourth_webhook_url_is_refused_with_the_limit_named():
     task = replace(TASK, webhook_urls=tuple(f"https://h{n}.test/" for n in range(4)))
-    assert problems(task, plan=PRO, **KNOWN)[0].message == "at most 3 webhook URLs, got 4"
+    assert find_task_problems(task, plan=PRO, **KNOWN)[0].message == "at most 3 webhook URLs, got 4"
 
 
 def test_guru_caps_iterations_at_20_and_credits_at_500():

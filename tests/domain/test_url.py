@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ferryman.domain.url import CHARACTERS_MAX, Malformed, NotHTTPS, parse
+from ferryman.domain.http.url import CHARACTERS_MAX, InvalidUrlError, NotHttpsError, parse_url
 
 LABEL = "a" * 63
 ADMITTED = {
@@ -113,38 +113,38 @@ REFUSED = [
 @pytest.mark.parametrize(("raw", "canonical"), ADMITTED.items())
 def test_a_url_of_the_grammar_is_read_as_given(raw: str, canonical: str | None) -> None:
     if canonical is None:
-        with pytest.raises(Malformed):
-            parse(raw)
+        with pytest.raises(InvalidUrlError):
+            parse_url(raw)
     else:
-        assert str(parse(raw)) == canonical
+        assert str(parse_url(raw)) == canonical
 
 
 @pytest.mark.parametrize("raw", REFUSED)
 def test_anything_else_is_refused(raw: str) -> None:
-    with pytest.raises(Malformed):
-        parse(raw)
+    with pytest.raises(InvalidUrlError):
+        parse_url(raw)
 
 
 @pytest.mark.parametrize("raw", ["http://api.test/", "api.test", "//api.test/"])
 def test_another_scheme_or_none_is_said_so(raw: str) -> None:
-    with pytest.raises(NotHTTPS):
-        parse(raw)
+    with pytest.raises(NotHttpsError):
+        parse_url(raw)
 
 
 @given(st.text(alphabet=st.characters(exclude_characters="/?#"), max_size=80))
 def test_a_refusal_repeats_nothing_of_the_input(text: str) -> None:
-    with pytest.raises(Malformed) as refused:
-        parse(f"https://{text}_quite_unlikely_{text}")
+    with pytest.raises(InvalidUrlError) as refused:
+        parse_url(f"https://{text}_quite_unlikely_{text}")
     assert "quite_unlikely" not in str(refused.value)
 
 
 @given(st.from_regex(r"https://[ -~]{0,40}", fullmatch=True) | st.text(max_size=60))
 def test_what_is_admitted_is_admitted_again_unchanged(raw: str) -> None:
     try:
-        url = parse(raw)
-    except Malformed:
+        url = parse_url(raw)
+    except InvalidUrlError:
         return
-    assert parse(str(url)) == url
+    assert parse_url(str(url)) == url
     assert url.host == url.host.lower()
     assert url.path.startswith("/")
     assert str(url).isascii()

@@ -14,11 +14,12 @@ import httpcore
 import pytest
 
 from emulator.internet.authority import Authority
-from ferryman.domain.address import Address
+from ferryman.domain.http.address import Address
 from ferryman.egress import tls
-from ferryman.egress.gate import Gate
+from ferryman.egress.gate import EgressGate
 from ferryman.egress.pin import PORT, assert_peer
-from ferryman.local.log import KeptLog
+from ferryman.inmemory.log import RecordingLog
+from ferryman.offload import TEXT, Budget
 
 PUBLIC = "25.0.0.9"
 Answer = Callable[[bytes, asyncio.StreamWriter], Awaitable[None]]
@@ -31,7 +32,7 @@ class Names:
     table: Mapping[str, Sequence[str]]
     asked: list[str] = field(default_factory=list)
 
-    async def resolve(self, host: str) -> Sequence[Address]:
+    async def resolve(self, host: str, *, owner: str) -> Sequence[Address]:
         self.asked.append(host)
         if host not in self.table:
             raise OSError("unknown")
@@ -62,12 +63,22 @@ class World:
     authority: Authority
     names: Names
     dialer: Dialer
-    log: KeptLog = field(default_factory=KeptLog)
+    log: RecordingLog = field(default_factory=RecordingLog)
     requests: list[tuple[str, bytes]] = field(default_factory=list)
+    server_names: list[str | None] = field(default_factory=list)
+    """What each TLS client asked for by server name indication (SNI)."""
 
-    def gate(self, *, within_s: float = 5) -> Gate:
-        context = tls.context(self.authority.path)
-        return Gate(names=self.names, dial=self.dialer, tls=context, tracer=self.log, within_s=within_s, nonce=lambda: "n0")
+    def gate(self, *, within_s: float = 5, budget: Budget = TEXT) -> EgressGate:
+        context = tls.create_context(self.authority.path)
+        return EgressGate(
+            names=self.names,
+            dial=self.dialer,
+            tls=context,
+            tracer=self.log,
+            within_s=within_s,
+            nonce=lambda: "n0",
+            budget=budget,
+        )
 
     @asynccontextmanager
     async def serve(
@@ -94,6 +105,7 @@ class World:
 
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(pem or self.authority.issue(certificate))
+        context.sni_callback = lambda _, name, __: self.server_names.append(name)
         server = await asyncio.start_server(handle, "127.0.0.1", 0, ssl=context)
         self.dialer.ports[ip_address(address)] = server.sockets[0].getsockname()[1]
         try:

@@ -11,11 +11,11 @@ import random
 import zlib
 from collections.abc import Callable
 
-from ferryman.domain.credential import AuthType, Credential, Label, Secret
-from ferryman.domain.http import Method, Outbound
-from ferryman.domain.plan import PRO
-from ferryman.domain.remit import Remit
-from tests.planted import key
+from ferryman.domain.credentials.credential import AuthType, Credential, Label, Secret
+from ferryman.domain.executions.policy import ExecutionPolicy
+from ferryman.domain.http.request import Method, OutboundRequest
+from ferryman.domain.owners.plan import PRO
+from tests.canaries.canary import create_key
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 DICE = random.Random(7)
@@ -28,16 +28,16 @@ def text(length: int, alphabet: str = LETTERS) -> str:
 
 HEX = "0123456789abcdef"
 VALUES = {
-    "prefixed": key("prefixed", before="sk-live-"),
-    "short": key("short", 16),
-    "capitals": key("capitals", 16, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"),
-    "hex": key("hex", 32, HEX),
-    "uuid": key("uuid", 12, HEX, before="8f14e45f-ceea-467d-9f3b-"),
-    "slack": key("slack", 24, before="xoxb-123456789012-123456789012-"),
-    "github": key("github", 36, before="ghp_"),
-    "jwt": key("jwt", 43, before="eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0."),
-    "basic": key("basic", 20, before="admin:"),
-    "symbols": key("symbols", 14, before="p@ss/w+rd=", after="%&"),
+    "prefixed": create_key("prefixed", before="sk-live-"),
+    "short": create_key("short", 16),
+    "capitals": create_key("capitals", 16, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"),
+    "hex": create_key("hex", 32, HEX),
+    "uuid": create_key("uuid", 12, HEX, before="8f14e45f-ceea-467d-9f3b-"),
+    "slack": create_key("slack", 24, before="xoxb-123456789012-123456789012-"),
+    "github": create_key("github", 36, before="ghp_"),
+    "jwt": create_key("jwt", 43, before="eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0."),
+    "basic": create_key("basic", 20, before="admin:"),
+    "symbols": create_key("symbols", 14, before="p@ss/w+rd=", after="%&"),
 }
 
 
@@ -48,7 +48,7 @@ def credential(
     return Credential(label=label, secret=Secret(value))
 
 
-def outbound(**fields: object) -> Outbound:
+def outbound(**fields: object) -> OutboundRequest:
     given: dict[str, object] = {
         "tool": "api_call",
         "method": Method.POST,
@@ -57,10 +57,10 @@ def outbound(**fields: object) -> Outbound:
         "body": {"q": "weather in Berlin", "n": 3},
         "credential": "NEWS_KEY",
     }
-    return Outbound(**{**given, **fields})  # type: ignore[arg-type]  # a table of fields
+    return OutboundRequest(**{**given, **fields})  # type: ignore[arg-type]  # a table of fields
 
 
-def remit(**fields: object) -> Remit:
+def policy(**fields: object) -> ExecutionPolicy:
     given: dict[str, object] = {
         "owner": "o",
         "task": "t",
@@ -69,7 +69,7 @@ def remit(**fields: object) -> Remit:
         "integrations": ("news",),
         "domains": (HOST, "*.wild.test"),
     }
-    return Remit(**{**given, **fields})  # type: ignore[arg-type]  # a table of fields
+    return ExecutionPolicy(**{**given, **fields})  # type: ignore[arg-type]  # a table of fields
 
 
 def _wide(value: str) -> str:

@@ -8,12 +8,13 @@ from typing import Any
 
 import pytest
 
+from ferryman.composition.embedded import Embedded
 from ferryman.declared import entry, request
-from ferryman.domain.call import CALL_CREDITS, TRUNCATED, ToolCallResult
-from ferryman.domain.http import REQUEST_SECONDS
-from ferryman.wiring.embedded import Embedded
+from ferryman.domain.calls.call import CALL_CREDITS, TRUNCATED, ToolCallResult
+from ferryman.domain.http.request import REQUEST_SECONDS
+from ferryman.ports.gate import CallPolicy
 from tests.egress.conftest import World, reply
-from tests.egress.plants import HOST, VALUES, credential, remit
+from tests.egress.plants import HOST, VALUES, credential, policy
 
 VALUE = VALUES["prefixed"]
 KEY = "{{secrets.NEWS_KEY}}"
@@ -28,7 +29,7 @@ async def called(world: World, *, within_s: float = 5, keys: tuple[str, ...] = (
     """What comes of a call without arguments of a tool that these fields declare."""
     outbound = request.outbound(entry.read(written(**fields), where=""), {}, state=STATE)
     credentials = {name: credential(VALUE, name) for name in keys}
-    return await world.gate(within_s=within_s).send(outbound, remit=remit(), credentials=credentials)
+    return await world.gate(within_s=within_s).send(outbound, CallPolicy(execution=policy(), credentials=credentials))
 
 
 def head(world: World) -> dict[str, str]:
@@ -66,7 +67,7 @@ async def test_a_secret_does_not_go_to_a_host_it_is_not_for(world: World) -> Non
 
 async def test_an_entry_sends_the_same_hosted_and_embedded(world: World) -> None:
     fields = {"url": f"https://{HOST}/v1/{{a}}{{?b}}", "method": "POST", "params": {"a": "x y", "b": 7}, "body": {"c": "d"}}
-    tools = Embedded.of(
+    tools = Embedded.declare(
         [written(**fields, headers={"X-Api-Key": "{{env.NEWS_KEY}}"})],
         env={"NEWS_KEY": VALUE},
         gate=world.gate(),
@@ -123,8 +124,10 @@ async def test_a_status_that_is_declared_to_be_none_is_no_error(world: World) ->
     assert (result.failed, result.response_status) == (False, 404)
 
 
-async def test_the_body_of_an_error_is_redacted_before_it_is_cut(world: World) -> None:
-    body = json.dumps({"log": "x" * 49_970 + VALUE + "y" * 10_000}).encode()
+@pytest.mark.parametrize("form", ["JSON", "text"])
+async def test_the_body_of_an_error_is_redacted_before_it_is_cut(form: str, world: World) -> None:
+    log = "x" * 49_970 + VALUE + "y" * 10_000
+    body = (json.dumps({"log": log}) if form == "JSON" else log).encode()
     async with world.serve(HOST, reply(body, status="500 Internal Server Error")):
         result = await called(world)
     assert result.content.startswith('Error: HTTP 500\n<tool_response id="n0" truncated="true">')

@@ -8,15 +8,15 @@ from typing import Any
 
 import pytest
 
-from ferryman.domain.problem import Invalid
-from ferryman.wiring.embedded import Embedded
-from tests import planted
+from ferryman.composition.embedded import Embedded
+from ferryman.domain.problem import InvalidInputError
+from tests.canaries import canary
 from tests.egress.conftest import Answer, World, reply
 
 HOST = "api.news.test"
-VALUE = planted.key("a variable", 24)
-PASSWORD = planted.key("a password", 30)
-TOKEN = planted.key("a fetched token", 40)
+VALUE = canary.create_key("a variable", 24)
+PASSWORD = canary.create_key("a password", 30)
+TOKEN = canary.create_key("a fetched token", 40)
 ENTRY: dict[str, Any] = {
     "kind": "http",
     "name": "search",
@@ -32,12 +32,12 @@ ENV = {"NEWS_KEY": VALUE, "PASSWORD": PASSWORD, "SHORT": "secret", "EMPTY": ""}
 
 
 def embedded(world: World, *entries: dict[str, Any]) -> Embedded:
-    return Embedded.of(entries or [ENTRY], env=ENV, gate=world.gate(), log=world.log)
+    return Embedded.declare(entries or [ENTRY], env=ENV, gate=world.gate(), log=world.log)
 
 
 def faults(*entries: dict[str, Any]) -> list[str]:
-    with pytest.raises(Invalid) as caught:
-        Embedded.of(entries, env=ENV)
+    with pytest.raises(InvalidInputError) as caught:
+        Embedded.declare(entries, env=ENV)
     return [f"{each.field} {each.message}" for each in caught.value.problems]
 
 
@@ -50,6 +50,32 @@ async def test_a_tool_is_called_with_its_variable_and_the_answer_is_framed(world
     assert (result.response_status, result.credential_used, result.blocked) == (200, "NEWS_KEY", False)
     assert result.content.startswith("<tool_response")
     assert '{"found": 3}' in result.content
+
+
+REGIONAL = {
+    **ENTRY,
+    "url": f"https://{HOST}/v1/{{region}}/search?q={{q}}",
+    "params": {"region": "{{env.SHORT}}"},
+    "query": {"note": "{{#if env.EMPTY}}full{{else}}in {{env.SHORT}}{{/if}}"},
+    "public_env": ["SHORT", "EMPTY"],
+}
+
+
+async def test_a_variable_that_is_not_secret_is_a_text_like_any_other(world: World) -> None:
+    async with world.serve(HOST, reply(b'{"region": "secret"}')):
+        result = await embedded(world, REGIONAL).call("search", {"q": "is it secret"})
+    ((_, request),) = world.requests
+    assert request.startswith(b"GET /v1/secret/search?q=is%20it%20secret&note=in%20secret HTTP/1.1\r\n")
+    assert '{"region": "secret"}' in result.content
+    assert result.credential_used == "NEWS_KEY"
+
+
+async def test_a_login_may_name_a_variable_that_is_not_secret(world: World) -> None:
+    request = {"url": f"https://{HOST}/login", "body": {"pass": "{{env.PASSWORD}}", "region": "{{env.SHORT}}"}}
+    entry = {**ENTRY, "headers": {}, "auth": {**LOGIN, "request": request}, "public_env": ["SHORT"]}
+    async with world.serve(HOST, reply(json.dumps({"jwt": TOKEN}).encode())):
+        await embedded(world, entry).call("search", {"q": "a"})
+    assert world.requests[0][1].endswith(json.dumps({"pass": PASSWORD, "region": "secret"}, separators=(",", ":")).encode())
 
 
 async def test_a_variable_that_comes_back_is_redacted(world: World) -> None:
@@ -104,6 +130,30 @@ async def test_a_token_is_fetched_once_for_many_calls_and_is_redacted(world: Wor
     assert not any(TOKEN in str(each) or PASSWORD in str(each) for each in (*results, world.log.lines))
 
 
+EXCHANGED = {
+    "text": ({"response_format": "text"}, f"{TOKEN}\n"),
+    "json": ({"token_path": "$.session.keys[0]"}, json.dumps({"session": {"keys": [TOKEN]}})),
+}
+
+
+@pytest.mark.parametrize("form", EXCHANGED)
+async def test_a_login_has_its_own_field_names_its_own_answer_and_its_own_header(form: str, world: World) -> None:
+    extract, answered = EXCHANGED[form]
+    auth = {
+        "type": "token_exchange",
+        "request": {"url": f"https://{HOST}/enter", "body_type": "form", "body": {"who": "desk", "pin": "{{env.PASSWORD}}"}},
+        "extract": extract,
+        "apply": {"name": "X-Session", "format": "sid={token}; v=1"},
+    }
+    async with world.serve(HOST, reply(answered.encode())):
+        result = await embedded(world, {**ENTRY, "headers": {}, "auth": auth}).call("search", {"q": "a"})
+    login, call = (request for _, request in world.requests)
+    assert login.startswith(b"POST /enter HTTP/1.1\r\n")
+    assert login.endswith(f"who=desk&pin={PASSWORD}".encode())
+    assert f"x-session: sid={TOKEN}; v=1\r\n".lower().encode() in call.lower()
+    assert (TOKEN.encode() in call, b"authorization" in call.lower(), TOKEN in result.content) == (True, False, False)
+
+
 async def test_a_token_that_another_tool_meets_is_redacted_too(world: World) -> None:
     own, other = ({**ENTRY, "name": name, "headers": {}} for name in ("own", "other"))
     tools = embedded(world, {**own, "auth": {**LOGIN, "request": {**LOGIN["request"], "url": f"https://{HOST}/login"}}}, other)
@@ -140,6 +190,18 @@ async def test_what_cannot_be_called_says_so(world: World) -> None:
             ["tools.0.headers.X-A has a secret in a condition: what is sent would tell of it"],
         ),
         ([ENTRY, ENTRY], ["tools.1.name is declared twice"]),
+        (
+            [{**ENTRY, "query": {"a": "{{env.NOWHERE}}"}, "public_env": ["NOWHERE"]}],
+            ["env.NOWHERE is not set in the environment"],
+        ),
+        (
+            [{**ENTRY, "public_env": ["SHORT"]}],
+            ["tools.0.public_env names 'SHORT', which no template names: write {{env.NAME}} where it is used, or take it out"],
+        ),
+        (
+            [ENTRY, {**ENTRY, "name": "other", "public_env": ["NEWS_KEY"]}],
+            ["tools.1.public_env says that NEWS_KEY is not secret, and another tool names it as a credential: list it in both"],
+        ),
         (
             [{**ENTRY, "url": f"https://{HOST}/{{key}}", "headers": {}, "params": {"key": "{{env.NEWS_KEY}}"}}],
             [

@@ -7,13 +7,14 @@ from typing import Any
 
 import pytest
 
-from ferryman.domain.call import ToolCallResult
-from ferryman.domain.http import REQUEST_SECONDS, Outbound
-from ferryman.domain.plan import GURU
-from ferryman.domain.remit import Remit
-from ferryman.tools.builtin import READERS, TOOLS
-from tests.egress.conftest import World, reply
-from tests.egress.plants import VALUES, credential, remit
+from ferryman.domain.calls.call import ToolCallResult
+from ferryman.domain.executions.policy import ExecutionPolicy
+from ferryman.domain.http.request import REQUEST_SECONDS, OutboundRequest
+from ferryman.domain.owners.plan import GURU
+from ferryman.ports.gate import CallPolicy
+from ferryman.tools.http import PARSERS, TOOLS
+from tests.egress.conftest import PUBLIC, World, reply
+from tests.egress.plants import VALUES, credential, policy
 
 VALUE = VALUES["prefixed"]
 KEYS = {"NEWS_KEY": credential(VALUE)}
@@ -21,23 +22,23 @@ TOOL_NAMES = [tool.name for tool in TOOLS]
 pytestmark = pytest.mark.parametrize("tool", TOOL_NAMES)
 
 
-def asked(tool: str, url: str = "https://api.news.test/v1", **more: Any) -> Outbound:
+def asked(tool: str, url: str = "https://api.news.test/v1", **more: Any) -> OutboundRequest:
     """What the tool's own reader makes of the arguments a model would write."""
     needed: dict[str, Any] = {"url": url}
     if tool == "api_call":
         needed |= {"method": "GET", "credential": "NEWS_KEY"}
     if tool in ("http_post", "webhook"):
         needed |= {"body": {"text": "hello"}}
-    return READERS[tool]({**needed, **more})
+    return PARSERS[tool]({**needed, **more})
 
 
-def registered(*urls: str) -> Remit:
-    """A remit whose webhooks are these, beside its usual domains."""
-    return remit(webhook=True, webhook_urls=urls or ("https://api.news.test/v1",))
+def registered(*urls: str) -> ExecutionPolicy:
+    """A policy whose webhooks are these, beside its usual domains."""
+    return policy(webhook=True, webhook_urls=urls or ("https://api.news.test/v1",))
 
 
-async def send(world: World, outbound: Outbound, allowed: Remit | None = None, **gate: Any) -> ToolCallResult:
-    return await world.gate(**gate).send(outbound, remit=allowed or registered(), credentials=KEYS)
+async def send(world: World, outbound: OutboundRequest, allowed: ExecutionPolicy | None = None, **gate: Any) -> ToolCallResult:
+    return await world.gate(**gate).send(outbound, CallPolicy(execution=allowed or registered(), credentials=KEYS))
 
 
 async def test_a_plain_http_url_is_refused(tool: str, world: World) -> None:
@@ -49,10 +50,13 @@ async def test_a_host_nobody_approved_is_refused(tool: str, world: World) -> Non
     result = await send(world, asked(tool, "https://evil.test/"))
     reason = "webhook_not_registered" if tool == "webhook" else "url_blocked"
     assert (result.block_reason, world.names.asked) == (reason, [])
+    why = "webhook URL not registered" if tool == "webhook" else "Domain evil.test not in any approved integration"
+    assert why in result.content
 
 
-async def test_a_name_with_a_private_address_is_refused_at_every_call(tool: str, world: World) -> None:
-    world.names.table = {"api.news.test": ["169.254.169.254"]}
+@pytest.mark.parametrize("addresses", [["169.254.169.254"], [PUBLIC, "10.0.0.1"]], ids=["alone", "beside a public one"])
+async def test_a_name_with_a_private_address_is_refused_at_every_call(tool: str, addresses: list[str], world: World) -> None:
+    world.names.table = {"api.news.test": addresses}
     result = await send(world, asked(tool))
     assert result.content == "Error: DNS resolution failed or blocked for api.news.test"
     assert (result.block_reason, world.dialer.dialled) == ("dns_validation_failed", [])
@@ -79,12 +83,11 @@ async def test_the_answer_is_framed_and_measured(tool: str, world: World) -> Non
 
 
 async def test_an_answer_larger_than_the_plan_is_cut_and_its_raw_size_told(tool: str, world: World) -> None:
-    size = GURU.response_bytes + 10
-    allowed = replace(registered(), plan=GURU)
-    async with world.serve("api.news.test", reply(b"x" * size)):
+    allowed = replace(registered(), plan=replace(GURU, response_bytes=20_000))
+    async with world.serve("api.news.test", reply(b"x" * 30_000)):
         result = await send(world, asked(tool), allowed)
-    assert result.response_size_bytes == size
-    assert 'truncated="true"' in result.content
+    assert result.response_size_bytes == 30_000
+    assert result.content == f'<tool_response id="n0" truncated="true">{"x" * 20_000}... (truncated)</tool_response>'
 
 
 async def test_only_the_authenticated_tool_carries_the_key(tool: str, world: World) -> None:

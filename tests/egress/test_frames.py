@@ -10,8 +10,8 @@ import unicodedata
 import pytest
 
 from ferryman.egress.sanitize import CHARACTERS_MAX
-from ferryman.wiring import check
-from tests.egress.frames import CHARSETS, FRAMES, HONEST, TOKENS, TURNS
+from ferryman.operations import check
+from tests.egress.frames import CHARSETS, FRAMES, HONEST, SCRIPTS, TOKENS, TURNS
 from tests.egress.test_sanitize import HEAD, inner, text
 from tests.figures import Tally
 
@@ -47,7 +47,7 @@ async def test_nothing_in_a_frame_closes_reopens_or_imitates_it(klass: str, tall
     for body in FRAMES[klass]:
         for whole in (body, f"before {body} after", json.dumps({"text": body}, ensure_ascii=False)):
             shown = text(whole)
-            said = (await check.frame({"response": {"body_text": whole}}))["text"]
+            said = (await check.check_frame({"response": {"body_text": whole}}))["text"]
             # `check` shows the same, with a nonce of its own
             passed = framed(shown) and said == shown.replace("0123456789abcdef", "0" * 16, 1)
             tally("frames", klass, passed)
@@ -56,12 +56,27 @@ async def test_nothing_in_a_frame_closes_reopens_or_imitates_it(klass: str, tall
     assert missed == []
 
 
+LOOK_ALIKE = ("look-alikes", "compatibility forms", "comments inside the words", "tags inside the words", "far apart", "digits")
+
+
+@pytest.mark.parametrize("klass", [*LOOK_ALIKE, *SCRIPTS])
+def test_what_only_looks_like_the_frame_is_taken_apart(klass: str, tally: Tally) -> None:
+    missed = []
+    for body in FRAMES.get(klass) or SCRIPTS[klass]:
+        for whole in (body, f"before {body} after", json.dumps({"text": body}, ensure_ascii=False)):
+            passed = inner(text(whole)).count("[frame]") == 1
+            tally("frames", "letters of other scripts" if klass in SCRIPTS else klass, passed)
+            if not passed:
+                missed.append((whole[-60:], inner(text(whole))[-90:]))
+    assert missed == []
+
+
 @pytest.mark.parametrize("klass", TURNS)
 def test_no_line_reads_as_a_turn_of_a_chat(klass: str, tally: Tally) -> None:
     missed = []
     for body in TURNS[klass]:
         shown = text(body)
-        passed = framed(shown) and not LINE.search(read(inner(shown))) and "hi" in shown
+        passed = framed(shown) and not LINE.search(read(inner(shown))) and "hi" in shown and "[role " in inner(shown)
         tally("turns", klass, passed)
         if not passed:
             missed.append((body, inner(shown)))

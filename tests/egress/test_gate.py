@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from decimal import Decimal
+from urllib.parse import quote
 
 import httpcore
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ferryman.domain.address import Address
-from ferryman.domain.credential import AuthType, Credential
-from ferryman.domain.http import Method, Outbound
+from ferryman.domain.calls.refusal import CallRefusedError
+from ferryman.domain.credentials.credential import AuthType, Credential
+from ferryman.domain.executions.policy import ExecutionPolicy, ServiceHeaders
+from ferryman.domain.http.address import Address
+from ferryman.domain.http.request import Method, OutboundRequest
+from ferryman.egress.checks import prepare_request
+from ferryman.egress.leaks import SecretPieces
+from ferryman.ports.errors import UnavailableError
+from ferryman.ports.gate import CallPolicy
+from ferryman.vault.seal import UnsealError
 from tests.egress.conftest import World, reply
-from tests.egress.plants import NOTATIONS, VALUES, credential, outbound, remit, text
+from tests.egress.plants import NOTATIONS, VALUES, credential, outbound, policy, text
 
 VALUE = VALUES["prefixed"]
 OTHER = text(40)
@@ -41,8 +49,8 @@ REASONS = {
 }
 
 
-async def refused(world: World, request: Outbound, credentials: dict[str, Credential] = CREDENTIALS) -> str | None:
-    result = await world.gate().send(request, remit=remit(), credentials=credentials)
+async def refused(world: World, request: OutboundRequest, credentials: dict[str, Credential] = CREDENTIALS) -> str | None:
+    result = await world.gate().send(request, CallPolicy(execution=policy(), credentials=credentials))
     assert not world.dialer.dialled
     assert result.blocked
     return result.block_reason
@@ -58,6 +66,37 @@ async def test_of_several_faults_the_first_in_the_order_wins(first: str, world: 
     assert not world.names.asked
 
 
+FORMS: dict[str, Callable[[str], str]] = {
+    "plaintext": lambda value: value,
+    "base64": NOTATIONS["base64"],
+    "URL-encoded": NOTATIONS["percent"],
+}
+PLACES: dict[str, Callable[[str], dict[str, object]]] = {
+    "URL path": lambda written: {"url": f"https://api.news.test/v1/{quote(written, safe='%')}"},
+    "URL query": lambda written: {"url": f"https://api.news.test/v1?q={quote(written, safe='%')}"},
+    "query_params": lambda written: {"query_params": {"q": written}},
+    "body": lambda written: {"body": {"q": written}},
+    "custom header": lambda written: {"headers": {"accept": written}},
+}
+
+
+@pytest.mark.parametrize("value", [VALUE, OTHER], ids=["the credential that is named", "another of the task"])
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("place", PLACES)
+def test_no_credential_of_the_task_leaves_in_any_place_or_form(place: str, form: str, value: str) -> None:
+    with pytest.raises(CallRefusedError) as caught:
+        prepare_request(outbound(**PLACES[place](FORMS[form](value))), policy(), CREDENTIALS)
+    assert caught.value.refusal.reason == "credential_leak"
+
+
+async def test_the_credential_that_is_named_is_the_one_that_is_sent(world: World) -> None:
+    keys = {"NEWS_KEY": credential(VALUE), "SECOND": credential(OTHER, "SECOND")}
+    async with world.serve("api.news.test", reply()):
+        result = await world.gate().send(outbound(credential="SECOND"), CallPolicy(execution=policy(), credentials=keys))
+    assert f"authorization: Bearer {OTHER}\r\n".encode() in world.requests[0][1]
+    assert (result.credential_used, VALUE.encode() in world.requests[0][1]) == ("SECOND", False)
+
+
 async def test_a_private_address_is_refused_after_all_else(world: World) -> None:
     keys = {"NEWS_KEY": credential(VALUE, hosts=("*.wild.test",))}
     request = outbound(url="https://private.wild.test/")
@@ -65,12 +104,54 @@ async def test_a_private_address_is_refused_after_all_else(world: World) -> None
     assert world.names.asked == ["private.wild.test"]
 
 
+@pytest.mark.parametrize("name", ["token", "token_1", "former_token", "NEWS_KEY.former.1.0"])
+async def test_a_call_cannot_name_what_is_there_to_be_looked_for_alone(name: str, world: World) -> None:
+    beside = {**CREDENTIALS, name: credential(text(41), "NEWS_KEY")}
+    assert await refused(world, outbound(credential=name), beside) == "credential_not_found"
+
+
+OURS, THEIRS = "api.news.test", "a.wild.test"
+NAMED = ("News-Version", "Wild-Version")
+BOTH = (
+    ServiceHeaders(domains=(OURS,), names=("News-Version",)),
+    ServiceHeaders(domains=("*.wild.test",), names=("Wild-Version",)),
+)
+
+
+def reason_of(outbound: OutboundRequest, policy: ExecutionPolicy) -> str | None:
+    """Why the request is refused before a name is looked up, if it is."""
+    try:
+        prepare_request(outbound, policy, {})
+    except CallRefusedError as refused:
+        return refused.refusal.reason
+    return None
+
+
+def test_a_header_of_one_service_is_refused_towards_another() -> None:
+    requests = {
+        (host, header): outbound(tool="http_get", url=f"https://{host}/", headers={header: "1"}, credential=None)
+        for host in (OURS, THEIRS)
+        for header in NAMED
+    }
+    found = {each: reason_of(request, policy(headers=BOTH)) for each, request in requests.items()}
+    refused = {each for each, reason in found.items() if reason == "header_forbidden"}
+    assert refused == {(OURS, "Wild-Version"), (THEIRS, "News-Version")}
+    assert set(found.values()) == {None, "header_forbidden"}
+
+
+def test_a_webhook_has_no_service_s_headers() -> None:
+    request = outbound(tool="webhook", headers={"News-Version": "1"}, credential=None)
+    given = policy(headers=BOTH, webhook=True, webhook_urls=(f"https://{OURS}/v1/items?page=1",))
+    assert reason_of(request, given) == "header_forbidden"
+
+
 async def test_the_answer_comes_back_framed_and_the_key_only_went_out(world: World) -> None:
     async with world.serve("api.news.test", reply()):
-        result = await world.gate().send(outbound(), remit=remit(), credentials=CREDENTIALS)
+        result = await world.gate().send(outbound(), CallPolicy(execution=policy(), credentials=CREDENTIALS))
     assert result.content == '<tool_response id="n0" truncated="false">{"ok":true}</tool_response>'
     assert (result.response_status, result.response_size_bytes, result.blocked) == (200, 11, False)
     assert (result.credential_used, result.url, result.method) == ("NEWS_KEY", "https://api.news.test/v1/items?page=1", "POST")
+    assert result.tool == "api_call"
     sent = world.requests[0][1]
     assert sent.count(VALUE.encode()) == 1
     assert f"authorization: Bearer {VALUE}\r\n".encode() in sent
@@ -81,14 +162,14 @@ async def test_the_answer_comes_back_framed_and_the_key_only_went_out(world: Wor
 async def test_an_upstream_that_echoes_the_key_shows_a_redaction(world: World) -> None:
     for notation, write in NOTATIONS.items():
         async with world.serve("api.news.test", reply(f'{{"you": "{write(VALUE)}"}}'.encode())):
-            result = await world.gate().send(outbound(), remit=remit(), credentials=CREDENTIALS)
+            result = await world.gate().send(outbound(), CallPolicy(execution=policy(), credentials=CREDENTIALS))
         assert "[redacted:NEWS_KEY]" in result.content, notation
         assert VALUE not in result.content
 
 
 async def test_the_error_of_an_upstream_is_its_body(world: World) -> None:
     async with world.serve("api.news.test", reply(b"no such thing", status="404 Not Found")):
-        result = await world.gate().send(outbound(), remit=remit(), credentials=CREDENTIALS)
+        result = await world.gate().send(outbound(), CallPolicy(execution=policy(), credentials=CREDENTIALS))
     assert (result.response_status, result.blocked) == (404, False)
     assert ">no such thing<" in result.content
 
@@ -96,7 +177,7 @@ async def test_the_error_of_an_upstream_is_its_body(world: World) -> None:
 async def test_a_parameter_credential_is_not_in_the_record(world: World) -> None:
     keys = {"NEWS_KEY": credential(VALUE, kind=AuthType.QUERY_PARAM, auth_param_name="appid")}
     async with world.serve("api.news.test", reply()):
-        result = await world.gate().send(outbound(query_params={"q": "a b"}), remit=remit(), credentials=keys)
+        result = await world.gate().send(outbound(query_params={"q": "a b"}), CallPolicy(execution=policy(), credentials=keys))
     assert f"POST /v1/items?page=1&q=a%20b&appid={VALUE} HTTP/1.1\r\n".encode() in world.requests[0][1]
     assert result.url == "https://api.news.test/v1/items?page=1"
 
@@ -104,7 +185,7 @@ async def test_a_parameter_credential_is_not_in_the_record(world: World) -> None
 async def test_a_tool_without_authentication_carries_no_credential(world: World) -> None:
     async with world.serve("api.news.test", reply()):
         request = outbound(tool="http_get", method=Method.GET, body=None)
-        result = await world.gate().send(request, remit=remit(), credentials=CREDENTIALS)
+        result = await world.gate().send(request, CallPolicy(execution=policy(), credentials=CREDENTIALS))
     assert result.response_status == 200
     assert b"authorization" not in world.requests[0][1].lower()
 
@@ -117,7 +198,7 @@ async def test_a_key_in_a_refused_call_is_not_repeated(place: str, world: World)
         "host": outbound(url=f"https://{VALUES['hex']}.evil.test/"),
     }
     keys = {**CREDENTIALS, "HEX": credential(VALUES["hex"], "HEX")}
-    result = await world.gate().send(requests[place], remit=remit(), credentials=keys)
+    result = await world.gate().send(requests[place], CallPolicy(execution=policy(), credentials=keys))
     assert result.blocked
     for value in (VALUE, VALUE.replace("-", "_"), VALUES["hex"]):
         assert value not in repr(result) + result.content + repr(world.log.lines)
@@ -132,7 +213,9 @@ async def test_the_line_of_a_leak_says_which_credential(world: World) -> None:
 
 async def test_the_line_holds_what_the_caller_says_about_the_call_beside_what_the_gate_says(world: World) -> None:
     about = {"execution": "e1", "seq": 3, "blocked": False}
-    await world.gate().send(outbound(url="https://evil.test/"), remit=remit(), credentials=CREDENTIALS, about=about)
+    await world.gate().send(
+        outbound(url="https://evil.test/"), CallPolicy(execution=policy(), credentials=CREDENTIALS, about=about)
+    )
     _, line = world.log.lines[-1]
     assert (line["execution"], line["seq"], line["blocked"]) == ("e1", 3, True)
 
@@ -143,7 +226,7 @@ class Broken:
     def __init__(self, fault: Exception) -> None:
         self.fault = fault
 
-    async def resolve(self, _: str) -> Sequence[Address]:
+    async def resolve(self, _: str, *, owner: str) -> Sequence[Address]:
         raise self.fault
 
     async def dial(self, _: Address, __: int, *, timeout_s: float | None) -> httpcore.AsyncNetworkStream:
@@ -152,7 +235,7 @@ class Broken:
 
 async def test_a_fault_before_anything_is_dialled_is_blocked_and_costs_nothing(world: World) -> None:
     world.names = Broken(RuntimeError(VALUE))  # type: ignore[assignment]  # a name table of another kind
-    result = await world.gate().send(outbound(), remit=remit(), credentials=CREDENTIALS)
+    result = await world.gate().send(outbound(), CallPolicy(execution=policy(), credentials=CREDENTIALS))
     assert (result.content, result.block_reason) == ("Error: request failed: an internal fault", "internal_fault")
     assert (result.credential_used, result.fee) == ("NEWS_KEY", Decimal(0))
     assert world.log.lines[-1][1]["fault"] == "RuntimeError"
@@ -161,19 +244,19 @@ async def test_a_fault_before_anything_is_dialled_is_blocked_and_costs_nothing(w
 
 async def test_a_fault_after_dialling_may_have_sent_something(world: World) -> None:
     world.dialer = Broken(RuntimeError(VALUE))  # type: ignore[assignment]  # a dialer of another kind
-    result = await world.gate().send(outbound(), remit=remit(), credentials=CREDENTIALS)
+    result = await world.gate().send(outbound(), CallPolicy(execution=policy(), credentials=CREDENTIALS))
     assert (result.content, result.blocked) == ("Error: request failed: an internal fault", False)
     assert result.fee > 0
 
 
 async def test_a_deadline_that_passes_before_anything_is_dialled_is_blocked_and_costs_nothing(world: World) -> None:
     class Endless:
-        async def resolve(self, _: str) -> Sequence[Address]:
+        async def resolve(self, _: str, *, owner: str) -> Sequence[Address]:
             await asyncio.Event().wait()
             return ()
 
     world.names = Endless()  # type: ignore[assignment]  # a name table of another kind
-    result = await world.gate(within_s=0.02).send(outbound(), remit=remit(), credentials=CREDENTIALS)
+    result = await world.gate(within_s=0.02).send(outbound(), CallPolicy(execution=policy(), credentials=CREDENTIALS))
     assert (result.content, result.block_reason) == ("Error: request timed out (0.02s)", "timed_out")
     assert (result.credential_used, result.fee) == ("NEWS_KEY", Decimal(0))
 
@@ -187,7 +270,7 @@ async def test_every_step_may_take_as_long_as_the_whole_call_and_says_so(world: 
             raise httpcore.ConnectTimeout
 
     world.dialer = Patient()  # type: ignore[assignment]  # a dialer of another kind
-    result = await world.gate(within_s=45).send(outbound(), remit=remit(), credentials=CREDENTIALS)
+    result = await world.gate(within_s=45).send(outbound(), CallPolicy(execution=policy(), credentials=CREDENTIALS))
     assert (given, result.content, result.blocked) == ([45], "Error: request timed out (45s)", False)
 
 
@@ -211,8 +294,8 @@ async def test_a_webhook_answers_to_what_the_task_registered(
     enabled: bool, urls: tuple[str, ...], match: str, url: str, reason: str, world: World
 ) -> None:
     request = outbound(tool="webhook", url=url, headers={}, credential=None)
-    allowed = remit(webhook=enabled, webhook_urls=urls, webhook_match=match)
-    result = await world.gate().send(request, remit=allowed, credentials=CREDENTIALS)
+    allowed = policy(webhook=enabled, webhook_urls=urls, webhook_match=match)
+    result = await world.gate().send(request, CallPolicy(execution=allowed, credentials=CREDENTIALS))
     assert result.block_reason == reason
 
 
@@ -235,7 +318,7 @@ async def test_whatever_the_model_writes_is_a_result(
     url: str, headers: dict[str, str], params: dict[str, object], body: dict[str, object] | None, name: str, world: World
 ) -> None:
     request = outbound(url=url, headers=headers, query_params=params, body=body, credential=name)
-    result = await world.gate().send(request, remit=remit(), credentials=CREDENTIALS)
+    result = await world.gate().send(request, CallPolicy(execution=policy(), credentials=CREDENTIALS))
     assert result.content.startswith("Error:")
     assert world.log.lines[-1][1]["fault"] is None
 
@@ -250,8 +333,59 @@ async def test_no_credential_goes_to_a_host_it_is_not_for(host: str, name: str, 
     keys = {"NEWS_KEY": credential(VALUE, hosts=tuple(patterns)), "OTHER": CREDENTIALS["OTHER"]}
     world.requests.clear()
     async with world.serve(host, reply()):
-        await world.gate().send(outbound(url=f"https://{host}/", credential=name), remit=remit(), credentials=keys)
+        await world.gate().send(
+            outbound(url=f"https://{host}/", credential=name), CallPolicy(execution=policy(), credentials=keys)
+        )
     for served, request in world.requests:
         hosts = keys[name].label.hosts
         assert served in hosts or f"*.{served.partition('.')[2]}" in hosts
         assert keys[name].secret.reveal().encode() in request
+
+
+PIECES = [VALUE[8:19], VALUE[19:30]]
+
+
+async def test_pieces_of_a_key_are_counted_before_a_name_is_looked_up(world: World) -> None:
+    seen: list[SecretPieces] = []
+
+    async def count(pieces: SecretPieces) -> str | None:
+        assert not world.names.asked
+        seen.append(pieces)
+        return "NEWS_KEY"
+
+    result = await world.gate().send(
+        outbound(body={"a": PIECES[0]}), CallPolicy(execution=policy(), credentials=CREDENTIALS, count=count)
+    )
+    assert (result.block_reason, result.blocked, len(seen)) == ("credential_leak", True, 1)
+    assert not world.names.asked
+
+
+async def test_a_request_without_a_piece_counts_nothing(world: World) -> None:
+    async def count(pieces: SecretPieces) -> str | None:
+        raise AssertionError
+
+    url = "https://private.wild.test/"
+    keys = {"NEWS_KEY": credential(VALUE, hosts=("*.wild.test",))}
+    result = await world.gate().send(outbound(url=url), CallPolicy(execution=policy(), credentials=keys, count=count))
+    assert result.block_reason == "dns_validation_failed"
+
+
+async def test_what_cannot_be_counted_is_not_sent_and_no_result_either(world: World) -> None:
+    async def count(_: SecretPieces) -> str | None:
+        raise UnavailableError("the store is away")
+
+    for ask in (world.gate().send, world.gate().fetch):
+        with pytest.raises(UnavailableError):
+            await ask(outbound(body={"a": PIECES[0]}), CallPolicy(execution=policy(), credentials=CREDENTIALS, count=count))
+    assert not world.names.asked
+
+
+async def test_a_sum_that_does_not_open_keeps_the_call_in(world: World) -> None:
+    async def count(_: SecretPieces) -> str | None:
+        raise UnsealError("the ciphertext does not open")
+
+    result = await world.gate().send(
+        outbound(body={"a": PIECES[0]}), CallPolicy(execution=policy(), credentials=CREDENTIALS, count=count)
+    )
+    assert (result.blocked, result.block_reason) == (True, "internal_fault")
+    assert not world.dialer.dialled

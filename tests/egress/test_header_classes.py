@@ -4,18 +4,71 @@ from __future__ import annotations
 
 import pytest
 
-from ferryman.domain.credential import AuthType
-from ferryman.domain.http import Method
-from ferryman.domain.refusal import Refused
-from ferryman.egress.headers import CHARACTERS_MAX, COUNT_MAX, checked
-from ferryman.wiring import check
+from ferryman.domain.calls.refusal import CallRefusedError
+from ferryman.domain.credentials.credential import AuthType
+from ferryman.domain.executions.policy import ServiceHeaders
+from ferryman.domain.http.request import Method
+from ferryman.egress.headers import CHARACTERS_MAX, COUNT_MAX, check_headers
+from ferryman.operations import check
+from ferryman.ports.gate import CallPolicy
 from tests.egress.conftest import World, reply
-from tests.egress.plants import VALUES, credential, outbound, remit
+from tests.egress.plants import VALUES, credential, outbound, policy
 from tests.figures import Tally
 
 HOST = "api.news.test"
+SERVICE = (ServiceHeaders(domains=(HOST,), names=("X-Trace",)),)
 VALUE = VALUES["prefixed"]
 KEYS = [credential(VALUE, kind=AuthType.HEADER, auth_header_name="X-Cmc-Pro-Key")]
+OWN = ("X-GitHub-Api-Version", "Notion-Version", "X-A-B", *(f"x-{number}" for number in range(COUNT_MAX + 2)))
+"""The headers of the service that is called."""
+
+
+IDENTITY = (
+    # browsers and clients
+    *("Origin", "Referer", "User-Agent", "From", "Sec-Fetch-Site", "Sec-WebSocket-Key"),
+    *("X-User", "X-User-Id", "X-Username", "X-User-Email", "X-User-Roles", "X-Login", "X-Email", "X-Roles", "X-Role", "X-Groups"),
+    *("X-Identity", "X-Principal", "X-Subject", "X-Actor", "X-Caller", "X-Claims", "X-Permissions", "X-Scopes", "X-Userinfo"),
+    *("X-Tenant", "X-Tenant-Id", "X-Org-Id", "X-Organization-Id", "X-Account-Id", "X-Customer-Id", "X-Workspace-Id", "X-Scope-OrgID"),
+    # acting for another
+    *("X-Impersonate-User", "Impersonate-User", "Impersonate-Group", "Impersonate-Uid", "Impersonate-Extra-Scopes", "Sudo"),
+    *("X-On-Behalf-Of", "On-Behalf-Of", "X-Act-As", "X-Run-As", "es-security-runas-user", "X-Redmine-Switch-User", "X-Switch-User"),
+    *("X-Sudo", "X-As-User", "Dropbox-API-Select-User", "Dropbox-API-Select-Admin", "Stripe-Account", "OpenAI-Organization"),
+    # Hasura, PostgREST, Supabase, Parse
+    *("X-Hasura-Role", "X-Hasura-User-Id", "X-Hasura-Allowed-Roles", "X-Hasura-Org-Id", "X-Hasura-Admin-Secret"),
+    *("X-Parse-Session-Token", "X-Parse-Master-Key", "X-Parse-Application-Id", "X-Client-Info"),
+    # Kong, APISIX, Tyk, Traefik, Envoy, nginx
+    *("X-Consumer-Id", "X-Consumer-Custom-Id", "X-Consumer-Username", "X-Consumer-Groups", "X-Consumer-Name", "X-Credential-Identifier"),
+    *("X-Credential-Username", "X-Anonymous-Consumer", "X-Authenticated-Userid", "X-Authenticated-Groups", "X-Authenticated-Scope"),
+    *("X-ID-Token", "X-Userinfo", "X-Forwarded-User", "X-Forwarded-Email", "X-Forwarded-Groups", "X-Forwarded-Preferred-Username"),
+    *("X-Forwarded-Client-Cert", "X-Envoy-Peer-Metadata", "X-Envoy-Peer-Metadata-Id", "X-Envoy-Downstream-Service-Cluster"),
+    *("SSL-Client-Cert", "SSL-Client-S-DN", "X-SSL-Client-S-DN", "X-SSL-Client-Verify", "X-SSL-Client-Cert", "X-Client-Cert", "X-Client-DN"),
+    *("X-Spiffe-Id", "X-Istio-Attributes", "L5d-Client-Id", "X-Nginx-Proxy"),
+    # oauth2-proxy, Authelia, authentik, Pomerium, Vouch, Keycloak, Tailscale, Teleport
+    *("X-Auth-Request-User", "X-Auth-Request-Email", "X-Auth-Request-Groups", "X-Auth-Request-Access-Token"),
+    *("Remote-User", "Remote-Groups", "Remote-Name", "Remote-Email", "X-Remote-User", "X-Remote-Group", "X-Remote-Groups", "X-Remote-Extra"),
+    *("X-authentik-username", "X-authentik-groups", "X-authentik-entitlements", "X-authentik-jwt", "X-authentik-meta-app"),
+    *("X-Pomerium-Claim-Email", "X-Pomerium-Claim-Groups", "X-Pomerium-Jwt-Assertion", "X-Pomerium-Iss", "X-Vouch-User", "X-Vouch-IdP-Claims"),
+    *("Tailscale-User-Login", "Tailscale-User-Name", "Tailscale-User-Profile-Pic", "Teleport-Jwt-Assertion", "X-WEBAUTH-USER"),
+    *("X-WEBAUTH-EMAIL", "X-WEBAUTH-ROLE", "X-WEBAUTH-GROUPS", "X-Grafana-Org-Id", "X-Grafana-Id", "X-JWT-Assertion"),
+    # Google, AWS, Azure, Cloudflare, Akamai, Fastly
+    *("X-Goog-IAP-JWT-Assertion", "X-Goog-Authenticated-User-Email", "X-Goog-Authenticated-User-Id", "X-Goog-User-Project"),
+    *("X-Endpoint-API-UserInfo", "X-Apigateway-Api-Userinfo", "X-Serverless-Authorization", "X-AppEngine-User-Email"),
+    *("X-Amzn-Oidc-Identity", "X-Amzn-Oidc-Data", "X-Amzn-Oidc-Accesstoken", "X-Amzn-Mtls-Clientcert", "X-Amzn-Mtls-Clientcert-Subject"),
+    *("X-Amzn-Request-Context", "X-Amz-Date", "X-Amzn-Bedrock-Guardrailidentifier", "X-Amzn-Remapped-Authorization"),
+    *("X-MS-Client-Principal", "X-MS-Client-Principal-Id", "X-MS-Client-Principal-Name", "X-MS-Client-Principal-Idp", "X-MS-Token-AAD-Id-Token"),
+    *("X-ARR-ClientCert", "X-Azure-FDID", "X-MS-Proxy", "Ocp-Apim-Subscription-Key", "Ocp-Apim-Trace"),
+    *("Cf-Access-Authenticated-User-Email", "Cf-Access-Jwt-Assertion", "Cf-Access-Client-Id", "Cf-Worker", "Cdn-Loop"),
+    *("Akamai-Origin-Hop", "Fastly-Client-IP", "Fastly-FF", "X-Edge-Client-Cert", "X-Client-Verified"),
+    # single sign-on of the enterprise
+    *("SM_USER", "SM_USERDN", "SM_GROUPS", "SM-Universalid", "iv-user", "iv-groups", "iv-creds", "OAM_REMOTE_USER", "OAM_IDENTITY_DOMAIN"),
+    *("Shib-Session-ID", "Shib-Identity-Provider", "EPPN", "Eduperson-Principal-Name", "X-OpenIDM-Username", "X-Forgerock-TransactionId"),
+    *("X-Siteminder-User", "X-Ping-User", "PA-User", "X-Okta-User", "X-Saml-NameId", "HTTP_REMOTE_USER", "AUTH_USER", "Logon-User"),
+    # data stores and engines that believe whoever asks
+    *("X-Trino-User", "X-Trino-Role", "X-Presto-User", "X-Dremio-User", "SecurityTenant", "X-Auth-CouchDB-UserName", "X-Auth-CouchDB-Roles"),
+    *("X-Influx-Org", "X-ClickHouse-User", "X-ClickHouse-Key", "X-Vault-Namespace", "X-Vault-Wrap-TTL", "X-Consul-Namespace", "X-Nomad-Token"),
+    *("X-Druid-User", "X-Livy-User", "X-Airflow-User", "X-Rancher-User", "X-Proxy-User", "X-Proxy-Remote-User", "X-Zeppelin-User"),
+)  # fmt: skip
+"""Headers in which a gateway tells the service behind it who asks, by the documents of each."""
 
 
 def spelt(*names: str) -> list[dict[str, object]]:
@@ -43,16 +96,18 @@ REFUSED: dict[str, list[dict[str, object]]] = {
     "framing": spelt("Host", "Content-Length", "Transfer-Encoding", "Connection", "Keep-Alive", "Upgrade", "TE", "Trailer", "Expect", "HTTP2-Settings", "Proxy-Connection", "Content-Encoding", "Accept-Encoding", "Content-Range", "Range", "Content-MD5", "Date", "Max-Forwards"),
     "route": spelt("Forwarded", "Via", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Forwarded", "X-Forward-For", "X-Real-IP", "X-Client-IP", "X-Host", "X-Original-URL", "X-Original-Host", "X-Rewrite-URL", "X-HTTP-Host-Override", "X-HTTP-Method-Override", "X-HTTP-Method", "X-Method-Override", "True-Client-IP", "CF-Connecting-IP", "X-Cluster-Client-IP", "X-ProxyUser-Ip", "X-Envoy-Original-Path", "X-Accel-Redirect", "X-Sendfile", "X-Url-Scheme", "X-Scheme", "X-Backend-Host", "X-Remote-Addr", "X-Remote-User", "X-Originating-IP", "X-Wap-Profile", "Alt-Used"),
     "cloud": spelt("Metadata-Flavor", "X-Goog-User-Project", "X-Goog-Iam-Authority-Selector", "X-Google-Metadata-Request", "X-Serverless-Authorization", "X-CloudTasks-QueueName", "X-CloudTasks-TaskName", "X-AppEngine-Inbound-Appid", "X-Cloud-Trace-Context", "X-aws-ec2-metadata-token", "Metadata"),
-    "identity": spelt("Origin", "Referer", "User-Agent", "From", "Sec-Fetch-Site", "Sec-WebSocket-Key", "X-User", "X-User-Id", "X-Username", "X-User-Email", "X-Client-Cert", "X-SSL-Client-Cert", "DNT"),
+    "identity": spelt(*IDENTITY),
+    "another service's": spelt("Stripe-Version", "OpenAI-Beta", "X-Goog-FieldMask", "Asana-Enable", "X-Loc-Country", "X-No-Cache", "Dropbox-API-Arg"),
+    "harmless in most places": spelt("X-Custom", "X-Request-Id", "X-Correlation-Id", "X-Trace-Id", "Traceparent", "Tracestate", "B3", "X-B3-TraceId", "X-Locale", "X-Client-Version", "X-Ms-Version", "Cache-Control", "DNT", "Priority", "X-Requested-With"),
     "names that are no token": [{name: "1"} for name in ("", " ", "accept ", " accept", "accept:", "acc ept", "accept\t", "accept\r\nx", "accept\n", "acc\x00ept", "x-é", "аccept", "ａccept", "x-\u200ba", ":authority", ":path", "x-a,b", "x-a;b", "(x)", "x@y", 'x"y', "x/y", "[x]", "{x}", "x=y", "x-" + "a" * 63, "X-", "x-_", "\ud800")],
     "values that are none": [{"accept": value} for value in ("", " ", " a", "a ", "\ta", "a\t", "a\r\nb: c", "a\nb", "a\rb", "a\x00", "a\x0bb", "\x7f", "é", "\u200b", "a\u2028b", "\ud800", 1, 1.5, True, None, ["a"], {"a": 1})],
     "another content type": [{"content-type": value} for value in ("text/plain", "text/html", "multipart/form-data", "application/x-www-form-urlencoded", "application/json, text/html", "application/jsonx", "application/json; charset=utf-7", "application/json;charset=utf-16", "application/ld+json", "*/*", "json")],
     "two spellings": [{"accept": "a", "Accept": "b"}, {"X-A-B": "1", "x_a_b": "2"}, {"x-a-b": "1", "x-a_b": "2"}, {"Prefer": "a", "PREFER": "a"}],
-    "too many or too long": [{f"x-{n}": "1" for n in range(COUNT_MAX + 1)}, {"x-a": "a" * CHARACTERS_MAX}, {f"x-{n}": "a" * 400 for n in range(11)}, {f"x-{n}": "1" for n in range(5_000)}],
+    "too many or too long": [{f"x-{n}": "1" for n in range(COUNT_MAX + 1)}, {"x-1": "a" * CHARACTERS_MAX}, {f"x-{n}": "a" * 400 for n in range(11)}, {f"x-{n}": "1" for n in range(5_000)}],
 }  # fmt: skip
 ALLOWED: list[dict[str, object]] = [
-    *({name: "a"} for name in ("Accept", "accept", "ACCEPT-LANGUAGE", "If-None-Match", "If-Modified-Since", "Prefer", "x-custom", "X-Request-Id")),
-    *({name: "a"} for name in ("X-Api-Version", "x-ms-version", "X-Trace-Id", "x-client-version", "x-locale", "X-GitHub-Api-Version", "x_custom")),
+    *({name: "a"} for name in ("Accept", "accept", "ACCEPT-LANGUAGE", "If-None-Match", "If-Modified-Since", "If-Match", "If-Unmodified-Since", "Prefer", "Idempotency-Key")),
+    *({name: "a"} for name in ("X-GitHub-Api-Version", "x-github-api-version", "NOTION-VERSION", "x_a_b", "accept_language", "If_None_Match")),
     *({"content-type": value} for value in ("application/json", "Application/JSON", "application/json; charset=utf-8", 'application/json;charset="UTF-8"')),
     *({"accept": value} for value in ("*/*", "application/json, text/html;q=0.9", 'a="b"', "~", "a  b", "!")),
     {f"x-{n}": "a" for n in range(COUNT_MAX)},
@@ -66,16 +121,16 @@ async def said(headers: dict[str, object]) -> str | None:
     arguments = {"method": "GET", "url": f"https://{HOST}/", "credential": "K", "headers": headers}
     line = {
         "tool": "api_call",
-        "task": {"allow_domains": [HOST]},
+        "task": {"allow_domains": [HOST], "allow_headers": list(OWN)},
         "credentials": [key],
         "arguments": arguments,
         "dns": {HOST: ["8.8.8.8"]},
     }
-    answer = await check.call(line)
+    answer = await check.check_call(line)
     try:
-        checked(headers, KEYS)
+        check_headers(headers, KEYS, OWN)
         refused = None
-    except Refused as found:
+    except CallRefusedError as found:
         refused = found.refusal.reason
     return answer["reason"] if answer["reason"] == refused else f"{answer['reason']} and {refused}"
 
@@ -112,16 +167,16 @@ async def test_the_credential_stands_once_on_the_wire_and_nothing_beside_it(
     kind: AuthType, fields: dict[str, str], line: bytes, world: World, tally: Tally
 ) -> None:
     keys = {"NEWS_KEY": credential(VALUE, kind=kind, **fields)}
-    headers = {"X-Custom": "a", "ACCEPT": "text/plain", "content-TYPE": "application/json", "X_Trace": "t"}
+    headers = {"If-Match": "a", "ACCEPT": "text/plain", "content-TYPE": "application/json", "X_Trace": "t"}
     request = outbound(url=f"https://{HOST}/v1?q=1", method=Method.POST, headers=headers, body={"a": 1})
     async with world.serve(HOST, reply()):
-        await world.gate().send(request, remit=remit(), credentials=keys)
+        await world.gate().send(request, CallPolicy(execution=policy(headers=SERVICE), credentials=keys))
     ((_, raw),) = world.requests
     lines = raw.partition(b"\r\n\r\n")[0].split(b"\r\n")
     names = [each.partition(b":")[0].lower().replace(b"_", b"-") for each in lines[1:]]
     own = {
         b"host",
-        b"x-custom",
+        b"if-match",
         b"accept",
         b"content-type",
         b"x-trace",

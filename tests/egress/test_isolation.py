@@ -9,12 +9,13 @@ from pathlib import Path
 import httpcore
 import pytest
 
-from ferryman.domain.address import Address
-from ferryman.domain.credential import AuthType
-from ferryman.domain.http import Outbound
+from ferryman.domain.credentials.credential import AuthType
+from ferryman.domain.http.address import Address
+from ferryman.domain.http.request import OutboundRequest
+from ferryman.ports.gate import CallPolicy
 from tests.egress.certificates import FORGED, HONEST, Forger
 from tests.egress.conftest import Answer, World, reply
-from tests.egress.plants import VALUES, credential, outbound, remit
+from tests.egress.plants import VALUES, credential, outbound, policy
 from tests.figures import Tally
 
 A, B, WILD = "api.news.test", "other.wild.test", "third.wild.test"
@@ -39,9 +40,9 @@ def strayed(world: World) -> list[tuple[str, bytes]]:
     return found
 
 
-async def sent(world: World, *requests: Outbound, at_once: bool = False) -> list[int | None]:
+async def sent(world: World, *requests: OutboundRequest, at_once: bool = False) -> list[int | None]:
     gate = world.gate()
-    calls = [gate.send(each, remit=remit(), credentials=KEYS) for each in requests]
+    calls = [gate.send(each, CallPolicy(execution=policy(), credentials=KEYS)) for each in requests]
     results = await asyncio.gather(*calls) if at_once else [await each for each in calls]
     return [each.response_status for each in results]
 
@@ -118,7 +119,7 @@ async def test_an_honest_certificate_is_believed(world: World, tmp_path: Path) -
 async def test_a_certificate_that_proves_nothing_gets_no_request(kind: str, world: World, tmp_path: Path, tally: Tally) -> None:
     pem = Forger(world.authority.path, tmp_path).write(FORGED[kind])
     async with world.serve(A, KEEP, pem=pem):
-        result = await world.gate().send(TO_A, remit=remit(), credentials=KEYS)
+        result = await world.gate().send(TO_A, CallPolicy(execution=policy(), credentials=KEYS))
     said = (result.content, result.response_status, result.blocked)
     passed = said == ("Error: request failed: the TLS connection could not be made", None, False) and world.requests == []
     tally("isolation", "certificates", passed)
@@ -127,7 +128,7 @@ async def test_a_certificate_that_proves_nothing_gets_no_request(kind: str, worl
 
 async def test_a_connection_that_ended_up_elsewhere_is_closed_before_a_byte_is_sent(world: World, tally: Tally) -> None:
     class Astray:
-        """Connects to another loopback port than the one that stands for the address, and asserts as `Direct` does."""
+        """Connects to another loopback port than the one that stands for the address, and asserts as `DirectDialer` does."""
 
         async def dial(self, address: Address, port: int, *, timeout_s: float | None) -> httpcore.AsyncNetworkStream:
             from ferryman.egress.pin import assert_peer
@@ -139,7 +140,7 @@ async def test_a_connection_that_ended_up_elsewhere_is_closed_before_a_byte_is_s
     async with world.serve(A, KEEP):
         ours = world.dialer.ports[ip_address(SHARED)]
         world.dialer = Astray()  # type: ignore[assignment]  # a dialer of another kind
-        result = await world.gate().send(TO_A, remit=remit(), credentials=KEYS)
+        result = await world.gate().send(TO_A, CallPolicy(execution=policy(), credentials=KEYS))
     passed = result.content == f"Error: DNS resolution failed or blocked for {A}" and world.requests == []
     tally("isolation", "another peer", passed)
     assert passed

@@ -10,26 +10,41 @@ from pathlib import Path
 import httpcore
 import pytest
 
-from ferryman.egress.local import Pretend
+from ferryman.egress.simulated import SimulatedInternet
 
 
-def table(path: Path, **content: object) -> Pretend:
+def table(path: Path, **content: object) -> SimulatedInternet:
     path.write_text(json.dumps({"names": {"a.test": ["25.0.0.1"]}, "dial": {"25.0.0.1": 1}, "ca": "/tmp/ca.pem", **content}))
-    return Pretend(path)
+    return SimulatedInternet(path)
 
 
 async def test_a_name_of_the_table_resolves_and_another_does_not(tmp_path: Path) -> None:
     pretend = table(tmp_path / "internet.json")
-    assert list(await pretend.resolve("a.test")) == [ip_address("25.0.0.1")]
+    assert list(await pretend.resolve("a.test", owner="ann")) == [ip_address("25.0.0.1")]
     with pytest.raises(OSError, match="no such name"):
-        await pretend.resolve("b.test")
+        await pretend.resolve("b.test", owner="ann")
 
 
 async def test_the_table_is_read_again_when_it_changes(tmp_path: Path) -> None:
     pretend = table(tmp_path / "internet.json")
-    await pretend.resolve("a.test")
+    await pretend.resolve("a.test", owner="ann")
     table(tmp_path / "internet.json", names={"a.test": ["25.0.0.2", "10.0.0.1"]})
-    assert list(await pretend.resolve("a.test")) == [ip_address("25.0.0.2"), ip_address("10.0.0.1")]
+    assert list(await pretend.resolve("a.test", owner="ann")) == [ip_address("25.0.0.2"), ip_address("10.0.0.1")]
+
+
+async def test_slow_names_hold_up_their_own_owner_alone(tmp_path: Path) -> None:
+    pretend = table(
+        tmp_path / "internet.json", names={"slow.test": ["25.0.0.2"], "a.test": ["25.0.0.1"]}, slow={"slow.test": 2}
+    )
+    slow = [asyncio.create_task(pretend.resolve("slow.test", owner="greedy")) for _ in range(70)]
+    await asyncio.sleep(0)
+    async with asyncio.timeout(0.5):
+        assert list(await pretend.resolve("a.test", owner="ann")) == [ip_address("25.0.0.1")]
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(0.05):
+            await pretend.resolve("a.test", owner="greedy")
+    for each in slow:
+        each.cancel()
 
 
 async def test_an_address_that_is_not_mapped_is_not_dialled(tmp_path: Path) -> None:
@@ -55,4 +70,4 @@ async def test_a_table_that_cannot_be_read_resolves_nothing(content: str, tmp_pa
     path = tmp_path / "internet.json"
     path.write_text(content)
     with pytest.raises(OSError):
-        await Pretend(path).resolve("a.test")
+        await SimulatedInternet(path).resolve("a.test", owner="ann")

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from ferryman.domain.address import ANSWERS_MAX
-from ferryman.wiring import check
+from ferryman.domain.http.address import ANSWERS_MAX
+from ferryman.operations import check
+from ferryman.ports.gate import CallPolicy
 from tests.egress.addresses import ADMITTED, REFUSED, carriers
 from tests.egress.conftest import World
-from tests.egress.plants import VALUES, credential, outbound, remit
+from tests.egress.plants import VALUES, credential, outbound, policy
 from tests.figures import Tally
 
 HOST = "api.news.test"
@@ -17,8 +18,8 @@ INSIDE = ["127.0.0.1", "10.0.0.7", "169.254.169.254", "::1", "fd20:ce::254", "10
 ANSWERS: dict[str, list[list[str] | None]] = {
     "inside": [*([each] for each in INSIDE), *([each] for each in REFUSED["IPv4 reserved"][::7])],
     "mixed": [[*pair] for each in INSIDE for pair in ((GOOD[0], each), (each, GOOD[0]), (*GOOD, each), (each, *GOOD))],
-    "carrying IPv4": [[each] for bad in ("169.254.169.254", "8.8.8.8") for each in carriers(bad)],
-    "carrying IPv4, mixed": [[GOOD[0], each] for each in carriers("127.0.0.1")],
+    "containing IPv4": [[each] for bad in ("169.254.169.254", "8.8.8.8") for each in carriers(bad)],
+    "containing IPv4, mixed": [[GOOD[0], each] for each in carriers("127.0.0.1")],
     "too many": [[f"8.8.{last // 256}.{last % 256}" for last in range(count)] for count in (ANSWERS_MAX + 1, 50, 300)],
     "none": [[], None],
     "no addresses": [
@@ -95,10 +96,10 @@ async def test_a_name_that_does_not_lead_to_the_public_internet_alone_is_refused
     missed = []
     for answers in ANSWERS[klass]:
         dns = {} if answers is None else {HOST: answers}
-        said = await check.url({"url": f"https://{HOST}/", "task": {"allow_domains": [HOST]}, "dns": dns})
+        said = await check.check_url({"url": f"https://{HOST}/", "task": {"allow_domains": [HOST]}, "dns": dns})
         world.names.table = dns
         keys = {"NEWS_KEY": credential(VALUES["prefixed"])}
-        result = await world.gate().send(outbound(url=f"https://{HOST}/"), remit=remit(), credentials=keys)
+        result = await world.gate().send(outbound(url=f"https://{HOST}/"), CallPolicy(execution=policy(), credentials=keys))
         reasons = (said["reason"], result.block_reason)
         refused = reasons == ("dns_validation_failed",) * 2 and world.dialer.dialled == [] and result.content == said["message"]
         tally("names refused", klass, refused)
@@ -111,7 +112,7 @@ async def test_a_name_that_does_not_lead_to_the_public_internet_alone_is_refused
 async def test_a_name_of_the_public_internet_is_allowed(klass: str, tally: Tally) -> None:
     texts = ADMITTED[klass]
     for answers in (*([each] for each in texts), texts[:ANSWERS_MAX]):
-        said = await check.url({"url": f"https://{HOST}/", "task": {"allow_domains": [HOST]}, "dns": {HOST: answers}})
+        said = await check.check_url({"url": f"https://{HOST}/", "task": {"allow_domains": [HOST]}, "dns": {HOST: answers}})
         tally("names allowed", klass, said["verdict"] == "allowed")
         assert said["verdict"] == "allowed"
 
@@ -125,7 +126,7 @@ async def test_a_webhook_answers_to_what_was_registered(match: str, tally: Tally
             host: ["8.8.8.8"]
             for host in ("hooks.test", "a.hooks.test", "evil.test", HOST, "other.test", "hooks.test.evil.test")
         }
-        said = await check.url({"tool": "webhook", "url": url, "task": task, "dns": dns})
+        said = await check.check_url({"tool": "webhook", "url": url, "task": task, "dns": dns})
         tally("webhooks", f"by {match}", said["reason"] == reason)
         if said["reason"] != reason:
             missed.append((url, said))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+import socket
 import threading
 from collections.abc import Callable, Sequence
 from ipaddress import IPv4Address, IPv6Address, ip_address
@@ -11,9 +12,9 @@ from ipaddress import IPv4Address, IPv6Address, ip_address
 import httpcore
 import pytest
 
-from ferryman.domain.address import ANSWERS_MAX, Address, public
-from ferryman.domain.refusal import Refused
-from ferryman.egress.pin import Pinned, Unpinned, assert_peer, validated
+from ferryman.domain.calls.refusal import CallRefusedError
+from ferryman.domain.http.address import ANSWERS_MAX, Address, is_public
+from ferryman.egress.pin import PeerNotPinnedError, PinnedNetwork, assert_peer, resolve_public_addresses
 from ferryman.egress.resolve import Resolver
 from tests.figures import Tally
 
@@ -28,7 +29,7 @@ class Schedule:
         self._answers = list(answers)
         self.given: list[Sequence[Address]] = []
 
-    async def resolve(self, host: str) -> Sequence[Address]:
+    async def resolve(self, host: str, *, owner: str) -> Sequence[Address]:
         answer = self._answers.pop(0)
         if answer is None:
             await asyncio.Event().wait()
@@ -104,16 +105,18 @@ async def test_in_ten_thousand_schedules_nothing_unvalidated_is_dialled(kind: st
             looked_up = len(names.given)
             recorder = Recorder()
             try:
-                addresses = await validated("a.test", names, within_s=0.0 if kind in ("slow", "anything") else 5)
+                addresses = await resolve_public_addresses(
+                    "a.test", names, owner="ann", within_s=0.0 if kind in ("slow", "anything") else 5
+                )
                 recorder = Recorder(addresses[: dice.randrange(len(addresses))])
-                await Pinned("a.test", addresses, recorder).connect_tcp("a.test", 443)
+                await PinnedNetwork("a.test", addresses, recorder).connect_tcp("a.test", 443)
                 connected += 1
-            except (Refused, httpcore.ConnectError):
+            except (CallRefusedError, httpcore.ConnectError):
                 pass
             answered = names.given[looked_up:]
             # one lookup a call: what it answered is all that may be dialled, and only when all of it is public
-            dialled_well = all(public(each) and each in answered[0] for each in recorder.dialled)
-            all_public = bool(answered) and len(answered[0]) <= ANSWERS_MAX and all(public(each) for each in answered[0])
+            dialled_well = all(is_public(each) and each in answered[0] for each in recorder.dialled)
+            all_public = bool(answered) and len(answered[0]) <= ANSWERS_MAX and all(is_public(each) for each in answered[0])
             faults += len(answered) > 1 or not dialled_well or bool(recorder.dialled) is not (all_public and bool(answered[0]))
         tally("DNS schedules", kind, faults == 0)
         assert faults == 0
@@ -122,71 +125,125 @@ async def test_in_ten_thousand_schedules_nothing_unvalidated_is_dialled(kind: st
 
 @pytest.mark.parametrize("host", ["8.8.8.8", "::1", "2606:4700::1"])
 async def test_a_literal_is_no_host(host: str) -> None:
-    with pytest.raises(Refused):
-        await validated(host, Schedule([[ip_address("8.8.8.8")]]))
+    with pytest.raises(CallRefusedError):
+        await resolve_public_addresses(host, Schedule([[ip_address("8.8.8.8")]]), owner="ann")
 
 
 async def test_as_many_answers_as_allowed_are_taken_and_one_more_is_refused() -> None:
     many = [ip_address(f"8.8.8.{last}") for last in range(ANSWERS_MAX + 1)]
-    assert await validated("a.test", Schedule([many[:-1]])) == tuple(many[:-1])
-    with pytest.raises(Refused):
-        await validated("a.test", Schedule([many]))
+    assert await resolve_public_addresses("a.test", Schedule([many[:-1]]), owner="ann") == tuple(many[:-1])
+    with pytest.raises(CallRefusedError):
+        await resolve_public_addresses("a.test", Schedule([many]), owner="ann")
 
 
 async def test_a_slow_name_is_refused() -> None:
     class Slow:
-        async def resolve(self, host: str) -> Sequence[Address]:
+        async def resolve(self, host: str, *, owner: str) -> Sequence[Address]:
             await asyncio.Event().wait()
             return []
 
-    with pytest.raises(Refused):
-        await validated("a.test", Slow(), within_s=0.01)
+    with pytest.raises(CallRefusedError):
+        await resolve_public_addresses("a.test", Slow(), owner="ann", within_s=0.01)
+
+
+async def test_the_first_validated_address_that_answers_is_connected_to() -> None:
+    recorder = Recorder()
+    addresses = [ip_address("2606:4700::1"), ip_address("8.8.8.8"), ip_address("8.8.4.4")]
+    found = await resolve_public_addresses("a.test", Schedule([addresses]), owner="ann")
+    await PinnedNetwork("a.test", found, recorder).connect_tcp("a.test", 443)
+    assert (found, recorder.dialled) == ((addresses[1], addresses[2], addresses[0]), [addresses[1]])
+
+
+async def test_an_address_of_ipv6_is_dialled_as_it_is() -> None:
+    recorder = Recorder()
+    found = await resolve_public_addresses("a.test", Schedule([[ip_address("2606:4700::1")]]), owner="ann")
+    await PinnedNetwork("a.test", found, recorder).connect_tcp("a.test", 443)
+    assert recorder.dialled == [IPv6Address("2606:4700::1")]
+
+
+async def test_names_are_looked_up_by_getaddrinfo(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[tuple[object, ...]] = []
+
+    def getaddrinfo(host: str, port: int, **_: object) -> list[tuple[object, ...]]:
+        asked.append((host, port))
+        addresses = ("8.8.8.8", "8.8.8.8", "2606:4700::1")
+        return [(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP, "", (each, port)) for each in addresses]
+
+    monkeypatch.setattr(socket, "getaddrinfo", getaddrinfo)
+    assert await Resolver().resolve("a.test", owner="ann") == (ip_address("8.8.8.8"), ip_address("2606:4700::1"))
+    assert asked == [("a.test.", 443)]
 
 
 async def test_failover_goes_to_the_next_validated_address() -> None:
     both = [ip_address("8.8.8.8"), ip_address("8.8.4.4")]
     recorder = Recorder(dead=both[:1])
-    await Pinned("a.test", both, recorder).connect_tcp("a.test", 443)
+    await PinnedNetwork("a.test", both, recorder).connect_tcp("a.test", 443)
     assert recorder.dialled == both
 
 
 @pytest.mark.parametrize(("host", "port"), [("b.test", 443), ("a.test", 80), ("8.8.8.8", 443)])
 async def test_another_host_or_port_is_not_dialled(host: str, port: int) -> None:
     recorder = Recorder()
-    with pytest.raises(Unpinned):
-        await Pinned("a.test", [ip_address("8.8.8.8")], recorder).connect_tcp(host, port)
+    with pytest.raises(PeerNotPinnedError):
+        await PinnedNetwork("a.test", [ip_address("8.8.8.8")], recorder).connect_tcp(host, port)
     assert not recorder.dialled
 
 
 async def test_a_unix_socket_is_not_dialled() -> None:
-    with pytest.raises(Unpinned):
-        await Pinned("a.test", [ip_address("8.8.8.8")], Recorder()).connect_unix_socket("/run/docker.sock")
+    with pytest.raises(PeerNotPinnedError):
+        await PinnedNetwork("a.test", [ip_address("8.8.8.8")], Recorder()).connect_unix_socket("/run/docker.sock")
 
 
 async def test_a_connection_to_another_peer_is_closed() -> None:
     stream = Stream("10.0.0.1")
-    with pytest.raises(Unpinned):
+    with pytest.raises(PeerNotPinnedError):
         await assert_peer(stream, ip_address("8.8.8.8"), 443)
     assert stream.closed
 
 
-async def test_black_hole_names_do_not_hold_up_a_good_one(tally: Tally) -> None:
-    release = threading.Event()
+class BlackHoles:
+    """A system resolver whose names of `slow` never answer until they are released."""
 
-    def lookup(host: str) -> Sequence[Address]:
+    def __init__(self) -> None:
+        self.release = threading.Event()
+        self.slow: list[str] = []
+
+    def __call__(self, host: str) -> Sequence[Address]:
         if host.startswith("slow"):
-            release.wait()
+            self.slow.append(host)
+            self.release.wait()
         return [ip_address("8.8.8.8")]
 
-    resolver = Resolver(lookup)
-    waiting = [asyncio.create_task(resolver.resolve(f"slow{number}.test")) for number in range(24)]
+
+@pytest.mark.parametrize("count", [24, 200])
+async def test_black_hole_names_do_not_hold_up_another_owners_good_one(tally: Tally, count: int) -> None:
+    black_holes = BlackHoles()
+    resolver = Resolver(black_holes)
+    waiting = [asyncio.create_task(resolver.resolve(f"slow{number}.test", owner="greedy")) for number in range(count)]
     await asyncio.sleep(0)
-    found = await resolver.resolve("good.test")
+    async with asyncio.timeout(0.5):
+        found = await resolver.resolve("good.test", owner="ann")
     held_up = not all(not each.done() for each in waiting)
-    tally("DNS schedules", "24 black holes", not held_up)
+    tally("DNS schedules", f"{count} unreachable", not held_up)
     assert (found, held_up) == ([ip_address("8.8.8.8")], False)
-    release.set()
+    black_holes.release.set()
     await asyncio.gather(*waiting)
+
+
+async def test_an_owner_has_so_many_lookups_under_way_the_abandoned_ones_among_them() -> None:
+    black_holes = BlackHoles()
+    resolver = Resolver(black_holes, per_owner=3)
+    waiting = [asyncio.create_task(resolver.resolve(f"slow{number}.test", owner="ann")) for number in range(10)]
+    await asyncio.sleep(0)
+    for each in waiting[:3]:
+        each.cancel()
+    await asyncio.wait(waiting[:3])
+    with pytest.raises(CallRefusedError):
+        await resolve_public_addresses("good.test", resolver, owner="ann", within_s=0.05)
+    assert len(black_holes.slow) == 3
+    black_holes.release.set()
+    await asyncio.gather(*waiting[3:])
+    assert await resolver.resolve("good.test", owner="ann") == [ip_address("8.8.8.8")]
 
 
 async def test_more_lookups_than_there_is_room_for_are_refused_at_once() -> None:
@@ -196,11 +253,11 @@ async def test_more_lookups_than_there_is_room_for_are_refused_at_once() -> None
         release.wait()
         return []
 
-    resolver = Resolver(lookup, most=2)
-    waiting = [asyncio.create_task(resolver.resolve("slow.test")) for _ in range(2)]
+    resolver = Resolver(lookup, maximum=2)
+    waiting = [asyncio.create_task(resolver.resolve("slow.test", owner="ann")) for _ in range(2)]
     await asyncio.sleep(0)
     with pytest.raises(OSError, match="too many"):
-        await resolver.resolve("more.test")
+        await resolver.resolve("more.test", owner="ann")
     release.set()
     await asyncio.gather(*waiting)
 
@@ -210,4 +267,4 @@ async def test_whatever_the_system_raises_is_a_failed_lookup() -> None:
         raise UnicodeError("label too long")
 
     with pytest.raises(OSError, match="could not be looked up"):
-        await Resolver(lookup).resolve("a.test")
+        await Resolver(lookup).resolve("a.test", owner="ann")

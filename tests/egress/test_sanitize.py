@@ -12,14 +12,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ferryman.domain.http import Inbound
-from ferryman.egress.leaks import Scanner
-from ferryman.egress.sanitize import CHARACTERS_MAX, shown
-from tests import planted
+from ferryman.domain.http.request import InboundResponse
+from ferryman.egress.leaks import SecretScanner
+from ferryman.egress.sanitize import CHARACTERS_MAX, render_response
+from tests.canaries import canary
 
 from .plants import credential
 
-NOBODY = Scanner([])
+NOBODY = SecretScanner([])
 HEAD = '<tool_response id="0123456789abcdef" truncated="'
 TOKEN = re.compile(r"tool[\W_]{0,3}response")
 TURN = re.compile(r"(?im)^[^\S\n]*(human|assistant|system|user)[^\S\n]*:")
@@ -27,8 +27,8 @@ TURN = re.compile(r"(?im)^[^\S\n]*(human|assistant|system|user)[^\S\n]*:")
 
 def text(body: str | bytes, content_type: str = "text/plain; charset=utf-8") -> str:
     content = body.encode("utf-8", "surrogatepass") if isinstance(body, str) else body
-    inbound = Inbound(status=200, headers=(("Content-Type", content_type),), body=content, size_bytes=len(content))
-    return shown(inbound, NOBODY, nonce="0123456789abcdef")
+    inbound = InboundResponse(status=200, headers=(("Content-Type", content_type),), body=content, size_bytes=len(content))
+    return render_response(inbound, NOBODY, nonce="0123456789abcdef")
 
 
 def inner(seen: str) -> str:
@@ -122,14 +122,18 @@ def test_a_body_is_decoded_by_a_short_list_of_charsets(body: bytes, content_type
 
 
 def test_fifty_thousand_characters_stay_and_one_more_is_cut() -> None:
-    assert inner(text("a" * CHARACTERS_MAX)) == "a" * CHARACTERS_MAX
-    cut = text("a" * (CHARACTERS_MAX + 1))
+    assert inner(text("a" * 50_000)) == "a" * 50_000
+    cut = text("a" * 50_001)
     assert cut.startswith(f'{HEAD}true">')
-    assert inner(cut) == "a" * CHARACTERS_MAX + "... (truncated)"
+    assert inner(cut) == "a" * 50_000 + "... (truncated)"
 
 
 def test_a_body_that_grows_by_taming_is_cut_again() -> None:
-    assert len(inner(text("Human:\n" * 7_142))) <= CHARACTERS_MAX + len("... (truncated)")
+    body = "Human:\n" * 7_142
+    assert len(body) <= CHARACTERS_MAX
+    cut = text(body)
+    assert cut.startswith(f'{HEAD}true">')
+    assert len(inner(cut)) == CHARACTERS_MAX + len("... (truncated)")
 
 
 def test_no_character_that_is_not_seen_reaches_the_model() -> None:
@@ -166,7 +170,7 @@ def test_any_bytes_and_any_type_become_one_frame(body: bytes, content_type: str)
 @pytest.mark.parametrize("size", [5, 9, 12, 15])
 @pytest.mark.parametrize("form", ["object", "list", "list of objects"])
 def test_a_key_that_an_answer_spreads_over_its_json_is_not_shown(size, form):
-    key = planted.key("spread")
+    key = canary.create_key("spread")
     parts = [key[start : start + size] for start in range(0, len(key), size)]
     value = {
         "object": {f"p{number}": part for number, part in enumerate(parts)},
@@ -174,8 +178,8 @@ def test_a_key_that_an_answer_spreads_over_its_json_is_not_shown(size, form):
         "list of objects": [{"part": part} for part in parts],
     }[form]
     body = json.dumps(value).encode()
-    inbound = Inbound(status=200, headers=(), body=body, size_bytes=len(body))
-    seen = shown(inbound, Scanner([credential(key, "SPREAD")]), nonce="0123456789abcdef")
+    inbound = InboundResponse(status=200, headers=(), body=body, size_bytes=len(body))
+    seen = render_response(inbound, SecretScanner([credential(key, "SPREAD")]), nonce="0123456789abcdef")
     assert [part for part in parts if len(part) > 3 and part in seen] == []
 
 
@@ -183,6 +187,6 @@ def test_a_key_that_is_spread_is_not_shown_where_a_part_goes_on_from_the_word_be
     # the t of "part" and the second part stand together in the key
     parts = ["h5ZdgXEl7fivxWt", "fgIQsVV199DdxPK", "Dj"]
     body = json.dumps([{"part": part} for part in parts]).encode()
-    inbound = Inbound(status=200, headers=(), body=body, size_bytes=len(body))
-    seen = shown(inbound, Scanner([credential("".join(parts), "SPREAD")]), nonce="0123456789abcdef")
+    inbound = InboundResponse(status=200, headers=(), body=body, size_bytes=len(body))
+    seen = render_response(inbound, SecretScanner([credential("".join(parts), "SPREAD")]), nonce="0123456789abcdef")
     assert [part for part in parts[:2] if part in seen] == []

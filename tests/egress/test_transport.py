@@ -8,13 +8,15 @@ import logging
 import zlib
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
+from ipaddress import ip_address
 
 import pytest
 
-from ferryman.domain.call import ToolCallResult
-from ferryman.domain.plan import PRO
+from ferryman.domain.calls.call import ToolCallResult
+from ferryman.domain.owners.plan import GURU, PRO, Plan
+from ferryman.ports.gate import CallPolicy
 from tests.egress.conftest import PUBLIC, World, reply
-from tests.egress.plants import VALUES, credential, outbound, remit
+from tests.egress.plants import VALUES, credential, outbound, policy
 
 KEYS = {"NEWS_KEY": credential(VALUES["prefixed"], hosts=("api.news.test", "*.wild.test"))}
 SMALL = replace(PRO, response_bytes=20_000)
@@ -23,17 +25,27 @@ Answer = Callable[[bytes, asyncio.StreamWriter], Awaitable[None]]
 
 async def sent(world: World, answer: Answer, *, within_s: float = 5, **fields: object) -> ToolCallResult:
     async with world.serve("api.news.test", answer):
-        return await world.gate(within_s=within_s).send(outbound(**fields), remit=remit(plan=SMALL), credentials=KEYS)
+        return await world.gate(within_s=within_s).send(
+            outbound(**fields), CallPolicy(execution=policy(plan=SMALL), credentials=KEYS)
+        )
 
 
 async def test_a_certificate_for_another_name_gets_no_request(world: World) -> None:
     async with world.serve("api.news.test", reply()):
         gate = world.gate()
-        assert (await gate.send(outbound(), remit=remit(), credentials=KEYS)).response_status == 200
-        other = await gate.send(outbound(url="https://other.wild.test/"), remit=remit(), credentials=KEYS)
+        assert (await gate.send(outbound(), CallPolicy(execution=policy(), credentials=KEYS))).response_status == 200
+        other = await gate.send(outbound(url="https://other.wild.test/"), CallPolicy(execution=policy(), credentials=KEYS))
     assert other.content == "Error: request failed: the TLS connection could not be made"
     assert not other.blocked
     assert len(world.requests) == 1
+
+
+async def test_the_server_name_of_the_tls_handshake_is_the_host_and_the_address_is_the_one_that_was_resolved(
+    world: World,
+) -> None:
+    assert (await sent(world, reply())).response_status == 200
+    assert world.server_names == ["api.news.test"]
+    assert world.dialer.dialled == [ip_address(PUBLIC)]
 
 
 @pytest.mark.parametrize("status", ["301 Moved", "302 Found", "307 Temporary Redirect", "308 Permanent Redirect"])
@@ -48,7 +60,7 @@ async def test_a_cookie_is_not_kept(world: World) -> None:
     async with world.serve("api.news.test", reply(headers=["set-cookie: a=b; Path=/"])):
         gate = world.gate()
         for _ in range(2):
-            await gate.send(outbound(), remit=remit(), credentials=KEYS)
+            await gate.send(outbound(), CallPolicy(execution=policy(), credentials=KEYS))
     assert all(b"cookie" not in request.lower() for _, request in world.requests)
 
 
@@ -60,7 +72,7 @@ async def test_every_call_has_a_connection_of_its_own(world: World) -> None:
 
     async with world.serve("api.news.test", two):
         gate = world.gate()
-        results = [await gate.send(outbound(), remit=remit(), credentials=KEYS) for _ in range(2)]
+        results = [await gate.send(outbound(), CallPolicy(execution=policy(), credentials=KEYS)) for _ in range(2)]
     assert all(">true<" in result.content for result in results)
     assert len(world.requests) == 2
 
@@ -112,6 +124,27 @@ async def test_a_body_longer_than_the_plan_is_cut(world: World) -> None:
     assert result.content.endswith("b... (truncated)</tool_response>")
 
 
+@pytest.mark.parametrize("plan", [GURU, PRO], ids=["guru", "pro"])
+@pytest.mark.parametrize("more", [0, 1])
+async def test_as_many_bytes_are_read_as_the_plan_has_and_no_more(plan: Plan, more: int, world: World) -> None:
+    async with world.serve("api.news.test", reply(b"b" * (plan.response_bytes + more))):
+        inbound = await world.gate().fetch(outbound(), CallPolicy(execution=policy(plan=plan), credentials=KEYS))
+    assert (len(inbound.body), inbound.cut) == (plan.response_bytes, bool(more))
+
+
+async def test_a_body_is_cut_at_a_byte_and_half_a_character_is_replaced(world: World) -> None:
+    result = await sent(world, reply(("a" + "ä" * 15_000).encode()))
+    assert result.content.endswith("ä\ufffd... (truncated)</tool_response>")
+    assert result.content.count("ä") == (SMALL.response_bytes - 1) // 2
+
+
+async def test_a_body_is_cut_to_the_plan_before_it_is_neutralized(world: World) -> None:
+    result = await sent(world, reply(b"Human:\n" * 3_000))
+    # 2,857 lines are what 20,000 bytes hold; each becomes longer when its role is taken apart
+    assert result.content.count("Human") == SMALL.response_bytes // len("Human:\n")
+    assert len(result.content) > SMALL.response_bytes + 2_000
+
+
 @pytest.mark.parametrize("part", ["head", "body"])
 async def test_a_drip_ends_by_the_deadline(part: str, world: World) -> None:
     async def drip(_: bytes, writer: asyncio.StreamWriter) -> None:
@@ -158,14 +191,16 @@ async def test_a_broken_answer_is_a_failed_request(kind: str, world: World) -> N
 
 
 async def test_a_dead_address_is_a_failed_request(world: World) -> None:
-    result = await world.gate().send(outbound(), remit=remit(), credentials=KEYS)
+    result = await world.gate().send(outbound(), CallPolicy(execution=policy(), credentials=KEYS))
     assert (result.content, result.blocked) == ("Error: request failed: the connection was refused", False)
 
 
 async def test_a_name_with_punycode_is_called(world: World) -> None:
     world.names.table = {"xn--a.wild.test": [PUBLIC]}
     async with world.serve("xn--a.wild.test", reply()):
-        result = await world.gate().send(outbound(url="https://xn--a.wild.test/"), remit=remit(), credentials=KEYS)
+        result = await world.gate().send(
+            outbound(url="https://xn--a.wild.test/"), CallPolicy(execution=policy(), credentials=KEYS)
+        )
     assert result.response_status == 200
 
 

@@ -9,11 +9,12 @@ from ipaddress import ip_address
 
 import pytest
 
-from ferryman.domain.call import ToolCallResult
-from ferryman.domain.plan import PRO
+from ferryman.domain.calls.call import ToolCallResult
+from ferryman.domain.owners.plan import PRO
 from ferryman.egress.sanitize import CHARACTERS_MAX
+from ferryman.ports.gate import CallPolicy
 from tests.egress.conftest import Answer, World, settled
-from tests.egress.plants import VALUES, credential, outbound, remit
+from tests.egress.plants import VALUES, credential, outbound, policy
 from tests.egress.upstreams import DRIPS, FRAMED, LATE, UPSTREAMS, wide, zeros
 from tests.figures import Tally
 
@@ -26,7 +27,7 @@ LENGTH_MAX = CHARACTERS_MAX + 100
 async def sent(world: World, answer: Answer, *, within_s: float = 60, **fields: object) -> ToolCallResult:
     async with world.serve("api.news.test", answer):
         request = outbound(credential="KEY_0", **fields)
-        return await world.gate(within_s=within_s).send(request, remit=remit(), credentials=KEYS)
+        return await world.gate(within_s=within_s).send(request, CallPolicy(execution=policy(), credentials=KEYS))
 
 
 def sound(world: World, result: ToolCallResult) -> bool:
@@ -71,7 +72,7 @@ async def test_an_upstream_that_reads_nothing_ends_by_the_deadline(world: World,
     server = await asyncio.start_server(deaf, "127.0.0.1", 0, ssl=context, limit=1_024)
     world.dialer.ports[ip_address("25.0.0.9")] = server.sockets[0].getsockname()[1]
     request = outbound(credential="KEY_0", body={"a": "x " * 400_000})
-    result = await world.gate(within_s=1).send(request, remit=remit(), credentials=KEYS)
+    result = await world.gate(within_s=1).send(request, CallPolicy(execution=policy(), credentials=KEYS))
     gone.set()
     server.close()
     await over.wait()
@@ -100,9 +101,9 @@ async def test_a_poisoned_connection_is_nobody_s_next_one(world: World, tally: T
     async with world.serve("api.news.test", UPSTREAMS["two answers"]["in one record"][0]):
         gate = world.gate()
         one, two = outbound(credential="KEY_0"), outbound(credential="KEY_1")
-        calls = [gate.send(each, remit=remit(), credentials=KEYS) for each in (one, two, one, two)]
+        calls = [gate.send(each, CallPolicy(execution=policy(), credentials=KEYS)) for each in (one, two, one, two)]
         results = await asyncio.gather(*calls)
-        results += [await gate.send(each, remit=remit(), credentials=KEYS) for each in (one, two)]
+        results += [await gate.send(each, CallPolicy(execution=policy(), credentials=KEYS)) for each in (one, two)]
     passed = all(">true<" in each.content and "evil" not in each.content for each in results) and len(world.requests) == 6
     tally("upstreams", "two answers", passed)
     assert passed

@@ -9,17 +9,17 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from ferryman.domain.host import covered
-from ferryman.domain.refusal import Refusal, Refused
-from ferryman.domain.url import URL, Malformed, parse
-from ferryman.egress.allow import allowed
-from ferryman.wiring import check
-from tests.egress.plants import remit
+from ferryman.domain.calls.refusal import CallRefusedError, Refusal
+from ferryman.domain.executions.allowlist import check_url
+from ferryman.domain.http.host import is_covered
+from ferryman.domain.http.url import URL, InvalidUrlError, parse_url
+from ferryman.operations import check
+from tests.egress.plants import policy
 from tests.egress.urls import ALLOWED, DOMAINS, GRAMMAR, HOST, POLICY
 from tests.figures import Tally
 
 DNS = {HOST: ["8.8.8.8"], "xn--bcher-kva.test": ["8.8.8.8"]}
-REMIT = remit(domains=DOMAINS)
+URL_POLICY = policy(domains=DOMAINS)
 PRINTABLE = st.characters(min_codepoint=0x21, max_codepoint=0x7E)
 LABELS = st.from_regex(r"[A-Za-z0-9]([A-Za-z0-9-]{0,8}[A-Za-z0-9])?", fullmatch=True)
 
@@ -28,7 +28,7 @@ async def verdict(url: str, **task: object) -> tuple[str, str | None]:
     """What the gate and `check` say, which is the same."""
     name = url.lower().partition("://")[2].partition("/")[0].partition("?")[0].partition("#")[0].removesuffix(":443")
     dns = {**DNS, **({name: ["8.8.8.8"]} if name.endswith(".wild.test") else {})}
-    said = await check.url({"url": url, "task": {"allow_domains": DOMAINS, **task}, "dns": dns})
+    said = await check.check_url({"url": url, "task": {"allow_domains": DOMAINS, **task}, "dns": dns})
     found = refusal_of(url)
     if found is None:
         assert said["reason"] != "url_blocked"
@@ -40,8 +40,8 @@ async def verdict(url: str, **task: object) -> tuple[str, str | None]:
 def refusal_of(url: str) -> Refusal | None:
     """What the gate's own station says of a URL."""
     try:
-        allowed("http_get", url, REMIT)
-    except Refused as refused:
+        check_url("http_get", url, URL_POLICY)
+    except CallRefusedError as refused:
         return refused.refusal
     return None
 
@@ -51,8 +51,8 @@ async def test_what_is_not_of_the_grammar_is_refused_by_it(klass: str, tally: Ta
     missed = []
     for url in GRAMMAR[klass]:
         try:
-            parse(url)
-        except Malformed as error:
+            parse_url(url)
+        except InvalidUrlError as error:
             refused = (await verdict(url))[0] == "refused"
             # nothing of what was written is repeated
             refused = refused and "evil" not in str(error) and HOST not in str(error)
@@ -68,7 +68,7 @@ async def test_what_is_not_of_the_grammar_is_refused_by_it(klass: str, tally: Ta
 async def test_what_nobody_approved_is_refused(klass: str, tally: Tally) -> None:
     missed = []
     for url in POLICY[klass]:
-        parse(url)
+        parse_url(url)
         refused = await verdict(url)
         tally("URLs refused", klass, refused[0] == "refused")
         if refused[0] != "refused" or "not in any approved integration" not in str(refused[1]):
@@ -80,7 +80,7 @@ async def test_what_nobody_approved_is_refused(klass: str, tally: Tally) -> None
 async def test_what_is_honest_is_allowed_and_used_as_given(klass: str, tally: Tally) -> None:
     missed = []
     for url in ALLOWED[klass]:
-        passed = (await verdict(url))[0] == "allowed" and as_given(url, parse(url))
+        passed = (await verdict(url))[0] == "allowed" and as_given(url, parse_url(url))
         tally("URLs allowed", klass, passed)
         if not passed:
             missed.append(url)
@@ -106,8 +106,8 @@ def as_given(raw: str, url: URL) -> bool:
 @settings(max_examples=600, deadline=None)
 def test_every_parser_reads_the_host_that_was_judged(raw: str) -> None:
     try:
-        url = parse(raw)
-    except Malformed:
+        url = parse_url(raw)
+    except InvalidUrlError:
         return
     assert as_given(raw, url)
     assert urlsplit(raw).hostname == url.host
@@ -122,6 +122,6 @@ def test_every_parser_reads_the_host_that_was_judged(raw: str) -> None:
 def test_nothing_but_a_refusal_comes_of_any_text(raw: str) -> None:
     found = refusal_of(raw)
     if found is None:
-        assert covered(DOMAINS, parse(raw).host)
+        assert is_covered(DOMAINS, parse_url(raw).host)
     else:
         assert (found.reason, found.message.isascii()) == ("url_blocked", True)

@@ -10,7 +10,7 @@ from typing import Any
 
 from google.auth import crypt
 
-from emulator.identity import Tokens
+from emulator.identity import IdentityTokens
 
 AUDIENCE = "https://tool.test"
 CALLER = "ferryman-orchestrator@p.iam.gserviceaccount.com"
@@ -37,7 +37,7 @@ def segment(value: Any) -> str:
     return base64.urlsafe_b64encode(raw).rstrip(b"=").decode()
 
 
-def signed(tokens: Tokens, said: Any, **header: Any) -> str:
+def signed(tokens: IdentityTokens, said: Any, **header: Any) -> str:
     """A token with these claims, signed by the key of `tokens`."""
     signer: crypt.RSASigner = tokens._signer  # what its own `mint` signs with, for claims that it would not make
     text = f"{segment({'alg': 'RS256', 'typ': 'JWT', 'kid': signer.key_id, **header})}.{segment(said)}"
@@ -54,7 +54,7 @@ def shared(secret: bytes, kid: str) -> str:
     return f"{text}.{segment(hmac.digest(secret, text.encode(), 'sha256'))}"
 
 
-def forgeries(ours: Tokens, theirs: Tokens) -> dict[str, dict[str, str | None]]:
+def forgeries(ours: IdentityTokens, theirs: IdentityTokens) -> dict[str, dict[str, str | None]]:
     """By class and name: what stands in the Authorization header. `theirs` signs with a key that nobody trusts."""
     (kid, pem), (their_kid, _) = *ours.certs().items(), *theirs.certs().items()
     now, good = int(time.time()), signed(ours, claims())

@@ -5,11 +5,12 @@ from __future__ import annotations
 import pytest
 from google.api_core import exceptions
 
-from ferryman.gcp.faults import translated
-from ferryman.ports import Stale, Unavailable
+from ferryman.domain.stale import StaleError
+from ferryman.gcp.faults import translate_errors
+from ferryman.ports.errors import UnavailableError
 
 
-@translated
+@translate_errors
 class Store:
     """Raises what it is told to."""
 
@@ -40,7 +41,7 @@ NOT_BEGUN = ValueError("The transaction has no transaction ID, so it cannot be r
     ids=lambda error: type(error).__name__,
 )
 async def test_a_passing_fault_is_unavailable(error):
-    with pytest.raises(Unavailable):
+    with pytest.raises(UnavailableError):
         await Store().ask(error)
 
 
@@ -61,19 +62,19 @@ async def test_what_no_later_try_can_cure_stays_as_it_is(error):
 
 @pytest.mark.parametrize("rollback", [CLOSED, NOT_BEGUN, exceptions.PermissionDenied("no")], ids=str)
 async def test_a_failed_rollback_does_not_hide_that_the_service_was_away(rollback):
-    with pytest.raises(Unavailable):
+    with pytest.raises(UnavailableError):
         await Store().ask_in_a_transaction(exceptions.DeadlineExceeded("late"), rollback)
 
 
 @pytest.mark.parametrize("rollback", [CLOSED, exceptions.ServiceUnavailable("down")], ids=str)
 async def test_a_failed_rollback_does_not_hide_what_the_transaction_found(rollback):
-    with pytest.raises(Stale):
-        await Store().ask_in_a_transaction(Stale("the lease has moved on"), rollback)
+    with pytest.raises(StaleError):
+        await Store().ask_in_a_transaction(StaleError("the lease has moved on"), rollback)
 
 
 async def test_what_was_being_handled_before_is_not_taken_for_what_happened_now():
     try:
-        raise Stale("the lease has moved on")
-    except Stale:
-        with pytest.raises(Unavailable):
+        raise StaleError("the lease has moved on")
+    except StaleError:
+        with pytest.raises(UnavailableError):
             await Store().ask(exceptions.ServiceUnavailable("down"))

@@ -9,10 +9,10 @@ from datetime import timedelta
 import httpx
 import pytest
 
-from emulator.clock import Clock
-from emulator.identity import Tokens
+from emulator.clock import EmulatorClock
+from emulator.identity import IdentityTokens
 from ferryman.gcp.identity import TokenCallers
-from ferryman.ports import Unavailable
+from ferryman.ports.errors import UnavailableError
 from ferryman.settings import Settings
 
 AUDIENCE = "https://tool.test"
@@ -34,7 +34,7 @@ class Certificates:
 
 @pytest.fixture
 def tokens(tmp_path):
-    return Tokens(path=tmp_path / "ours", clock=Clock())
+    return IdentityTokens(path=tmp_path / "ours", clock=EmulatorClock())
 
 
 @pytest.fixture
@@ -77,7 +77,7 @@ async def test_an_expired_token_is_refused(callers, tokens):
 
 async def test_a_token_signed_by_another_key_is_refused(callers, tmp_path):
     with pytest.raises(PermissionError):
-        await identify(callers, Tokens(path=tmp_path / "theirs", clock=Clock()).mint(QUEUE, AUDIENCE))
+        await identify(callers, IdentityTokens(path=tmp_path / "theirs", clock=EmulatorClock()).mint(QUEUE, AUDIENCE))
 
 
 async def test_an_unsigned_token_is_refused(callers, tokens):
@@ -104,5 +104,5 @@ async def test_a_token_made_with_the_public_key_as_a_shared_secret_is_refused(ca
 
 
 async def test_a_caller_is_not_identified_while_the_certificates_cannot_be_had(tokens):
-    with pytest.raises(Unavailable):
+    with pytest.raises(UnavailableError):
         await identify(TokenCallers(Certificates(None), Settings()), tokens.mint(QUEUE, AUDIENCE))

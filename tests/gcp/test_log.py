@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from tests import planted
+from tests.canaries import canary
 
-KEY = planted.key("log")
+KEY = canary.create_key("log")
 LIBRARIES = (
     "httpx",
     "httpcore.http11",
@@ -34,7 +34,8 @@ def saying() -> Saying:
 
     def run(code: str, *, code_of_exit: int = 0) -> list[dict[str, Any]]:
         begin = (
-            "import logging, sys\nfrom ferryman.gcp import log\nlogging.basicConfig()\nKEY = sys.argv[1]\nlog.listen('DEBUG')\n"
+            "import logging, sys\nfrom ferryman.gcp import log\nlogging.basicConfig()\nKEY = sys.argv[1]\n"
+            "log.capture_loggers('DEBUG')\n"
         )
         command = [sys.executable, "-c", begin + textwrap.dedent(code), KEY]
         ran = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -92,7 +93,7 @@ def test_a_handler_that_a_library_has_given_itself_is_taken_away(saying: Saying)
         logger.addHandler(logging.StreamHandler())
         logger.propagate = False
         logger.setLevel("DEBUG")
-        log.listen("DEBUG")
+        log.capture_loggers("DEBUG")
         logging.getLogger("google.cloud.secretmanager").debug(KEY)
     """
     assert saying(said) == []
@@ -112,7 +113,7 @@ def test_googles_own_client_does_not_write_what_it_reads(saying: Saying) -> None
 def test_our_own_loggers_are_heard_from_the_level_on(saying: Saying) -> None:
     lines = saying("""
         logging.getLogger("ferryman.loop").debug("turn %d", 3)
-        log.listen("WARNING")
+        log.capture_loggers("WARNING")
         logging.getLogger("ferryman.loop").info("not heard")
     """)
     assert [(line["message"], line["severity"]) for line in lines] == [("turn 3", "DEBUG")]

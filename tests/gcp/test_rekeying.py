@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
+from dataclasses import replace
 
 import pytest
 
 from ferryman.gcp.owners import FirestoreOwners
-from tests.doors.conftest import on_google_cloud
-from tests.doors.values import LATER, NOW, OWNER
+from tests.contracts.conftest import on_google_cloud
+from tests.contracts.values import LATER, NOW, OWNER
 
 
 @pytest.fixture
@@ -30,3 +32,30 @@ async def test_nobody_is_locked_out_by_a_name_that_is_no_owners(owners: Firestor
     with pytest.raises(KeyError):
         await owners.rekey("ann", "new", LATER)
     assert [await owners.by_key(each) for each in ("first", "new")] == ["ann", None]
+
+
+async def test_of_new_keys_that_are_made_at_once_one_is_left(owners: FirestoreOwners) -> None:
+    await owners.put(OWNER)
+    names = [f"new {number}" for number in range(6)]
+    await asyncio.gather(*(owners.rekey("ann", each, LATER) for each in names))
+    assert [await owners.by_key(each) for each in ("first", "second", *names)].count("ann") == 1
+
+
+async def test_of_those_who_add_an_owner_of_one_name_one_does_and_no_other_key_opens(owners: FirestoreOwners) -> None:
+    for round_ in range(3):
+        each = replace(OWNER, id=f"new_{round_}")
+        digests = [f"{round_} {number}" for number in range(6)]
+        came = await asyncio.gather(*(owners.add(each, digest) for digest in digests))
+        opened = [await owners.by_key(digest) for digest in digests]
+        assert (came.count(True), opened.count(each.id)) == (1, 1)
+        assert opened.index(each.id) == came.index(True)
+
+
+async def test_an_owner_who_is_there_is_not_added_again(owners: FirestoreOwners) -> None:
+    await owners.put(OWNER)
+    assert await owners.add(replace(OWNER, plan="pro"), "new") is False
+    assert (await owners.get("ann"), await owners.by_key("new")) == (OWNER, None)
+
+
+async def test_adding_again_with_the_same_key_is_the_same_addition(owners: FirestoreOwners) -> None:
+    assert [await owners.add(OWNER, "new") for _ in range(2)] == [True, True]

@@ -6,9 +6,10 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from ferryman.domain.execution import Execution, Status
+from ferryman.domain.executions.execution import Execution, Status
 from ferryman.gcp import documents
-from tests.doors.conftest import on_google_cloud
+from tests.contracts.conftest import on_google_cloud
+from tests.contracts.values import put
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
 
@@ -43,6 +44,6 @@ async def test_an_execution_document_that_cannot_be_read_fails_where_it_stands(d
 
 async def test_it_is_in_nobodys_list(doors):
     await collection(doors).document("poison").set({"owner": "o", "task": "t", "created_at": NOW})
-    await doors.executions.create(Execution(id="sound", task="t", owner="o", created_at=NOW))
+    await put(doors.tasks, doors.executions, Execution(id="sound", task="t", owner="o", created_at=NOW))
     assert [each.id for each in await doors.executions.list("o")] == ["sound"]
     assert await doors.executions.get("poison") is None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from infra.proof import access, matrix
-from infra.proof.plan import Binding, Plan, Resource, read
+from infra.proof.plan import Binding, Resource, TerraformPlan, read
 
 ROWS = matrix.rows()
 VARIABLES = {"project": "demo-project"}
@@ -40,11 +40,11 @@ def functions() -> list[Resource]:
 
 
 DUE = sorted(access.due(ROWS, VARIABLES))
-PROPER = Plan(resources=(*functions(), *map(resource, DUE)))
+PROPER = TerraformPlan(resources=(*functions(), *map(resource, DUE)))
 
 
 def with_also(binding: Binding) -> list[str]:
-    return list(access.wrong(Plan(resources=(*PROPER.resources, resource(binding))), ROWS, VARIABLES))
+    return list(access.wrong(TerraformPlan(resources=(*PROPER.resources, resource(binding))), ROWS, VARIABLES))
 
 
 def test_a_plan_that_gives_what_is_due_has_nothing_wrong():
@@ -53,7 +53,7 @@ def test_a_plan_that_gives_what_is_due_has_nothing_wrong():
 
 @pytest.mark.parametrize("missing", DUE, ids=str)
 def test_each_role_that_is_due_is_missed(missing):
-    plan = Plan(resources=tuple(each for each in PROPER.resources if each.address != str(missing)))
+    plan = TerraformPlan(resources=tuple(item for item in PROPER.resources if item.address != str(missing)))
     assert f"in the table, and not given: {missing}" in list(access.wrong(plan, ROWS, VARIABLES))
 
 
@@ -88,19 +88,19 @@ def test_a_role_that_does_not_exist_is_told():
 
 def test_a_role_given_in_a_way_that_is_not_read_is_told():
     odd = Resource(address="odd.one", kind="google_project_iam_policy", values={})
-    assert any("odd.one" in each for each in access.wrong(Plan(resources=(*PROPER.resources, odd)), ROWS, VARIABLES))
+    assert any("odd.one" in item for item in access.wrong(TerraformPlan(resources=(*PROPER.resources, odd)), ROWS, VARIABLES))
 
 
 def test_a_key_in_the_state_is_told():
     version = Resource(address="v", kind="google_secret_manager_secret_version", values={"secret_data": "x"})
-    said = list(access.wrong(Plan(resources=(*PROPER.resources, version)), ROWS, VARIABLES))
+    said = list(access.wrong(TerraformPlan(resources=(*PROPER.resources, version)), ROWS, VARIABLES))
     assert said == ["google_secret_manager_secret_version would stand in the state"]
 
 
 def test_with_a_model_key_the_orchestrator_reads_it_and_has_no_role_on_the_project():
     keyed = access.due(ROWS, {**VARIABLES, "model_key_version": "1"})
-    assert {each.place for each in keyed - set(DUE)} == {"secret ferryman-model-key"}
-    assert {each.role for each in set(DUE) - keyed} == {"roles/aiplatform.user"}
+    assert {item.place for item in keyed - set(DUE)} == {"secret ferryman-model-key"}
+    assert {entry.role for entry in set(DUE) - keyed} == {"roles/aiplatform.user"}
 
 
 def test_what_only_is_read_is_no_resource():

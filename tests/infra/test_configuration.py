@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ferryman.wiring.local import environment, provision
+from ferryman.stack import environment, provision
 from infra.proof.faults import END, FAULTS
 from infra.proof.matrix import INFRA
 from infra.proof.schema import SCHEMA, UNWANTED, Module, used
@@ -22,8 +22,8 @@ def test_every_resource_that_is_used_has_a_schema():
     assert set(SCHEMAS["resource_schemas"]) == {*used(INFRA), *UNWANTED}
 
 
-def test_the_readme_names_the_providers_version():
-    assert SCHEMAS["provider_version"] in (ROOT / "README.md").read_text()
+def test_the_page_of_the_deployment_names_the_provider_s_version():
+    assert SCHEMAS["provider_version"] in (ROOT / "docs/deploy.md").read_text()
     assert SCHEMAS["provider_version"].startswith("8.")
     assert 'version = "~> 8.0"' in TEXT["versions.tf"]
 
@@ -57,7 +57,8 @@ def test_an_alert_waits_for_a_line_that_is_written(said):
     assert f'jsonPayload.message=\\"{said}\\"' in TEXT["alerts.tf"]
     kept = "".join(path.read_text() for path in (ROOT / "lib").rglob("*.py"))
     # a refusal's reason is put behind `call.`
-    assert f'line("{said}"' in kept or ('line(f"call.{reason.reason}"' in kept and f'reason="{said.partition(".")[2]}"' in kept)
+    is_logged = any(f'{function}("{said}"' in kept for function in ("line", "log"))
+    assert is_logged or ('line(f"call.{reason.reason}"' in kept and f'reason="{said.partition(".")[2]}"' in kept)
 
 
 def test_no_alert_waits_for_anything_else():
@@ -66,7 +67,7 @@ def test_no_alert_waits_for_anything_else():
 
 
 def test_a_leak_is_looked_for_under_its_own_reason():
-    from ferryman.domain import refusal
+    from ferryman.domain.calls import refusal
 
     assert f'jsonPayload.reason=\\"{refusal.LEAK}\\"' in TEXT["alerts.tf"]
 
@@ -94,7 +95,7 @@ def test_there_are_forty_faults_and_more_each_with_a_place():
     for fault in FAULTS:
         text = (INFRA / fault.file).read_text() + END
         assert fault.sound in text, fault.title
-        assert fault.sound != fault.planted
+        assert fault.sound != fault.faulty
         assert fault.says
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from infra.proof import matrix, network
-from infra.proof.plan import Plan, Resource
+from infra.proof.plan import Resource, TerraformPlan
 
 ROWS = matrix.rows()
 VARIABLES = {"project": "demo-project", "network": True}
@@ -39,7 +39,7 @@ def function(name: str, *, through: str | None = "VPC_EGRESS_ALL_TRAFFIC") -> Re
     return Resource(address=name, kind="google_cloudfunctions2_function", values={"name": name, "service_config": [config]})
 
 
-PRIVATE = [str(each) for each in network.PRIVATE]
+PRIVATE = [str(item) for item in network.PRIVATE]
 RULES = (
     rule(100, PRIVATE, allow=False),
     rule(200, [str(network.GOOGLE)], tags=("google",), ports=("443",), allow=True),
@@ -50,22 +50,22 @@ FUNCTIONS = tuple(map(function, ROWS))
 
 
 def wrong(*resources: Resource) -> list[str]:
-    return list(network.wrong(Plan(resources=resources), ROWS, VARIABLES))
+    return list(network.wrong(TerraformPlan(resources=resources), ROWS, VARIABLES))
 
 
 def test_each_function_reaches_what_the_table_says():
     assert wrong(*RULES, *FUNCTIONS) == []
-    assert network.egress(Plan(resources=(*RULES, *FUNCTIONS))) == {name: row["egress"] for name, row in ROWS.items()}
+    assert network.egress(TerraformPlan(resources=(*RULES, *FUNCTIONS))) == {name: row["egress"] for name, row in ROWS.items()}
 
 
 @pytest.mark.parametrize("address", PRIVATE)
 def test_a_private_range_that_is_not_denied_is_told(address):
-    fewer = rule(100, [each for each in PRIVATE if each != address], allow=False)
+    fewer = rule(100, [item for item in PRIVATE if item != address], allow=False)
     assert "the network reaches private addresses" in wrong(fewer, *RULES[1:], *FUNCTIONS)
 
 
 def test_a_denial_of_half_a_private_range_is_told():
-    half = rule(100, ["10.0.0.0/9" if each == "10.0.0.0/8" else each for each in PRIVATE], allow=False)
+    half = rule(100, ["10.0.0.0/9" if item == "10.0.0.0/8" else item for item in PRIVATE], allow=False)
     assert "the network reaches private addresses" in wrong(half, *RULES[1:], *FUNCTIONS)
 
 
@@ -83,7 +83,7 @@ def test_without_its_rule_nobody_reaches_google():
 
 
 def test_a_function_that_goes_past_the_network_is_told():
-    others = [each for each in FUNCTIONS if each.address != "api"]
+    others = [item for item in FUNCTIONS if item.address != "api"]
     past = function("api", through="VPC_EGRESS_PRIVATE_RANGES_ONLY")
     assert wrong(*RULES, *others, past) == ["function api reaches any, and google in the table"]
 

@@ -1,4 +1,4 @@
-"""The blast radius: plan, table, code, local cloud and README say the same of every function."""
+"""The blast radius: plan, table, code, local cloud and docs/deploy.md say the same of every function."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pytest
 from infra.proof import matrix, planned
 from infra.proof.access import MODEL_KEY
 
-README = matrix.INFRA.parent / "README.md"
+PAGE = matrix.INFRA.parent / "docs/deploy.md"
 RADIUS = planned.read()
 SOURCES = {"table": lambda: matrix.of_table(matrix.rows()), "code": matrix.of_code, "local cloud": matrix.of_local_cloud}
 
@@ -31,8 +31,8 @@ def test_functions_secrets_and_queues_are_known_to_all(source):
         assert known <= set(other[name])
 
 
-def test_the_readme_shows_it():
-    table = README.read_text().partition(matrix.BEGIN)[2].partition(matrix.END)[0]
+def test_the_page_of_the_deployment_shows_it():
+    table = PAGE.read_text().partition(matrix.BEGIN)[2].partition(matrix.END)[0]
     assert table.strip() == matrix.markdown(RADIUS).strip()
 
 

@@ -6,9 +6,9 @@ import json
 import re
 
 from ferryman.billing.cloud import rest
-from ferryman.billing.cloud.measured import measured
+from ferryman.billing.cloud.measured import load_measurement
 from ferryman.billing.cloud.model import VCPU
-from ferryman.billing.cloud.prices import price_list
+from ferryman.billing.cloud.prices import load_price_list
 from infra.proof.faults import FAULTS
 from infra.proof.matrix import INFRA
 
@@ -67,8 +67,9 @@ def test_what_costs_by_the_hour_is_off_until_it_is_asked_for():
 
 def test_the_functions_are_those_that_were_reckoned_with():
     assert {
-        name: {"memory_mib": row.memory_mib, "concurrency": row.concurrency} for name, row in measured().functions.items()
-    } == {name: {key: TABLE[name][key] for key in ("memory_mib", "concurrency")} for name in measured().functions}
+        name: {"memory_mib": row.memory_mib, "concurrency": row.concurrency}
+        for name, row in load_measurement().functions.items()
+    } == {name: {key: TABLE[name][key] for key in ("memory_mib", "concurrency")} for name in load_measurement().functions}
     tools = [row for row in TABLE.values() if row["unseals"]]
     assert {(row["memory_mib"], row["concurrency"]) for row in tools} == {(512, 40)}  # whichever tool is called
     assert re.findall(r'available_cpu\s*=\s*"(\d+)"', TEXT["functions.tf"]) == [str(VCPU)]
@@ -90,4 +91,4 @@ def test_as_many_keys_have_a_version_as_are_reckoned_with():
 def test_the_prices_are_those_of_the_region_that_is_deployed_to():
     region = re.search(r'variable "region" \{.*?default\s+= "([\w-]+)"', TEXT["variables.tf"], re.S)
     assert region is not None
-    assert region[1] == price_list().region
+    assert region[1] == load_price_list().region

@@ -18,19 +18,19 @@ from uuid import uuid4
 import pytest
 
 from ferryman.client import Client
-from ferryman.domain.owner import Owner
-from ferryman.gcp.clients import Clients
+from ferryman.domain.owners.owner import Owner
+from ferryman.gcp.clients import GoogleClients
 from ferryman.gcp.owners import FirestoreOwners
 from ferryman.serving import keys
-from ferryman.wiring.local import provision
-from ferryman.wiring.local.admin import Admin
-from tests import planted
-from tests.needles import stack as places
-from tests.needles.sink import keep
+from ferryman.stack import provision
+from ferryman.stack.admin import Admin
+from tests.canaries import canary
+from tests.canaries import stack as places
+from tests.canaries.sink import append
 
 FERRYMAN = Path(sys.executable).with_name("ferryman")
 ENDS_S = 40
-KEY = planted.key("journeys")
+KEY = canary.create_key("journeys")
 """The credential of every journey that needs only one."""
 
 CALENDAR = {
@@ -43,6 +43,8 @@ CALENDAR = {
     "oauth": {
         "authorize_url": "https://calendar.example.com/authorize",
         "token_url": "https://calendar.example.com/token",
+        "issuer": "https://calendar.example.com",
+        "sends_iss": True,
         "client_id": "ferryman",
         "scopes": ["events.read"],
         "authorize_params": {"access_type": "offline"},
@@ -81,33 +83,33 @@ def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mapping[str, Any
 async def remember(stack: Mapping[str, Any]) -> None:
     """Keep for the search what the stack holds and has said; its files are under the run's folder anyway."""
     for kind, found in (await places.gather(stack)).items():
-        keep(kind, *(place.read() for place in found))
-    arrived = await places.travelled(stack, [planted.plant("journeys")])
-    keep("travelled", *[f"{arrived} requests"] * bool(arrived))
+        append(kind, *(place.read() for place in found))
+    arrived = await places.count_sent(stack, [canary.create_canary("journeys")])
+    append("travelled", *[f"{arrived} requests"] * bool(arrived))
 
 
 @pytest.fixture
 async def admin(stack: Mapping[str, Any]) -> AsyncIterator[Admin]:
-    async with Admin(stack["admin"]) as connected:
+    async with Admin.from_note(stack) as connected:
         yield connected
 
 
 @pytest.fixture
-async def clients(stack: Mapping[str, Any]) -> AsyncIterator[Clients]:
+async def clients(stack: Mapping[str, Any]) -> AsyncIterator[GoogleClients]:
     connected = provision.connect(stack["env"])
     yield connected
     await connected.close()
 
 
 @pytest.fixture
-async def new_client(stack: Mapping[str, Any], clients: Clients) -> AsyncIterator[NewClient]:
+async def new_client(stack: Mapping[str, Any], clients: GoogleClients) -> AsyncIterator[NewClient]:
     """A client of a new owner on a plan."""
     opened: list[Client] = []
 
     async def new(plan: str) -> Client:
-        key, owner, now = keys.new_key(), f"owner-{uuid4().hex[:12]}", datetime.now(UTC)
+        key, owner, now = keys.generate_key(), f"owner-{uuid4().hex[:12]}", datetime.now(UTC)
         await FirestoreOwners(clients).put(Owner(id=owner, plan=plan, created_at=now))
-        await FirestoreOwners(clients).add_key(keys.digest(key), owner, now)
+        await FirestoreOwners(clients).add_key(keys.digest_key(key), owner, now)
         opened.append(Client(stack["url"], key))
         return opened[-1]
 
@@ -121,7 +123,7 @@ class Journey:
     """One owner's task and what becomes of it. `path` is this journey's own on every host."""
 
     admin: Admin
-    clients: Clients
+    clients: GoogleClients
     client: Client
     stack: Mapping[str, Any]
     name: str = field(default_factory=lambda: uuid4().hex[:12])
@@ -136,15 +138,15 @@ class Journey:
     async def serve(self, host: str, **route: Any) -> None:
         """Have `host` answer on this journey's path."""
         body = {} if "body" in route else {"json": {"ok": True}}
-        await self.admin.answer(host, [{"method": "*", "path": self.path, **body, **route}])
+        await self.admin.serve_routes(host, [{"method": "*", "path": self.path, **body, **route}])
 
     async def received(self, host: str) -> list[dict[str, Any]]:
         """What `host` was asked on this journey's path."""
-        return [each for each in await self.admin.requests(host) if each["path"] == self.path]
+        return [each for each in await self.admin.list_requests(host) if each["path"] == self.path]
 
     async def task(self, *steps: Mapping[str, Any], **given: Any) -> str:
         """A task whose model takes these steps."""
-        await self.admin.script(self.name, {"steps": list(steps)})
+        await self.admin.set_script(self.name, {"steps": list(steps)})
         task = {"name": self.name, "task_prompt": "Do it.", "model": f"scripted/{self.name}", **given}
         return str((await self.client.create_task(task))["task_id"])
 
@@ -153,26 +155,26 @@ class Journey:
 
     async def run(self, task: str) -> dict[str, Any]:
         """The record of an execution that has ended."""
-        started = await self.client.start(task)
+        started = await self.client.start_execution(task)
         return await self.ended(started["execution_id"])
 
     async def ended(self, execution: str) -> dict[str, Any]:
-        async for _ in self.client.events(execution):
+        async for _ in self.client.stream_events(execution):
             pass
-        return await self.client.execution(execution)
+        return await self.client.get_execution(execution)
 
     async def problems(self) -> list[str]:
         """Where the model was told something else than the script expects."""
-        return list((await self.admin.report(self.name))["problems"])
+        return list((await self.admin.read_report(self.name))["problems"])
 
 
 @pytest.fixture
-async def journey(stack: Mapping[str, Any], admin: Admin, clients: Clients, new_client: NewClient) -> Journey:
+async def journey(stack: Mapping[str, Any], admin: Admin, clients: GoogleClients, new_client: NewClient) -> Journey:
     return Journey(admin=admin, clients=clients, client=await new_client("pro"), stack=stack)
 
 
 @pytest.fixture
-async def guru_journey(stack: Mapping[str, Any], admin: Admin, clients: Clients, new_client: NewClient) -> Journey:
+async def guru_journey(stack: Mapping[str, Any], admin: Admin, clients: GoogleClients, new_client: NewClient) -> Journey:
     return Journey(admin=admin, clients=clients, client=await new_client("guru"), stack=stack)
 
 

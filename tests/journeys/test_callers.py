@@ -11,6 +11,7 @@ from typing import Any
 import httpx
 import pytest
 
+from ferryman.stack import environment
 from tests.journeys.conftest import Journey, asks, call, says
 
 HOST = "api.coingecko.com"
@@ -36,11 +37,8 @@ def forged(audience: str, email: str) -> str:
 
 async def token(journey: Journey, function: str, audience: str) -> str:
     """A genuine token of the account that `function` runs as."""
-    port = (await journey.admin.status())["ports"]["metadata"][function]
-    url = f"http://127.0.0.1:{port}/computeMetadata/v1/instance/service-accounts/default/identity"
-    async with httpx.AsyncClient(trust_env=False) as http:
-        answer = await http.get(url, params={"audience": audience}, headers={"Metadata-Flavor": "Google"})
-    return answer.text
+    identity = next(row["identity"] for row in environment.load_functions() if row["name"] == function)
+    return await journey.admin.create_token(environment.build_account(identity, journey.stack["project"]), audience)
 
 
 async def post(url: str, bearer: str | None, body: Mapping[str, Any]) -> httpx.Response:
@@ -51,7 +49,7 @@ async def post(url: str, bearer: str | None, body: Mapping[str, Any]) -> httpx.R
 
 @pytest.mark.parametrize("function", [name for name in CLOSED if name != "on_execution"])
 async def test_a_call_without_a_token_is_refused(journey: Journey, function: str) -> None:
-    body = {"execution": "exec_1", "slice": 0} if function == "orchestrator" else CALL
+    body = {"execution": "exec_1", "slice": 0, "waits": 0} if function == "orchestrator" else CALL
     answer = await post(journey.stack["functions"][function], None, body)
     assert (answer.status_code, answer.headers["content-type"]) == (401, "application/problem+json")
 
@@ -77,7 +75,7 @@ async def test_a_token_for_another_function_is_refused(journey: Journey) -> None
 async def test_a_token_of_an_account_that_may_not_call_is_refused(journey: Journey) -> None:
     url = journey.stack["functions"]["orchestrator"]
     bearer = await token(journey, "api", url)
-    assert (await post(url, bearer, {"execution": "exec_1", "slice": 0})).status_code == 403
+    assert (await post(url, bearer, {"execution": "exec_1", "slice": 0, "waits": 0})).status_code == 403
 
 
 async def test_even_the_orchestrator_cannot_send_a_call_twice(journey: Journey) -> None:
@@ -89,7 +87,9 @@ async def test_even_the_orchestrator_cannot_send_a_call_twice(journey: Journey) 
     url = journey.stack["functions"]["http_get"]
     bearer = await token(journey, "orchestrator", url)
     answer = await post(
-        url, bearer, {**CALL, "execution": record["execution_id"], "task": task, "owner": (await journey.client.me())["owner"]}
+        url,
+        bearer,
+        {**CALL, "execution": record["execution_id"], "task": task, "owner": (await journey.client.get_me())["owner"]},
     )
     assert answer.status_code == 409
     assert len(await journey.received(HOST)) == 1

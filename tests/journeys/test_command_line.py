@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from ferryman.client import Client
-from ferryman.tools.builtin import TOOLS
-from ferryman.tools.custom.definitions import CUSTOM
+from ferryman.tools.declared.definitions import CUSTOM
+from ferryman.tools.http import TOOLS
 from tests.journeys.conftest import FERRYMAN, KEY, Journey, call
 
 HOST = "api.coingecko.com"
@@ -64,7 +64,7 @@ def ferryman(stack: Mapping[str, Any]) -> Shell:
 
 async def scripted(journey: Journey, *steps: Mapping[str, Any]) -> str:
     """The name of a model that takes these steps."""
-    await journey.admin.script(journey.name, {"steps": list(steps)})
+    await journey.admin.set_script(journey.name, {"steps": list(steps)})
     return f"scripted/{journey.name}"
 
 
@@ -104,10 +104,17 @@ async def test_a_refused_field_is_named_and_the_exit_code_is_5(ferryman: Shell) 
 
 
 async def test_a_failed_execution_exits_with_3(ferryman: Shell) -> None:
+    task = {"name": "unscripted", "model": "scripted/none", "task_prompt": "Do."}
+    made = (await ferryman("task", "create", "--file", "-", "--json", stdin=json.dumps(task))).json["task_id"]
+    ran = await ferryman("run", made)
+    assert (ran.code, "failed" in ran.out) == (3, True)
+
+
+async def test_a_disabled_task_is_not_run_and_the_exit_code_is_5(ferryman: Shell) -> None:
     task = {"name": "off", "model": "scripted/none", "task_prompt": "Do.", "enabled": False}
     made = (await ferryman("task", "create", "--file", "-", "--json", stdin=json.dumps(task))).json["task_id"]
     ran = await ferryman("run", made)
-    assert (ran.code, "the task is disabled" in ran.out) == (3, True)
+    assert (ran.code, "disabled" in ran.err) == (5, True)
 
 
 async def test_an_unknown_execution_exits_with_5(ferryman: Shell) -> None:
@@ -164,7 +171,7 @@ async def test_interrupting_a_run_ends_the_watching_and_not_the_execution(ferrym
     await watching.communicate()
     assert watching.returncode == 130
     async with Client(ferryman.stack["url"], ferryman.key) as client:
-        kinds = [event.kind async for event in client.events(execution)]
+        kinds = [event.kind async for event in client.stream_events(execution)]
     assert kinds[-1] == "finished"
 
 

@@ -13,11 +13,12 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from tests import planted
+from tests.canaries import canary
 from tests.journeys.conftest import FERRYMAN, Journey, asks, call, says
 
 HOST = "calendar.example.com"
 NAME = "CALENDAR_TOKEN"
+ISSUER = f"https://{HOST}"
 AT_ONCE = 10
 
 
@@ -33,6 +34,7 @@ async def visit(stack: Mapping[str, Any], address: str) -> str:
     parts = urlsplit(address)
     port = table["dial"][table["names"][parts.hostname][0]]
     tls = ssl.create_default_context(cafile=table["ca"])
+    tls.load_cert_chain(table["client"])
     async with httpx.AsyncClient(verify=tls, trust_env=False) as browser:
         there = f"https://127.0.0.1:{port}{parts.path}?{parts.query}"
         answer = await browser.get(there, headers={"host": HOST}, extensions={"sni_hostname": HOST})
@@ -56,7 +58,7 @@ async def ferryman(journey: Journey, *arguments: str) -> asyncio.subprocess.Proc
 
 async def calendar(journey: Journey, **rules: Any) -> str:
     """A task that asks the calendar, which is an OAuth server that knows nobody yet."""
-    await journey.admin.authorize(HOST, {"consent": "allow", **rules})
+    await journey.admin.serve_oauth(HOST, {"consent": "allow", "iss": ISSUER, **rules})
     uses = call("api_call", method="GET", url=f"https://{HOST}/resource", credential=NAME)
     steps = (asks(uses), says("Done.", expect=('"resource"',)))
     return await journey.task(*steps, tools=["api_call"], integrations=["calendar"])
@@ -66,7 +68,7 @@ def sought(report: Mapping[str, Any]) -> list[str]:
     """The tokens that the server has given out: from now on the run looks for them. A code stands in the browser's address."""
     tokens = [each for each in report["issued"] if not each.startswith("code_")]
     for each in tokens:
-        planted.note("a token of the calendar's", each)
+        canary.register_value("a token of the calendar's", each)
     return tokens
 
 
@@ -82,18 +84,18 @@ async def test_a_service_is_connected_used_and_renewed_once_by_ten_executions_at
     assert connecting.returncode == 0, err.decode()
     shown = json.loads(out)
     assert (shown["name"], shown["status"], shown["scopes"], shown["version"]) == (NAME, "connected", ["events.read"], 1)
-    first = sought(await journey.admin.oauth(HOST))
+    first = sought(await journey.admin.read_oauth(HOST))
 
     await journey.admin.change_oauth(HOST, {"access_s": 3600, "delay_s": 0.5})
     records = await asyncio.gather(*(journey.run(task) for _ in range(AT_ONCE)))
     assert {record["output"] for record in records} == {"Done."}
     assert await journey.problems() == []
 
-    report = await journey.admin.oauth(HOST)
+    report = await journey.admin.read_oauth(HOST)
     # a GET whose answer is lost is repeated
     assert report["counts"].pop("resource") >= AT_ONCE
     assert report["counts"] == {"authorize": 1, "authorization_code": 1, "refresh_token": 1}
-    (listed,) = await journey.client.credentials(task)
+    (listed,) = await journey.client.list_credentials(task)
     assert (listed["version"], listed["status"]) == (2, "connected")
     assert len(first) == 2
     assert len(sought(report)) == 4
@@ -101,27 +103,32 @@ async def test_a_service_is_connected_used_and_renewed_once_by_ten_executions_at
         assert secret not in str((shown, listed, records, begun)) + (out + err).decode()
 
 
-async def test_a_pasted_address_connects_and_a_consent_that_is_declined_says_so(journey: Journey) -> None:
+async def test_a_pasted_address_connects_and_one_that_is_declined_or_of_another_issuer_says_so(journey: Journey) -> None:
     task = await calendar(journey)
-    for consent, code, said in (("deny", 5, "the service answered access_denied"), ("allow", 0, "")):
-        await journey.admin.change_oauth(HOST, {"consent": consent})
+    for consent, iss, code, said in (
+        ("deny", ISSUER, 5, "the authorization response says access_denied"),
+        ("allow", "https://evil.example.com", 5, "came from another issuer"),
+        ("allow", "", 5, "has no iss"),
+        ("allow", ISSUER, 0, ""),
+    ):
+        await journey.admin.change_oauth(HOST, {"consent": consent, "iss": iss})
         connecting = await ferryman(journey, "credential", "connect", "calendar", "--task", task, "--json", "--no-listen")
         assert connecting.stdout is not None
         begun = json.loads(await connecting.stdout.readline())
         back = await visit(journey.stack, begun["authorize_url"])
         _, err = await connecting.communicate(back.encode() + b"\n")
-        assert (connecting.returncode, said in err.decode()) == (code, True)
-    assert [each["name"] for each in await journey.client.credentials(task)] == [NAME]
-    assert len(sought(await journey.admin.oauth(HOST))) == 2
+        assert (connecting.returncode, said in err.decode()) == (code, True), err
+    assert [each["name"] for each in await journey.client.list_credentials(task)] == [NAME]
+    assert len(sought(await journey.admin.read_oauth(HOST))) == 2
 
 
 async def test_a_consent_that_was_taken_back_is_told_to_the_model_and_the_owner(journey: Journey) -> None:
     task = await calendar(journey, access_s=0)
-    begun = await journey.client.connect(task, {"service": "calendar", "redirect_uri": "http://127.0.0.1:9/back"})
+    begun = await journey.client.begin_connection(task, {"service": "calendar", "redirect_uri": "http://127.0.0.1:9/back"})
     query = httpx.URL(await visit(journey.stack, begun["authorize_url"])).params
-    await journey.client.finish_connect(task, query["state"], query["code"])
+    await journey.client.finish_connection(task, query["state"], query["code"], query["iss"])
     await journey.admin.change_oauth(HOST, {"clients": {}})
     record = await journey.run(task)
     assert record["tool_calls"][0]["block_reason"] == "credential_reconnect"
     assert record["tool_calls"][0]["content"].startswith(f"Error: credential {NAME} has to be connected again")
-    assert [each["status"] for each in await journey.client.credentials(task)] == ["reconnect"]
+    assert [each["status"] for each in await journey.client.list_credentials(task)] == ["reconnect"]

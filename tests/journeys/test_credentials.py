@@ -44,14 +44,16 @@ async def test_the_record_of_a_query_credential_shows_the_url_without_it(journey
 
 async def test_an_authenticated_call_costs_half_a_credit_beside_the_tokens(journey: Journey) -> None:
     _, record = await carried(journey, "lunarcrush", "lunarcrush.com", "LUNARCRUSH_API_KEY")
-    turns = [event.body for event in [e async for e in journey.client.events(record["execution_id"])] if event.kind == "turn"]
+    turns = [
+        event.body for event in [e async for e in journey.client.stream_events(record["execution_id"])] if event.kind == "turn"
+    ]
     tokens = sum(round(float(turn["credits"]) * 10_000) for turn in turns)
     assert round(float(record["credits_used"]) * 10_000) - tokens == pytest.approx(5_000)
 
 
 async def test_an_echoed_credential_is_redacted_for_the_model_and_in_the_record(journey: Journey) -> None:
     host = "lunarcrush.com"
-    await journey.admin.answer(host, [{"path": journey.path, "echo": True}])
+    await journey.admin.serve_routes(host, [{"path": journey.path, "echo": True}])
     arguments = {"method": "GET", "url": journey.url(host), "credential": "LUNARCRUSH_API_KEY"}
     steps = (asks(call("api_call", **arguments)), says("Done.", expect=("[redacted:LUNARCRUSH_API_KEY]",)))
     task = await journey.task(*steps, tools=["api_call"], integrations=["lunarcrush"])
@@ -59,7 +61,7 @@ async def test_an_echoed_credential_is_redacted_for_the_model_and_in_the_record(
     record = await journey.run(task)
     assert await journey.problems() == []
     assert KEY not in str(record)
-    assert KEY not in str(await journey.client.calls(record["execution_id"]))
+    assert KEY not in str(await journey.client.list_calls(record["execution_id"]))
 
 
 async def test_a_credential_is_refused_for_another_services_host(journey: Journey) -> None:

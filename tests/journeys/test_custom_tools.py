@@ -36,7 +36,7 @@ async def declared(journey: Journey, tool: dict[str, Any], *steps: Any, **given:
 
 async def told(journey: Journey) -> list[dict[str, Any]]:
     """What the model was asked in this journey."""
-    asked = await journey.admin.model_requests()
+    asked = await journey.admin.list_model_requests()
     return [each["body"] for each in asked if each["script"] == journey.name]
 
 
@@ -144,8 +144,8 @@ async def test_a_tool_that_changed_since_the_execution_began_is_not_called(journ
         says("Done.", expect=("Error: ", "look")),
         tools=["http_get"],
     )
-    execution = (await journey.client.start(task))["execution_id"]
-    async for event in journey.client.events(execution):
+    execution = (await journey.client.start_execution(task))["execution_id"]
+    async for event in journey.client.stream_events(execution):
         if event.kind == "tool_call":
             changed = entry(journey, url=journey.url(HOST) + "?admin=1")
             await journey.client.change_task(task, {"tools": ["http_get", changed]})
@@ -159,7 +159,7 @@ async def test_a_tool_that_changed_since_the_execution_began_is_not_called(journ
 async def test_hundreds_of_operations_are_shown_by_name_where_they_do_not_fit(journey: Journey) -> None:
     await journey.serve(HOST)
     path = f"{journey.path}/399"
-    await journey.admin.answer(HOST, [{"method": "*", "path": path, "json": {"ok": True}}])
+    await journey.admin.serve_routes(HOST, [{"method": "*", "path": path, "json": {"ok": True}}])
     task = await journey.task(
         asks(call("call_custom_tool", toolName="item_399")),
         says("Done.", expect=('"ok"',)),

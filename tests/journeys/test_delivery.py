@@ -8,9 +8,9 @@ from datetime import UTC, datetime
 from typing import Any
 from uuid import uuid4
 
-from ferryman.domain.execution import Execution
-from ferryman.gcp.executions import FirestoreExecutions
-from ferryman.wiring.local.environment import LOCATION, QUEUE, QUEUE_CALLER, account
+from ferryman.domain.executions.execution import Execution
+from ferryman.gcp import documents, places
+from ferryman.stack.environment import LOCATION, QUEUE, QUEUE_CALLER, build_account
 from tests.journeys.conftest import Journey, asks, call, says
 
 HOST = "api.coingecko.com"
@@ -35,8 +35,8 @@ async def deliver_again(journey: Journey, execution: str) -> None:
     request: dict[str, Any] = {
         "url": url,
         "headers": {"Content-Type": "application/json"},
-        "body": json.dumps({"execution": execution, "slice": 0}).encode(),
-        "oidc_token": {"service_account_email": account(QUEUE_CALLER, project), "audience": url},
+        "body": json.dumps({"execution": execution, "slice": 0, "waits": 0}).encode(),
+        "oidc_token": {"service_account_email": build_account(QUEUE_CALLER, project), "audience": url},
     }
     name = f"{parent}/tasks/again-{uuid4().hex}"
     client = journey.clients.tasks()
@@ -48,9 +48,9 @@ async def deliver_again(journey: Journey, execution: str) -> None:
 
 async def test_an_execution_document_written_past_the_api_is_run(journey: Journey) -> None:
     task = await get_once(journey)
-    owner = (await journey.client.me())["owner"]
+    owner = (await journey.client.get_me())["owner"]
     execution = Execution(id=f"exec_{uuid4().hex}", task=task, owner=owner, created_at=datetime.now(UTC))
-    await FirestoreExecutions(journey.clients).create(execution)
+    await places.locate_execution(journey.clients.firestore(), execution.id).create(documents.write(execution))
     record = await journey.ended(execution.id)
     assert (record["status"], record["output"]) == ("completed", "Done.")
 
@@ -58,15 +58,15 @@ async def test_an_execution_document_written_past_the_api_is_run(journey: Journe
 async def test_a_second_delivery_of_a_finished_execution_changes_nothing(journey: Journey) -> None:
     record = await journey.run(await get_once(journey))
     await deliver_again(journey, record["execution_id"])
-    assert await journey.client.execution(record["execution_id"]) == record
+    assert await journey.client.get_execution(record["execution_id"]) == record
     assert len(await journey.received(HOST)) == 1
 
 
 async def test_a_second_delivery_of_a_running_execution_repeats_no_call(journey: Journey) -> None:
     task = await get_once(journey)
     await journey.serve(HOST, delay_s=1.0)
-    execution = (await journey.client.start(task))["execution_id"]
-    async for event in journey.client.events(execution):
+    execution = (await journey.client.start_execution(task))["execution_id"]
+    async for event in journey.client.stream_events(execution):
         if event.kind == "tool_call":
             break
     await deliver_again(journey, execution)
@@ -85,8 +85,8 @@ async def test_a_tool_function_that_died_is_started_anew_and_the_execution_compl
 
 async def test_an_orchestrator_that_dies_between_turns_is_taken_over_and_repeats_no_call(journey: Journey) -> None:
     task = await get_once(journey)
-    execution = (await journey.client.start(task))["execution_id"]
-    async for event in journey.client.events(execution):
+    execution = (await journey.client.start_execution(task))["execution_id"]
+    async for event in journey.client.stream_events(execution):
         if event.kind == "tool_call":
             break
     await journey.admin.kill("orchestrator")

@@ -1,4 +1,4 @@
-"""A deployment whose functions are the local stack's, tried by its smoke test; the rest is `tests/operations/deployment.py`."""
+"""A deployment whose functions are the local stack's, tried by its smoke test; the rest: `tests/campaigns/operations`."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import os
 from pathlib import Path
 from typing import Any
 
-from tests.deploying.doubles import cloud
 from tests.journeys.test_command_line import Shell
+from tests.operations.deploying.doubles import cloud
 
 ROOT = Path(__file__).parents[2]
 

@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
-import httpx
 import pytest
 
-from ferryman.gcp.clients import Clients
-from ferryman.wiring.local import hello
-from ferryman.wiring.local.admin import Admin
-from tests.hostile.plays import PLAYS
-from tests.hostile.season import played
-from tests.hostile.stage import AUTHORITY, OWN_HOSTS, Stage, staged
-from tests.hostile.upstream import Upstream
+from ferryman.gcp.clients import GoogleClients
+from ferryman.stack import hello
+from ferryman.stack.admin import Admin
+from tests.campaigns.hostile.harness import AUTHORITY, OWN_HOSTS, Harness, build_harness
+from tests.campaigns.hostile.results import run_campaign
+from tests.campaigns.hostile.scenarios import SCENARIOS
+from tests.campaigns.hostile.upstream import Upstream
 
 CHOSEN = (
     "exfiltration: body value, base64|hex",
@@ -29,21 +28,20 @@ CHOSEN = (
 
 
 @pytest.fixture
-async def stage(stack: Mapping[str, Any], admin: Admin, clients: Clients) -> AsyncIterator[Stage]:
+async def harness(stack: Mapping[str, Any], admin: Admin, clients: GoogleClients) -> AsyncIterator[Harness]:
     async with (
         Upstream(stack["data"] / AUTHORITY) as upstream,
-        staged(stack["functions"], stack["project"], stack["data"], admin, clients, upstream) as stage,
+        build_harness(stack["functions"], stack["project"], stack["data"], admin, clients, upstream) as harness,
     ):
-        yield stage
-        async with httpx.AsyncClient(base_url=admin.url, trust_env=False) as http:
-            for host in OWN_HOSTS:
-                await http.delete(f"/hosts/{host}")
-    await hello.load(admin)
+        yield harness
+        for host in OWN_HOSTS:
+            await admin.forget_host(host)
+    await hello.load_hello(admin)
 
 
-async def test_a_hostile_model_gets_nothing(stage: Stage) -> None:
-    chosen = [play for play in PLAYS if play.name in CHOSEN]
+async def test_a_hostile_model_gets_nothing(harness: Harness) -> None:
+    chosen = [scenario for scenario in SCENARIOS if scenario.name in CHOSEN]
     assert len(chosen) == len(CHOSEN)
-    found = await played(stage, chosen)
+    found = await run_campaign(harness, chosen)
     assert (found.got, found.missed) == ({}, {})
-    assert stage.upstream.seen, "what may be asked was asked"
+    assert harness.upstream.seen, "what may be asked was asked"

@@ -37,7 +37,7 @@ async def test_the_sealing_key_is_rotated_while_an_execution_runs(journey: Journ
     steps = [asks(call("api_call", **arguments, query_params={"page": page})) for page in range(3)]
     task = await journey.task(*steps, says("Done."), tools=["api_call"], integrations=["lunarcrush"])
     await journey.credential(task, NAME, "lunarcrush")
-    started = await journey.client.start(task)
+    started = await journey.client.start_execution(task)
 
     rotated = await ferryman("keys", "rotate", "--json")
 
@@ -90,7 +90,7 @@ async def test_the_reseal_route_is_open_to_no_caller_of_the_function(journey: Jo
     project = journey.stack["project"]
 
     async def asked(account: str, path: str) -> int:
-        token = await journey.admin.token(f"{account}@{project}.iam.gserviceaccount.com", url)
+        token = await journey.admin.create_token(f"{account}@{project}.iam.gserviceaccount.com", url)
         async with httpx.AsyncClient(trust_env=False) as http:
             answer = await http.post(
                 url + path, json={"task": "nobody's", "version": 1}, headers={"Authorization": f"Bearer {token}"}

@@ -26,5 +26,5 @@ async def test_the_eleventh_call_of_a_minute_on_plan_guru_is_refused(guru_journe
 async def test_the_reserve_is_returned_when_the_execution_ends(journey: Journey) -> None:
     task = await journey.task(says("Nothing to do."))
     record = await journey.run(task)
-    me = await journey.client.me()
+    me = await journey.client.get_me()
     assert (me["credits_used"], me["credits_reserved"]) == (record["credits_used"], "0")

@@ -14,7 +14,7 @@ HOST, CREDENTIAL = "lunarcrush.com", "LUNARCRUSH_API_KEY"
 
 async def keyed(journey: Journey) -> str:
     """An execution with a call whose answer repeats its key, in its headers too."""
-    await journey.admin.answer(HOST, [{"path": journey.path, "echo": True, "headers": {"x-note": "as you like"}}])
+    await journey.admin.serve_routes(HOST, [{"path": journey.path, "echo": True, "headers": {"x-note": "as you like"}}])
     use = call("api_call", method="GET", url=journey.url(HOST), credential=CREDENTIAL)
     task = await journey.task(asks(use), says("Done."), tools=["api_call"], integrations=["lunarcrush"])
     await journey.credential(task, CREDENTIAL, "lunarcrush")
@@ -32,7 +32,7 @@ def written(data: Path) -> list[str]:
 
 
 async def test_every_function_is_told_to_log_at_debug(journey: Journey) -> None:
-    running = [each for each in (await journey.admin.status())["functions"] if each["pid"]]
+    running = [each for each in (await journey.admin.read_status())["functions"] if each["pid"]]
     assert [b"FERRYMAN_LOG_LEVEL=DEBUG" in variables(each["pid"]) for each in running] == [True] * 8
 
 

@@ -47,21 +47,27 @@ async def test_the_receipts_of_a_run_are_verified_by_one_file_alone(journey: Jou
     task = await journey.task(asks(*uses), says("Done."), tools=["http_get"], integrations=["coingecko"])
     record = await journey.run(task)
     execution = record["execution_id"]
-    document = await journey.client.receipts(execution)
+    document = await journey.client.list_receipts(execution)
     kinds = [entry["kind"] for entry in document["entries"]]
-    assert kinds == ["opened", "planned", "planned", "settled", "settled", "closed"]
-    for name, told in {"r": document, "x": record, "c": {"calls": await journey.client.calls(execution)}}.items():
+    assert kinds == ["opened", "replied", "planned", "planned", "settled", "settled", "replied", "closed"]
+    record = await journey.client.get_record(execution)
+    for name, told in {"r": document, "x": record}.items():
         (tmp_path / f"{name}.json").write_text(json.dumps(told))
-    keys = await journey.client.receipt_keys()
+    keys = await journey.client.list_receipt_keys()
     (tmp_path / "keys").write_text("\n".join(f"{version}:{key}" for version, key in keys.items()))
-    whole = await alone(tmp_path, "r.json", "--public-key", "keys", "--record", "x.json", "--record", "c.json")
+    whole = await alone(tmp_path, "r.json", "--public-key", "keys", "--record", "x.json")
     assert (whole.code, whole.err) == (0, "")
-    assert "The record fits" in whole.out
+    assert "The record fits the receipts." in whole.out
 
-    document["entries"][3]["outcome"] = "failed"
+    record["calls"][0]["attempt"] += 1
+    (tmp_path / "x.json").write_text(json.dumps(record))
+    another = await alone(tmp_path, "r.json", "--public-key", "keys", "--record", "x.json")
+    assert (another.code, "DOES NOT FIT: calls/0\n" in another.out) == (1, True)
+
+    document["entries"][4]["outcome"] = "failed"
     (tmp_path / "r.json").write_text(json.dumps(document))
     changed = await alone(tmp_path, "r.json")
-    assert (changed.code, "entry 3 (settled) was changed" in changed.out) == (1, True)
+    assert (changed.code, "entry 4 (settled) was changed" in changed.out) == (1, True)
 
 
 async def test_the_command_fetches_receipts_and_verifies_them(journey: Journey, tmp_path: Path, ferryman: Shell) -> None:
@@ -70,9 +76,11 @@ async def test_the_command_fetches_receipts_and_verifies_them(journey: Journey, 
     file, keys = str(tmp_path / "receipts.json"), str(tmp_path / "keys")
     assert (await ferryman("receipts", record["execution_id"], "--output", file, **key)).code == 0
     assert (await ferryman("receipts", "--output", keys, **key)).code == 0
-    verified = await ferryman("verify", file, "--public-key", keys)
+    (tmp_path / "record.json").write_text((await ferryman("show", record["execution_id"], "--audit", "--json", **key)).out)
+    verified = await ferryman("verify", file, "--public-key", keys, "--record", str(tmp_path / "record.json"))
     assert (verified.code, verified.err) == (0, "")
-    assert "WHOLE AND GENUINE: 2 entries" in verified.out
+    assert "WHOLE AND GENUINE: 3 entries" in verified.out
+    assert "The record fits the receipts." in verified.out
     assert "you gave" in verified.out
     assert "Give --public-key" in (await ferryman("verify", file)).out
     assert (await ferryman("verify", str(tmp_path / "none"))).code == 2

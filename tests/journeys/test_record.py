@@ -33,7 +33,7 @@ async def local(ferryman: Shell, journey: Journey) -> AsyncIterator[Journey]:
 
 async def ran(local: Journey) -> str:
     """An execution with a keyed POST that is echoed, three refusals and a repetition."""
-    await local.admin.answer(HOST, [{"method": "*", "path": local.path, "echo": True}])
+    await local.admin.serve_routes(HOST, [{"method": "*", "path": local.path, "echo": True}])
     paid = {"url": local.url(HOST), "credential": "STRIPE_SECRET_KEY"}
     post = call("api_call", method="POST", body={"amount": 5}, **paid)
     steps = (
@@ -85,4 +85,4 @@ async def test_a_run_is_accounted_for_exported_and_replayed_elsewhere(ferryman: 
     watched = await ferryman("watch", execution, "--json")
     kinds = [json.loads(line)["event"] for line in watched.out.splitlines()[:-1]]
     assert (watched.code, kinds[0], kinds[-1], len(kinds)) == (0, "started", "finished", len(told["events"]))
-    assert [event async for event in local.client.events(execution, after=len(kinds))] == []
+    assert [event async for event in local.client.stream_events(execution, after=len(kinds))] == []

@@ -22,7 +22,7 @@ async def refused(journey: Journey, use: dict[str, Any], sentence: str, **given:
     record = await journey.run(task)
     assert await journey.problems() == []
     assert (record["status"], record["output"]) == ("completed", "Finished all the same.")
-    assert [each for each in await journey.admin.requests() if each["path"] == journey.path] == []
+    assert [each for each in await journey.admin.list_requests() if each["path"] == journey.path] == []
     row: dict[str, Any] = record["tool_calls"][0]
     assert row["blocked"]
     return row

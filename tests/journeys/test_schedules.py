@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from ferryman.domain.schedule import Kind, Schedule
+from ferryman.domain.tasks.schedule import Schedule, ScheduleType
 from ferryman.gcp.queue import CloudTasksTimers
 from ferryman.gcp.tasks import FirestoreTasks
 from ferryman.settings import Settings
-from ferryman.wiring.local.environment import QUEUE_CALLER, account
+from ferryman.stack.environment import QUEUE_CALLER, build_account
 from tests.journeys.conftest import Journey, says
 from tests.journeys.test_command_line import Shell
 
@@ -29,7 +29,7 @@ def ferryman(stack: Mapping[str, Any]) -> Shell:
 async def scheduled(journey: Journey) -> dict[str, Any]:
     """The record of the first execution that appears, once it has ended."""
     async with asyncio.timeout(PATIENCE_S):
-        while not (found := await journey.client.executions()):  # noqa: ASYNC110 - a document's, in another process
+        while not (found := await journey.client.list_executions()):  # noqa: ASYNC110 - a document's, in another process
             await asyncio.sleep(0.05)
     return await journey.ended(found[0]["execution_id"])
 
@@ -38,11 +38,11 @@ async def test_a_delayed_task_runs_by_itself_and_once(journey: Journey) -> None:
     task = await journey.task(says("Good morning."), schedule={"type": "delayed", "after_s": 1})
     record = await scheduled(journey)
     assert (record["status"], record["output"]) == ("completed", "Good morning.")
-    stored = await journey.client.task(task)
+    stored = await journey.client.get_task(task)
     set_at, came = (datetime.fromisoformat(each) for each in (stored["created_at"], record["scheduled_for"]))
     assert timedelta(seconds=1) <= came - set_at < timedelta(seconds=2)
     assert stored["next_fire_at"] is None
-    assert len(await journey.client.executions()) == 1
+    assert len(await journey.client.list_executions()) == 1
 
 
 async def test_times_that_were_missed_and_whose_timer_was_lost_are_run_once_by_the_sweep(journey: Journey) -> None:
@@ -51,17 +51,19 @@ async def test_times_that_were_missed_and_whose_timer_was_lost_are_run_once_by_t
     stored = await tasks.get(task)
     assert stored is not None
     missed = now.replace(minute=0, second=0, microsecond=0) - timedelta(hours=3)
-    hourly = Schedule(type=Kind.CRON, cron="0 * * * *")
+    hourly = Schedule(type=ScheduleType.CRON, cron="0 * * * *")
     lost = replace(stored, schedule=hourly, schedule_generation=1, next_fire_at=missed)
     await tasks.update(lost, ["schedule", "schedule_generation", "next_fire_at"], since=stored.updated_at)
     project = journey.stack["project"]
-    settings = Settings(project=project, queue_caller=account(QUEUE_CALLER, project), function_urls=journey.stack["functions"])
+    settings = Settings(
+        project=project, queue_caller=build_account(QUEUE_CALLER, project), function_urls=journey.stack["functions"]
+    )
     await CloudTasksTimers(journey.clients, settings).sweep(due=now)
     record = await scheduled(journey)
     assert (record["status"], datetime.fromisoformat(record["scheduled_for"])) == ("completed", missed)
-    following = (await journey.client.task(task))["next_fire_at"]
+    following = (await journey.client.get_task(task))["next_fire_at"]
     assert datetime.fromisoformat(following) > now
-    assert len(await journey.client.executions()) == 1
+    assert len(await journey.client.list_executions()) == 1
 
 
 async def test_the_command_line_sets_shows_and_removes_a_schedule(ferryman: Shell) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ferryman.client import Refused
+from ferryman.client import ApiRefusedError
 from ferryman.gcp.halts import FirestoreHalts
 from tests.journeys.conftest import Journey, asks, call, says
 
@@ -22,7 +22,7 @@ async def under_way(journey: Journey, *steps: Mapping[str, Any], delay_s: float 
     """An execution whose first call has reached its host, which answers after `delay_s`."""
     await journey.serve(HOST, delay_s=delay_s)
     task = await journey.task(*steps, tools=["http_get", "http_post"], integrations=["coingecko"])
-    execution = str((await journey.client.start(task))["execution_id"])
+    execution = str((await journey.client.start_execution(task))["execution_id"])
     async with asyncio.timeout(PATIENCE_S):
         while not await journey.received(HOST):  # noqa: ASYNC110 - another process's
             await asyncio.sleep(0.05)
@@ -34,13 +34,13 @@ def get(journey: Journey) -> dict[str, Any]:
 
 
 async def calls_of(journey: Journey, execution: str) -> list[dict[str, Any]]:
-    return await journey.client.calls(execution)
+    return await journey.client.list_calls(execution)
 
 
 async def test_a_cancel_lets_the_call_under_way_finish_and_sends_nothing_more(journey: Journey) -> None:
     two = asks(call("http_get", url=journey.url(HOST)), call("http_get", url=journey.url(HOST), headers={"prefer": "b"}))
     execution = await under_way(journey, two, says("never"), delay_s=1.5)
-    await journey.client.cancel(execution)
+    await journey.client.cancel_execution(execution)
     record = await journey.ended(execution)
     assert (record["status"], record["error"]) == ("killed", "cancelled")
     assert [each["result"]["block_reason"] for each in await calls_of(journey, execution)] == [None, "cancelled"]
@@ -56,7 +56,7 @@ async def test_a_kill_switch_breaks_off_the_call_under_way(journey: Journey, too
     started = datetime.now(UTC)
     try:
         if whose == "owner":
-            await journey.client.halt(on=True)
+            await journey.client.set_halt(on=True)
         else:
             await halts.put(None, on=True, now=started)
         record = await journey.ended(execution)
@@ -75,11 +75,11 @@ async def test_a_kill_switch_breaks_off_the_call_under_way(journey: Journey, too
 
 async def test_nothing_starts_while_the_switch_is_on(journey: Journey) -> None:
     task = await journey.task(says("Hello."))
-    await journey.client.halt(on=True)
-    with pytest.raises(Refused) as refused:
-        await journey.client.start(task)
+    await journey.client.set_halt(on=True)
+    with pytest.raises(ApiRefusedError) as refused:
+        await journey.client.start_execution(task)
     assert (refused.value.status, "its owner's kill switch" in str(refused.value)) == (409, True)
-    await journey.client.halt(on=False)
+    await journey.client.set_halt(on=False)
     assert (await journey.run(task))["status"] == "completed"
 
 
@@ -93,10 +93,10 @@ async def test_a_provider_that_says_to_wait_is_waited_for_in_the_queue(journey: 
 async def test_a_cancel_ends_what_waits_for_its_next_slice_at_once(journey: Journey) -> None:
     busy = {"status": 429, "type": "rate_limit_error", "message": "slow down", "retry_after_s": 600.0, "times": 1}
     task = await journey.task({**says("never"), "error": busy})
-    execution = str((await journey.client.start(task))["execution_id"])
+    execution = str((await journey.client.start_execution(task))["execution_id"])
     async with asyncio.timeout(PATIENCE_S):
-        while (await journey.client.execution(execution))["slice"] == 0:  # noqa: ASYNC110 - another process's
+        while (await journey.client.get_execution(execution))["slice"] == 0:  # noqa: ASYNC110 - another process's
             await asyncio.sleep(0.05)
-    await journey.client.cancel(execution)
+    await journey.client.cancel_execution(execution)
     record = await journey.ended(execution)
     assert (record["status"], record["error"], record["credits_used"]) == ("killed", "cancelled", "0")

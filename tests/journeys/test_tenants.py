@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from ferryman.wiring.local.admin import Admin
+from ferryman.stack.admin import Admin
+from tests.campaigns.tenants.play import Tenant, crossings, play, prepare, tenant
+from tests.campaigns.tenants.upstream import HOSTS, Upstream, serving
 from tests.journeys.conftest import NewClient
-from tests.tenants.play import Tenant, crossings, play, prepare, tenant
-from tests.tenants.upstream import HOSTS, Upstream, serving
 
 OWNERS, EXECUTIONS = 2, 3
 
@@ -21,7 +21,7 @@ OWNERS, EXECUTIONS = 2, 3
 async def upstream(stack: Mapping[str, Any], admin: Admin) -> AsyncIterator[Upstream]:
     async with serving(Path(stack["data"])) as upstream:
         for host in HOSTS:
-            await admin.map(host, upstream.port)
+            await admin.map_host(host, upstream.port)
         yield upstream
 
 

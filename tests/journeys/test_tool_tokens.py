@@ -30,7 +30,7 @@ RULES = {"clients": {"desk": KEY}, "users": {"desk": KEY}, "delay_s": 0.3}
 
 async def logging_in(journey: Journey, auth: dict[str, Any], *steps: Any) -> str:
     """A task with one tool that logs in at a server that knows no token yet."""
-    await journey.admin.authorize(HOST, RULES)
+    await journey.admin.serve_oauth(HOST, RULES)
     tool = {"kind": "http", "name": "ask", "url": f"https://{HOST}/resource?n={{n?}}", "auth": auth}
     task = await journey.task(*steps, tools=[tool, "http_get"], integrations=[SERVICE])
     await journey.credential(task, NAME, SERVICE)
@@ -39,10 +39,10 @@ async def logging_in(journey: Journey, auth: dict[str, Any], *steps: Any) -> str
 
 async def nothing_is_shown(journey: Journey, *records: dict[str, Any]) -> None:
     """No token that was given out stands in what the model was told, nor in records, calls and logs."""
-    issued = (await journey.admin.oauth(HOST))["issued"]
+    issued = (await journey.admin.read_oauth(HOST))["issued"]
     assert issued
-    kept = [json.dumps(each) for each in (*records, *await journey.admin.model_requests())]
-    kept += [json.dumps(await journey.client.calls(each["execution_id"])) for each in records]
+    kept = [json.dumps(each) for each in (*records, *await journey.admin.list_model_requests())]
+    kept += [json.dumps(await journey.client.list_calls(each["execution_id"])) for each in records]
     kept += [path.read_text(errors="replace") for path in journey.stack["data"].rglob("*.log")]
     assert [token for token in issued if any(token in text for text in kept)] == []
 
@@ -52,7 +52,7 @@ async def test_many_calls_and_executions_at_once_share_one_token(journey: Journe
     task = await logging_in(journey, CLIENT, *steps)
     records = await asyncio.gather(journey.run(task), journey.run(task))
     assert [row["response_status"] for record in records for row in record["tool_calls"]] == [200] * 2 * CALLS
-    counts = (await journey.admin.oauth(HOST))["counts"]
+    counts = (await journey.admin.read_oauth(HOST))["counts"]
     assert counts == {"client_credentials": 1, "resource": 2 * CALLS}
     await nothing_is_shown(journey, *records)
 
@@ -63,10 +63,10 @@ async def test_a_token_that_is_no_good_any_more_is_fetched_anew_and_the_call_sen
 ) -> None:
     task = await logging_in(journey, auth, asks(call("ask")), says("Done.", expect=("yours",)))
     await journey.run(task)
-    await journey.admin.authorize(HOST, RULES)  # it has forgotten every token
+    await journey.admin.serve_oauth(HOST, RULES)  # it has forgotten every token
     record = await journey.run(task)
     assert await journey.problems() == []
-    assert (await journey.admin.oauth(HOST))["counts"] == {"resource 401": 1, grant: 1, "resource": 1}
+    assert (await journey.admin.read_oauth(HOST))["counts"] == {"resource 401": 1, grant: 1, "resource": 1}
     assert len(record["tool_calls"]) == 1
     await nothing_is_shown(journey, record)
 
@@ -84,12 +84,12 @@ async def test_a_token_that_another_tool_meets_is_redacted_too(journey: Journey)
 async def test_a_token_that_the_model_says_does_not_leave(journey: Journey) -> None:
     task = await logging_in(journey, CLIENT, asks(call("ask")), says("Done."))
     await journey.run(task)
-    (token,) = (await journey.admin.oauth(HOST))["issued"]
+    (token,) = (await journey.admin.read_oauth(HOST))["issued"]
     told = [asks(call("http_get", url=f"https://{HOST}/resource?n={token}")), says("Done.")]
-    await journey.admin.script(journey.name, {"steps": told})
+    await journey.admin.set_script(journey.name, {"steps": told})
     record = await journey.run(task)
     assert [row["block_reason"] for row in record["tool_calls"]] == ["credential_leak"]
-    assert (await journey.admin.oauth(HOST))["counts"] == {"client_credentials": 1, "resource": 1}
+    assert (await journey.admin.read_oauth(HOST))["counts"] == {"client_credentials": 1, "resource": 1}
 
 
 async def test_a_login_that_fails_is_told_without_what_was_sent(journey: Journey) -> None:
@@ -102,4 +102,4 @@ async def test_a_login_that_fails_is_told_without_what_was_sent(journey: Journey
     record = await journey.run(task)
     assert await journey.problems() == []
     assert record["tool_calls"][0]["blocked"]
-    assert KEY not in json.dumps([record, await journey.client.calls(record["execution_id"])])
+    assert KEY not in json.dumps([record, await journey.client.list_calls(record["execution_id"])])

@@ -19,7 +19,7 @@ async def test_a_trace_goes_from_the_api_to_the_tool(journey: Journey, stack: Ma
     use = call("http_get", url=journey.url(HOST))
     task = await journey.task(asks(use), says("Done."), tools=["http_get"], integrations=["coingecko"])
     trace = secrets.token_hex(16)
-    started = await journey.client.start(task, traceparent=f"00-{trace}-{secrets.token_hex(8)}-01")
+    started = await journey.client.start_execution(task, traceparent=f"00-{trace}-{secrets.token_hex(8)}-01")
     execution = started["execution_id"]
     await journey.ended(execution)
     lines = [json.loads(line) for line in written(Path(stack["data"])) if execution in line]
@@ -30,6 +30,6 @@ async def test_a_trace_goes_from_the_api_to_the_tool(journey: Journey, stack: Ma
     )
     # whoever is first puts it into the queue: the api under this trace, or the trigger under none
     delivered = [
-        each["headers"].get("traceparent", trace) for each in await journey.admin.delivered() if execution in str(each)
+        each["headers"].get("traceparent", trace) for each in await journey.admin.list_deliveries() if execution in str(each)
     ]
     assert [each for each in delivered if trace not in each] == []

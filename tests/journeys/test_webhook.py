@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from ferryman.client import Refused
+from ferryman.client import ApiRefusedError
 from tests.journeys.conftest import Journey, asks, call, says
 
 HOST = "hooks.slack.com"
@@ -44,6 +44,6 @@ async def test_a_webhook_that_is_not_registered_gets_nothing(journey: Journey) -
 
 
 async def test_a_webhook_whose_name_does_not_resolve_is_not_registered(journey: Journey) -> None:
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(ApiRefusedError) as refused:
         await journey.task(says("No."), webhook_urls=["https://no-such-name.example/hook"])
     assert [field for field, _ in refused.value.errors] == ["webhook_urls.0"]

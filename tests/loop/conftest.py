@@ -12,35 +12,37 @@ import pytest
 
 from ferryman import catalog
 from ferryman.billing.prices import Prices
-from ferryman.domain.call import Ticket, ToolCall, ToolCallResult
-from ferryman.domain.event import events
-from ferryman.domain.execution import Execution
-from ferryman.domain.message import Reply
-from ferryman.domain.owner import Owner
-from ferryman.domain.plan import PLANS
-from ferryman.domain.task import Task
-from ferryman.domain.usage import Usage
-from ferryman.local.clock import START, HandClock
-from ferryman.local.clusters import MemoryClusters
-from ferryman.local.executions import MemoryExecutions
-from ferryman.local.halts import MemoryHalts
-from ferryman.local.keys import MemoryKeys
-from ferryman.local.log import KeptLog
-from ferryman.local.memory import Memory
-from ferryman.local.model import ScriptedModel
-from ferryman.local.owners import MemoryOwners
-from ferryman.local.queue import MemoryQueue
-from ferryman.local.tasks import MemoryCredentials, MemoryTasks
-from ferryman.local.tickets import MemoryTickets
-from ferryman.loop.house import House
+from ferryman.domain.calls.call import Ticket, ToolCallResult
+from ferryman.domain.executions.execution import Execution
+from ferryman.domain.executions.message import Reply
+from ferryman.domain.executions.usage import Usage
+from ferryman.domain.owners.owner import Owner
+from ferryman.domain.owners.plan import PLANS
+from ferryman.domain.records.event import derive_events
+from ferryman.domain.tasks.task import Task
+from ferryman.domain.tools.tool import get_function
+from ferryman.inmemory.clock import START, ManualClock
+from ferryman.inmemory.clusters import MemoryClusters
+from ferryman.inmemory.executions import MemoryExecutions
+from ferryman.inmemory.halts import MemoryHalts
+from ferryman.inmemory.keys import MemoryKeys
+from ferryman.inmemory.log import RecordingLog
+from ferryman.inmemory.memory import Memory
+from ferryman.inmemory.model import ScriptedModel
+from ferryman.inmemory.owners import MemoryOwners
+from ferryman.inmemory.queue import MemoryQueue
+from ferryman.inmemory.tasks import MemoryCredentials, MemoryTasks
+from ferryman.inmemory.tickets import MemoryTickets
+from ferryman.loop.dependencies import LoopDependencies
 from ferryman.loop.run import deliver
-from ferryman.ports import Crossing, Summons
+from ferryman.ports.log import Tracer
+from ferryman.ports.tickets import CallRequest
 from ferryman.tools.registry import ToolRegistry
 from ferryman.vault import sign
-from tests import planted
-from tests.needles.sink import keep
+from tests.canaries import canary
+from tests.canaries.sink import append
 
-KEY = planted.key("loop")
+KEY = canary.create_key("loop")
 
 TASK = Task(
     id="t",
@@ -76,13 +78,14 @@ class Stage:
     """Everything the loop touches, for a test to look at and to turn."""
 
     memory: Memory = field(default_factory=Memory)
-    clock: HandClock = field(default_factory=HandClock)
-    log: KeptLog = field(default_factory=KeptLog)
+    clock: ManualClock = field(default_factory=ManualClock)
+    log: RecordingLog = field(default_factory=RecordingLog)
+    tracer: Tracer | None = None
     queue: MemoryQueue = field(default_factory=MemoryQueue)
     model: ScriptedModel = field(default_factory=lambda: ScriptedModel([]))
     carried: list[Ticket] = field(default_factory=list)
     scanned: list[Sequence[Any]] = field(default_factory=list)
-    keys: MemoryKeys = field(default_factory=lambda: MemoryKeys({2: sign.generate()}))
+    keys: MemoryKeys = field(default_factory=lambda: MemoryKeys({2: sign.generate_private_key()}))
     on_call: Callable[[Ticket], ToolCallResult | Exception] = field(
         default=lambda ticket: ToolCallResult(ticket.tool, f"answer {ticket.seq}", response_status=200)
     )
@@ -108,8 +111,8 @@ class Stage:
     def results(self) -> list[ToolCallResult]:
         return [ticket.result for _, ticket in sorted(self.memory.tickets["e"].items())]
 
-    def house(self) -> House:
-        return House(
+    def deps(self) -> LoopDependencies:
+        return LoopDependencies(
             owners=MemoryOwners(self.memory),
             tasks=MemoryTasks(self.memory),
             credentials=MemoryCredentials(self.memory),
@@ -119,31 +122,30 @@ class Stage:
             queue=self.queue,
             model=self.model,
             scanner=self,
-            registry=ToolRegistry(self._carry),
-            signing=sign.Signing(self.keys, {2: sign.public_of(self.keys.privates[2])}),
+            registry=ToolRegistry(self._execute),
+            signing=sign.ReceiptSigning(self.keys, {2: sign.derive_public_key(self.keys.privates[2])}),
             clock=self.clock,
-            tracer=self.log,
+            tracer=self.tracer or self.log,
             seal=lambda execution, seq, arguments: b"sealed:" + arguments,
-            price=Prices({"scripted": {"input": "3", "output": "15"}}).of,
+            price=Prices({"scripted": {"input": "3", "output": "15"}}).find,
             plans=PLANS,
             integrations=catalog.load(),
             lease=timedelta(minutes=2),
             slice=timedelta(minutes=29),
-            patience=timedelta(minutes=25),
-            looks=timedelta(milliseconds=1),
+            execution_timeout=timedelta(minutes=25),
+            poll_interval=timedelta(milliseconds=1),
         )
 
-    async def _carry(self, call: ToolCall, crossing: Crossing) -> ToolCallResult:
-        now, seq, epoch = self.clock.now(), crossing.ticket.seq, crossing.execution.epoch
-        summons = Summons(execution="e", seq=seq, epoch=epoch, task="t", owner="o")
-        errand = await self.tickets.claim(summons, tool=call.name, now=now)
-        self.carried.append(errand.ticket)
-        result = self.on_call(errand.ticket)
+    async def _execute(self, ticket: Ticket, *, execution: Execution) -> Ticket:
+        now, seq = self.clock.now(), ticket.seq
+        call_request = CallRequest(execution="e", seq=seq, epoch=execution.epoch, task="t", owner="o")
+        claimed_call = await self.tickets.claim(call_request, tool=get_function(ticket.tool), now=now)
+        self.carried.append(claimed_call.ticket)
+        result = self.on_call(claimed_call.ticket)
         if isinstance(result, Exception):
             raise result
-        await self.tickets.settle(errand, result, now=now)
-        crossing.carried = True
-        return result
+        await self.tickets.settle(claimed_call, result, now=now)
+        return self.memory.tickets["e"][seq]
 
     async def scan(self, execution: Execution, content: Sequence[Any]) -> Sequence[Any]:
         self.scanned.append(content)
@@ -152,7 +154,7 @@ class Stage:
     async def run(self, *script: Reply | Exception) -> bool:
         if script:
             self.model = ScriptedModel(script)
-        return await deliver(self.house(), "e", slice=self.execution.slice, holder="h")
+        return await deliver(self.deps(), "e", slice=self.execution.slice, holder="h")
 
 
 def redacted(content: Sequence[Any]) -> Sequence[Any]:
@@ -165,14 +167,14 @@ def stage() -> Iterator[Stage]:
     stage = Stage()
     yield stage
     if stage.memory.executions:
-        keep("records", *at_rest(stage))
+        append("records", *at_rest(stage))
 
 
 def at_rest(stage: Stage) -> list[Any]:
     """The whole record and what was told of it, but for the arguments, which nobody here has sealed."""
     tickets = {seq: replace(ticket, arguments=b"") for seq, ticket in stage.memory.tickets.get("e", {}).items()}
     steps = list(stage.memory.steps.get("e", {}).values())
-    told = events(stage.execution, steps, tickets)
+    told = derive_events(stage.execution, steps, tickets)
     opening = stage.memory.openings.get("e")
     kept = [stage.execution, *([opening] if opening else []), *steps, *tickets.values(), *told]
     return [*map(asdict, kept), stage.log.lines]

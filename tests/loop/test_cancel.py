@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ferryman.domain.call import TicketState, ToolCallResult
-from ferryman.domain.execution import Status
+from ferryman.domain.calls.call import TicketState, ToolCallResult
+from ferryman.domain.executions.execution import Status
 from ferryman.loop.run import deliver
-from ferryman.ports import Unavailable
+from ferryman.ports.errors import UnavailableError
 from tests.loop.conftest import fetches, says
 
 
@@ -68,20 +68,20 @@ async def test_a_task_disabled_under_way_is_not_gone_on_with(stage):
 
 
 async def test_a_cancel_while_a_holder_hands_over_for_long_is_not_lost(stage):
-    await stage.run(fetches(), Unavailable("busy", after_s=1_200))
+    await stage.run(fetches(), UnavailableError("busy", after_s=1_200))
     cancel(stage)
-    assert await deliver(stage.house(), "e", slice=0, holder="the cancel's own delivery")
+    assert await deliver(stage.deps(), "e", slice=0, holder="the cancel's own delivery")
     assert [(each.slice, each.nudge) for each in stage.queue.waiting] == [(1, ""), (1, "cancel")]
 
 
 async def test_a_call_under_way_when_the_owner_cancels_is_waited_for(stage):
-    stage.on_call = lambda ticket: Unavailable("gone")
+    stage.on_call = lambda ticket: UnavailableError("gone")
     await stage.run(fetches())
     cancel(stage)
     await stage.run()
     assert stage.execution.status is Status.RUNNING
     ticket = stage.memory.tickets["e"][0]
     late = ToolCallResult("http_get", "it arrived", response_status=200)
-    stage.memory.tickets["e"][0] = replace(ticket, state=TicketState.SETTLED, result=late)
+    stage.memory.tickets["e"][0] = replace(ticket, state=TicketState.SETTLED, settled_at=stage.clock.now(), result=late)
     assert await stage.run()
     assert (stage.execution.status, stage.results[0].content) == (Status.KILLED, "it arrived")

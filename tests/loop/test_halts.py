@@ -9,12 +9,12 @@ from decimal import Decimal
 
 import pytest
 
-from ferryman.domain.call import ToolCallResult
-from ferryman.domain.execution import Status
-from ferryman.halting import unless_halted
-from ferryman.local.halts import MemoryHalts
-from ferryman.local.memory import Memory
-from ferryman.ports import Halted, Unavailable
+from ferryman.domain.calls.call import ToolCallResult
+from ferryman.domain.executions.execution import Status
+from ferryman.halting import run_unless_halted
+from ferryman.inmemory.halts import MemoryHalts
+from ferryman.inmemory.memory import Memory
+from ferryman.ports.errors import HaltedError, UnavailableError
 from tests.loop.conftest import fetches, says
 
 SOON = timedelta(milliseconds=1)
@@ -63,8 +63,8 @@ async def test_work_under_way_is_broken_off(stage):
         finally:
             ended.set()
 
-    with pytest.raises(Halted):
-        await unless_halted(work(), looks(memory), every=SOON)
+    with pytest.raises(HaltedError):
+        await run_unless_halted(work(), looks(memory), every=SOON)
     assert ended.is_set()
 
 
@@ -88,7 +88,7 @@ async def test_what_answers_before_the_first_look_is_answered(stage):
     async def work() -> str:
         return "done"
 
-    assert await unless_halted(work(), looks(memory)) == "done"
+    assert await run_unless_halted(work(), looks(memory)) == "done"
 
 
 async def test_a_look_that_hangs_holds_up_no_answer():
@@ -100,7 +100,7 @@ async def test_a_look_that_hangs_holds_up_no_answer():
         await asyncio.sleep(0.01)
         return "done"
 
-    assert await unless_halted(work(), hang, every=SOON) == "done"
+    assert await run_unless_halted(work(), hang, every=SOON) == "done"
 
 
 async def test_a_look_that_fails_breaks_nothing_off():
@@ -111,11 +111,11 @@ async def test_a_look_that_fails_breaks_nothing_off():
         await asyncio.sleep(0.01)
         return "done"
 
-    assert await unless_halted(work(), fail, every=SOON) == "done"
+    assert await run_unless_halted(work(), fail, every=SOON) == "done"
 
 
 async def test_what_waited_while_the_switch_was_on_ends_when_its_slice_comes(stage):
-    await stage.run(fetches(), Unavailable("busy", after_s=60))
+    await stage.run(fetches(), UnavailableError("busy", after_s=60))
     halts = MemoryHalts(stage.memory)
     await halts.put("o", on=True, now=stage.clock.turn(1))
     await halts.put("o", on=False, now=stage.clock.turn(1))

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from ferryman.domain.calls import refusal
+from ferryman.domain.calls.call import ToolCallResult
+from ferryman.ports.errors import UnavailableError
 from tests.loop.conftest import fetches, says
 
 
@@ -52,16 +55,22 @@ async def test_an_unknown_tool_does_not_count(stage):
     assert stage.results[0].content == "Error: unknown tool 'nothing'"
 
 
+async def test_a_call_that_a_security_layer_blocked_counts(stage):
+    guru(stage)
+    stage.on_call = lambda ticket: ToolCallResult.refused(ticket.tool, refusal.refuse_leak("KEY"))
+    await stage.run(fetches(11), says("done"))
+    assert [result.block_reason for result in stage.results] == ["credential_leak"] * 10 + ["rate_limited"]
+
+
 async def test_a_tool_the_task_did_not_enable_is_not_carried(stage):
     await stage.run(says("", ("webhook", {})), says("done"))
     assert (stage.carried, stage.results[0].content) == ([], "Error: tool 'webhook' is not enabled for this task")
 
 
 async def test_the_limits_hold_over_an_interruption(stage):
-    from ferryman.ports import Unavailable
 
     guru(stage)
-    assert not await stage.run(fetches(10), Unavailable("busy"))
+    assert not await stage.run(fetches(10), UnavailableError("busy"))
     await stage.run(fetches(1), says("done"))
     assert len(stage.carried) == 10
     assert stage.results[10].block_reason == "rate_limited"
@@ -88,9 +97,8 @@ async def test_a_call_may_be_made_again_when_ten_others_have_been_made_since(sta
 
 
 async def test_the_same_calls_are_counted_over_an_interruption(stage):
-    from ferryman.ports import Unavailable
 
     same = ("http_get", {"url": "https://a.test/"})
-    await stage.run(says("", same, same), Unavailable("busy"))
+    await stage.run(says("", same, same), UnavailableError("busy"))
     await stage.run(says("", same), says("done"))
     assert stage.results[2].block_reason == "repeated_call"

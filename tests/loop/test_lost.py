@@ -6,15 +6,15 @@ from dataclasses import replace
 
 import pytest
 
-from ferryman.domain.execution import Status
-from ferryman.loop.turn import ASKED_MAX
-from ferryman.ports import Unavailable
+from ferryman.domain.executions.execution import Status
+from ferryman.loop.turn import MODEL_ATTEMPTS_MAX
+from ferryman.ports.errors import UnavailableError
 from tests.loop.conftest import fetches, says
 
-LOST = Unavailable("the connection broke", lost=True)
+LOST = UnavailableError("the connection broke", lost=True)
 
 
-@pytest.mark.parametrize("times", range(1, ASKED_MAX))
+@pytest.mark.parametrize("times", range(1, MODEL_ATTEMPTS_MAX))
 async def test_a_turn_whose_answer_was_lost_is_asked_for_again_and_paid_for_once(stage, times):
     whole = type(stage)()
     await whole.run(says("done"))
@@ -26,7 +26,7 @@ async def test_a_turn_whose_answer_was_lost_is_asked_for_again_and_paid_for_once
 
 
 async def test_after_five_lost_answers_it_is_not_asked_for_again(stage):
-    for _ in range(ASKED_MAX):
+    for _ in range(MODEL_ATTEMPTS_MAX):
         assert not await stage.run(LOST)
         assert len(stage.model.prompts) == 1
     assert await stage.run(says("never"))
@@ -36,20 +36,20 @@ async def test_after_five_lost_answers_it_is_not_asked_for_again(stage):
 
 
 async def test_of_five_lost_answers_the_worst_case_of_one_is_charged(stage):
-    for _ in range(ASKED_MAX):
+    for _ in range(MODEL_ATTEMPTS_MAX):
         await stage.run(LOST)
     worst = stage.execution.credits_held
     await stage.run(says("never"))
     assert worst > 0
     assert stage.execution.credits_used == worst
-    purses = stage.memory.purses
-    assert [(each.credits_used, each.credits_reserved) for each in purses.values()] == [(worst, 0), (worst, 0)]
+    balances = stage.memory.balances
+    assert [(each.credits_used, each.credits_reserved) for each in balances.values()] == [(worst, 0), (worst, 0)]
 
 
 async def test_a_later_turn_whose_answers_are_lost_adds_its_worst_case_to_what_was_used(stage):
     await stage.run(fetches(), LOST)
     used = stage.execution.credits_used
-    for _ in range(ASKED_MAX - 1):
+    for _ in range(MODEL_ATTEMPTS_MAX - 1):
         assert not await stage.run(LOST)
     worst = stage.execution.credits_held
     assert await stage.run(says("never"))
@@ -59,8 +59,8 @@ async def test_a_later_turn_whose_answers_are_lost_adds_its_worst_case_to_what_w
 async def test_a_call_that_was_declined_costs_nothing_and_may_be_made_as_often_as_it_takes(stage):
     whole = type(stage)()
     await whole.run(says("done"))
-    for _ in range(ASKED_MAX + 3):
-        assert not await stage.run(Unavailable("overloaded"))
+    for _ in range(MODEL_ATTEMPTS_MAX + 3):
+        assert not await stage.run(UnavailableError("overloaded"))
         assert stage.execution.credits_held == 0
     assert await stage.run(says("done"))
     assert stage.execution.credits_used == whole.execution.credits_used
@@ -68,11 +68,11 @@ async def test_a_call_that_was_declined_costs_nothing_and_may_be_made_as_often_a
 
 async def test_an_answer_that_nobody_could_look_through_stays_asked_for(stage):
     await stage.run(LOST)
-    remit = replace(stage.execution.remit, credentials=("KEY",))
-    stage.memory.executions["e"] = replace(stage.execution, remit=remit)
+    policy = replace(stage.execution.policy, credentials=("KEY",))
+    stage.memory.executions["e"] = replace(stage.execution, policy=policy)
 
     def away(_):
-        raise Unavailable("the key holder is away")
+        raise UnavailableError("the key holder is away")
 
     stage.on_scan = away
     assert not await stage.run(says("unseen"))
@@ -86,4 +86,4 @@ async def test_a_record_that_cannot_be_read_gives_back_what_was_set_aside_for_it
     stage.memory.tickets["e"].clear()
     assert await stage.run()
     assert (stage.execution.status, stage.execution.credits_used) == (Status.FAILED, used + held)
-    assert [each.credits_reserved for each in stage.memory.purses.values()] == [0, 0]
+    assert [each.credits_reserved for each in stage.memory.balances.values()] == [0, 0]

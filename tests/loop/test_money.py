@@ -6,11 +6,11 @@ from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal
 
-from ferryman.domain import ledger
-from ferryman.domain.call import ToolCallResult
-from ferryman.domain.execution import Status
-from ferryman.domain.purse import Purse
-from ferryman.ports import Rejected, Unavailable
+from ferryman.domain.calls.call import ToolCallResult
+from ferryman.domain.credits import ledger
+from ferryman.domain.credits.balance import CreditBalance
+from ferryman.domain.executions.execution import Status
+from ferryman.ports.errors import RejectedError, UnavailableError
 from tests.loop.conftest import says
 
 PAID = ("api_call", {"url": "https://a.test/"})
@@ -23,12 +23,12 @@ def paid(ticket):
 
 def settled(stage) -> Decimal:
     """What was charged, when the books are in order: every account but the owner's and the expenses' empty."""
-    found = ledger.balances(stage.memory.entries.values())
+    found = ledger.sum_accounts(stage.memory.entries.values())
     assert sum(found.values()) == 0
     assert found["execution:e"] == 0
     used = stage.execution.credits_used
     for name in ("owner:o", "task:t"):
-        assert stage.memory.purses[name] == Purse(id=name, month="2026-11", credits_used=used)
+        assert stage.memory.balances[name] == CreditBalance(id=name, month="2026-11", credits_used=used)
     assert found["owner:o"] == -used
     return used
 
@@ -37,7 +37,7 @@ async def test_tokens_and_fees_are_charged_and_the_rest_goes_back(stage):
     stage.on_call = paid
     await stage.run(says("", PAID), says("done"))
     assert settled(stage) == 2 * TURN + Decimal("0.5")
-    assert ledger.balances(stage.memory.entries.values())["api_call_fee"] == Decimal("0.5")
+    assert ledger.sum_accounts(stage.memory.entries.values())["api_call_fee"] == Decimal("0.5")
 
 
 async def test_the_worst_a_model_call_may_cost_is_held_while_it_is_under_way(stage):
@@ -96,12 +96,12 @@ async def test_a_reply_that_is_rejected_after_it_came_is_paid_for(stage):
 
 
 async def test_a_request_the_provider_refused_costs_nothing(stage):
-    await stage.run(Rejected("no"))
+    await stage.run(RejectedError("no"))
     assert settled(stage) == 0
 
 
 async def test_a_turn_whose_answer_was_lost_is_asked_for_again_and_billed_once(stage):
-    assert not await stage.run(Unavailable("gone", lost=True))
+    assert not await stage.run(UnavailableError("gone", lost=True))
     assert (stage.execution.asked, stage.execution.credits_held > 0) == (1, True)
     await stage.run(says("done"))
     assert settled(stage) == TURN
@@ -109,7 +109,7 @@ async def test_a_turn_whose_answer_was_lost_is_asked_for_again_and_billed_once(s
 
 async def test_an_answer_that_is_lost_every_time_ends_the_execution_and_its_worst_is_charged_once(stage):
     for _ in range(5):
-        assert not await stage.run(Unavailable("gone", lost=True))
+        assert not await stage.run(UnavailableError("gone", lost=True))
     held = stage.execution.credits_held
     assert await stage.run(says("never"))
     assert (stage.execution.status, settled(stage)) == (Status.FAILED, held)
@@ -117,7 +117,7 @@ async def test_an_answer_that_is_lost_every_time_ends_the_execution_and_its_wors
 
 
 async def test_a_cancel_while_the_answer_is_lost_charges_its_worst_once(stage):
-    await stage.run(Unavailable("gone", lost=True))
+    await stage.run(UnavailableError("gone", lost=True))
     held = stage.execution.credits_held
     stage.memory.executions["e"] = replace(stage.execution, cancel_requested=True)
     await stage.run(says("never"))
@@ -125,10 +125,10 @@ async def test_a_cancel_while_the_answer_is_lost_charges_its_worst_once(stage):
 
 
 async def test_a_provider_that_is_busy_for_long_is_not_counted_as_lost(stage):
-    house = stage.house
-    stage.house = lambda: replace(house(), patience=timedelta(hours=6))
+    deps = stage.deps
+    stage.deps = lambda: replace(deps(), execution_timeout=timedelta(hours=6))
     for _ in range(9):
-        await stage.run(Unavailable("busy", after_s=60))
+        await stage.run(UnavailableError("busy", after_s=60))
         stage.clock.turn(60)
     await stage.run(says("done"))
     assert (stage.execution.status, settled(stage)) == (Status.COMPLETED, TURN)
@@ -136,7 +136,7 @@ async def test_a_provider_that_is_busy_for_long_is_not_counted_as_lost(stage):
 
 async def test_what_was_charged_in_an_earlier_slice_is_not_charged_again(stage):
     stage.on_call = paid
-    await stage.run(says("", PAID), Unavailable("busy", after_s=1))
+    await stage.run(says("", PAID), UnavailableError("busy", after_s=1))
     await stage.run(says("done"))
     assert settled(stage) == 2 * TURN + Decimal("0.5")
 
@@ -148,12 +148,12 @@ async def test_a_tasks_own_month_is_a_limit_too(stage):
 
 
 async def test_a_provider_that_is_busy_does_not_wipe_out_an_answer_that_was_lost_before(stage):
-    await stage.run(Unavailable("gone", lost=True))
+    await stage.run(UnavailableError("gone", lost=True))
     held = stage.execution.credits_held
-    await stage.run(Unavailable("busy", after_s=1))
+    await stage.run(UnavailableError("busy", after_s=1))
     assert (stage.execution.asked, stage.execution.credits_held) == (1, held)
 
 
 async def test_a_reply_that_cannot_be_read_is_charged_at_its_worst(stage):
-    await stage.run(Rejected("the model's reply could not be read", lost=True))
+    await stage.run(RejectedError("the model's reply could not be read", lost=True))
     assert settled(stage) > TURN

@@ -1,26 +1,28 @@
-"""The opening: the remit that is frozen, and what the model is told."""
+"""The opening: the policy that is frozen, and what the model is told."""
 
 from __future__ import annotations
 
+from ferryman import catalog
+from ferryman.ports.errors import UnavailableError
+from ferryman.tools.http import TOOLS
 from tests.loop.conftest import says
 
 
-async def test_the_remit_is_frozen_from_task_plan_and_integrations(stage):
+async def test_the_policy_is_frozen_from_task_plan_and_integrations(stage):
     stage.task(webhook_urls=("https://hooks.test/x",), webhook_match="url")
     await stage.run(says("done"))
-    remit = stage.execution.remit
-    assert (remit.plan.name, remit.tools, remit.webhook) == ("pro", ("http_get", "api_call"), True)
-    assert (remit.webhook_urls, remit.webhook_match) == (("https://hooks.test/x",), "url")
-    assert "api.coingecko.com" in remit.domains
+    policy = stage.execution.policy
+    assert (policy.plan.name, policy.tools, policy.webhook) == ("pro", ("http_get", "api_call"), True)
+    assert (policy.webhook_urls, policy.webhook_match) == (("https://hooks.test/x",), "url")
+    assert "api.coingecko.com" in policy.domains
 
 
 async def test_a_change_of_the_task_does_not_reach_an_execution_under_way(stage):
-    from ferryman.ports import Unavailable
 
-    await stage.run(Unavailable("busy"))
+    await stage.run(UnavailableError("busy"))
     stage.task(tools=(), integrations=())
     await stage.run(says("done"))
-    assert stage.execution.remit.tools == ("http_get", "api_call")
+    assert stage.execution.policy.tools == ("http_get", "api_call")
 
 
 async def test_the_model_is_shown_the_enabled_tools_only(stage):
@@ -54,3 +56,17 @@ async def test_step_zero_holds_everything_a_replay_needs(stage):
     opening, prompt = stage.memory.openings["e"], stage.model.prompts[0]
     assert (opening.model, opening.system, opening.max_tokens) == (prompt.model, prompt.system, 4_096)
     assert (list(opening.tools), opening.temperature) == (list(prompt.tools), 0.3)
+
+
+async def test_the_domains_are_those_of_the_tasks_integrations_and_no_other(stage):
+    await stage.run(says("done"))
+    assert stage.execution.policy.domains == catalog.load()["coingecko"].allowed_domains
+    assert not stage.execution.policy.admits("slack.com")
+
+
+async def test_the_model_is_sent_the_description_of_each_tool(stage):
+    await stage.run(says("done"))
+    own = {tool.name: tool.description for tool in TOOLS}
+    sent = {tool["name"]: tool["description"] for tool in stage.model.prompts[0].tools}
+    assert sent == {name: own[name] for name in ("api_call", "http_get")}
+    assert all(len(description) > 20 for description in own.values())

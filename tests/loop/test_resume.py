@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import timedelta
 
-from ferryman.domain.call import Ticket, TicketState, ToolCallResult
-from ferryman.domain.execution import Status
-from ferryman.ports import Unavailable
+from ferryman.domain.calls.call import Ticket, TicketState, ToolCallResult
+from ferryman.domain.executions.execution import Status
+from ferryman.ports.errors import UnavailableError
 from tests.loop.conftest import fetches, says
 
 
 async def test_the_messages_are_rebuilt_as_they_were(stage):
-    await stage.run(fetches(2), Unavailable("busy"))
+    await stage.run(fetches(2), UnavailableError("busy"))
     interrupted = stage.model.prompts[-1].messages
     await stage.run(says("done"))
     assert list(stage.model.prompts[0].messages) == list(interrupted)
@@ -20,7 +20,7 @@ async def test_the_messages_are_rebuilt_as_they_were(stage):
 
 async def test_a_settled_call_is_replayed_and_not_carried_again(stage):
     def on_call(ticket: Ticket):
-        return Unavailable("gone") if ticket.seq == 1 else ToolCallResult(ticket.tool, "first", response_status=200)
+        return UnavailableError("gone") if ticket.seq == 1 else ToolCallResult(ticket.tool, "first", response_status=200)
 
     stage.on_call = on_call
     assert not await stage.run(fetches(2))
@@ -32,7 +32,7 @@ async def test_a_settled_call_is_replayed_and_not_carried_again(stage):
 
 
 async def test_a_call_that_was_sent_and_never_answered_is_waited_for(stage):
-    stage.on_call = lambda ticket: Unavailable("gone")
+    stage.on_call = lambda ticket: UnavailableError("gone")
     assert not await stage.run(fetches())
     assert await stage.run(says("never"))
     assert (stage.execution.status, len(stage.carried)) == (Status.RUNNING, 1)
@@ -41,7 +41,7 @@ async def test_a_call_that_was_sent_and_never_answered_is_waited_for(stage):
 
 
 async def test_after_its_deadline_such_a_call_goes_to_its_tool_again_which_knows_whether_it_may_be_repeated(stage):
-    stage.on_call = lambda ticket: Unavailable("gone")
+    stage.on_call = lambda ticket: UnavailableError("gone")
     await stage.run(fetches())
     stage.clock.turn(60)
     stage.on_call = lambda ticket: ToolCallResult(ticket.tool, "in doubt")
@@ -56,7 +56,7 @@ async def test_credits_and_audit_rows_are_counted_once_over_an_interruption(stag
     whole.on_call = stage.on_call
     script = says("", ("api_call", {}), ("api_call", {}))
     await whole.run(script, says("done"))
-    await stage.run(script, Unavailable("busy"))
+    await stage.run(script, UnavailableError("busy"))
     await stage.run(says("done"))
     assert stage.execution.credits_used == whole.execution.credits_used
     assert stage.execution.tool_calls == whole.execution.tool_calls
@@ -83,7 +83,7 @@ async def test_a_holder_whose_lease_has_passed_writes_nothing(stage):
 
 
 async def test_an_unfinished_ticket_is_stamped_with_the_new_epoch(stage):
-    stage.on_call = lambda ticket: Unavailable("gone")
+    stage.on_call = lambda ticket: UnavailableError("gone")
     await stage.run(fetches(2))
     await stage.run(says("never"))
     epochs = {ticket.state: ticket.epoch for ticket in stage.memory.tickets["e"].values()}

@@ -7,11 +7,11 @@ from decimal import Decimal
 
 import pytest
 
-from ferryman.domain.call import TicketState, ToolCallResult
-from ferryman.domain.execution import Lease, Status
-from ferryman.domain.purse import Purse
+from ferryman.domain.calls.call import TicketState, ToolCallResult
+from ferryman.domain.credits.balance import CreditBalance
+from ferryman.domain.executions.execution import Lease, Status
 from ferryman.loop.run import deliver
-from ferryman.ports import Rejected, Unavailable
+from ferryman.ports.errors import RejectedError, UnavailableError
 from tests.loop.conftest import fetches, says
 
 
@@ -92,6 +92,11 @@ async def test_an_authenticated_call_costs_half_a_credit_on_top_of_the_tokens(st
     assert stage.execution.credits_used == tokens + Decimal("0.5")
 
 
+async def test_an_unauthenticated_call_costs_the_tokens_alone(stage):
+    await stage.run(fetches(), says("done"))
+    assert stage.execution.credits_used == 2 * (10 * Decimal(3) + 10 * Decimal(15)) / 1000
+
+
 async def test_the_iteration_cap_brings_one_closing_call_without_tools(stage):
     stage.task(max_iterations=2)
     await stage.run(fetches(), fetches(), says("so far"))
@@ -112,7 +117,7 @@ async def test_a_finished_execution_is_not_run_again(stage):
 
 
 async def test_an_execution_that_does_not_exist_is_forgotten(stage):
-    assert await deliver(stage.house(), "another", slice=0, holder="h")
+    assert await deliver(stage.deps(), "another", slice=0, holder="h")
 
 
 async def test_an_execution_under_another_lease_is_to_be_delivered_again(stage):
@@ -149,17 +154,17 @@ async def test_a_plan_that_cannot_run_tasks_fails_the_execution(stage):
 
 
 async def test_too_few_credits_this_month_fail_the_execution(stage):
-    spent = Purse(id="owner:o", month="2026-11", credits_used=Decimal(54_950))
-    stage.memory.purses["owner:o"] = spent
+    spent = CreditBalance(id="owner:o", month="2026-11", credits_used=Decimal(54_950))
+    stage.memory.balances["owner:o"] = spent
     await stage.run()
     assert stage.execution.error == "100 credits are not left this month of the 55000 of plan pro"
-    assert stage.memory.purses["owner:o"] == spent
+    assert stage.memory.balances["owner:o"] == spent
 
 
 async def test_what_was_reserved_is_released_and_what_was_used_is_charged(stage):
     await stage.run(says("done"))
-    for purse in (stage.memory.purses["owner:o"], stage.memory.purses["task:t"]):
-        assert (purse.credits_reserved, purse.credits_used) == (0, stage.execution.credits_used)
+    for balance in (stage.memory.balances["owner:o"], stage.memory.balances["task:t"]):
+        assert (balance.credits_reserved, balance.credits_used) == (0, stage.execution.credits_used)
 
 
 async def test_a_model_call_the_credits_do_not_cover_is_not_made(stage):
@@ -183,12 +188,12 @@ async def test_a_paid_call_the_credits_do_not_cover_is_answered_and_not_carried(
 
 
 async def test_a_provider_that_refuses_fails_the_execution(stage):
-    await stage.run(Rejected("the model's provider refused the request (400)"))
+    await stage.run(RejectedError("the model's provider refused the request (400)"))
     assert (stage.execution.status, stage.execution.error) == (Status.FAILED, "the model's provider refused the request (400)")
 
 
 async def test_a_provider_that_is_busy_is_asked_again_by_a_later_delivery(stage):
-    assert not await stage.run(fetches(), Unavailable("busy"))
+    assert not await stage.run(fetches(), UnavailableError("busy"))
     assert await stage.run(says("done"))
     assert (stage.execution.output, len(stage.carried)) == ("done", 1)
 
@@ -269,24 +274,24 @@ async def test_a_fault_amid_the_calls_still_counts_those_that_were_sent(stage):
 
 
 async def test_a_record_that_cannot_be_written_whole_is_written_in_short(stage):
-    class Narrow(type(stage.house().executions)):
+    class Narrow(type(stage.deps().executions)):
         async def finish(self, execution, ending, *, now):
             if execution.tool_calls:
                 raise ValueError("the document is too large")
-            await super().finish(execution, ending, now=now)
+            return await super().finish(execution, ending, now=now)
 
-    house = stage.house
-    stage.house = lambda: replace(house(), executions=Narrow(stage.memory))
+    deps = stage.deps
+    stage.deps = lambda: replace(deps(), executions=Narrow(stage.memory))
     assert await stage.run(fetches(), says("done"))
     assert (stage.execution.status, stage.execution.tool_calls_total) == (Status.FAILED, 1)
     assert stage.execution.error == "the record of this execution outgrew its document"
 
 
 async def test_a_store_that_does_not_answer_is_asked_again_by_a_later_delivery(stage):
-    class Away(type(stage.house().executions)):
+    class Away(type(stage.deps().executions)):
         async def claim(self, *given, **named):
-            raise Unavailable("Firestore did not answer")
+            raise UnavailableError("Firestore did not answer")
 
-    house = stage.house
-    stage.house = lambda: replace(house(), executions=Away(stage.memory))
+    deps = stage.deps
+    stage.deps = lambda: replace(deps(), executions=Away(stage.memory))
     assert not await stage.run()

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from ferryman.domain.credential import AuthType, Label, Sealed
-from ferryman.local.clock import START
+from ferryman.domain.credentials.credential import AuthType, Label, Sealed
+from ferryman.domain.credentials.former import KNOWN
+from ferryman.domain.http.request import Method
+from ferryman.domain.tools.declared import Declared, Exchange, Extract, TokenExchange, build_cluster
+from ferryman.inmemory.clock import START
+from ferryman.inmemory.tasks import MemoryCredentials
 from tests.loop.conftest import KEY, at_rest, redacted, says
 
 
@@ -63,3 +67,34 @@ async def test_a_key_in_an_unknown_tools_name_does_not_come_to_rest(keyed):
 async def test_a_task_without_credentials_has_nothing_to_look_for(stage):
     await stage.run(says("done"))
     assert stage.scanned == []
+
+
+LOGIN = TokenExchange(request=Exchange(url="https://auth.example.com/t"), extract=Extract(token_path="$.token"))
+
+
+@pytest.fixture
+def fetching(stage):
+    """A task without credentials whose one declared tool fetches a token, and a key holder that knows the token."""
+    declared = (Declared(name="probe", method=Method.GET, url="https://api.coingecko.com/", auth=LOGIN),)
+    stage.memory.clusters["t"] = {"": (build_cluster("", 1, declared), declared)}
+    stage.on_scan = redacted
+    return stage
+
+
+async def test_what_the_model_says_is_scanned_where_tokens_can_be_fetched(fetching):
+    fetching.task(task_prompt=f"Was it {KEY}?")
+    await fetching.run(says(f"it is {KEY}", ("probe", {"a": KEY})), says(f"it was {KEY}"))
+    assert fetching.execution.output == "it was [redacted:KEY]"
+    assert KEY not in everything_at_rest(fetching)
+
+
+async def test_what_the_model_says_is_scanned_where_a_credential_was_deleted_within_the_day(keyed):
+    await MemoryCredentials(keyed.memory).delete("t", "KEY", now=START)
+    await keyed.run(says(f"it was {KEY}"))
+    assert KEY not in everything_at_rest(keyed)
+
+
+async def test_a_credential_that_was_deleted_a_day_ago_is_nothing_to_look_for(keyed):
+    await MemoryCredentials(keyed.memory).delete("t", "KEY", now=START - KNOWN)
+    await keyed.run(says("done"))
+    assert keyed.scanned == []

@@ -8,12 +8,13 @@ from decimal import Decimal
 
 import pytest
 
-from ferryman.domain.call import ToolCallResult
-from ferryman.domain.execution import Status
-from ferryman.domain.plan import PLANS
-from ferryman.local.model import ScriptedModel
+from ferryman.domain.calls.call import ToolCallResult
+from ferryman.domain.executions.execution import Status
+from ferryman.domain.owners.plan import PLANS
+from ferryman.domain.stale import StaleError
+from ferryman.inmemory.model import ScriptedModel
 from ferryman.loop.run import deliver
-from ferryman.ports import Stale, Unavailable
+from ferryman.ports.errors import UnavailableError
 from tests.loop.conftest import fetches, says
 
 
@@ -27,8 +28,8 @@ def slow(stage, seconds: float):
 
 def short(stage, seconds: float) -> None:
     """Have every delivery end after so many seconds."""
-    house = stage.house
-    stage.house = lambda: replace(house(), slice=timedelta(seconds=seconds), patience=timedelta(hours=6))
+    deps = stage.deps
+    stage.deps = lambda: replace(deps(), slice=timedelta(seconds=seconds), execution_timeout=timedelta(hours=6))
 
 
 async def through(stage, *script) -> int:
@@ -39,7 +40,7 @@ async def through(stage, *script) -> int:
     while (delivery := stage.queue.take()) is not None:
         stage.clock.turn(delivery.after)
         taken += 1
-        assert await deliver(stage.house(), "e", slice=delivery.slice, holder=f"h{taken}")
+        assert await deliver(stage.deps(), "e", slice=delivery.slice, holder=f"h{taken}")
     return taken
 
 
@@ -62,8 +63,8 @@ async def test_what_an_earlier_slices_holder_writes_is_not_taken(stage):
     stage.on_call = slow(stage, 10)
     short(stage, 5)
     await stage.run(fetches(2))
-    with pytest.raises(Stale):
-        await stage.house().executions.renew(stage.execution, now=stage.clock.now(), lease=timedelta(minutes=1))
+    with pytest.raises(StaleError):
+        await stage.deps().executions.renew(stage.execution, now=stage.clock.now(), lease=timedelta(minutes=1))
 
 
 async def test_an_older_slice_puts_the_next_one_into_the_queue_and_is_forgotten(stage):
@@ -71,27 +72,27 @@ async def test_an_older_slice_puts_the_next_one_into_the_queue_and_is_forgotten(
     short(stage, 5)
     await stage.run(fetches(2))
     stage.queue = type(stage.queue)()  # whoever handed over died before it was in the queue
-    assert await deliver(stage.house(), "e", slice=0, holder="late")
+    assert await deliver(stage.deps(), "e", slice=0, holder="late")
     assert [delivery.slice for delivery in stage.queue.waiting] == [1]
     assert len(stage.carried) == 1
 
 
 async def test_a_provider_that_says_when_to_come_again_is_waited_for_in_the_queue(stage):
-    assert await stage.run(fetches(), Unavailable("busy", after_s=90))
+    assert await stage.run(fetches(), UnavailableError("busy", after_s=90))
     waiting = stage.queue.take()
     assert (waiting.slice, waiting.after) == (1, timedelta(seconds=90))
     assert (stage.execution.asked, stage.execution.credits_held) == (0, Decimal(0))
 
 
 async def test_a_provider_is_not_waited_for_past_the_executions_end(stage):
-    await stage.run(Unavailable("busy", after_s=10 * 3600))
+    await stage.run(UnavailableError("busy", after_s=10 * 3600))
     assert stage.queue.take().after == timedelta(minutes=25, seconds=1)
 
 
 async def test_five_hundred_calls_in_a_hundred_turns_outlast_a_function_of_three_seconds(stage):
     roomy = replace(PLANS["pro"], calls_per_execution=1_000, calls_per_minute=1_000, iterations=1_000)
-    house = stage.house
-    stage.house = lambda: replace(house(), plans={"pro": roomy}, patience=timedelta(hours=6), slice=timedelta(seconds=2))
+    deps = stage.deps
+    stage.deps = lambda: replace(deps(), plans={"pro": roomy}, execution_timeout=timedelta(hours=6), slice=timedelta(seconds=2))
     stage.task(max_iterations=1_000, max_credits=Decimal(2_000))
     stage.on_call = slow(stage, 0.05)
     turns = [

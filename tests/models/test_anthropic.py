@@ -8,10 +8,10 @@ import pytest
 
 from emulator.messages import Messages
 from emulator.web import Web, port_of
-from ferryman.domain.message import Prompt
-from ferryman.domain.usage import Usage
+from ferryman.domain.executions.message import Prompt
+from ferryman.domain.executions.usage import Usage
 from ferryman.models.anthropic import AnthropicModel
-from ferryman.ports import Rejected, Unavailable
+from ferryman.ports.errors import RejectedError, UnavailableError
 from ferryman.settings import Settings
 
 TOOL = {"name": "http_get", "description": "d", "input_schema": {"type": "object", "properties": {}}}
@@ -22,7 +22,7 @@ PROMPT = Prompt(
 
 @pytest.fixture
 async def service():
-    messages, web = Messages(), Web()
+    messages, web = Messages(lambda key: key == "the token"), Web()
     sock = web.add(messages)
     await web.start()
     yield messages, f"http://127.0.0.1:{port_of(sock)}"
@@ -31,7 +31,7 @@ async def service():
 
 @pytest.fixture
 async def model(service):
-    model = AnthropicModel(Settings(scripted_model_url=service[1]))
+    model = AnthropicModel(Settings(scripted_model_url=service[1], local_token="the token"))
     yield model
     await model.close()
 
@@ -74,7 +74,7 @@ async def test_a_model_that_takes_no_temperature_is_not_sent_one(service, model)
 async def test_an_overloaded_provider_is_unavailable(service, model):
     error = {"status": 529, "type": "overloaded_error", "message": "busy", "times": 5}
     play(service, {"text": "hi", "error": error})
-    with pytest.raises(Unavailable, match="529"):
+    with pytest.raises(UnavailableError, match="529"):
         await model.reply(PROMPT)
 
 
@@ -88,45 +88,45 @@ async def test_a_provider_that_is_busy_for_a_moment_is_asked_again(service, mode
 async def test_a_provider_that_asks_for_more_than_a_moment_is_left_to_the_queue(service, model):
     error = {"status": 429, "type": "rate_limit_error", "message": "slow", "retry_after_s": 60.0, "times": 1}
     play(service, {"text": "hi", "error": error})
-    with pytest.raises(Unavailable) as unavailable:
+    with pytest.raises(UnavailableError) as unavailable:
         await model.reply(PROMPT)
     assert (unavailable.value.after_s, unavailable.value.lost, len(service[0].requests())) == (60, False, 1)
 
 
 async def test_a_request_the_provider_refuses_is_rejected(service, model):
     play(service, {"text": "hi", "expect": {"system_contains": ["never said"]}})
-    with pytest.raises(Rejected, match="400"):
+    with pytest.raises(RejectedError, match="400"):
         await model.reply(PROMPT)
 
 
 async def test_a_provider_that_is_not_there_is_unavailable():
     model = AnthropicModel(Settings(scripted_model_url="http://127.0.0.1:9"))
-    with pytest.raises(Unavailable):
+    with pytest.raises(UnavailableError):
         await model.reply(PROMPT)
     await model.close()
 
 
 async def test_a_scripted_model_needs_the_local_cloud():
-    with pytest.raises(Rejected, match="local cloud"):
+    with pytest.raises(RejectedError, match="local cloud"):
         await AnthropicModel(Settings()).reply(PROMPT)
 
 
 async def test_a_real_model_on_the_local_cloud_needs_a_key():
-    with pytest.raises(Rejected, match="ANTHROPIC_API_KEY"):
+    with pytest.raises(RejectedError, match="ANTHROPIC_API_KEY"):
         await AnthropicModel(Settings(firestore_host="127.0.0.1:1")).reply(replace(PROMPT, model="claude-haiku-4-5"))
 
 
 async def test_on_google_cloud_a_real_model_is_reached_through_vertex():
     model = AnthropicModel(Settings(project="p"))
     await model.warm()
-    assert type(model.connected("claude-haiku-4-5")).__name__ == "AsyncAnthropicVertex"
+    assert type(model.find_client("claude-haiku-4-5")).__name__ == "AsyncAnthropicVertex"
     await model.close()
 
 
 async def test_a_key_makes_it_the_providers_own_service():
     model = AnthropicModel(Settings(project="p", anthropic_api_key="x" * 20))
     await model.warm()
-    assert type(model.connected("claude-haiku-4-5")).__name__ == "AsyncAnthropic"
+    assert type(model.find_client("claude-haiku-4-5")).__name__ == "AsyncAnthropic"
     await model.close()
 
 
@@ -137,12 +137,12 @@ async def test_a_lone_surrogate_in_the_text_is_replaced(service, model):
 
 async def test_arguments_that_cannot_be_read_are_rejected_without_their_text(service, model):
     play(service, {"tool_calls": [{"name": "http_get", "input": {"url": "hush\udfff"}, "id": "toolu_1"}]})
-    with pytest.raises(Rejected) as rejected:
+    with pytest.raises(RejectedError) as rejected:
         await model.reply(PROMPT)
     assert "hush" not in str(rejected.value)
 
 
 def test_a_number_that_json_does_not_have_becomes_text():
-    from ferryman.models.anthropic import _whole
+    from ferryman.models.anthropic import _make_storable
 
-    assert _whole({"a": [float("nan"), float("inf"), 1.5]}) == {"a": ["nan", "inf", 1.5]}
+    assert _make_storable({"a": [float("nan"), float("inf"), 1.5]}) == {"a": ["nan", "inf", 1.5]}

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from ferryman.domain.message import Prompt
+from ferryman.domain.executions.message import Prompt
 from ferryman.models.anthropic import AnthropicModel
-from ferryman.ports import Unavailable
+from ferryman.ports.errors import UnavailableError
 from ferryman.settings import Settings
 
 PROMPT = Prompt(model="scripted", system="s", messages=({"role": "user", "content": "x"},), max_tokens=100)
@@ -66,7 +66,7 @@ async def answering(*parts: bytes) -> AsyncIterator[AnthropicModel]:
 )
 async def test_an_answer_that_is_not_whole_is_lost(parts: tuple[bytes, ...]) -> None:
     async with answering(*parts) as model:
-        with pytest.raises(Unavailable) as unavailable:
+        with pytest.raises(UnavailableError) as unavailable:
             await model.reply(PROMPT)
     assert unavailable.value.lost
 
@@ -85,7 +85,7 @@ async def test_a_provider_names_a_time_within_a_day_or_none(said: str, heard: fl
 
     server = await asyncio.start_server(handle, "127.0.0.1", 0)
     model = AnthropicModel(Settings(scripted_model_url=f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"))
-    with pytest.raises(Unavailable) as unavailable:
+    with pytest.raises(UnavailableError) as unavailable:
         await model._reply(PROMPT)
     await model.close()
     server.close()

@@ -55,4 +55,4 @@ BOMBS: dict[str, Callable[[], Any]] = {
 }  # fmt: skip
 
 TOO_MUCH = ("100,000 operations", "100,000 paths without operations")
-"""Those that are `Invalid`."""
+"""Those that are `InvalidInputError`."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from ferryman.declared import request
-from ferryman.domain.declared import Declared
-from ferryman.domain.http import Outbound
+from ferryman.domain.http.request import OutboundRequest
+from ferryman.domain.tools.declared import Declared
 from ferryman.openapi import Imported, read
 
 ROOT = "https://docs.shop.test/v1/openapi.json"
@@ -55,7 +55,7 @@ def get(*parameters: Any, path: str = "/things", **more: Any) -> Declared:
     return only(document({path: {"get": {"operationId": "look", "parameters": list(parameters)}}}, **more))
 
 
-def sent(tool: Declared, **arguments: Any) -> Outbound:
+def sent(tool: Declared, **arguments: Any) -> OutboundRequest:
     assert tool.enabled, tool.reason
     return request.outbound(tool, arguments, state=STATE)
 

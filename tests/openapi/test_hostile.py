@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ferryman.declared import check
-from ferryman.domain.declared import DECLARATION_BYTES_MAX
-from ferryman.domain.problem import Invalid
+from ferryman.domain.problem import InvalidInputError
+from ferryman.domain.tools.declared import DECLARATION_BYTES_MAX
 from ferryman.openapi import Imported, needed, read, tokens
 from ferryman.openapi.document import _reader, _tools
 from ferryman.openapi.notes import Notes
@@ -27,11 +27,11 @@ CREDENTIALS = {"KEY": [HOST], "OTHER": ["petstore.test.example", "other.test"]}
 
 
 def held(root: Any) -> Imported | None:
-    """What `root` is imported as, held against what must be true of every import; None where it is `Invalid`."""
+    """What `root` is imported as, held against what must be true of every import; None where it is `InvalidInputError`."""
     try:
         assert all(each.startswith("https://") for each in needed({ROOT: root}, ROOT))
         found = read({ROOT: root}, ROOT, domains=DOMAINS, credentials=CREDENTIALS)
-    except Invalid:
+    except InvalidInputError:
         return None
     assert len({each.name for each in found.tools}) == len(found.tools)
     assert len(found.notes) <= 100

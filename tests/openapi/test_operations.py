@@ -7,9 +7,9 @@ import re
 import pytest
 
 from ferryman.declared import check
-from ferryman.domain.declared import Style
-from ferryman.domain.problem import Invalid
-from ferryman.domain.refusal import Refused
+from ferryman.domain.calls.refusal import CallRefusedError
+from ferryman.domain.problem import InvalidInputError
+from ferryman.domain.tools.declared import Style
 from ferryman.openapi import needed, read, tokens
 from tests.openapi.documents import HOST, ROOT, document, get, imported, only, post, schemas, sent
 
@@ -102,7 +102,7 @@ def test_a_path_parameter_that_is_not_declared_is_a_text():
 
 def test_a_value_does_not_leave_its_segment():
     assert sent(get(path="/a/{b}"), b="c?d#e").url.endswith("/a/c%3Fd%23e")
-    with pytest.raises(Refused):
+    with pytest.raises(CallRefusedError):
         sent(get(path="/a/{b}"), b="../c")
 
 
@@ -297,12 +297,21 @@ def test_the_cost_in_tokens_is_that_of_the_enabled_tools():
     ],
 )  # fmt: skip
 def test_what_is_no_such_document_is_invalid(root):
-    with pytest.raises(Invalid):
+    with pytest.raises(InvalidInputError):
         read({ROOT: root}, ROOT, domains=[])
-    with pytest.raises(Invalid):
+    with pytest.raises(InvalidInputError):
         needed({ROOT: root}, ROOT)
 
 
 @pytest.mark.parametrize("version", ["3.0", "3.0.4", "3.1", "3.1.1", 3.1])
 def test_versions_three_nought_and_three_one_are_read(version):
     assert only(document({"/a": {"get": {}}}, version)).enabled
+
+
+@pytest.mark.parametrize("name", ["X-Hasura-Role", "X-Consumer-Username", "x_ms_client_principal", "Impersonate-User"])
+def test_a_header_that_tells_who_asks_is_not_the_models_to_say(name):
+    parameter = {"name": name, "in": "header", "schema": {"type": "string"}}
+    tool = get(parameter)
+    assert (tool.enabled, dict(tool.headers), dict(tool.parameters)) == (True, {}, {})
+    tool = get({**parameter, "required": True})
+    assert (tool.enabled, "tells a service who asks" in (tool.reason or "")) == (False, True)

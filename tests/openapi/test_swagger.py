@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ferryman.domain.declared import Style
+from ferryman.domain.tools.declared import Style
 from ferryman.openapi import read
 from tests.openapi.documents import ROOT, imported, only, sent, swagger
 from tests.openapi.petstore import PETSTORE

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import copy
 from datetime import UTC, datetime, timedelta
-from decimal import Decimal
 from typing import Any
 
-from ferryman.domain import receipt
-from ferryman.domain.receipt import Fact, Head, Kind
-from ferryman.vault.sign import SigningKey, generate
+from ferryman.domain.receipts import receipt
+from ferryman.domain.receipts.receipt import Fact, Head, ReceiptKind
+from ferryman.vault.sign import SigningKey, generate_private_key
 
 START = datetime(2026, 11, 21, 12, 0, 0, 5, tzinfo=UTC)
-KEYS = {version: SigningKey(version, generate()) for version in (1, 2)}
+KEYS = {version: SigningKey(version, generate_private_key()) for version in (1, 2)}
 OUTCOMES = ("answered", "refused:url_blocked", "failed", "in_doubt")
 
 Document = dict[str, Any]
@@ -38,29 +37,35 @@ def chain(
         nonlocal head, at
         for fact in facts:
             key = keys[2 if head.count >= rotated_at else 1]
-            made, head = receipt.entered(head, [fact], execution=execution, at=at, key=key.version, sign=key.sign)
+            made, head = receipt.append_receipts(head, [fact], execution=execution, at=at, key=key.version, sign=key.sign)
             entries.extend(each.shown() for each in made)
             at += timedelta(milliseconds=1)
 
     def settle(calls: list[dict[str, Any]]) -> None:
         for call in calls:
-            what = {"result": receipt.digest([execution, call]), "outcome": OUTCOMES[call["seq"] % 4], "credits": "0.5"}
-            enter(Fact(Kind.SETTLED, {**call, **what}))
+            what = {"outcome": OUTCOMES[call["seq"] % 4], "credits": "0.5"}
+            enter(Fact(ReceiptKind.SETTLED, {**call, **what}, {f"calls/{call['seq']}": [execution, call]}))
 
-    enter(Fact(Kind.OPENED, {"opening": receipt.digest(execution)}))
+    enter(
+        Fact(
+            ReceiptKind.OPENED,
+            {},
+            {"opening": execution, "policy": None, "events/1": "started", f"ledger/{execution}.start": 1},
+        )
+    )
     for turn, calls in enumerate(turns, start=1):
         settle(waiting)
         waiting = [{"turn": turn, "seq": seq + offset, "tool": "http_get"} for offset in range(calls)]
-        enter(*(Fact(Kind.PLANNED, {**call, "arguments": receipt.digest(call)}) for call in waiting))
+        enter(Fact(ReceiptKind.REPLIED, {"turn": turn}, {f"steps/{turn}": [execution, turn]}))
+        enter(*(Fact(ReceiptKind.PLANNED, call, {}) for call in waiting))
         seq += calls
     settle(waiting[: len(waiting) - unsettled])
     if closed:
-        paid = receipt.plain(Decimal(seq + 1))
-        end = {"status": "completed", "output": receipt.digest("done"), "credits": paid, "count": head.count + 1}
-        enter(Fact(Kind.CLOSED, end))
+        end = {"status": "completed", "credits": str(seq + 1), "count": head.count + 1}
+        enter(Fact(ReceiptKind.CLOSED, end, {"execution": execution, f"ledger/{execution}.end": seq}))
     used = {each["key"] for each in entries}  # a key that signed nothing could be changed without harm
     shown = public({version: key for version, key in keys.items() if version in used})
-    return copy.deepcopy({"format": "ferryman-receipts/1", "execution": execution, "entries": entries, "keys": shown})
+    return copy.deepcopy({"format": "ferryman-receipts/2", "execution": execution, "entries": entries, "keys": shown})
 
 
 SHAPES: dict[str, Document] = {

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from ferryman import verify_receipts as verifier
-from ferryman.vault.sign import SigningKey, generate
+from ferryman.vault.sign import SigningKey, generate_private_key
 
 from .chains import KEYS, RUNNING, SHAPES, Document, chain, public
 
@@ -137,7 +137,7 @@ def found(document: Document, pinned: dict[str, str] | None = None) -> int:
     """The verifier's exit code."""
     try:
         return verifier.verify(document, pinned)[0]
-    except verifier.Wrong:
+    except verifier.VerificationError:
         return verifier.WRONG
 
 
@@ -204,17 +204,17 @@ def test_a_chain_that_is_still_growing_is_not_said_to_be_whole() -> None:
 
 
 def test_a_forger_who_replaces_the_keys_too_is_found_by_a_key_that_was_kept() -> None:
-    forged = chain("exec_2", (1, 0), keys={1: SigningKey(1, generate()), 2: SigningKey(2, generate())})
+    forged = chain("exec_2", (1, 0), keys={1: SigningKey(1, generate_private_key()), 2: SigningKey(2, generate_private_key())})
     assert found(forged) == verifier.WHOLE
     assert found(forged, public()) == verifier.WRONG
 
 
 def test_a_holder_of_the_key_cannot_tell_a_story_that_contradicts_itself() -> None:
     whole = SHAPES["turns of many calls"]
-    for change in ({"seq": 7}, {"count": 3}, {"credits": "0.1"}):
+    for change in ({"turn": 2}, {"seq": 7}, {"count": 3}, {"credits": "0.1"}):
         resigned, before = copy.deepcopy(whole), verifier.GENESIS
         for entry in resigned["entries"]:
-            if entry["number"] in (1, len(whole["entries"]) - 1):
+            if entry["number"] in (1, 2, len(whole["entries"]) - 1):
                 entry |= {name: value for name, value in change.items() if name in entry}
             entry["previous"] = before
             content = {name: value for name, value in entry.items() if name not in ("hash", "signature")}
@@ -225,6 +225,6 @@ def test_a_holder_of_the_key_cannot_tell_a_story_that_contradicts_itself() -> No
 
 def test_the_first_entry_that_is_wrong_is_named() -> None:
     document = copy.deepcopy(SHAPES["turns of many calls"])
-    document["entries"][4]["outcome"] = "failed"
-    with pytest.raises(verifier.Wrong, match=r"^entry 4 \(settled\) was changed"):
+    document["entries"][5]["outcome"] = "failed"
+    with pytest.raises(verifier.VerificationError, match=r"^entry 5 \(settled\) was changed"):
         verifier.verify(document)

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ferryman import verify_receipts as verifier
-from ferryman.domain import receipt
+from ferryman.domain.receipts import receipt
 
 from .chains import RUNNING, SHAPES, public
 
@@ -96,7 +96,7 @@ def test_no_json_makes_it_stumble_or_passes_for_whole(value: Any) -> None:
         try:
             assert verifier.verify(document)[0] == verifier.OPEN
             assert document["entries"] == []
-        except verifier.Wrong:
+        except verifier.VerificationError:
             continue
 
 
@@ -104,11 +104,72 @@ def test_no_json_makes_it_stumble_or_passes_for_whole(value: Any) -> None:
 @given(JSON)
 def test_both_sides_work_out_the_same_digest_of_what_went_through_a_file(tmp_path: Path, value: Any) -> None:
     (tmp_path / "value").write_text(json.dumps(value))
-    assert verifier.digest(verifier.read(str(tmp_path / "value"))) == receipt.digest(value)
+    assert verifier.digest(verifier.read(str(tmp_path / "value"))) == receipt.digest_value(value)
 
 
-def test_a_number_reads_the_same_wherever_it_went_as_json() -> None:
-    assert receipt.canonical([1.0, -0.0, 1e15, 2.0**53, 1.5, math.inf, math.nan, 10**30]) == (
-        b"[1,0,1000000000000000,9007199254740992.0,1.5,null,null,1000000000000000000000000000000]"
+def test_numbers_and_texts_have_one_canonical_form_each() -> None:
+    assert receipt.canonicalize([1, 1.0, True, 0, -0.0, 1e15, 2.0**53, 1.5, 10**30]) == (
+        b"[1,1.0,true,0,-0.0,1000000000000000.0,9007199254740992.0,1.5,1000000000000000000000000000000]"
     )
-    assert receipt.canonical({"b": "é\u2028", "a": "\ud800"}) == b'{"a":"\\ud800","b":"\\u00e9\\u2028"}'
+    assert receipt.canonicalize({"b": "é\u2028", "a": "\ud800"}) == b'{"a":"\\ud800","b":"\\u00e9\\u2028"}'
+    for none in (math.inf, math.nan):
+        with pytest.raises(ValueError, match="not JSON compliant"):
+            receipt.canonicalize(none)
+
+
+AMBIGUOUS = {
+    "a number of which another double is the shortest form": "0.1000000000000000055",
+    "a whole number that no double holds": "9007199254740993.0",
+    "more than a double holds": "1e400",
+    "less than a double holds": "1e-400",
+    "more than a decimal holds": "1e99999999999999999999",
+    "the integer that is minus nothing": "-0",
+    "no number": "NaN",
+    "no end": "-Infinity",
+    "a long number": "1." + "0" * 100,
+    "an integer of more digits than are read": "1" * 5_000,
+    "a member twice": '{"a": 1, "a": 1}',
+    "a member twice, one of them escaped": '{"a": 1, "\\u0061": 1}',
+}
+
+
+@pytest.mark.parametrize("text", AMBIGUOUS.values(), ids=AMBIGUOUS)
+def test_what_two_readers_may_take_for_two_values_is_refused(file: Path, capsys: Any, text: str) -> None:
+    record = file.with_name("record.json")
+    record.write_text(text)
+    code, told = said(capsys, str(file), "--record", str(record))
+    assert (code, told.startswith("CANNOT BE READ")) == (verifier.UNREADABLE, True)
+
+
+@pytest.mark.parametrize("data", [b'"\xed\xa0\xbd\xed\xb8\x80"', b'\xef\xbb\xbf""', '"é"'.encode("utf-16"), b'"\xc0\xaf"'])
+def test_only_utf_8_is_read(file: Path, capsys: Any, data: bytes) -> None:
+    record = file.with_name("record.json")
+    record.write_bytes(data)
+    assert said(capsys, str(file), "--record", str(record))[0] == verifier.UNREADABLE
+
+
+def test_values_that_compare_equal_have_digests_of_their_own(tmp_path: Path) -> None:
+    texts = ["1", "1.0", "true", '"1"', "0", "0.0", "-0.0", "false", "null", '""', "[]", "{}", '"\\ud83d"', '"\\ude00"']
+    texts += ['"\\ud83d\\ude00"', '"\\u00e9"', '"e\\u0301"', '"E\\u0301"', "1.0000000000000002", "9007199254740993", "1e22"]
+    found = set()
+    for text in texts:
+        (tmp_path / "value").write_text(text)
+        found.add(verifier.digest(verifier.read(str(tmp_path / "value"))))
+    assert len(found) == len(texts)
+
+
+def test_a_file_that_has_no_end_is_not_read_to_it(capsys: Any, monkeypatch: Any) -> None:
+    monkeypatch.setattr(verifier, "BYTES_MAX", 2**16)
+    code, told = said(capsys, "/dev/zero")
+    assert (code, "longer than 65536 bytes" in told) == (verifier.UNREADABLE, True)
+
+
+def test_an_empty_file_of_keys_is_not_taken_for_none(file: Path, tmp_path: Path, capsys: Any) -> None:
+    (tmp_path / "keys").write_text("\n")
+    assert said(capsys, str(file), "--public-key", str(tmp_path / "keys"))[0] == verifier.UNREADABLE
+
+
+def test_a_strangers_text_moves_no_cursor(file: Path, capsys: Any) -> None:
+    file.write_text(json.dumps({**WHOLE, "entries": [], "execution": "\x1b[2J\r\n\u202e"}))
+    told = said(capsys, str(file))[1]
+    assert [character for character in told if not (character == "\n" or " " <= character <= "~")] == []

@@ -6,15 +6,16 @@ import json
 
 import pytest
 
-from ferryman.domain.record import Record
+from ferryman import verify_receipts
+from ferryman.domain.records.record import Record
+from ferryman.replay import run_replay
 from ferryman.serving import bundle
 from ferryman.serving.api.shapes import record as shapes
-from ferryman.wiring.replay import again
 from tests.loop.conftest import Stage
 
 
 def document(stage: Stage) -> dict:
-    """The record of the stage's execution as the API answers it."""
+    """Return the record of the stage's execution as the API answers it."""
     memory = stage.memory
     record = Record(
         execution=stage.execution,
@@ -23,13 +24,17 @@ def document(stage: Stage) -> dict:
         tickets=[ticket for _, ticket in sorted(memory.tickets.get("e", {}).items())],
         entries=sorted(memory.entries.values(), key=lambda entry: entry.at),
     )
-    return json.loads(shapes.shown(record).model_dump_json())
+    return json.loads(shapes.to_response(record).model_dump_json())
 
 
 async def otherwise(stage: Stage) -> list[str]:
-    """What a replay of the stage's execution, from its bundle, does otherwise."""
-    read = bundle.read(bundle.write(document(stage)))
-    return bundle.differences(read, await again(read.record))
+    """Return what a replay of the execution, from its bundle, does otherwise; and what of its record no receipt covers."""
+    record = document(stage)
+    read = bundle.read_bundle(bundle.write_bundle(record))
+    stored = stage.memory.receipts.get("e", {})
+    chain = {"entries": [entry.shown() for first in sorted(stored) for entry in stored[first]]}
+    uncovered = [part for parts in verify_receipts.compare(chain, json.loads(json.dumps(record))) for part in parts]
+    return bundle.find_differences(read, await run_replay(read.record)) + uncovered
 
 
 @pytest.fixture

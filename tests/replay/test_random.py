@@ -8,11 +8,11 @@ from decimal import Decimal
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ferryman.domain import refusal
-from ferryman.domain.call import ToolCallResult
-from ferryman.local.model import ScriptedModel
+from ferryman.domain.calls import refusal
+from ferryman.domain.calls.call import ToolCallResult
+from ferryman.inmemory.model import ScriptedModel
 from ferryman.loop.run import deliver
-from ferryman.ports import Rejected, Unavailable
+from ferryman.ports.errors import RejectedError, UnavailableError
 from tests.loop.conftest import Stage, says
 from tests.loop.test_cancel import cancel
 from tests.replay.conftest import otherwise
@@ -34,17 +34,19 @@ REPLIES = st.builds(
     st.lists(CALLS, min_size=1, max_size=4),
     st.integers(0, 2_000),
 )
-ENDS = st.sampled_from([says("done"), says("cut", stop="max_tokens"), Rejected("the provider refused"), RuntimeError("ours")])
-PAUSES = st.sampled_from([Unavailable("busy"), Unavailable("busy", after_s=20), Unavailable("gone", lost=True)])
+ENDS = st.sampled_from(
+    [says("done"), says("cut", stop="max_tokens"), RejectedError("the provider refused"), RuntimeError("ours")]
+)
+PAUSES = st.sampled_from([UnavailableError("busy"), UnavailableError("busy", after_s=20), UnavailableError("gone", lost=True)])
 OUTCOMES = st.sampled_from(["answered", "answered", "answered", "refused", "failed", "lost", "cancel", "disable"])
 
 
 def results(outcome, ticket):
-    """What a tool answers."""
+    """Return what a tool answers."""
     if outcome == "refused":
-        return ToolCallResult.refused(ticket.tool, refusal.leaked("KEY"), url="https://a.test/")
+        return ToolCallResult.refused(ticket.tool, refusal.refuse_leak("KEY"), url="https://a.test/")
     if outcome == "failed":
-        return ToolCallResult.refused(ticket.tool, refusal.timed_out(30))
+        return ToolCallResult.refused(ticket.tool, refusal.report_timeout(30))
     paid = "KEY" if ticket.tool == "api_call" else None
     return ToolCallResult(ticket.tool, f"answer {ticket.seq}", credential_used=paid, response_status=200, latency_ms=0.1)
 
@@ -67,7 +69,7 @@ async def test_a_random_execution_replays_identically(replies, end, outcomes, st
         stage.clock.turn(timedelta(milliseconds=steps[next(moves) % len(steps)]))
         outcome = waiting.pop(0) if waiting else "answered"
         if outcome == "lost":
-            return Unavailable("gone")
+            return UnavailableError("gone")
         if outcome == "cancel":
             cancel(stage)
         if outcome == "disable":
@@ -75,10 +77,10 @@ async def test_a_random_execution_replays_identically(replies, end, outcomes, st
         return results(outcome, ticket)
 
     stage.on_call = on_call
-    script = [each for reply, pause in replies for each in ([reply] if pause is None else [pause, reply])]
+    script = [drawn for reply, pause in replies for drawn in ([reply] if pause is None else [pause, reply])]
     stage.model = ScriptedModel([*script, end, *[says("done")] * 8])
     for _ in range(60):
-        await deliver(stage.house(), "e", slice=stage.execution.slice, holder="h")
+        await deliver(stage.deps(), "e", slice=stage.execution.slice, holder="h")
         if stage.execution.status.terminal:
             break
         stage.clock.turn(40)

@@ -10,15 +10,16 @@ from decimal import Decimal
 
 import pytest
 
-from ferryman.domain import refusal
-from ferryman.domain.call import TicketState, ToolCallResult
-from ferryman.domain.execution import Status
-from ferryman.domain.message import canonical
+from ferryman.domain.calls import refusal
+from ferryman.domain.calls.call import TicketState, ToolCallResult
+from ferryman.domain.executions.execution import Status
+from ferryman.domain.executions.message import canonicalize_prompt
 from ferryman.loop.run import deliver
-from ferryman.ports import Rejected, Unavailable
+from ferryman.ports.errors import RejectedError, UnavailableError
+from ferryman.ports.tickets import CallRequest
+from ferryman.replay import NotEndedError, run_replay
+from ferryman.replay.offline import OfflineError, block_network
 from ferryman.serving import bundle
-from ferryman.wiring.replay import Unended, again
-from ferryman.wiring.replay.offline import Offline, offline
 from tests.loop.conftest import fetches, says
 from tests.loop.test_cancel import cancel
 from tests.loop.test_limits import guru
@@ -33,13 +34,13 @@ async def went_on(stage, *scripts, by=60):
     for _ in range(20):
         if stage.execution.status.terminal:
             return
-        await deliver(stage.house(), "e", slice=stage.execution.slice, holder="h")
+        await deliver(stage.deps(), "e", slice=stage.execution.slice, holder="h")
         stage.clock.turn(by)
     raise AssertionError("it did not end")
 
 
 def slowly(stage, seconds=3):
-    """Each call takes its time."""
+    """Have each call take its time."""
     before = stage.on_call
 
     def on_call(ticket):
@@ -62,9 +63,11 @@ async def test_turns_calls_and_their_times(stage):
 
 async def test_what_the_model_is_asked_is_the_same_to_the_byte(stage):
     await stage.run(fetches(2), says("", ("api_call", {"b": 1.5, "a": [None, "ü\n"]})), says("done"))
-    asked = [canonical(prompt.system, prompt.tools, prompt.messages) for prompt in stage.model.prompts]
-    replayed = await again(bundle.of_document(document(stage)).record)
-    assert [canonical(each.system, each.tools, each.messages) for each in replayed.prompts] == asked
+    recorded_prompts = [canonicalize_prompt(prompt.system, prompt.tools, prompt.messages) for prompt in stage.model.prompts]
+    replayed = await run_replay(bundle.parse_record(document(stage)).record)
+    assert [
+        canonicalize_prompt(recorded.system, recorded.tools, recorded.messages) for recorded in replayed.prompts
+    ] == recorded_prompts
 
 
 async def test_refusals_of_the_loop(stage):
@@ -73,13 +76,13 @@ async def test_refusals_of_the_loop(stage):
     same = ("http_get", {"url": "https://a.test/"})
     await stage.run(says("", ("nothing", {}), ("webhook", {}), same, same, same), fetches(11), says("done"))
     assert {"unknown_tool", "tool_not_enabled", "repeated_call", "rate_limited"} <= {
-        each.block_reason for each in stage.results
+        result.block_reason for result in stage.results
     }
     assert await otherwise(stage) == []
 
 
 async def test_a_refusal_of_the_gate(stage):
-    stage.on_call = lambda ticket: ToolCallResult.refused(ticket.tool, refusal.leaked("KEY"), url="https://a.test/")
+    stage.on_call = lambda ticket: ToolCallResult.refused(ticket.tool, refusal.refuse_leak("KEY"), url="https://a.test/")
     await stage.run(fetches(), says("done"))
     assert await otherwise(stage) == []
 
@@ -142,29 +145,32 @@ async def test_a_task_that_is_disabled_under_way(stage):
 
 async def test_a_hand_over_while_the_provider_makes_it_wait(stage):
     await went_on(
-        stage, (fetches(2), Unavailable("busy", after_s=30)), (fetches(1), Unavailable("busy", after_s=5)), (says("done"),)
+        stage,
+        (fetches(2), UnavailableError("busy", after_s=30)),
+        (fetches(1), UnavailableError("busy", after_s=5)),
+        (says("done"),),
     )
     assert [step.slice for step in stage.memory.steps["e"].values()] == [0, 1, 2]
     assert await otherwise(stage) == []
 
 
 async def test_a_provider_that_does_not_answer_at_first(stage):
-    await went_on(stage, (fetches(), Unavailable("busy")), (Unavailable("gone", lost=True),), (says("done"),))
+    await went_on(stage, (fetches(), UnavailableError("busy")), (UnavailableError("gone", lost=True),), (says("done"),))
     assert await otherwise(stage) == []
 
 
 async def test_a_call_that_is_sent_again_until_it_is_in_doubt(stage):
-    stage.on_call = lambda ticket: Unavailable("gone")
+    stage.on_call = lambda ticket: UnavailableError("gone")
     await stage.run(fetches(2))
     stage.clock.turn(60)
     tickets = stage.tickets
 
     class Doubting(type(tickets)):
-        async def settle(self, errand, result, *, now, in_doubt=False):
-            await super().settle(errand, result, now=now, in_doubt=errand.again)
+        async def settle(self, claimed_call, result, *, now, in_doubt=False):
+            await super().settle(claimed_call, result, now=now, in_doubt=claimed_call.again)
 
     stage.tickets = Doubting(stage.memory)
-    stage.on_call = lambda ticket: ToolCallResult.refused(ticket.tool, refusal.in_doubt())
+    stage.on_call = lambda ticket: ToolCallResult.refused(ticket.tool, refusal.report_in_doubt())
     await went_on(stage, (says("done"),))
     ticket = stage.memory.tickets["e"][0]
     assert (ticket.attempt, ticket.in_doubt) == (2, True)
@@ -173,20 +179,19 @@ async def test_a_call_that_is_sent_again_until_it_is_in_doubt(stage):
 
 async def test_a_call_that_was_given_back_and_taken_again(stage):
     async def run_once():
-        carry, first = stage._carry, []
+        execute, first = stage._execute, []
 
-        async def given_back(call, crossing):
+        async def given_back(ticket, *, execution):
             if first:
-                return await carry(call, crossing)
+                return await execute(ticket, execution=execution)
             first.append(True)
-            from ferryman.ports import Summons
 
-            summons = Summons(execution="e", seq=0, epoch=crossing.execution.epoch, task="t", owner="o")
-            errand = await stage.tickets.claim(summons, tool=call.name, now=stage.clock.now())
-            await stage.tickets.release(errand)
-            raise Unavailable("the keys could not be read")
+            call_request = CallRequest(execution="e", seq=0, epoch=execution.epoch, task="t", owner="o")
+            claimed_call = await stage.tickets.claim(call_request, tool=ticket.tool, now=stage.clock.now())
+            await stage.tickets.release(claimed_call)
+            raise UnavailableError("the keys could not be read")
 
-        stage._carry = given_back
+        stage._execute = given_back
         await went_on(stage, (fetches(),), (says("done"),))
 
     await run_once()
@@ -195,11 +200,11 @@ async def test_a_call_that_was_given_back_and_taken_again(stage):
 
 
 async def test_a_sent_call_of_a_cancelled_execution_that_nobody_heard_of(stage):
-    stage.on_call = lambda ticket: Unavailable("gone")
+    stage.on_call = lambda ticket: UnavailableError("gone")
     await stage.run(fetches(2))
     cancel(stage)
     await went_on(stage)
-    assert [(each.in_doubt, each.state) for each in stage.memory.tickets["e"].values()] == [
+    assert [(item.in_doubt, item.state) for item in stage.memory.tickets["e"].values()] == [
         (False, TicketState.SETTLED),  # it was a GET: whatever became of it, nothing has changed
         (False, TicketState.SETTLED),
     ]
@@ -207,21 +212,21 @@ async def test_a_sent_call_of_a_cancelled_execution_that_nobody_heard_of(stage):
 
 
 async def test_every_answer_of_the_model_lost(stage):
-    lost = Unavailable("gone", lost=True)
+    lost = UnavailableError("gone", lost=True)
     await went_on(stage, (fetches(), lost), *[(lost,)] * 4, (says("never"),))
     assert "every answer was lost" in stage.execution.error
     assert await otherwise(stage) == []
 
 
 async def test_a_cancel_after_a_lost_answer(stage):
-    await stage.run(fetches(), Unavailable("gone", lost=True))
+    await stage.run(fetches(), UnavailableError("gone", lost=True))
     cancel(stage)
     await went_on(stage)
     assert stage.execution.status is Status.KILLED
     assert await otherwise(stage) == []
 
 
-@pytest.mark.parametrize("fault", [Rejected("the model's provider refused the request (400)"), RuntimeError("ours")])
+@pytest.mark.parametrize("fault", [RejectedError("the model's provider refused the request (400)"), RuntimeError("ours")])
 async def test_a_provider_that_refuses_and_a_fault_of_ours(stage, fault):
     await stage.run(fetches(), fault)
     assert stage.execution.status is Status.FAILED
@@ -240,15 +245,15 @@ async def test_an_execution_that_takes_too_long_amid_its_calls(stage):
         return ToolCallResult(ticket.tool, "late", response_status=200)
 
     stage.on_call = slow
-    house = stage.house
-    stage.house = lambda: replace(house(), lease=timedelta(hours=2))
+    deps = stage.deps
+    stage.deps = lambda: replace(deps(), lease=timedelta(hours=2))
     await stage.run(fetches(2), says("never"))
     assert (stage.execution.status, stage.results[1].block_reason) == (Status.TIMEOUT, "cancelled")
     assert await otherwise(stage) == []
 
 
 async def test_an_execution_that_takes_too_long_before_a_turn(stage):
-    await stage.run(fetches(1), Unavailable("busy"))
+    await stage.run(fetches(1), UnavailableError("busy"))
     stage.clock.turn(26 * 60)
     await stage.run(says("never"))
     assert stage.execution.status is Status.TIMEOUT
@@ -268,53 +273,55 @@ async def test_an_execution_that_never_began(stage):
 
 
 async def test_an_execution_that_has_not_ended_is_not_replayed(stage):
-    await stage.run(fetches(), Unavailable("busy"))
-    with pytest.raises(Unended):
+    await stage.run(fetches(), UnavailableError("busy"))
+    with pytest.raises(NotEndedError):
         await otherwise(stage)
 
 
 async def test_a_loop_that_would_say_something_else_shows_as_a_diff(stage, monkeypatch):
     same = ("http_get", {"url": "https://a.test/"})
     await stage.run(says("", same, same, same), says("done"))
-    asked = document(stage)
-    read = bundle.of_document(asked)
-    monkeypatch.setattr(refusal, "repeated_call", lambda: refusal.Refusal(reason="repeated_call", message="Error: enough"))
-    found = bundle.differences(read, await again(read.record))
-    assert "turn 2: the model was asked something else" in found[0]
-    assert any(line.startswith("+") and "Error: enough" in line for line in found)
-    assert any(line.startswith("-") and "was made twice already" in line for line in found)
+    prompt_text = document(stage)
+    read = bundle.parse_record(prompt_text)
+    monkeypatch.setattr(
+        refusal, "refuse_repeated_call", lambda: refusal.Refusal(reason="repeated_call", message="Error: enough")
+    )
+    differences = bundle.find_differences(read, await run_replay(read.record))
+    assert "turn 2: the model was asked something else" in differences[0]
+    assert any(line.startswith("+") and "Error: enough" in line for line in differences)
+    assert any(line.startswith("-") and "was made twice already" in line for line in differences)
 
 
 async def test_a_changed_result_shows_although_the_replay_follows_it(stage):
     await stage.run(fetches(), says("done"))
-    told = document(stage)
-    told["calls"][0]["result"]["content"] = "answer 9"
-    read = bundle.read(json.dumps({**json.loads(bundle.write(document(stage))), "record": told}))
-    found = bundle.differences(read, await again(read.record))
-    assert found[0].startswith("the bundle was changed since it was written")
-    assert any("the record itself was changed since" in line for line in found)
+    text = document(stage)
+    text["calls"][0]["result"]["content"] = "answer 9"
+    read = bundle.read_bundle(json.dumps({**json.loads(bundle.write_bundle(document(stage))), "record": text}))
+    differences = bundle.find_differences(read, await run_replay(read.record))
+    assert differences[0].startswith("the bundle was changed since it was written")
+    assert any("the record itself was changed since" in line for line in differences)
 
 
 async def test_a_socket_cannot_be_opened_while_the_process_is_held_offline():
-    with offline(), pytest.raises(Offline):
+    with block_network(), pytest.raises(OfflineError):
         socket.socket()
     socket.socket().close()
 
 
 @pytest.mark.parametrize("reach", [lambda: socket.create_connection(("127.0.0.1", 9)), lambda: socket.getaddrinfo("a.test", 1)])
 async def test_a_tool_that_reaches_for_the_network_in_a_replay_fails(stage, monkeypatch, reach):
-    from ferryman.wiring.replay.doubles import RecordedTools
+    from ferryman.replay.doubles import RecordedTools
 
-    carried, tried = RecordedTools._carried, []
+    execute, tried = RecordedTools._execute, []
 
-    async def reaching(self, call, crossing):
+    async def reaching(self, ticket, *, execution):
         try:
             reach()
-        except Offline as error:
+        except OfflineError as error:
             tried.append(error)
-        return await carried(self, call, crossing)
+        return await execute(self, ticket, execution=execution)
 
-    monkeypatch.setattr(RecordedTools, "_carried", reaching)
+    monkeypatch.setattr(RecordedTools, "_execute", reaching)
     await stage.run(fetches(), says("done"))
     assert await otherwise(stage) == []
     assert len(tried) == 1

@@ -8,20 +8,20 @@ from typing import Any
 
 import pytest
 
-from ferryman.domain import firing
-from ferryman.domain.execution import Execution, Status
-from ferryman.domain.schedule import Kind, Schedule
-from ferryman.domain.task import Task
-from ferryman.local.clock import START, HandClock
-from ferryman.local.log import KeptLog
-from ferryman.local.memory import Memory
-from ferryman.local.queue import MemoryQueue, MemoryTimers, Timer
-from ferryman.local.schedules import MemorySchedules
-from ferryman.schedules.fire import arm, fire
-from ferryman.schedules.house import House
+from ferryman.domain.executions.execution import Execution, Status
+from ferryman.domain.tasks import firing
+from ferryman.domain.tasks.schedule import Schedule, ScheduleType
+from ferryman.domain.tasks.task import Task
+from ferryman.inmemory.clock import START, ManualClock
+from ferryman.inmemory.log import RecordingLog
+from ferryman.inmemory.memory import Memory
+from ferryman.inmemory.queue import MemoryQueue, MemoryTimers, QueuedTimer
+from ferryman.inmemory.schedules import MemorySchedules
+from ferryman.schedules.dependencies import ScheduleDependencies
+from ferryman.schedules.fire import arm_timer, fire
 from ferryman.schedules.sweep import sweep
 
-HOURLY = Schedule(type=Kind.CRON, cron="0 * * * *")
+HOURLY = Schedule(type=ScheduleType.CRON, cron="0 * * * *")
 TASK = Task(id="task_1", owner="o", name="n", task_prompt="p", model="m", created_at=START, updated_at=START)
 
 
@@ -30,14 +30,14 @@ class Stage:
     """Everything the schedules touch, for a test to look at and to turn."""
 
     memory: Memory = field(default_factory=Memory)
-    clock: HandClock = field(default_factory=HandClock)
-    log: KeptLog = field(default_factory=KeptLog)
+    clock: ManualClock = field(default_factory=ManualClock)
+    log: RecordingLog = field(default_factory=RecordingLog)
     queue: MemoryQueue = field(default_factory=MemoryQueue)
     timers: MemoryTimers = field(default_factory=MemoryTimers)
 
-    def house(self, **ports: Any) -> House:
+    def deps(self, **ports: Any) -> ScheduleDependencies:
         mine = {"schedules": MemorySchedules(self.memory), "queue": self.queue, "timers": self.timers}
-        return House(clock=self.clock, tracer=self.log, **{**mine, **ports})
+        return ScheduleDependencies(clock=self.clock, tracer=self.log, **{**mine, **ports})
 
     @property
     def task(self) -> Task:
@@ -55,16 +55,16 @@ class Stage:
     async def schedule(self, schedule: Schedule | None = HOURLY, **changes: Any) -> None:
         """Store the schedule, as the API does."""
         before = self.memory.tasks.get("task_1", TASK)
-        task = firing.armed(replace(before, schedule=schedule, **changes), now=self.clock.now())
+        task = firing.arm(replace(before, schedule=schedule, **changes), now=self.clock.now())
         self.memory.tasks["task_1"] = task
-        await arm(self.timers, task, now=self.clock.now())
+        await arm_timer(self.timers, task, now=self.clock.now())
 
-    async def deliver(self, timer: Timer, house: House | None = None) -> bool:
+    async def deliver(self, timer: QueuedTimer, deps: ScheduleDependencies | None = None) -> bool:
         """One delivery of a timer; False when it is to come again."""
-        house = house or self.house()
+        deps = deps or self.deps()
         if timer.fire is not None:
-            return await fire(house, timer.fire)
-        await sweep(house, at=timer.due)
+            return await fire(deps, timer.fire)
+        await sweep(deps, at=timer.due)
         return True
 
     async def turn(self, by: timedelta, *, lose: bool = False) -> None:

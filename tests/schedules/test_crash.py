@@ -10,9 +10,9 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ferryman.local.clock import START
-from ferryman.local.schedules import MemorySchedules
-from ferryman.schedules.house import House
+from ferryman.inmemory.clock import START
+from ferryman.inmemory.schedules import MemorySchedules
+from ferryman.schedules.dependencies import ScheduleDependencies
 
 from .conftest import Stage
 
@@ -31,9 +31,9 @@ class Life:
     after: bool = False
     crossings: int = 0
 
-    def house(self, stage: Stage) -> House:
+    def deps(self, stage: Stage) -> ScheduleDependencies:
         ports = {"schedules": MemorySchedules(stage.memory), "queue": stage.queue, "timers": stage.timers}
-        return stage.house(**{name: Mortal(port, self) for name, port in ports.items()})
+        return stage.deps(**{name: Mortal(port, self) for name, port in ports.items()})
 
     async def cross(self, call: Callable[[], Awaitable[Any]]) -> Any:
         number, self.crossings = self.crossings, self.crossings + 1
@@ -64,7 +64,7 @@ async def lived(life: Life) -> Stage:
     while (timer := stage.timers.next()) is not None and timer.due <= START + HOURS * HOUR:
         stage.clock.turn(max(timedelta(0), timer.due - stage.clock.now()))
         try:
-            assert await stage.deliver(timer, life.house(stage))
+            assert await stage.deliver(timer, life.deps(stage))
         except Died:
             continue
         stage.timers.done(timer)
@@ -105,7 +105,7 @@ async def test_whatever_becomes_of_the_deliveries_every_time_makes_one_execution
         life = Life(ends_at=int(how[0]), after=how[1] == "True") if how else Life()
         try:
             for _ in range(2 if fate == "twice" else 1):
-                assert await stage.deliver(timer, life.house(stage))
+                assert await stage.deliver(timer, life.deps(stage))
         except Died:
             started.add(timer)
             continue

@@ -7,9 +7,13 @@ from datetime import timedelta
 
 import pytest
 
-from ferryman.domain.execution import Status
-from ferryman.domain.schedule import Kind, Schedule
-from ferryman.local.clock import START
+from ferryman.domain.executions.execution import Status
+from ferryman.domain.executions.occupancy import Occupancy
+from ferryman.domain.owners.owner import Owner
+from ferryman.domain.owners.plan import PRO
+from ferryman.domain.tasks import firing
+from ferryman.domain.tasks.schedule import Schedule, ScheduleType
+from ferryman.inmemory.clock import START
 
 from .conftest import HOURLY, Stage
 
@@ -29,7 +33,7 @@ async def test_every_hour_makes_one_execution_and_puts_it_into_the_queue(stage: 
 
 
 async def test_a_delay_fires_once_and_never_again(stage: Stage) -> None:
-    await stage.schedule(Schedule(type=Kind.DELAYED, after_s=90))
+    await stage.schedule(Schedule(type=ScheduleType.DELAYED, after_s=90))
     await stage.turn(DAY)
     assert times(stage) == [timedelta(seconds=90)]
     assert (stage.task.next_fire_at, stage.timers.waiting) == (None, [])
@@ -37,7 +41,7 @@ async def test_a_delay_fires_once_and_never_again(stage: Stage) -> None:
 
 async def test_a_moment_years_away_is_reached_in_hops_that_cloud_tasks_takes(stage: Stage) -> None:
     moment = START + 400 * DAY
-    await stage.schedule(Schedule(type=Kind.ONCE, at=moment))
+    await stage.schedule(Schedule(type=ScheduleType.ONCE, at=moment))
     ahead = []
     while (timer := stage.timers.next()) is not None and stage.clock.now() < moment:
         if timer.fire:
@@ -85,7 +89,7 @@ async def test_what_became_void_changes_nothing(stage: Stage, change: str) -> No
     elif change == "turned off":
         await stage.schedule(enabled=False)
     else:
-        await stage.schedule(Schedule(type=Kind.CRON, cron="30 * * * *") if change == "scheduled anew" else None)
+        await stage.schedule(Schedule(type=ScheduleType.CRON, cron="30 * * * *") if change == "scheduled anew" else None)
     before = dict(stage.memory.tasks)
     stage.clock.turn(HOUR)
     assert await stage.deliver(timer)
@@ -97,7 +101,7 @@ async def test_an_execution_whose_task_is_deleted_before_it_is_enqueued_is_enque
     timer = next(each for each in stage.timers.waiting if each.fire)
     assert timer.fire is not None
     stage.clock.turn(HOUR)
-    await stage.house().schedules.fire(timer.fire, now=stage.clock.now())  # and then its process died
+    await stage.deps().schedules.fire(timer.fire, now=stage.clock.now())  # and then its process died
     del stage.memory.tasks["task_1"]
     assert await stage.deliver(timer)
     assert stage.enqueued == [timer.fire.execution]  # and fails with the reason: the task was deleted
@@ -169,3 +173,26 @@ async def test_nothing_is_started_under_a_kill_switch_and_the_time_runs_once_it_
     await stage.turn(timedelta(minutes=11))
     assert times(stage) == [HOUR]
     assert stage.task.next_fire_at == START + 6 * HOUR
+
+
+async def test_a_time_that_finds_the_queue_full_waits_and_is_not_lost(stage: Stage) -> None:
+    stage.memory.owners["o"] = Owner(id="o", plan="pro", created_at=START)
+    await stage.schedule()
+    full = Occupancy(queued={f"exec_{number}": START for number in range(PRO.executions_queued)})
+    stage.memory.occupancy["o"] = full
+    await stage.turn(HOUR + firing.FULL_PAUSE * 3)
+    assert (stage.executions, stage.task.next_fire_at) == ([], START + HOUR)
+    stage.memory.occupancy["o"] = Occupancy()
+    await stage.turn(firing.FULL_PAUSE)
+    assert [each.scheduled_for for each in stage.executions] == [START + HOUR]
+    assert list(stage.memory.occupancy["o"].queued) == [stage.executions[0].id]
+
+
+async def test_a_time_of_a_task_that_is_disabled_starts_nothing(stage: Stage) -> None:
+    await stage.schedule()
+    timer = stage.timers.next()
+    assert timer is not None
+    stage.memory.tasks["task_1"] = replace(stage.task, enabled=False)  # as a change that this timer races leaves it
+    stage.clock.turn(HOUR)
+    assert await stage.deliver(timer)
+    assert (stage.executions, stage.enqueued) == ([], [])

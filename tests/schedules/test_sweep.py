@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from ferryman.domain.schedule import Kind, Schedule
-from ferryman.local.clock import START
-from ferryman.local.queue import Timer
+from ferryman.domain.tasks.schedule import Schedule, ScheduleType
+from ferryman.inmemory.clock import START
+from ferryman.inmemory.queue import QueuedTimer
 
 from .conftest import Stage
 
@@ -14,7 +14,7 @@ HOUR, MINUTE = timedelta(hours=1), timedelta(minutes=1)
 
 
 async def test_a_lost_timer_is_set_again_within_a_window(stage: Stage) -> None:
-    await stage.schedule(Schedule(type=Kind.CRON, cron="5 * * * *"))
+    await stage.schedule(Schedule(type=ScheduleType.CRON, cron="5 * * * *"))
     await stage.turn(6 * MINUTE, lose=True)
     assert stage.executions == []
     await stage.turn(10 * MINUTE)
@@ -35,7 +35,7 @@ async def test_a_time_that_has_just_come_is_left_to_its_timer(stage: Stage) -> N
     await stage.schedule()
     stage.clock.turn(HOUR + MINUTE)
     before = list(stage.timers.waiting)
-    await stage.deliver(Timer(None, stage.clock.now()))
+    await stage.deliver(QueuedTimer(None, stage.clock.now()))
     assert [each for each in stage.timers.waiting if each.fire] == [each for each in before if each.fire]
 
 
@@ -43,7 +43,7 @@ async def test_a_sweep_that_comes_twice_sets_a_timer_once(stage: Stage) -> None:
     await stage.schedule()
     stage.clock.turn(2 * HOUR)
     for _ in range(3):
-        await stage.deliver(Timer(None, START + 2 * HOUR))
+        await stage.deliver(QueuedTimer(None, START + 2 * HOUR))
         stage.clock.turn(1)
     assert [each.nudge for each in stage.timers.waiting if each.fire] == ["", "sweep"]
 
@@ -55,7 +55,7 @@ async def test_a_sweep_by_anothers_clock_sets_a_lost_timer_once_a_window(stage: 
     stage.clock.turn(2 * HOUR)
     for minutes in (0, 3, 9, 1):  # 14:00, 14:03, 14:12 and 14:13
         stage.clock.turn(minutes * MINUTE)
-        await stage.deliver(Timer(None, START - 24 * HOUR))
+        await stage.deliver(QueuedTimer(None, START - 24 * HOUR))
     assert len([each for each in stage.timers.waiting if each.fire]) == 2
 
 
@@ -67,6 +67,6 @@ async def test_a_sweep_that_comes_before_its_time_sets_the_one_after_itself(stag
 
 
 async def test_the_sweep_ends_when_no_task_waits_any_more(stage: Stage) -> None:
-    await stage.schedule(Schedule(type=Kind.DELAYED, after_s=3600))
+    await stage.schedule(Schedule(type=ScheduleType.DELAYED, after_s=3600))
     await stage.turn(2 * HOUR)
     assert (len(stage.executions), stage.timers.waiting) == (1, [])

@@ -13,32 +13,34 @@ from fastapi import FastAPI
 
 from ferryman import catalog
 from ferryman.billing.prices import Prices
-from ferryman.domain.credential import AuthType, Granted, Label, Sealed
-from ferryman.domain.owner import Owner
-from ferryman.domain.plan import PLANS
-from ferryman.domain.problem import invalid
-from ferryman.egress.frame import harmless
-from ferryman.local.clock import START, CountingIds, HandClock
-from ferryman.local.clusters import MemoryClusters
-from ferryman.local.connections import MemoryConnections
-from ferryman.local.executions import MemoryExecutions
-from ferryman.local.halts import MemoryHalts
-from ferryman.local.ledger import MemoryLedger
-from ferryman.local.log import KeptLog
-from ferryman.local.memory import Memory
-from ferryman.local.names import TableNames
-from ferryman.local.owners import MemoryOwners
-from ferryman.local.queue import MemoryQueue, MemoryTimers
-from ferryman.local.schedules import MemorySchedules
-from ferryman.local.tasks import MemoryCredentials, MemoryTasks
+from ferryman.composition.api import ApiDependencies
+from ferryman.domain.credentials.credential import AuthType, Granted, Label, Sealed
+from ferryman.domain.owners.owner import Owner
+from ferryman.domain.owners.plan import PLANS
+from ferryman.domain.problem import build_input_error
+from ferryman.egress.frame import neutralize_unframed
+from ferryman.inmemory.clock import START, CountingIds, ManualClock
+from ferryman.inmemory.clusters import MemoryClusters
+from ferryman.inmemory.connections import MemoryConnections
+from ferryman.inmemory.executions import MemoryExecutions
+from ferryman.inmemory.halts import MemoryHalts
+from ferryman.inmemory.keyed import MemoryKeyedRequests
+from ferryman.inmemory.ledger import MemoryLedger
+from ferryman.inmemory.log import RecordingLog
+from ferryman.inmemory.memory import Memory
+from ferryman.inmemory.names import TableNames
+from ferryman.inmemory.owners import MemoryOwners
+from ferryman.inmemory.queue import MemoryQueue, MemoryTimers
+from ferryman.inmemory.schedules import MemorySchedules
+from ferryman.inmemory.streams import MemoryStreams
+from ferryman.inmemory.tasks import MemoryCredentials, MemoryTasks
 from ferryman.serving import api, keys
-from ferryman.tools.builtin import TOOLS
-from ferryman.tools.custom.definitions import CUSTOM
+from ferryman.tools.declared.definitions import CUSTOM
+from ferryman.tools.http import TOOLS
 from ferryman.vault import grants, seal, sign
-from ferryman.wiring.api import House
 
-PRIVATE = seal.generate()
-SIGNING = sign.generate()
+PRIVATE = seal.generate_private_key()
+SIGNING = sign.generate_private_key()
 NAMES = {
     "hooks.example.com": ["93.184.216.34"],
     "inside.example.com": ["10.0.0.7"],
@@ -73,8 +75,9 @@ class FarBank:
     asked: list[dict[str, Any]] = field(default_factory=list)
     fails: Exception | None = None
 
-    async def finish(self, task: str, *, owner: str, digest: str, code: str, version: int) -> str:
-        self.asked.append({"task": task, "owner": owner, "digest": digest, "code": code, "version": version})
+    async def finish(self, task: str, *, owner: str, digest: str, code: str, iss: str | None, version: int) -> str:
+        asked = {"task": task, "owner": owner, "digest": digest, "code": code, "iss": iss, "version": version}
+        self.asked.append(asked)
         if self.fails is not None:
             raise self.fails
         label = Label(
@@ -97,24 +100,25 @@ class Stage:
     """The doubles behind the API, and a way to ask it as an owner."""
 
     memory: Memory = field(default_factory=Memory)
-    clock: HandClock = field(default_factory=HandClock)
+    clock: ManualClock = field(default_factory=ManualClock)
     queue: MemoryQueue = field(default_factory=MemoryQueue)
     timers: MemoryTimers = field(default_factory=MemoryTimers)
-    log: KeptLog = field(default_factory=KeptLog)
+    log: RecordingLog = field(default_factory=RecordingLog)
+    ids: CountingIds = field(default_factory=CountingIds)
     keys: dict[str, str] = field(default_factory=dict)
     documents: dict[str, str] = field(default_factory=dict)
 
     async def fetched(self, task: str, *, owner: str, url: str) -> dict[str, str]:
         if url not in self.documents:
-            raise invalid("url", "Error: request failed: the document was answered with HTTP 404")
+            raise build_input_error("url", "Error: request failed: the document was answered with HTTP 404")
         return dict(self.documents)
 
     def __post_init__(self) -> None:
         self.connector = FarBank(self.memory)
 
-    def house(self) -> House:
-        sealer = seal.PublicKey(7, seal.public_of(PRIVATE))
-        return House(
+    def deps(self) -> ApiDependencies:
+        sealer = seal.PublicKey(7, seal.derive_public_key(PRIVATE))
+        return ApiDependencies(
             owners=MemoryOwners(self.memory),
             tasks=MemoryTasks(self.memory),
             credentials=MemoryCredentials(self.memory),
@@ -122,22 +126,24 @@ class Stage:
             connector=self.connector,
             clusters=MemoryClusters(self.memory),
             executions=MemoryExecutions(self.memory),
+            keyed=MemoryKeyedRequests(self.memory),
             ledger=MemoryLedger(self.memory),
             halts=MemoryHalts(self.memory),
             queue=self.queue,
             schedules=MemorySchedules(self.memory),
+            streams=MemoryStreams(self.memory),
             timers=self.timers,
             sealer=sealer,
-            info=seal.info_of,
-            prove=lambda connection, proof: sealer.seal(grants.proof_written(proof), seal.connection_info(connection)),
-            receipt_keys={1: sign.public_of(SIGNING)},
+            info=seal.build_credential_info,
+            prove=lambda connection, proof: sealer.seal(grants.encode_proof(proof), seal.build_connection_info(connection)),
+            receipt_keys={1: sign.derive_public_key(SIGNING)},
             names=TableNames(NAMES),
             clock=self.clock,
-            ids=CountingIds(),
+            ids=self.ids,
             tracer=self.log,
             tools=(*TOOLS, *CUSTOM),
             documents=self,
-            tame=harmless,
+            neutralize=neutralize_unframed,
             plans=PLANS,
             integrations=catalog.load([CALENDAR]),
             models=Prices({"scripted": {"input": "3", "output": "15"}}),
@@ -147,9 +153,9 @@ class Stage:
     def owner(self, name: str, plan: str = "pro") -> dict[str, str]:
         """The headers of owner `name`, who is there from now on."""
         if name not in self.keys:
-            self.keys[name] = keys.new_key()
+            self.keys[name] = keys.generate_key()
             self.memory.owners[name] = Owner(id=name, plan=plan, created_at=START)
-            self.memory.keys[keys.digest(self.keys[name])] = name
+            self.memory.keys[keys.digest_key(self.keys[name])] = name
         return {"Authorization": f"Bearer {self.keys[name]}"}
 
 
@@ -169,7 +175,7 @@ def stage() -> Stage:
 
 @pytest.fixture
 def app(stage: Stage) -> FastAPI:
-    return api.create(stage.house())
+    return api.create(stage.deps())
 
 
 @pytest.fixture

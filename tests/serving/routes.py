@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from tests import planted
+from tests.canaries import canary
 
 from .conftest import TASK
 
-VALUE = planted.key("serving, every route", 20, before="gh-")
+VALUE = canary.create_key("serving, every route", 20, before="gh-")
 CONNECTION = {"service": "calendar", "redirect_uri": "http://127.0.0.1:9/callback"}
 CREDENTIAL = {"value": VALUE, "service": "github"}
 TOOL = {"kind": "http", "name": "look_up", "url": "https://api.github.com/users/{user}"}

@@ -9,16 +9,16 @@ from urllib.parse import parse_qs, urlsplit
 import httpx
 import pytest
 
-from ferryman.domain import connection as rules
-from ferryman.domain.connection import Unconnected
-from ferryman.local.clock import START
-from ferryman.ports import Unavailable
+from ferryman.domain.credentials import connection as rules
+from ferryman.domain.credentials.connection import NotConnectedError
+from ferryman.inmemory.clock import START
+from ferryman.ports.errors import UnavailableError
 from ferryman.vault import grants, seal
-from tests import planted
+from tests.canaries import canary
 
 from .conftest import PRIVATE, Stage
 
-SECRET = planted.key("serving, a client's secret", 24, before="cs-")
+SECRET = canary.create_key("serving, a client's secret", 24, before="cs-")
 REDIRECT = "http://127.0.0.1:9/callback"
 
 
@@ -35,7 +35,7 @@ async def test_what_is_not_given_comes_from_the_catalog(client: httpx.AsyncClien
     assert answer["expires_at"] == "2026-11-21T12:10:00Z"
     asked = {name: value for name, [value] in parse_qs(urlsplit(answer["authorize_url"]).query).items()}
     (stored,) = stage.memory.connections[task].values()
-    proof = grants.proof(seal.unseal(stored.ciphertext, seal.connection_info(stored), PRIVATE))
+    proof = grants.decode_proof(seal.unseal(stored.ciphertext, seal.build_connection_info(stored), PRIVATE))
     assert answer["authorize_url"].startswith("https://login.calendar.test/authorize?tenant=all&")
     assert asked == {
         "tenant": "all",
@@ -45,7 +45,7 @@ async def test_what_is_not_given_comes_from_the_catalog(client: httpx.AsyncClien
         "redirect_uri": REDIRECT,
         "scope": "events.read events.write",
         "state": answer["state"],
-        "code_challenge": rules.challenge(proof.verifier.reveal()),
+        "code_challenge": rules.derive_challenge(proof.verifier.reveal()),
         "code_challenge_method": "S256",
     }
     assert (stored.label.name, stored.label.owner, stored.label.hosts) == ("CALENDAR_TOKEN", "ann", ("api.calendar.test",))
@@ -54,7 +54,7 @@ async def test_what_is_not_given_comes_from_the_catalog(client: httpx.AsyncClien
 async def test_neither_state_verifier_nor_secret_is_kept_in_clear(client: httpx.AsyncClient, task: str, stage: Stage) -> None:
     answer = await begun(client, task, client_id="own", client_secret=SECRET)
     (stored,) = stage.memory.connections[task].values()
-    proof = grants.proof(seal.unseal(stored.ciphertext, seal.connection_info(stored), PRIVATE))
+    proof = grants.decode_proof(seal.unseal(stored.ciphertext, seal.build_connection_info(stored), PRIVATE))
     assert proof.client_secret is not None
     assert proof.client_secret.reveal() == SECRET
     for secret in (answer.json()["state"], proof.verifier.reveal(), SECRET):
@@ -99,6 +99,12 @@ async def test_a_registered_https_address_may_be_led_back_to(client: httpx.Async
     assert (await begun(client, task, redirect_uri="https://console.example.com/connected")).status_code == 200
 
 
+async def test_without_a_redirect_uri_it_is_the_services_own(client: httpx.AsyncClient, task: str) -> None:
+    answer = (await begun(client, task, redirect_uri=None)).json()
+    assert answer["redirect_uri"] == "https://console.example.com/connected"
+    assert parse_qs(urlsplit(answer["authorize_url"]).query)["redirect_uri"] == [answer["redirect_uri"]]
+
+
 async def test_twenty_may_be_under_way_for_ten_minutes(client: httpx.AsyncClient, task: str, stage: Stage) -> None:
     assert {(await begun(client, task)).status_code for _ in range(20)} == {200}
     assert (await begun(client, task)).status_code == 409
@@ -112,7 +118,7 @@ async def test_a_key_holder_is_asked_to_finish_it_and_hears_no_state(
     state = (await begun(client, task)).json()["state"]
     answer = await client.post(path(task, "/finish"), json={"state": state, "code": "the code"})
     assert stage.connector.asked == [
-        {"task": task, "owner": "ann", "digest": rules.digest(state), "code": "the code", "version": 7}
+        {"task": task, "owner": "ann", "digest": rules.digest_state(state), "code": "the code", "iss": None, "version": 7}
     ]
     shown = answer.json()
     assert (shown["name"], shown["status"], shown["scopes"]) == ("CALENDAR_TOKEN", "connected", ["events.read"])
@@ -120,11 +126,17 @@ async def test_a_key_holder_is_asked_to_finish_it_and_hears_no_state(
     assert (await client.get(f"/v1/tasks/{task}/credentials")).json() == {"credentials": [shown]}
 
 
+async def test_a_key_holder_hears_which_issuer_the_response_named(client: httpx.AsyncClient, task: str, stage: Stage) -> None:
+    state = (await begun(client, task)).json()["state"]
+    await client.post(path(task, "/finish"), json={"state": state, "code": "c", "iss": "https://login.calendar.test"})
+    assert [asked["iss"] for asked in stage.connector.asked] == ["https://login.calendar.test"]
+
+
 @pytest.mark.parametrize(
     ("fails", "status", "said"),
     [
-        (Unconnected("the token endpoint answered invalid_grant; connect again"), 409, "answered invalid_grant"),
-        (Unavailable("away"), 503, "try again"),
+        (NotConnectedError("the token endpoint answered invalid_grant; connect again"), 409, "answered invalid_grant"),
+        (UnavailableError("away"), 503, "try again"),
     ],
 )
 async def test_why_it_came_to_nothing_is_told(
@@ -136,7 +148,15 @@ async def test_why_it_came_to_nothing_is_told(
 
 
 @pytest.mark.parametrize(
-    "body", [{"state": "s", "code": "c"}, {"state": "s" * 43, "code": ""}, {"state": "s" * 43, "code": "a\nb"}]
+    "body",
+    [
+        {"state": "s", "code": "c"},
+        {"state": "s" * 43, "code": ""},
+        {"state": "s" * 43, "code": "a\nb"},
+        {"state": "s" * 43, "code": "c", "iss": ""},
+        {"state": "s" * 43, "code": "c", "iss": "https://a.test/\n"},
+        {"state": "s" * 43, "code": "c", "iss": "h" * 2_049},
+    ],
 )
 async def test_what_cannot_be_a_state_or_a_code_is_not_passed_on(
     client: httpx.AsyncClient, task: str, stage: Stage, body: dict[str, str]

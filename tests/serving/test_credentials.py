@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import httpx
 import pytest
 
-from ferryman.domain.credential import AuthType
+from ferryman.domain.credentials.credential import AuthType
 from ferryman.vault import seal
-from tests import planted
+from tests.canaries import canary
 
 from .conftest import PRIVATE, Stage
 
-VALUE = planted.key("serving, credentials", 20, before="ow-")
+VALUE = canary.create_key("serving, credentials", 20, before="ow-")
 
 
 def path(task: str, name: str = "OPENWEATHER_API_KEY") -> str:
@@ -60,7 +61,7 @@ async def test_only_the_key_holder_opens_it_and_only_under_its_own_label(
     assert VALUE.encode() not in sealed.ciphertext
     assert sealed.label.hosts == ("api.openweathermap.org",)
     assert sealed.label.auth_type is AuthType.QUERY_PARAM
-    assert seal.unseal(sealed.ciphertext, seal.info_of(sealed.label), PRIVATE) == VALUE.encode()
+    assert seal.unseal(sealed.ciphertext, seal.build_credential_info(sealed.label), PRIVATE) == VALUE.encode()
 
 
 async def test_storing_it_again_raises_the_version_and_keeps_the_day_it_was_made(
@@ -120,9 +121,7 @@ async def test_a_value_that_stands_in_the_prompt_is_no_secret(client: httpx.Asyn
     value = "no-secret-2b7e151628ae"  # the API shows it in the prompt, where its owner has written it
     await client.patch(f"/v1/tasks/{task}", json={"task_prompt": f"Use the key {value} for the weather."})
     answer = await client.put(path(task), json={"value": value, "service": "openweather"})
-    assert answer.json()["errors"] == [
-        {"field": "value", "message": "stands in the task's task_prompt; take it out there first"}
-    ]
+    assert answer.json()["errors"] == [{"field": "value", "message": "is in the task's task_prompt; remove it there first"}]
     assert value not in answer.text
 
 
@@ -149,3 +148,13 @@ async def test_a_task_has_at_most_twenty_and_each_can_still_be_replaced(client: 
         assert (await client.put(path(task, f"KEY_{number}"), json=asked)).status_code == 200
     assert (await client.put(path(task, "KEY_20"), json=asked)).status_code == 409
     assert (await client.put(path(task, "KEY_0"), json=asked)).json()["version"] == 2
+
+
+async def test_of_those_who_store_the_last_credential_at_once_one_does(client: httpx.AsyncClient, task: str) -> None:
+    asked = {"value": VALUE, "service": "openweather"}
+    for number in range(19):
+        assert (await client.put(path(task, f"KEY_{number}"), json=asked)).status_code == 200
+    came = await asyncio.gather(*(client.put(path(task, f"LAST_{number}"), json=asked) for number in range(6)))
+    assert sorted(each.status_code for each in came) == [200, *[409] * 5]
+    assert {each.json()["detail"] for each in came if each.is_error} == {"a task may have at most 20 credentials"}
+    assert len((await client.get(f"/v1/tasks/{task}/credentials")).json()["credentials"]) == 20

@@ -89,6 +89,17 @@ async def test_a_cluster_is_deleted_with_all_its_tools_and_no_other(client: http
     assert await names(client, agent) == [("", "look_up")]
 
 
+async def test_a_tool_is_declared_listed_and_deleted_by_its_id(client: httpx.AsyncClient, agent: str) -> None:
+    declared = await client.post(f"{agent}/tools", json=TOOL)
+    assert (declared.status_code, declared.json()["success"]) == (201, True)
+    (listed,) = (await client.get(f"{agent}/tools")).json()["data"]
+    assert listed == declared.json()["data"]
+    assert set(listed) >= {"id", "name", "description", "type", "configuration", "isEnabled", "cluster"}
+    assert (await client.delete(f"{agent}/tools", params={"id": listed["id"]})).json()["success"] is True
+    assert await names(client, agent) == []
+    assert (await client.delete(f"{agent}/tools", params={"id": listed["id"]})).status_code == 404
+
+
 async def test_a_chat_is_told_name_description_and_parameters_of_each_tool(client: httpx.AsyncClient, agent: str) -> None:
     await client.post(f"{agent}/tools", json={**TOOL, "description": "Looks a user up."})
     (builtin, declared) = (await client.get(f"{agent}/chat/tools")).json()["tools"]
@@ -110,3 +121,12 @@ async def test_a_chat_is_not_told_of_a_tool_that_is_disabled(client: httpx.Async
     await client.post(f"{agent}/tools", json={**TOOL, "enabled": False})
     told = (await client.get(f"{agent}/chat/tools")).json()["tools"]
     assert [each["name"] for each in told] == TASK["tools"]
+
+
+async def test_a_change_whose_tools_are_refused_changes_nothing_else_either(client: httpx.AsyncClient, agent: str) -> None:
+    await client.post(f"{agent}/tools/import-openapi", json={"spec": document(PETS), "cluster": "pets"})
+    address = agent.replace("/api/agents", "/v1/tasks")
+    asked = {"name": "another name", "tools": ["api_call", {**TOOL, "name": "listPets"}]}
+    answer = await client.patch(address, json=asked)
+    assert (answer.status_code, answer.json()["errors"][0]["field"]) == (422, "tools.0.name")
+    assert (await client.get(address)).json()["name"] == TASK["name"]

@@ -9,9 +9,9 @@ import httpx
 import pytest
 from fastapi import FastAPI
 
-from ferryman.domain.task import Task
-from ferryman.local.tasks import MemoryTasks
-from ferryman.ports import Unavailable
+from ferryman.domain.tasks.task import Task
+from ferryman.inmemory.tasks import MemoryTasks
+from ferryman.ports.errors import UnavailableError
 from ferryman.serving import api
 
 from .conftest import TASK, Stage
@@ -41,7 +41,7 @@ def said(answer: httpx.Response) -> tuple[int, str]:
     return answer.status_code, body["detail"]
 
 
-@pytest.mark.parametrize("text", ["{", "", "nul", '{"name": }', "[" * 100_000, '{"a": 1}}', b"\xff\xfe", '{"name": "\x01"}'])
+@pytest.mark.parametrize("text", ["{", "", "nul", '{"name": }', "[" * 9_000, '{"a": 1}}', b"\xff\xfe", '{"name": "\x01"}'])
 async def test_malformed_json_is_a_problem(client: httpx.AsyncClient, text: str | bytes) -> None:
     status, _ = said(await client.post("/v1/tasks", content=text, headers=JSON))
     assert status == (400 if text else 422)
@@ -109,7 +109,7 @@ async def test_what_nobody_expected_is_a_problem_without_a_word_of_it(stage: Sta
         async def list(self, owner: str) -> Sequence[Task]:
             raise RuntimeError(f"the secret of {owner}")
 
-    async with asking(api.create(replace(stage.house(), tasks=Broken(stage.memory))), stage) as client:
+    async with asking(api.create(replace(stage.deps(), tasks=Broken(stage.memory))), stage) as client:
         answer = await client.get("/v1/tasks")
     assert said(answer) == (500, "something went wrong on our side")
     event, fields = stage.log.lines[-1]
@@ -120,9 +120,9 @@ async def test_what_nobody_expected_is_a_problem_without_a_word_of_it(stage: Sta
 async def test_a_service_that_does_not_answer_is_a_problem_that_says_when_to_try_again(stage: Stage) -> None:
     class Away(MemoryTasks):
         async def list(self, owner: str) -> Sequence[Task]:
-            raise Unavailable("Firestore at 10.1.2.3 does not answer", after_s=4)
+            raise UnavailableError("Firestore at 10.1.2.3 does not answer", after_s=4)
 
-    async with asking(api.create(replace(stage.house(), tasks=Away(stage.memory))), stage) as client:
+    async with asking(api.create(replace(stage.deps(), tasks=Away(stage.memory))), stage) as client:
         answer = await client.get("/v1/tasks")
     assert said(answer)[0] == 503
     assert answer.headers["retry-after"] == "4"
@@ -131,3 +131,27 @@ async def test_a_service_that_does_not_answer_is_a_problem_that_says_when_to_try
 
 def asking(app: FastAPI, stage: Stage) -> httpx.AsyncClient:
     return httpx.AsyncClient(transport=httpx.ASGITransport(app=app), base_url="http://api.test", headers=stage.owner("ann"))
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b'{"name":[' + b"[]," * 320_000 + b"1]}",
+        b'{"tools":[' + b"{}," * 320_000 + b"{}]}",
+        b"{" + b",".join(b'"f%d":1' % number for number in range(60_000)) + b"}",
+    ],
+    ids=("lists", "objects", "fields"),
+)
+async def test_a_body_of_too_many_values_is_refused_before_any_is_made(client, body):
+    answer = await client.post("/v1/tasks", content=body, headers={"Content-Type": "application/json"})
+    assert (answer.status_code, answer.json()["detail"]) == (422, "the body has more than 10000 values")
+
+
+async def test_signs_within_a_text_are_no_values(client):
+    asked = {**TASK, "task_prompt": '",[{' * 12_000}
+    assert (await client.post("/v1/tasks", json=asked)).status_code == 201
+
+
+async def test_of_many_faults_the_first_are_told(client):
+    answer = await client.post("/v1/tasks", json={f"f{number}": 1 for number in range(5_000)})
+    assert (answer.status_code, len(answer.json()["errors"])) == (422, 100)

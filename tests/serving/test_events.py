@@ -9,12 +9,13 @@ from decimal import Decimal
 import httpx
 import pytest
 
-from ferryman.domain.call import Ticket, TicketState, ToolCallResult
-from ferryman.domain.execution import Execution, Status, Step
-from ferryman.domain.usage import Usage
-from ferryman.local.clock import START
-from ferryman.local.executions import MemoryExecutions
-from ferryman.local.memory import Memory
+from ferryman.domain.calls.call import Ticket, TicketState, ToolCallResult
+from ferryman.domain.executions.execution import Execution, Status, Step
+from ferryman.domain.executions.usage import Usage
+from ferryman.feeds import Feed
+from ferryman.inmemory.clock import START
+from ferryman.inmemory.executions import MemoryExecutions
+from ferryman.inmemory.memory import Memory
 from ferryman.serving import sse
 
 from .conftest import Stage
@@ -97,7 +98,7 @@ async def watched(*changes: Callable[[Memory], None], polls: int = 0) -> list[st
     async def sleep(_: float) -> None:
         waiting.pop(0)(memory)
 
-    return [each async for each in sse.watch(MemoryExecutions(memory), begun, after=0, poll_s=1.0, sleep=sleep)]
+    return [each async for each in sse.stream_events(Feed(MemoryExecutions(memory), begun), after=0, poll_s=1.0, sleep=sleep)]
 
 
 def running(memory: Memory) -> None:

@@ -9,14 +9,20 @@ from decimal import Decimal
 import httpx
 import pytest
 
-from ferryman.domain.call import Ticket, TicketState, ToolCallResult
-from ferryman.domain.execution import Status
-from ferryman.domain.usage import Usage
-from ferryman.local.clock import START
-from ferryman.local.queue import Delivery
-from ferryman.ports import Unavailable
+from ferryman.domain.calls.call import Ticket, TicketState, ToolCallResult
+from ferryman.domain.executions.execution import Execution, Status
+from ferryman.domain.executions.occupancy import Occupancy, compute_pause
+from ferryman.domain.executions.usage import Usage
+from ferryman.domain.owners.idempotency import Completion
+from ferryman.domain.owners.plan import PRO
+from ferryman.inmemory.clock import START
+from ferryman.inmemory.executions import MemoryExecutions
+from ferryman.inmemory.queue import QueuedDelivery
+from ferryman.ports.errors import UnavailableError
 from ferryman.serving import api
+from ferryman.serving.api.refusals import REPEATED
 from ferryman.serving.api.shapes import call as shapes
+from ferryman.serving.api.sharing import start_rate
 
 from .conftest import Stage
 
@@ -43,7 +49,7 @@ async def test_a_started_execution_is_stored_and_then_enqueued(client: httpx.Asy
     body = answer.json()
     assert answer.headers["location"] == f"/v1/executions/{body['execution_id']}"
     assert (body["status"], body["input"], body["task_id"]) == ("queued", "Paris", task)
-    assert stage.queue.waiting == (Delivery(body["execution_id"], 0, timedelta(0)),)
+    assert stage.queue.waiting == (QueuedDelivery(body["execution_id"], 0, timedelta(0)),)
     assert (await client.get(answer.headers["location"])).json() == body
 
 
@@ -59,18 +65,54 @@ async def test_too_long_an_input_starts_nothing(client: httpx.AsyncClient, task:
     assert not stage.queue.waiting
 
 
-@pytest.mark.parametrize("fault", [Unavailable("no answer"), PermissionError("not yours"), ValueError("no such queue")])
+@pytest.mark.parametrize("fault", [UnavailableError("no answer"), PermissionError("not yours"), ValueError("no such queue")])
 async def test_a_queue_that_fails_keeps_nobody_waiting(task: str, stage: Stage, fault: Exception) -> None:
     class Failing:
         async def enqueue(self, execution: str, *, slice: int, after: timedelta = timedelta(0)) -> None:
             raise fault
 
-    app = api.create(replace(stage.house(), queue=Failing()))
+    app = api.create(replace(stage.deps(), queue=Failing()))
     transport = httpx.ASGITransport(app=app)
     async with httpx.AsyncClient(transport=transport, base_url="http://api.test", headers=stage.owner("ann")) as client:
         execution = await started(client, task)
     told = {"severity": "WARNING", "execution": execution, "error": type(fault).__name__}
     assert stage.log.lines[-1] == ("execution.not_enqueued", told)
+
+
+async def test_a_disabled_task_starts_nothing_and_is_named(client: httpx.AsyncClient, task: str, stage: Stage) -> None:
+    assert (await client.patch(f"/v1/tasks/{task}", json={"enabled": False})).status_code == 200
+    answer = await client.post(f"/v1/tasks/{task}/executions")
+    assert (answer.status_code, answer.headers["content-type"]) == (409, "application/problem+json")
+    assert answer.json()["detail"] == f"nothing is started: task {task} is disabled or deleted; enable it first"
+    assert (stage.memory.executions, stage.queue.waiting) == ({}, ())
+
+
+async def test_a_task_that_is_disabled_while_it_is_started_starts_nothing(task: str, stage: Stage) -> None:
+    class Racing(MemoryExecutions):
+        async def start(self, execution: Execution, *, most: int, done: Completion | None = None) -> None:
+            stage.memory.tasks[task] = replace(stage.memory.tasks[task], enabled=False)
+            await super().start(execution, most=most, done=done)
+
+    app = api.create(replace(stage.deps(), executions=Racing(stage.memory)))
+    transport = httpx.ASGITransport(app=app)
+    async with httpx.AsyncClient(transport=transport, base_url="http://api.test", headers=stage.owner("ann")) as client:
+        assert (await client.post(f"/v1/tasks/{task}/executions")).status_code == 409
+    assert (stage.memory.executions, stage.queue.waiting) == ({}, ())
+
+
+async def test_one_execution_more_than_may_be_queued_is_refused_and_not_stored(
+    client: httpx.AsyncClient, task: str, stage: Stage
+) -> None:
+    stage.memory.occupancy["ann"] = Occupancy(queued={f"exec_{n}": START for n in range(PRO.executions_queued)})
+    answer = await client.post(f"/v1/tasks/{task}/executions")
+    assert (answer.status_code, answer.headers["retry-after"]) == (429, "30")
+    assert "200 executions are queued" in answer.json()["detail"]
+    assert (stage.memory.executions, stage.queue.waiting) == ({}, ())
+
+
+async def test_an_owner_whose_plan_has_no_tasks_starts_none(client: httpx.AsyncClient, task: str, stage: Stage) -> None:
+    stage.memory.owners["ann"] = replace(stage.memory.owners["ann"], plan="free")
+    assert (await client.post(f"/v1/tasks/{task}/executions")).status_code == 403
 
 
 async def test_executions_are_listed_newest_first(client: httpx.AsyncClient, task: str, stage: Stage) -> None:
@@ -151,10 +193,63 @@ async def test_the_calls_show_what_was_scanned_and_not_what_was_sealed(
     )
     stage.memory.tickets[execution] = {0: ticket, 1: replace(ticket, seq=1, state=TicketState.INTENDED, result=None)}
     first, second = (await client.get(f"/v1/executions/{execution}/calls")).json()["calls"]
-    assert set(first) == set(shapes.CallShown.model_fields)
+    assert set(first) == set(shapes.CallResponse.model_fields)
     assert (first["arguments"], first["iteration"], len(first["result"]["content"])) == (
         {"url": "https://api.github.com/user"},
         1,
         5_000,
     )
     assert (second["state"], second["result"]) == ("intended", None)
+
+
+async def test_a_key_that_met_a_full_queue_starts_the_execution_when_it_comes_again(
+    client: httpx.AsyncClient, task: str, stage: Stage
+) -> None:
+    key = {"Idempotency-Key": '"again"'}
+    stage.memory.occupancy["ann"] = Occupancy(queued={f"exec_{n}": START for n in range(PRO.executions_queued)})
+    assert (await client.post(f"/v1/tasks/{task}/executions", headers=key)).status_code == 429
+    stage.memory.occupancy["ann"] = Occupancy()
+    stage.clock.turn(REPEATED.total_seconds())
+    assert (await client.post(f"/v1/tasks/{task}/executions", headers=key)).status_code == 202
+
+
+async def test_an_execution_that_finds_no_slot_is_delivered_later(client: httpx.AsyncClient, task: str, stage: Stage) -> None:
+    until = stage.clock.now() + timedelta(minutes=1)
+    stage.memory.occupancy["ann"] = Occupancy(running={f"exec_{n}": until for n in range(PRO.executions_running)})
+    execution = await started(client, task)
+    assert stage.queue.waiting == (
+        QueuedDelivery(execution, 0, compute_pause(stage.memory.executions[execution], queued=1, waits=0)),
+    )
+
+
+async def test_a_slot_whose_lease_may_have_ended_is_asked_for_at_once(
+    client: httpx.AsyncClient, task: str, stage: Stage
+) -> None:
+    until = stage.clock.now()
+    stage.memory.occupancy["ann"] = Occupancy(running={f"exec_{n}": until for n in range(PRO.executions_running)})
+    await started(client, task)
+    assert stage.queue.waiting[0].after == timedelta(0)
+
+
+async def test_executions_are_started_at_a_rate(client: httpx.AsyncClient, task: str, stage: Stage) -> None:
+    rate = start_rate(PRO)
+    for _ in range(rate.at_once):
+        await started(client, task)
+    refused = await client.post(f"/v1/tasks/{task}/executions")
+    assert (refused.status_code, refused.headers["retry-after"]) == (429, "1")
+    assert refused.json()["detail"] == "you may ask for 10 executions at once and one more every 1 seconds here"
+    stage.clock.turn(1)
+    await started(client, task)
+
+
+async def test_what_was_refused_a_moment_ago_is_refused_without_a_look(
+    client: httpx.AsyncClient, task: str, stage: Stage
+) -> None:
+    stage.memory.occupancy["ann"] = Occupancy(queued={f"exec_{n}": START for n in range(PRO.executions_queued)})
+    first = await client.post(f"/v1/tasks/{task}/executions")
+    stage.memory.occupancy["ann"] = Occupancy()
+    second = await client.post(f"/v1/tasks/{task}/executions")
+    assert (second.status_code, second.headers["retry-after"], second.json()) == (429, "30", first.json())
+    assert (await client.get("/v1/executions")).status_code == 200  # another route
+    stage.clock.turn(REPEATED.total_seconds())
+    await started(client, task)

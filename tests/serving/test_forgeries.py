@@ -10,8 +10,8 @@ import httpx
 import pytest
 from functions_framework import aio
 
-from emulator.clock import Clock
-from emulator.identity import Tokens
+from emulator.clock import EmulatorClock
+from emulator.identity import IdentityTokens
 from ferryman.gcp.identity import TokenCallers
 from ferryman.serving import http_tool, orchestrator, tool, trigger
 from ferryman.settings import Settings
@@ -26,14 +26,14 @@ EVENT = {
     "ce-document": "executions/exec_1",
 }
 CALL = {"execution": "exec_1", "call": 0, "epoch": 1}
-TOOL: Callable[[str], Any] = lambda name: lambda build: tool.served(name, build, {})  # noqa: E731 - one for each tool
+TOOL: Callable[[str], Any] = lambda name: lambda build: tool.serve_tool(name, build, {})  # noqa: E731 - one for each tool
 KINDS: dict[str, tuple[Any, str, dict[str, str], dict[str, Any]]] = {
-    "orchestrator": (orchestrator.serve, "/", {}, {"execution": "exec_1", "slice": 0}),
+    "orchestrator": (orchestrator.serve, "/", {}, {"execution": "exec_1", "slice": 0, "waits": 0}),
     "on_execution": (trigger.serve, "/", EVENT, {}),
     **{name: (TOOL(name), "/", {}, CALL) for name in ("api_call", "http_get", "http_post", "webhook")},
     "reseal": (TOOL("api_call"), "/reseal", {}, {"task": "task_1", "version": 2}),
     "connect": (
-        lambda build: tool.served("http_tool", build, http_tool.ASKED),
+        lambda build: tool.serve_tool("http_tool", build, http_tool.ROUTES),
         "/connect",
         {},
         {"task": "task_1", "owner": "ann", "digest": "d", "code": "c", "version": 2},
@@ -55,7 +55,7 @@ class Certificates:
 class House:
     """A function's house whose every room counts that it was entered, and is on fire."""
 
-    def __init__(self, tokens: Tokens) -> None:
+    def __init__(self, tokens: IdentityTokens) -> None:
         self.callers = TokenCallers(Certificates(tokens.certs()), Settings())  # type: ignore[arg-type]  # a wire by its shape
         self.entered: list[str] = []
 
@@ -65,24 +65,24 @@ class House:
 
 
 @pytest.fixture(scope="module")
-def ours(tmp_path_factory: pytest.TempPathFactory) -> Tokens:
-    return Tokens(path=tmp_path_factory.mktemp("ours"), clock=Clock())
+def ours(tmp_path_factory: pytest.TempPathFactory) -> IdentityTokens:
+    return IdentityTokens(path=tmp_path_factory.mktemp("ours"), clock=EmulatorClock())
 
 
 @pytest.fixture(scope="module")
-def forged(ours: Tokens, tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, str | None]]:
-    return forgeries(ours, Tokens(path=tmp_path_factory.mktemp("theirs"), clock=Clock()))
+def forged(ours: IdentityTokens, tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, str | None]]:
+    return forgeries(ours, IdentityTokens(path=tmp_path_factory.mktemp("theirs"), clock=EmulatorClock()))
 
 
 @pytest.fixture(params=KINDS)
-def function(request: pytest.FixtureRequest, ours: Tokens, monkeypatch: pytest.MonkeyPatch) -> tuple[str, House, Any]:
+def function(request: pytest.FixtureRequest, ours: IdentityTokens, monkeypatch: pytest.MonkeyPatch) -> tuple[str, House, Any]:
     # the two routes that are not its caller's
     special = {"reseal": "FERRYMAN_RESEALERS", "connect": "FERRYMAN_CONNECTORS"}
     monkeypatch.setenv(special.get(request.param, "FERRYMAN_CALLERS"), json.dumps([CALLER]))
     monkeypatch.setenv("FERRYMAN_FUNCTION", request.param)
     monkeypatch.setenv("FERRYMAN_FUNCTION_URLS", json.dumps({request.param: AUDIENCE}))
-    house = House(ours)
-    return request.param, house, aio._create_asgi_app_with_function(KINDS[request.param][0](lambda _: house), "http", False)
+    deps = House(ours)
+    return request.param, deps, aio._create_asgi_app_with_function(KINDS[request.param][0](lambda _: deps), "http", False)
 
 
 async def asked(kind: str, app: Any, authorization: str | None) -> int:
@@ -93,46 +93,46 @@ async def asked(kind: str, app: Any, authorization: str | None) -> int:
         return (await client.post(path, json=body, headers=raw)).status_code
 
 
-async def test_the_right_account_s_token_is_let_in(function: tuple[str, House, Any], ours: Tokens) -> None:
-    kind, house, app = function
+async def test_the_right_account_s_token_is_let_in(function: tuple[str, House, Any], ours: IdentityTokens) -> None:
+    kind, deps, app = function
     assert await asked(kind, app, f"Bearer {signed(ours, claims())}") == 500
-    assert house.entered
+    assert deps.entered
 
 
 async def test_a_forged_token_is_refused_and_has_no_effect(
     function: tuple[str, House, Any], forged: dict[str, dict[str, str | None]], tally: Tally
 ) -> None:
-    kind, house, app = function
+    kind, deps, app = function
     missed = []
     for klass, tokens in forged.items():
         for name, authorization in tokens.items():
             status = await asked(kind, app, authorization)
-            passed = status in (401, 403) and house.entered == []
+            passed = status in (401, 403) and deps.entered == []
             tally("forged tokens", klass, passed)
             if not passed:
-                missed.append((klass, name, status, tuple(house.entered)))
-                house.entered.clear()
+                missed.append((klass, name, status, tuple(deps.entered)))
+                deps.entered.clear()
     assert missed == []
 
 
 async def test_a_function_that_does_not_know_its_own_address_believes_nobody(
-    function: tuple[str, House, Any], ours: Tokens, monkeypatch: pytest.MonkeyPatch
+    function: tuple[str, House, Any], ours: IdentityTokens, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    kind, house, _ = function
+    kind, deps, _ = function
     monkeypatch.setenv("FERRYMAN_FUNCTION_URLS", "{}")
-    app = aio._create_asgi_app_with_function(KINDS[kind][0](lambda _: house), "http", False)
+    app = aio._create_asgi_app_with_function(KINDS[kind][0](lambda _: deps), "http", False)
     assert await asked(kind, app, f"Bearer {signed(ours, claims(aud=''))}") == 401
-    assert house.entered == []
+    assert deps.entered == []
 
 
 @pytest.mark.parametrize("kind", ["connect", "reseal"])
 async def test_whoever_has_calls_carried_may_ask_for_nothing_else(
-    kind: str, ours: Tokens, monkeypatch: pytest.MonkeyPatch
+    kind: str, ours: IdentityTokens, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name, value in (("CALLERS", [CALLER]), ("CONNECTORS", []), ("RESEALERS", []), ("FUNCTION_URLS", {kind: AUDIENCE})):
         monkeypatch.setenv(f"FERRYMAN_{name}", json.dumps(value))
     monkeypatch.setenv("FERRYMAN_FUNCTION", kind)
-    house = House(ours)
-    app = aio._create_asgi_app_with_function(KINDS[kind][0](lambda _: house), "http", False)
+    deps = House(ours)
+    app = aio._create_asgi_app_with_function(KINDS[kind][0](lambda _: deps), "http", False)
     assert await asked(kind, app, f"Bearer {signed(ours, claims())}") == 403
-    assert house.entered == []
+    assert deps.entered == []

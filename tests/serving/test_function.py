@@ -14,9 +14,9 @@ import pytest
 import uvicorn
 from functions_framework import aio
 
+from ferryman.composition.api import ApiDependencies
 from ferryman.serving import api
 from ferryman.settings import Settings
-from ferryman.wiring.api import House
 
 from .conftest import TASK, Stage
 from .test_events import kinds
@@ -57,9 +57,9 @@ def test_the_source_is_the_function(functions: None) -> None:
 async def test_the_house_is_built_at_the_first_request_and_once(stage: Stage, functions: None) -> None:
     built: list[Settings] = []
 
-    def build(settings: Settings) -> House:
+    def build(settings: Settings) -> ApiDependencies:
         built.append(settings)
-        return stage.house()
+        return stage.deps()
 
     app = aio._create_asgi_app_with_function(api.serve(build), "http", False)  # type: ignore[no-untyped-call] # it has no types
     assert built == []

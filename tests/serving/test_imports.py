@@ -46,7 +46,7 @@ async def test_an_import_whose_turn_does_not_come_is_to_be_tried_again(
     client: httpx.AsyncClient, app: FastAPI, task: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(custom, "TURN_S", 0.01)
-    turns = app.state.house.imports
+    turns = app.state.deps.imports
     while not turns.locked():
         await turns.acquire()
     assert (await sent(client, task, b"{}"))[0] == 503

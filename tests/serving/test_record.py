@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import httpx
 
-from ferryman.domain import ledger
-from ferryman.local.clock import START
+from ferryman.domain.credits import ledger
+from ferryman.inmemory.clock import START
 
 from .conftest import Stage
 from .test_events import finish
@@ -19,7 +19,7 @@ async def test_a_record_holds_steps_calls_events_and_ledger(client: httpx.AsyncC
     finish(stage.memory, execution)
     sealed = b"sealed bytes of the arguments"
     stage.memory.tickets[execution][0] = replace(stage.memory.tickets[execution][0], arguments=sealed)
-    entry = ledger.reserved(stage.memory.executions[execution], stage.memory.tasks[task].max_credits, at=START)
+    entry = ledger.record_reservation(stage.memory.executions[execution], stage.memory.tasks[task].max_credits, at=START)
     stage.memory.entries[entry.id] = entry
     answer = await client.get(f"/v1/executions/{execution}/record")
     told = answer.json()

@@ -9,10 +9,10 @@ from typing import Any
 import httpx
 import pytest
 
-from ferryman.local.clock import START
-from ferryman.local.queue import MemoryTimers
-from ferryman.local.tasks import MemoryTasks
-from ferryman.ports import Unavailable
+from ferryman.inmemory.clock import START
+from ferryman.inmemory.queue import MemoryTimers
+from ferryman.inmemory.tasks import MemoryTasks
+from ferryman.ports.errors import UnavailableError
 from ferryman.serving import api
 
 from .conftest import TASK, Stage
@@ -169,7 +169,7 @@ class Failing(MemoryTimers):
     """Timers that cannot be set for tasks."""
 
     async def set(self, *_: Any, **__: Any) -> None:
-        raise Unavailable("busy")
+        raise UnavailableError("busy")
 
 
 async def test_a_timer_that_cannot_be_set_is_left_to_the_sweep(stage: Stage) -> None:
@@ -184,8 +184,8 @@ async def test_a_timer_that_cannot_be_set_is_left_to_the_sweep(stage: Stage) -> 
 class Dying(MemoryTasks):
     """Tasks whose store dies right after it has written."""
 
-    async def create(self, task: Any) -> None:
-        await super().create(task)
+    async def create(self, task: Any, **named: Any) -> None:
+        await super().create(task, **named)
         raise RuntimeError("died")
 
 
@@ -201,7 +201,7 @@ class Silent(MemoryTimers):
     """A queue that does not answer."""
 
     async def sweep(self, **_: Any) -> None:
-        raise Unavailable("busy")
+        raise UnavailableError("busy")
 
 
 async def test_a_schedule_that_nobody_would_look_after_is_not_stored(stage: Stage) -> None:
@@ -212,5 +212,5 @@ async def test_a_schedule_that_nobody_would_look_after_is_not_stored(stage: Stag
 
 def asking(stage: Stage, **ports: Any) -> httpx.AsyncClient:
     """A client of ann's, of an API with these ports."""
-    transport = httpx.ASGITransport(app=api.create(replace(stage.house(), **ports)), raise_app_exceptions=False)
+    transport = httpx.ASGITransport(app=api.create(replace(stage.deps(), **ports)), raise_app_exceptions=False)
     return httpx.AsyncClient(transport=transport, base_url="http://api.test", headers=stage.owner("ann"))

@@ -7,11 +7,11 @@ from decimal import Decimal
 
 import httpx
 
-from ferryman.domain.purse import Purse
+from ferryman.domain.credits.balance import CreditBalance
 
 from .conftest import Stage
 
-PURSE = Purse(id="owner:ann", credits_used=Decimal("10.5"), credits_reserved=Decimal(100))
+PURSE = CreditBalance(id="owner:ann", credits_used=Decimal("10.5"), credits_reserved=Decimal(100))
 
 
 async def test_the_catalog_is_listed_by_id(client: httpx.AsyncClient) -> None:
@@ -46,7 +46,7 @@ async def test_the_models_are_listed_with_their_prices(client: httpx.AsyncClient
 
 
 async def test_me_tells_what_is_left_this_month(client: httpx.AsyncClient, stage: Stage) -> None:
-    stage.memory.purses["owner:ann"] = replace(PURSE, month="2026-11")
+    stage.memory.balances["owner:ann"] = replace(PURSE, month="2026-11")
     me = (await client.get("/v1/me")).json()
     assert (me["owner"], me["plan"], me["month"], me["credits_left"]) == ("ann", "pro", "2026-11", "54889.5")
 
@@ -54,7 +54,7 @@ async def test_me_tells_what_is_left_this_month(client: httpx.AsyncClient, stage
 async def test_a_new_month_starts_with_nothing_used_and_what_runs_still_reserved(
     client: httpx.AsyncClient, stage: Stage
 ) -> None:
-    stage.memory.purses["owner:ann"] = replace(PURSE, month="2026-10")
+    stage.memory.balances["owner:ann"] = replace(PURSE, month="2026-10")
     me = (await client.get("/v1/me")).json()
     assert (me["credits_used"], me["credits_left"]) == ("0", "54900")
 

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import re
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
-from ferryman.domain.task import Task, changed
-from ferryman.local.tasks import MemoryTasks
+from ferryman.domain.tasks.task import Task, change_task
+from ferryman.inmemory.tasks import MemoryTasks
 from ferryman.serving import api
 
 from .conftest import TASK, Stage
+
+DOCS = Path(__file__).parents[2] / "docs"
 
 
 async def test_a_stored_task_is_answered_with_every_field(client: httpx.AsyncClient) -> None:
@@ -58,12 +63,12 @@ class Contended(MemoryTasks):
     async def get(self, task: str) -> Task | None:
         found = await super().get(task)
         if found is not None:
-            await self.update(changed(found, {"enabled": False}, now=found.updated_at), ["enabled"], since=found.updated_at)
+            await self.update(change_task(found, {"enabled": False}, now=found.updated_at), ["enabled"], since=found.updated_at)
         return found
 
 
 async def test_a_change_does_not_turn_on_what_was_turned_off_meanwhile(task: str, stage: Stage) -> None:
-    app = api.create(replace(stage.house(), tasks=Contended(stage.memory)))
+    app = api.create(replace(stage.deps(), tasks=Contended(stage.memory)))
     transport = httpx.ASGITransport(app=app)
     async with httpx.AsyncClient(transport=transport, base_url="http://api.test", headers=stage.owner("ann")) as client:
         answer = await client.patch(f"/v1/tasks/{task}", json={"name": "other"})
@@ -80,12 +85,12 @@ class Renamed(MemoryTasks):
         found = await super().get(task)
         if found is not None and not self.renamed:
             self.renamed = True
-            await self.update(changed(found, {"name": "theirs"}, now=found.updated_at), ["name"], since=found.updated_at)
+            await self.update(change_task(found, {"name": "theirs"}, now=found.updated_at), ["name"], since=found.updated_at)
         return found
 
 
 async def test_turning_a_task_off_wins_over_whoever_changes_it_meanwhile(task: str, stage: Stage) -> None:
-    app = api.create(replace(stage.house(), tasks=Renamed(stage.memory)))
+    app = api.create(replace(stage.deps(), tasks=Renamed(stage.memory)))
     transport = httpx.ASGITransport(app=app)
     async with httpx.AsyncClient(transport=transport, base_url="http://api.test", headers=stage.owner("ann")) as client:
         answer = await client.patch(f"/v1/tasks/{task}", json={"enabled": False})
@@ -167,9 +172,19 @@ async def test_a_webhook_at_a_public_host_is_stored(client: httpx.AsyncClient) -
     assert answer.json()["webhook_urls"] == urls
 
 
+async def test_the_task_that_the_documentation_shows_is_stored(client: httpx.AsyncClient) -> None:
+    pages = "\n".join(path.read_text() for path in sorted(DOCS.rglob("*.md")))
+    blocks = (json.loads(text) for text in re.findall(r"```json\n(\{.*?\})\n```", pages, re.DOTALL) if '"webhook_urls"' in text)
+    (example,) = (block for block in blocks if block["tools"] == ["webhook"])
+    answer = await client.post("/v1/tasks", json=example)
+    assert (answer.status_code, answer.json()["webhook_match"]) == (201, example["webhook_match"])
+
+
 async def test_the_two_hundred_and_first_task_is_refused(client: httpx.AsyncClient) -> None:
-    for _ in range(200):
+    for _ in range(198):
         assert (await client.post("/v1/tasks", json=TASK)).status_code == 201
+    came = await asyncio.gather(*(client.post("/v1/tasks", json=TASK) for _ in range(6)))
+    assert sorted(each.status_code for each in came) == [201, 201, 409, 409, 409, 409]
     answer = await client.post("/v1/tasks", json=TASK)
     assert (answer.status_code, answer.json()["detail"]) == (409, "an owner may have at most 200 tasks")
 

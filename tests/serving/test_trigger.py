@@ -8,9 +8,9 @@ import httpx
 import pytest
 from functions_framework import aio
 
-from ferryman.local.log import KeptLog
-from ferryman.local.queue import MemoryQueue
-from ferryman.ports import Unavailable
+from ferryman.inmemory.log import RecordingLog
+from ferryman.inmemory.queue import MemoryQueue
+from ferryman.ports.errors import UnavailableError
 from ferryman.serving import trigger
 
 CALLER = "ferryman-trigger@p.iam.gserviceaccount.com"
@@ -29,7 +29,7 @@ class House:
     """A trigger whose callers are whoever the header names, and whose queue is in memory."""
 
     queue: MemoryQueue = field(default_factory=MemoryQueue)
-    tracer: KeptLog = field(default_factory=KeptLog)
+    tracer: RecordingLog = field(default_factory=RecordingLog)
 
     @property
     def callers(self) -> House:
@@ -39,41 +39,41 @@ class House:
         if authorization is None:
             raise PermissionError("no identity token")
         if authorization == "later":
-            raise Unavailable("no certificates")
+            raise UnavailableError("no certificates")
         return authorization
 
 
 @pytest.fixture
-def house(monkeypatch) -> House:
+def deps(monkeypatch) -> House:
     monkeypatch.setenv("FERRYMAN_CALLERS", f'["{CALLER}"]')
     return House()
 
 
-async def post(house: House, authorization: str | None = CALLER, **changes: str | None) -> httpx.Response:
-    app = aio._create_asgi_app_with_function(trigger.serve(lambda _: house), "http", False)
+async def post(deps: House, authorization: str | None = CALLER, **changes: str | None) -> httpx.Response:
+    app = aio._create_asgi_app_with_function(trigger.serve(lambda _: deps), "http", False)
     headers = {name: value for name, value in {**EVENT, **changes, "authorization": authorization}.items() if value is not None}
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://f.test") as client:
         return await client.post("/", content=b"\x0a\x00", headers=headers)
 
 
-async def test_a_created_execution_is_enqueued(house):
-    assert (await post(house)).json() == {"enqueued": "exec_1"}
-    assert [(each.execution, each.slice) for each in house.queue.waiting] == [("exec_1", 0)]
+async def test_a_created_execution_is_enqueued(deps):
+    assert (await post(deps)).json() == {"enqueued": "exec_1"}
+    assert [(each.execution, each.slice) for each in deps.queue.waiting] == [("exec_1", 0)]
 
 
-async def test_an_event_delivered_twice_enqueues_once(house):
-    await post(house)
-    await post(house)
-    assert len(house.queue.waiting) == 1
+async def test_an_event_delivered_twice_enqueues_once(deps):
+    await post(deps)
+    await post(deps)
+    assert len(deps.queue.waiting) == 1
 
 
 @pytest.mark.parametrize(
     ("authorization", "status"), [(None, 401), ("someone@else.test", 403), ("later", 503)], ids=["none", "other", "later"]
 )
-async def test_whoever_may_not_call_enqueues_nothing(house, authorization, status):
-    answer = await post(house, authorization)
+async def test_whoever_may_not_call_enqueues_nothing(deps, authorization, status):
+    answer = await post(deps, authorization)
     assert (answer.status_code, answer.headers["content-type"]) == (status, "application/problem+json")
-    assert house.queue.waiting == ()
+    assert deps.queue.waiting == ()
 
 
 @pytest.mark.parametrize(
@@ -81,24 +81,24 @@ async def test_whoever_may_not_call_enqueues_nothing(house, authorization, statu
     [{"ce-document": "tasks/t"}, {"ce-document": "executions/e/steps/1"}, {"ce-document": "executions/../x"}, {"ce-id": None}],
     ids=["a task", "a step", "a climb", "no event at all"],
 )
-async def test_an_event_of_anything_else_is_acknowledged_and_logged(house, change):
-    answer = await post(house, **change)
-    assert (answer.status_code, house.queue.waiting) == (200, ())
-    assert house.tracer.lines[-1][0] == "event.unreadable"
+async def test_an_event_of_anything_else_is_acknowledged_and_logged(deps, change):
+    answer = await post(deps, **change)
+    assert (answer.status_code, deps.queue.waiting) == (200, ())
+    assert deps.tracer.lines[-1][0] == "event.unreadable"
 
 
-async def test_a_queue_that_does_not_answer_has_the_event_delivered_again(house):
+async def test_a_queue_that_does_not_answer_has_the_event_delivered_again(deps):
     async def away(*given, **named):
-        raise Unavailable("Cloud Tasks did not answer")
+        raise UnavailableError("Cloud Tasks did not answer")
 
-    house.queue.enqueue = away
-    assert (await post(house)).status_code == 503
+    deps.queue.enqueue = away
+    assert (await post(deps)).status_code == 503
 
 
-async def test_a_fault_is_a_problem_without_a_word_of_it(house, capsys):
+async def test_a_fault_is_a_problem_without_a_word_of_it(deps, capsys):
     async def broken(*given, **named):
         raise RuntimeError("hush")
 
-    house.queue.enqueue = broken
-    answer = await post(house)
+    deps.queue.enqueue = broken
+    answer = await post(deps)
     assert (answer.status_code, "hush" in answer.text + capsys.readouterr().out) == (500, False)

@@ -8,9 +8,9 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
 
-from ferryman.local.log import KeptLog
+from ferryman.inmemory.log import RecordingLog
 from ferryman.settings import Settings
-from ferryman.telemetry.traces import Traces
+from ferryman.telemetry.traces import OtelTracer
 
 
 @pytest.fixture
@@ -38,7 +38,7 @@ def collector() -> Iterator[tuple[str, list[tuple[str, bytes]]]]:
 
 async def test_spans_reach_the_collector(collector):
     endpoint, received = collector
-    traces = Traces(KeptLog(), Settings(otlp_endpoint=endpoint))
+    traces = OtelTracer(RecordingLog(), Settings(otlp_endpoint=endpoint))
     with traces.span("chat claude", {"gen_ai.request.model": "claude"}):
         pass
     await traces.flush()

@@ -8,9 +8,9 @@ import pytest
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
-from ferryman.local.log import KeptLog
+from ferryman.inmemory.log import RecordingLog
 from ferryman.settings import Settings
-from ferryman.telemetry.traces import Traces
+from ferryman.telemetry.traces import OtelTracer
 
 PARENT = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 SECRET = "sk-live-0123456789abcdef"
@@ -18,8 +18,8 @@ SECRET = "sk-live-0123456789abcdef"
 
 class Stage:
     def __init__(self, **settings) -> None:
-        self.log, self.kept = KeptLog(), InMemorySpanExporter()
-        self.traces = Traces(self.log, Settings(project="p", **settings), processor=SimpleSpanProcessor(self.kept))
+        self.log, self.kept = RecordingLog(), InMemorySpanExporter()
+        self.traces = OtelTracer(self.log, Settings(project="p", **settings), processor=SimpleSpanProcessor(self.kept))
 
     @property
     def spans(self):

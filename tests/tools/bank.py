@@ -2,36 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+import asyncio
+import itertools
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
 
 from ferryman import catalog
-from ferryman.domain.call import Ticket, ToolCallResult
-from ferryman.domain.credential import AuthType, Credential, Label, Sealed, Secret
-from ferryman.domain.execution import Execution, Lease, Status
-from ferryman.domain.http import Outbound
-from ferryman.domain.plan import PRO
-from ferryman.domain.remit import Remit
-from ferryman.domain.task import Task
-from ferryman.local.clock import START, HandClock
-from ferryman.local.connections import MemoryConnections
-from ferryman.local.halts import MemoryHalts
-from ferryman.local.log import KeptLog
-from ferryman.local.memory import Memory
-from ferryman.local.tasks import MemoryCredentials
-from ferryman.local.tickets import MemoryTickets
-from ferryman.local.tokens import MemoryTokens
-from ferryman.ports import Summons
-from ferryman.tools.carry import ToolHouse, carry
-from ferryman.tools.passage import builtin
+from ferryman.domain.calls import refusal
+from ferryman.domain.calls.call import Ticket, ToolCallResult
+from ferryman.domain.credentials.coverage import NOTHING, Coverage
+from ferryman.domain.credentials.credential import AuthType, Credential, Label, Sealed, Secret
+from ferryman.domain.executions.execution import Execution, Lease, Status
+from ferryman.domain.executions.message import Block
+from ferryman.domain.executions.policy import ExecutionPolicy
+from ferryman.domain.http.request import OutboundRequest
+from ferryman.domain.owners.plan import PRO
+from ferryman.domain.tasks.task import Task
+from ferryman.inmemory.clock import START, ManualClock
+from ferryman.inmemory.connections import MemoryConnections
+from ferryman.inmemory.gate import redact_plainly
+from ferryman.inmemory.halts import MemoryHalts
+from ferryman.inmemory.log import RecordingLog
+from ferryman.inmemory.memory import Memory
+from ferryman.inmemory.tasks import MemoryCredentials
+from ferryman.inmemory.tickets import MemoryTickets
+from ferryman.inmemory.tokens import MemoryTokens
+from ferryman.ports.gate import PieceTally
+from ferryman.ports.tickets import CallRequest, Tickets
+from ferryman.tools.execute_call import ToolDependencies, execute_call
+from ferryman.tools.prepared_call import make_builtin_preparer
 
 KEY = "QwErTyUi"
 LABEL = Label(
     owner="o", task="t", name="KEY", version=1, service="coingecko", auth_type=AuthType.BEARER, hosts=("api.coingecko.com",)
 )
-REMIT = Remit(
+POLICY = ExecutionPolicy(
     owner="o",
     task="t",
     plan=PRO,
@@ -43,23 +50,31 @@ REMIT = Remit(
 ASKED = {"method": "GET", "url": "https://api.coingecko.com/", "credential": "KEY"}
 
 
+async def _said(_: str, credentials: Iterable[Credential], content: Sequence[Block]) -> Sequence[Block]:
+    return [str(sorted(each.name for each in credentials)), *content]  # type: ignore[list-item]  # for tests to look at
+
+
 @dataclass
 class Bank:
     """A far bank whose vault and gate do as a test says."""
 
     memory: Memory = field(default_factory=Memory)
-    clock: HandClock = field(default_factory=HandClock)
-    log: KeptLog = field(default_factory=KeptLog)
+    clock: ManualClock = field(default_factory=ManualClock)
+    log: RecordingLog = field(default_factory=RecordingLog)
+    value: str = KEY
     arguments_: Any = field(default_factory=lambda: dict(ASKED))
     sent: list[Any] = field(default_factory=list)
     within_s: list[float | None] = field(default_factory=list)
     answer: ToolCallResult | None = None
-    on_send: Callable[[Outbound], Awaitable[None]] | None = None
+    pieces: dict[int, PieceTally] = field(default_factory=dict)
+    tickets: Callable[[Memory], Tickets] = MemoryTickets
+    sealings: Iterator[int] = field(default_factory=itertools.count)
+    on_send: Callable[[OutboundRequest], Awaitable[None]] | None = None
 
     def __post_init__(self) -> None:
         lease = Lease(holder="h", epoch=1, expires_at=START + timedelta(minutes=2))
         self.memory.executions["e"] = Execution(
-            id="e", task="t", owner="o", status=Status.RUNNING, created_at=START, lease=lease, remit=REMIT
+            id="e", task="t", owner="o", status=Status.RUNNING, created_at=START, lease=lease, policy=POLICY
         )
         self.memory.tasks["t"] = Task(
             id="t", owner="o", name="n", task_prompt="p", model="m", created_at=START, updated_at=START
@@ -81,41 +96,53 @@ class Bank:
     def ticket(self) -> Ticket:
         return self.memory.tickets["e"][0]
 
-    async def credential(self, sealed: Sealed) -> Credential:
-        return Credential(label=sealed.label, secret=Secret(KEY))
+    async def open_credential(self, sealed: Sealed) -> Credential:
+        return Credential(label=sealed.label, secret=Secret(self.value))
 
-    async def token(self, ciphertext: bytes, *, owner: str, key: str, fetch: str) -> Secret | None:
+    async def open_token(self, ciphertext: bytes, *, owner: str, key: str, fetch: str) -> Secret | None:
         return Secret(f"{owner} {key} {fetch} {ciphertext.decode()}")
 
-    async def arguments(self, ciphertext: bytes, *, execution: str, seq: int) -> dict[str, Any]:
+    async def open_arguments(self, ciphertext: bytes, *, execution: str, seq: int) -> dict[str, Any]:
         if isinstance(self.arguments_, Exception):
             raise self.arguments_
         return self.arguments_
 
-    async def send(self, outbound, *, remit, credentials, about=None, within_s=None) -> ToolCallResult:
-        self.sent.append((outbound, credentials))
+    async def open_coverage(self, ciphertext: bytes, *, execution: str) -> Coverage:
+        await asyncio.sleep(0)  # calls of the same execution go on meanwhile
+        return Coverage.decode(ciphertext.partition(b"|")[2]) if ciphertext else NOTHING
+
+    async def seal_coverage(self, coverage: Coverage, *, execution: str, like: bytes) -> bytes:
+        return b"%d|%b" % (next(self.sealings), coverage.encode())
+
+    async def send(self, outbound, call) -> ToolCallResult:
+        pieces = self.pieces.get(call.about["seq"])
+        if pieces is not None and (name := await call.count(pieces)) is not None:
+            return ToolCallResult.refused(outbound.tool, refusal.refuse_leak(name))
+        self.sent.append((outbound, call.credentials))
         if self.on_send is not None:
             await self.on_send(outbound)
-        self.within_s.append(within_s)
+        self.within_s.append(call.within_s)
         return self.answer or ToolCallResult(outbound.tool, "done", url="u" * 5_000, credential_used="KEY", response_status=200)
 
-    async def carry(self, tool: str = "api_call") -> ToolCallResult:
-        return await carry(self.house(), tool, Summons(execution="e", seq=0, epoch=1, task="t", owner="o"))
+    async def carry(self, tool: str = "api_call", *, seq: int = 0) -> ToolCallResult:
+        ticket = await execute_call(self.deps(), tool, CallRequest(execution="e", seq=seq, epoch=1, task="t", owner="o"))
+        assert ticket.result is not None
+        return ticket.result
 
-    def house(self) -> ToolHouse:
-        return ToolHouse(
-            tickets=MemoryTickets(self.memory),
+    def deps(self) -> ToolDependencies:
+        return ToolDependencies(
+            tickets=self.tickets(self.memory),
             credentials=MemoryCredentials(self.memory),
             connections=MemoryConnections(self.memory),
             tokens=MemoryTokens(self.memory),
             vault=self,
             gate=self,
-            read=builtin(self, catalog.load()),
-            redact=lambda credentials, text: text.replace(KEY, "[redacted:KEY]"),
-            said=lambda credentials, content: [str(sorted(each.name for each in credentials)), *content],
+            prepare=make_builtin_preparer(self, catalog.load()),
+            redact=redact_plainly,
+            redact_blocks=_said,
             integrations=catalog.load(),
             halts=MemoryHalts(self.memory),
             clock=self.clock,
             tracer=self.log,
-            looks=timedelta(milliseconds=1),
+            poll_interval=timedelta(milliseconds=1),
         )

@@ -8,11 +8,11 @@ from datetime import timedelta
 
 import pytest
 
-from ferryman.domain.call import TicketState, ToolCallResult
-from ferryman.ports import Stale
-from ferryman.tools.carry import ATTEMPTS_MAX
+from ferryman.domain.calls.call import TicketState, ToolCallResult
+from ferryman.domain.stale import StaleError
+from ferryman.tools.execute_call import ATTEMPTS_MAX
 
-from .bank import ASKED, REMIT, Bank
+from .bank import ASKED, POLICY, Bank
 
 STRIPE = {"method": "POST", "url": "https://api.stripe.com/v1/charges", "credential": "KEY", "body": {"amount": 1}}
 
@@ -42,8 +42,8 @@ async def lost(bank: Bank) -> None:
 
 def keyed(bank: Bank) -> None:
     """Have the call go to a service that tells repetitions apart."""
-    remit = replace(REMIT, integrations=("coingecko", "stripe"))
-    bank.memory.executions["e"] = replace(bank.memory.executions["e"], remit=remit)
+    policy = replace(POLICY, integrations=("coingecko", "stripe"))
+    bank.memory.executions["e"] = replace(bank.memory.executions["e"], policy=policy)
     bank.arguments_ = STRIPE
 
 
@@ -77,7 +77,7 @@ async def test_a_safe_call_carries_no_such_key(bank):
 
 async def test_a_service_the_task_was_not_approved_for_gets_no_such_key(bank):
     keyed(bank)
-    bank.memory.executions["e"] = replace(bank.memory.executions["e"], remit=REMIT)
+    bank.memory.executions["e"] = replace(bank.memory.executions["e"], policy=POLICY)
     await bank.carry()
     assert bank.sent[0][0].idempotency is None
 
@@ -98,7 +98,7 @@ async def test_a_call_that_may_have_been_sent_is_in_doubt_even_when_its_argument
 
 async def test_a_call_under_way_is_not_sent_by_another(bank):
     async def meanwhile(_: object) -> None:
-        with pytest.raises(Stale):
+        with pytest.raises(StaleError):
             await bank.carry()
 
     bank.on_send = meanwhile
@@ -107,14 +107,14 @@ async def test_a_call_under_way_is_not_sent_by_another(bank):
 
 
 async def test_an_instance_that_stood_still_past_the_deadline_sends_nothing(bank):
-    opened = bank.credential
+    opened = bank.open_credential
 
     async def slowly(sealed):
         bank.clock.turn(40)
         return await opened(sealed)
 
-    bank.credential = slowly
-    with pytest.raises(Stale):
+    bank.open_credential = slowly
+    with pytest.raises(StaleError):
         await bank.carry()
     assert bank.sent == []
 
@@ -141,12 +141,12 @@ async def test_an_unsafe_call_that_was_sent_and_failed_is_in_doubt(bank):
 
 
 async def test_the_gate_gets_no_more_time_than_the_ticket_has(bank):
-    opened = bank.credential
+    opened = bank.open_credential
 
     async def slowly(sealed):
         bank.clock.turn(12)
         return await opened(sealed)
 
-    bank.credential = slowly
+    bank.open_credential = slowly
     await bank.carry()
     assert bank.within_s == [18]

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ferryman.domain.http import Method, Outbound
-from ferryman.domain.refusal import Refused
-from ferryman.tools.builtin import READERS, TOOLS, api_call
+from ferryman.domain.calls.refusal import CallRefusedError
+from ferryman.domain.http.request import Method, OutboundRequest
+from ferryman.tools.http import PARSERS, TOOLS, api_call
 
 CALL = {"method": "GET", "url": "https://a.test/", "credential": "KEY"}
 
@@ -34,8 +34,8 @@ API_CALL = {
 
 
 def refusal(tool: str, arguments) -> str:
-    with pytest.raises(Refused) as refused:
-        READERS[tool](arguments)
+    with pytest.raises(CallRefusedError) as refused:
+        PARSERS[tool](arguments)
     return refused.value.refusal.message
 
 
@@ -75,22 +75,22 @@ def test_a_method_outside_the_enum_is_refused_with_the_allowed_ones():
 
 
 def test_a_method_is_read_in_any_case():
-    assert READERS["api_call"]({**CALL, "method": "delete"}).method is Method.DELETE
+    assert PARSERS["api_call"]({**CALL, "method": "delete"}).method is Method.DELETE
 
 
 @pytest.mark.parametrize("method", ["GET", "DELETE"])
 def test_a_body_is_ignored_where_the_method_carries_none(method):
-    assert READERS["api_call"]({**CALL, "method": method, "body": {"a": 1}}).body is None
+    assert PARSERS["api_call"]({**CALL, "method": method, "body": {"a": 1}}).body is None
 
 
 def test_http_get_only_gets_and_carries_no_credential():
-    outbound = READERS["http_get"]({"url": "https://a.test/"})
+    outbound = PARSERS["http_get"]({"url": "https://a.test/"})
     assert (outbound.method, outbound.credential) == (Method.GET, None)
 
 
 @pytest.mark.parametrize("tool", ["http_post", "webhook"])
 def test_the_posting_tools_post_their_body_and_carry_no_credential(tool):
-    outbound = READERS[tool]({"url": "https://a.test/", "body": {"text": "done"}})
+    outbound = PARSERS[tool]({"url": "https://a.test/", "body": {"text": "done"}})
     assert (outbound.method, outbound.body, outbound.credential) == (Method.POST, {"text": "done"}, None)
 
 
@@ -127,10 +127,10 @@ JSON = st.recursive(
 ARGUMENTS = st.dictionaries(st.sampled_from([*API_CALL["input_schema"]["properties"], "other"]), JSON)
 
 
-@given(st.sampled_from(sorted(READERS)), ARGUMENTS)
+@given(st.sampled_from(sorted(PARSERS)), ARGUMENTS)
 def test_whatever_the_model_writes_becomes_a_request_or_a_refusal(tool, arguments):
     try:
-        said = READERS[tool](arguments)
-    except Refused as refused:
+        said = PARSERS[tool](arguments)
+    except CallRefusedError as refused:
         said = refused.refusal.message
-    assert isinstance(said, Outbound) or said.startswith("Error: ")
+    assert isinstance(said, OutboundRequest) or said.startswith("Error: ")

@@ -6,15 +6,16 @@ from dataclasses import replace
 
 import pytest
 
-from ferryman.domain.call import TicketState
-from ferryman.domain.refusal import Refused, credential_unreadable
-from ferryman.domain.token import Slot, Token
-from ferryman.local.clock import START
-from ferryman.ports import Stale, Unavailable
-from ferryman.tools.carry import look_through
-from ferryman.tools.passage import Unsent
+from ferryman.domain.calls.call import TicketState
+from ferryman.domain.calls.refusal import CallRefusedError, refuse_unreadable_credential
+from ferryman.domain.credentials.token import Token, TokenSlot
+from ferryman.domain.stale import StaleError
+from ferryman.inmemory.clock import START
+from ferryman.ports.errors import DisabledKeyError, UnavailableError
+from ferryman.tools.execute_call import scan_output
+from ferryman.tools.prepared_call import NotSentError
 
-from .bank import ASKED, KEY, LABEL, REMIT, Bank
+from .bank import ASKED, KEY, LABEL, POLICY, Bank
 
 
 @pytest.fixture
@@ -50,20 +51,20 @@ async def test_a_key_in_any_argument_is_not_repeated_by_a_refusal(bank, field_):
     assert KEY not in (await bank.carry()).content
 
 
-async def test_a_tool_outside_the_remit_is_not_carried_whoever_asks(bank):
+async def test_a_tool_outside_the_policy_is_not_carried_whoever_asks(bank):
     bank.ask("webhook")
     result = await bank.carry("webhook")
     assert (result.block_reason, bank.sent) == ("tool_not_enabled", [])
 
 
 async def test_a_call_of_another_tool_is_not_carried(bank):
-    with pytest.raises(Stale):
+    with pytest.raises(StaleError):
         await bank.carry("http_get")
 
 
 async def test_a_key_store_that_does_not_answer_gives_the_ticket_back(bank):
-    bank.arguments_ = Unavailable("Secret Manager did not answer")
-    with pytest.raises(Unavailable):
+    bank.arguments_ = UnavailableError("Secret Manager did not answer")
+    with pytest.raises(UnavailableError):
         await bank.carry()
     assert (bank.ticket.state, bank.ticket.sent_at, bank.sent) == (TicketState.INTENDED, None, [])
     bank.arguments_ = ASKED
@@ -72,10 +73,10 @@ async def test_a_key_store_that_does_not_answer_gives_the_ticket_back(bank):
 
 async def test_a_call_that_could_have_no_token_yet_gives_the_ticket_back(bank):
     async def no_token(_: object) -> None:
-        raise Unsent("Firestore did not answer")
+        raise NotSentError("Firestore did not answer")
 
     bank.arguments_, bank.on_send = {**ASKED, "method": "POST"}, no_token
-    with pytest.raises(Unavailable):
+    with pytest.raises(UnavailableError):
         await bank.carry()
     assert (bank.ticket.state, bank.ticket.sent_at) == (TicketState.INTENDED, None)
     bank.on_send = None
@@ -84,10 +85,10 @@ async def test_a_call_that_could_have_no_token_yet_gives_the_ticket_back(bank):
 
 async def test_a_gate_that_does_not_answer_keeps_the_ticket(bank):
     async def lost(_: object) -> None:
-        raise Unavailable("nobody knows whether it was sent")
+        raise UnavailableError("nobody knows whether it was sent")
 
     bank.arguments_, bank.on_send = {**ASKED, "method": "POST"}, lost
-    with pytest.raises(Unavailable):
+    with pytest.raises(UnavailableError):
         await bank.carry()
     assert bank.ticket.state is TicketState.SENT
 
@@ -107,7 +108,7 @@ async def test_a_credential_that_was_rolled_back_stops_the_call(bank):
 
 async def test_a_credential_stored_meanwhile_is_read_again_later(bank):
     bank.store(replace(LABEL, version=2))
-    with pytest.raises(Unavailable):
+    with pytest.raises(UnavailableError):
         await bank.carry()
     assert bank.ticket.state is TicketState.INTENDED
 
@@ -123,30 +124,38 @@ async def test_a_credential_goes_to_the_hosts_that_seal_catalog_and_task_all_adm
     assert bank.sent[0][1]["KEY"].label.hosts == ("api.coingecko.com",)
 
 
+async def test_a_credential_is_what_is_stored_under_its_name_when_the_call_is_carried(bank):
+    bank.value = "StoredAfterTheTurn"
+    await bank.carry()
+    outbound, credentials = bank.sent[0]
+    assert outbound.credential == "KEY"
+    assert credentials["KEY"].secret.reveal() == "StoredAfterTheTurn"
+
+
 @pytest.mark.parametrize("change", [{"integrations": ()}, {"credentials": ()}])
-async def test_a_credential_outside_the_remit_goes_nowhere(bank, change):
+async def test_a_credential_outside_the_policy_goes_nowhere(bank, change):
     execution = bank.memory.executions["e"]
-    bank.memory.executions["e"] = replace(execution, remit=replace(REMIT, **change))
+    bank.memory.executions["e"] = replace(execution, policy=replace(POLICY, **change))
     await bank.carry()
     assert bank.sent[0][1]["KEY"].label.hosts == ()
 
 
 async def test_what_the_model_said_is_looked_through_with_every_credential_of_the_task(bank):
-    seen = await look_through(bank.house(), execution="e", epoch=1, content=[{"type": "text", "text": "x"}])
+    seen = await scan_output(bank.deps(), execution="e", epoch=1, content=[{"type": "text", "text": "x"}])
     assert seen == ["['KEY']", {"type": "text", "text": "x"}]
 
 
 async def test_only_the_holder_of_the_lease_has_anything_looked_through(bank):
-    with pytest.raises(Stale):
-        await look_through(bank.house(), execution="e", epoch=2, content=[])
+    with pytest.raises(StaleError):
+        await scan_output(bank.deps(), execution="e", epoch=2, content=[])
 
 
 def fetched(bank, *tools):
     """`tools` enabled, and two tokens that were fetched for the task, one of them good no more."""
-    bank.memory.executions["e"] = replace(bank.memory.executions["e"], remit=replace(REMIT, tools=("api_call", *tools)))
+    bank.memory.executions["e"] = replace(bank.memory.executions["e"], policy=replace(POLICY, tools=("api_call", *tools)))
     old, new = (Token(fetch=each, ciphertext=b"c", expires_at=START) for each in ("f1", "f2"))
-    bank.memory.tokens["k"] = Slot(owner="o", task="t", former=old, token=new)
-    bank.memory.tokens["x"] = Slot(owner="o", task="another", token=new)
+    bank.memory.tokens["k"] = TokenSlot(owner="o", task="t", former=(old,), token=new)
+    bank.memory.tokens["x"] = TokenSlot(owner="o", task="another", token=new)
 
 
 async def test_what_was_fetched_for_a_task_is_among_its_credentials_and_goes_nowhere(bank):
@@ -160,7 +169,30 @@ async def test_what_was_fetched_for_a_task_is_among_its_credentials_and_goes_now
 
 async def test_what_was_fetched_is_looked_for_in_what_the_model_says(bank):
     fetched(bank, "call_custom_tool")
-    assert await look_through(bank.house(), execution="e", epoch=1, content=[]) == ["['KEY', 'token', 'token']"]
+    assert await scan_output(bank.deps(), execution="e", epoch=1, content=[]) == ["['KEY', 'token', 'token']"]
+
+
+async def test_nothing_is_looked_through_while_a_token_cannot_be_opened(bank):
+    fetched(bank, "call_custom_tool")
+    bank.open_token = fails(UnavailableError("Secret Manager did not answer"))
+    with pytest.raises(UnavailableError):
+        await scan_output(bank.deps(), execution="e", epoch=1, content=[])
+    with pytest.raises(UnavailableError):
+        await bank.carry()
+    assert (bank.ticket.state, bank.sent) == (TicketState.INTENDED, [])
+
+
+async def test_a_token_that_is_sealed_to_a_retired_key_holds_nothing_up(bank):
+    fetched(bank, "call_custom_tool")
+    bank.open_token = fails(DisabledKeyError("version 1 of the key is disabled"))
+    assert await scan_output(bank.deps(), execution="e", epoch=1, content=[]) == ["['KEY']"]
+
+
+def fails(error):
+    async def token(*_: object, **named: object) -> None:
+        raise error
+
+    return token
 
 
 async def test_where_no_tool_fetches_nothing_that_was_fetched_is_opened(bank):
@@ -171,4 +203,4 @@ async def test_where_no_tool_fetches_nothing_that_was_fetched_is_opened(bank):
 
 
 def test_a_credential_that_does_not_open_is_named():
-    assert Refused(credential_unreadable("KEY")).refusal.credential == "KEY"
+    assert CallRefusedError(refuse_unreadable_credential("KEY")).refusal.credential == "KEY"

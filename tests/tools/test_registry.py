@@ -2,46 +2,72 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from datetime import UTC, datetime
+
 import pytest
 
-from ferryman.domain import refusal
-from ferryman.domain.call import ToolCall, ToolCallResult
-from ferryman.domain.refusal import Refused
-from ferryman.domain.tool import Tool
-from ferryman.tools.builtin import TOOLS
+from ferryman.domain.calls import refusal
+from ferryman.domain.calls.call import Ticket, TicketState, ToolCallResult
+from ferryman.domain.calls.refusal import CallRefusedError
+from ferryman.domain.executions.execution import Execution
+from ferryman.domain.executions.policy import ExecutionPolicy
+from ferryman.domain.owners.plan import PRO
+from ferryman.domain.tools.tool import Tool
+from ferryman.tools.http import TOOLS
 from ferryman.tools.registry import ToolRegistry
 
+START = datetime(2026, 1, 1, tzinfo=UTC)
 ALL = [tool.name for tool in TOOLS]
 
 
-async def handler(call, context):
-    context.append(call.name)
-    return ToolCallResult(call.name, "done")
+def make_handler():
+    """Return a handler that settles every call, and the list of the tools it was asked for."""
+    handed: list[str] = []
+
+    async def handle(ticket, *, execution):
+        handed.append(ticket.tool)
+        return replace(ticket, state=TicketState.SETTLED, result=ToolCallResult(ticket.tool, "done"))
+
+    return handle, handed
 
 
-def admitted(tool):
+def admit_all(tool):
     return None
 
 
-def call(name: str) -> ToolCall:
-    return ToolCall(id="c", name=name, arguments={})
+def plan_ticket(name: str) -> Ticket:
+    return Ticket(seq=0, step=1, call="c", tool=name, arguments=b"", shown={}, epoch=1, created_at=START)
+
+
+def start_execution(enabled) -> Execution:
+    policy = ExecutionPolicy(owner="o", task="t", plan=PRO, tools=tuple(enabled), integrations=(), domains=())
+    return Execution(id="e", task="t", owner="o", created_at=START, policy=policy)
 
 
 @pytest.fixture
-def registry():
-    return ToolRegistry(handler)
+def handled():
+    return make_handler()
+
+
+@pytest.fixture
+def registry(handled):
+    return ToolRegistry(handled[0])
 
 
 def test_the_built_in_tools_are_registered_at_the_start(registry):
-    assert [each["name"] for each in registry.get_definitions(ALL)] == ALL
+    assert [tool["name"] for tool in registry.get_definitions(ALL)] == ALL
 
 
 def test_a_definition_has_exactly_name_description_and_input_schema(registry):
-    assert all(set(each) == {"name", "description", "input_schema"} for each in registry.get_definitions(ALL))
+    assert all(set(definition) == {"name", "description", "input_schema"} for definition in registry.get_definitions(ALL))
 
 
 def test_only_what_the_task_enabled_is_shown_in_registry_order(registry):
-    assert [each["name"] for each in registry.get_definitions(["webhook", "nothing", "api_call"])] == ["api_call", "webhook"]
+    assert [tool["name"] for tool in registry.get_definitions(["webhook", "nothing", "api_call"])] == [
+        "api_call",
+        "webhook",
+    ]
 
 
 def test_an_empty_list_enables_nothing(registry):
@@ -49,44 +75,60 @@ def test_an_empty_list_enables_nothing(registry):
 
 
 def test_a_tool_that_requires_a_service_is_shown_only_with_its_credential(registry):
-    registry.register(Tool(name="slack_post", description="", schema={}, requires="slack"), handler)
+    registry.register(Tool(name="slack_post", description="", schema={}, requires="slack"), make_handler()[0])
     assert registry.get_definitions(["slack_post"]) == []
     assert len(registry.get_definitions(["slack_post"], services=["slack"])) == 1
 
 
 def test_a_name_is_registered_once(registry):
     with pytest.raises(ValueError, match="registered twice"):
-        registry.register(TOOLS[0], handler)
+        registry.register(TOOLS[0], make_handler()[0])
 
 
-async def test_a_call_is_handed_to_its_handler(registry):
-    handed: list[str] = []
-    result = await registry.execute(call("http_get"), handed, enabled=ALL, admit=admitted)
-    assert (result.content, handed) == ("done", ["http_get"])
+async def test_a_call_is_handed_to_its_handler(registry, handled):
+    ticket = await registry.execute(plan_ticket("http_get"), execution=start_execution(ALL), admit=admit_all)
+    assert (ticket.result.content, handled[1]) == ("done", ["http_get"])
 
 
-async def test_an_unknown_tool_is_answered_and_not_handled(registry):
-    result = await registry.execute(call("tool_name"), [], enabled=ALL, admit=admitted)
-    assert (result.content, result.block_reason) == ("Error: unknown tool 'tool_name'", "unknown_tool")
+async def test_the_ticket_comes_back_as_its_handler_settled_it(registry):
+    ticket = await registry.execute(plan_ticket("http_get"), execution=start_execution(ALL), admit=admit_all)
+    assert ticket.state is TicketState.SETTLED
 
 
-async def test_a_tool_the_task_did_not_enable_is_answered_and_not_handled(registry):
-    handed: list[str] = []
-    result = await registry.execute(call("webhook"), handed, enabled=["http_get"], admit=admitted)
-    assert (result.content, handed) == ("Error: tool 'webhook' is not enabled for this task", [])
+async def test_the_ticket_of_a_refused_call_is_not_settled(registry):
+    ticket = await registry.execute(plan_ticket("tool_name"), execution=start_execution(ALL), admit=admit_all)
+    assert ticket.state is TicketState.INTENDED
 
 
-async def test_a_call_over_a_limit_is_answered_and_not_handled(registry):
-    def full(tool):
-        raise Refused(refusal.rate_limited_execution(20))
+async def test_a_tool_with_a_handler_of_its_own_is_executed_by_that(registry, handled):
+    handle, handed = make_handler()
+    registry.register(Tool(name="slack_post", description="", schema={}), handle)
+    await registry.execute(plan_ticket("slack_post"), execution=start_execution(["slack_post"]), admit=admit_all)
+    assert (handed, handled[1]) == (["slack_post"], [])
 
-    handed: list[str] = []
-    result = await registry.execute(call("http_get"), handed, enabled=ALL, admit=full)
-    assert (result.content, result.blocked, handed) == ("Error: Execution limit reached (20 API calls)", True, [])
+
+async def test_an_unknown_tool_is_answered_and_not_handled(registry, handled):
+    ticket = await registry.execute(plan_ticket("tool_name"), execution=start_execution(ALL), admit=admit_all)
+    assert (ticket.result.content, ticket.result.block_reason) == ("Error: unknown tool 'tool_name'", "unknown_tool")
+    assert handled[1] == []
+
+
+async def test_a_tool_the_task_did_not_enable_is_answered_and_not_handled(registry, handled):
+    ticket = await registry.execute(plan_ticket("webhook"), execution=start_execution(["http_get"]), admit=admit_all)
+    assert (ticket.result.content, handled[1]) == ("Error: tool 'webhook' is not enabled for this task", [])
+
+
+async def test_a_call_over_a_limit_is_answered_and_not_handled(registry, handled):
+    def refuse(tool):
+        raise CallRefusedError(refusal.refuse_execution_rate(20))
+
+    ticket = await registry.execute(plan_ticket("http_get"), execution=start_execution(ALL), admit=refuse)
+    assert (ticket.result.content, ticket.result.blocked) == ("Error: Execution limit reached (20 API calls)", True)
+    assert handled[1] == []
 
 
 async def test_a_tool_that_may_not_be_called_is_not_counted(registry):
-    asked = []
-    await registry.execute(call("nothing"), [], enabled=ALL, admit=asked.append)
-    await registry.execute(call("webhook"), [], enabled=[], admit=asked.append)
-    assert asked == []
+    counted = []
+    await registry.execute(plan_ticket("nothing"), execution=start_execution(ALL), admit=counted.append)
+    await registry.execute(plan_ticket("webhook"), execution=start_execution([]), admit=counted.append)
+    assert counted == []

@@ -13,9 +13,9 @@ KINDS = ("echo", "echo-error", "redirect", "endless", "huge", "text", "deep")
 
 
 def answer(kind: str, form: Mapping[str, str], authorization: str) -> Response:
-    """What the token endpoint of this kind answers; KeyError for an unknown kind."""
+    """Return what the token endpoint of this kind answers; KeyError for an unknown kind."""
     sent = [authorization.partition(" ")[2], *(form.get(name, "") for name in ("client_secret", "refresh_token", "code"))]
-    secret = next((each for each in sent if each), "nothing-was-sent")
+    secret = next((item for item in sent if item), "nothing-was-sent")
     answers: dict[str, Callable[[], Response]] = {
         "echo": lambda: JSONResponse({"access_token": secret, "token_type": "Bearer", "expires_in": 3600, "scope": secret}),
         "echo-error": lambda: JSONResponse({"error": secret, "error_description": f"{secret} is no good"}, 400),

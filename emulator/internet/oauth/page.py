@@ -19,11 +19,13 @@ button {{ font: inherit; padding: .4rem 1rem }}
 <button name="decision" value="deny">Deny</button></form></main></body></html>"""
 
 
-def consent(host: str, asked: Mapping[str, str]) -> str:
-    """The page for an authorization request; whatever was asked is shown as text."""
+def consent(host: str, parameters: Mapping[str, str]) -> str:
+    """Return the page for an authorization request; what it asks is shown as text."""
     hidden = "".join(
-        f'<input type="hidden" name="{html.escape(name)}" value="{html.escape(value)}">' for name, value in asked.items()
+        f'<input type="hidden" name="{html.escape(name)}" value="{html.escape(value)}">' for name, value in parameters.items()
     )
-    scope = asked.get("scope", "")
+    scope = parameters.get("scope", "")
     scopes = f", with {html.escape(scope)}" if scope else ""
-    return _PAGE.format(host=html.escape(host), client=html.escape(asked.get("client_id", "")), scopes=scopes, hidden=hidden)
+    return _PAGE.format(
+        host=html.escape(host), client=html.escape(parameters.get("client_id", "")), scopes=scopes, hidden=hidden
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 
-from emulator.reading import Invalid, checked, member, obj, only, strings
+from emulator.reading import InvalidRequestError, check_kind, read_member, read_object, read_strings, refuse_unknown
 
 CONSENTS = ("ask", "allow", "deny")
 SECONDS = ("code_s", "access_s", "refresh_s", "delay_s")
@@ -15,14 +15,16 @@ SECONDS = ("code_s", "access_s", "refresh_s", "delay_s")
 class Rules:
     """Lifetimes in seconds. `clients` are secrets by client id, None for a public one; `redirect_uris` beside loopback ones.
 
-    `consent` asks a person with a page, or answers for them; `rotate` gives a new refresh token each time, after which the old
-    one, shown again, revokes all of its family; `delay_s` is how long a token request takes.
+    `consent` asks a person with a page, or answers for them; `iss` is what authorization responses name as their issuer, "" for
+    none (RFC 9207); `rotate` gives a new refresh token each time, after which the old one, shown again, revokes all of its
+    family; `delay_s` is how long a token request takes.
     """
 
     clients: Mapping[str, str | None] = field(default_factory=lambda: {"ferryman": None})
     redirect_uris: tuple[str, ...] = ()
     users: Mapping[str, str] = field(default_factory=dict)
     consent: str = "ask"
+    iss: str = ""
     rotate: bool = True
     code_s: float = 60.0
     access_s: float = 3600.0
@@ -31,22 +33,22 @@ class Rules:
 
 
 def read_rules(value: object, where: str, before: Rules | None = None) -> Rules:
-    """Rules from JSON, those it does not name as `before`; raises Invalid."""
-    source = obj(value, where)
-    only(source, [each.name for each in fields(Rules)], where)
+    """Return the rules from JSON, those it does not name as `before`; raise InvalidRequestError."""
+    source = read_object(value, where)
+    refuse_unknown(source, [entry.name for entry in fields(Rules)], where)
     changed: dict[str, object] = {}
-    kinds: dict[str, type] = {"consent": str, "rotate": bool, **dict.fromkeys(SECONDS, float)}
+    kinds: dict[str, type] = {"consent": str, "iss": str, "rotate": bool, **dict.fromkeys(SECONDS, float)}
     for name in kinds.keys() & source.keys():
-        changed[name] = checked(source[name], kinds[name], f"{where}.{name}")
+        changed[name] = check_kind(source[name], kinds[name], f"{where}.{name}")
     for name in {"clients", "users"} & source.keys():
-        known = member(source, name, dict, where)
+        known = read_member(source, name, dict, where)
         # only a client may be without its secret
         changed[name] = {
-            key: None if name == "clients" and item is None else checked(item, str, f"{where}.{name}.{key}")
+            key: None if name == "clients" and item is None else check_kind(item, str, f"{where}.{name}.{key}")
             for key, item in known.items()
         }
     if "redirect_uris" in source:
-        changed["redirect_uris"] = strings(source["redirect_uris"], f"{where}.redirect_uris")
+        changed["redirect_uris"] = read_strings(source["redirect_uris"], f"{where}.redirect_uris")
     if changed.get("consent", "ask") not in CONSENTS:
-        raise Invalid(f"{where}.consent must be one of {', '.join(CONSENTS)}")
+        raise InvalidRequestError(f"{where}.consent must be one of {', '.join(CONSENTS)}")
     return replace(before or Rules(), **changed)  # type: ignore[arg-type] # each was checked above

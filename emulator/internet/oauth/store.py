@@ -9,11 +9,11 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from emulator.clock import Clock
+from emulator.clock import EmulatorClock
 from emulator.internet.oauth.rules import Rules
 
 
-class Refused(Exception):  # noqa: N818 - it reads `raise Refused(…)`
+class OAuthRefusedError(Exception):
     """An error of RFC 6749, 5.2."""
 
     def __init__(self, error: str, description: str, status: int = 400) -> None:
@@ -45,10 +45,10 @@ class Family:
 
 
 @dataclass(slots=True)
-class Store:
+class TokenStore:
     """Codes and tokens by their text. Nothing is forgotten: a token that is shown too late is told from an unknown one."""
 
-    clock: Clock
+    clock: EmulatorClock
     codes: dict[str, Code] = field(default_factory=dict)
     families: dict[str, Family] = field(default_factory=dict)
     access: dict[str, tuple[Family, float]] = field(default_factory=dict)
@@ -56,55 +56,55 @@ class Store:
     issued: list[str] = field(default_factory=list)
 
     def now(self) -> float:
-        """The cloud's time, in seconds since 1970."""
+        """Return the cloud's time, in seconds since 1970."""
         return self.clock.now().timestamp()
 
-    def consented(self, rules: Rules, *, client: str, redirect_uri: str, challenge: str, scope: str) -> str:
-        """A new code."""
+    def issue_code(self, rules: Rules, *, client: str, redirect_uri: str, challenge: str, scope: str) -> str:
+        """Issue a new code."""
         code = self._new("code_")
         self.codes[code] = Code(
             client=client, redirect_uri=redirect_uri, challenge=challenge, scope=scope, expires=self.now() + rules.code_s
         )
         return code
 
-    def exchanged(self, rules: Rules, form: Mapping[str, str], client: str) -> dict[str, object]:
-        """The answer to a code; each is exchanged once."""
+    def exchange_code(self, rules: Rules, form: Mapping[str, str], client: str) -> dict[str, object]:
+        """Exchange a code, once, for the answer of the token endpoint."""
         code = self.codes.pop(form.get("code", ""), None)
         if code is None or code.expires <= self.now() or code.client != client:
-            raise Refused("invalid_grant", "the code is unknown, used, expired or another client's")
+            raise OAuthRefusedError("invalid_grant", "the code is unknown, used, expired or another client's")
         if form.get("redirect_uri") != code.redirect_uri:
-            raise Refused("invalid_grant", "the redirect URI is another")
+            raise OAuthRefusedError("invalid_grant", "the redirect URI is another")
         if not secrets.compare_digest(challenge_of(form.get("code_verifier", "")), code.challenge):
-            raise Refused("invalid_grant", "the verifier does not fit")
-        return self._granted(rules, Family(client=client, scope=code.scope))
+            raise OAuthRefusedError("invalid_grant", "the verifier does not fit")
+        return self._issue(rules, Family(client=client, scope=code.scope))
 
-    def refreshed(self, rules: Rules, form: Mapping[str, str], client: str) -> dict[str, object]:
-        """The answer to a refresh token; one that was rotated out takes its family with it (RFC 9700, 4.14.2)."""
-        shown = form.get("refresh_token", "")
-        family = self.families.get(shown)
+    def refresh(self, rules: Rules, form: Mapping[str, str], client: str) -> dict[str, object]:
+        """Return the answer to a refresh token; one that was rotated out takes its family with it (RFC 9700, 4.14.2)."""
+        presented = form.get("refresh_token", "")
+        family = self.families.get(presented)
         if family is None or family.client != client:
-            raise Refused("invalid_grant", "the refresh token is unknown or another client's")
-        if family.refresh != shown:
+            raise OAuthRefusedError("invalid_grant", "the refresh token is unknown or another client's")
+        if family.refresh != presented:
             self.counts["reuse"] += 1
             family.revoked = True
         if family.revoked or family.expires <= self.now():
-            raise Refused("invalid_grant", "the refresh token is revoked or expired")
-        return self._granted(rules, family)
+            raise OAuthRefusedError("invalid_grant", "the refresh token is revoked or expired")
+        return self._issue(rules, family)
 
-    def own(self, rules: Rules, client: str, scope: str) -> dict[str, object]:
-        """The answer to a client that asks for itself."""
+    def issue_to_client(self, rules: Rules, client: str, scope: str) -> dict[str, object]:
+        """Issue a token to a client that asks for itself, as the answer of the token endpoint."""
         return self._access(rules, Family(client=client, scope=scope))
 
-    def session(self, rules: Rules, user: str) -> str:
-        """A token of the login that is no OAuth."""
+    def open_session(self, rules: Rules, user: str) -> str:
+        """Issue a token of the login that is no OAuth."""
         return str(self._access(rules, Family(client=user, scope=""))["access_token"])
 
-    def good(self, token: str) -> bool:
-        """Whether the token opens what is protected."""
+    def is_valid(self, token: str) -> bool:
+        """Return whether the token opens what is protected."""
         family, expires = self.access.get(token, (None, 0.0))
         return family is not None and not family.revoked and expires > self.now()
 
-    def _granted(self, rules: Rules, family: Family) -> dict[str, object]:
+    def _issue(self, rules: Rules, family: Family) -> dict[str, object]:
         if rules.rotate or not family.refresh:
             family.refresh = self._new("refresh_")
             self.families[family.refresh] = family
@@ -118,11 +118,11 @@ class Store:
         return {**answer, "scope": family.scope} if family.scope else answer
 
     def _new(self, prefix: str) -> str:
-        made = prefix + secrets.token_urlsafe(24)
-        self.issued.append(made)
-        return made
+        token = prefix + secrets.token_urlsafe(24)
+        self.issued.append(token)
+        return token
 
 
 def challenge_of(verifier: str) -> str:
-    """The S256 challenge of a verifier (RFC 7636, 4.6)."""
+    """Return the S256 challenge of a verifier (RFC 7636, 4.6)."""
     return base64.urlsafe_b64encode(hashlib.sha256(verifier.encode()).digest()).rstrip(b"=").decode()

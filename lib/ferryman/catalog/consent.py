@@ -6,69 +6,95 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from typing import Any
 
-from ferryman.domain import connection, url
-from ferryman.domain.host import covered
-from ferryman.domain.integration import OAuth
-from ferryman.settings import Misconfigured
+from ferryman.domain.credentials import connection
+from ferryman.domain.credentials.integration import Integration, OAuth
+from ferryman.domain.http import url
+from ferryman.domain.http.host import is_covered
+from ferryman.settings import MisconfiguredError
 
 _FIELDS = frozenset(each.name for each in fields(OAuth))
 _LISTS = ("hosts", "scopes", "redirect_uris")
 _LOCATIONS = ("basic_header", "body")
+_FLAGS = ("sends_iss",)
 _OURS = frozenset(
     ("response_type", "client_id", "redirect_uri", "scope", "state", "code_challenge", "code_challenge_method", "request")
 )
 
 
-def consent(entry: Any, domains: Sequence[str], where: str) -> OAuth:
-    """The `oauth` member of an entry whose allowed domains are `domains`. Raises `Misconfigured` with the place."""
+def parse_consent(entry: Any, domains: Sequence[str], where: str) -> OAuth:
+    """The `oauth` member of an entry whose allowed domains are `domains`. Raises `MisconfiguredError` with the place."""
     if not isinstance(entry, Mapping):
-        raise Misconfigured(f"{where}: oauth must be an object")
+        raise MisconfiguredError(f"{where}: oauth must be an object")
     unknown, missing = set(entry) - _FIELDS, {"authorize_url", "token_url"} - set(entry)
     if unknown or missing:
-        raise Misconfigured(f"{where}: oauth: unknown {sorted(unknown)}, missing {sorted(missing)}")
+        raise MisconfiguredError(f"{where}: oauth: unknown {sorted(unknown)}, missing {sorted(missing)}")
     for name, value in entry.items():
         if name in _LISTS:
             if not isinstance(value, Sequence) or isinstance(value, str) or not all(isinstance(each, str) for each in value):
-                raise Misconfigured(f"{where}: oauth.{name} must be a list of strings")
+                raise MisconfiguredError(f"{where}: oauth.{name} must be a list of strings")
+        elif name in _FLAGS:
+            if not isinstance(value, bool):
+                raise MisconfiguredError(f"{where}: oauth.{name} must be true or false")
         elif name != "authorize_params" and not isinstance(value, str):
-            raise Misconfigured(f"{where}: oauth.{name} must be a string")
+            raise MisconfiguredError(f"{where}: oauth.{name} must be a string")
     values = {**entry, **{name: tuple(entry[name]) for name in _LISTS if name in entry}}
     values["hosts"] = tuple(_host(each, where) for each in values.get("hosts", ()))
     found = OAuth(**values)
     _urls(found, domains, where)
     _params(found, where)
     if found.creds_location not in _LOCATIONS:
-        raise Misconfigured(f"{where}: oauth.creds_location must be one of {', '.join(_LOCATIONS)}")
-    if not all(connection.registered(each) for each in found.redirect_uris):
-        raise Misconfigured(f"{where}: oauth.redirect_uris must be https URLs without query and fragment")
-    for each in connection.scope_problems(found.scopes):
-        raise Misconfigured(f"{where}: oauth.{each.field} {each.message}")
+        raise MisconfiguredError(f"{where}: oauth.creds_location must be one of {', '.join(_LOCATIONS)}")
+    if not all(connection.is_plain_https(uri) or connection.is_loopback(uri) for uri in found.redirect_uris):
+        rule = "must be https URLs without query and fragment, or http://127.0.0.1:PORT/… or http://[::1]:PORT/…"
+        raise MisconfiguredError(f"{where}: oauth.redirect_uris {rule}")
+    if found.issuer is not None and not connection.is_plain_https(found.issuer):
+        raise MisconfiguredError(f"{where}: oauth.issuer must be an https URL without query and fragment")
+    if found.sends_iss and found.issuer is None:
+        raise MisconfiguredError(f"{where}: oauth.sends_iss needs oauth.issuer, which the response is compared with")
+    for each in connection.find_scope_problems(found.scopes):
+        raise MisconfiguredError(f"{where}: oauth.{each.field} {each.message}")
     return found
+
+
+def check_redirect_uris(known: Mapping[str, Integration]) -> None:
+    """Raise `Misconfigured` for a redirect URI of two services, unless each sends `iss`.
+
+    Only a redirect URI of its own, or `iss`, tells which service a response came from (mix-up attacks, RFC 9700, 4.4.2).
+    """
+    first: dict[str, Integration] = {}
+    for integration in known.values():
+        for uri in integration.oauth.redirect_uris if integration.oauth else ():
+            other = first.setdefault(uri, integration)
+            if other is not integration and not all(each.oauth and each.oauth.sends_iss for each in (other, integration)):
+                both = f"{other.id} and {integration.id}"
+                raise MisconfiguredError(
+                    f"the catalog: {both} have the same redirect URI: give each its own, or oauth.sends_iss"
+                )
 
 
 def _host(text: str, where: str) -> str:
     try:
-        return url.host(text)
-    except url.Malformed as error:
-        raise Misconfigured(f"{where}: oauth.hosts: {text[:80]!r}: {error}") from None
+        return url.parse_host(text)
+    except url.InvalidUrlError as error:
+        raise MisconfiguredError(f"{where}: oauth.hosts: {text[:80]!r}: {error}") from None
 
 
 def _urls(found: OAuth, domains: Sequence[str], where: str) -> None:
     for name in ("authorize_url", "token_url"):
         text = getattr(found, name)
         try:
-            known = url.parse(text)
-        except url.Malformed as error:
-            raise Misconfigured(f"{where}: oauth.{name}: {error}") from None
+            known = url.parse_url(text)
+        except url.InvalidUrlError as error:
+            raise MisconfiguredError(f"{where}: oauth.{name}: {error}") from None
         if "#" in text:
-            raise Misconfigured(f"{where}: oauth.{name} must have no fragment")
-        if not covered((*domains, *found.hosts), known.host):
-            raise Misconfigured(f"{where}: oauth.{name}: {known.host} is neither an allowed domain nor one of oauth.hosts")
+            raise MisconfiguredError(f"{where}: oauth.{name} must have no fragment")
+        if not is_covered((*domains, *found.hosts), known.host):
+            raise MisconfiguredError(f"{where}: oauth.{name}: {known.host} is neither an allowed domain nor one of oauth.hosts")
 
 
 def _params(found: OAuth, where: str) -> None:
     given = found.authorize_params
     if not isinstance(given, Mapping) or not all(isinstance(each, str) for pair in given.items() for each in pair):
-        raise Misconfigured(f"{where}: oauth.authorize_params must be an object of strings")
+        raise MisconfiguredError(f"{where}: oauth.authorize_params must be an object of strings")
     if taken := sorted(_OURS & set(given)):
-        raise Misconfigured(f"{where}: oauth.authorize_params: {', '.join(taken)} are set by the house")
+        raise MisconfiguredError(f"{where}: oauth.authorize_params: {', '.join(taken)} are set by Ferryman")

@@ -20,25 +20,25 @@ COMMANDS = {
     "replay": ("replay", "Run an execution again from its record, offline, and compare every byte."),
     "export": ("replay", "Write an execution's record to a file that replays elsewhere."),
     "cancel": ("executions", "Cancel an execution."),
-    "ledger": ("tables", "A month's credits by task."),
-    "halt": ("halts", "Stop everything of yours, also what is under way; --house: everybody's."),
+    "ledger": ("tables", "Show a month's credits by task."),
+    "halt": ("halts", "Stop everything of yours, also what is under way; --all-owners: those of all owners."),
     "resume": ("halts", "Let executions start again after a halt."),
-    "check": ("check", "What the gate would do with JSON lines on stdin; nothing is sent."),
+    "check": ("check", "Judge JSON lines on stdin as the egress gate would; nothing is sent."),
     "integrations": ("tables", "List the services a task may be approved for."),
     "tools": ("tools", "List the tools a task may enable, and have a task's own: imported or declared."),
     "models": ("tables", "List the models a task may name, and their prices."),
-    "cost": ("cost", "What executions cost on Google Cloud, by measured counts and list prices."),
+    "cost": ("cost", "Estimate what executions cost on Google Cloud, by measured counts and list prices."),
     "plans": ("tables", "List the plans and their limits."),
     "keys": ("keys", "List the versions of the keys and what each holds; rotate them."),
     "deploy": ("deploy", "Make Ferryman on Google Cloud: plan, apply, status, destroy."),
-    "doctor": ("doctor", "Look at a running house, part by part: who answers whom, queues, keys, clock."),
+    "doctor": ("doctor", "Examine a running deployment, part by part: functions, queues, keys, clock."),
     "owner": ("owners", "Add and list the owners of the local stack."),
 }
 """Name, module and summary of each subcommand, in the order of the help."""
 
 
 class LazyGroup(click.Group):
-    """Knows its subcommands by name, and imports one only to run it or to show its own help."""
+    """A group that knows its subcommands by name, and imports one only to run it or to show its own help."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
         return list(COMMANDS)
@@ -57,7 +57,7 @@ class LazyGroup(click.Group):
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
 @click.version_option(package_name="ferryman")
 def main() -> None:
-    """Ferryman runs agent tasks: no key leaks, no call leaves its remit.
+    """Run agent tasks: no key leaks, no call leaves its policy.
 
     \b
     Start with:

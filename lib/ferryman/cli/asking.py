@@ -1,4 +1,4 @@
-"""Asking: what every command that talks to the API shares; `--json`, the service, and errors that become exit codes."""
+"""API commands: what every command that talks to the API shares; `--json`, the service, and errors that become exit codes."""
 
 from __future__ import annotations
 
@@ -13,64 +13,64 @@ import click
 
 from ferryman.cli import exits, service
 from ferryman.cli.screen import Screen
-from ferryman.client import Client, Refused, Unreachable
-from ferryman.domain.problem import Invalid
-from ferryman.settings import Misconfigured
+from ferryman.client import ApiRefusedError, ApiUnreachableError, Client
+from ferryman.domain.problem import InvalidInputError
+from ferryman.settings import MisconfiguredError
 
 P = ParamSpec("P")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asking:
-    """What a command is given: the API's client, and where it writes."""
+class ApiSession:
+    """The API's client, and the screen that a command writes to."""
 
     client: Client
     screen: Screen
 
 
-def asking(work: Callable[Concatenate[Asking, P], Coroutine[Any, Any, int | None]]) -> Callable[P, None]:
+def api_command(work: Callable[Concatenate[ApiSession, P], Coroutine[Any, Any, int | None]]) -> Callable[P, None]:
     """Make a command of `work`, which answers its exit code, or None for 0."""
-    return _asking(work, service.find)
+    return _asking(work, service.find_service)
 
 
-def asking_here(work: Callable[Concatenate[Asking, P], Coroutine[Any, Any, int | None]]) -> Callable[P, None]:
-    """The same, for what is only done beside the local stack: it is asked, whatever FERRYMAN_URL says."""
-    return _asking(work, lambda: service.of_stack(service.folder()))
+def local_api_command(work: Callable[Concatenate[ApiSession, P], Coroutine[Any, Any, int | None]]) -> Callable[P, None]:
+    """Make a command that asks the local stack alone, whatever FERRYMAN_URL says."""
+    return _asking(work, lambda: service.find_local_service(service.find_folder()))
 
 
-def asking_nobody(work: Callable[Concatenate[Screen, P], Coroutine[Any, Any, int | None]]) -> Callable[P, None]:
-    """The same, for what is done in this process: it is given the screen alone."""
+def offline_command(work: Callable[Concatenate[Screen, P], Coroutine[Any, Any, int | None]]) -> Callable[P, None]:
+    """Make a command that runs in this process, with the screen alone."""
 
-    async def done(screen: Screen, /, *args: P.args, **kwargs: P.kwargs) -> int:
+    async def run(screen: Screen, /, *args: P.args, **kwargs: P.kwargs) -> int:
         try:
             return await work(screen, *args, **kwargs) or exits.DONE
-        except Invalid as invalid:
-            told = [(each.field, each.message) for each in invalid.problems]
-            screen.wrong("what was given cannot be used", errors=told)
+        except InvalidInputError as invalid:
+            errors = [(problem.field, problem.message) for problem in invalid.problems]
+            screen.print_error("the input is not valid", errors=errors)
             return exits.REFUSED
-        except Misconfigured as error:
-            screen.wrong(str(error))
+        except MisconfiguredError as error:
+            screen.print_error(str(error))
             return exits.FAILED
 
-    return _command(work, done)
+    return _command(work, run)
 
 
 def _asking(
-    work: Callable[Concatenate[Asking, P], Coroutine[Any, Any, int | None]], find: Callable[[], service.Service]
+    work: Callable[Concatenate[ApiSession, P], Coroutine[Any, Any, int | None]], find: Callable[[], service.Service]
 ) -> Callable[P, None]:
-    async def asked(screen: Screen, /, *args: P.args, **kwargs: P.kwargs) -> int:
+    async def run(screen: Screen, /, *args: P.args, **kwargs: P.kwargs) -> int:
         try:
             known = find()
             async with Client(known.url, known.key) as client:
-                return await work(Asking(client=client, screen=screen), *args, **kwargs) or exits.DONE
-        except (service.Unknown, Unreachable) as error:
-            screen.wrong(str(error))
+                return await work(ApiSession(client=client, screen=screen), *args, **kwargs) or exits.DONE
+        except (service.UnknownServiceError, ApiUnreachableError) as error:
+            screen.print_error(str(error))
             return exits.FAILED
-        except Refused as refused:
-            screen.wrong(refused.detail, status=refused.status, errors=refused.errors)
-            return exits.of_refusal(refused.status)
+        except ApiRefusedError as refused:
+            screen.print_error(refused.detail, status=refused.status, errors=refused.errors)
+            return exits.choose_for_refusal(refused.status)
 
-    return _command(work, asked)
+    return _command(work, run)
 
 
 def _command(work: Callable[..., object], run: Callable[Concatenate[Screen, P], Coroutine[Any, Any, int]]) -> Callable[P, None]:

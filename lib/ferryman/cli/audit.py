@@ -6,36 +6,36 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
-from ferryman.cli.live import STYLES, amount_of, answer
-from ferryman.cli.screen import Screen, plain
+from ferryman.cli.live import STYLES, format_credits, print_answer
+from ferryman.cli.screen import Screen, neutralize_controls
 
 Json = Mapping[str, Any]
 
 
-def account(screen: Screen, record: Json) -> None:
-    """The whole of `record`, as GET /v1/executions/{id}/record answers it."""
+def print_audit(screen: Screen, record: Json) -> None:
+    """Print the whole of `record`, as GET /v1/executions/{id}/record answers it."""
     execution, opening = record["execution"], record["opening"]
-    screen.say(f"{execution['execution_id']}  {execution['status']}", STYLES.get(execution["status"], "bold"))
+    screen.print_line(f"{execution['execution_id']}  {execution['status']}", STYLES.get(execution["status"], "bold"))
     times = ("created_at", "started_at", "completed_at")
-    screen.fields({"task": execution["task_id"], **{name: execution[name] for name in times}})
+    screen.print_fields({"task": execution["task_id"], **{name: execution[name] for name in times}})
     if opening is not None:
         names = ("model", "max_tokens", "temperature", "max_iterations", "max_credits", "system", "prompt")
-        screen.say("\nopening", "bold")
-        screen.fields({**{name: opening[name] for name in names}, "tools": [tool["name"] for tool in opening["tools"]]})
+        screen.print_line("\nopening", "bold")
+        screen.print_fields({**{name: opening[name] for name in names}, "tools": [tool["name"] for tool in opening["tools"]]})
     delivery = 0
     for step in record["steps"]:
         if step["slice"] != delivery:
-            screen.say(f"\nhanded over: slice {step['slice']}", "cyan")
+            screen.print_line(f"\nhanded over: slice {step['slice']}", "cyan")
             delivery = step["slice"]
         _turn(screen, step)
         for call in record["calls"]:
             if call["iteration"] == step["number"]:
                 _call(screen, call)
     if execution["slice"] != delivery:
-        screen.say(f"\nhanded over: slice {execution['slice']}", "cyan")
+        screen.print_line(f"\nhanded over: slice {execution['slice']}", "cyan")
     _money(screen, record)
-    screen.say(f"\n{len(record['events'])} events · ended {execution['status']}", "bold")
-    answer(screen, execution)
+    screen.print_line(f"\n{len(record['events'])} events · ended {execution['status']}", "bold")
+    print_answer(screen, execution)
 
 
 def _turn(screen: Screen, step: Json) -> None:
@@ -43,11 +43,13 @@ def _turn(screen: Screen, step: Json) -> None:
     tokens = f"{usage['input_tokens']} + {usage['output_tokens']} tokens"
     cached = usage["cache_read_tokens"] + usage["cache_write_tokens"]
     tokens += f" ({cached} by the cache)" if cached else ""
-    screen.say(f"\nturn {step['number']}  {step['at']}  {step['stop_reason']} · {tokens} · {step['credits']} credits", "bold")
-    screen.say(f"  asked {step['prompt_digest']}", "dim")
+    screen.print_line(
+        f"\nturn {step['number']}  {step['at']}  {step['stop_reason']} · {tokens} · {step['credits']} credits", "bold"
+    )
+    screen.print_line(f"  asked {step['prompt_digest']}", "dim")
     for block in step["content"]:
         if block["type"] == "text" and block["text"]:
-            screen.say("  " + plain(block["text"]).replace("\n", "\n  "))
+            screen.print_line("  " + neutralize_controls(block["text"]).replace("\n", "\n  "))
 
 
 def _call(screen: Screen, call: Json) -> None:
@@ -55,36 +57,38 @@ def _call(screen: Screen, call: Json) -> None:
     doubt = " · IN DOUBT: it may have been carried out" if call["in_doubt"] else ""
     refused = f" · refused: {result['block_reason']}" if result.get("blocked") else ""
     style = "yellow" if doubt else "red" if refused else "cyan"
-    screen.say(f"  call {call['seq'] + 1}  {call['tool']}  {call['state']}, attempt {call['attempt']}{refused}{doubt}", style)
+    screen.print_line(
+        f"  call {call['seq'] + 1}  {call['tool']}  {call['state']}, attempt {call['attempt']}{refused}{doubt}", style
+    )
     times = {name: call[name] or "-" for name in ("created_at", "sent_at", "deadline", "settled_at")}
     for name, value in {"id": call["id"], "arguments": call["arguments"], **times}.items():
-        screen.fields({f"    {name:<19}": value})
+        screen.print_fields({f"    {name:<19}": value})
     for name, value in result.items():
-        shown = "-" if value is None else "yes" if value is True else "no" if value is False else plain(value)
-        screen.say(f"    {name:<19}  " + shown.replace("\n", "\n" + " " * 25), "dim" if name == "content" else "")
+        text = "-" if value is None else "yes" if value is True else "no" if value is False else neutralize_controls(value)
+        screen.print_line(f"    {name:<19}  " + text.replace("\n", "\n" + " " * 25), "dim" if name == "content" else "")
 
 
 def _money(screen: Screen, record: Json) -> None:
     execution = record["execution"]
-    screen.say("\ncredits", "bold")
-    used, reserved, held = (Decimal(execution[f"credits_{name}"]) for name in ("used", "reserved", "held"))
+    screen.print_line("\ncredits", "bold")
+    used, reserved, current = (Decimal(execution[f"credits_{name}"]) for name in ("used", "reserved", "held"))
     sums: dict[str, Decimal] = {}
     for entry in record["ledger"]:
         for posting in entry["postings"]:
             amount = Decimal(posting["credits"])
             sums[posting["account"]] = sums.get(posting["account"], Decimal(0)) + amount
             what = entry["id"].rpartition(".")[2]
-            screen.say(f"  {entry['at']:<28} {what:<11} {posting['account']:<50} {_signed(amount):>12}")
+            screen.print_line(f"  {entry['at']:<28} {what:<11} {posting['account']:<50} {_format_signed(amount):>12}")
     fees, tokens = sums.get("api_call_fee", Decimal(0)), sums.get("llm_tokens", Decimal(0))
-    parts = {"reserved": reserved, "held": held, "tokens": tokens, "fees": fees, "used": used}
+    parts = {"reserved": reserved, "held": current, "tokens": tokens, "fees": fees, "used": used}
     if execution["completed_at"] is not None:
         parts["released"] = reserved - used if record["ledger"] else Decimal(0)
-    screen.say("  " + " · ".join(f"{name} {amount_of(amount)}" for name, amount in parts.items()))
+    screen.print_line("  " + " · ".join(f"{name} {format_credits(amount)}" for name, amount in parts.items()))
     for account_, amount in sums.items():
-        screen.say(f"  {account_:<50} {_signed(amount):>12}", "dim")
+        screen.print_line(f"  {account_:<50} {_format_signed(amount):>12}", "dim")
     total = sum(sums.values(), Decimal(0))
-    screen.say(f"  the ledger's lines sum to {amount_of(total)}", "bold red" if total else "green")
+    screen.print_line(f"  the ledger's lines sum to {format_credits(total)}", "bold red" if total else "green")
 
 
-def _signed(amount: Decimal) -> str:
+def _format_signed(amount: Decimal) -> str:
     return f"{amount.normalize():+f}"

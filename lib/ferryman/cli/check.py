@@ -1,4 +1,4 @@
-"""`ferryman check`: what the gate would do with JSON lines on stdin, one JSON line each; nothing is sent."""
+"""`ferryman check`: what the egress gate would do with JSON lines on stdin, one JSON line each; nothing is sent."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from typing import Any, BinaryIO
 import click
 
 Judge = Callable[[Mapping[str, Any]], Awaitable[dict[str, Any]]]
-"""From a line to its answer; the members of `wiring.check` of the same names as the commands."""
+"""From a line to its answer; the members of `operations.check.JUDGES` of the same names as the commands."""
 
 
 @click.group()
 def check() -> None:
-    """What the gate would do, by its own code, without sending anything.
+    """Judge as the egress gate would, by its own code, without sending anything.
 
     Reads JSON lines on stdin and writes one JSON line for each, with the same id. A line that cannot be read is answered with
     {"id": null, "error": ...}, and the run goes on.
@@ -25,7 +25,7 @@ def check() -> None:
 
 @check.command()
 def address() -> None:
-    """May an IP address be dialled?
+    """Judge whether an IP address may be dialled.
 
     \b
     in   {"id", "ip"}
@@ -36,7 +36,7 @@ def address() -> None:
 
 @check.command()
 def url() -> None:
-    """May a tool of a task call a URL?
+    """Judge whether a tool of a task may call a URL.
 
     \b
     in   {"id", "tool", "url", "task": {"allow_domains": [], "webhook_urls": [], "webhook_match": "host" | "url"},
@@ -51,7 +51,7 @@ def url() -> None:
 
 @check.command()
 def leak() -> None:
-    """Does a request or an answer hold a credential?
+    """Judge whether a request or an answer holds a credential.
 
     \b
     in   {"id", "credentials": [{"name", "value", "auth_type"}],
@@ -62,15 +62,15 @@ def leak() -> None:
     in   {"id", "credentials": [...], "response": {"status", "headers", "body_text" | "body_base64"}}
     out  {"id", "verdict": "allowed" | "redacted" | "refused", "reason", "credential", "text"}
 
-    text is what the model would see. redacted: the credential was replaced where it stood; refused: it could not be pointed
-    at, and the whole body is withheld. The registration policy is not applied.
+    text is what the model would see. redacted: the credential was replaced where it was; refused: its place is not known,
+    and the whole body is omitted. The registration policy is not applied.
     """
     _run("leak")
 
 
 @check.command()
 def frame() -> None:
-    """What would the model see of an answer?
+    """Show what the model would see of an answer.
 
     \b
     in   {"id", "tool", "response": {"status", "headers", "body_text" | "body_base64"}}
@@ -81,7 +81,7 @@ def frame() -> None:
 
 @check.command()
 def call() -> None:
-    """What would the whole gate say to a call, in its order?
+    """Judge a call as the whole gate would, in its order.
 
     \b
     in   {"id", "tool", "task": {"allow_domains", "webhook_urls", "webhook_match", "tools", "plan"},
@@ -96,7 +96,7 @@ def call() -> None:
 
 def _run(kind: str) -> None:
     # Imported when it runs: the help must not wait for the scanner and the network libraries.
-    from ferryman.wiring import check as judges
+    from ferryman.operations import check as judges
 
     judge = judges.JUDGES[kind]
     asyncio.run(_lines(judge, sys.stdin.buffer, sys.stdout.buffer))
@@ -105,16 +105,16 @@ def _run(kind: str) -> None:
 async def _lines(judge: Judge, source: BinaryIO, sink: BinaryIO) -> None:
     while line := source.readline():
         if line.strip():
-            sink.write(json.dumps(await _answered(judge, line)).encode() + b"\n")
+            sink.write(json.dumps(await _answer(judge, line)).encode() + b"\n")
             sink.flush()
 
 
-async def _answered(judge: Judge, line: bytes) -> dict[str, Any]:
+async def _answer(judge: Judge, line: bytes) -> dict[str, Any]:
     try:
-        given = json.loads(line)
-        if not isinstance(given, dict):
+        fields = json.loads(line)
+        if not isinstance(fields, dict):
             return {"id": None, "error": "the line is not a JSON object"}
-        return {"id": given.get("id"), **await judge(given)}
+        return {"id": fields.get("id"), **await judge(fields)}
     except KeyError as error:
         return {"id": None, "error": f"the line has no field {error.args[0]!r}"}
     except Exception as error:  # noqa: BLE001 - whatever a line does, the next one is read; its text may hold a key

@@ -1,19 +1,19 @@
-"""Consent: where the browser leads back to (RFC 8252, 7.3), and what stands in the address that it asks for."""
+"""Consent: the loopback address that the browser is redirected to (RFC 8252, 7.3), and the authorization response in it."""
 
 from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from urllib.parse import parse_qs, urlsplit
 
-from ferryman.domain.oauth import ERRORS
+from ferryman.domain.credentials.oauth import ERRORS
 
 HOST, PATH = "127.0.0.1", "/callback"
-UNHEARD = 49_152
-"""The port that the browser is led back to where nobody waits: its address is pasted instead."""
+PASTED_PORT = 49_152
+"""The port that the browser is led back to where no server listens: its address is pasted instead."""
 
 HEAD_BYTES_MAX = 16_384
 HEAD_S = 10.0
@@ -22,54 +22,87 @@ _DONE = "The service has answered. You may close this window and go back to the 
 _STRANGE = "This is not the answer that is waited for."
 
 
-class Declined(Exception):  # noqa: N818 - reads as the fact it states
+@dataclass(frozen=True, slots=True)
+class AuthorizationResponse:
+    """What the browser brought: the code, and the issuer that it came from where the service names it (RFC 9207)."""
+
+    code: str = field(repr=False)
+    iss: str | None = None
+
+
+class ConsentDeclinedError(Exception):
     """The service led back without a code. The text is ours: of the service's, at most one of the standard's own words."""
 
 
-class Strange(Exception):  # noqa: N818 - reads as the fact it states
+class UnexpectedCallbackError(Exception):
     """What came is no answer to this connection."""
 
 
-def code_of(address: str, state: str) -> str:
-    """The code in the address that the browser was led back to; raises `Declined`, or `Strange` where the state is another."""
+def choose_callback(service: str, registered: Sequence[str], port: int = 0) -> tuple[int, str]:
+    """Return port and path to wait on: of the service's own loopback address, or a path that is the service's alone.
+
+    A service has a redirect URI of its own, so that another's answer does not arrive there (mix-up attacks, RFC 9700, 4.4.2).
+    """
+    for uri in registered:
+        parts = urlsplit(uri)
+        if (parts.scheme, parts.hostname) == ("http", HOST) and parts.port is not None and port in (0, parts.port):
+            return parts.port, parts.path or "/"
+    return port, f"{PATH}/{service}"
+
+
+def choose_pasted_uri(service: str, registered: Sequence[str], port: int = 0) -> str:
+    """Return where the browser is led back to when no server listens: the service's own address, or one on loopback."""
+    return registered[0] if registered and not port else f"http://{HOST}:{port or PASTED_PORT}{PATH}/{service}"
+
+
+def read_response(address: str, *, redirect_uri: str, state: str) -> AuthorizationResponse:
+    """Return what the address says that the browser was led back to.
+
+    Raises `ConsentDeclinedError`, or `UnexpectedCallbackError` where it is not `redirect_uri`, or has another state.
+    """
     try:
-        said = parse_qs(urlsplit(address.strip()).query, max_num_fields=50)
+        parts, expected = urlsplit(address.strip()), urlsplit(redirect_uri)
+        parameters = parse_qs(parts.query, max_num_fields=50)
     except ValueError:
-        raise Strange("the address cannot be read") from None
-    states = said.get("state", [])
+        raise UnexpectedCallbackError("the address cannot be read") from None
+    states, codes, issuers = (parameters.get(name, []) for name in ("state", "code", "iss"))
     if len(states) != 1 or not secrets.compare_digest(states[0].encode(), state.encode()):
-        raise Strange("the address has another state: it is not of this connection")
-    if "error" in said:
-        word = said["error"][0]
-        raise Declined(f"the service answered {word}" if word in ERRORS else "the service answered with an error of its own")
-    codes = said.get("code", [])
-    if len(codes) != 1:
-        raise Strange("the address has no code")
-    return codes[0]
+        raise UnexpectedCallbackError("the address has another state: it is not of this connection")
+    if (parts.scheme, parts.netloc, parts.path or "/") != (expected.scheme, expected.netloc, expected.path or "/"):
+        raise UnexpectedCallbackError(f"the address is not {redirect_uri}, where this connection leads back to")
+    if "error" in parameters:
+        word = parameters["error"][0]
+        raise ConsentDeclinedError(f"the authorization response says {word if word in ERRORS else 'an error of its own'}")
+    if len(codes) != 1 or len(issuers) > 1:
+        raise UnexpectedCallbackError("the address has no code, or two issuers")
+    return AuthorizationResponse(codes[0], *issuers)
 
 
 @dataclass(slots=True)
-class Landing:
-    """The place on loopback that the browser comes back to; any other visit is answered and forgotten."""
+class CallbackServer:
+    """The server on loopback that the browser comes back to; any other request is answered and ignored."""
 
+    path: str
     state: str = ""
     port: int = 0
-    came: asyncio.Future[str] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
+    came: asyncio.Future[AuthorizationResponse] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
 
     @property
     def uri(self) -> str:
-        return f"http://{HOST}:{self.port}{PATH}"
+        return f"http://{HOST}:{self.port}{self.path}"
 
-    async def code(self, within_s: float) -> str:
-        """The code, once the browser brings it; raises `Declined`, or TimeoutError."""
+    async def response(self, within_s: float) -> AuthorizationResponse:
+        """Return what the browser brings. Raise `ConsentDeclinedError`, or TimeoutError."""
         return await asyncio.wait_for(asyncio.shield(self.came), within_s)
 
     async def visit(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Answer one request."""
         try:
             head = await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), HEAD_S)
-            method, target, _ = head.split(b"\r\n", 1)[0].decode("latin-1").split(" ")
-            status, text = self._met(method, target)
+            first, *lines = head.decode("latin-1").split("\r\n")
+            method, target, _ = first.split(" ")
+            headers = [(name.lower(), value.strip()) for name, _, value in (line.partition(":") for line in lines)]
+            status, text = self._answer(method, target) if self._is_own(headers) else ("421 Misdirected Request", _STRANGE)
             body = text.encode()
             writer.write(
                 f"HTTP/1.1 {status}\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: {len(body)}\r\n"
@@ -78,30 +111,37 @@ class Landing:
             )
             await writer.drain()
         except (ValueError, OSError, TimeoutError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
-            pass  # whoever that was, it is not the browser
+            pass  # not the browser
         finally:
             writer.close()
 
-    def _met(self, method: str, target: str) -> tuple[str, str]:
-        if method != "GET" or target.partition("?")[0] != PATH:
+    def _is_own(self, headers: list[tuple[str, str]]) -> bool:
+        """Return whether the request is for this place under its own name (no DNS rebinding), and no other page's script sent
+        it."""
+        address = f"{HOST}:{self.port}"
+        hosts = [value for name, value in headers if name == "host"]
+        return hosts == [address] and all(value == f"http://{address}" for name, value in headers if name == "origin")
+
+    def _answer(self, method: str, target: str) -> tuple[str, str]:
+        if method != "GET" or target.partition("?")[0] != self.path:
             return "404 Not Found", _STRANGE
         try:
-            code = code_of(target, self.state)
-        except Strange:
+            response = read_response(f"http://{HOST}:{self.port}{target}", redirect_uri=self.uri, state=self.state)
+        except UnexpectedCallbackError:
             return "400 Bad Request", _STRANGE
-        except Declined as declined:
+        except ConsentDeclinedError as declined:
             if not self.came.done():
                 self.came.set_exception(declined)
             return "200 OK", _DONE
         if not self.came.done():
-            self.came.set_result(code)
+            self.came.set_result(response)
         return "200 OK", _DONE
 
 
 @asynccontextmanager
-async def landing(port: int = 0) -> AsyncIterator[Landing]:
-    """A landing that listens on this port of 127.0.0.1, any free one for 0; OSError when it is taken."""
-    place = Landing()
+async def serve_callback(port: int, path: str) -> AsyncIterator[CallbackServer]:
+    """Yield a landing that listens on this port of 127.0.0.1, any free one for 0. Raise OSError when it is taken."""
+    place = CallbackServer(path)
     server = await asyncio.start_server(place.visit, HOST, port, limit=HEAD_BYTES_MAX)
     try:
         place.port = server.sockets[0].getsockname()[1]

@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from ferryman.cli import consent, exits
-from ferryman.cli.asking import Asking, asking
+from ferryman.cli.asking import ApiSession, api_command
 
 COLUMNS = (
     *("name", "service", "status", "auth_type", "auth_header_name", "auth_param_name", "allowed_domains"),
@@ -23,7 +23,7 @@ VALUE_CHARACTERS_MAX = 65_536
 
 ADDRESS_CHARACTERS_MAX = 16_384
 PROGRESS_S = 15
-"""How often it is said that the consent is waited for."""
+"""How often a progress message is printed."""
 
 
 @click.group(no_args_is_help=True)
@@ -38,9 +38,9 @@ def credential() -> None:
 @click.option("--auth-type", type=click.Choice(["bearer", "header", "query_param"]), help="Default: as the service wants it.")
 @click.option("--auth-header-name", metavar="NAME", help="The header's name, for auth type header.")
 @click.option("--auth-param-name", metavar="NAME", help="The parameter's name, for auth type query_param.")
-@asking
+@api_command
 async def set_(
-    asked: Asking,
+    session: ApiSession,
     task: str,
     name: str,
     service: str,
@@ -56,32 +56,34 @@ async def set_(
         ferryman credential set TASK LUNARCRUSH_API_KEY --service lunarcrush < key.txt
     """
     injection = {"auth_type": auth_type, "auth_header_name": auth_header_name, "auth_param_name": auth_param_name}
-    given = {field: value for field, value in injection.items() if value is not None}
-    stored = await asked.client.set_credential(task, name, {"value": _value(), "service": service, **given})
-    asked.screen.record(stored)
+    options = {field: value for field, value in injection.items() if value is not None}
+    stored = await session.client.set_credential(task, name, {"value": _read_value(), "service": service, **options})
+    session.screen.print_json(stored)
     hosts = ", ".join(stored["allowed_domains"])
-    asked.screen.say(f"{stored['name']} is sealed (version {stored['version']}); it can be sent to {hosts} and nowhere else.")
+    session.screen.print_line(
+        f"{stored['name']} is sealed (version {stored['version']}); it can be sent to {hosts} and nowhere else."
+    )
 
 
 @credential.command("list")
 @click.argument("task")
-@asking
-async def list_(asked: Asking, task: str) -> None:
+@api_command
+async def list_(session: ApiSession, task: str) -> None:
     """List the credentials of TASK, without their values."""
-    found = await asked.client.credentials(task)
-    asked.screen.record(found)
-    asked.screen.table(found, *COLUMNS, empty="The task has no credentials.")
+    credentials = await session.client.list_credentials(task)
+    session.screen.print_json(credentials)
+    session.screen.print_table(credentials, *COLUMNS, empty="The task has no credentials.")
 
 
 @credential.command()
 @click.argument("task")
 @click.argument("name")
-@asking
-async def delete(asked: Asking, task: str, name: str) -> None:
+@api_command
+async def delete(session: ApiSession, task: str, name: str) -> None:
     """Delete the credential NAME of TASK."""
-    await asked.client.delete_credential(task, name)
-    asked.screen.record({"name": name, "deleted": True})
-    asked.screen.say(f"{name} is deleted.")
+    await session.client.delete_credential(task, name)
+    session.screen.print_json({"name": name, "deleted": True})
+    session.screen.print_line(f"{name} is deleted.")
 
 
 @credential.command()
@@ -89,15 +91,15 @@ async def delete(asked: Asking, task: str, name: str) -> None:
 @click.option("--task", required=True, metavar="ID", help="The task that is to have it.")
 @click.option("--name", metavar="NAME", help="The credential's name. Default: as the service's entry has it.")
 @click.option("--scope", "scopes", multiple=True, help="What to ask for, once or more. Default: as the service's entry has it.")
-@click.option("--client-id", metavar="ID", help="Your own OAuth client. Default: the house's.")
+@click.option("--client-id", metavar="ID", help="Your own OAuth client. Default: the deployment's.")
 @click.option("--client-secret", "with_secret", is_flag=True, help="Your client has a secret: asked for, or read from stdin.")
 @click.option("--port", default=0, show_default="any free one", help="The loopback port to wait on.")
 @click.option("--open", "opening", is_flag=True, help="Open the consent page in a browser.")
 @click.option("--no-listen", "pasted", is_flag=True, help="Wait on no port: paste the address the browser ends at.")
 @click.option("--within", default=600, show_default=True, type=click.IntRange(1, 600), help="Seconds to wait for the consent.")
-@asking
+@api_command
 async def connect(
-    asked: Asking,
+    session: ApiSession,
     service: str,
     task: str,
     name: str | None,
@@ -114,59 +116,67 @@ async def connect(
     \b
         ferryman credential connect dropbox --task ID --client-id APP_KEY
     """
-    given = {"name": name, "client_id": client_id, "scopes": list(scopes) or None}
-    wanted = {"service": service, **{field: value for field, value in given.items() if value is not None}}
+    options = {"name": name, "client_id": client_id, "scopes": list(scopes) or None}
+    body = {"service": service, **{field: value for field, value in options.items() if value is not None}}
     if with_secret:
-        wanted["client_secret"] = _value("Client secret")
+        body["client_secret"] = _read_value("Client secret")
+    registered = await _registered_uris(session, service)
     try:
         if pasted:
-            uri = f"http://{consent.HOST}:{port or consent.UNHEARD}{consent.PATH}"
-            begun = await _begun(asked, task, {**wanted, "redirect_uri": uri}, opening=opening)
-            code = consent.code_of(await _line(within), begun["state"])
+            uri = consent.choose_pasted_uri(service, registered, port)
+            begun = await _begin(session, task, {**body, "redirect_uri": uri}, opening=opening)
+            response = consent.read_response(await _read_line(within), redirect_uri=uri, state=begun["state"])
         else:
-            async with consent.landing(port) as place:
-                begun = await _begun(asked, task, {**wanted, "redirect_uri": place.uri}, opening=opening)
+            port, path = consent.choose_callback(service, registered, port)
+            async with consent.serve_callback(port, path) as place:
+                begun = await _begin(session, task, {**body, "redirect_uri": place.uri}, opening=opening)
                 place.state = begun["state"]
-                code = await _awaited(place, within)
-    except (consent.Declined, consent.Strange) as refused:
-        asked.screen.wrong(f"{refused}; nothing was connected")
+                response = await _wait_for_response(place, within)
+    except (consent.ConsentDeclinedError, consent.UnexpectedCallbackError) as refused:
+        session.screen.print_error(f"{refused}; nothing was connected")
         return exits.REFUSED
     except TimeoutError:
-        asked.screen.wrong(f"no consent came within {within} s; nothing was connected")
+        session.screen.print_error(f"no consent came within {within} s; nothing was connected")
         return exits.FAILED
     except OSError:
-        asked.screen.wrong(f"port {port} of {consent.HOST} is taken; choose another with --port, or leave it out")
+        session.screen.print_error(f"port {port} of {consent.HOST} is taken; choose another with --port, or leave it out")
         return exits.FAILED
-    stored = await asked.client.finish_connect(task, begun["state"], code)
-    asked.screen.record(stored)
+    stored = await session.client.finish_connection(task, begun["state"], response.code, response.iss)
+    session.screen.print_json(stored)
     hosts = ", ".join(stored["allowed_domains"])
-    asked.screen.say(
+    session.screen.print_line(
         f"{stored['name']} is connected (version {stored['version']}); it can be sent to {hosts} and nowhere else."
     )
     return None
 
 
-async def _begun(asked: Asking, task: str, wanted: Mapping[str, Any], *, opening: bool) -> Mapping[str, Any]:
-    """The connection, once it is said where to consent; a program is told in JSON, on a line of its own."""
-    begun = await asked.client.connect(task, wanted)
-    asked.screen.record({"authorize_url": begun["authorize_url"], "expires_at": begun["expires_at"]})
-    asked.screen.say(f"Open this page and consent:\n\n{begun['authorize_url']}\n")
+async def _registered_uris(session: ApiSession, service: str) -> list[str]:
+    """Return the redirect URIs that are registered with the service, as its entry in the catalog has them."""
+    entries = [entry["oauth"] for entry in await session.client.list_integrations() if entry["id"] == service]
+    return [uri for oauth in entries if oauth is not None for uri in oauth["redirect_uris"]]
+
+
+async def _begin(session: ApiSession, task: str, body: Mapping[str, Any], *, opening: bool) -> Mapping[str, Any]:
+    """Begin the connection and print where to consent; with --json, as one line."""
+    begun = await session.client.begin_connection(task, body)
+    session.screen.print_json({"authorize_url": begun["authorize_url"], "expires_at": begun["expires_at"]})
+    session.screen.print_line(f"Open this page and consent:\n\n{begun['authorize_url']}\n")
     if opening:
         webbrowser.open(begun["authorize_url"])
     return begun
 
 
-async def _awaited(place: consent.Landing, within: int) -> str:
-    """The code, once the browser brings it; says every now and then that it is waited for."""
-    for left in range(within, 0, -PROGRESS_S):
-        click.echo(f"Waiting for the consent at {place.uri}, {left} s left.", err=True)
+async def _wait_for_response(place: consent.CallbackServer, within: int) -> consent.AuthorizationResponse:
+    """Return what the browser brings, and say every now and then that it is waited for."""
+    for remaining_s in range(within, 0, -PROGRESS_S):
+        click.echo(f"Waiting for the consent at {place.uri}, {remaining_s} s left.", err=True)
         with contextlib.suppress(TimeoutError):
-            return await place.code(min(left, PROGRESS_S))
+            return await place.response(min(remaining_s, PROGRESS_S))
     raise TimeoutError
 
 
-async def _line(within: int) -> str:
-    """One line of stdin. It is waited for without a thread, which nothing could end."""
+async def _read_line(within: int) -> str:
+    """Read one line of stdin, without a thread, which nothing could end."""
     click.echo("Paste the address that your browser ends at:", err=True)
     loop, ready = asyncio.get_running_loop(), asyncio.Event()
     try:
@@ -181,7 +191,7 @@ async def _line(within: int) -> str:
     return sys.stdin.readline(ADDRESS_CHARACTERS_MAX)
 
 
-def _value(what: str = "Value") -> str:
+def _read_value(what: str = "Value") -> str:
     if sys.stdin.isatty():
         value: str = click.prompt(what, hide_input=True, err=True)
         return value

@@ -1,4 +1,4 @@
-"""`ferryman deploy`: the house on Google Cloud, with the user's own terraform and gcloud."""
+"""`ferryman deploy`: Ferryman on Google Cloud, with the user's own terraform and gcloud."""
 
 from __future__ import annotations
 
@@ -14,10 +14,11 @@ import click
 
 from ferryman.cli import exits
 from ferryman.cli.screen import Screen
-from ferryman.domain.finding import Grade, worst
+from ferryman.domain.finding import Grade, find_worst_grade
+from ferryman.operations.deploy import commands
+from ferryman.operations.deploy import deployment as deployments
+from ferryman.operations.deploy.deployment import Deployment
 from ferryman.serving import keys
-from ferryman.wiring.deploying import commands, course
-from ferryman.wiring.deploying.course import Course
 
 COLUMNS = ("grade", "of", "what", "seen")
 
@@ -33,90 +34,90 @@ def deploy() -> None:
     """
 
 
-def deploying(work: Callable[[Course, Screen], int]) -> Callable[..., None]:
+def deploy_command(work: Callable[[Deployment, Screen], int]) -> Callable[..., None]:
     """Make a command of `work`: its options, its screen, and errors that become exit codes."""
 
     @click.option("--project", required=True, help="The id of the Google Cloud project; it has to exist, with billing.")
     @click.option("--region", default="us-central1", show_default=True, help="Where everything is made.")
     @click.option("--root", type=click.Path(path_type=Path, file_okay=False), default=".", help="The checkout. [default: here]")
-    @click.option("--pause", type=float, default=course.PAUSE_S, hidden=True)
+    @click.option("--pause", type=float, default=deployments.PAUSE_S, hidden=True)
     @click.option("--json", "as_json", is_flag=True, help="JSON for programs.")
     @functools.wraps(work)
     def command(project: str, region: str, root: Path, pause: float, as_json: bool) -> None:
         screen = Screen(as_json=as_json)
         try:
             place = root.resolve()
-            made = Course(
-                commands=commands.found(project, region, place / "infra"),
+            deployment = Deployment(
+                commands=commands.find_commands(project, region, place / "infra"),
                 root=place,
-                tell=lambda text: screen.say(text, "dim"),
+                tell=lambda text: screen.print_line(text, "dim"),
                 pause_s=pause,
             )
-            sys.exit(work(made, screen))
-        except (commands.Missing, commands.Failed) as error:
-            screen.wrong(str(error))
+            sys.exit(work(deployment, screen))
+        except (commands.CommandMissingError, commands.CommandFailedError) as error:
+            screen.print_error(str(error))
             sys.exit(exits.FAILED)
         except KeyboardInterrupt:
-            screen.say("broken off; the same command goes on from here")
+            screen.print_line("broken off; the same command goes on from here")
             sys.exit(exits.INTERRUPTED)
 
     return command
 
 
 @deploy.command()
-@deploying
-def plan(made: Course, screen: Screen) -> int:
+@deploy_command
+def plan(deployment: Deployment, screen: Screen) -> int:
     """Tell what `apply` would make or change. Changes nothing."""
-    made.plan()
-    screen.record({"planned": True})
+    deployment.plan()
+    screen.print_json({"planned": True})
     return exits.DONE
 
 
 @deploy.command()
-@deploying
-def apply(made: Course, screen: Screen) -> int:
+@deploy_command
+def apply(deployment: Deployment, screen: Screen) -> int:
     """Make it, or bring it up to date: checks, archives, keys, Terraform, a smoke test. Prints the API's URL and first key."""
-    urls = made.apply()
-    verdict, rows = _tried(made, screen, urls)
+    urls = deployment.apply()
+    verdict, rows = _run_smoke_test(deployment, screen, urls)
     if verdict is Grade.WRONG:
-        screen.record({"url": urls.get("api"), "key": None, "findings": rows})
-        screen.wrong("the deployment is made, and its smoke test found something wrong")
+        screen.print_json({"url": urls.get("api"), "key": None, "findings": rows})
+        screen.print_error("the deployment is made, and its smoke test found something wrong")
         return exits.FAILED
-    key = keys.new_key()
-    stored = asyncio.run(course.first_key(made.commands.project, keys.digest(key)))
-    screen.record({"url": urls["api"], "key": key if stored else None, "findings": rows})
-    screen.say(f"The API      {urls['api']}", "bold green")
-    screen.say(f"Your key     {key}   (shown once, stored nowhere)" if stored else "Your key     the one you have")
+    key = keys.generate_key()
+    stored = asyncio.run(deployments.store_first_key(deployment.commands.project, keys.digest_key(key)))
+    screen.print_json({"url": urls["api"], "key": key if stored else None, "findings": rows})
+    screen.print_line(f"The API      {urls['api']}", "bold green")
+    screen.print_line(f"Your key     {key}   (shown once, stored nowhere)" if stored else "Your key     the one you have")
     return exits.DONE
 
 
 @deploy.command()
-@deploying
-def status(made: Course, screen: Screen) -> int:
+@deploy_command
+def status(deployment: Deployment, screen: Screen) -> int:
     """Try every function of what is deployed."""
-    urls = made.addresses()
+    urls = deployment.list_addresses()
     if not urls:
-        screen.wrong(f"nothing is deployed in {made.commands.project}")
+        screen.print_error(f"nothing is deployed in {deployment.commands.project}")
         return exits.FAILED
-    verdict, rows = _tried(made, screen, urls)
-    screen.record({"url": urls["api"], "verdict": verdict.value, "findings": rows})
+    verdict, rows = _run_smoke_test(deployment, screen, urls)
+    screen.print_json({"url": urls["api"], "verdict": verdict.value, "findings": rows})
     return exits.FAILED if verdict is Grade.WRONG else exits.DONE
 
 
 @deploy.command()
-@deploying
-def destroy(made: Course, screen: Screen) -> int:
-    """Unmake it all, after you have typed the project's id."""
-    if click.prompt("This destroys the deployment. The project's id", err=True) != made.commands.project:
-        screen.wrong("that is not the project; nothing was destroyed")
+@deploy_command
+def destroy(deployment: Deployment, screen: Screen) -> int:
+    """Delete it all, after you have typed the project's id."""
+    if click.prompt("This destroys the deployment. The project's id", err=True) != deployment.commands.project:
+        screen.print_error("that is not the project; nothing was destroyed")
         return exits.REFUSED
-    made.destroy()
-    screen.record({"destroyed": True})
+    deployment.destroy()
+    screen.print_json({"destroyed": True})
     return exits.DONE
 
 
-def _tried(made: Course, screen: Screen, urls: dict[str, str]) -> tuple[Grade, list[dict[str, Any]]]:
-    found = asyncio.run(course.tried(urls, pause_s=made.pause_s))
-    rows = [{**asdict(each), "grade": each.grade.value} for each in found]
-    screen.table(rows, *COLUMNS, empty="There is no function.")
-    return worst(found), rows
+def _run_smoke_test(deployment: Deployment, screen: Screen, urls: dict[str, str]) -> tuple[Grade, list[dict[str, Any]]]:
+    findings = asyncio.run(deployments.run_smoke_test(urls, pause_s=deployment.pause_s))
+    rows = [{**asdict(finding), "grade": finding.grade.value} for finding in findings]
+    screen.print_table(rows, *COLUMNS, empty="There is no function.")
+    return find_worst_grade(findings), rows

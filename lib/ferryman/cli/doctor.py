@@ -1,4 +1,4 @@
-"""`ferryman doctor`: a look at a running house, part by part."""
+"""`ferryman doctor`: examine a running deployment, part by part."""
 
 from __future__ import annotations
 
@@ -7,41 +7,41 @@ from dataclasses import asdict
 import click
 
 from ferryman.cli import exits
-from ferryman.cli.operating import operating
+from ferryman.cli.operating import operator_command
 from ferryman.cli.screen import Screen
-from ferryman.domain.finding import Grade, worst
-from ferryman.gcp.examining import Examiner
-from ferryman.wiring.doctor import Patient, examine
-from ferryman.wiring.local import environment
-from ferryman.wiring.operator import Operator
+from ferryman.composition.operator import Operator
+from ferryman.domain.finding import Grade, find_worst_grade
+from ferryman.gcp.examining import GoogleCloudExaminer
+from ferryman.operations.doctor import DoctorTarget, examine
+from ferryman.stack import environment
 
 STYLES = {Grade.WELL: "green", Grade.LOOK: "yellow", Grade.WRONG: "bold red"}
 
 
 @click.command()
-@operating
-async def doctor(house: Operator, screen: Screen) -> int:
-    """Look at the stack that runs here, or at a deployment, and change nothing.
+@operator_command
+async def doctor(deps: Operator, screen: Screen) -> int:
+    """Examine the stack that runs here, or a deployment, and change nothing.
 
     Each function with and without a token, the queues, Firestore, the versions of the keys and what is sealed to them, the
     clock, the plans. Exit codes: 0 nothing is wrong (warnings are not), 1 something is.
     """
-    patient = Patient(
-        key=house.key,
-        rows=environment.table(),
-        functions=house.functions,
+    target = DoctorTarget(
+        key=deps.key,
+        rows=environment.load_functions(),
+        functions=deps.functions,
         queues=(environment.QUEUE, environment.SCHEDULES_QUEUE),
-        sealing=house.sealing,
-        receipts=house.receipts,
-        holdings=house.holdings,
-        examiner=Examiner(house.clients, house.project, house.location),
-        token=house.token,
+        sealing=deps.sealing,
+        receipts=deps.receipts,
+        sealed_inventory=deps.sealed_inventory,
+        examiner=GoogleCloudExaminer(deps.clients, deps.project, deps.location),
+        token=deps.token,
     )
-    found = await examine(patient)
-    rows = [{**asdict(each), "grade": each.grade.value} for each in found]
-    verdict = worst(found)
-    screen.record({"verdict": verdict.value, "findings": rows})
-    screen.table(rows, "grade", "of", "what", "seen", empty="Nothing was found.")
-    wrong, look = (sum(each.grade is grade for each in found) for grade in (Grade.WRONG, Grade.LOOK))
-    screen.say(f"{len(found)} looked at, {look} to look at, {wrong} wrong", STYLES[verdict])
+    findings = await examine(target)
+    rows = [{**asdict(finding), "grade": finding.grade.value} for finding in findings]
+    verdict = find_worst_grade(findings)
+    screen.print_json({"verdict": verdict.value, "findings": rows})
+    screen.print_table(rows, "grade", "of", "what", "seen", empty="Nothing was found.")
+    wrong, look = (sum(finding.grade is grade for finding in findings) for grade in (Grade.WRONG, Grade.LOOK))
+    screen.print_line(f"{len(findings)} checks, {look} warnings, {wrong} wrong", STYLES[verdict])
     return exits.FAILED if verdict is Grade.WRONG else exits.DONE

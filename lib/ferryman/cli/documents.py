@@ -10,45 +10,45 @@ import click
 
 from ferryman import openapi
 from ferryman.declared import texts
-from ferryman.domain.problem import Invalid
+from ferryman.domain.problem import InvalidInputError
 
 OTHERS_MAX = 20
 """What the service takes beside the document itself."""
 
 
-def gathered(path: Path) -> dict[str, Any]:
-    """The document at `path` as `spec`, and the others by their names relative to it as `documents`; both are texts."""
+def gather_documents(path: Path) -> dict[str, Any]:
+    """Return the document at `path` as `spec`, and the others by their names relative to it as `documents`; both are texts."""
     folder = path.resolve().parent
     base, root = f"{folder.as_uri()}/", path.resolve().as_uri()
     spec = _text(path)
-    found, parsed = dict[str, str](), {root: _parsed(spec, path.name)}
-    while wanted := [each for each in _needed(parsed, root, path) if each.startswith(base)]:
-        for uri in wanted:
+    documents, parsed = dict[str, str](), {root: _parse(spec, path.name)}
+    while missing := [address for address in _needed(parsed, root, path) if address.startswith(base)]:
+        for uri in missing:
             name = uri.removeprefix(base)
             beside = (folder / unquote(name)).resolve()
             if not beside.is_relative_to(folder):
                 raise _wrong(path, f"refers to {name}, which is a link out of its folder")
-            found[name] = _text(beside)
-            parsed[uri] = _parsed(found[name], name)
-        if len(found) > OTHERS_MAX:
+            documents[name] = _text(beside)
+            parsed[uri] = _parse(documents[name], name)
+        if len(documents) > OTHERS_MAX:
             raise _wrong(path, f"refers to more than {OTHERS_MAX} other documents; bundle them into one")
-    own = root.removeprefix(base)
-    if any(f"{own}#" in text for text in (spec, *found.values())):
-        found[own] = spec  # it refers to itself by its name, which it has no longer once it is sent
-    return {"spec": spec, "documents": found}
+    own_name = root.removeprefix(base)
+    if any(f"{own_name}#" in text for text in (spec, *documents.values())):
+        documents[own_name] = spec  # it refers to itself by its name, which it has no longer once it is sent
+    return {"spec": spec, "documents": documents}
 
 
 def _needed(parsed: dict[str, Any], root: str, path: Path) -> list[str]:
     try:
         return openapi.needed(parsed, root)
-    except Invalid as error:
+    except InvalidInputError as error:
         raise _wrong(path, f"is no document that can be imported: {error}") from None
 
 
-def _parsed(text: str, name: str) -> Any:
+def _parse(text: str, name: str) -> Any:
     try:
         return texts.loads(text, what=name)
-    except Invalid as error:
+    except InvalidInputError as error:
         raise click.BadParameter(f"{name} {error.problems[0].message}", param_hint="FILE") from None
 
 

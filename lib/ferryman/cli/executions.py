@@ -9,7 +9,7 @@ import click
 
 from ferryman.cli import audit as audits
 from ferryman.cli import live
-from ferryman.cli.asking import Asking, asking
+from ferryman.cli.asking import ApiSession, api_command
 
 LISTED = ("execution", "status", "created", "turns", "calls", "credits")
 APART = ("output", "error", "tool_calls", "usage")
@@ -20,60 +20,60 @@ APART = ("output", "error", "tool_calls", "usage")
 @click.option("--calls", is_flag=True, help="Every call with its arguments and its whole result.")
 @click.option("--audit", is_flag=True, help="The full account: turns, calls, times, refusals, slices, credits, ledger.")
 @click.option("--task", help="Without EXECUTION: only this task's.")
-@asking
-async def show(asked: Asking, execution: str | None, calls: bool, audit: bool, task: str | None) -> None:
-    """Show EXECUTION: how it stands, what it called, what it said. Without one, list the latest."""
-    client, screen = asked.client, asked.screen
+@api_command
+async def show(session: ApiSession, execution: str | None, calls: bool, audit: bool, task: str | None) -> None:
+    """Show EXECUTION: its state, its calls, its answer. Without one, list the latest."""
+    client, screen = session.client, session.screen
     if (calls or audit) and execution is None:
         raise click.UsageError("--calls and --audit need an EXECUTION")
     if execution is None:
-        found = await client.executions(task=task)
-        screen.record(found)
-        if found:
-            screen.lines([row(each) for each in found], *LISTED)
+        executions = await client.list_executions(task=task)
+        screen.print_json(executions)
+        if executions:
+            screen.print_lines([build_row(execution_record) for execution_record in executions], *LISTED)
         else:
-            screen.say("There are no executions yet; ferryman run TASK starts one.", "dim")
+            screen.print_line("There are no executions yet; ferryman run TASK starts one.", "dim")
         return
     if audit:
-        whole = await client.record(execution)
-        screen.record(whole)
-        audits.account(screen, whole)
+        whole = await client.get_record(execution)
+        screen.print_json(whole)
+        audits.print_audit(screen, whole)
         return
-    record = await client.execution(execution)
+    record = await client.get_execution(execution)
     if not calls:
-        screen.record(record)
-        screen.fields({name: value for name, value in record.items() if name not in APART})
+        screen.print_json(record)
+        screen.print_fields({name: value for name, value in record.items() if name not in APART})
         if record["tool_calls"]:
-            screen.say()
-            live.audit(screen, record["tool_calls"])
-        live.answer(screen, record)
+            screen.print_line()
+            live.print_rows(screen, record["tool_calls"])
+        live.print_answer(screen, record)
         return
-    made = await client.calls(execution)
-    screen.record(made)
-    for call in made:
-        screen.say(f"#{call['seq'] + 1} {call['tool']} (turn {call['iteration']}, {call['state']})", "bold")
-        screen.fields({"arguments": call["arguments"], **(call["result"] or {})})
-        screen.say()
+    calls_made = await client.list_calls(execution)
+    screen.print_json(calls_made)
+    for call in calls_made:
+        screen.print_line(f"#{call['seq'] + 1} {call['tool']} (turn {call['iteration']}, {call['state']})", "bold")
+        screen.print_fields({"arguments": call["arguments"], **(call["result"] or {})})
+        screen.print_line()
 
 
-def row(record: Mapping[str, Any]) -> dict[str, Any]:
-    """An execution on one line: at 80 columns the terminal breaks it before the last cell, and inside none."""
+def build_row(record: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an execution on one line: at 80 columns the terminal breaks it before the last cell, and inside none."""
     return {
         "execution": record["execution_id"],
         "status": record["status"],
         "created": str(record["created_at"])[:16].replace("T", " "),
         "turns": record["iterations"],
         "calls": record["tool_calls_total"],
-        "credits": live.amount_of(record["credits_used"]),
+        "credits": live.format_credits(record["credits_used"]),
     }
 
 
 @click.command()
 @click.argument("execution")
-@asking
-async def cancel(asked: Asking, execution: str) -> None:
+@api_command
+async def cancel(session: ApiSession, execution: str) -> None:
     """Cancel EXECUTION: nothing more is sent; a call that is under way still ends."""
-    record = await asked.client.cancel(execution)
-    asked.screen.record(record)
+    record = await session.client.cancel_execution(execution)
+    session.screen.print_json(record)
     ended = record["status"] not in ("queued", "running")
-    asked.screen.say(f"{execution} is {record['status']}" if ended else f"{execution} will stop before its next call")
+    session.screen.print_line(f"{execution} is {record['status']}" if ended else f"{execution} will stop before its next call")

@@ -13,11 +13,11 @@ INTERRUPTED = 130
 _BY_STATUS = {"completed": DONE, "killed": KILLED}
 
 
-def of_execution(status: str) -> int:
-    """The exit code of a finished execution."""
+def choose_for_execution(status: str) -> int:
+    """Return the exit code of a finished execution."""
     return _BY_STATUS.get(status, NOT_COMPLETED)
 
 
-def of_refusal(status: int) -> int:
-    """The exit code of an HTTP status that is an error."""
+def choose_for_refusal(status: int) -> int:
+    """Return the exit code of an HTTP status that is an error."""
     return REFUSED if 400 <= status < 500 else FAILED

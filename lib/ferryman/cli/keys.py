@@ -6,10 +6,10 @@ from collections import Counter
 
 import click
 
-from ferryman.cli.operating import operating
+from ferryman.cli.operating import operator_command
 from ferryman.cli.screen import Screen
+from ferryman.composition.operator import Operator
 from ferryman.vault import rotate as rotation
-from ferryman.wiring.operator import Operator
 
 COLUMNS = ("key", "version", "state", "created_at", "credentials", "calls_under_way")
 
@@ -20,31 +20,31 @@ def keys() -> None:
 
 
 @keys.command("list")
-@operating
-async def list_(house: Operator, screen: Screen) -> None:
+@operator_command
+async def list_(deps: Operator, screen: Screen) -> None:
     """List the versions of the sealing key and of the receipt key, and what is sealed to each."""
-    credentials = Counter(each.version for each in await house.holdings.credentials())
-    calls = await house.holdings.calls()
-    found = [
+    credentials = Counter(sealed.version for sealed in await deps.sealed_inventory.list_credentials())
+    calls = await deps.sealed_inventory.count_calls()
+    rows = [
         {
             "key": name,
-            "version": each.number,
-            "state": "enabled" if each.enabled else "disabled",
-            "created_at": each.created_at.isoformat(timespec="seconds"),
-            "credentials": credentials[each.number] if ring is house.sealing else None,
-            "calls_under_way": calls.get(each.number, 0) if ring is house.sealing else None,
+            "version": sealed.number,
+            "state": "enabled" if sealed.enabled else "disabled",
+            "created_at": sealed.created_at.isoformat(timespec="seconds"),
+            "credentials": credentials[sealed.number] if key_store is deps.sealing else None,
+            "calls_under_way": calls.get(sealed.number, 0) if key_store is deps.sealing else None,
         }
-        for name, ring in (("sealing", house.sealing), ("receipts", house.receipts))
-        for each in sorted(await ring.versions(), key=lambda version: version.number)
+        for name, key_store in (("sealing", deps.sealing), ("receipts", deps.receipts))
+        for sealed in sorted(await key_store.list_versions(), key=lambda version: version.number)
     ]
-    screen.record(found)
-    screen.table(found, *COLUMNS, empty="There are none.")
+    screen.print_json(rows)
+    screen.print_table(rows, *COLUMNS, empty="There are none.")
 
 
 @keys.command()
 @click.argument("key", type=click.Choice(["sealing", "receipts"]), default="sealing")
-@operating
-async def rotate(house: Operator, screen: Screen, key: str) -> None:
+@operator_command
+async def rotate(deps: Operator, screen: Screen, key: str) -> None:
     """Rotate the sealing key: a new version, every credential sealed to it, the old version disabled.
 
     Executions run on meanwhile; the old version is disabled when no credential and no call under way is sealed to it. It is
@@ -53,11 +53,13 @@ async def rotate(house: Operator, screen: Screen, key: str) -> None:
     `rotate receipts` adds a version to the key that receipts are signed with; receipts of before stay verifiable.
     """
     if key == "receipts":
-        screen.record({"key": key, "version": await rotation.rotate_receipts(house.house(house.receipts, screen.say))})
+        screen.print_json(
+            {"key": key, "version": await rotation.rotate_receipts(deps.build_rotation(deps.receipts, screen.print_line))}
+        )
         return
-    done = await rotation.rotate(house.house(house.sealing, screen.say))
-    unreadable = [list(each) for each in done.unreadable]
-    screen.record({"key": key, "version": done.version, "retired": list(done.retired), "unreadable": unreadable})
+    done = await rotation.rotate(deps.build_rotation(deps.sealing, screen.print_line))
+    unreadable = [list(credential) for credential in done.unreadable]
+    screen.print_json({"key": key, "version": done.version, "retired": list(done.retired), "unreadable": unreadable})
     for task, name in done.unreadable:
-        screen.say(f"credential {name} of task {task} does not open with any key: store it again", "yellow")
-    screen.say(f"everything is sealed to version {done.version}")
+        screen.print_line(f"credential {name} of task {task} does not open with any key: store it again", "yellow")
+    screen.print_line(f"everything is sealed to version {done.version}")

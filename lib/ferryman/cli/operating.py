@@ -1,4 +1,4 @@
-"""Operating: what the commands share that run a house, be it the local stack or a deployment."""
+"""Operator commands: what the commands share that operate the local stack or a deployment."""
 
 from __future__ import annotations
 
@@ -14,23 +14,31 @@ import click
 
 from ferryman.cli import exits, service
 from ferryman.cli.screen import Screen
-from ferryman.client import Client, Unreachable
-from ferryman.ports import Unavailable
-from ferryman.vault.rotate import Idle
-from ferryman.wiring.deploying import commands
-from ferryman.wiring.deploying import operator as deployed
-from ferryman.wiring.deploying.course import Course
-from ferryman.wiring.local import leftovers
-from ferryman.wiring.local import operator as local
-from ferryman.wiring.local.admin import Refused
-from ferryman.wiring.operator import Operator
+from ferryman.client import ApiUnreachableError, Client
+from ferryman.composition.operator import Operator
+from ferryman.operations.deploy import commands
+from ferryman.operations.deploy import operator as deployed
+from ferryman.operations.deploy.deployment import Deployment
+from ferryman.ports.errors import UnavailableError
+from ferryman.stack import leftovers
+from ferryman.stack import operator as local
+from ferryman.stack.admin import AdminRefusedError
+from ferryman.vault.rotate import NothingToRotateError
 
 P = ParamSpec("P")
-FAULTS = (service.Unknown, Unreachable, Unavailable, Refused, Idle, commands.Missing, commands.Failed)
+OPERATOR_ERRORS = (
+    service.UnknownServiceError,
+    ApiUnreachableError,
+    UnavailableError,
+    AdminRefusedError,
+    NothingToRotateError,
+    commands.CommandMissingError,
+    commands.CommandFailedError,
+)
 
 
-def placed(command: Callable[P, None]) -> Callable[P, None]:
-    """Options that say which house is meant."""
+def deployment_options(command: Callable[P, None]) -> Callable[P, None]:
+    """Add the options that say which deployment is meant."""
     for option in (
         click.option(
             "--root",
@@ -45,10 +53,10 @@ def placed(command: Callable[P, None]) -> Callable[P, None]:
     return command
 
 
-def operating(work: Callable[Concatenate[Operator, Screen, P], Coroutine[Any, Any, int | None]]) -> Callable[P, None]:
-    """Make a command of `work`, which is given the operator of the house and answers its exit code, or None for 0."""
+def operator_command(work: Callable[Concatenate[Operator, Screen, P], Coroutine[Any, Any, int | None]]) -> Callable[P, None]:
+    """Make a command of `work`, which is given the operator of the deployment and answers its exit code, or None for 0."""
 
-    @placed
+    @deployment_options
     @click.option("--json", "as_json", is_flag=True, help="JSON for programs, a document a line.")
     @functools.wraps(work)
     def command(*args: P.args, **kwargs: P.kwargs) -> None:
@@ -56,13 +64,13 @@ def operating(work: Callable[Concatenate[Operator, Screen, P], Coroutine[Any, An
         place: Any = {name: kwargs.pop(name) for name in ("project", "region", "root")}
 
         async def run() -> int:
-            async with opened(screen, **place) as house:
-                return await work(house, screen, *args, **kwargs) or exits.DONE
+            async with open_operator(screen, **place) as deps:
+                return await work(deps, screen, *args, **kwargs) or exits.DONE
 
         try:
             sys.exit(asyncio.run(run()))
-        except FAULTS as error:
-            screen.wrong(str(error))
+        except OPERATOR_ERRORS as error:
+            screen.print_error(str(error))
             sys.exit(exits.FAILED)
         except KeyboardInterrupt:
             sys.exit(exits.INTERRUPTED)
@@ -71,18 +79,18 @@ def operating(work: Callable[Concatenate[Operator, Screen, P], Coroutine[Any, An
 
 
 @asynccontextmanager
-async def opened(screen: Screen, project: str | None, region: str, root: Path) -> AsyncIterator[Operator]:
-    """The operator of the deployment in `project`, or of the local stack. Raises one of `FAULTS`."""
+async def open_operator(screen: Screen, project: str | None, region: str, root: Path) -> AsyncIterator[Operator]:
+    """Yield the operator of the deployment in `project`, or of the local stack. Raise one of `OPERATOR_ERRORS`."""
     if project:
-        found = commands.found(project, region, root / "infra")
-        course = Course(commands=found, root=root, tell=lambda text: screen.say(text, "dim"))
-        async with deployed.opened(course, service.find().key) as house:
-            yield house
+        programs = commands.find_commands(project, region, root / "infra")
+        deployment = Deployment(commands=programs, root=root, tell=lambda text: screen.print_line(text, "dim"))
+        async with deployed.open_operator(deployment, service.find_service().key) as deps:
+            yield deps
         return
-    known, note = service.of_stack(service.folder()), leftovers.note(service.folder())
+    known, note = service.find_local_service(service.find_folder()), leftovers.read_note(service.find_folder())
     if note is None:
-        raise service.Unknown(f"no stack runs on {service.folder()} any more")
+        raise service.UnknownServiceError(f"no stack runs on {service.find_folder()} any more")
     async with Client(known.url, known.key) as client:
-        await client.me()  # a stack that was killed left its note
-    async with local.opened(note, known.key) as house:
-        yield house
+        await client.get_me()  # a stack that was killed left its note
+    async with local.open_operator(note, known.key) as deps:
+        yield deps

@@ -1,17 +1,17 @@
-"""`ferryman owner`: who uses a house; a second owner on the local stack, to see that neither sees what is the other's."""
+"""`ferryman owner`: the owners of a deployment; a second one on the local stack, to see that neither sees the other's."""
 
 from __future__ import annotations
 
 import click
 
 from ferryman.cli import exits, service
-from ferryman.cli.asking import Asking, asking_here
-from ferryman.cli.operating import operating
+from ferryman.cli.asking import ApiSession, local_api_command
+from ferryman.cli.operating import operator_command
 from ferryman.cli.screen import Screen
-from ferryman.domain.problem import Invalid
+from ferryman.composition.operator import Operator
+from ferryman.domain.problem import InvalidInputError
 from ferryman.serving import keys
-from ferryman.wiring.local import leftovers, owners, provision
-from ferryman.wiring.operator import Operator
+from ferryman.stack import leftovers, owners, provision
 
 COLUMNS = ("owner", "plan", "month", "credits_used", "credits_reserved", "created_at")
 
@@ -24,74 +24,77 @@ def owner() -> None:
 @owner.command()
 @click.argument("name")
 @click.option("--plan", required=True, metavar="PLAN", help="guru, pro, or another of `ferryman plans`.")
-@asking_here
-async def add(asked: Asking, name: str, plan: str) -> int:
+@local_api_command
+async def add(session: ApiSession, name: str, plan: str) -> int:
     """Add the owner NAME and print their API key, once: it is stored nowhere.
 
     \b
         export FERRYMAN_URL=http://127.0.0.1:PORT            (as `ferryman up` printed it)
         export FERRYMAN_KEY=$(ferryman owner add ann --plan guru)
     """
-    known, key = [each["name"] for each in await asked.client.plans()], keys.new_key()
+    known, key = [plan_row["name"] for plan_row in await session.client.list_plans()], keys.generate_key()
     try:
-        async with owners.opened(env_here()) as stored:
-            await owners.add(stored.owners, name, plan=plan, plans=known, digest=keys.digest(key))
-    except Invalid as refused:
-        asked.screen.wrong("nothing was added", errors=[(each.field, each.message) for each in refused.problems])
+        async with owners.open_owners(read_stack_environment()) as stored:
+            await owners.add_owner(stored.owners, name, plan=plan, plans=known, digest=keys.digest_key(key))
+    except InvalidInputError as refused:
+        session.screen.print_error(
+            "nothing was added", errors=[(plan_row.field, plan_row.message) for plan_row in refused.problems]
+        )
         return exits.REFUSED
-    asked.screen.record({"owner": name, "plan": plan, "key": key, "url": asked.client.url})
-    asked.screen.say(key)
+    session.screen.print_json({"owner": name, "plan": plan, "key": key, "url": session.client.url})
+    session.screen.print_line(key)
     return exits.DONE
 
 
 @owner.command()
 @click.argument("name")
-@operating
-async def rekey(house: Operator, screen: Screen, name: str) -> int:
+@operator_command
+async def rekey(deps: Operator, screen: Screen, name: str) -> int:
     """Print a new API key of the owner NAME, once, and let nobody in with an earlier one any more.
 
     What runs goes on; an event stream that is open stays open until it ends. The local stack's own owner keeps the key that
-    stands in its data folder.
+    is in its data folder.
     """
-    key = keys.new_key()
+    key = keys.generate_key()
     if name == provision.OWNER:
-        screen.wrong("nothing was changed", errors=[("name", "has its key in the stack's data folder")])
+        screen.print_error("nothing was changed", errors=[("name", "has its key in the stack's data folder")])
         return exits.REFUSED
     try:
-        await house.rekey(name, keys.digest(key))
+        await deps.rekey(name, keys.digest_key(key))
     except KeyError:
-        screen.wrong("nothing was changed", errors=[("name", "is nobody's")])
+        screen.print_error("nothing was changed", errors=[("name", "is nobody's")])
         return exits.REFUSED
-    screen.record({"owner": name, "key": key})
-    screen.say(key)
+    screen.print_json({"owner": name, "key": key})
+    screen.print_line(key)
     return exits.DONE
 
 
 @owner.command("list")
-@asking_here
-async def list_(asked: Asking) -> None:
+@local_api_command
+async def list_(session: ApiSession) -> None:
     """List the owners, oldest first."""
-    await asked.client.me()  # says at once that nobody answers, which Google's clients take minutes to
-    async with owners.opened(env_here()) as stored:
-        found = [
+    await session.client.get_me()  # says at once that nobody answers, which Google's clients take minutes to
+    async with owners.open_owners(read_stack_environment()) as stored:
+        rows = [
             {
-                "owner": each.id,
-                "plan": each.plan,
-                "month": purse.month,
-                "credits_used": str(purse.credits_used),
-                "credits_reserved": str(purse.credits_reserved),
-                "created_at": each.created_at.isoformat(timespec="seconds"),
+                "owner": stored_owner.id,
+                "plan": stored_owner.plan,
+                "month": balance.month,
+                "credits_used": str(balance.credits_used),
+                "credits_reserved": str(balance.credits_reserved),
+                "created_at": stored_owner.created_at.isoformat(timespec="seconds"),
             }
-            for each, purse in await stored.listed()
+            for stored_owner, balance in await stored.list_owners()
         ]
-    asked.screen.record(found)
-    asked.screen.table(found, *COLUMNS, empty="There are none.")
+    session.screen.print_json(rows)
+    session.screen.print_table(rows, *COLUMNS, empty="There are none.")
 
 
-def env_here() -> dict[str, str]:
-    """The variables by which Google's clients find the local stack's cloud. Raises `Unknown` when none runs."""
-    note = leftovers.note(service.folder())
+def read_stack_environment() -> dict[str, str]:
+    """Return the variables by which Google's clients find the local stack's cloud. Raise `UnknownServiceError` when none
+    runs."""
+    note = leftovers.read_note(service.find_folder())
     if note is None:
-        raise service.Unknown(f"no stack runs on {service.folder()} any more")
+        raise service.UnknownServiceError(f"no stack runs on {service.find_folder()} any more")
     env: dict[str, str] = note["env"]
     return env

@@ -8,37 +8,39 @@ from typing import TextIO
 
 import click
 
-from ferryman.cli.asking import Asking, asking
+from ferryman.cli.asking import ApiSession, api_command
 
 
 @click.command()
 @click.argument("execution", required=False)
 @click.option("--output", type=click.File("w"), help="Write them to this file.")
-@asking
-async def receipts(asked: Asking, execution: str | None, output: TextIO | None) -> None:
-    """The receipts of EXECUTION, with the public keys, as one JSON document. Without one, the public keys alone, a line each.
+@api_command
+async def receipts(session: ApiSession, execution: str | None, output: TextIO | None) -> None:
+    """Print the receipts of EXECUTION, with the public keys, as one JSON document. Without one, the public keys alone, a line
+    each.
 
     Keep the keys apart from the receipts: `ferryman verify FILE --public-key KEYFILE` then trusts nothing else.
     """
     if execution is None:
-        keys = await asked.client.receipt_keys()
-        text = json.dumps(keys) if asked.screen.as_json else "\n".join(f"{version}:{key}" for version, key in keys.items())
+        keys = await session.client.list_receipt_keys()
+        text = json.dumps(keys) if session.screen.as_json else "\n".join(f"{version}:{key}" for version, key in keys.items())
     else:
-        text = json.dumps(await asked.client.receipts(execution), indent=None if asked.screen.as_json else 1)
+        text = json.dumps(await session.client.list_receipts(execution), indent=None if session.screen.as_json else 1)
     click.echo(text, file=output)
 
 
 @click.command()
 @click.argument("file", type=click.Path(dir_okay=False))
 @click.option("--public-key", multiple=True, metavar="KEY", help="VERSION:HEX, or a file of such lines; wins over FILE's own.")
-@click.option("--record", multiple=True, metavar="JSON", help="What `ferryman show EXECUTION [--calls] --json` printed.")
+@click.option("--record", multiple=True, metavar="JSON", help="What `ferryman show EXECUTION --audit --json` printed.")
 def verify(file: str, public_key: tuple[str, ...], record: tuple[str, ...]) -> None:
-    """Are the receipts in FILE whole and genuine? Asks no service.
+    """Verify that the receipts in FILE are whole and genuine, and that a record is the one that was signed. Asks no service.
 
-    Exit codes: 0 whole and genuine, 1 not, 2 cannot be read, 3 genuine so far but without a last entry.
+    Exit codes: 0 whole and genuine, and all of the record is as it was signed; 1 not; 2 cannot be read; 3 genuine so far, but
+    without a last entry, or with parts of the record that no receipt covers, which are printed.
     `python -m ferryman.verify_receipts` is the same; that file works alone, with nothing but Python and cryptography.
     """
     from ferryman import verify_receipts
 
-    given = [*(f"--public-key={each}" for each in public_key), *(f"--record={each}" for each in record)]
-    sys.exit(verify_receipts.main([*given, "--", file]))
+    options = [*(f"--public-key={value}" for value in public_key), *(f"--record={value}" for value in record)]
+    sys.exit(verify_receipts.main([*options, "--", file]))

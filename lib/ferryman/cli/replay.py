@@ -9,24 +9,24 @@ from pathlib import Path
 import click
 
 from ferryman.cli import exits
-from ferryman.cli.asking import Asking, asking
-from ferryman.cli.screen import Screen, short
+from ferryman.cli.asking import ApiSession, api_command
+from ferryman.cli.screen import Screen, shorten
+from ferryman.replay import NotEndedError, ReplayResult, run_replay
 from ferryman.serving import bundle, keyless
-from ferryman.wiring.replay import Replayed, Unended, again
 
 AS_TEST = '''\
 """Execution {execution}, run again from its record. Made by `ferryman replay --as-test`."""
 
 from ferryman.serving import bundle
-from ferryman.wiring.replay import replay
+from ferryman.replay import replay
 
 BUNDLE = r\'\'\'
 {text}\'\'\'
 
 
 def test_{name}_runs_as_recorded():
-    read = bundle.read(BUNDLE)
-    assert bundle.differences(read, replay(read.record)) == []
+    read = bundle.read_bundle(BUNDLE)
+    assert bundle.find_differences(read, replay(read.record)) == []
 '''
 
 
@@ -49,55 +49,60 @@ def replay(execution: str, as_test: bool, output: Path | None, as_json: bool) ->
         return
     screen = Screen(as_json=as_json)
     try:
-        read = bundle.read(Path(execution).read_text(encoding="utf-8"))
-    except (bundle.Unreadable, UnicodeDecodeError, OSError) as error:
-        screen.wrong(str(error))
+        read = bundle.read_bundle(Path(execution).read_text(encoding="utf-8"))
+    except (bundle.UnreadableBundleError, UnicodeDecodeError, OSError) as error:
+        screen.print_error(str(error))
         sys.exit(exits.FAILED)
-    sys.exit(asyncio.run(_done(screen, read, as_test=as_test, output=output)))
+    sys.exit(asyncio.run(_run(screen, read, as_test=as_test, output=output)))
 
 
-@asking
-async def _of_service(asked: Asking, execution: str, as_test: bool, output: Path | None) -> int:
-    read = await _fetched(asked, execution)
-    return exits.FAILED if read is None else await _done(asked.screen, read, as_test=as_test, output=output)
+@api_command
+async def _of_service(session: ApiSession, execution: str, as_test: bool, output: Path | None) -> int:
+    read = await _fetch(session, execution)
+    return exits.FAILED if read is None else await _run(session.screen, read, as_test=as_test, output=output)
 
 
-async def _fetched(asked: Asking, execution: str) -> bundle.Bundle | None:
-    document = await asked.client.record(execution)
+async def _fetch(session: ApiSession, execution: str) -> bundle.Bundle | None:
+    document = await session.client.get_record(execution)
     try:
-        return bundle.of_document(document)
-    except bundle.Unreadable as error:
-        asked.screen.wrong(f"the service writes another form of record than this command reads: {error}")
+        return bundle.parse_record(document)
+    except bundle.UnreadableBundleError as error:
+        session.screen.print_error(f"the service writes another form of record than this command reads: {error}")
         return None
 
 
-async def _done(screen: Screen, read: bundle.Bundle, *, as_test: bool, output: Path | None) -> int:
+async def _run(screen: Screen, read: bundle.Bundle, *, as_test: bool, output: Path | None) -> int:
     try:
-        replayed = await again(read.record)
-    except Unended as unended:
-        screen.wrong(str(unended))
+        replayed = await run_replay(read.record)
+    except NotEndedError as unended:
+        screen.print_error(str(unended))
         return exits.FAILED
     if as_test:
-        return _written(screen, _test(read), output) if _is_keyless(screen, read.document) else exits.FAILED
-    different = bundle.differences(read, replayed)
+        return _write(screen, _test(read), output) if _is_keyless(screen, read.document) else exits.FAILED
+    different = bundle.find_differences(read, replayed)
     _tell(screen, read, replayed, different)
     return exits.FAILED if different else exits.DONE
 
 
-def _tell(screen: Screen, read: bundle.Bundle, replayed: Replayed, different: list[str]) -> None:
+def _tell(screen: Screen, read: bundle.Bundle, replayed: ReplayResult, different: list[str]) -> None:
     turns = []
-    for step, asked in zip(replayed.record.steps, replayed.prompts, strict=True):
-        same = any((each.number, each.prompt_digest) == (step.number, step.prompt_digest) for each in read.record.steps)
+    for step, session in zip(replayed.record.steps, replayed.prompts, strict=True):
+        same = any(
+            (recorded_step.number, recorded_step.prompt_digest) == (step.number, step.prompt_digest)
+            for recorded_step in read.record.steps
+        )
         turns.append({"number": step.number, "prompt_digest": step.prompt_digest, "same": same})
-        screen.say(f"turn {step.number}  {step.prompt_digest}  {'same' if same else 'DIFFERENT'}", "" if same else "red")
-        for message in asked.messages[-1:] if step.number > 1 else asked.messages:
+        screen.print_line(f"turn {step.number}  {step.prompt_digest}  {'same' if same else 'DIFFERENT'}", "" if same else "red")
+        for message in session.messages[-1:] if step.number > 1 else session.messages:
             content = message["content"]
             for block in [{"text": content}] if isinstance(content, str) else content:
-                screen.say(f"  {message['role']}: {short(block.get('content') or block.get('text') or '', 100)}", "dim")
+                screen.print_line(
+                    f"  {message['role']}: {shorten(block.get('content') or block.get('text') or '', 100)}", "dim"
+                )
     for line in different:
-        screen.say(line, "red" if line.startswith("-") else "green" if line.startswith("+") else "")
+        screen.print_line(line, "red" if line.startswith("-") else "green" if line.startswith("+") else "")
     ended = replayed.record.execution.status.value
-    screen.record(
+    screen.print_json(
         {
             "execution": read.record.execution.id,
             "status": ended,
@@ -109,52 +114,56 @@ def _tell(screen: Screen, read: bundle.Bundle, replayed: Replayed, different: li
     )
     if not different:
         calls = len(replayed.record.tickets)
-        screen.say(f"the same to the byte: {len(turns)} turns, {calls} calls, {ended}; no socket was opened", "bold green")
+        screen.print_line(
+            f"the same to the byte: {len(turns)} turns, {calls} calls, {ended}; no socket was opened", "bold green"
+        )
 
 
 def _test(read: bundle.Bundle) -> str:
-    # an apostrophe would end the literal the text stands in
-    text = bundle.write(read.document).replace("'", "\\u0027")
+    # an apostrophe would end the literal that the text is in
+    text = bundle.write_bundle(read.document).replace("'", "\\u0027")
     execution = read.record.execution.id
-    return AS_TEST.format(execution=execution, text=text, name="".join(each if each.isalnum() else "_" for each in execution))
+    return AS_TEST.format(
+        execution=execution, text=text, name="".join(character if character.isalnum() else "_" for character in execution)
+    )
 
 
 @click.command()
 @click.argument("execution")
 @click.option("--output", type=click.Path(dir_okay=False, path_type=Path), required=True, help="The file to write.")
-@asking
-async def export(asked: Asking, execution: str, output: Path) -> int:
+@api_command
+async def export(session: ApiSession, execution: str, output: Path) -> int:
     """Write the record of EXECUTION to a file that holds no secret and replays anywhere: `ferryman replay FILE`.
 
     Everything in a record was scanned for the task's keys before it was stored. What looks like a key all the same, one that
     an upstream sent, say, is named, and nothing is written.
     """
-    read = await _fetched(asked, execution)
+    read = await _fetch(session, execution)
     if read is None:
         return exits.FAILED
     if not read.record.execution.status.terminal:
-        asked.screen.wrong(f"execution {execution} has not ended yet")
+        session.screen.print_error(f"execution {execution} has not ended yet")
         return exits.FAILED
-    clean = _is_keyless(asked.screen, read.document)
-    return _written(asked.screen, bundle.write(read.document), output) if clean else exits.FAILED
+    clean = _is_keyless(session.screen, read.document)
+    return _write(session.screen, bundle.write_bundle(read.document), output) if clean else exits.FAILED
 
 
 def _is_keyless(screen: Screen, document: object) -> bool:
-    found = keyless.found(document)
-    if found:
-        screen.wrong("the record holds what looks like keys; nothing was written", errors=found)
-    return not found
+    secrets = keyless.find_secrets(document)
+    if secrets:
+        screen.print_error("the record holds what looks like keys; nothing was written", errors=secrets)
+    return not secrets
 
 
-def _written(screen: Screen, text: str, output: Path | None) -> int:
+def _write(screen: Screen, text: str, output: Path | None) -> int:
     if output is None:
         click.echo(text, nl=False)
         return exits.DONE
     try:
         output.write_text(text, encoding="utf-8")
     except OSError as error:
-        screen.wrong(f"{output} cannot be written ({error.strerror})")
+        screen.print_error(f"{output} cannot be written ({error.strerror})")
         return exits.FAILED
-    screen.record({"file": str(output), "bytes": len(text.encode())})
-    screen.say(f"{output}: {len(text.encode())} bytes")
+    screen.print_json({"file": str(output), "bytes": len(text.encode())})
+    screen.print_line(f"{output}: {len(text.encode())} bytes")
     return exits.DONE

@@ -4,25 +4,27 @@ from __future__ import annotations
 
 import click
 
-from ferryman.cli.asking import Asking, asking
-from ferryman.domain.schedule import FIELDS, Kind
+from ferryman.cli.asking import ApiSession, api_command
+from ferryman.domain.tasks.schedule import FIELDS, ScheduleType
 
 
 @click.command()
-@asking
-async def schedules(asked: Asking) -> None:
+@api_command
+async def schedules(session: ApiSession) -> None:
     """List the tasks that run by themselves, the next one first; times are UTC. What is paused or over comes last.
 
     A task is paused when three of its scheduled executions in a row failed; `ferryman task update TASK --enabled` has it go on.
     """
-    found = [task for task in await asked.client.tasks() if task["schedule"] is not None]
-    found.sort(key=lambda task: (task["next_fire_at"] is None, task["next_fire_at"] or "", task["task_id"]))
-    rows = [{**task, **_told(task["schedule"])} for task in found]
-    asked.screen.record(found)
+    tasks = [task for task in await session.client.list_tasks() if task["schedule"] is not None]
+    tasks.sort(key=lambda task: (task["next_fire_at"] is None, task["next_fire_at"] or "", task["task_id"]))
+    rows = [{**task, **_describe(task["schedule"])} for task in tasks]
+    session.screen.print_json(tasks)
     columns = ("task_id", "next_fire_at", "type", "when", "name", "enabled", "paused")
-    asked.screen.table(rows, *columns, empty="No task has a schedule; ferryman task create --schedule makes one that has.")
+    session.screen.print_table(
+        rows, *columns, empty="No task has a schedule; ferryman task create --schedule makes one that has."
+    )
 
 
-def _told(schedule: dict[str, object]) -> dict[str, object]:
-    kind = Kind(str(schedule["type"]))
+def _describe(schedule: dict[str, object]) -> dict[str, object]:
+    kind = ScheduleType(str(schedule["type"]))
     return {"type": kind.value, "when": schedule[FIELDS[kind]]}

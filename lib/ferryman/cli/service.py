@@ -7,11 +7,13 @@ from dataclasses import dataclass, field
 from os import environ  # noqa: TID251 - the command line's own variables, and what `up` passes on to the functions
 from pathlib import Path
 
+from ferryman.stack.private import is_private
+
 NEAREST = ".ferryman"
 NOTE = "stack.json"
 
 
-class Unknown(RuntimeError):  # noqa: N818 - reads as the fact it states
+class UnknownServiceError(RuntimeError):
     """Nothing says which service to ask; the text says what to do."""
 
 
@@ -23,37 +25,48 @@ class Service:
     key: str = field(repr=False)
 
 
-def variables() -> dict[str, str]:
-    """The caller's whole environment."""
+def read_environment() -> dict[str, str]:
+    """Return the caller's whole environment."""
     return dict(environ)
 
 
-def find() -> Service:
-    """The service of FERRYMAN_URL and FERRYMAN_KEY, or else of the local stack. Raises `Unknown`."""
+def find_service() -> Service:
+    """Return the service of FERRYMAN_URL and FERRYMAN_KEY, or else of the local stack. Raise `UnknownServiceError`."""
     url, key = environ.get("FERRYMAN_URL"), environ.get("FERRYMAN_KEY")
     if url and key:
         return Service(url=url.rstrip("/"), key=key)
     if url or key:
-        given, missing = ("FERRYMAN_URL", "FERRYMAN_KEY") if url else ("FERRYMAN_KEY", "FERRYMAN_URL")
-        raise Unknown(f"{given} is set and {missing} is not; set both, or neither for the local stack")
-    return of_stack(folder())
+        present, missing = ("FERRYMAN_URL", "FERRYMAN_KEY") if url else ("FERRYMAN_KEY", "FERRYMAN_URL")
+        raise UnknownServiceError(f"{present} is set and {missing} is not; set both, or neither for the local stack")
+    return find_local_service(find_folder())
 
 
-def folder() -> Path:
-    """The data folder of the local stack: FERRYMAN_DATA, or the nearest .ferryman, or one to be made here."""
+def find_folder() -> Path:
+    """Return the data folder of the local stack: FERRYMAN_DATA, or the nearest .ferryman, or one to be made here."""
     if environ.get("FERRYMAN_DATA"):
         return Path(environ["FERRYMAN_DATA"])
     here = Path.cwd()
-    return next((place / NEAREST for place in (here, *here.parents) if (place / NEAREST / NOTE).exists()), here / NEAREST)
+    return next((place / NEAREST for place in (here, *here.parents) if _is_stack(place / NEAREST)), here / NEAREST)
 
 
-def of_stack(data: Path) -> Service:
-    """The service of the stack that runs on `data`. Raises `Unknown`."""
+def _is_stack(data: Path) -> bool:
+    # a note that another user left in a folder above could have a key sent anywhere
     try:
+        return (data / NOTE).exists() and is_private(data)
+    except OSError:
+        return False
+
+
+def find_local_service(data: Path) -> Service:
+    """Return the service of the stack that runs on `data`. Raise `UnknownServiceError`, also for a folder that other users may
+    enter."""
+    try:
+        if not is_private(data):
+            raise UnknownServiceError(f"{data} is open to other users of this machine: whose service it names cannot be known")
         note = json.loads((data / NOTE).read_text())
         return Service(url=note["url"], key=Path(note["key_file"]).read_text().strip())
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise Unknown(
+        raise UnknownServiceError(
             f"no stack runs on {data}. Start one with `ferryman up`, name its folder in FERRYMAN_DATA, "
             "or set FERRYMAN_URL and FERRYMAN_KEY."
         ) from error

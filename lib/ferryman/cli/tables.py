@@ -4,51 +4,53 @@ from __future__ import annotations
 
 import click
 
-from ferryman.cli.asking import Asking, asking
+from ferryman.cli.asking import ApiSession, api_command
 
 
 @click.command()
-@asking
-async def integrations(asked: Asking) -> None:
+@api_command
+async def integrations(session: ApiSession) -> None:
     """List the services a task may be approved for, with their domains and how they take a credential."""
-    found = await asked.client.integrations()
-    asked.screen.record(found)
-    asked.screen.table(
-        found, "id", "name", "allowed_domains", "default_auth_type", "credential_key_template", empty="There are none."
+    integrations = await session.client.list_integrations()
+    session.screen.print_json(integrations)
+    session.screen.print_table(
+        integrations,
+        *("id", "name", "allowed_domains", "default_auth_type", "credential_key_template", "headers"),
+        empty="There are none.",
     )
 
 
 @click.command()
-@asking
-async def models(asked: Asking) -> None:
+@api_command
+async def models(session: ApiSession) -> None:
     """List the models a task may name, with the price of a million tokens in US dollars.
 
-    On a local stack, `scripted` stands for scripted/NAME: hello, and those of `ferryman up --script`.
+    On a local stack, `scripted` means scripted/NAME: hello, and those of `ferryman up --script`.
     """
-    found = await asked.client.models()
-    asked.screen.record(found)
-    asked.screen.table(found, "name", "input_usd_per_million", "output_usd_per_million", empty="There are none.")
+    models = await session.client.list_models()
+    session.screen.print_json(models)
+    session.screen.print_table(models, "name", "input_usd_per_million", "output_usd_per_million", empty="There are none.")
 
 
 @click.command()
-@asking
-async def plans(asked: Asking) -> None:
+@api_command
+async def plans(session: ApiSession) -> None:
     """List the plans and their limits."""
-    found = await asked.client.plans()
-    asked.screen.record(found)
-    columns = ("calls_per_execution", "calls_per_minute", "response_bytes", "iterations", "credits_per_execution")
-    asked.screen.table(found, "name", *columns, "credits_per_month", empty="There are none.")
+    plans = await session.client.list_plans()
+    session.screen.print_json(plans)
+    columns = ("calls_per_execution", "calls_per_minute", "response_bytes", "iterations", "executions_running")
+    spending = ("credits_per_execution", "credits_per_month")
+    session.screen.print_table(plans, "name", *columns, *spending, empty="There are none.")
 
 
 @click.command()
 @click.option("--month", help='A month (UTC) like "2026-11"; without it, this one.')
-@asking
-async def ledger(asked: Asking, month: str | None) -> None:
-    """A month's credits by task, the dearest first; the books behind it sum to zero."""
-    found = await asked.client.ledger(month=month)
-    asked.screen.record(found)
+@api_command
+async def ledger(session: ApiSession, month: str | None) -> None:
+    """Show a month's credits by task, the dearest first; the books behind it sum to zero."""
+    statement = await session.client.get_ledger(month=month)
+    session.screen.print_json(statement)
     columns = ("executions", "llm_tokens", "api_call_fees", "credits")
-    asked.screen.table(found["tasks"], "task_id", *columns, empty=f"Nothing was spent in {found['month']}.")
-    asked.screen.say(
-        f"{found['month']}: {found['credits']} credits; {found['entries']} entries sum to {found['sum_of_postings']}"
-    )
+    session.screen.print_table(statement["tasks"], "task_id", *columns, empty=f"Nothing was spent in {statement['month']}.")
+    books = f"{statement['entries']} entries sum to {statement['sum_of_postings']}"
+    session.screen.print_line(f"{statement['month']}: {statement['credits']} credits; {books}")

@@ -7,7 +7,7 @@ from typing import IO, Any
 
 import click
 
-from ferryman.cli.asking import Asking, asking
+from ferryman.cli.asking import ApiSession, api_command
 from ferryman.cli.reading import read_object
 
 FILE = click.File("r", encoding="utf-8")
@@ -53,59 +53,59 @@ def _fields(command: Callable[..., Any]) -> Callable[..., Any]:
 
 @task.command()
 @_fields
-@asking
-async def create(asked: Asking, /, file: IO[str] | None, **given: Any) -> None:
+@api_command
+async def create(session: ApiSession, /, file: IO[str] | None, **options: Any) -> None:
     """Create a task from a file, from options, or from both."""
-    made = await asked.client.create_task(_read(file, given))
-    asked.screen.record(made)
-    asked.screen.say(made["task_id"])
+    created = await session.client.create_task(_read(file, options))
+    session.screen.print_json(created)
+    session.screen.print_line(created["task_id"])
 
 
 @task.command("list")
-@asking
-async def list_(asked: Asking) -> None:
+@api_command
+async def list_(session: ApiSession) -> None:
     """List your tasks, oldest first."""
-    found = await asked.client.tasks()
-    asked.screen.record(found)
+    tasks = await session.client.list_tasks()
+    session.screen.print_json(tasks)
     columns = ("task_id", "name", "model", "enabled", "next_fire_at")
-    asked.screen.table(found, *columns, empty="You have no tasks yet; ferryman task create makes one.")
+    session.screen.print_table(tasks, *columns, empty="You have no tasks yet; ferryman task create makes one.")
 
 
 @task.command()
 @click.argument("task")
-@asking
-async def show(asked: Asking, task: str) -> None:
+@api_command
+async def show(session: ApiSession, task: str) -> None:
     """Show TASK."""
-    found = await asked.client.task(task)
-    asked.screen.record(found)
-    asked.screen.fields(found)
+    stored = await session.client.get_task(task)
+    session.screen.print_json(stored)
+    session.screen.print_fields(stored)
 
 
 @task.command()
 @click.argument("task")
 @_fields
 @click.option("--no-schedule", is_flag=True, help="It runs only when it is started.")
-@asking
-async def update(asked: Asking, /, task: str, file: IO[str] | None, no_schedule: bool, **given: Any) -> None:
+@api_command
+async def update(session: ApiSession, /, task: str, file: IO[str] | None, no_schedule: bool, **options: Any) -> None:
     """Change some fields of TASK; what is not named stays as it is. One that is paused goes on with --enabled."""
-    changed = await asked.client.change_task(task, {**_read(file, given), **({"schedule": None} if no_schedule else {})})
-    asked.screen.record(changed)
-    asked.screen.fields(changed)
+    changed = await session.client.change_task(task, {**_read(file, options), **({"schedule": None} if no_schedule else {})})
+    session.screen.print_json(changed)
+    session.screen.print_fields(changed)
 
 
 @task.command()
 @click.argument("task")
-@asking
-async def delete(asked: Asking, task: str) -> None:
+@api_command
+async def delete(session: ApiSession, task: str) -> None:
     """Delete TASK and its credentials."""
-    await asked.client.delete_task(task)
-    asked.screen.record({"task_id": task, "deleted": True})
-    asked.screen.say(f"{task} and its credentials are deleted.")
+    await session.client.delete_task(task)
+    session.screen.print_json({"task_id": task, "deleted": True})
+    session.screen.print_line(f"{task} and its credentials are deleted.")
 
 
-def _read(file: IO[str] | None, given: dict[str, Any]) -> dict[str, Any]:
-    schedule = _schedule(given.pop("cron"), given.pop("once"), given.pop("delay"))
-    named = {name: value for name, value in {**given, "schedule": schedule}.items() if value not in (None, ())}
+def _read(file: IO[str] | None, options_by_name: dict[str, Any]) -> dict[str, Any]:
+    schedule = _schedule(options_by_name.pop("cron"), options_by_name.pop("once"), options_by_name.pop("delay"))
+    named = {name: value for name, value in {**options_by_name, "schedule": schedule}.items() if value not in (None, ())}
     options = {name: list(value) if isinstance(value, tuple) else value for name, value in named.items()}
     if file is None:
         return options
@@ -113,11 +113,11 @@ def _read(file: IO[str] | None, given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _schedule(cron: str | None, once: str | None, delay: int | None) -> dict[str, Any] | None:
-    told = [
+    schedules = [
         {"type": kind, name: value}
         for kind, name, value in (("cron", "cron", cron), ("once", "at", once), ("delayed", "after_s", delay))
         if value is not None
     ]
-    if len(told) > 1:
+    if len(schedules) > 1:
         raise click.UsageError("only one of --schedule, --once and --delay can be given")
-    return told[0] if told else None
+    return schedules[0] if schedules else None

@@ -12,7 +12,7 @@ from typing import IO, Any
 import click
 
 from ferryman.cli import exits, reading, service
-from ferryman.cli.asking import Asking, asking, asking_nobody
+from ferryman.cli.asking import ApiSession, api_command, offline_command
 from ferryman.cli.screen import Screen
 
 TASK = click.option("--task", required=True, metavar="ID", help="The task whose tools they are.")
@@ -44,21 +44,21 @@ def tools(context: click.Context, task: str | None, as_json: bool) -> None:
 @tools.command("list")
 @click.option("--task", metavar="ID", help="List this task's own tools; without it, those that any task may enable.")
 @click.option("--names", is_flag=True, help="Each with the name the model calls it by.")
-@asking
-async def list_(asked: Asking, task: str | None, names: bool) -> None:
+@api_command
+async def list_(session: ApiSession, task: str | None, names: bool) -> None:
     """List a task's own tools by cluster, or the tools that any task may enable."""
     if task is None:
-        found = await asked.client.tools()
-        asked.screen.record(found)
-        asked.screen.table(found, "name", "description", empty="There are none.")
+        builtin_tools = await session.client.list_tools()
+        session.screen.print_json(builtin_tools)
+        session.screen.print_table(builtin_tools, "name", "description", empty="There are none.")
         return
-    own = await asked.client.custom_tools(task)
-    asked.screen.record(own)
-    if not own:
-        asked.screen.say("The task has no tools of its own; ferryman tools import makes some.", "dim")
-    grouped = sorted(own, key=lambda each: (not each["cluster"], each["cluster"]))
-    for cluster, members in groupby(grouped, key=lambda each: each["cluster"]):
-        _section(asked.screen, cluster, list(members), names=names)
+    custom_tools = await session.client.list_custom_tools(task)
+    session.screen.print_json(custom_tools)
+    if not custom_tools:
+        session.screen.print_line("The task has no tools of its own; ferryman tools import makes some.", "dim")
+    grouped = sorted(custom_tools, key=lambda tool: (not tool["cluster"], tool["cluster"]))
+    for cluster, members in groupby(grouped, key=lambda tool: tool["cluster"]):
+        _section(session.screen, cluster, list(members), names=names)
 
 
 @tools.command("import")
@@ -67,8 +67,8 @@ async def list_(asked: Asking, task: str | None, names: bool) -> None:
 @click.option("--cluster", metavar="NAME", help="What the tools are grouped under; default: the document's title.")
 @click.option("--server", metavar="URL", help="Where the calls go, in place of the servers that the document names.")
 @click.option("--dry-run", is_flag=True, help="Only say what would come of it.")
-@asking
-async def import_(asked: Asking, source: str, task: str, cluster: str | None, server: str | None, dry_run: bool) -> None:
+@api_command
+async def import_(session: ApiSession, source: str, task: str, cluster: str | None, server: str | None, dry_run: bool) -> None:
     """Make tools of an OpenAPI 3.0, 3.1 or Swagger 2.0 document, in place of what the cluster held.
 
     A file is read here, with the documents of its folder that it refers to; a URL is fetched by the service, through the gate,
@@ -77,21 +77,23 @@ async def import_(asked: Asking, source: str, task: str, cluster: str | None, se
     # Imported when it runs: the help must not wait for the readers.
     from ferryman.cli import documents
 
-    with asked.screen.working(f"reading {source}"):
-        given: Mapping[str, Any] = {"url": source} if source.startswith(REMOTE) else documents.gathered(Path(source))
-    said = {"cluster": cluster, "server": server}
-    wanted = {**given, **{name: value for name, value in said.items() if value is not None}, "dry_run": dry_run}
-    with asked.screen.working(f"importing {source}"):
-        found = await asked.client.import_tools(task, wanted)
-    asked.screen.record(found)
-    _tell(asked.screen, found)
+    with session.screen.show_progress(f"reading {source}"):
+        source_fields: Mapping[str, Any] = (
+            {"url": source} if source.startswith(REMOTE) else documents.gather_documents(Path(source))
+        )
+    options = {"cluster": cluster, "server": server}
+    body = {**source_fields, **{name: value for name, value in options.items() if value is not None}, "dry_run": dry_run}
+    with session.screen.show_progress(f"importing {source}"):
+        imported = await session.client.import_tools(task, body)
+    session.screen.print_json(imported)
+    _tell(session.screen, imported)
 
 
 @tools.command()
 @click.argument("file", type=FILE)
 @TASK
-@asking
-async def add(asked: Asking, file: IO[str], task: str) -> None:
+@api_command
+async def add(session: ApiSession, file: IO[str], task: str) -> None:
     """Store the tools that FILE declares, YAML or JSON, - for stdin: one, or a list; all of them or none.
 
     \b
@@ -104,91 +106,91 @@ async def add(asked: Asking, file: IO[str], task: str) -> None:
     """
     entries = reading.read_entries(file, "FILE")
     # one change of the task, so that all are stored or none is; theirs come first, so that errors count as the file does
-    enabled = (await asked.client.task(task))["tools"]
-    await asked.client.change_task(task, {"tools": [*entries, *enabled]})
-    names = {each["name"] for each in entries}
-    stored = [each for each in await asked.client.custom_tools(task) if each["name"] in names]
-    asked.screen.record(stored)
-    _section(asked.screen, "", stored, names=False)
+    enabled = (await session.client.get_task(task))["tools"]
+    await session.client.change_task(task, {"tools": [*entries, *enabled]})
+    names = {declaration["name"] for declaration in entries}
+    stored = [declaration for declaration in await session.client.list_custom_tools(task) if declaration["name"] in names]
+    session.screen.print_json(stored)
+    _section(session.screen, "", stored, names=False)
 
 
 @tools.command()
 @click.argument("name", required=False)
 @click.option("--cluster", metavar="NAME", help="Delete a cluster with all its tools at once.")
 @TASK
-@asking
-async def delete(asked: Asking, name: str | None, cluster: str | None, task: str) -> None:
+@api_command
+async def delete(session: ApiSession, name: str | None, cluster: str | None, task: str) -> None:
     """Delete the tool NAME, or a whole cluster."""
     if (name is None) == (cluster is None):
         raise click.UsageError("give either the NAME of a tool, or --cluster NAME")
     if name is not None:
-        await asked.client.delete_tool(task, name)
-        told = f"The tool {name} is deleted."
+        await session.client.delete_tool(task, name)
+        sentence = f"The tool {name} is deleted."
     else:
         assert cluster is not None, "one of them is given"
-        await asked.client.delete_cluster(task, cluster)
-        told = f"The cluster {cluster} is deleted, with all its tools."
-    asked.screen.record({"deleted": name if name is not None else cluster})
-    asked.screen.say(told)
+        await session.client.delete_cluster(task, cluster)
+        sentence = f"The cluster {cluster} is deleted, with all its tools."
+    session.screen.print_json({"deleted": name if name is not None else cluster})
+    session.screen.print_line(sentence)
 
 
 @tools.command()
 @click.argument("file", type=FILE)
 @click.argument("name")
 @click.option("--arguments", default="{}", metavar="JSON", help="What the model would say.")
-@asking_nobody
+@offline_command
 async def call(screen: Screen, file: IO[str], name: str, arguments: str) -> int:
     """Call the tool NAME of FILE from here, through the same gate, without any stack.
 
     What it names as {{env.X}} is taken from the environment, and treated as a credential: it goes to the host of the tool, and
-    is redacted from what comes back.
+    is redacted from what comes back. Variables that its `public_env` lists are not secret.
     """
     # Imported when it runs: the help must not wait for the scanner and the network libraries.
-    from ferryman.wiring.embedded import Embedded
+    from ferryman.composition.embedded import Embedded
 
     declared = reading.read_entries(file, "FILE")
-    entries = [each for each in declared if each.get("name") == name]
+    entries = [declaration for declaration in declared if declaration.get("name") == name]
     if not entries:
-        there = ", ".join(str(each.get("name")) for each in declared)
+        there = ", ".join(str(declaration.get("name")) for declaration in declared)
         raise click.BadParameter(f"{file.name} has no tool of the name {name}; it has {there}", param_hint="NAME")
-    said = reading.parsed(arguments, "--arguments")
-    if not isinstance(said, dict):
+    parsed = reading.parse_text(arguments, "--arguments")
+    if not isinstance(parsed, dict):
         raise click.BadParameter("must be a JSON object", param_hint="--arguments")
-    result = await Embedded.of(entries, env=service.variables()).call(name, said)
-    screen.record(asdict(result))
-    screen.say(result.content)
+    result = await Embedded.declare(entries, env=service.read_environment()).call(name, parsed)
+    screen.print_json(asdict(result))
+    screen.print_line(result.content)
     if result.blocked:
         return exits.REFUSED
     return exits.FAILED if result.failed else exits.DONE
 
 
 def _section(screen: Screen, cluster: str, members: Sequence[Mapping[str, Any]], *, names: bool) -> None:
-    """A cluster as the page of tools has it (S3-53, S3-54)."""
-    screen.say(f"▼ {cluster or UNGROUPED} ({_count(len(members), 'tool')})", "bold")
-    for each in sorted(
-        members, key=lambda each: (each["configuration"]["pathTemplate"], each["name"]) if cluster else each["name"]
+    """Print a cluster as the page of tools has it (S3-54)."""
+    screen.print_line(f"▼ {cluster or UNGROUPED} ({_count(len(members), 'tool')})", "bold")
+    for tool in sorted(
+        members, key=lambda tool: (tool["configuration"]["pathTemplate"], tool["name"]) if cluster else tool["name"]
     ):
-        what = each["configuration"]
-        shown = f"{what['method']} {what['pathTemplate']} - {each['summary'] or each['name']}" if cluster else each["name"]
-        named = f"{each['name']}: " if names and cluster else ""
-        screen.say(f"  {named}{shown}" + ("" if each["isEnabled"] else f"  (disabled: {each['reason']})"))
+        what = tool["configuration"]
+        line = f"{what['method']} {what['pathTemplate']} - {tool['summary'] or tool['name']}" if cluster else tool["name"]
+        named = f"{tool['name']}: " if names and cluster else ""
+        screen.print_line(f"  {named}{line}" + ("" if tool["isEnabled"] else f"  (disabled: {tool['reason']})"))
 
 
-def _tell(screen: Screen, found: Mapping[str, Any]) -> None:
-    """What an import came to."""
-    disabled = f", {found['disabled']} of them disabled" if found["disabled"] else ""
-    screen.say(f"{found['cluster']}: {_count(found['imported'], 'tool')}{disabled}", "bold")
+def _tell(screen: Screen, imported: Mapping[str, Any]) -> None:
+    """Print the result of an import."""
+    disabled = f", {imported['disabled']} of them disabled" if imported["disabled"] else ""
+    screen.print_line(f"{imported['cluster']}: {_count(imported['imported'], 'tool')}{disabled}", "bold")
     whose = "those that are enabled" if disabled else "them"
-    screen.say(f"the definitions of {whose} cost about {found['tokens']:,} tokens in every prompt")
-    reasons = Counter(each["reason"] for each in found["data"] if not each["isEnabled"])
+    screen.print_line(f"the definitions of {whose} cost about {imported['tokens']:,} tokens in every prompt")
+    reasons = Counter(tool["reason"] for tool in imported["data"] if not tool["isEnabled"])
     if reasons:
-        screen.say()
+        screen.print_line()
         rows = [{"disabled": count, "because": reason} for reason, count in reasons.most_common()]
-        screen.table(rows, "disabled", "because", empty="")
-    for each in found["notes"]:
-        screen.say(f"note: {each}", "dim")
-    if found["dry_run"]:
-        screen.say("Nothing was stored: this was a dry run.")
+        screen.print_table(rows, "disabled", "because", empty="")
+    for tool in imported["notes"]:
+        screen.print_line(f"note: {tool}", "dim")
+    if imported["dry_run"]:
+        screen.print_line("Nothing was stored: this was a dry run.")
 
 
 def _count(number: int, what: str) -> str:

@@ -14,38 +14,39 @@ import click
 from ferryman.cli import exits, holding, service
 from ferryman.cli.screen import Screen
 from ferryman.serving import keys
-from ferryman.wiring.local.admin import Refused
-from ferryman.wiring.local.environment import integration_id
-from ferryman.wiring.local.hold import Held
-from ferryman.wiring.local.process import NotStarted
-from ferryman.wiring.local.stack import Stack, Wanted, stack
+from ferryman.stack.admin import AdminRefusedError
+from ferryman.stack.environment import derive_integration_id
+from ferryman.stack.hold import StackRunningError
+from ferryman.stack.local_stack import Stack, StackOptions, run_stack
+from ferryman.stack.private import ExposedFolderError
+from ferryman.stack.process import CloudNotStartedError
 
 _HOST = re.compile(r"(?P<name>[A-Za-z0-9.-]+)=(?:127\.0\.0\.1|localhost):(?P<port>[0-9]{1,5})", re.ASCII)
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}", re.ASCII)
 PORT_MAX = 65_535
 
 
-def _hosts(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> dict[str, int]:
-    found = {}
-    for text in given:
+def _hosts(_: click.Context, __: click.Parameter, options: tuple[str, ...]) -> dict[str, int]:
+    hosts = {}
+    for text in options:
         match = _HOST.fullmatch(text)
         if match is None or not 0 < int(match["port"]) <= PORT_MAX:
             raise click.BadParameter(f"{text!r} is not NAME=127.0.0.1:PORT")
-        found[match["name"].lower()] = int(match["port"])
-    return found
+        hosts[match["name"].lower()] = int(match["port"])
+    return hosts
 
 
-def _scripts(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> dict[str, Any]:
-    found = {}
-    for text in given:
+def _scripts(_: click.Context, __: click.Parameter, options: tuple[str, ...]) -> dict[str, Any]:
+    scripts = {}
+    for text in options:
         name, sign, path = text.partition("=")
         if not sign or not _NAME.fullmatch(name):
             raise click.BadParameter(f"{text!r} is not NAME=FILE")
         try:
-            found[name] = json.loads(Path(path).read_text())
+            scripts[name] = json.loads(Path(path).read_text())
         except (OSError, ValueError) as error:
             raise click.BadParameter(f"{path} cannot be read as JSON: {error}") from error
-    return found
+    return scripts
 
 
 @click.command()
@@ -77,71 +78,90 @@ def _scripts(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> d
 @click.option(
     "--firestore",
     type=click.Choice(["ours", "official", "external"]),
-    help="Whose Firestore: ours, Google's own emulator where gcloud carries it, or the one FIRESTORE_EMULATOR_HOST points at."
+    help="Whose Firestore: ours, Google's own emulator where gcloud has it, or the one FIRESTORE_EMULATOR_HOST points at."
     " [default: external where that variable is set, else ours]",
 )
+@click.option(
+    "--open",
+    "open_to_all",
+    is_flag=True,
+    help="Serve our Firestore to clients that know FIRESTORE_EMULATOR_HOST and no token too: to every user of this machine.",
+)
 @click.option("--json", "as_json", is_flag=True, help="One line of JSON once all is up.")
-def up(data: Path | None, api_port: int | None, firestore: str | None, as_json: bool, **given: Any) -> None:
+def up(data: Path | None, api_port: int | None, firestore: str | None, as_json: bool, **options: Any) -> None:
     """Run the whole stack on this machine, until Ctrl-C.
 
-    A local cloud (Firestore, Secret Manager, Cloud Tasks, triggers, a pretend internet, a scripted model) and every function
+    A local cloud (Firestore, Secret Manager, Cloud Tasks, triggers, a simulated internet, a scripted model) and every function
     as a process of its own. With ANTHROPIC_API_KEY set, tasks may name real models. FERRYMAN_PLANS, FERRYMAN_PRICES,
     FERRYMAN_INTEGRATIONS and FERRYMAN_LEASE_S are passed on.
     """
     screen = Screen(as_json=as_json)
-    folder = (data or service.folder()).resolve()
-    chosen = firestore or ("external" if "FIRESTORE_EMULATOR_HOST" in service.variables() else "ours")
-    sys.exit(asyncio.run(_up(screen, folder, api_port or 0, {**given, "firestore": chosen})))
+    folder = (data or service.find_folder()).resolve()
+    chosen = firestore or ("external" if "FIRESTORE_EMULATOR_HOST" in service.read_environment() else "ours")
+    if options["open_to_all"] and chosen != "ours":
+        raise click.UsageError(f"--open is for our Firestore: with --firestore {chosen} it is open as it is")
+    sys.exit(asyncio.run(_up(screen, folder, api_port or 0, {**options, "firestore": chosen})))
 
 
-async def _up(screen: Screen, data: Path, api_port: int, given: dict[str, Any]) -> int:
+async def _up(screen: Screen, data: Path, api_port: int, chosen: dict[str, Any]) -> int:
     try:
-        with holding.until_signal():
-            key_file, key = holding.key_of(data)
-            wanted = Wanted(
+        with holding.cancel_on_signal():
+            key_file, key = holding.load_key(data)
+            options = StackOptions(
                 data=data,
-                digest=keys.digest(key),
+                digest=keys.digest_key(key),
                 key_file=key_file,
                 api_port=api_port,
-                environment=service.variables(),
-                **given,
+                environment=service.read_environment(),
+                **chosen,
             )
-            async with stack(wanted, lambda text: screen.say(f"{text} …", "dim")) as running:
-                _announce(screen, running, key_file, list(given["hosts"]))
-                code = await running.tend(lambda text: screen.say(text, "yellow"))
-                screen.wrong(f"the local cloud ended by itself (exit code {code}); see {data / 'cloud.log'}")
+            async with run_stack(options, lambda text: screen.print_line(f"{text} …", "dim")) as running:
+                _announce(
+                    screen,
+                    running,
+                    key_file,
+                    list(chosen["hosts"]),
+                    open_to_all=options.open_to_all or options.firestore != "ours",
+                )
+                code = await running.supervise(lambda text: screen.print_line(text, "yellow"))
+                screen.print_error(f"the local cloud ended by itself (exit code {code}); see {data / 'cloud.log'}")
                 return exits.FAILED
     except asyncio.CancelledError:
-        screen.say("everything has ended; the data is kept", "dim")
+        screen.print_line("everything has ended; the data is kept", "dim")
         return exits.DONE
-    except Held:
-        screen.wrong(holding.busy(data))
+    except StackRunningError:
+        screen.print_error(holding.describe_conflict(data))
         return exits.FAILED
-    except (NotStarted, Refused, ValueError) as error:
-        screen.wrong(str(error))
+    except (CloudNotStartedError, AdminRefusedError, ExposedFolderError, ValueError) as error:
+        screen.print_error(str(error))
         return exits.FAILED
 
 
-def _announce(screen: Screen, running: Stack, key_file: Path, hosts: list[str]) -> None:
-    own = {host: integration_id(host) for host in hosts}
+def _announce(screen: Screen, running: Stack, key_file: Path, hosts: list[str], *, open_to_all: bool) -> None:
+    integrations = {host: derive_integration_id(host) for host in hosts}
     known = {"url": running.url, "key_file": str(key_file), "data": str(running.data), "admin": running.admin.url}
-    screen.record({**known, "integrations": own})
-    screen.say()
-    screen.say(f"The API      {running.url}", "bold green")
-    screen.say(f"Your key     {key_file}")
-    screen.say(f"Logs         {running.data / 'logs'}")
-    for host, name in own.items():
-        screen.say(f"Your host    {host}, as integration {name}")
-    screen.say()
-    screen.say("Next, in another terminal" + (":" if running.data == service.folder().resolve() else ", after"))
-    if running.data != service.folder().resolve():
-        screen.say(f"  export FERRYMAN_DATA={running.data}")
-    screen.say("  ferryman integrations")
-    screen.say("  ferryman models")
-    screen.say("  ferryman task create --name hello --model scripted/hello --prompt Hello \\")
-    screen.say("      --tool http_get --tool api_call --integration coingecko")
-    screen.say("  ferryman credential set TASK COINGECKO_API_KEY --service coingecko")
-    screen.say("  ferryman run TASK")
-    screen.say()
-    screen.say(f"Over HTTP, the description is at {running.url}/openapi.json.", "dim")
-    screen.say("Ctrl-C ends everything.", "dim")
+    firestore = running.env["FIRESTORE_EMULATOR_HOST"]
+    screen.print_json({**known, "integrations": integrations, "open": [firestore] if open_to_all else []})
+    screen.print_line()
+    screen.print_line(f"The API      {running.url}", "bold green")
+    screen.print_line(f"Your key     {key_file}")
+    screen.print_line(f"Logs         {running.data / 'logs'}")
+    if open_to_all:
+        screen.print_line(
+            f"OPEN         Firestore at {firestore} asks for no token: every user of this machine can use it", "yellow"
+        )
+    for host, name in integrations.items():
+        screen.print_line(f"Your host    {host}, as integration {name}")
+    screen.print_line()
+    screen.print_line("Next, in another terminal" + (":" if running.data == service.find_folder().resolve() else ", after"))
+    if running.data != service.find_folder().resolve():
+        screen.print_line(f"  export FERRYMAN_DATA={running.data}")
+    screen.print_line("  ferryman integrations")
+    screen.print_line("  ferryman models")
+    screen.print_line("  ferryman task create --name hello --model scripted/hello --prompt Hello \\")
+    screen.print_line("      --tool http_get --tool api_call --integration coingecko")
+    screen.print_line("  ferryman credential set TASK COINGECKO_API_KEY --service coingecko")
+    screen.print_line("  ferryman run TASK")
+    screen.print_line()
+    screen.print_line(f"Over HTTP, the description is at {running.url}/openapi.json.", "dim")
+    screen.print_line("Ctrl-C ends everything.", "dim")

@@ -11,24 +11,27 @@ from jsonschema.exceptions import ValidationError
 
 from ferryman.declared.schemas import DEPTH_MAX, depth_exceeds, faults
 from ferryman.declared.templates import text
-from ferryman.domain import refusal
-from ferryman.domain.declared import Declared, Parameter
-from ferryman.domain.refusal import Refused
+from ferryman.domain.calls import refusal
+from ferryman.domain.calls.refusal import CallRefusedError
+from ferryman.domain.tools.declared import Declared, Parameter
 
 INTEGER_DIGITS_MAX = 64
+ID = "id"
+"""The one argument that stands for a path parameter of another name."""
+
 _TYPES = {"string": "a string", "object": "an object", "integer": "an integer", "boolean": "true or false"}
 _SHOWN = re.compile(r"[A-Za-z0-9_.-]{1,32}", re.ASCII)
 _SHOWN_MAX = 20
 
 
 def accepted(tool: Declared, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments as the request takes them, or `Refused` naming the parameter and never its content.
+    """The arguments as the request takes them, or `CallRefusedError` naming the parameter and never its content.
 
     What pins hide is ignored, a null for what may be left out is left out, scalars become texts where only a text is asked
     for, and defaults are filled in.
     """
     if depth_exceeds(arguments, DEPTH_MAX):
-        raise Refused(refusal.wrong_argument(tool.name, "arguments", f"nested at most {DEPTH_MAX} deep"))
+        raise CallRefusedError(refusal.refuse_wrong_argument(tool.name, "arguments", f"nested at most {DEPTH_MAX} deep"))
     said = {}
     for name, value in arguments.items():
         if name in tool.params:
@@ -36,7 +39,9 @@ def accepted(tool: Declared, arguments: Mapping[str, Any]) -> dict[str, Any]:
         parameter = tool.parameters.get(name)
         if not _plain(value):
             field = "arguments" if parameter is None else name
-            raise Refused(refusal.wrong_argument(tool.name, field, "valid Unicode, and numbers that JSON can carry"))
+            raise CallRefusedError(
+                refusal.refuse_wrong_argument(tool.name, field, "valid Unicode, and numbers that JSON can carry")
+            )
         if parameter is None or value is not None or parameter.required or _nullable(parameter.schema):
             said[name] = _coerced(value, parameter)
     for name, parameter in tool.parameters.items():
@@ -45,22 +50,22 @@ def accepted(tool: Declared, arguments: Mapping[str, Any]) -> dict[str, Any]:
     try:
         errors = sorted(faults(tool.schema, said), key=_rank)
     except (RecursionError, ArithmeticError):
-        raise Refused(refusal.wrong_argument(tool.name, "arguments", "as its schema says")) from None
+        raise CallRefusedError(refusal.refuse_wrong_argument(tool.name, "arguments", "as its schema says")) from None
     if errors:
-        raise Refused(_refusal(tool, errors[0]))
+        raise CallRefusedError(_refusal(tool, errors[0]))
     return said
 
 
 def bound(tool: Declared, arguments: Mapping[str, Any], in_path: Collection[str]) -> Mapping[str, Any]:
-    """`arguments`, with `id` taken for `petId` where that is the one name `in_path` that was not said (S3-51).
+    """Return `arguments`, with `id` renamed to the one name `in_path` that is missing and ends in "id", as `petId` (S3-51).
 
-    Only where it is the one argument that the tool does not have, and the other name ends like it: any other is refused.
+    Nothing else is renamed, and nothing at all where another argument is unknown to the tool or it has an `id` of its own.
     """
     missing = [name for name in in_path if name not in arguments and name not in tool.params]
     unknown = [name for name in arguments if name not in tool.parameters and name not in tool.params]
-    if len(missing) != 1 or len(unknown) != 1 or not unknown[0] or not missing[0].lower().endswith(unknown[0].lower()):
+    if unknown != [ID] or len(missing) != 1 or not missing[0].lower().endswith(ID):
         return arguments
-    return {missing[0] if name == unknown[0] else name: value for name, value in arguments.items()}
+    return {missing[0] if name == ID else name: value for name, value in arguments.items()}
 
 
 def _plain(value: Any) -> bool:
@@ -94,10 +99,10 @@ def _refusal(tool: Declared, error: ValidationError) -> refusal.Refusal:
         given = error.instance if isinstance(error.instance, dict) else {}
         missing = next((name for name, each in tool.parameters.items() if each.required and name not in given), None)
         if missing is not None:
-            return refusal.missing_argument(tool.name, missing)
+            return refusal.refuse_missing_argument(tool.name, missing)
         named = f"only {', '.join(tool.parameters)}" if tool.parameters else "nothing in it"
-        return refusal.wrong_argument(tool.name, "arguments", f"an object with {named}")
-    return refusal.wrong_argument(tool.name, str(error.path[0]), _expected(error))
+        return refusal.refuse_wrong_argument(tool.name, "arguments", f"an object with {named}")
+    return refusal.refuse_wrong_argument(tool.name, str(error.path[0]), _expected(error))
 
 
 def _expected(error: ValidationError) -> str:

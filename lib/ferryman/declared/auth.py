@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
 from ferryman.declared import bodies, headers, paths, references
 from ferryman.declared.fields import Fields, at
 from ferryman.declared.templates import Mode
-from ferryman.domain.declared import REFRESH_ON, Apply, Auth, ClientCredentials, Exchange, Extract, TokenExchange
-from ferryman.domain.http import BodyType, Method
+from ferryman.domain.http.request import BodyType, Method
+from ferryman.domain.http.url import InvalidUrlError, parse_url
 from ferryman.domain.problem import Problem
-from ferryman.domain.url import Malformed, parse
+from ferryman.domain.tools.declared import REFRESH_ON, Apply, Auth, ClientCredentials, Exchange, Extract, TokenExchange
 
 CLIENT_CREDENTIALS = "oauth2_client_credentials"
 TOKEN_EXCHANGE = "token_exchange"  # noqa: S105 - the name of a way to get one
@@ -51,10 +51,10 @@ def read(value: Any, where: str, problems: list[Problem]) -> Auth | None:
     return auth
 
 
-def problems(auth: Auth, where: str, mode: Mode) -> Iterator[Problem]:
+def problems(auth: Auth, where: str, mode: Mode, public: Collection[str] = ()) -> Iterator[Problem]:
     """The rules that every auth block must meet, but for which hosts are approved."""
     placed = list(references.login_texts(auth, where))
-    yield from references.problems(placed, mode)
+    yield from references.problems(placed, mode, public)
     for place, name, _ in references.names(placed):
         if name.store is None:
             message = f"names '{str(name)[:64]}': a login says only secrets and what is written out"
@@ -125,8 +125,8 @@ def _url(text: str, where: str) -> Iterator[Problem]:
         yield Problem(field=where, message=message)
         return
     try:
-        parse(text)
-    except Malformed as error:
+        parse_url(text)
+    except InvalidUrlError as error:
         yield Problem(field=where, message=str(error))
 
 

@@ -7,8 +7,8 @@ from typing import Any
 
 from ferryman.declared import templates
 from ferryman.declared.fields import at
-from ferryman.declared.templates import Malformed
-from ferryman.domain.http import BodyType, Method
+from ferryman.declared.templates import MalformedTemplateError
+from ferryman.domain.http.request import BodyType, Method
 from ferryman.domain.problem import Problem
 
 
@@ -51,5 +51,5 @@ def _names(value: Any, where: str) -> Iterator[Problem]:
 def _one_name(value: Any) -> bool:
     try:
         return isinstance(value, str) and templates.whole(templates.parse(value)) is not None
-    except Malformed:
+    except MalformedTemplateError:
         return False

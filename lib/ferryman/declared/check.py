@@ -12,12 +12,13 @@ from ferryman.declared import auth, bodies, headers, references, schemas, urls
 from ferryman.declared.fields import at, plain_problem
 from ferryman.declared.references import STATE
 from ferryman.declared.templates import Mode
-from ferryman.domain import url
-from ferryman.domain.credential import spelling
-from ferryman.domain.declared import DECLARATION_BYTES_MAX, Declared
-from ferryman.domain.host import covered
-from ferryman.domain.http import BodyType
+from ferryman.domain.http import url
+from ferryman.domain.http.headers import normalize_header
+from ferryman.domain.http.host import is_covered
+from ferryman.domain.http.identity_headers import is_identity_header
+from ferryman.domain.http.request import BodyType
 from ferryman.domain.problem import Problem
+from ferryman.domain.tools.declared import DECLARATION_BYTES_MAX, Declared
 
 DESCRIPTION_CHARACTERS_MAX = 4_000
 PARAMETERS_MAX = 100
@@ -49,12 +50,14 @@ def rules(tool: Declared, *, where: str, mode: Mode = Mode.HOSTED) -> list[Probl
             return [found]
     return [
         *_texts(tool, where),
-        *references.problems(_placed(tool, where), mode),
+        *references.problems(_placed(tool, where), mode, tool.public_env),
+        *_public_env(tool, where, mode),
         *_pins(tool, where),
         *bodies.flat(tool.query, at(where, "query")),
         *headers.problems(tool.headers, tool.body_type, at(where, "headers")),
+        *_identity(tool, where),
         *bodies.problems(tool.method, tool.body_type, tool.body, at(where, "body")),
-        *(auth.problems(tool.auth, at(where, "auth"), mode) if tool.auth else ()),
+        *(auth.problems(tool.auth, at(where, "auth"), mode, tool.public_env) if tool.auth else ()),
         *_address(tool, where),
         *_parameters(tool, where),
         *_size(tool, where),
@@ -71,9 +74,9 @@ def hosts(tool: Declared, *, where: str, domains: Collection[str]) -> list[Probl
     for text, place in said:
         try:
             host = urls.parse(text).host
-        except url.Malformed:
+        except url.InvalidUrlError:
             continue
-        if not covered(domains, host):
+        if not is_covered(domains, host):
             shown = ", ".join(sorted(domains)[:_APPROVED_SHOWN_MAX]) or "none"
             found.append(
                 Problem(field=at(where, place), message=f"host {host} is not approved for this task; approved: {shown}")
@@ -83,12 +86,12 @@ def hosts(tool: Declared, *, where: str, domains: Collection[str]) -> list[Probl
 
 def uses(tool: Declared) -> frozenset[str]:
     """The names of the credentials that a request of it has, but for its login's."""
-    return references.secrets(_placed(tool, ""))
+    return references.secrets(_placed(tool, ""), tool.public_env)
 
 
 def token_secrets(tool: Declared) -> frozenset[str]:
     """The names of the credentials that its login has."""
-    return references.secrets(references.login_texts(tool.auth)) if tool.auth else frozenset()
+    return references.secrets(references.login_texts(tool.auth), tool.public_env) if tool.auth else frozenset()
 
 
 def _placed(tool: Declared, where: str) -> list[references.Placed]:
@@ -125,7 +128,7 @@ def _pins(tool: Declared, where: str) -> Iterator[Problem]:
         for _, named, _ in references.names(references.texts({name: value})):
             if named.root in tool.params and named.store is None:
                 yield Problem(field=place, message="names what is pinned itself")
-            if named.store is not None and isinstance(value, list | tuple):
+            if references.is_secret(named, tool.public_env) and isinstance(value, list | tuple):
                 yield Problem(field=place, message="has a secret in a list: it may stand in a text")
     secret = {name for name in tool.params if _secret(tool, name)}
     for place, named, condition in references.names(_placed(tool, where)):
@@ -133,14 +136,41 @@ def _pins(tool: Declared, where: str) -> Iterator[Problem]:
             yield Problem(field=place, message="has a secret in a condition: what is sent would tell of it")
 
 
+def _identity(tool: Declared, where: str) -> Iterator[Problem]:
+    """Tell of headers that say who asks, where the model would say it: directly, or through what is pinned."""
+    pinned = {pin for pin in tool.params if _of_model(tool, {pin: tool.params[pin]})}
+    for name, value in tool.headers.items():
+        if is_identity_header(name) and _of_model(tool, {name: value}, pinned):
+            message = "tells a service who asks, and the model would say it: write the value out"
+            yield Problem(field=at(where, "headers", name), message=message)
+
+
+def _of_model(tool: Declared, values: Mapping[str, Any], pinned: Collection[str] = ()) -> bool:
+    named = references.names(references.texts(values))
+    return any(each.store is None and (each.root in tool.parameters or each.root in pinned) for _, each, _ in named)
+
+
 def _secret(tool: Declared, pin: str) -> bool:
-    return bool(references.secrets(references.texts({pin: tool.params[pin]})))
+    return bool(references.secrets(references.texts({pin: tool.params[pin]}), tool.public_env))
+
+
+def _public_env(tool: Declared, where: str, mode: Mode) -> Iterator[Problem]:
+    """Yield what is wrong with the list of variables that are not secret: each must be one that a template names."""
+    place = at(where, "public_env")
+    if tool.public_env and mode is not Mode.EMBEDDED:
+        yield Problem(field=place, message="names variables of the environment, which no task reads: write their values out")
+        return
+    named = references.variables([*_placed(tool, ""), *(references.login_texts(tool.auth) if tool.auth else ())])
+    for name in tool.public_env:
+        if name not in named:
+            message = f"names {name[:64]!r}, which no template names: write {{{{env.NAME}}}} where it is used, or take it out"
+            yield Problem(field=place, message=message)
 
 
 def _address(tool: Declared, where: str) -> Iterator[Problem]:
     try:
         address = urls.parse(tool.url)
-    except url.Malformed as error:
+    except url.InvalidUrlError as error:
         yield Problem(field=at(where, "url"), message=str(error))
         return
     in_path, in_query = set(address.in_path()), {each.name for each in address.in_query()}
@@ -186,7 +216,7 @@ def _wire(tool: Declared, address: urls.Address, where: str) -> Iterator[Problem
             yield Problem(field=at(where, field), message=f"says '{name[:64]}' of the query, as {seen[name]} does already")
         seen.setdefault(name, field)
     token = auth.header_name(tool.auth)
-    if token is not None and spelling(token) in {spelling(name) for name in tool.headers}:
+    if token is not None and normalize_header(token) in {normalize_header(name) for name in tool.headers}:
         yield Problem(field=at(where, "headers"), message=f"has {token[:64]}, which auth sets")
 
 

@@ -10,10 +10,10 @@ from ferryman.declared import auth, check, references, urls
 from ferryman.declared.fields import Fields, at, plain_problem
 from ferryman.declared.references import STATE
 from ferryman.declared.templates import Mode
-from ferryman.domain import url
-from ferryman.domain.declared import DECLARATION_BYTES_MAX, Declared, Parameter, Style
-from ferryman.domain.http import BodyType, Method
-from ferryman.domain.problem import Invalid, Problem, invalid
+from ferryman.domain.http import url
+from ferryman.domain.http.request import BodyType, Method
+from ferryman.domain.problem import InvalidInputError, Problem, build_input_error
+from ferryman.domain.tools.declared import DECLARATION_BYTES_MAX, Declared, Parameter, Style
 
 DISABLED = "switched off in its declaration"
 STATUS_MIN = 200
@@ -24,20 +24,20 @@ _TYPED = frozenset(("type", "enum", "const", "anyOf", "oneOf", "allOf", "not", "
 
 
 def read(entry: Mapping[str, Any], *, where: str, mode: Mode = Mode.HOSTED) -> Declared:
-    """The tool that `entry` declares, or `Invalid` with every fault and its place below `where`.
+    """The tool that `entry` declares, or `InvalidInputError` with every fault and its place below `where`.
 
     Hosts are not judged: which are approved is the task's to say (`check.hosts`).
     """
     if (found := plain_problem(entry, where, depth=check.DEPTH_MAX)) is not None:
-        raise Invalid([found])
+        raise InvalidInputError([found])
     size = len(json.dumps(entry).encode())
     if size > DECLARATION_BYTES_MAX:
-        raise invalid(where, f"must be at most {DECLARATION_BYTES_MAX} bytes as JSON, is {size}")
+        raise build_input_error(where, f"must be at most {DECLARATION_BYTES_MAX} bytes as JSON, is {size}")
     problems: list[Problem] = []
     fields = Fields(entry, where, problems)
     kind = fields.text("kind")
     if kind not in ("", "http"):
-        raise invalid(at(where, "kind"), "must be http")
+        raise build_input_error(at(where, "kind"), "must be http")
     said = {
         "name": fields.text("name"),
         "description": fields.text("description", ""),
@@ -49,6 +49,7 @@ def read(entry: Mapping[str, Any], *, where: str, mode: Mode = Mode.HOSTED) -> D
         "body_type": fields.choice("body_type", BodyType.JSON),
         "body": fields.take("body"),
         "ok_statuses": fields.statuses("ok_statuses", (), least=STATUS_MIN),
+        "public_env": fields.names("public_env"),
     }
     login = fields.take("auth")
     declared = _declared(fields.mapping("parameters"), at(where, "parameters"), problems)
@@ -56,7 +57,7 @@ def read(entry: Mapping[str, Any], *, where: str, mode: Mode = Mode.HOSTED) -> D
     token = None if login is None else auth.read(login, at(where, "auth"), problems)
     fields.end()
     if problems:
-        raise Invalid(problems)
+        raise InvalidInputError(problems)
     tool = Declared(
         **said,
         summary=_summary(said["description"]),
@@ -66,7 +67,7 @@ def read(entry: Mapping[str, Any], *, where: str, mode: Mode = Mode.HOSTED) -> D
         reason=None if enabled else DISABLED,
     )
     if faults := check.rules(tool, where=where, mode=mode):
-        raise Invalid(faults)
+        raise InvalidInputError(faults)
     return tool
 
 
@@ -114,7 +115,7 @@ def _placeholders(text: str) -> tuple[Iterable[str], frozenset[str]]:
     """The names that the URL has, and which of them it has as optional only."""
     try:
         address = urls.parse(text)
-    except url.Malformed:
+    except url.InvalidUrlError:
         return (), frozenset()  # the check tells
     query = list(address.in_query())
     required = {*address.in_path(), *(each.name for each in query if not each.optional)}

@@ -133,6 +133,14 @@ class Fields:
             return None
         return value
 
+    def names(self, name: str) -> tuple[str, ...]:
+        """A list of texts, each once."""
+        value = self.take(name, ())
+        if not isinstance(value, list | tuple) or not all(isinstance(item, str) for item in value):
+            self.wrong(name, "must be a list of texts")
+            return ()
+        return tuple(dict.fromkeys(value))
+
     def statuses(self, name: str, default: tuple[int, ...], *, least: int) -> tuple[int, ...]:
         """HTTP statuses of at least `least`."""
         value = self.take(name)

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator, Mapping
 
 from ferryman.declared.fields import at
-from ferryman.domain.credential import declarable, spelling
-from ferryman.domain.http import BodyType, Mixed, Text
+from ferryman.domain.http.headers import is_declarable_header, normalize_header
+from ferryman.domain.http.request import BodyType, Template, Text
 from ferryman.domain.problem import Problem
 
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}", re.ASCII)
@@ -24,7 +24,7 @@ def name_problem(name: str) -> str | None:
     """What is wrong with a header's name, or None."""
     if not _TOKEN.fullmatch(name):
         return "must be an HTTP header name of at most 64 characters"
-    if not declarable(name):
+    if not is_declarable_header(name):
         return "is a header that frames or routes the request: it is not an owner's to set"
     return None
 
@@ -44,7 +44,7 @@ def literal_problem(text: str) -> str | None:
 
 def sendable(value: Text) -> bool:
     """Whether `value` is one line of printable ASCII without outer spaces, and something."""
-    pieces = value.pieces if isinstance(value, Mixed) else (value,)
+    pieces = value.pieces if isinstance(value, Template) else (value,)
     # A credential's value is visible ASCII, so its name stands for it.
     shown = "".join(each if isinstance(each, str) else each.name for each in pieces)
     return bool(shown) and shown == shown.strip(" ") and _PRINTABLE.fullmatch(shown) is not None
@@ -56,9 +56,9 @@ def problems(values: Mapping[str, str], body_type: BodyType, where: str) -> Iter
     for name, value in values.items():
         place = at(where, name)
         wrong = name_problem(name)
-        if wrong is None and spelling(name) in seen:
+        if wrong is None and normalize_header(name) in seen:
             wrong = "stands twice: gateways read an underscore as a hyphen, and capitals as small letters"
-        seen.add(spelling(name))
+        seen.add(normalize_header(name))
         wrong = wrong or literal_problem(value)
         if wrong is None and name.lower() == "content-type":
             wrong = "must be written out" if "{{" in value else media_problem(value, body_type)

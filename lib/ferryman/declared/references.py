@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 from ferryman.declared import templates
 from ferryman.declared.fields import at, leaves
-from ferryman.declared.templates import Malformed, Mode, Name
-from ferryman.domain.credential import NAME
-from ferryman.domain.declared import Auth, ClientCredentials
+from ferryman.declared.templates import MalformedTemplateError, Mode, Name
+from ferryman.domain.credentials.credential import NAME
 from ferryman.domain.problem import Problem
+from ferryman.domain.tools.declared import Auth, ClientCredentials
 
 STATE = ("date", "datetime", "execution_id", "task_name")
 """What every template may name, as a task's prompt may (0.1)."""
@@ -38,26 +38,36 @@ def names(placed: Iterable[Placed]) -> Iterator[tuple[str, Name, bool]]:
     for place, text in placed:
         try:
             yield from ((place, name, condition) for name, condition in templates.names(templates.parse(text)))
-        except Malformed:
+        except MalformedTemplateError:
             continue
 
 
-def secrets(placed: Iterable[Placed]) -> frozenset[str]:
-    """The credentials that are named, which the environment's variables are where those may be named."""
-    return frozenset(name.parts[1] for _, name, _ in names(placed) if name.store is not None)
+def is_secret(name: Name, public: Collection[str]) -> bool:
+    """Tell whether `name` stands for a credential: all of `secrets` do, and variables of `env` but for the `public` (S1-16)."""
+    return name.store == "secrets" or (name.store == "env" and name.parts[1] not in public)
 
 
-def problems(placed: Iterable[Placed], mode: Mode) -> Iterator[Problem]:
+def secrets(placed: Iterable[Placed], public: Collection[str] = ()) -> frozenset[str]:
+    """Return the credentials that are named; where the environment may be named, those of its variables that are secret."""
+    return frozenset(name.parts[1] for _, name, _ in names(placed) if is_secret(name, public))
+
+
+def variables(placed: Iterable[Placed]) -> frozenset[str]:
+    """Return the variables of the environment that are named."""
+    return frozenset(name.parts[1] for _, name, _ in names(placed) if name.store == "env")
+
+
+def problems(placed: Iterable[Placed], mode: Mode, public: Collection[str] = ()) -> Iterator[Problem]:
     """What is wrong with the templates, whatever their plain names mean."""
     for place, text in placed:
         try:
-            found = {_name_problem(name, condition, mode) for name, condition in templates.names(templates.parse(text))}
-        except Malformed as error:
+            found = {_name_problem(name, condition, mode, public) for name, condition in templates.names(templates.parse(text))}
+        except MalformedTemplateError as error:
             found = {str(error)}
         yield from (Problem(field=place, message=message) for message in sorted(filter(None, found)))
 
 
-def _name_problem(name: Name, condition: bool, mode: Mode) -> str | None:
+def _name_problem(name: Name, condition: bool, mode: Mode, public: Collection[str]) -> str | None:
     if name.store is None:
         return None
     if name.store == "secrets" and mode is not Mode.HOSTED:
@@ -67,4 +77,4 @@ def _name_problem(name: Name, condition: bool, mode: Mode) -> str | None:
     if len(name.parts) != 2 or not NAME.fullmatch(name.parts[1]):
         what = "credential" if mode is Mode.HOSTED else "variable"
         return f"must name a {what}, as in {{{{{name.store}.API_KEY}}}}: capital letters, digits and underscores"
-    return "has a secret in a condition: what is sent would tell of it" if condition else None
+    return "has a secret in a condition: what is sent would tell of it" if condition and is_secret(name, public) else None

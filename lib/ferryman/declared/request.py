@@ -10,12 +10,13 @@ from typing import Any, NoReturn
 from ferryman.declared import headers, styles, templates, urls
 from ferryman.declared.arguments import accepted, bound
 from ferryman.declared.check import wire_names
-from ferryman.declared.styles import Unwritable
+from ferryman.declared.styles import UnwritableValueError
 from ferryman.declared.templates import ABSENT, Name
-from ferryman.domain import refusal, url
-from ferryman.domain.declared import Declared, Style
-from ferryman.domain.http import BodyType, Hole, Mixed, Outbound, Text
-from ferryman.domain.refusal import Refused
+from ferryman.domain.calls import refusal
+from ferryman.domain.calls.refusal import CallRefusedError
+from ferryman.domain.http import url
+from ferryman.domain.http.request import BodyType, OutboundRequest, SecretPlaceholder, Template, Text
+from ferryman.domain.tools.declared import Declared, Style
 
 OK = range(200, 300)
 CHARACTERS_MAX = 4_194_304
@@ -24,8 +25,8 @@ CHARACTERS_MAX = 4_194_304
 
 def outbound(
     tool: Declared, arguments: Mapping[str, Any], *, state: Mapping[str, str], env: Mapping[str, Text] | None = None
-) -> Outbound:
-    """The request that a call of `tool` asks for, or `Refused`, which names the field and never its content.
+) -> OutboundRequest:
+    """The request that a call of `tool` asks for, or `CallRefusedError`, which names the field and never its content.
 
     `state` is what every template may name; `env` is what variables stand for, with a hole for
     each that is a credential; None where the environment is not read. A body of type query stands in
@@ -35,8 +36,8 @@ def outbound(
         address = urls.parse(tool.url)
         said = accepted(tool, bound(tool, arguments, set(address.in_path())))
         return _outbound(_Said(tool, said, state, env or {}), address)
-    except (url.Malformed, templates.Malformed):
-        raise Refused(refusal.internal_fault()) from None  # stored without a check
+    except (url.InvalidUrlError, templates.MalformedTemplateError):
+        raise CallRefusedError(refusal.refuse_after_internal_error()) from None  # stored without a check
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,14 +55,14 @@ class _Said:
         """What a name in a template stands for: the model's word for a parameter, before what every task may name."""
         if name.store is not None:
             rest = name.parts[1]
-            return Mixed((Hole(rest),)) if name.store == "secrets" else self.env.get(rest)
+            return Template((SecretPlaceholder(rest),)) if name.store == "secrets" else self.env.get(rest)
         return templates.drill(self.of(name.root), name.parts[1:])
 
     def of(self, root: str) -> Any:
         """The value of one name, counted: few texts, named often, would be more than any request may be."""
         if root not in self.known:
             value = self._found(root)
-            self.known[root] = (value, len(str(value) if isinstance(value, Mixed) else templates.text(value)))
+            self.known[root] = (value, len(str(value) if isinstance(value, Template) else templates.text(value)))
         value, size = self.known[root]
         self.written["characters"] += size
         if self.written["characters"] > CHARACTERS_MAX:
@@ -91,19 +92,19 @@ class _Said:
         return Style.REPEAT if parameter is None else parameter.style
 
     def refuse(self, field: str, expected: str) -> NoReturn:
-        raise Refused(refusal.wrong_argument(self.tool.name, field, expected))
+        raise CallRefusedError(refusal.refuse_wrong_argument(self.tool.name, field, expected))
 
 
 _Pair = tuple[str, Text, str]
 """A name and a value, and the name as it is declared: another where the value was an object."""
 
 
-def _outbound(said: _Said, address: urls.Address) -> Outbound:
+def _outbound(said: _Said, address: urls.Address) -> OutboundRequest:
     tool = said.tool
     pairs = [*_url_pairs(said, address), *_pairs(said, tool.query)]
     if tool.body_type is BodyType.QUERY:
         pairs += _body_pairs(said)
-    return Outbound(
+    return OutboundRequest(
         tool=tool.name,
         method=tool.method,
         url=_target(said, address),
@@ -120,14 +121,14 @@ def _target(said: _Said, address: urls.Address) -> str:
     for name in address.in_path():
         value = said.of(name)
         if value is None or value is ABSENT:
-            raise Refused(refusal.missing_argument(said.tool.name, name))
+            raise CallRefusedError(refusal.refuse_missing_argument(said.tool.name, name))
         try:
             values[name] = styles.items(value)
-        except Unwritable as error:
+        except UnwritableValueError as error:
             said.refuse(name, str(error))
     try:
         return urls.written(address, values)
-    except urls.Unfit as error:
+    except urls.InvalidUrlTemplateError as error:
         said.refuse(error.name, error.expected)
 
 
@@ -149,7 +150,7 @@ def _pairs(said: _Said, values: Mapping[str, Any]) -> Iterator[_Pair]:
 def _written(said: _Said, name: str, value: Any, style: Style) -> Iterator[_Pair]:
     try:
         yield from ((key, text, name) for key, text in styles.pairs(name, value, style))
-    except Unwritable as error:
+    except UnwritableValueError as error:
         said.refuse(name or "body", str(error))
 
 
@@ -206,12 +207,12 @@ def _headers(said: _Said) -> dict[str, Text]:
         value = said.filled(template)
         if value is None or value is ABSENT or value == "":
             continue
-        if not isinstance(value, Mixed):
+        if not isinstance(value, Template):
             try:
                 value = ",".join(styles.items(value))
-            except Unwritable as error:
+            except UnwritableValueError as error:
                 said.refuse(name, str(error))
         if not headers.sendable(value):
-            raise Refused(refusal.header_forbidden("a value must be printable ASCII on one line, without outer spaces"))
+            raise CallRefusedError(refusal.refuse_header("a value must be printable ASCII on one line, without outer spaces"))
         found[name] = value
     return found

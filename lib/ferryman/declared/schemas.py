@@ -14,7 +14,7 @@ from jsonschema.exceptions import ValidationError
 from jsonschema.validators import extend
 from jsonschema_specifications import REGISTRY  # type: ignore[import-untyped]  # it has no types
 
-from ferryman.domain.declared import Parameter
+from ferryman.domain.tools.declared import Parameter
 
 DEPTH_MAX = 64
 _REFERENCES = frozenset(("$ref", "$dynamicRef", "$recursiveRef", "$id"))
@@ -28,7 +28,7 @@ Rule = Callable[[Any, Any, Any, Any], Any]
 _left: ContextVar[list[int]] = ContextVar("steps that are left")
 
 
-class TooLong(ArithmeticError):  # noqa: N818 - reads as the fact it states
+class SchemaBudgetError(ArithmeticError):
     """Holding the value against the schema takes more steps than any call is worth."""
 
 
@@ -64,7 +64,7 @@ def _counted(rule: Rule) -> Rule:
         steps = _left.get()
         steps[0] -= 1 + _length(value) // 4 + _length(instance)
         if steps[0] < 0:
-            raise TooLong
+            raise SchemaBudgetError
         return rule(validator, value, instance, schema)
 
     return held
@@ -91,7 +91,7 @@ _Validator = extend(  # type: ignore[no-untyped-call]  # untyped in the library
 
 
 def faults(schema: Mapping[str, Any], value: Any) -> list[ValidationError]:
-    """The first `FAULTS_MAX` that `value` has by `schema`. Raises `TooLong`, and RecursionError."""
+    """The first `FAULTS_MAX` that `value` has by `schema`. Raises `SchemaBudgetError`, and RecursionError."""
     _left.set([STEPS_MAX])
     return list(islice(_Validator(schema).iter_errors(value), FAULTS_MAX))
 

@@ -7,14 +7,14 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ferryman.declared.templates import ABSENT, text
-from ferryman.domain.declared import Style
-from ferryman.domain.http import Mixed, Text
+from ferryman.domain.http.request import Template, Text
+from ferryman.domain.tools.declared import Style
 
 _SEPARATORS = {Style.COMMA: ",", Style.SPACE: " ", Style.PIPE: "|"}
 _KEY = re.compile(r"[^\[\]&=;#\x00-\x20\x7f]{1,128}")
 
 
-class Unwritable(ValueError):  # noqa: N818 - reads as the fact it states
+class UnwritableValueError(ValueError):
     """The value cannot be written in its style without reading as another; its message says what can."""
 
 
@@ -25,7 +25,7 @@ def pairs(name: str, value: Any, style: Style) -> Iterator[tuple[str, Text]]:
     if isinstance(value, Mapping) and style in (Style.REPEAT, Style.DEEP):
         for key, inner in value.items():
             if not _KEY.fullmatch(key):
-                raise Unwritable("an object whose names have no brackets, spaces or separators")
+                raise UnwritableValueError("an object whose names have no brackets, spaces or separators")
             yield from pairs(f"{name}[{key}]" if style is Style.DEEP else key, inner, Style.DEEP)
     elif isinstance(value, list | tuple) and style in (Style.REPEAT, Style.DEEP):
         yield from ((name, _scalar(each)) for each in value if each is not None)
@@ -43,13 +43,13 @@ def items(value: Any, separator: str = ",") -> list[str]:
         flat = [each for each in value if each is not None]
     else:
         return [text(value)]
-    if any(isinstance(each, Mapping | list | tuple | Mixed) for each in flat):
-        raise Unwritable("a list of texts and numbers")
+    if any(isinstance(each, Mapping | list | tuple | Template) for each in flat):
+        raise UnwritableValueError("a list of texts and numbers")
     texts = [text(each) for each in flat]
     if any(separator in each for each in texts):
-        raise Unwritable(f"a list of texts without '{separator}', which separates them")
+        raise UnwritableValueError(f"a list of texts without '{separator}', which separates them")
     return texts
 
 
 def _scalar(value: Any) -> Text:
-    return value if isinstance(value, Mixed) else text(value)
+    return value if isinstance(value, Template) else text(value)

@@ -10,7 +10,7 @@ from enum import Enum, StrEnum
 from itertools import groupby
 from typing import Any, Union
 
-from ferryman.domain.http import Hole, Mixed, Text
+from ferryman.domain.http.request import SecretPlaceholder, Template, Text
 
 NESTING_MAX = 16
 """Blocks within blocks."""
@@ -24,7 +24,7 @@ _IF = re.compile(rf"#if\s+(?P<name>{_PATH})(?:\s*(?P<operator>==|!=)\s*(?P<liter
 _EXACT = 2**53
 
 
-class Malformed(ValueError):  # noqa: N818 - reads as the fact it states
+class MalformedTemplateError(ValueError):
     """The text is not a template; its message says what would be accepted."""
 
 
@@ -75,9 +75,9 @@ class If:
 
 
 Node = Union[str, Name, If]  # noqa: UP007 - named before If is a class
-Template = tuple[Node, ...]
+ParsedTemplate = tuple[Node, ...]
 Scope = Callable[[Name], Any]
-"""What a name stands for: a value, None where there is none, ABSENT, or a `Mixed` where it is, or has in it, a secret."""
+"""What a name stands for: a value, None where there is none, ABSENT, or a `Template` where it is, or has in it, a secret."""
 
 
 @dataclass(slots=True)
@@ -92,46 +92,51 @@ class _Block:
         return If(name, literal, self.match["operator"] != "!=", tuple(self.then), tuple(self.otherwise or ()))
 
 
-def parse(text: str) -> Template:
-    """`text` as a template, or `Malformed`. A `}}` that closes nothing is text; there is no way to write a `{{` as text."""
+def parse(text: str) -> ParsedTemplate:
+    """`text` as a template, or `MalformedTemplateError`. A `}}` that closes nothing is text; there is no way to write a `{{` as
+    text."""
     current: list[Node] = []
     blocks: list[_Block] = []
     tokens = _TAG.split(text)
     for index, token in enumerate(tokens):
         if index % 2 == 0:
             if "{{" in token or (token.endswith("{") and index + 1 < len(tokens)):
-                raise Malformed("has a '{{' that no '}}' closes, or three braces")
+                raise MalformedTemplateError("has a '{{' that no '}}' closes, or three braces")
             if token:
                 current.append(token)
             continue
         tag = token.strip()
         if tag.startswith("#"):
             if (match := _IF.fullmatch(tag)) is None:
-                raise Malformed('has a block other than {{#if name}}, {{#if name == "text"}} and {{#if name != "text"}}')
+                raise MalformedTemplateError(
+                    'has a block other than {{#if name}}, {{#if name == "text"}} and {{#if name != "text"}}'
+                )
             if len(blocks) == NESTING_MAX:
-                raise Malformed(f"has more than {NESTING_MAX} blocks within each other")
+                raise MalformedTemplateError(f"has more than {NESTING_MAX} blocks within each other")
             blocks.append(_Block(match, current, then=[]))
             current = blocks[-1].then
         elif tag == "else":
             if not blocks or blocks[-1].otherwise is not None:
-                raise Malformed("has an {{else}} outside of a block, or a second one")
+                raise MalformedTemplateError("has an {{else}} outside of a block, or a second one")
             current = blocks[-1].otherwise = []
         elif tag == "/if":
             if not blocks:
-                raise Malformed("has an {{/if}} that closes no {{#if}}")
+                raise MalformedTemplateError("has an {{/if}} that closes no {{#if}}")
             block = blocks.pop()
             current = block.outer
             current.append(block.closed())
         elif _NAME.fullmatch(tag):
             current.append(Name(tuple(tag.split("."))))
         else:
-            raise Malformed("has a {{…}} that is no name: letters, digits and '_', parts joined by '.'; there are no helpers")
+            raise MalformedTemplateError(
+                "has a {{…}} that is no name: letters, digits and '_', parts joined by '.'; there are no helpers"
+            )
     if blocks:
-        raise Malformed("has an {{#if}} that no {{/if}} closes")
+        raise MalformedTemplateError("has an {{#if}} that no {{/if}} closes")
     return tuple(current)
 
 
-def names(template: Template) -> Iterator[tuple[Name, bool]]:
+def names(template: ParsedTemplate) -> Iterator[tuple[Name, bool]]:
     """Every name in `template`, and whether it stands in a condition."""
     for node in template:
         if isinstance(node, Name):
@@ -142,12 +147,12 @@ def names(template: Template) -> Iterator[tuple[Name, bool]]:
             yield from names(node.otherwise)
 
 
-def whole(template: Template) -> Name | None:
+def whole(template: ParsedTemplate) -> Name | None:
     """The name that `template` is nothing but."""
     return template[0] if len(template) == 1 and isinstance(template[0], Name) else None
 
 
-def fill(template: Template, scope: Scope) -> Any:
+def fill(template: ParsedTemplate, scope: Scope) -> Any:
     """`template` with its names replaced: a value of any type where it is nothing but a name (S1-26), else a text."""
     name = whole(template)
     return scope(name) if name is not None else joined(_pieces(template, scope))
@@ -179,18 +184,18 @@ def text(value: Any) -> str:
 
 
 def joined(pieces: Iterable[Any]) -> Text:
-    """`pieces` as one text: a `Mixed` where any of them has a secret in it."""
-    flat = [each for piece in pieces for each in (piece.pieces if isinstance(piece, Mixed) else (text(piece),))]
-    runs: list[str | Hole] = []
-    for hole, run in groupby(flat, lambda each: isinstance(each, Hole)):
+    """`pieces` as one text: a `Template` where any of them has a secret in it."""
+    flat = [each for piece in pieces for each in (piece.pieces if isinstance(piece, Template) else (text(piece),))]
+    runs: list[str | SecretPlaceholder] = []
+    for placeholder, run in groupby(flat, lambda each: isinstance(each, SecretPlaceholder)):
         several = list(run)
-        runs += several if hole else ["".join(map(str, several))]
+        runs += several if placeholder else ["".join(map(str, several))]
     if all(isinstance(each, str) for each in runs):
         return "".join(map(str, runs))
-    return Mixed(tuple(each for each in runs if each != ""))
+    return Template(tuple(each for each in runs if each != ""))
 
 
-def _pieces(template: Template, scope: Scope) -> Iterator[Any]:
+def _pieces(template: ParsedTemplate, scope: Scope) -> Iterator[Any]:
     for node in template:
         if isinstance(node, str):
             yield node

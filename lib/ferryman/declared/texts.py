@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 
 import yaml
 
-from ferryman.domain.problem import invalid
+from ferryman.domain.problem import build_input_error
 
 BYTES_MAX = 16_777_216
 DEPTH_MAX = 128
@@ -33,30 +33,32 @@ _FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?"
 
 
 def loads(text: str | bytes, *, what: str) -> Any:
-    """`text` as a value, or `Invalid` with `what` as its field. A name that stands twice in an object is refused."""
+    """`text` as a value, or `InvalidInputError` with `what` as its field. A name that stands twice in an object is refused."""
     size = len(text) if isinstance(text, bytes) else len(text.encode(errors="surrogatepass"))
     if size > BYTES_MAX:
-        raise invalid(what, f"must be at most {BYTES_MAX} bytes, is {size}")
+        raise build_input_error(what, f"must be at most {BYTES_MAX} bytes, is {size}")
     try:
         said = text.decode("utf-8-sig") if isinstance(text, bytes) else text.removeprefix("\ufeff")
         value = _json(said) if said.lstrip()[:1] in ("{", "[") else _yaml(said)
         _measure(value)
     except UnicodeError:
-        raise invalid(what, "must be valid Unicode, in UTF-8") from None
+        raise build_input_error(what, "must be valid Unicode, in UTF-8") from None
     except (_Unreadable, yaml.YAMLError, ValueError, RecursionError) as error:
-        raise invalid(what, _told(error)) from None
+        raise build_input_error(what, _told(error)) from None
     return value
 
 
 def loads_json(text: bytes, *, what: str) -> Any:
-    """JSON alone, of any size, within the same bounds otherwise; raises `Invalid`."""
+    """JSON alone, of any size, within the same bounds otherwise; raises `InvalidInputError`."""
     try:
         if crowded(text):
             raise _Unreadable(_CROWDED)
         value = json.loads(text, object_pairs_hook=_object, parse_constant=_constant)
         _measure(value)
     except (ValueError, RecursionError) as error:
-        raise invalid(what, str(error) if isinstance(error, _Unreadable) else "is not JSON that can be read") from None
+        raise build_input_error(
+            what, str(error) if isinstance(error, _Unreadable) else "is not JSON that can be read"
+        ) from None
     return value
 
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Union
 from urllib.parse import quote, unquote, unquote_plus
 
-from ferryman.domain import url
-from ferryman.domain.url import Malformed
+from ferryman.domain.http import url
+from ferryman.domain.http.url import InvalidUrlError
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 _BRACED = re.compile(r"\{([^{}]*)\}")
@@ -22,7 +22,7 @@ _SLASH = re.compile(r"[/\\]")
 _UNQUOTINGS = 8
 
 
-class Unfit(ValueError):  # noqa: N818 - reads as the fact it states
+class InvalidUrlTemplateError(ValueError):
     """The value of `name` may not stand where it is asked for; `expected` says what may."""
 
     def __init__(self, name: str, expected: str) -> None:
@@ -78,44 +78,44 @@ class Address:
 
 
 def parse(text: str) -> Address:
-    """`text` as an `Address`, or `Malformed` with the rule that refused it."""
+    """`text` as an `Address`, or `InvalidUrlTemplateError` with the rule that refused it."""
     if len(text) > url.CHARACTERS_MAX:
-        raise Malformed(f"must be at most {url.CHARACTERS_MAX} characters, is {len(text)}")
+        raise InvalidUrlError(f"must be at most {url.CHARACTERS_MAX} characters, is {len(text)}")
     if "{{" in text:
-        raise Malformed("has a {{…}}: a URL has {name}, and `params` says what a name is pinned to")
+        raise InvalidUrlError("has a {{…}}: a URL has {name}, and `params` says what a name is pinned to")
     said, _, fragment = text.partition("#")
     if "{" in fragment or "}" in fragment:
-        raise Malformed("has a placeholder after '#', which is never sent")
+        raise InvalidUrlError("has a placeholder after '#', which is never sent")
     start = next((match.start() for match in _START.finditer(said) if match[0] == "?" or match[0][1] == "?"), len(said))
     match = _BASE.fullmatch(said[:start])
     base, path = (match[1], match[2]) if match else (said[:start], "")
     if "{" in base or "}" in base:
-        raise Malformed("has a placeholder before its path: scheme, host and port must be written out")
+        raise InvalidUrlError("has a placeholder before its path: scheme, host and port must be written out")
     segments = tuple(_pieces(segment) for segment in path.split("/")[1:])
     for segment in segments:
         if any(isinstance(piece, Placeholder) and piece.optional for piece in segment):
-            raise Malformed("has an optional placeholder in its path: {name?} is for the query")
+            raise InvalidUrlError("has an optional placeholder in its path: {name?} is for the query")
         if all(isinstance(piece, str) for piece in segment) and _climbs("".join(map(str, segment))):
-            raise Malformed("has '.' or '..' as a part of its path")
+            raise InvalidUrlError("has '.' or '..' as a part of its path")
     fixed, pairs = _query(said[start:])
     shown = ("".join("x" if isinstance(piece, Placeholder) else piece for piece in segment) for segment in segments)
     plain = "/".join((base, *shown))
-    host = url.parse("?".join((plain, "&".join(fixed))) if fixed else plain).host
+    host = url.parse_url("?".join((plain, "&".join(fixed))) if fixed else plain).host
     return Address(base=base, host=host, segments=segments, fixed=fixed, pairs=pairs)
 
 
 def written(address: Address, values: Mapping[str, Sequence[str]]) -> str:
     """The URL with its path filled, and with what is fixed of its query.
 
-    Several texts for one name are joined by a comma; each is percent-encoded with nothing safe. Raises `Unfit` for one that
-    would change the path's shape, be it encoded or not.
+    Several texts for one name are joined by a comma; each is percent-encoded with nothing safe. Raises
+    `InvalidUrlTemplateError` for one that would change the path's shape, be it encoded or not.
     """
     parts = [address.base]
     for segment in address.segments:
         said = "".join(piece if isinstance(piece, str) else _encoded(piece.name, values[piece.name]) for piece in segment)
         name = next((piece.name for piece in segment if isinstance(piece, Placeholder)), None)
         if name is not None and _climbs(said):
-            raise Unfit(name, _FITS)
+            raise InvalidUrlTemplateError(name, _FITS)
         parts.append("/" + said)
     return "".join(parts) + ("?" + "&".join(address.fixed) if address.fixed else "")
 
@@ -125,7 +125,7 @@ _FITS = "a text for one part of a path: not empty, not '.' or '..', without cont
 
 def _encoded(name: str, values: Sequence[str]) -> str:
     if not values or any(not value or _CONTROL.search(_decoded(value)) or _climbs(value) for value in values):
-        raise Unfit(name, _FITS)
+        raise InvalidUrlTemplateError(name, _FITS)
     return ",".join(quote(value, safe="") for value in values)
 
 
@@ -147,12 +147,12 @@ def _decoded(text: str) -> str:
 def _query(text: str) -> tuple[tuple[str, ...], tuple[Pair, ...]]:
     text = _SEVERAL.sub(lambda match: "".join(f"&{name}={{{name}}}" for name in match[1].split("&")), text)
     if "{?" in text:
-        raise Malformed("has a {?name} that is not at the end, nor followed by '&'")
+        raise InvalidUrlError("has a {?name} that is not at the end, nor followed by '&'")
     fixed, pairs = [], []
     for each in text.removeprefix("?").split("&"):
         name, equals, value = each.partition("=")
         if "{" in name or "}" in name:
-            raise Malformed("has a placeholder for the name of a query parameter: write name={placeholder} or {?name}")
+            raise InvalidUrlError("has a placeholder for the name of a query parameter: write name={placeholder} or {?name}")
         pieces = _pieces(value)
         if any(isinstance(piece, Placeholder) for piece in pieces):
             pairs.append(Pair(name=_plain(name), value=tuple(_plain(p) if isinstance(p, str) else p for p in pieces)))
@@ -165,7 +165,7 @@ def _plain(text: str) -> str:
     try:
         return unquote_plus(text, errors="strict")
     except UnicodeDecodeError:
-        raise Malformed("has bytes in its query that are not UTF-8") from None
+        raise InvalidUrlError("has bytes in its query that are not UTF-8") from None
 
 
 def _pieces(text: str) -> Pieces:
@@ -173,11 +173,11 @@ def _pieces(text: str) -> Pieces:
     for index, each in enumerate(_BRACED.split(text)):
         if index % 2 == 0:
             if "{" in each or "}" in each:
-                raise Malformed("has a brace without its other half")
+                raise InvalidUrlError("has a brace without its other half")
             if each:
                 found.append(each)
         elif _NAME.fullmatch(name := each.removesuffix("?")):
             found.append(Placeholder(name, optional=each.endswith("?")))
         else:
-            raise Malformed("has a placeholder that is none of {name}, {name?}, {?name} and {?name&name}")
+            raise InvalidUrlError("has a placeholder that is none of {name}, {name?}, {?name} and {?name&name}")
     return tuple(found)

@@ -16,7 +16,7 @@ class Grade(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
+class DoctorFinding:
     """One thing that was looked at: `of` which part, `what` about it, and in a sentence what was seen."""
 
     of: str
@@ -25,7 +25,7 @@ class Finding:
     seen: str
 
 
-def worst(findings: Iterable[Finding]) -> Grade:
+def find_worst_grade(findings: Iterable[DoctorFinding]) -> Grade:
     """The worst of them; no finding at all is wrong, for then nothing was looked at."""
     grades = [each.grade for each in findings]
     return max(grades, key=list(Grade).index, default=Grade.WRONG)

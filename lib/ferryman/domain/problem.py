@@ -14,7 +14,7 @@ class Problem:
     message: str
 
 
-class Invalid(ValueError):  # noqa: N818 - reads as the fact it states
+class InvalidInputError(ValueError):
     """What was sent is not accepted; nothing was done. Carries every `Problem` found, not only the first."""
 
     def __init__(self, problems: Iterable[Problem]) -> None:
@@ -22,6 +22,6 @@ class Invalid(ValueError):  # noqa: N818 - reads as the fact it states
         super().__init__("; ".join(f"{each.field}: {each.message}" for each in self.problems))
 
 
-def invalid(field: str, message: str) -> Invalid:
-    """An `Invalid` with a single problem."""
-    return Invalid([Problem(field=field, message=message)])
+def build_input_error(field: str, message: str) -> InvalidInputError:
+    """An `InvalidInputError` with a single problem."""
+    return InvalidInputError([Problem(field=field, message=message)])

@@ -1,1 +1,1 @@
-"""Egress: the only way out of the house, each station of a call's journey in a file of its own."""
+"""Egress filtering: every call that leaves the deployment passes the gate; each check has a file of its own."""

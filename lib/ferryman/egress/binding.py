@@ -1,20 +1,20 @@
-"""Binding: a credential goes to the hosts it was stored for, and to no other."""
+"""Credential binding: a credential is sent to the hosts it was stored for, and to no other."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ferryman.domain import refusal
-from ferryman.domain.credential import Credential
-from ferryman.domain.host import covered
-from ferryman.domain.refusal import Refused
+from ferryman.domain.calls import refusal
+from ferryman.domain.calls.refusal import CallRefusedError
+from ferryman.domain.credentials.credential import Credential
+from ferryman.domain.http.host import is_covered
 
 
-def bound(name: str, host: str, credentials: Mapping[str, Credential]) -> Credential:
-    """The task's credential `name`, which may be sent to `host`, or `Refused`."""
+def find_bound_credential(name: str, host: str, credentials: Mapping[str, Credential]) -> Credential:
+    """Return the task's credential `name`. Raise `CallRefusedError` unless it exists and may be sent to `host`."""
     credential = credentials.get(name)
     if credential is None:
-        raise Refused(refusal.credential_not_found(name))
-    if not covered(credential.label.hosts, host):
-        raise Refused(refusal.credential_not_for_host(name, host))
+        raise CallRefusedError(refusal.refuse_unknown_credential(name))
+    if not is_covered(credential.label.hosts, host):
+        raise CallRefusedError(refusal.refuse_credential_for_host(name, host))
     return credential

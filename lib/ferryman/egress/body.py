@@ -1,60 +1,83 @@
-"""The body of an answer as it streams in: its content coding undone, never more kept than may be shown."""
+"""The body of a response as it streams in, decoded within a limit (protects against decompression bombs)."""
 
 from __future__ import annotations
 
 import zlib
+from collections.abc import Iterator
 
-from ferryman.domain import refusal
-from ferryman.domain.refusal import Refused
+from ferryman.domain.calls import refusal
+from ferryman.domain.calls.refusal import CallRefusedError
 
 _IDENTITY = ("", "identity")
 _GZIP = ("gzip", "x-gzip")
 _BROKEN = "the answer's content coding is broken"
+STEP_BYTES = 65_536
+"""Bytes of gzip output made in one step: at most a fifth of a millisecond."""
+
 WIRE_BYTES_SPARE = 65_536
-"""Honest gzip is never more than this longer than what it decodes to."""
+"""Bytes by which honest gzip may be longer than what it decodes to."""
 
 
-class Body:
-    """Collects at most `most` decoded bytes. One coding, gzip or none: stacked ones and the others can hide a bomb."""
+class ResponseBody:
+    """Collects at most `limit` decoded bytes. One coding, gzip or none: stacked codings and others can hide a bomb."""
 
-    def __init__(self, coding: str, most: int) -> None:
+    def __init__(self, coding: str, limit: int) -> None:
         coding = coding.strip().lower()
         if coding not in _IDENTITY + _GZIP:
-            raise Refused(refusal.failed("the answer's content coding is not accepted"))
+            raise CallRefusedError(refusal.report_failure("the answer's content coding is not accepted"))
         self._inflate = zlib.decompressobj(16 + zlib.MAX_WBITS) if coding in _GZIP else None
         self._kept = bytearray()
-        self._most = most
+        self._limit = limit
         self.received = 0
 
     def feed(self, chunk: bytes) -> bool:
-        """Take in a chunk as received; tells whether more may follow. Raises `Refused` where it does not decode.
+        """Take in a chunk as received, and tell whether more may follow. Raise `CallRefusedError` if it does not decode."""
+        for _ in self.steps(chunk):
+            pass
+        return self.open
+
+    def steps(self, chunk: bytes) -> Iterator[None]:
+        """Take in a chunk as `feed` does, yielding between every two pieces: some bytes of gzip may decode to megabytes.
 
         What follows the end of a gzip stream is not read: zlib would keep all of it.
         """
         self.received += len(chunk)
-        # One byte more than fits tells a body that is too long from one that just fits.
-        room = self._most - len(self._kept) + 1
-        try:
-            self._kept += chunk[:room] if self._inflate is None else self._inflate.decompress(chunk, room)
-        except zlib.error:
-            raise Refused(refusal.failed(_BROKEN)) from None
-        if self._inflate is None or self.cut:
-            return not self.cut
-        if self.received > self._most + WIRE_BYTES_SPARE:
-            raise Refused(refusal.failed(_BROKEN))
-        return not self._inflate.eof
+        if self._inflate is None:
+            self._kept += chunk[: self._room]
+            return
+        while True:
+            try:
+                self._kept += self._inflate.decompress(chunk, min(self._room, STEP_BYTES))
+            except zlib.error:
+                raise CallRefusedError(refusal.report_failure(_BROKEN)) from None
+            chunk = self._inflate.unconsumed_tail
+            if not self.open or not chunk:
+                break
+            yield
+        if not self.cut and self.received > self._limit + WIRE_BYTES_SPARE:
+            raise CallRefusedError(refusal.report_failure(_BROKEN))
 
-    def end(self) -> None:
-        """Nothing follows; raises `Refused` where the coding promised more."""
+    def finish(self) -> None:
+        """Take note that nothing follows. Raise `CallRefusedError` if the coding announced more."""
         if self._inflate is not None and self.received and not (self.cut or self._inflate.eof):
-            raise Refused(refusal.failed(_BROKEN))
+            raise CallRefusedError(refusal.report_failure(_BROKEN))
+
+    @property
+    def open(self) -> bool:
+        """Whether more may follow."""
+        return not self.cut and (self._inflate is None or not self._inflate.eof)
+
+    @property
+    def _room(self) -> int:
+        # One byte more than fits tells a body that is too long from one that just fits.
+        return self._limit - len(self._kept) + 1
 
     @property
     def cut(self) -> bool:
         """Whether there was more than could be kept."""
-        return len(self._kept) > self._most
+        return len(self._kept) > self._limit
 
     @property
     def content(self) -> bytes:
-        """What was kept."""
-        return bytes(memoryview(self._kept)[: self._most])
+        """The decoded bytes, at most `limit` of them."""
+        return bytes(memoryview(self._kept)[: self._limit])

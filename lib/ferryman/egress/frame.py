@@ -1,4 +1,4 @@
-"""The frame: tells the model where external data begins and ends; nothing inside can close, reopen or imitate it."""
+"""The frame around external data (defence against prompt injection): nothing inside can close, reopen or imitate it."""
 
 from __future__ import annotations
 
@@ -7,58 +7,65 @@ import re
 import unicodedata
 
 from ferryman.egress import marks
-from ferryman.egress.invisible import visible
-from ferryman.egress.leaks.escapes import backslashes, entities, percents
+from ferryman.egress.invisible import remove_invisible
+from ferryman.egress.leaks.escapes import undo_backslashes, undo_entities, undo_percents
 
 ROUNDS = 12
+_LONG = re.compile("[\ufdfa\ufdfb]")
+"""Ligatures that are eighteen and eight letters when taken apart, none of them Latin: a text of them would grow as much."""
 
 
-def wrapped(body: str, *, nonce: str, truncated: bool) -> str:
-    """The tool response the model reads. `body` has been through `tamed`; `nonce` is 64 random bits in hexadecimal."""
+def wrap(body: str, *, nonce: str, truncated: bool) -> str:
+    """Return the tool response for the model. `body` comes from `neutralize`; `nonce` is 64 random bits in hexadecimal."""
     return f'<tool_response id="{nonce}" truncated="{"true" if truncated else "false"}">{body}</tool_response>'
 
 
-def harmless(text: str) -> str:
-    """`text` for a place outside of any frame: nothing in it is hidden, and nothing passes for a frame, a role or a token."""
-    return tamed(visible(text))
+def neutralize_unframed(text: str) -> str:
+    """Return `text` for a place outside of any frame: nothing in it is hidden or passes for a frame, a role or a token."""
+    return neutralize(remove_invisible(text))
 
 
-def tamed(body: str) -> str:
-    """`body` with every imitation of the frame, of a chat role and of a control token made harmless.
+def neutralize(body: str) -> str:
+    """Return `body` with every imitation of the frame, of a chat role and of a control token neutralized.
 
     Where one only shows after normalising and unescaping, the normalised text is what is kept: leaving the escape would
-    leave the imitation to whoever undoes it.
+    leave the imitation to any reader that undoes it.
     """
     for _ in range(ROUNDS):
-        bare = normalised(body)
-        if bare != body and marks.count(bare) != marks.count(body):
+        body = marks.remove_comments(body)
+        bare = normalize(body)
+        if bare != body and marks.count_marks(bare) != marks.count_marks(body):
             body = bare
-        tame = marks.disarmed(body)
-        if tame == body:
+        rewritten = marks.rewrite_marks(body)
+        if rewritten == body:
             return body
-        body = tame
-    return html.escape(marks.disarmed(re.sub(r"[&\\%]", " ", normalised(body))), quote=False)
+        body = rewritten
+    return html.escape(marks.rewrite_marks(re.sub(r"[&\\%]", " ", normalize(body))), quote=False)
 
 
-def normalised(text: str) -> str:
-    """`text` as it would read with compatibility forms, entities and escapes all undone, until nothing changes."""
+def normalize(text: str) -> str:
+    """Return `text` with compatibility forms, entities and escapes undone until nothing changes."""
     for _ in range(ROUNDS):
         before = text
         if not text.isascii():
-            text = unicodedata.normalize("NFKC", text)
+            text = unicodedata.normalize("NFKC", _LONG.sub(" ", text))
             folded = text.casefold()
-            if marks.imitations(folded) != marks.imitations(text):
+            if marks.count_imitations(folded) != marks.count_imitations(text):
                 text = folded
         if "\\" in text or "%" in text:
-            text = _revealed(text)
-        text = visible(entities(text))
+            text = _undo_revealing(text)
+        text = marks.remove_comments(remove_invisible(undo_entities(text)))
         if text == before:
             break
     return text
 
 
-def _revealed(text: str) -> str:
+def _undo_revealing(text: str) -> str:
     # Escapes are only undone where that shows something: a quote or a backslash given back would damage honest JSON.
-    plain = percents(backslashes(text))
+    plain = undo_percents(undo_backslashes(text))
     # Undoing one escape may take the first letter of what another notation just showed: then the text stays as it is.
-    return plain if any(after > before for after, before in zip(marks.count(plain), marks.count(text), strict=True)) else text
+    return (
+        plain
+        if any(after > before for after, before in zip(marks.count_marks(plain), marks.count_marks(text), strict=True))
+        else text
+    )

@@ -1,4 +1,8 @@
-"""Headers: the few a model may set, each in one spelling; every other is refused rather than dropped."""
+"""Header allowlist: what the model may set anywhere, and for one service alone; any other header is refused, not dropped.
+
+Proxies and services read route, identity, method and key from headers of countless names, so a denylist cannot work. A header
+that one service documents is allowed towards that service's hosts only.
+"""
 
 from __future__ import annotations
 
@@ -6,39 +10,43 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any, NoReturn
 
-from ferryman.domain import refusal
-from ferryman.domain.credential import AuthType, Credential, declarable, spelling
-from ferryman.domain.http import Text
-from ferryman.domain.refusal import Refused
+from ferryman.domain.calls import refusal
+from ferryman.domain.calls.refusal import CallRefusedError
+from ferryman.domain.credentials.credential import AuthType, Credential
+from ferryman.domain.http.headers import is_declarable_header, normalize_header
+from ferryman.domain.http.request import Text
 
 COUNT_MAX = 20
 CHARACTERS_MAX = 4_096
 """Names and values of all headers together."""
 
 ALLOWED = frozenset(
-    ("accept", "accept-language", "content-type", "idempotency-key", "if-modified-since", "if-none-match", "prefer")
+    (
+        *("accept", "accept-language", "content-type", "prefer"),  # how the answer, and the body, is written
+        *("if-match", "if-modified-since", "if-none-match", "if-unmodified-since"),  # they can only make a call do less
+        "idempotency-key",  # the same
+    )
 )
+"""Allowed anywhere: none tells who asks, where a request goes, how it is framed or who it was. Others, such as x-request-id,
+are harmless in most places; a service that documents one has it in its integration."""
+
 _NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}", re.ASCII)
 _VALUE = re.compile(r"[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?", re.ASCII)
 _JSON = re.compile(r"application/json(?:; ?charset=\"?utf-8\"?)?", re.ASCII | re.IGNORECASE)
-_OWN = re.compile(r"x-[a-z0-9][a-z0-9-]*", re.ASCII)
-# What proxies and frameworks read as route, identity or method, and what looks like a key: none of it is the model's to say.
-_DENIED = re.compile(
-    r"x-(?:forward|forwarded|envoy|goog|google|cloud|cloudtasks|serverless|appengine|arr|cf|vercel|fastly|proxy|proxyuser|"
-    r"real-ip|client-ip|client-cert|client-host|cluster-client-ip|true-client-ip|original|originating|remote|rewrite|host|http|"
-    r"method|waf|wap|middleware|accel|sendfile|backend|requested-host|user|username|user-id|user-ip|user-name|user-email|email|ssl|tls|scheme|"
-    r"url-scheme|server-name|port|azure-clientip)(?:-.*)?"
-    r"|x-.*(?:auth|api-?key|access-?key|token|secret|passw|credential|cookie|session|signature|bearer|jwt|forwarded|override).*",
-    re.ASCII,
-)
 
 
-def checked(headers: Mapping[str, Any], credentials: Iterable[Credential]) -> tuple[tuple[str, str], ...]:
-    """The model's headers as they may be sent, names in lower case, or `Refused`. `credentials` are all of the task."""
+def check_headers(
+    headers: Mapping[str, Any], credentials: Iterable[Credential], service_headers: Iterable[str] = ()
+) -> tuple[tuple[str, str], ...]:
+    """Return the model's headers with names in lower case. Raise `CallRefusedError`, which names those that may be set.
+
+    `credentials` are all of the task; `service_headers` are those that the called service documents.
+    """
     if len(headers) > COUNT_MAX:
         _refuse(f"at most {COUNT_MAX} headers")
-    reserved = {spelling(name) for name in injected_names(credentials)}
-    found: dict[str, str] = {}
+    reserved = {normalize_header(name) for name in list_injected_headers(credentials)}
+    listed = {normalize_header(name): name.lower() for name in (*ALLOWED, *service_headers)}
+    accepted: dict[str, str] = {}
     characters = 0
     for name, value in headers.items():
         if not _NAME.fullmatch(name):
@@ -46,24 +54,29 @@ def checked(headers: Mapping[str, Any], credentials: Iterable[Credential]) -> tu
         if not isinstance(value, str) or not _VALUE.fullmatch(value):
             _refuse("a header value must be text in printable ASCII, without line breaks or outer spaces")
         characters += len(name) + len(value)
-        one = spelling(name)
-        _admit(name.lower(), one, value, reserved)
-        if one in found:
+        normal = normalize_header(name)
+        if normal in reserved:
+            _refuse("a credential's own header is set by the executor only")
+        if normal not in listed:
+            _refuse(f"allowed for this host are {', '.join(sorted(listed.values()))}")
+        if normal == "content-type" and not _JSON.fullmatch(value):
+            _refuse("content-type may only be application/json")
+        if listed[normal] in accepted:
             _refuse("a header may be given once, in one spelling")
-        found[one] = value
+        accepted[listed[normal]] = value
     if characters > CHARACTERS_MAX:
         _refuse(f"headers may have at most {CHARACTERS_MAX} characters in all")
-    return tuple(found.items())
+    return tuple(accepted.items())
 
 
-def own(headers: Mapping[str, Text]) -> None:
-    """Refuse headers of a declared tool that would break the request: its owner chose the names, the model some values."""
+def reject_fixed_header_conflicts(headers: Mapping[str, Text]) -> None:
+    """Raise `CallRefusedError` for headers of a declared tool that break the request: the model chose some of their values."""
     if len(headers) > COUNT_MAX:
         _refuse(f"at most {COUNT_MAX} headers")
-    if len({spelling(name) for name in headers}) < len(headers):
+    if len({normalize_header(name) for name in headers}) < len(headers):
         _refuse("a header may be given once, in one spelling")
     for name, value in headers.items():
-        if not _NAME.fullmatch(name) or not declarable(name):
+        if not _NAME.fullmatch(name) or not is_declarable_header(name):
             _refuse("a declared header must be an HTTP token of at most 64 characters that does not frame the request")
         if not _VALUE.fullmatch(str(value)):
             _refuse("a header value must be text in printable ASCII, without line breaks or outer spaces")
@@ -71,22 +84,12 @@ def own(headers: Mapping[str, Text]) -> None:
         _refuse(f"headers may have at most {CHARACTERS_MAX} characters in all")
 
 
-def injected_names(credentials: Iterable[Credential]) -> Iterable[str]:
-    """The header names that the task's credentials are injected as."""
+def list_injected_headers(credentials: Iterable[Credential]) -> Iterable[str]:
+    """Yield the header names that the task's credentials are injected as."""
     for credential in credentials:
         if credential.label.auth_type is AuthType.HEADER and credential.label.auth_header_name:
             yield credential.label.auth_header_name
 
 
-def _admit(lower: str, one: str, value: str, reserved: set[str]) -> None:
-    if one in reserved:
-        _refuse("a credential's own header is set by the executor only")
-    if lower in ALLOWED:
-        if lower == "content-type" and not _JSON.fullmatch(value):
-            _refuse("content-type may only be application/json")
-    elif not _OWN.fullmatch(one) or _DENIED.fullmatch(one):
-        _refuse(f"allowed are {', '.join(sorted(ALLOWED))} and the API's own x- headers that carry no key, identity or route")
-
-
 def _refuse(rule: str) -> NoReturn:
-    raise Refused(refusal.header_forbidden(rule))
+    raise CallRefusedError(refusal.refuse_header(rule))

@@ -1,4 +1,4 @@
-"""Pin: a name is resolved once, every answer is validated, and only what was validated is ever dialled."""
+"""SSRF protection: resolve, validate every address, dial exactly those (prevents DNS rebinding)."""
 
 from __future__ import annotations
 
@@ -9,47 +9,55 @@ from typing import Any, Protocol
 
 import httpcore
 
-from ferryman.domain import refusal
-from ferryman.domain.address import ANSWERS_MAX, Address, public
-from ferryman.domain.http import RESOLVE_SECONDS
-from ferryman.domain.refusal import Refused
-from ferryman.ports import Names
+from ferryman.domain.calls import refusal
+from ferryman.domain.calls.refusal import CallRefusedError
+from ferryman.domain.http.address import ANSWERS_MAX, Address, is_public
+from ferryman.domain.http.request import RESOLVE_SECONDS
+from ferryman.ports.names import NameResolver
 
 PORT = 443
 CONNECT_SECONDS = 10.0
 """For one address, where there is another to try."""
 
 
-class Unpinned(Exception):  # noqa: N818 - reads as the fact it states
-    """Something was about to be dialled, or turned out to be connected, that had not been validated for this call."""
+class PeerNotPinnedError(Exception):
+    """An address was about to be dialled, or is connected, that was not validated for this call."""
 
 
 class Dialer(Protocol):
-    """Opens a TCP connection to exactly this address and asserts the socket's peer; raises `Unpinned` or httpcore's errors."""
+    """Opens a TCP connection to exactly one address, and checks the socket's peer.
+
+    Raises `PeerNotPinnedError` or httpcore's errors.
+    """
 
     async def dial(self, address: Address, port: int, *, timeout_s: float | None) -> httpcore.AsyncNetworkStream: ...
 
 
-async def validated(host: str, names: Names, *, within_s: float = RESOLVE_SECONDS) -> tuple[Address, ...]:
-    """The addresses of `host`, all of them public and IPv4 first, or `Refused`. One private answer refuses the name."""
+async def resolve_public_addresses(
+    host: str, names: NameResolver, *, owner: str, within_s: float = RESOLVE_SECONDS
+) -> tuple[Address, ...]:
+    """Return the addresses of `host`, all of them public, IPv4 first. Raise `CallRefusedError` if a single one is private.
+
+    The lookup takes at most `within_s` seconds and counts among those of `owner`.
+    """
     try:
-        # A literal is never looked up, whatever let it come this far.
+        # A literal address is never looked up.
         ip_address(host)
     except ValueError:
         pass
     else:
-        raise Refused(refusal.not_resolved(host))
+        raise CallRefusedError(refusal.refuse_address(host))
     try:
         async with asyncio.timeout(within_s):
-            answers: Sequence[Address] = await names.resolve(host)
+            answers: Sequence[Address] = await names.resolve(host, owner=owner)
     except (OSError, ValueError):  # TimeoutError is an OSError
-        raise Refused(refusal.not_resolved(host)) from None
-    if not 0 < len(answers) <= ANSWERS_MAX or not all(public(each) for each in answers):
-        raise Refused(refusal.not_resolved(host))
-    return tuple(sorted(answers, key=lambda each: each.version))
+        raise CallRefusedError(refusal.refuse_address(host)) from None
+    if not 0 < len(answers) <= ANSWERS_MAX or not all(is_public(address) for address in answers):
+        raise CallRefusedError(refusal.refuse_address(host))
+    return tuple(sorted(answers, key=lambda address: address.version))
 
 
-class Pinned(httpcore.AsyncNetworkBackend):
+class PinnedNetwork(httpcore.AsyncNetworkBackend):
     """The network as one call sees it: one host, at the addresses validated for it, on port 443."""
 
     def __init__(self, host: str, addresses: Sequence[Address], dialer: Dialer) -> None:
@@ -65,17 +73,17 @@ class Pinned(httpcore.AsyncNetworkBackend):
         local_address: str | None = None,  # noqa: ARG002 - the seam's own signature
         socket_options: Iterable[Any] | None = None,  # noqa: ARG002 - the seam's own signature
     ) -> httpcore.AsyncNetworkStream:
-        """A stream to the first validated address that answers."""
+        """Return a stream to the first validated address that answers."""
         if host != self._host or port != PORT or not self._addresses:
-            raise Unpinned("not the host and port of this call")
+            raise PeerNotPinnedError("not the host and port of this call")
         failure: Exception | None = None
-        patience = timeout if len(self._addresses) == 1 else min(timeout or CONNECT_SECONDS, CONNECT_SECONDS)
+        timeout_s = timeout if len(self._addresses) == 1 else min(timeout or CONNECT_SECONDS, CONNECT_SECONDS)
         for address in self._addresses:
             try:
-                return await self._dialer.dial(address, port, timeout_s=patience)
+                return await self._dialer.dial(address, port, timeout_s=timeout_s)
             except (httpcore.ConnectError, httpcore.ConnectTimeout) as error:
                 failure = error
-        raise failure or Unpinned("no address")
+        raise failure or PeerNotPinnedError("no address")
 
     async def connect_unix_socket(
         self,
@@ -83,14 +91,14 @@ class Pinned(httpcore.AsyncNetworkBackend):
         timeout: float | None = None,  # noqa: ARG002, ASYNC109 - the seam's own signature
         socket_options: Iterable[Any] | None = None,  # noqa: ARG002 - the seam's own signature
     ) -> httpcore.AsyncNetworkStream:
-        raise Unpinned("a unix socket is no place of this call")
+        raise PeerNotPinnedError("a call does not connect to a unix socket")
 
     async def sleep(self, seconds: float) -> None:
         await asyncio.sleep(seconds)
 
 
-class Direct:
-    """`Dialer` to the address itself."""
+class DirectDialer:
+    """The `Dialer` of a deployment: dials the address itself."""
 
     def __init__(self) -> None:
         self._network = httpcore.AnyIOBackend()
@@ -101,8 +109,8 @@ class Direct:
         return stream
 
 
-class Watched:
-    """`Dialer` of one call that remembers whether anything was dialled: until then nothing can have been sent."""
+class WatchedDialer:
+    """The `Dialer` of one call, which records whether anything was dialled: until then nothing was sent."""
 
     def __init__(self, dialer: Dialer) -> None:
         self._dialer = dialer
@@ -113,8 +121,8 @@ class Watched:
         return await self._dialer.dial(address, port, timeout_s=timeout_s)
 
 
-class Nowhere:
-    """`Dialer` that dials nothing, for whoever only wants to know what the gate would do."""
+class NullDialer:
+    """A `Dialer` that dials nothing, to learn what the gate would do."""
 
     async def dial(
         self,
@@ -127,8 +135,8 @@ class Nowhere:
 
 
 async def assert_peer(stream: httpcore.AsyncNetworkStream, address: Address, port: int) -> None:
-    """Close `stream` and raise `Unpinned` unless its socket is connected to `address` and `port`."""
+    """Close `stream` and raise `PeerNotPinnedError` unless its socket is connected to `address` and `port`."""
     peer = stream.get_extra_info("server_addr")
     if not peer or ip_address(peer[0]) != address or peer[1] != port:
         await stream.aclose()
-        raise Unpinned("the connected peer is not the address that was validated")
+        raise PeerNotPinnedError("the connected peer is not the address that was validated")

@@ -1,4 +1,4 @@
-"""Quiet: the network libraries log URLs and headers; on the way out nothing of that is heard."""
+"""Log filtering: the network libraries log URLs and headers, which may hold keys; nothing of that reaches a log."""
 
 from __future__ import annotations
 
@@ -13,28 +13,28 @@ SHARED = ("anyio", "asyncio")
 """They belong to the whole process, which may want their warnings."""
 
 _KEYED = re.compile(
-    r"(?i)((?:authorization|bearer|(?:[\w-]*[_-])?(?:api[_-]?key|apikey|appid|token|secret|password))['\"]?\s*[:=,]?\s*b?['\"]?"
-    r"(?:bearer\s+|basic\s+)?)[^\s'\"&,;)\]]{8,}"
+    r"(?i)((?:authorization|bearer|api[_-]?key|appid|token|secret|password)['\"]?\s*+(?:[:=,]\s*+)?b?['\"]?(?:bearer\s++|basic\s++)?)"
+    r"[^\s'\"&,;)\]]{8,}"
 )
 
 
-def silence() -> None:
+def silence_network_logs() -> None:
     """Let nothing that the network libraries write reach a log, whatever its level; redact warnings of the shared ones."""
     known = logging.root.manager.loggerDict
     for name in SILENT:
         logging.getLogger(name).setLevel(OFF)
         # a filter of the parent does not see what its children write; its level does, where they have none of their own
-        for child in [each for each in known if each.startswith(f"{name}.")]:
+        for child in [logger_name for logger_name in known if logger_name.startswith(f"{name}.")]:
             logging.getLogger(child).setLevel(logging.NOTSET)
     for name in SHARED:
         logger = logging.getLogger(name)
         logger.setLevel(max(logger.level, logging.WARNING))
-        if not any(isinstance(each, Redacting) for each in logger.filters):
-            logger.addFilter(Redacting())
+        if not any(isinstance(known_filter, RedactingFilter) for known_filter in logger.filters):
+            logger.addFilter(RedactingFilter())
 
 
-class Redacting(logging.Filter):
-    """Replaces whatever follows the name of a key or an authorization in a record's text."""
+class RedactingFilter(logging.Filter):
+    """Replaces what follows the name of a key or an authorization in a record's text."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         text = record.getMessage()

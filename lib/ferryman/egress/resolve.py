@@ -1,4 +1,4 @@
-"""Resolve: names to addresses through the system's resolver, in threads of their own that nothing else waits for."""
+"""Name resolution (DNS) by the system's resolver, in threads that nothing else waits for, bounded per owner."""
 
 from __future__ import annotations
 
@@ -9,29 +9,40 @@ import threading
 from collections.abc import Callable, Sequence
 from ipaddress import ip_address
 
-from ferryman.domain.address import Address
+from ferryman.domain.http.address import Address
+from ferryman.turns import OwnerLimiter
 
 LOOKUPS_MAX = 64
 """Lookups under way in one process; one more is refused at once. Slow ones are abandoned by their callers, not ended."""
+
+LOOKUPS_PER_OWNER = 8
+"""Lookups under way for one owner in one process, the abandoned ones among them; one more waits for one of the same owner's."""
 
 Lookup = Callable[[str], Sequence[Address]]
 
 
 class Resolver:
-    """`ports.Names` on getaddrinfo. A lookup cannot be cancelled, so each has a thread that holds nobody else up."""
+    """`ports.Names` on getaddrinfo. A lookup cannot be cancelled, so each has a thread of its own."""
 
-    def __init__(self, lookup: Lookup | None = None, *, most: int = LOOKUPS_MAX) -> None:
-        self._lookup = lookup or system
-        self._free = threading.BoundedSemaphore(most)
+    def __init__(self, lookup: Lookup | None = None, *, maximum: int = LOOKUPS_MAX, per_owner: int = LOOKUPS_PER_OWNER) -> None:
+        self._lookup = lookup or look_up_addresses
+        self._free = threading.BoundedSemaphore(maximum)
+        self._turns = OwnerLimiter(per_owner)
 
-    async def resolve(self, host: str) -> Sequence[Address]:
-        """Every address of `host`; OSError when there is none, or when too many lookups are already under way."""
+    async def resolve(self, host: str, *, owner: str) -> Sequence[Address]:
+        """Return every address of `host`. Raise OSError when there is none, or when too many lookups are under way.
+
+        Waits while `owner` has as many lookups under way as one owner may have; a caller bounds that by its own timeout.
+        """
+        await self._turns.take(owner)
         if not self._free.acquire(blocking=False):
+            self._turns.give(owner)
             raise OSError("too many lookups are under way")
         loop = asyncio.get_running_loop()
         answer: asyncio.Future[Sequence[Address]] = loop.create_future()
 
         def settle(addresses: Sequence[Address] | None, error: OSError | None) -> None:
+            self._turns.give(owner)
             if not answer.done():
                 answer.set_exception(error) if error else answer.set_result(addresses or ())
 
@@ -52,12 +63,13 @@ class Resolver:
             threading.Thread(target=run, name="lookup", daemon=True).start()
         except RuntimeError as error:
             self._free.release()
+            self._turns.give(owner)
             raise OSError("no thread for a lookup") from error
         return await answer
 
 
-def system(host: str) -> Sequence[Address]:
-    """The system resolver's addresses of `host`, each once, in its order."""
+def look_up_addresses(host: str) -> Sequence[Address]:
+    """Return the system resolver's addresses of `host`, each once, in its order."""
     # The final dot keeps the resolver from trying the machine's search domains, internal ones among them.
-    found = socket.getaddrinfo(f"{host}.", 443, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP)
-    return tuple(dict.fromkeys(ip_address(str(each[4][0])) for each in found))
+    entries = socket.getaddrinfo(f"{host}.", 443, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP)
+    return tuple(dict.fromkeys(ip_address(str(entry[4][0])) for entry in entries))

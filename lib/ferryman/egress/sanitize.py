@@ -1,4 +1,4 @@
-"""Sanitize: what came back becomes text that the model can only read as external data."""
+"""Sanitizing of responses (defence against prompt injection): the model reads them only as framed external data."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ import io
 import json
 import re
 
-from ferryman.domain.call import TRUNCATED
-from ferryman.domain.http import Inbound
+from ferryman.domain.calls.call import TRUNCATED
+from ferryman.domain.http.request import InboundResponse
 from ferryman.egress import frame
-from ferryman.egress.invisible import visible
-from ferryman.egress.leaks import Scanner
+from ferryman.egress.invisible import remove_invisible
+from ferryman.egress.leaks import SecretScanner, StepBudget, redact_json, redact_text
 
 CHARACTERS_MAX = 50_000  # S0-129
 CHARACTERS_READ = 65_536
-"""How much of a text is looked at: what is shown, and enough behind it to know a secret that stands on the cut."""
+"""Characters of a text that are scanned: those shown, and enough behind them to know a secret at the cut."""
 
 PIECE_BYTES = 65_536
 _CHARSET = re.compile(r";\s*charset\s*=\s*\"?([A-Za-z0-9._-]{1,40})\"?", re.IGNORECASE | re.ASCII)
@@ -34,30 +34,32 @@ _CHARSETS = {
 _MARKS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
 
 
-def shown(inbound: Inbound, scanner: Scanner, *, nonce: str) -> str:
-    """What the model is shown of an answer: decoded, stripped, redacted, cut to 50,000 characters and framed, in this order.
+def render_response(inbound: InboundResponse, scanner: SecretScanner, *, nonce: str) -> str:
+    """Return what the model reads of a response: decoded, stripped, redacted, cut to 50,000 characters and framed, in this
+    order.
 
     Redacting before the cut, and after the stripping, since either could otherwise put a secret together or hide half of one.
     """
-    return _framed(readable(inbound), scanner, nonce=nonce, cut=inbound.cut)
+    return _redact_and_frame(decode_text(inbound), scanner, nonce=nonce, cut=inbound.cut)
 
 
-def framed(text: str, scanner: Scanner, *, nonce: str) -> str:
-    """A text of ours that has others' words in it, likewise."""
-    return _framed(visible(text)[:CHARACTERS_READ], scanner, nonce=nonce, cut=False)
+def frame_text(text: str, scanner: SecretScanner, *, nonce: str) -> str:
+    """Return a text of the system that quotes others, stripped, redacted, cut and framed."""
+    return _redact_and_frame(remove_invisible(text)[:CHARACTERS_READ], scanner, nonce=nonce, cut=False)
 
 
-def _framed(read: str, scanner: Scanner, *, nonce: str, cut: bool) -> str:
-    text = scanner.redact(read)
+def _redact_and_frame(read: str, scanner: SecretScanner, *, nonce: str, cut: bool) -> str:
+    budget = StepBudget(len(read), passes=2)
+    text = redact_text(read, scanner, budget)
     if text != read and _is_json(read) and not _is_json(text):
-        # a quotation mark went too, and what is spread over the rest could not be put together any more
-        text = scanner.redact(whole(read, scanner))
-    text = whole(text, scanner)
+        # a quotation mark was cut out too, and what is spread over the rest could no longer be put together
+        text = redact_text(redact_json_text(read, scanner, budget), scanner, budget)
+    text = redact_json_text(text, scanner, budget)
     cut = cut or len(read) == CHARACTERS_READ or len(text) > CHARACTERS_MAX
-    body = frame.tamed(text[:CHARACTERS_MAX])
+    body = frame.neutralize(text[:CHARACTERS_MAX])
     if len(body) > CHARACTERS_MAX:
-        body, cut = frame.tamed(body[:CHARACTERS_MAX])[:CHARACTERS_MAX], True
-    return frame.wrapped(body + TRUNCATED if cut else body, nonce=nonce, truncated=cut)
+        body, cut = frame.neutralize(body[:CHARACTERS_MAX])[:CHARACTERS_MAX], True
+    return frame.wrap(body + TRUNCATED if cut else body, nonce=nonce, truncated=cut)
 
 
 def _is_json(text: str) -> bool:
@@ -68,41 +70,41 @@ def _is_json(text: str) -> bool:
     return True
 
 
-def whole(text: str, scanner: Scanner) -> str:
-    """`text`, or where it is JSON whose values hold a credential only together, the same without it.
+def redact_json_text(text: str, scanner: SecretScanner, budget: StepBudget | None = None) -> str:
+    """Return `text`; if it is JSON whose values hold a credential only together, without that credential.
 
-    JSON that is too long to be looked at whole is no JSON any more where it was cut.
+    JSON that is too long to be scanned whole was cut, and is no longer JSON.
     """
     if text.lstrip()[:1] not in ("{", "["):
         return text
     try:
         value = json.loads(text)
-        clean = scanner.redact_json(value)
+        clean = redact_json(value, scanner, budget)
     except (ValueError, RecursionError):
         return text
     return text if clean is value else json.dumps(clean, ensure_ascii=False)
 
 
-def readable(inbound: Inbound) -> str:
-    """The body as text without what is not seen, as much of it as is looked at.
+def decode_text(inbound: InboundResponse) -> str:
+    """Return the body as text without invisible characters, at most `CHARACTERS_READ` of it.
 
     Decoded by its byte order mark or its declared charset; what does not decode is replaced. Piece by piece, since one
     character may make a whole text four times as large as its bytes.
     """
-    name, mark = _encoding(inbound)
+    name, mark = _detect_encoding(inbound)
     decoder = io.IncrementalNewlineDecoder(codecs.getincrementaldecoder(name)("replace"), translate=True)
     found, characters, size = [], 0, len(inbound.body)
     for start in range(mark, size, PIECE_BYTES):
         piece = decoder.decode(inbound.body[start : start + PIECE_BYTES], final=start + PIECE_BYTES >= size)
-        found.append(visible(piece))
+        found.append(remove_invisible(piece))
         characters += len(found[-1])
         if characters >= CHARACTERS_READ:
             break
     return "".join(found)[:CHARACTERS_READ]
 
 
-def _encoding(inbound: Inbound) -> tuple[str, int]:
-    """The codec, and the length of the byte order mark."""
+def _detect_encoding(inbound: InboundResponse) -> tuple[str, int]:
+    """Return the codec, and the length of the byte order mark in bytes."""
     for mark, name in _MARKS:
         if inbound.body.startswith(mark):
             return name, len(mark)

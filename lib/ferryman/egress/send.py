@@ -1,7 +1,8 @@
-"""Send: one request, one bounded answer; every failure becomes a sentence of ours."""
+"""Sending of one request over HTTPS: one bounded response; every failure becomes a refusal of the system."""
 
 from __future__ import annotations
 
+import asyncio
 import ssl
 from collections.abc import Sequence
 
@@ -10,53 +11,53 @@ import h11
 import httpcore
 import httpx
 
-from ferryman.domain import refusal
-from ferryman.domain.address import Address
-from ferryman.domain.http import Inbound, Prepared
-from ferryman.domain.refusal import Refused
-from ferryman.egress.body import Body
-from ferryman.egress.pin import Dialer, Pinned, Unpinned
-from ferryman.egress.transport import ANYWHERE, Transport
+from ferryman.domain.calls import refusal
+from ferryman.domain.calls.refusal import CallRefusedError
+from ferryman.domain.http.address import Address
+from ferryman.domain.http.request import InboundResponse, PreparedRequest
+from ferryman.egress.body import ResponseBody
+from ferryman.egress.pin import Dialer, PeerNotPinnedError, PinnedNetwork
+from ferryman.egress.transport import PLACEHOLDER_URL, PinnedTransport
 
 
 async def send(
-    prepared: Prepared,
+    prepared: PreparedRequest,
     addresses: Sequence[Address],
     *,
     dialer: Dialer,
     tls: ssl.SSLContext,
     body_max: int,
     within_s: float,
-) -> Inbound:
-    """Carry `prepared` to one of `addresses` and read at most `body_max` decoded bytes, or raise `Refused`.
+) -> InboundResponse:
+    """Send `prepared` to one of `addresses`; return the response with at most `body_max` decoded bytes.
 
-    `within_s` bounds each step; the caller bounds them all together. No redirect is followed, no proxy used, no cookie kept,
-    no connection used twice.
+    Raise `CallRefusedError`. `within_s` seconds bound each step; the caller bounds them together. No redirect is followed, no
+    proxy used, no cookie kept, no connection used twice.
     """
-    network = Pinned(prepared.url.host, addresses, dialer)
-    transport = Transport(network, tls, url=prepared.url, timeout_s=within_s)
+    network = PinnedNetwork(prepared.url.host, addresses, dialer)
+    transport = PinnedTransport(network, tls, url=prepared.url, timeout_s=within_s)
     headers = [("host", prepared.url.host), *prepared.headers, ("connection", "close")]
     try:
         async with httpx.AsyncClient(transport=transport, follow_redirects=False, trust_env=False) as client:
-            request = httpx.Request(prepared.method.value, ANYWHERE, headers=headers, content=prepared.body)
+            request = httpx.Request(prepared.method.value, PLACEHOLDER_URL, headers=headers, content=prepared.body)
             response = await client.send(request, stream=True)
             try:
                 return await _read(response, body_max)
             finally:
                 await response.aclose()
-    except Unpinned:
-        raise Refused(refusal.not_resolved(prepared.url.host)) from None
+    except PeerNotPinnedError:
+        raise CallRefusedError(refusal.refuse_address(prepared.url.host)) from None
     except (httpcore.ConnectTimeout, httpcore.ReadTimeout, httpcore.WriteTimeout, httpcore.PoolTimeout):
-        raise Refused(refusal.timed_out(within_s)) from None
+        raise CallRefusedError(refusal.report_timeout(within_s)) from None
     except httpcore.ConnectError as error:
-        raise Refused(refusal.failed(_connection(error))) from None
+        raise CallRefusedError(refusal.report_failure(_describe_connect_error(error))) from None
     except (httpcore.NetworkError, anyio.BrokenResourceError, anyio.ClosedResourceError, ssl.SSLError, OSError):
-        raise Refused(refusal.failed("the connection broke")) from None
+        raise CallRefusedError(refusal.report_failure("the connection broke")) from None
     except (httpcore.ProtocolError, h11.ProtocolError, httpx.HTTPError, httpx.InvalidURL, ValueError):
-        raise Refused(refusal.failed("the answer was not valid HTTP")) from None
+        raise CallRefusedError(refusal.report_failure("the answer was not valid HTTP")) from None
 
 
-def _connection(error: BaseException | None) -> str:
+def _describe_connect_error(error: BaseException | None) -> str:
     while error is not None:
         if isinstance(error, ssl.SSLError):
             return "the TLS connection could not be made"
@@ -64,22 +65,24 @@ def _connection(error: BaseException | None) -> str:
     return "the connection was refused"
 
 
-async def _read(response: httpx.Response, most: int) -> Inbound:
-    body = Body(response.headers.get("content-encoding", ""), most)
+async def _read(response: httpx.Response, body_max: int) -> InboundResponse:
+    body = ResponseBody(response.headers.get("content-encoding", ""), body_max)
     async for chunk in response.aiter_raw():
-        if not body.feed(chunk):
+        for _ in body.steps(chunk):
+            await asyncio.sleep(0)  # let others run
+        if not body.open:
             break
-    body.end()
-    return Inbound(
+    body.finish()
+    return InboundResponse(
         status=response.status_code,
         headers=tuple((name.decode("latin-1"), value.decode("latin-1")) for name, value in response.headers.raw),
         body=body.content,
-        size_bytes=_declared(response, body.received) if body.cut else body.received,
+        size_bytes=_read_declared_size(response, body.received) if body.cut else body.received,
         cut=body.cut,
     )
 
 
-def _declared(response: httpx.Response, read: int) -> int:
-    """The size the other end announced, where reading stopped early (S0-120)."""
+def _read_declared_size(response: httpx.Response, read: int) -> int:
+    """Return the size in bytes that the peer announced, for a response of which reading stopped early (S0-120)."""
     text = response.headers.get("content-length", "")
     return max(read, int(text)) if text.isascii() and text.isdigit() and len(text) < 16 else read

@@ -1,4 +1,4 @@
-"""TLS: the one context of a process, with the certificate authorities that ship with the house."""
+"""The one TLS context of a process, with the certificate authorities that ship with it."""
 
 from __future__ import annotations
 
@@ -10,14 +10,17 @@ import certifi
 
 
 @cache
-def context(ca: Path | None = None) -> ssl.SSLContext:
-    """A context that verifies certificates and host names; `ca` replaces the authorities, for the local stack only.
+def create_context(ca: Path | None = None, client: Path | None = None) -> ssl.SSLContext:
+    """Return a context that verifies certificates and host names.
 
-    Made by hand: the ready-made one lets SSLKEYLOGFILE write session keys to a file, and SSL_CERT_FILE choose whom to trust.
+    For the local stack only, `ca` replaces the authorities, and `client` is a file with the client certificate and its key.
+    `ssl.create_default_context` lets SSLKEYLOGFILE write session keys to a file, and SSL_CERT_FILE choose whom to trust.
     """
     made = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     made.minimum_version = ssl.TLSVersion.TLSv1_2
     made.hostname_checks_common_name = False
     made.set_alpn_protocols(["http/1.1"])
     made.load_verify_locations(cafile=str(ca) if ca else certifi.where())
+    if client is not None:
+        made.load_cert_chain(client)
     return made

@@ -1,4 +1,4 @@
-"""Transport: httpx over one connection that is pinned, HTTP/1.1 only, and never used again."""
+"""httpx over one pinned connection (SSRF protection), HTTP/1.1 only, and never used again."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from collections.abc import AsyncIterator
 import httpcore
 import httpx
 
-from ferryman.domain.url import URL
-from ferryman.egress.pin import Pinned
+from ferryman.domain.http.url import URL
+from ferryman.egress.pin import PinnedNetwork
 
 
 class _Stream(httpx.AsyncByteStream):
@@ -24,18 +24,18 @@ class _Stream(httpx.AsyncByteStream):
         await self._response.aclose()
 
 
-ANYWHERE = "https://upstream.invalid/"
-"""The URL that httpx is told."""
+PLACEHOLDER_URL = "https://upstream.invalid/"
+"""The URL that httpx sees: it may log what it sees."""
 
 
-class Transport(httpx.AsyncBaseTransport):
-    """Carries one request to `url`, exactly as it was judged.
+class PinnedTransport(httpx.AsyncBaseTransport):
+    """Sends one request to `url`, exactly as it was checked.
 
     httpx would normalise a path, decode a host and log both, so the request's own URL says nothing. Its extensions are not
     passed on: they could name another server, another target, or a tracer.
     """
 
-    def __init__(self, network: Pinned, tls: ssl.SSLContext, *, url: URL, timeout_s: float) -> None:
+    def __init__(self, network: PinnedNetwork, tls: ssl.SSLContext, *, url: URL, timeout_s: float) -> None:
         self._pool = httpcore.AsyncConnectionPool(
             ssl_context=tls,
             network_backend=network,

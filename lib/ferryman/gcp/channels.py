@@ -1,18 +1,40 @@
-"""Channels: Google's clients that know no variable for an emulator, led to the local cloud where settings name it."""
+"""Channels: Google's clients led to the local cloud where settings name it; each call there carries the cloud's token."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, TypeVar
 
 Client = TypeVar("Client")
 
+UNLIMITED = (("grpc.max_send_message_length", -1), ("grpc.max_receive_message_length", -1))
+"""As Google's clients have it: the service says how much is too much."""
 
-def reached(kind: type[Client], host: str | None) -> Client:
-    """A client of this kind, of the real service where `host` (HOST:PORT) is None."""
+KINDS = {
+    "intercept_unary_unary": "UnaryUnaryClientInterceptor",
+    "intercept_unary_stream": "UnaryStreamClientInterceptor",
+    "intercept_stream_unary": "StreamUnaryClientInterceptor",
+    "intercept_stream_stream": "StreamStreamClientInterceptor",
+}
+
+
+def connect_client(kind: type[Client], host: str | None, token: str | None) -> Client:
+    """A client of this kind, of the real service where `host` (HOST:PORT) is None; `token` is None where none is asked for."""
     if host is None:
         return kind()
     import grpc.aio
 
     made: Any = kind
-    transport = made.get_transport_class("grpc_asyncio")
-    return kind(**{"transport": transport(channel=grpc.aio.insecure_channel(host))})
+    channel = grpc.aio.insecure_channel(host, options=UNLIMITED, interceptors=_build_interceptors(token) if token else None)
+    return kind(**{"transport": made.get_transport_class("grpc_asyncio")(channel=channel)})
+
+
+def _build_interceptors(token: str) -> list[Any]:
+    import grpc.aio
+
+    async def send(proceed: Callable[..., Any], details: Any, request: Any) -> Any:
+        metadata = (*(details.metadata or ()), ("authorization", f"Bearer {token}"))
+        return await proceed(details._replace(metadata=metadata), request)
+
+    # one of each kind: the library takes an interceptor of several kinds for one of the first
+    return [type("Bearer", (getattr(grpc.aio, kind),), {name: staticmethod(send)})() for name, kind in KINDS.items()]

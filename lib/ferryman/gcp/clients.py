@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from ferryman.gcp.cloud_tasks import CloudTasks
-from ferryman.gcp.firestore import Firestore
-from ferryman.gcp.secret_manager import SecretManager
+from ferryman.gcp.cloud_tasks import CloudTasksClient
+from ferryman.gcp.firestore import FirestoreClient
+from ferryman.gcp.secret_manager import SecretManagerClient
 from ferryman.settings import Settings
 
 
-class Clients(Firestore, SecretManager, CloudTasks):
+class GoogleClients(FirestoreClient, SecretManagerClient, CloudTasksClient):
     """The clients of one process. Each import waits for its first use: they cost a cold start 0.2 to 0.5 s apiece.
 
     They stand in files of their own, since an archive holds what its function's imports lead to (infra/imports.py).
     """
 
     def __init__(self, settings: Settings) -> None:
-        Firestore.__init__(self, settings)
-        SecretManager.__init__(self, settings)
-        CloudTasks.__init__(self, settings)
+        FirestoreClient.__init__(self, settings)
+        SecretManagerClient.__init__(self, settings)
+        CloudTasksClient.__init__(self, settings)
 
     async def close(self) -> None:
         """Close what was opened."""
-        await Firestore.close(self)
-        await SecretManager.close(self)
-        await CloudTasks.close(self)
+        await FirestoreClient.close(self)
+        await SecretManagerClient.close(self)
+        await CloudTasksClient.close(self)

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ferryman.gcp.channels import reached
+from ferryman.gcp.channels import connect_client
 from ferryman.settings import Settings
 
 if TYPE_CHECKING:
     from google.cloud.tasks_v2 import CloudTasksAsyncClient
 
 
-class CloudTasks:
+class CloudTasksClient:
     """Whoever puts something into a queue is given this."""
 
     def __init__(self, settings: Settings) -> None:
         self._tasks_host = settings.cloud_tasks_host
+        self._tasks_token = settings.local_token
         self._tasks: CloudTasksAsyncClient | None = None
 
     def tasks(self) -> CloudTasksAsyncClient:
@@ -23,7 +24,7 @@ class CloudTasks:
         if self._tasks is None:
             from google.cloud import tasks_v2
 
-            self._tasks = reached(tasks_v2.CloudTasksAsyncClient, self._tasks_host)
+            self._tasks = connect_client(tasks_v2.CloudTasksAsyncClient, self._tasks_host, self._tasks_token)
         return self._tasks
 
     async def close(self) -> None:

@@ -8,156 +8,172 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from ferryman.domain.declared import Cluster, Declared, admit, clustered
-from ferryman.domain.problem import Invalid
-from ferryman.gcp import documents, places
-from ferryman.gcp.faults import translated
-from ferryman.gcp.firestore import Firestore
-from ferryman.ports import Stale, Unavailable
+from ferryman import offload
+from ferryman.domain.owners.idempotency import AnsweredError, Completion
+from ferryman.domain.problem import InvalidInputError
+from ferryman.domain.stale import StaleError
+from ferryman.domain.tools.declared import Cluster, Declared, check_cluster
+from ferryman.gcp import cluster_texts, documents, keyed, places
+from ferryman.gcp.faults import translate_errors
+from ferryman.gcp.firestore import FirestoreClient
+from ferryman.gcp.transactions import transact
+from ferryman.ports.errors import UnavailableError
 
 if TYPE_CHECKING:
     from google.cloud.firestore import AsyncDocumentReference, AsyncTransaction
 
-PART_CHARACTERS = 400_000
-"""A document holds 1 MiB; a character may take three bytes of it where it is not ASCII."""
+GENERATION = "cluster_generation"
+"""The field of a task's document that holds the generation of the cluster that was stored last."""
+
+Answer = TypeVar("Answer")
+
+offload.preload(cluster_texts.read_tools)
 
 
-@translated
+@translate_errors
 class FirestoreClusters:
     """`ports.Clusters`."""
 
-    def __init__(self, clients: Firestore) -> None:
+    def __init__(self, clients: FirestoreClient) -> None:
         self._clients = clients
 
     async def list(self, task: str) -> Sequence[Cluster]:
-        return sorted((cluster for cluster, _ in await self._all(task)), key=lambda each: each.name)
+        return sorted(map(_read_cluster, await self._documents(task)), key=lambda each: each.name)
 
-    async def put(self, task: str, name: str, tools: Sequence[Declared], *, since: int) -> Cluster:
-        from google.cloud.firestore import async_transactional
-
+    async def put(
+        self, task: str, name: str, tools: Sequence[Declared], *, since: int, done: Completion | None = None
+    ) -> Cluster:
         client = self._clients.firestore()
-        reference, collection = places.cluster(client, task, name), places.task(client, task).collection("clusters")
+        reference, collection = (
+            places.locate_cluster(client, task, name),
+            places.locate_task(client, task).collection("clusters"),
+        )
         batch = secrets.token_hex(4)
-        texts = [*_parts(tools)]
-        cluster = clustered(name, since + 1, tools)
+        made, texts = await _run_in_worker(task, offload.DOCUMENT, cluster_texts.write_cluster, name, tools)
 
-        @async_transactional
-        async def store(transaction: AsyncTransaction) -> dict[str, Any] | None:
-            if not (await places.task(client, task).get(transaction=transaction)).exists:
-                raise Stale("the task was deleted")
+        async def store(transaction: AsyncTransaction) -> tuple[Cluster, dict[str, Any] | None]:
+            answered = await keyed.read_completion(transaction, client, done)
+            of = (await places.locate_task(client, task).get(transaction=transaction)).to_dict()
+            if of is None:
+                raise StaleError("the task was deleted")
             stored = {each.id: each.to_dict() or {} async for each in collection.stream(transaction=transaction)}
             before = stored.pop(reference.id, None)
             if before is not None and before["batch"] == batch:
-                return None  # an attempt before this one was committed, unheard
+                return _read_cluster(before), None  # an attempt before this one was committed, unheard
             if (before or {}).get("generation", 0) != since:
-                raise Stale("the cluster was stored by somebody else meanwhile")
-            admit([_read(each) for each in stored.values()], cluster)
+                raise StaleError("the cluster was stored by somebody else meanwhile")
+            # counted at the task, so that a cluster which was deleted and stored anew is never taken for the one before
+            cluster = replace(made, generation=of.get(GENERATION, 0) + 1)
+            check_cluster([_read_cluster(each) for each in stored.values()], cluster)
             rows = json.dumps([[row.name, row.fingerprint, row.enabled] for row in cluster.rows])
             where = {tool: number for number, (_, names) in enumerate(texts) for tool in names}
+            transaction.update(places.locate_task(client, task), {GENERATION: cluster.generation})
             transaction.set(
                 reference,
                 {
                     "name": name,
-                    "generation": since + 1,
+                    "generation": cluster.generation,
                     "rows": rows,
                     "size_bytes": cluster.size_bytes,
                     "batch": batch,
                     "parts": json.dumps(where),
                 },
             )
-            return before
+            keyed.store_completion(transaction, client, answered)
+            return cluster, before
 
         for number, (text, _) in enumerate(texts):
-            await _part(reference, batch, number).set({"tools": text})
+            await _locate_part(reference, batch, number).set({"tools": text})
         try:
-            before = await store(client.transaction())
-        except (Stale, Invalid):
-            await _forget(reference, batch, len(texts))
+            cluster, before = await transact(client.transaction(), store)
+        except (StaleError, InvalidInputError, AnsweredError):
+            await _delete_parts(reference, batch, len(texts))
             raise  # after anything else it may be stored all the same: then these parts are its own
         if before is not None:
-            await _forget(reference, before["batch"], _count(before))
+            await _delete_parts(reference, before["batch"], _count_parts(before))
         return cluster
 
     async def delete(self, task: str, name: str) -> bool:
-        reference = places.cluster(self._clients.firestore(), task, name)
-        before = (await reference.get()).to_dict()
+        client = self._clients.firestore()
+        reference = places.locate_cluster(client, task, name)
+
+        async def remove(transaction: AsyncTransaction) -> dict[str, Any] | None:
+            found: dict[str, Any] | None = (await reference.get(transaction=transaction)).to_dict()
+            if found is not None:
+                transaction.delete(reference)
+            return found
+
+        # the document first: from here on there are no such tools
+        before = await transact(client.transaction(), remove)
         if before is None:
             return False
-        # the document first: from here on there are no such tools
-        await reference.delete()
-        await _forget(reference, before["batch"], _count(before))
+        await _delete_parts(reference, before["batch"], _count_parts(before))
         return True
 
     async def tools(self, task: str) -> Sequence[Declared]:
         found = []
-        for cluster, document in sorted(await self._all(task), key=lambda each: each[0].name):
-            held: dict[str, Declared] = {}
-            for number in range(_count(document)):
-                held |= await self._held(task, cluster, document, number)
-            found += [held[row.name] for row in cluster.rows]
-        return found
+        for document in sorted(await self._documents(task), key=lambda each: str(each["name"])):
+            parts = [await self._part(task, document, number) for number in range(_count_parts(document))]
+            found.append((document["rows"], parts))
+        if not found:
+            return ()
+        return await _run_in_worker(task, offload.DOCUMENT, cluster_texts.read_tools, found)
 
     async def find(self, task: str, tool: str) -> Declared | None:
-        for cluster, document in await self._all(task):
+        for document in await self._documents(task):
             number = json.loads(document["parts"]).get(tool)
             if number is not None:
-                return (await self._held(task, cluster, document, number))[tool]
+                part = await self._part(task, document, number)
+                return await _run_in_worker(task, offload.TEXT, cluster_texts.find_tool, part, tool)
         return None
 
-    async def _all(self, task: str) -> Iterable[tuple[Cluster, dict[str, Any]]]:
-        collection = places.task(self._clients.firestore(), task).collection("clusters")
+    async def _documents(self, task: str) -> Sequence[dict[str, Any]]:
+        collection = places.locate_task(self._clients.firestore(), task).collection("clusters")
         found: dict[str, dict[str, Any]] = {each.id: each.to_dict() or {} async for each in collection.stream()}
-        return [(_read(document), document) for document in found.values()]
+        return [*found.values()]
 
-    async def _held(self, task: str, cluster: Cluster, document: dict[str, Any], number: int) -> dict[str, Declared]:
-        reference = places.cluster(self._clients.firestore(), task, cluster.name)
-        part = (await _part(reference, document["batch"], number).get()).to_dict()
+    async def _part(self, task: str, document: dict[str, Any], number: int) -> str:
+        reference = places.locate_cluster(self._clients.firestore(), task, document["name"])
+        part = (await _locate_part(reference, document["batch"], number).get()).to_dict()
         if part is None:
-            raise Unavailable("the cluster was stored anew while it was read")
-        tools = (documents.read(Declared, each) for each in json.loads(part["tools"]))
-        return {tool.name: tool for tool in tools}
+            raise UnavailableError("the cluster was stored anew while it was read")
+        return str(part["tools"])
 
 
-async def cleared(reference: AsyncDocumentReference) -> None:
+async def _run_in_worker(task: str, budget: offload.Budget, function: Callable[..., Answer], *arguments: Any) -> Answer:
+    """`function(*arguments)`, in a worker: what is stored was made of documents of strangers, and may be some megabytes."""
+    try:
+        return await offload.run(task, budget, function, *arguments)
+    except offload.OverBudgetError as error:
+        raise UnavailableError(f"the declared tools of this task cannot be read: {error}") from None
+
+
+async def delete_cluster(reference: AsyncDocumentReference) -> None:
     """Delete the cluster at `reference`, and whatever parts any attempt to store it has left."""
     await reference.delete()
     async for each in reference.collection("parts").list_documents():
         await each.delete()
 
 
-async def _forget(reference: AsyncDocumentReference, batch: str, count: int) -> None:
+async def _delete_parts(reference: AsyncDocumentReference, batch: str, count: int) -> None:
     for number in range(count):
-        await _part(reference, batch, number).delete()
+        await _locate_part(reference, batch, number).delete()
 
 
-def _part(reference: AsyncDocumentReference, batch: str, number: int) -> AsyncDocumentReference:
+def _locate_part(reference: AsyncDocumentReference, batch: str, number: int) -> AsyncDocumentReference:
     part: AsyncDocumentReference = reference.collection("parts").document(f"{batch}-{number:03d}")
     return part
 
 
-def _count(document: dict[str, Any]) -> int:
+def _count_parts(document: dict[str, Any]) -> int:
     return max(json.loads(document["parts"]).values(), default=-1) + 1
 
 
-def _read(document: dict[str, Any]) -> Cluster:
+def _read_cluster(document: dict[str, Any]) -> Cluster:
     rows = [dict(zip(("name", "fingerprint", "enabled"), row, strict=True)) for row in json.loads(document["rows"])]
     said = {name: document[name] for name in ("name", "generation", "size_bytes")}
     return documents.read(Cluster, {**said, "rows": rows})
-
-
-def _parts(tools: Sequence[Declared]) -> Iterator[tuple[str, Sequence[str]]]:
-    """The tools as texts that fit a document each, with the names in each."""
-    texts: list[str] = []
-    names: list[str] = []
-    for tool in tools:
-        text = json.dumps(documents.write(tool))
-        if texts and sum(map(len, texts)) + len(text) > PART_CHARACTERS:
-            yield f"[{','.join(texts)}]", names
-            texts, names = [], []
-        texts.append(text)
-        names.append(tool.name)
-    if texts:
-        yield f"[{','.join(texts)}]", names

@@ -5,51 +5,51 @@ from __future__ import annotations
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from ferryman.domain.connection import Connection
-from ferryman.gcp import documents, places
-from ferryman.gcp.faults import translated
-from ferryman.gcp.firestore import Firestore
+from ferryman.domain.credentials.connection import Connection
+from ferryman.domain.owners.idempotency import Completion
+from ferryman.domain.stale import StaleError
+from ferryman.gcp import documents, keyed, places
+from ferryman.gcp.faults import translate_errors
+from ferryman.gcp.firestore import FirestoreClient
 from ferryman.gcp.retention import EXPIRE_AT
-from ferryman.ports import Stale
+from ferryman.gcp.transactions import transact
 
 if TYPE_CHECKING:
     from google.cloud.firestore import AsyncTransaction
 
 
-@translated
+@translate_errors
 class FirestoreConnections:
     """`ports.Connections`."""
 
-    def __init__(self, clients: Firestore) -> None:
+    def __init__(self, clients: FirestoreClient) -> None:
         self._clients = clients
 
-    async def put(self, connection: Connection, *, now: datetime, most: int) -> None:
-        from google.cloud.firestore import async_transactional
-
+    async def put(self, connection: Connection, *, now: datetime, most: int, done: Completion | None = None) -> None:
         client, task = self._clients.firestore(), connection.label.task
 
-        @async_transactional
         async def store(transaction: AsyncTransaction) -> None:
-            reference = places.task(client, task)
+            answered = await keyed.read_completion(transaction, client, done)
+            reference = places.locate_task(client, task)
             snapshot = await reference.get(transaction=transaction)
             known = [each async for each in reference.collection("connections").stream(transaction=transaction)]
+            if any(each.id == connection.digest for each in known):
+                return  # an attempt before this one was committed, unheard
             over = [each for each in known if each.get("expires_at") <= now]
             if not snapshot.exists or len(known) - len(over) >= most:
-                raise Stale("the task is gone, or too many connections are under way")
+                raise StaleError("the task is gone, or too many connections are under way")
             for each in over:
                 transaction.delete(each.reference)
             document = {**documents.write(connection), EXPIRE_AT: connection.expires_at}
-            transaction.create(places.connection(client, task, connection.digest), document)
+            transaction.create(places.locate_connection(client, task, connection.digest), document)
+            keyed.store_completion(transaction, client, answered)
 
-        await store(client.transaction())
+        await transact(client.transaction(), store)
 
     async def take(self, task: str, digest: str) -> Connection | None:
-        from google.cloud.firestore import async_transactional
-
         client = self._clients.firestore()
-        reference = places.connection(client, task, digest)
+        reference = places.locate_connection(client, task, digest)
 
-        @async_transactional
         async def remove(transaction: AsyncTransaction) -> Connection | None:
             snapshot = await reference.get(transaction=transaction)
             if not snapshot.exists:
@@ -57,5 +57,4 @@ class FirestoreConnections:
             transaction.delete(reference)
             return documents.read(Connection, snapshot.to_dict())
 
-        found: Connection | None = await remove(client.transaction())
-        return found
+        return await transact(client.transaction(), remove)

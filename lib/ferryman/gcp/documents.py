@@ -6,7 +6,7 @@ Decimals are strings; free-form JSON is one JSON string, since Firestore has no 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Awaitable, Mapping
 from dataclasses import is_dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -14,32 +14,34 @@ from typing import TYPE_CHECKING, Any, TypeVar, get_args, get_origin
 
 from cattrs import Converter
 
+from ferryman.gcp.faults import is_transient
+
 if TYPE_CHECKING:
     from google.cloud.firestore import AsyncDocumentReference
 
-    from ferryman.domain.execution import Execution
-    from ferryman.domain.task import Task
+    from ferryman.domain.executions.execution import Execution
+    from ferryman.domain.tasks.task import Task
 
 Value = TypeVar("Value")
 
 
-def _converter() -> Converter:
+def _build_converter() -> Converter:
     converter = Converter()
     converter.register_unstructure_hook(Decimal, str)
     converter.register_structure_hook(Decimal, lambda value, _: Decimal(value))
     for kind in (datetime, bytes):
         converter.register_unstructure_hook(kind, lambda value: value)
         converter.register_structure_hook(kind, lambda value, _: value)
-    converter.register_unstructure_hook_func(_free_form, lambda value: json.dumps(value, ensure_ascii=False))
-    converter.register_structure_hook_func(_free_form, lambda value, _: json.loads(value))
+    converter.register_unstructure_hook_func(_is_free_form, lambda value: json.dumps(value, ensure_ascii=False))
+    converter.register_structure_hook_func(_is_free_form, lambda value, _: json.loads(value))
     return converter
 
 
-def _free_form(kind: Any) -> bool:
+def _is_free_form(kind: Any) -> bool:
     return get_origin(kind) is Mapping and not is_dataclass(get_args(kind)[1])
 
 
-_CONVERTER = _converter()
+_CONVERTER = _build_converter()
 
 
 def write(value: Any) -> dict[str, Any]:
@@ -48,39 +50,47 @@ def write(value: Any) -> dict[str, Any]:
     return document
 
 
-def part(value: Any, *names: str) -> dict[str, Any]:
+def write_fields(value: Any, *names: str) -> dict[str, Any]:
     """Only the fields `names` of `value`, as a document."""
     document = write(value)
     return {name: document[name] for name in names}
 
 
-async def create(reference: AsyncDocumentReference, value: Execution | Task) -> None:
-    """Create the document of `value`; one that its own creation left there, whose answer was lost, is that document.
+async def confirm_created(
+    creation: Awaitable[Value], reference: AsyncDocumentReference, value: Execution | Task
+) -> Value | None:
+    """Await the `creation` of the document of `value`; one that it left there itself, whose answer was lost, is that document.
+
+    Return what it answered, None where the answer was lost.
 
     The client asks again by itself, and is then told that the document is there already. Raises AlreadyExists for another's.
     """
-    from google.api_core.exceptions import AlreadyExists
+    from google.api_core.exceptions import AlreadyExists, GoogleAPICallError
 
     try:
-        await reference.create(write(value))
-    except AlreadyExists:
+        return await creation
+    except GoogleAPICallError as error:
+        # told that it is there, or, of a transaction that was committed without our hearing of it, that it is closed
+        if not isinstance(error, AlreadyExists) and not is_transient(error):
+            raise
         found = (await reference.get()).to_dict() or {}
         if (found.get("owner"), found.get("created_at")) != (value.owner, value.created_at):
             raise
+        return None
 
 
-class Unreadable(ValueError):  # noqa: N818 - reads as the fact it states
+class UnreadableDocumentError(ValueError):
     """A document is not what this house writes: somebody else made it, or changed it."""
 
 
 def read(kind: type[Value], document: Mapping[str, Any] | None) -> Value:
     """The `kind` that `document` holds; fields it does not know are left out.
 
-    Raises KeyError where there is no document, `Unreadable` where there is another one.
+    Raises KeyError where there is no document, `UnreadableDocumentError` where there is another one.
     """
     if document is None:
         raise KeyError(kind.__name__)
     try:
         return _CONVERTER.structure(document, kind)
     except Exception as error:  # cattrs raises whatever the field's own type does
-        raise Unreadable(f"the document holds no {kind.__name__}") from error
+        raise UnreadableDocumentError(f"the document holds no {kind.__name__}") from error

@@ -8,15 +8,15 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from ferryman.gcp.clients import Clients
-from ferryman.gcp.faults import translated
+from ferryman.gcp.clients import GoogleClients
+from ferryman.gcp.faults import translate_errors
 
 TASKS_MAX = 1_000
 """Tasks that are looked at in a queue."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class QueueSeen:
+class QueueStatus:
     """A queue: its state by Google's name, how many tasks wait in it, and how long the oldest of those has been due."""
 
     name: str
@@ -25,18 +25,18 @@ class QueueSeen:
     late: timedelta
 
 
-@translated
-class Examiner:
-    """Looks, and changes nothing. Raises `Unavailable`, or google.api_core's error for what is not there."""
+@translate_errors
+class GoogleCloudExaminer:
+    """Looks, and changes nothing. Raises `UnavailableError`, or google.api_core's error for what is not there."""
 
-    def __init__(self, clients: Clients, project: str, location: str) -> None:
+    def __init__(self, clients: GoogleClients, project: str, location: str) -> None:
         self._clients = clients
         self._parent = f"projects/{project}/locations/{location}/queues"
 
-    async def queues(self, names: Sequence[str]) -> list[QueueSeen]:
+    async def queues(self, names: Sequence[str]) -> list[QueueStatus]:
         return [await self._queue(each) for each in names]
 
-    async def _queue(self, name: str) -> QueueSeen:
+    async def _queue(self, name: str) -> QueueStatus:
         path, client, now = f"{self._parent}/{name}", self._clients.tasks(), datetime.now(UTC)
         found = await client.get_queue(request={"name": path})
         due = []
@@ -46,7 +46,7 @@ class Examiner:
             if len(due) == TASKS_MAX:
                 break
         late = timedelta(seconds=max(0.0, now.timestamp() - min(due))) if due else timedelta(0)
-        return QueueSeen(name=name, state=found.state.name, waiting=len(due), late=late)
+        return QueueStatus(name=name, state=found.state.name, waiting=len(due), late=late)
 
     async def firestore_s(self) -> float:
         """How long Firestore takes to answer, in seconds."""

@@ -6,43 +6,43 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from ferryman.domain.halt import BY_OPERATOR, BY_OWNER
+from ferryman.domain.executions.halt import BY_OPERATOR, BY_OWNER
 from ferryman.gcp import places
-from ferryman.gcp.faults import translated
-from ferryman.gcp.firestore import Firestore
+from ferryman.gcp.faults import translate_errors
+from ferryman.gcp.firestore import FirestoreClient
 
 if TYPE_CHECKING:
     from google.cloud.firestore import AsyncClient, AsyncDocumentReference, AsyncTransaction, DocumentSnapshot
 
 
-@translated
+@translate_errors
 class FirestoreHalts:
     """`ports.Halts`."""
 
-    def __init__(self, clients: Firestore) -> None:
+    def __init__(self, clients: FirestoreClient) -> None:
         self._clients = clients
 
     async def standing(self, owner: str, *, created: datetime | None = None) -> str | None:
         client = self._clients.firestore()
-        return standing(await together(client, switches(client, owner)), client, owner, created)
+        return find_halt_reason(await get_together(client, list_switches(client, owner)), client, owner, created)
 
     async def put(self, owner: str | None, *, on: bool, now: datetime) -> None:
-        reference = places.halt(self._clients.firestore(), owner)
+        reference = places.locate_halt(self._clients.firestore(), owner)
         if on or (await reference.get()).exists:
             await reference.set({"on": on, "at": now})
 
 
-def switches(client: AsyncClient, owner: str) -> list[AsyncDocumentReference]:
+def list_switches(client: AsyncClient, owner: str) -> list[AsyncDocumentReference]:
     """The documents of the switches that stop `owner`'s executions."""
-    return [places.halt(client, None), places.halt(client, owner)]
+    return [places.locate_halt(client, None), places.locate_halt(client, owner)]
 
 
-def standing(
+def find_halt_reason(
     found: Mapping[str, DocumentSnapshot[Any]], client: AsyncClient, owner: str, created: datetime | None = None
 ) -> str | None:
     """What stops `owner`'s executions, or one that was `created` then, in words; `found` holds the switches by path."""
-    house, own = (found[each.path].to_dict() for each in switches(client, owner))
-    if _stops(house, created):
+    deps, own = (found[each.path].to_dict() for each in list_switches(client, owner))
+    if _stops(deps, created):
         return BY_OPERATOR
     return BY_OWNER if _stops(own, created) else None
 
@@ -53,7 +53,7 @@ def _stops(switch: Mapping[str, Any] | None, created: datetime | None) -> bool:
     return bool(switch["on"]) or (created is not None and created <= switch["at"])
 
 
-async def together(
+async def get_together(
     client: AsyncClient, references: list[AsyncDocumentReference], transaction: AsyncTransaction | None = None
 ) -> dict[str, DocumentSnapshot[Any]]:
     """Several documents in one read, by path; one that is not there is a snapshot that does not exist."""

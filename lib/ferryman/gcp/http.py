@@ -8,12 +8,12 @@ SECONDS = 60.0
 """The longest another function is waited for: a tool's own 30 seconds, its claim, its settlement and a cold start."""
 
 
-def traced(traceparent: str) -> dict[str, str]:
+def build_trace_headers(traceparent: str) -> dict[str, str]:
     """The header that carries a trace on, where there is one."""
     return {"traceparent": traceparent} if traceparent else {}
 
 
-class Wire:
+class HttpClient:
     """One client per process, made at first use. No proxies and no trust settings are taken from the environment."""
 
     def __init__(self) -> None:

@@ -9,8 +9,8 @@ from typing import Any
 
 import httpx
 
-from ferryman.gcp.http import Wire
-from ferryman.ports import Unavailable
+from ferryman.gcp.http import HttpClient
+from ferryman.ports.errors import UnavailableError
 from ferryman.settings import Settings
 
 ISSUERS = ("https://accounts.google.com", "accounts.google.com")
@@ -21,14 +21,14 @@ MARGIN_S = 300
 class MetadataIdentity:
     """Identity tokens of the service account this function runs as, one per audience, kept until shortly before they expire."""
 
-    def __init__(self, wire: Wire, settings: Settings) -> None:
+    def __init__(self, wire: HttpClient, settings: Settings) -> None:
         self._wire = wire
         self._settings = settings
         self._tokens: dict[str, tuple[float, str]] = {}
         self._asking = asyncio.Lock()
 
     async def token(self, audience: str) -> str:
-        """A token for `audience`. Raises `Unavailable` where the metadata server does not answer."""
+        """A token for `audience`. Raises `UnavailableError` where the metadata server does not answer."""
         async with self._asking:
             kept = self._tokens.get(audience)
             if kept is None or kept[0] <= time.time():
@@ -44,15 +44,15 @@ class MetadataIdentity:
             )
             answer.raise_for_status()
         except httpx.HTTPError as error:
-            raise Unavailable("the metadata server gave no identity token") from error
+            raise UnavailableError("the metadata server gave no identity token") from error
         token = answer.text.strip()
-        return _claims(token, verify=False)["exp"] - MARGIN_S, token
+        return _decode_claims(token, verify=False)["exp"] - MARGIN_S, token
 
 
 class TokenCallers:
     """`ports.Callers`: issuer, audience, signature, expiry and e-mail, checked here besides IAM."""
 
-    def __init__(self, wire: Wire, settings: Settings) -> None:
+    def __init__(self, wire: HttpClient, settings: Settings) -> None:
         self._wire = wire
         self._settings = settings
         self._certs: tuple[float, Mapping[str, str]] = (0.0, {})
@@ -65,7 +65,7 @@ class TokenCallers:
             raise PermissionError("this function does not know its own address, and so nobody's token is for it")
         certs = await self._certificates()
         try:
-            claims = _claims(token, certs=certs, audience=audience)
+            claims = _decode_claims(token, certs=certs, audience=audience)
             passed = claims["iss"] in ISSUERS and claims["email_verified"] is True and claims.get("nbf", 0) <= time.time()
         except Exception:  # noqa: BLE001 - the library raises whatever a hostile header or claim makes it stumble over
             passed = False
@@ -82,11 +82,11 @@ class TokenCallers:
             answer.raise_for_status()
             self._certs = (time.time() + MARGIN_S, answer.json())
         except (httpx.HTTPError, ValueError) as error:
-            raise Unavailable("the certificates of identity tokens could not be fetched") from error
+            raise UnavailableError("the certificates of identity tokens could not be fetched") from error
         return self._certs[1]
 
 
-def _claims(token: str, **check: Any) -> Mapping[str, Any]:
+def _decode_claims(token: str, **check: Any) -> Mapping[str, Any]:
     from google.auth import jwt
 
     decode: Any = jwt.decode  # the library has no types here

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from ferryman.gcp.secret_manager import SecretManager
-from ferryman.gcp.secrets import Versions
+from ferryman.gcp.secret_manager import SecretManagerClient
+from ferryman.gcp.secrets import SecretManagerVersions
 from ferryman.settings import Settings
 
 
-class SecretManagerKeys(Versions):
+class SecretManagerKeys(SecretManagerVersions):
     """`ports.Keys` of the unsealing key."""
 
-    def __init__(self, clients: SecretManager, settings: Settings) -> None:
+    def __init__(self, clients: SecretManagerClient, settings: Settings) -> None:
         super().__init__(clients, settings, settings.sealing_key_secret)

@@ -5,32 +5,32 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from ferryman.domain.ledger import Entry
-from ferryman.domain.purse import Purse
+from ferryman.domain.credits.balance import CreditBalance
+from ferryman.domain.credits.ledger import LedgerEntry
 from ferryman.gcp import documents, places
-from ferryman.gcp.faults import translated
-from ferryman.gcp.firestore import Firestore
+from ferryman.gcp.faults import translate_errors
+from ferryman.gcp.firestore import FirestoreClient
 
 
-@translated
+@translate_errors
 class FirestoreLedger:
     """`ports.Ledger`."""
 
-    def __init__(self, clients: Firestore) -> None:
+    def __init__(self, clients: FirestoreClient) -> None:
         self._clients = clients
 
-    async def purse(self, purse: str) -> Purse:
-        snapshot = await places.purse(self._clients.firestore(), purse).get()
-        return documents.read(Purse, snapshot.to_dict()) if snapshot.exists else Purse(id=purse)
+    async def balance(self, balance: str) -> CreditBalance:
+        snapshot = await places.locate_balance(self._clients.firestore(), balance).get()
+        return documents.read(CreditBalance, snapshot.to_dict()) if snapshot.exists else CreditBalance(id=balance)
 
-    async def of_execution(self, execution: str) -> Sequence[Entry]:
+    async def of_execution(self, execution: str) -> Sequence[LedgerEntry]:
         from google.cloud.firestore import FieldFilter
 
         query = self._clients.firestore().collection("ledger").where(filter=FieldFilter("execution", "==", execution))
-        found = [documents.read(Entry, snapshot.to_dict()) async for snapshot in query.stream()]
+        found = [documents.read(LedgerEntry, snapshot.to_dict()) async for snapshot in query.stream()]
         return sorted(found, key=lambda entry: entry.at)
 
-    async def of_owner(self, owner: str, *, since: datetime, until: datetime) -> Sequence[Entry]:
+    async def of_owner(self, owner: str, *, since: datetime, until: datetime) -> Sequence[LedgerEntry]:
         from google.cloud.firestore import FieldFilter
 
         query = (
@@ -41,4 +41,4 @@ class FirestoreLedger:
             .where(filter=FieldFilter("at", "<", until))
             .order_by("at")
         )
-        return [documents.read(Entry, snapshot.to_dict()) async for snapshot in query.stream()]
+        return [documents.read(LedgerEntry, snapshot.to_dict()) async for snapshot in query.stream()]

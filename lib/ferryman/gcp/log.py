@@ -21,7 +21,7 @@ class JsonLog:
         sys.stdout.flush()
 
 
-class Lines(logging.Handler):
+class JsonLogHandler(logging.Handler):
     """What Python's loggers say, as lines of the same log.
 
     Of a library's record nothing is written but where it was made and the format it was made with: its arguments, a text
@@ -37,27 +37,27 @@ class Lines(logging.Handler):
             fault, _, traceback = record.exc_info
             fields["kind"] = fault.__name__
             fields["trace"] = [f"{Path(f.f_code.co_filename).name}:{line} {f.f_code.co_name}" for f, line in walk_tb(traceback)]
-        JsonLog().line(_text(record, ours=ours), severity=record.levelname, **fields)
+        JsonLog().line(_get_text(record, ours=ours), severity=record.levelname, **fields)
 
 
-def _text(record: logging.LogRecord, *, ours: bool) -> str:
+def _get_text(record: logging.LogRecord, *, ours: bool) -> str:
     if ours:
         return record.getMessage()
     return str(record.msg) if record.args else "a library's message, left out"
 
 
-def listen(level: str) -> None:
-    """Have every logger of the process speak through `Lines` alone, from `level` on: DEBUG, INFO, WARNING or ERROR."""
+def capture_loggers(level: str) -> None:
+    """Have every logger of the process speak through `JsonLogHandler` alone, from `level` on: DEBUG, INFO, WARNING or ERROR."""
     root = logging.getLogger()
-    root.handlers[:] = [Lines()]
+    root.handlers[:] = [JsonLogHandler()]
     root.setLevel(level)
     for each in list(logging.root.manager.loggerDict.values()):
         if isinstance(each, logging.Logger) and not all(isinstance(h, logging.NullHandler) for h in each.handlers):
             each.handlers.clear()
             each.propagate = True
-    sys.excepthook = _unhandled
+    sys.excepthook = _log_unhandled
 
 
-def _unhandled(kind: type[BaseException], fault: BaseException, traceback: Any) -> None:
+def _log_unhandled(kind: type[BaseException], fault: BaseException, traceback: Any) -> None:
     """The last words of a process: as those of a record, without the exception's text."""
     logging.getLogger().critical("unhandled", exc_info=(kind, fault, traceback))

@@ -7,22 +7,22 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from ferryman.domain.firing import Fire
-from ferryman.gcp.cloud_tasks import CloudTasks
-from ferryman.gcp.faults import translated
-from ferryman.gcp.http import traced
-from ferryman.ports import NOW
+from ferryman.domain.tasks.firing import Fire
+from ferryman.gcp.cloud_tasks import CloudTasksClient
+from ferryman.gcp.faults import translate_errors
+from ferryman.gcp.http import build_trace_headers
+from ferryman.ports.queue import NOW
 from ferryman.settings import Settings
 
 DISPATCH_DEADLINE = timedelta(minutes=30)
 """The longest Cloud Tasks waits for one delivery's answer."""
 
 
-@translated
+@translate_errors
 class CloudTasksQueue:
     """`ports.Queue`: one named task per execution and slice, so that enqueuing it again changes nothing."""
 
-    def __init__(self, clients: CloudTasks, settings: Settings, traceparent: Callable[[], str] = str) -> None:
+    def __init__(self, clients: CloudTasksClient, settings: Settings, traceparent: Callable[[], str] = str) -> None:
         self._clients = clients
         self._settings = settings
         self._traceparent = traceparent
@@ -34,37 +34,38 @@ class CloudTasksQueue:
         slice: int,
         after: timedelta = NOW,
         nudge: str = "",
+        waits: int = 0,
     ) -> None:
-        name = f"{execution}-{slice}" + (f"-{nudge}" if nudge else "")
+        name = f"{execution}-{slice}" + (f"-{nudge}" if nudge else "") + (f"-wait{waits}" if waits else "")
         due = datetime.now(UTC) + after if after > NOW else None
-        body = {"execution": execution, "slice": slice}
-        await _create(self._clients, self._settings, self._settings.queue, name, body, due=due, trace=self._traceparent())
+        body = {"execution": execution, "slice": slice, "waits": waits}
+        await _create_task(self._clients, self._settings, self._settings.queue, name, body, due=due, trace=self._traceparent())
 
 
-@translated
+@translate_errors
 class CloudTasksTimers:
     """`ports.Timers`: one named task per time or hop, and one per window of the sweep."""
 
-    def __init__(self, clients: CloudTasks, settings: Settings, traceparent: Callable[[], str] = str) -> None:
+    def __init__(self, clients: CloudTasksClient, settings: Settings, traceparent: Callable[[], str] = str) -> None:
         self._clients = clients
         self._settings = settings
         self._traceparent = traceparent
 
     async def set(self, fire: Fire, *, due: datetime, nudge: str = "") -> None:
-        name = f"{fire.task}-{fire.generation}-{_epoch(due)}" + (f"-{nudge}" if nudge else "")
-        body = {"task": fire.task, "generation": fire.generation, "at": _epoch(fire.at)}
+        name = f"{fire.task}-{fire.generation}-{_to_epoch_s(due)}" + (f"-{nudge}" if nudge else "")
+        body = {"task": fire.task, "generation": fire.generation, "at": _to_epoch_s(fire.at)}
         await self._create(name, body, path="/fire", due=due)
 
     async def sweep(self, *, due: datetime) -> None:
-        await self._create(f"sweep-{_epoch(due)}", {"at": _epoch(due)}, path="/sweep", due=due)
+        await self._create(f"sweep-{_to_epoch_s(due)}", {"at": _to_epoch_s(due)}, path="/sweep", due=due)
 
     async def _create(self, name: str, body: Mapping[str, Any], *, path: str, due: datetime) -> None:
         queue, trace = self._settings.schedules_queue, self._traceparent()
-        await _create(self._clients, self._settings, queue, name, body, path=path, due=due, trace=trace)
+        await _create_task(self._clients, self._settings, queue, name, body, path=path, due=due, trace=trace)
 
 
-async def _create(
-    clients: CloudTasks,
+async def _create_task(
+    clients: CloudTasksClient,
     settings: Settings,
     queue: str,
     name: str,
@@ -86,7 +87,7 @@ async def _create(
         http_request=tasks_v2.HttpRequest(
             url=url.rstrip("/") + path if path else url,
             http_method=tasks_v2.HttpMethod.POST,
-            headers={"Content-Type": "application/json", **traced(trace)},
+            headers={"Content-Type": "application/json", **build_trace_headers(trace)},
             body=json.dumps(body).encode(),
             oidc_token=tasks_v2.OidcToken(service_account_email=settings.queue_caller, audience=url),
         ),
@@ -100,5 +101,5 @@ async def _create(
         return
 
 
-def _epoch(moment: datetime) -> int:
+def _to_epoch_s(moment: datetime) -> int:
     return int(moment.timestamp())

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ferryman.domain.receipt import Receipt
+from ferryman.domain.receipts.receipt import Receipt
 from ferryman.gcp import documents, places
 
 if TYPE_CHECKING:
@@ -14,19 +14,21 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entered:
+class StoredReceipts:
     """The entries of one commit in their order; `first` is the number of the first."""
 
     first: int
     entries: tuple[Receipt, ...]
 
 
-def enter(client: AsyncClient, transaction: AsyncTransaction, receipts: tuple[Receipt, ...], more: Mapping[str, Any]) -> None:
+def create_receipts(
+    client: AsyncClient, transaction: AsyncTransaction, receipts: tuple[Receipt, ...], more: Mapping[str, Any]
+) -> None:
     """Write the entries of a commit in its transaction, which fails when there are others in their place.
 
     `more` are fields of the document besides.
     """
     if receipts:
         first = receipts[0]
-        written = {**documents.write(Entered(first=first.number, entries=receipts)), **more}
-        transaction.create(places.receipts(client, first.execution, first.number), written)
+        written = {**documents.write(StoredReceipts(first=first.number, entries=receipts)), **more}
+        transaction.create(places.locate_receipts(client, first.execution, first.number), written)

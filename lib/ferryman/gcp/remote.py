@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import httpx
 
-from ferryman.domain.call import ToolCallResult
-from ferryman.domain.execution import Execution
-from ferryman.domain.message import Block
-from ferryman.domain.tool import function_of
-from ferryman.gcp.http import Wire, traced
-from ferryman.gcp.identity import MetadataIdentity
-from ferryman.ports import Rejected, Stale, Unavailable
-from ferryman.settings import Settings
+from ferryman.domain.calls.call import Ticket
+from ferryman.domain.executions.execution import Execution
+from ferryman.domain.executions.message import Block
+from ferryman.domain.receipts import settlement
+from ferryman.domain.stale import StaleError
+from ferryman.domain.tools.tool import get_function
+from ferryman.gcp.functions import FunctionClient
+from ferryman.ports.errors import RejectedError
 
 SCANS = "api_call"
 """The key holder that looks through what the model said."""
@@ -23,21 +23,16 @@ SCANS = "api_call"
 class RemoteTools:
     """`ports.Toolbox` and `ports.Scanner`: POST with an identity token to the function that carries the tool."""
 
-    def __init__(
-        self, wire: Wire, identity: MetadataIdentity, settings: Settings, traceparent: Callable[[], str] = str
-    ) -> None:
-        self._traceparent = traceparent
-        self._wire = wire
-        self._identity = identity
-        self._settings = settings
+    def __init__(self, functions: FunctionClient) -> None:
+        self._functions = functions
 
-    async def run(self, tool: str, *, execution: Execution, seq: int) -> ToolCallResult:
+    async def run(self, ticket: Ticket, *, execution: Execution) -> Ticket:
         # task and owner say only where to look: what is stored is believed
         where = {"task": execution.task, "owner": execution.owner}
         answer = await self._post(
-            function_of(tool), "/", {"execution": execution.id, "call": seq, "epoch": execution.epoch, **where}
+            get_function(ticket.tool), "/", {"execution": execution.id, "call": ticket.seq, "epoch": execution.epoch, **where}
         )
-        return ToolCallResult(**answer["result"])
+        return settlement.read_settlement(ticket, answer)
 
     async def scan(self, execution: Execution, content: Sequence[Block]) -> Sequence[Block]:
         asked = {"execution": execution.id, "epoch": execution.epoch, "content": list(content)}
@@ -45,17 +40,10 @@ class RemoteTools:
         return tuple(answer["content"])
 
     async def _post(self, function: str, path: str, body: Mapping[str, Any]) -> Any:
-        url = self._settings.function_urls[function]
-        token = await self._identity.token(url)
-        headers = {"Authorization": f"Bearer {token}", **traced(self._traceparent())}
-        try:
-            answer = await self._wire.client().post(url + path, json=body, headers=headers)
-        except httpx.HTTPError as error:
-            raise Unavailable(f"function {function} did not answer ({type(error).__name__})") from None
+        expected = (httpx.codes.CONFLICT, httpx.codes.UNPROCESSABLE_ENTITY)
+        answer = await self._functions.post(function, path, body, expected=expected)
         if answer.status_code == httpx.codes.CONFLICT:
-            raise Stale(f"function {function} did not take the call")
+            raise StaleError(f"function {function} did not take the call")
         if answer.status_code == httpx.codes.UNPROCESSABLE_ENTITY:
-            raise Rejected(str(answer.json()["detail"]))
-        if answer.status_code != httpx.codes.OK:
-            raise Unavailable(f"function {function} answered {answer.status_code}")
+            raise RejectedError(str(answer.json()["detail"]))
         return answer.json()

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from ferryman.domain import firing
-from ferryman.domain.execution import Execution
-from ferryman.domain.firing import Fire
-from ferryman.domain.schedule import Kind
-from ferryman.domain.task import Task
-from ferryman.gcp import documents, places
-from ferryman.gcp.faults import translated
-from ferryman.gcp.firestore import Firestore
-from ferryman.gcp.halts import standing, switches, together
-from ferryman.ports import Fired, Halted
+from ferryman.domain.executions.execution import Execution
+from ferryman.domain.owners.plan import PLANS, Plan
+from ferryman.domain.tasks import firing
+from ferryman.domain.tasks.firing import Fire
+from ferryman.domain.tasks.task import Task
+from ferryman.gcp import documents, occupancy, places
+from ferryman.gcp.faults import translate_errors
+from ferryman.gcp.firestore import FirestoreClient
+from ferryman.gcp.halts import find_halt_reason, get_together, list_switches
+from ferryman.gcp.transactions import transact
+from ferryman.ports.errors import HaltedError
+from ferryman.ports.schedules import FiredSchedule
 
 if TYPE_CHECKING:
     from google.cloud.firestore import AsyncTransaction
@@ -23,18 +25,19 @@ if TYPE_CHECKING:
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-@translated
+@translate_errors
 class FirestoreSchedules:
     """`ports.Schedules`."""
 
-    def __init__(self, clients: Firestore) -> None:
+    def __init__(self, clients: FirestoreClient, plans: Mapping[str, Plan] = PLANS) -> None:
         self._clients = clients
+        self._plans = plans
 
-    async def fire(self, fire: Fire, *, now: datetime) -> Fired:
-        from google.cloud.firestore import FieldFilter, Query, async_transactional
+    async def fire(self, fire: Fire, *, now: datetime) -> FiredSchedule:
+        from google.cloud.firestore import FieldFilter, Query
 
         client = self._clients.firestore()
-        task_at, execution_at = places.task(client, fire.task), places.execution(client, fire.execution)
+        task_at, execution_at = places.locate_task(client, fire.task), places.locate_execution(client, fire.execution)
         ended = (
             client.collection("executions")
             .where(filter=FieldFilter("task", "==", fire.task))
@@ -44,27 +47,33 @@ class FirestoreSchedules:
             .limit(firing.FAILURES_MAX)
         )
 
-        @async_transactional
-        async def store(transaction: AsyncTransaction) -> Fired:
-            found = await together(client, [task_at, execution_at], transaction)
-            task = _of(Task, found[task_at.path].to_dict())
-            made = _of(Execution, found[execution_at.path].to_dict())
-            if task is None or made is not None or firing.upcoming(task) != fire or fire.at > now:
-                return Fired(task=task, execution=made)
-            reason = standing(await together(client, switches(client, task.owner), transaction), client, task.owner)
+        async def store(transaction: AsyncTransaction) -> FiredSchedule:
+            found = await get_together(client, [task_at, execution_at], transaction)
+            task = _read_or_none(Task, found[task_at.path].to_dict())
+            made = _read_or_none(Execution, found[execution_at.path].to_dict())
+            if task is None or made is not None or firing.find_next_fire(task) != fire or fire.at > now:
+                return FiredSchedule(task=task, execution=made)
+            owner, occupied_at = places.locate_owner(client, task.owner), places.locate_occupancy(client, task.owner)
+            about = await get_together(client, [*list_switches(client, task.owner), owner, occupied_at], transaction)
+            reason = find_halt_reason(about, client, task.owner)
             if reason is not None:
-                raise Halted(reason)
+                raise HaltedError(reason)
             recent = [documents.read(Execution, each.to_dict()) async for each in ended.stream(transaction=transaction)]
-            after, execution = firing.fired(task, fire, recent=recent, now=now)
-            transaction.update(task_at, documents.part(after, *firing.STATE, "updated_at"))
+            after, execution = firing.fire_task(task, fire, recent=recent, now=now)
+            if execution is not None:
+                plan = occupancy.find_plan(about[owner.path], self._plans)
+                if plan is not None:
+                    queued = occupancy.read_occupancy(about[occupied_at.path]).enqueue(execution, most=plan.executions_queued)
+                    occupancy.store_occupancy(transaction, client, task.owner, queued)
+            transaction.update(task_at, documents.write_fields(after, *firing.STATE, "updated_at"))
             if execution is not None:
                 transaction.create(execution_at, documents.write(execution))
-            return Fired(task=after, execution=execution)
+            return FiredSchedule(task=after, execution=execution)
 
         try:
-            return await store(client.transaction())
-        except documents.Unreadable:
-            return Fired(task=None, execution=None)  # its timer would come back for ever
+            return await transact(client.transaction(), store)
+        except documents.UnreadableDocumentError:
+            return FiredSchedule(task=None, execution=None)  # its timer would come back for ever
 
     async def overdue(self, *, before: datetime) -> Sequence[Fire]:
         from google.cloud.firestore import FieldFilter
@@ -79,13 +88,6 @@ class FirestoreSchedules:
     async def armed(self) -> bool:
         return bool([each async for each in self._waiting().select([]).limit(1).stream()])
 
-    async def count(self, owner: str) -> int:
-        from google.cloud.firestore import FieldFilter
-
-        query = self._clients.firestore().collection("tasks").where(filter=FieldFilter("owner", "==", owner))
-        count: Any = query.where(filter=FieldFilter("schedule.type", "in", [each.value for each in Kind])).count()
-        return int((await count.get())[0][0].value)
-
     def _waiting(self) -> Any:
         """The tasks that wait for a time, the earliest first."""
         from google.cloud.firestore import FieldFilter
@@ -94,5 +96,5 @@ class FirestoreSchedules:
         return tasks.where(filter=FieldFilter("next_fire_at", ">", _EPOCH)).order_by("next_fire_at")
 
 
-def _of(kind: type[Any], document: dict[str, Any] | None) -> Any:
+def _read_or_none(kind: type[Any], document: dict[str, Any] | None) -> Any:
     return None if document is None else documents.read(kind, document)

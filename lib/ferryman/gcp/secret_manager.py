@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ferryman.gcp.channels import reached
+from ferryman.gcp.channels import connect_client
 from ferryman.settings import Settings
 
 if TYPE_CHECKING:
     from google.cloud.secretmanager_v1 import SecretManagerServiceAsyncClient
 
 
-class SecretManager:
+class SecretManagerClient:
     """Whoever reads keys is given this."""
 
     def __init__(self, settings: Settings) -> None:
         self._secrets_host = settings.secret_manager_host
+        self._secrets_token = settings.local_token
         self._secrets: SecretManagerServiceAsyncClient | None = None
 
     def secrets(self) -> SecretManagerServiceAsyncClient:
@@ -23,7 +24,9 @@ class SecretManager:
         if self._secrets is None:
             from google.cloud import secretmanager_v1 as secretmanager
 
-            self._secrets = reached(secretmanager.SecretManagerServiceAsyncClient, self._secrets_host)
+            self._secrets = connect_client(
+                secretmanager.SecretManagerServiceAsyncClient, self._secrets_host, self._secrets_token
+            )
         return self._secrets
 
     async def close(self) -> None:

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import time
 
-from ferryman.gcp.secret_manager import SecretManager
-from ferryman.ports import Unavailable
+from ferryman.gcp.secret_manager import SecretManagerClient
+from ferryman.ports.errors import DisabledKeyError, UnavailableError
 from ferryman.settings import Settings
 
 DESTROYED = "DESTROYED"
 """The state, in the service's own message: its access answers disabled and destroyed versions with the same code."""
 
 
-class Versions:
-    """The versions of one secret, by number, never `latest`. Raises `Unavailable`, also for one that is disabled, or KeyError
-    for one that is not there."""
+class SecretManagerVersions:
+    """The versions of one secret, by number, never `latest`. Raises `UnavailableError`, `DisabledKeyError` or,
+    for one that is not there, KeyError."""
 
-    def __init__(self, clients: SecretManager, settings: Settings, secret: str) -> None:
+    def __init__(self, clients: SecretManagerClient, settings: Settings, secret: str) -> None:
         self._clients = clients
         self._name = f"projects/{settings.project}/secrets/{secret}/versions"
         self._ttl_s = settings.keys_ttl_s
@@ -37,8 +37,8 @@ class Versions:
             if DESTROYED in str(error):
                 raise KeyError(version) from error
             # a rotation that finds something sealed to it enables it again
-            raise Unavailable(f"version {version} of the key is disabled") from error
+            raise DisabledKeyError(f"version {version} of the key is disabled") from error
         except exceptions.GoogleAPICallError as error:
-            raise Unavailable("Secret Manager did not answer") from error
+            raise UnavailableError("Secret Manager did not answer") from error
         self._cache[version] = (time.monotonic(), answer.payload.data)
         return answer.payload.data

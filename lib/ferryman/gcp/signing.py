@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from ferryman.gcp.secret_manager import SecretManager
-from ferryman.gcp.secrets import Versions
+from ferryman.gcp.secret_manager import SecretManagerClient
+from ferryman.gcp.secrets import SecretManagerVersions
 from ferryman.settings import Settings
 
 
-class ReceiptKeys(Versions):
+class SecretManagerReceiptKeys(SecretManagerVersions):
     """`ports.Keys` of the receipt key."""
 
-    def __init__(self, clients: SecretManager, settings: Settings) -> None:
+    def __init__(self, clients: SecretManagerClient, settings: Settings) -> None:
         super().__init__(clients, settings, settings.receipt_key_secret)

@@ -7,115 +7,136 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from ferryman.domain import lease
-from ferryman.domain.call import SETTLES, Ticket, TicketState, ToolCallResult, claimed
-from ferryman.domain.execution import Execution
-from ferryman.domain.http import REQUEST_SECONDS
-from ferryman.domain.remit import Remit
+from ferryman.domain.calls.call import SETTLES, Ticket, TicketState, ToolCallResult, claim_ticket
+from ferryman.domain.executions import lease
+from ferryman.domain.executions.execution import Execution
+from ferryman.domain.executions.policy import ExecutionPolicy
+from ferryman.domain.http.request import REQUEST_SECONDS
+from ferryman.domain.stale import StaleError
 from ferryman.gcp import documents, places
-from ferryman.gcp.faults import translated
-from ferryman.gcp.firestore import Firestore
-from ferryman.gcp.halts import standing, switches, together
-from ferryman.gcp.tasks import versions
-from ferryman.ports import Errand, Stale, Summons
+from ferryman.gcp.faults import translate_errors
+from ferryman.gcp.firestore import FirestoreClient
+from ferryman.gcp.halts import find_halt_reason, get_together, list_switches
+from ferryman.gcp.tasks import read_versions
+from ferryman.gcp.transactions import transact
+from ferryman.ports.tickets import CallRequest, ClaimedCall
 
 if TYPE_CHECKING:
     from google.cloud.firestore import AsyncTransaction
 
 
-@translated
+@translate_errors
 class FirestoreTickets:
     """`ports.Tickets`."""
 
-    def __init__(self, clients: Firestore, *, request_s: float = REQUEST_SECONDS) -> None:
+    def __init__(self, clients: FirestoreClient, *, request_s: float = REQUEST_SECONDS) -> None:
         self._clients = clients
         self._under_way = timedelta(seconds=request_s) + SETTLES
 
-    async def claim(self, summons: Summons, *, tool: str, now: datetime) -> Errand:
-        from google.cloud.firestore import async_transactional
-
+    async def claim(self, call_request: CallRequest, *, tool: str, now: datetime) -> ClaimedCall:
         client = self._clients.firestore()
         execution_at, ticket_at, task_at = (
-            places.execution(client, summons.execution),
-            places.call(client, summons.execution, summons.seq),
-            places.task(client, summons.task),
+            places.locate_execution(client, call_request.execution),
+            places.locate_call(client, call_request.execution, call_request.seq),
+            places.locate_task(client, call_request.task),
         )
 
-        @async_transactional
-        async def take(transaction: AsyncTransaction) -> Errand:
-            read = [execution_at, ticket_at, task_at, *switches(client, summons.owner)]
-            found = await together(client, read, transaction)
-            current = _held(found[execution_at.path].to_dict(), summons.epoch, now)
-            if (current.task, current.owner) != (summons.task, summons.owner) or not found[ticket_at.path].exists:
-                raise Stale("there is no such call")
+        async def take(transaction: AsyncTransaction) -> ClaimedCall:
+            read = [execution_at, ticket_at, task_at, *list_switches(client, call_request.owner)]
+            found = await get_together(client, read, transaction)
+            current = _read_held(found[execution_at.path].to_dict(), call_request.epoch, now)
+            if (current.task, current.owner) != (call_request.task, call_request.owner) or not found[ticket_at.path].exists:
+                raise StaleError("there is no such call")
             task = found[task_at.path].to_dict()
-            remit = _allowed(current, task)
+            policy = _check_policy(current, task)
             ticket = documents.read(Ticket, found[ticket_at.path].to_dict())
-            stopped = current.cancel_requested or standing(found, client, current.owner, current.created_at) is not None
-            taken = claimed(ticket, tool=tool, epoch=summons.epoch, stopped=stopped, now=now, under_way=self._under_way)
+            stopped = current.cancel_requested or find_halt_reason(found, client, current.owner, current.created_at) is not None
+            taken = claim_ticket(
+                ticket, tool=tool, epoch=call_request.epoch, stopped=stopped, now=now, under_way=self._under_way
+            )
             if taken is not ticket:
-                transaction.update(ticket_at, documents.part(taken, "state", "attempt", "sent_at", "deadline"))
+                transaction.update(ticket_at, documents.write_fields(taken, "state", "attempt", "sent_at", "deadline"))
             again = ticket.state is TicketState.SENT
-            known = versions(task)
+            known = read_versions(task)
             created = current.created_at
             name = str((task or {}).get("name", ""))
-            return Errand(
-                summons=summons, ticket=taken, remit=remit, versions=known, created=created, task_name=name, again=again
+            return ClaimedCall(
+                call_request=call_request,
+                ticket=taken,
+                policy=policy,
+                versions=known,
+                created=created,
+                task_name=name,
+                again=again,
+                coverage=current.coverage,
             )
 
         transaction = client.transaction()
-        errand = await take(transaction)
+        claimed_call = await transact(transaction, take)
         written: Any = transaction.write_results
-        return replace(errand, mark=written[0].update_time) if written else errand
+        return replace(claimed_call, mark=written[0].update_time) if written else claimed_call
 
-    async def settle(self, errand: Errand, result: ToolCallResult, *, now: datetime, in_doubt: bool = False) -> None:
+    async def settle(self, claimed_call: ClaimedCall, result: ToolCallResult, *, now: datetime, in_doubt: bool = False) -> None:
         from google.api_core.exceptions import FailedPrecondition
 
         client = self._clients.firestore()
-        settled = replace(errand.ticket, state=TicketState.SETTLED, settled_at=now, result=result, in_doubt=in_doubt)
-        change = documents.part(settled, "state", "settled_at", "result", "in_doubt")
+        settled = replace(claimed_call.ticket, state=TicketState.SETTLED, settled_at=now, result=result, in_doubt=in_doubt)
+        change = documents.write_fields(settled, "state", "settled_at", "result", "in_doubt")
         try:
             # nobody wrote the ticket since it was claimed: then nothing need be read
-            option = client.write_option(last_update_time=errand.mark)
-            await places.call(client, errand.summons.execution, errand.summons.seq).update(change, option=option)
+            option = client.write_option(last_update_time=claimed_call.mark)
+            await places.locate_call(client, claimed_call.call_request.execution, claimed_call.call_request.seq).update(
+                change, option=option
+            )
         except FailedPrecondition:
-            await self._under(errand, change)
+            await self._under(claimed_call, change)
 
-    async def release(self, errand: Errand) -> None:
-        await self._under(errand, {"state": TicketState.INTENDED.value, "sent_at": None, "deadline": None})
+    async def release(self, claimed_call: ClaimedCall) -> None:
+        await self._under(claimed_call, {"state": TicketState.INTENDED.value, "sent_at": None, "deadline": None})
 
-    async def _under(self, errand: Errand, change: Mapping[str, Any]) -> None:
+    async def _under(self, claimed_call: ClaimedCall, change: Mapping[str, Any]) -> None:
         """Write `change`, unless a later attempt has taken over: what this one learned then changes nothing."""
-        from google.cloud.firestore import async_transactional
-
         client = self._clients.firestore()
-        ticket_at = places.call(client, errand.summons.execution, errand.summons.seq)
+        ticket_at = places.locate_call(client, claimed_call.call_request.execution, claimed_call.call_request.seq)
 
-        @async_transactional
         async def store(transaction: AsyncTransaction) -> None:
             ticket = documents.read(Ticket, (await ticket_at.get(transaction=transaction)).to_dict())
-            if ticket.attempt == errand.ticket.attempt and ticket.state is TicketState.SENT:
+            if ticket.attempt == claimed_call.ticket.attempt and ticket.state is TicketState.SENT:
                 transaction.update(ticket_at, dict(change))
 
-        await store(client.transaction())
+        await transact(client.transaction(), store)
+
+    async def cover(self, claimed_call: ClaimedCall, before: bytes, after: bytes, *, now: datetime) -> bytes:
+        client = self._clients.firestore()
+        execution_at = places.locate_execution(client, claimed_call.call_request.execution)
+
+        async def store(transaction: AsyncTransaction) -> bytes:
+            document = (await execution_at.get(transaction=transaction)).to_dict()
+            stored = _read_held(document, claimed_call.call_request.epoch, now).coverage
+            if stored != before:
+                return stored
+            transaction.update(execution_at, {"coverage": after})
+            return after
+
+        return await transact(client.transaction(), store)
 
     async def scope(self, execution: str, *, epoch: int, now: datetime) -> tuple[Execution, Mapping[str, int]]:
         client = self._clients.firestore()
-        snapshot = await places.execution(client, execution).get()
-        current = _held(snapshot.to_dict(), epoch, now)
-        task = await places.task(client, current.task).get()
-        return current, versions(task.to_dict())
+        snapshot = await places.locate_execution(client, execution).get()
+        current = _read_held(snapshot.to_dict(), epoch, now)
+        task = await places.locate_task(client, current.task).get()
+        return current, read_versions(task.to_dict())
 
 
-def _held(document: dict[str, Any] | None, epoch: int, now: datetime) -> Execution:
+def _read_held(document: dict[str, Any] | None, epoch: int, now: datetime) -> Execution:
     if document is None:
-        raise Stale("there is no such execution")
-    return lease.under(documents.read(Execution, document), epoch, now)
+        raise StaleError("there is no such execution")
+    return lease.check_epoch(documents.read(Execution, document), epoch, now)
 
 
-def _allowed(execution: Execution, task: dict[str, Any] | None) -> Remit:
-    if execution.remit is None:
-        raise Stale("the execution has not been opened")
+def _check_policy(execution: Execution, task: dict[str, Any] | None) -> ExecutionPolicy:
+    if execution.policy is None:
+        raise StaleError("the execution has not been opened")
     if task is None or not task.get("enabled", False):
-        raise Stale("the task was disabled or deleted")
-    return execution.remit
+        raise StaleError("the task was disabled or deleted")
+    return execution.policy

@@ -1,5 +1,5 @@
-"""The loop: model, turn, calls, and again, until there is an answer or a limit.
+"""The agent loop: ask the model, execute its calls, and repeat, until there is an answer or a limit is reached.
 
-Everything it knows it can rebuild from the journal (step 0, steps, tickets), so any delivery can go on where another stopped.
-A turn is one commit; what the model said enters it only after a key holder has looked through it.
+All of its state can be rebuilt from the write-ahead journal (step 0, steps, tickets), so any delivery can resume where another
+stopped. A turn is one commit; the model's output is redacted by a key holder before it is stored.
 """

@@ -1,131 +1,154 @@
-"""The calls of one turn: each in its order, admitted by the limits, carried to its tool, counted (S0-108 … S0-110)."""
+"""The calls of one turn, executed in order: each admitted by the limits, executed by its tool and counted (S0-108 … S0-110)."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from ferryman.domain import refusal, repeats
-from ferryman.domain.call import AUTHENTICATED, Ticket, TicketState, ToolCall, ToolCallResult, bounded, fee_of, unknown
-from ferryman.domain.execution import Status
-from ferryman.domain.halt import DISABLED
-from ferryman.domain.refusal import Refusal, Refused
-from ferryman.domain.tool import Tool
+from ferryman.domain.calls import refusal, repeats
+from ferryman.domain.calls.call import (
+    AUTHENTICATED,
+    Ticket,
+    TicketState,
+    ToolCallResult,
+    get_fee,
+    is_outcome_unknown,
+    truncate_names,
+)
+from ferryman.domain.calls.refusal import CallRefusedError, Refusal
+from ferryman.domain.executions.execution import Status
+from ferryman.domain.executions.halt import DISABLED
+from ferryman.domain.stale import StaleError
+from ferryman.domain.tools.tool import Tool
 from ferryman.loop import spans
-from ferryman.loop.house import House
+from ferryman.loop.dependencies import LoopDependencies
 from ferryman.loop.journal import Run
-from ferryman.loop.later import Later
-from ferryman.ports import Crossing, Disabled, Halted, Stale, Unavailable
+from ferryman.loop.postponement import Postponement
+from ferryman.ports.errors import HaltedError, TaskDisabledError, UnavailableError
 
 
-class Cancelled(Exception):  # noqa: N818 - reads as the fact it states
-    """The owner or the operator ended it, as its text says: what was not sent yet is not sent."""
+class ExecutionCancelledError(Exception):
+    """The owner or the operator ended the execution; the text says why. What was not sent yet is not sent."""
 
     def __init__(self, reason: str, *, status: Status = Status.KILLED) -> None:
         super().__init__(reason)
         self.status = status
 
     @classmethod
-    def by(cls, halted: Halted) -> Cancelled:
-        """What a kill switch leads to, and a task that is there no more."""
-        return cls(str(halted), status=Status.FAILED if isinstance(halted, Disabled) else Status.KILLED)
+    def from_halt(cls, halted: HaltedError) -> ExecutionCancelledError:
+        """Return the error for a kill switch, or for a task that was disabled or deleted."""
+        return cls(str(halted), status=Status.FAILED if isinstance(halted, TaskDisabledError) else Status.KILLED)
 
 
-async def answer(house: House, run: Run) -> None:
-    """Bring in a result for the first pending ticket. Raises `Cancelled`, `Later`, `Stale` or `Unavailable`."""
+async def execute_next(deps: LoopDependencies, run: Run) -> Postponement | None:
+    """Execute the first pending call and count its result; return a postponement where an earlier attempt may still run.
+
+    Raise `ExecutionCancelledError`, `StaleError` or `UnavailableError`.
+    """
     ticket = run.pending[0]
-    with spans.tool(house, run.execution, ticket) as span:
-        result = await _result(house, run, ticket)
-        spans.carried(span, ticket, result)
-    run.counted(result)
+    with spans.open_tool_span(deps, run.execution, ticket) as span:
+        outcome = await _settle(deps, run, ticket)
+        if isinstance(outcome, Postponement):
+            return outcome
+        spans.record_result(span, outcome)
+    run.count_result(outcome)
     if not run.pending:
-        run.answered()
+        run.close_turn()
+    return None
 
 
-async def withdraw(house: House, run: Run) -> None:
-    """Bring every pending ticket to an end without sending any: cancelled where it was not sent.
+async def withdraw(deps: LoopDependencies, run: Run) -> Postponement | None:
+    """Settle every pending ticket without sending its call: as cancelled where it was not sent.
 
-    One that was sent is waited for (`Later`) until its deadline, and is in doubt after it.
+    A call that was sent is waited for until its deadline (the postponement returned), and is in doubt after it.
     """
     if not run.pending:
-        return
-    # as the record has them: a call that was handed over may have been sent, or answered, without our hearing of it
-    known = await house.executions.tickets(run.execution.id, first=run.pending[0].seq)
-    for ticket in known[: len(run.pending)]:
+        return None
+    # as the record has them: a call that was handed over may have been sent, or answered, without our knowledge
+    tickets = await deps.executions.tickets(run.execution.id, first=run.pending[0].seq)
+    for ticket in tickets[: len(run.pending)]:
         if ticket.state is TicketState.SETTLED and ticket.result is not None:
-            run.counted(ticket.result)
+            run.count_result(ticket)
         elif ticket.state is TicketState.SENT:
-            _wait(house, ticket)
-            run.counted(await _settled(house, run, ticket, refusal.in_doubt()))
+            if (postponement := _postpone(deps, ticket)) is not None:
+                return postponement
+            run.count_result(await _settle_unsent(deps, run, ticket, refusal.report_in_doubt()))
         else:
-            run.counted(await _settled(house, run, ticket, refusal.cancelled()))
+            run.count_result(await _settle_unsent(deps, run, ticket, refusal.refuse_after_end()))
+    return None
 
 
-async def _result(house: House, run: Run, ticket: Ticket) -> ToolCallResult:
+async def _settle(deps: LoopDependencies, run: Run, ticket: Ticket) -> Ticket | Postponement:
+    """Return the ticket with its result, as it is stored."""
     if ticket.state is TicketState.SETTLED and ticket.result is not None:
-        return ticket.result
-    remit = run.execution.remit
-    assert remit is not None, "an opened execution has a remit"
-    crossing = Crossing(execution=run.execution, ticket=ticket)
+        return ticket
+    policy = run.execution.policy
+    assert policy is not None, "an opened execution has a policy"
     again = ticket.state is TicketState.SENT
-    if again:
-        _wait(house, ticket)
+    if again and (postponement := _postpone(deps, ticket)) is not None:
+        return postponement
 
     def admit(tool: Tool) -> None:
         if again:
             return  # it was admitted, and counted, when it was first sent; its tool knows whether it may be repeated
-        repeats.admit(repeats.likeness(ticket.tool, ticket.shown), run.recent)
-        now = house.clock.now()
-        rate = run.execution.rate.admit(remit.plan, now) if tool.counts else run.execution.rate
-        if run.execution.credits_used + fee_of(tool.name) > run.opening.max_credits:
-            raise Refused(refusal.out_of_credits())
+        repeats.check_repeats(repeats.digest_call(ticket.tool, ticket.shown), run.recent)
+        now = deps.clock.now()
+        rate = run.execution.rate.admit(policy.plan, now) if tool.counts else run.execution.rate
+        if run.execution.credits_used + get_fee(tool.name) > run.opening.max_credits:
+            raise CallRefusedError(refusal.refuse_without_credits())
         run.execution = replace(run.execution, rate=rate)
 
-    call = ToolCall(id=ticket.call, name=ticket.tool, arguments=ticket.shown)
     try:
-        result = await house.registry.execute(call, crossing, enabled=remit.enabled, admit=admit)
-    except Stale:
-        await _explain(house, run)
-        raise Unavailable("the call is already on its way under another delivery") from None
-    if crossing.carried:
-        return result
-    return await house.executions.settle(run.execution, ticket.seq, _described(result, ticket), now=house.clock.now())
+        outcome = await deps.registry.execute(ticket, execution=run.execution, admit=admit)
+    except StaleError:
+        await _explain_stale_call(deps, run)
+        raise UnavailableError("the call is already on its way under another delivery") from None
+    if outcome.state is TicketState.SETTLED:
+        return outcome
+    assert outcome.result is not None, "a refused call has a result"
+    result = _add_request_fields(outcome.result, ticket)
+    return await deps.executions.settle(run.execution, ticket.seq, result, now=deps.clock.now())
 
 
-async def _explain(house: House, run: Run) -> None:
-    """Why a tool did not take a call: raises `Stale` when the lease is gone, `Cancelled` when it was ended."""
+async def _explain_stale_call(deps: LoopDependencies, run: Run) -> None:
+    """Raise the reason why a tool did not take a call.
+
+    `StaleError` when the lease is lost, `ExecutionCancelledError` when the execution was ended; return where neither is so.
+    """
     try:
-        run.execution = await house.executions.renew(run.execution, now=house.clock.now(), lease=house.lease)
-    except Halted as halted:
-        raise Cancelled.by(halted) from None
+        run.execution = await deps.executions.renew(run.execution, now=deps.clock.now(), lease=deps.lease)
+    except HaltedError as halted:
+        raise ExecutionCancelledError.from_halt(halted) from None
     if run.execution.cancel_requested:
-        raise Cancelled("cancelled")
-    task = await house.tasks.get(run.execution.task)
+        raise ExecutionCancelledError("cancelled")
+    task = await deps.tasks.get(run.execution.task)
     if task is None or not task.enabled:
-        raise Cancelled(DISABLED, status=Status.FAILED)
+        raise ExecutionCancelledError(DISABLED, status=Status.FAILED)
 
 
-def _wait(house: House, ticket: Ticket) -> None:
-    """A call that was sent may still be under way until its deadline; nobody stands by for it."""
-    now = house.clock.now()
-    if ticket.deadline is not None and now < ticket.deadline:
-        raise Later("a call of an earlier delivery may still be under way", after=ticket.deadline - now)
+def _postpone(deps: LoopDependencies, ticket: Ticket) -> Postponement | None:
+    """Return the postponement until the deadline of a sent call: until then an earlier attempt may still be under way."""
+    now = deps.clock.now()
+    if ticket.deadline is None or now >= ticket.deadline:
+        return None
+    return Postponement(reason="a call of an earlier delivery may still be under way", after=ticket.deadline - now)
 
 
-async def _settled(house: House, run: Run, ticket: Ticket, reason: Refusal) -> ToolCallResult:
-    result = _described(ToolCallResult.refused(ticket.tool, reason), ticket)
-    return await house.executions.settle(run.execution, ticket.seq, result, now=house.clock.now(), in_doubt=unknown(result))
+async def _settle_unsent(deps: LoopDependencies, run: Run, ticket: Ticket, reason: Refusal) -> Ticket:
+    result = _add_request_fields(ToolCallResult.refused(ticket.tool, reason), ticket)
+    return await deps.executions.settle(
+        run.execution, ticket.seq, result, now=deps.clock.now(), in_doubt=is_outcome_unknown(result)
+    )
 
 
-def _described(result: ToolCallResult, ticket: Ticket) -> ToolCallResult:
-    """`result` with what the call's arguments say of it, as far as they are what they should be."""
-    shown = ticket.shown
-    url, method, credential = (shown.get(name) for name in ("url", "method", "credential"))
-    named = ticket.tool == AUTHENTICATED and isinstance(credential, str)
-    return bounded(
+def _add_request_fields(result: ToolCallResult, ticket: Ticket) -> ToolCallResult:
+    """Return `result` with the URL, method and credential name of the call's arguments, as far as they are strings."""
+    url, method, credential = (ticket.shown.get(name) for name in ("url", "method", "credential"))
+    has_credential = ticket.tool == AUTHENTICATED and isinstance(credential, str)
+    return truncate_names(
         replace(
             result,
             url=url if isinstance(url, str) else None,
             method=method.upper() if isinstance(method, str) else None,
-            credential_used=credential if named else None,
+            credential_used=credential if has_credential else None,
         )
     )

@@ -1,4 +1,4 @@
-"""Money: what a run sets aside before it spends, and what is entered when it has."""
+"""Credit accounting of a run: reserve the worst case before a model call, charge its cost after it, release the rest."""
 
 from __future__ import annotations
 
@@ -7,39 +7,39 @@ from dataclasses import replace
 from datetime import datetime
 from decimal import Decimal
 
-from ferryman.domain import ledger
-from ferryman.domain.call import Ticket, fee_of
-from ferryman.domain.execution import Execution
-from ferryman.domain.ledger import Entry
-from ferryman.domain.message import Reply
-from ferryman.loop.house import House
+from ferryman.domain.calls.call import Ticket, get_fee
+from ferryman.domain.credits import ledger
+from ferryman.domain.credits.ledger import LedgerEntry
+from ferryman.domain.executions.execution import Execution
+from ferryman.domain.executions.message import Reply
+from ferryman.loop.dependencies import LoopDependencies
 from ferryman.loop.journal import Run
 
 NOTHING = Decimal(0)
 
 
-def asked(run: Run, worst: Decimal) -> Execution:
-    """The execution with the worst a model call may cost set aside, beside the fees that are not committed yet."""
+def reserve_model_call(run: Run, worst: Decimal) -> Execution:
+    """Return the execution with the worst cost of a model call held, in addition to the fees that are not committed yet."""
     execution = run.execution
     return replace(execution, asked=execution.asked + 1, credits_held=execution.credits_used - run.committed + worst)
 
 
-def unasked(execution: Execution, before: Execution) -> Execution:
-    """The execution after a model call that its provider declined: it stands as before, an earlier call's loss included."""
+def undo_model_call(execution: Execution, before: Execution) -> Execution:
+    """Return the execution as it was before a model call that the provider declined; an earlier lost call stays charged."""
     return replace(execution, asked=before.asked, credits_held=before.credits_held)
 
 
-def answered(house: House, run: Run, reply: Reply) -> tuple[Execution, Decimal]:
-    """The execution with the reply paid for, and what it cost: never more than is left.
+def charge_reply(deps: LoopDependencies, run: Run, reply: Reply) -> tuple[Execution, Decimal]:
+    """Return the execution with the reply charged, and its cost in credits: never more than the execution's limit leaves.
 
     An estimate that was too low is the operator's loss, not the owner's.
     """
-    price = house.price(run.opening.model)
-    cost = price.credits(reply.usage) if price else NOTHING
-    left = run.opening.max_credits - run.execution.credits_used
-    if cost > left:
-        house.line("credits.capped", execution=run.execution.id, cost=str(cost), charged=str(left), severity="WARNING")
-    paid = min(cost, left)
+    price = deps.price(run.opening.model)
+    cost = price.compute_credits(reply.usage) if price else NOTHING
+    remaining = run.opening.max_credits - run.execution.credits_used
+    if cost > remaining:
+        deps.log("credits.capped", execution=run.execution.id, cost=str(cost), charged=str(remaining), severity="WARNING")
+    paid = min(cost, remaining)
     execution = replace(
         run.execution,
         credits_used=run.execution.credits_used + paid,
@@ -50,24 +50,24 @@ def answered(house: House, run: Run, reply: Reply) -> tuple[Execution, Decimal]:
     return execution, paid
 
 
-def fees_of(run: Run, tickets: Iterable[Ticket]) -> Decimal:
-    """What the calls of a turn may cost, as far as the execution's credits go: a call beyond them is refused."""
-    left = run.opening.max_credits - run.execution.credits_used
-    return min(left, sum((fee_of(ticket.tool) for ticket in tickets), NOTHING))
+def compute_fees(run: Run, tickets: Iterable[Ticket]) -> Decimal:
+    """Return the credits that the calls of a turn may cost, at most those that remain: a call beyond them is refused."""
+    remaining = run.opening.max_credits - run.execution.credits_used
+    return min(remaining, sum((get_fee(ticket.tool) for ticket in tickets), NOTHING))
 
 
-def closed(execution: Execution, run: Run | None, now: datetime) -> tuple[Execution, Entry | None]:
-    """The execution with everything paid for, and the last entry; None where nothing was ever set aside.
+def close_account(execution: Execution, run: Run | None, now: datetime) -> tuple[Execution, LedgerEntry | None]:
+    """Return the execution with everything charged, and the last ledger entry; None where nothing was ever reserved.
 
-    A model call that was sent and whose reply nobody has may have cost its worst: that is charged, once.
+    A model call that was sent and whose reply was lost may have cost its worst case: that is charged, once.
     """
     if not execution.credits_reserved:
         return execution, None
-    # a record that cannot be rebuilt still gives back what was set aside for it
+    # a record that cannot be rebuilt still releases its reservation
     committed, fees = (run.committed, run.fees) if run else (execution.credits_used, NOTHING)
     used = execution.credits_used
     if execution.asked:
         used = min(execution.credits_reserved, max(used, committed + execution.credits_held))
     final = replace(execution, credits_used=used, asked=0, credits_held=NOTHING)
     rest = execution.credits_reserved - used
-    return final, ledger.released(final, tokens=used - committed - fees, fees=fees, rest=rest, at=now)
+    return final, ledger.record_release(final, tokens=used - committed - fees, fees=fees, rest=rest, at=now)

@@ -1,74 +1,116 @@
-"""Receipts of a run: which entries each of its commits adds to the chain."""
+"""Receipts of a run: the signed entries that each commit adds to the hash chain, and the parts of the record they cover."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from typing import Any
 
-from ferryman.domain import receipt
-from ferryman.domain.call import Ticket, ToolCallResult
-from ferryman.domain.execution import Execution, Opening
-from ferryman.domain.receipt import Fact, Kind, Receipt
+from ferryman.domain.calls.call import Ticket
+from ferryman.domain.credits.ledger import LedgerEntry, format_credits
+from ferryman.domain.executions.execution import Execution, ExecutionSetup, Step
+from ferryman.domain.receipts import receipt
+from ferryman.domain.receipts.receipt import Fact, Receipt, ReceiptKind
+from ferryman.domain.records import document, event
+from ferryman.domain.records.event import Event
 from ferryman.loop.journal import Run
-from ferryman.ports import Ending, Signer
+from ferryman.ports.executions import ExecutionEnding
+from ferryman.ports.keys import Signer
 
 UNNAMED = "?"
-"""Stands for a tool that the task does not have: the model may have written anything there."""
+"""Replaces the name of a tool that the task does not have: the model may have written anything there."""
 
-Added = tuple[Execution, tuple[Receipt, ...]]
-"""The execution with its chain's new head, and the entries that lead there."""
+ExtendedChain = tuple[Execution, tuple[Receipt, ...]]
+"""The execution with its chain's new head, and the entries that were added."""
+
+Covers = Mapping[str, Any]
+"""Parts of the record by name, as the record shows them."""
 
 
-def opened(signer: Signer, execution: Execution, opening: Opening) -> Added:
-    """The first entry: what the model is told, and what it may use."""
-    told = {
-        "model": opening.model,
-        "system": opening.system,
-        "prompt": opening.prompt,
-        "tools": opening.tools,
-        "max_tokens": opening.max_tokens,
-        "temperature": opening.temperature,
-        "max_iterations": opening.max_iterations,
-        "max_credits": receipt.plain(opening.max_credits),
+def sign_opening(signer: Signer, execution: Execution, opening: ExecutionSetup, entry: LedgerEntry) -> ExtendedChain:
+    """Sign the first entry: the model's instructions, and what may be used and spent."""
+    assert execution.policy is not None, "an execution is opened with a policy"
+    covers = {
+        "opening": document.serialize_setup(opening),
+        "policy": document.serialize_policy(execution.policy),
+        **_cover_events(event.build_started(execution)),
+        **_cover_entry(entry),
     }
-    facts = [Fact(Kind.OPENED, {"opening": receipt.digest(told)})]
-    return _added(signer, execution, facts, opening.started_at)
+    return _extend_chain(signer, execution, [Fact(ReceiptKind.OPENED, {}, covers)], opening.started_at)
 
 
-def turned(signer: Signer, run: Run, execution: Execution, tickets: Sequence[Ticket], now: datetime) -> Added:
-    """A turn: the calls before it have settled, and those it asks for are planned."""
-    facts = [_settled(execution, ticket, result) for ticket, result in run.settled]
-    facts += [Fact(Kind.PLANNED, {**_call(execution, ticket), "arguments": receipt.digest(ticket.shown)}) for ticket in tickets]
-    return _added(signer, execution, facts, now)
+def sign_turn(
+    signer: Signer,
+    run: Run,
+    execution: Execution,
+    step: Step,
+    tickets: Sequence[Ticket],
+    entry: LedgerEntry | None,
+    now: datetime,
+) -> ExtendedChain:
+    """Sign a turn's entries: the calls before it have settled, the model replied, and the calls it requests are planned."""
+    covers = {
+        f"steps/{step.number}": document.serialize_step(step),
+        **_cover_events(event.build_turn(step)),
+        **_cover_entry(entry),
+    }
+    replied = Fact(ReceiptKind.REPLIED, {"turn": step.number}, covers)
+    planned = [Fact(ReceiptKind.PLANNED, _describe_call(execution, ticket), _cover_arguments(ticket)) for ticket in tickets]
+    return _extend_chain(signer, execution, [*_build_settled_facts(execution, run), replied, *planned], now)
 
 
-def closed(signer: Signer, run: Run | None, execution: Execution, ending: Ending, now: datetime) -> Added:
-    """The end: the last calls have settled, and the chain says how long it is, so that a part of it shows as one."""
-    facts = [_settled(execution, ticket, result) for ticket, result in (run.settled if run else ())]
+def sign_closing(
+    signer: Signer, run: Run | None, execution: Execution, ending: ExecutionEnding, now: datetime
+) -> ExtendedChain:
+    """Sign the last entries: the last calls have settled; the chain's length is in it, so that truncation is detected."""
+    ended = replace(execution, status=ending.status, output=ending.output, error=ending.error, completed_at=now)
+    finished = event.build_finished(ended, after=max(event.STARTED, execution.events))  # an execution that is run was started
+    covers = {"execution": document.serialize_execution(ended), **_cover_events(finished), **_cover_entry(ending.entry)}
+    if not execution.receipts.count:
+        # it was never opened: the chain covers the absence of these parts, too
+        covers |= {"opening": None, "policy": None, **_cover_events(event.build_started(ended))}
+    facts = [] if run is None else _build_settled_facts(execution, run)
     end = {
         "status": ending.status.value,
-        "output": None if ending.output is None else receipt.digest(ending.output),
-        "credits": receipt.plain(execution.credits_used),
+        "credits": format_credits(execution.credits_used),
         "count": execution.receipts.count + len(facts) + 1,
     }
-    return _added(signer, execution, [*facts, Fact(Kind.CLOSED, end)], now)
+    return _extend_chain(signer, execution, [*facts, Fact(ReceiptKind.CLOSED, end, covers)], now)
 
 
-def _settled(execution: Execution, ticket: Ticket, result: ToolCallResult) -> Fact:
-    what = {
-        "result": receipt.result_digest(result),
-        "outcome": receipt.outcome(result),
-        "credits": receipt.plain(result.fee),
-    }
-    return Fact(Kind.SETTLED, {**_call(execution, ticket), **what})
+def _build_settled_facts(execution: Execution, run: Run) -> list[Fact]:
+    return [_build_settled_fact(execution, run.last, ticket) for ticket in run.settled if run.last is not None]
 
 
-def _call(execution: Execution, ticket: Ticket) -> dict[str, object]:
-    tools = execution.remit.enabled if execution.remit else ()
+def _build_settled_fact(execution: Execution, step: Step, ticket: Ticket) -> Fact:
+    assert ticket.result is not None, "a settled call has a result"
+    outcome = {"outcome": receipt.classify_outcome(ticket.result), "credits": format_credits(ticket.result.fee)}
+    events = _cover_events(event.build_tool_call(step, ticket), event.build_tool_result(step, ticket))
+    covers = {f"calls/{ticket.seq}": document.serialize_ticket(ticket), **events}
+    return Fact(ReceiptKind.SETTLED, {**_describe_call(execution, ticket), **outcome}, covers)
+
+
+def _describe_call(execution: Execution, ticket: Ticket) -> dict[str, object]:
+    tools = execution.policy.enabled if execution.policy else ()
     return {"turn": ticket.step, "seq": ticket.seq, "tool": ticket.tool if ticket.tool in tools else UNNAMED}
 
 
-def _added(signer: Signer, execution: Execution, facts: Iterable[Fact], at: datetime) -> Added:
-    made, head = receipt.entered(execution.receipts, facts, execution=execution.id, at=at, key=signer.version, sign=signer.sign)
-    return replace(execution, receipts=head), made
+def _cover_arguments(ticket: Ticket) -> Covers:
+    # its event is covered later, when the call before it has settled
+    return {f"calls/{ticket.seq}/arguments": document.serialize_ticket(ticket)["arguments"]}
+
+
+def _cover_events(*events: Event | None) -> Covers:
+    return {f"events/{item.number}": document.serialize_event(item) for item in events if item is not None}
+
+
+def _cover_entry(entry: LedgerEntry | None) -> Covers:
+    return {} if entry is None else {f"ledger/{entry.id}": document.serialize_entry(entry)}
+
+
+def _extend_chain(signer: Signer, execution: Execution, facts: Iterable[Fact], at: datetime) -> ExtendedChain:
+    entries, head = receipt.append_receipts(
+        execution.receipts, facts, execution=execution.id, at=at, key=signer.version, sign=signer.sign
+    )
+    return replace(execution, receipts=head), entries

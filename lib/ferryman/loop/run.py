@@ -1,4 +1,7 @@
-"""A delivery: the queue hands over an execution, and this carries it on until it ends, hands over, or is somebody else's."""
+"""One delivery of an execution: claim its lease, run it until it ends or its slice is over, and hand over.
+
+A lease with a fencing token (the epoch) lets one delivery at a time write; the writes of any other are rejected as stale.
+"""
 
 from __future__ import annotations
 
@@ -7,162 +10,208 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import datetime, timedelta
 
-from ferryman.domain.execution import Execution
-from ferryman.loop import calls, ending, opening, spans, turn
-from ferryman.loop.house import House
+from ferryman.domain.executions.execution import Execution
+from ferryman.domain.executions.occupancy import NoFreeSlotError, compute_pause
+from ferryman.domain.stale import StaleError
+from ferryman.loop import calls, endings, setup, spans, turn
+from ferryman.loop.dependencies import LoopDependencies
 from ferryman.loop.journal import Run, rebuild
-from ferryman.loop.later import Later
-from ferryman.ports import Ending, Rejected, Stale, Unavailable
+from ferryman.loop.postponement import Postponement
+from ferryman.ports.errors import RejectedError, UnavailableError
+from ferryman.ports.executions import ExecutionEnding
+
+BEATS_PER_LEASE = 3
+"""How often a lease is renewed before it would expire."""
 
 
-async def deliver(house: House, execution: str, *, slice: int, holder: str) -> bool:
-    """Run `execution` as far as it goes. True when the queue may forget this delivery, False when it should come again."""
-    now = house.clock.now()
+async def deliver(deps: LoopDependencies, execution: str, *, slice: int, holder: str, waits: int = 0) -> bool:
+    """Run `execution` as far as it goes. Return whether the queue may drop this delivery; False has it delivered again.
+
+    `waits` is how often it was put back already, because its owner had as many executions running as the plan allows.
+    """
+    now = deps.clock.now()
     try:
-        claimed, is_ours = await house.executions.claim(execution, slice=slice, holder=holder, now=now, lease=house.lease)
+        claimed, is_ours = await deps.executions.claim(execution, slice=slice, holder=holder, now=now, lease=deps.lease)
         if not is_ours:
-            return await _not_ours(house, claimed, slice)
+            return await _skip(deps, claimed, slice)
+    except NoFreeSlotError as full:
+        return await _put_back(deps, full, slice, waits)
     except KeyError:
-        house.line("delivery.unknown", execution=execution)
+        deps.log("delivery.unknown", execution=execution)
         return True
-    except Unavailable as pause:
-        house.line("delivery.paused", execution=execution, reason=str(pause))
+    except UnavailableError as error:
+        deps.log("delivery.paused", execution=execution, reason=str(error))
         return False
-    with spans.agent(house, claimed):
-        forgotten = await _run(house, claimed, until=now + house.slice)
-        ran_s = (house.clock.now() - now).total_seconds()
-        house.line("delivery.ended", execution=execution, slice=slice, ran_s=ran_s, again=not forgotten)
-        return forgotten
+    with spans.open_agent_span(deps, claimed):
+        is_done = await _run_claimed(deps, claimed, until=now + deps.slice)
+        await _wake_next(deps, claimed.owner)
+        ran_s = (deps.clock.now() - now).total_seconds()
+        deps.log("delivery.ended", execution=execution, slice=slice, ran_s=ran_s, again=not is_done)
+        return is_done
 
 
-async def _run(house: House, claimed: Execution, *, until: datetime) -> bool:
-    execution = claimed.id
-    run = Delivery(house=house, execution=claimed, until=until)
+async def _run_claimed(deps: LoopDependencies, claimed: Execution, *, until: datetime) -> bool:
+    runner = SliceRunner(deps=deps, execution=claimed, until=until)
     try:
-        async with _heartbeat(house, claimed):
-            await run.carry()
-    except Stale:
-        house.line("lease.lost", execution=execution, severity="WARNING")
+        async with _heartbeat(deps, claimed):
+            postponement = await runner.run()
+    except StaleError:
+        deps.log("lease.lost", execution=claimed.id, severity="WARNING")
         return False
-    except Later as later:
-        return await _handed_over(house, run.standing, str(later), after=later.after)
-    except Unavailable as pause:
-        if pause.after_s is not None:
-            return await _handed_over(house, run.standing, str(pause), after=timedelta(seconds=pause.after_s))
-        house.line("delivery.paused", execution=execution, reason=str(pause))
-        await _give_up_lease(house, run.standing)
+    except UnavailableError as error:
+        if error.after_s is not None:
+            postponement = Postponement(reason=str(error), after=timedelta(seconds=error.after_s))
+            return await _hand_over(deps, runner.execution, postponement)
+        deps.log("delivery.paused", execution=claimed.id, reason=str(error))
+        await _give_up_lease(deps, runner.execution)
         return False
-    return True
+    return postponement is None or await _hand_over(deps, runner.execution, postponement)
 
 
-async def _not_ours(house: House, execution: Execution, slice: int) -> bool:
+async def _skip(deps: LoopDependencies, execution: Execution, slice: int) -> bool:
+    """Return whether the queue may drop a delivery whose execution is held by another, or has ended."""
     if execution.status.terminal:
         return True
     if slice < execution.slice:
-        # whoever handed over may have died before the next slice was in the queue; a cancel does not wait for its time
-        await house.queue.enqueue(execution.id, slice=execution.slice, nudge="cancel" if execution.cancel_requested else "")
+        # the delivery that handed over may have died before the next slice was enqueued; a cancel does not wait for its time
+        await deps.queue.enqueue(execution.id, slice=execution.slice, nudge="cancel" if execution.cancel_requested else "")
         return True
     return False
 
 
-class Delivery:
-    """One delivery under way: the execution as it stands, and until when it may go on."""
+async def _put_back(deps: LoopDependencies, full: NoFreeSlotError, slice: int, waits: int) -> bool:
+    """Enqueue this delivery again for later (backpressure). Return whether the present one may be dropped.
 
-    def __init__(self, *, house: House, execution: Execution, until: datetime) -> None:
-        self._house = house
+    A failed delivery (429 or 503) would slow the whole Cloud Tasks queue down, with the deliveries of every other owner.
+    """
+    execution = full.execution
+    after = compute_pause(execution, queued=full.queued, waits=waits)
+    try:
+        await deps.queue.enqueue(execution.id, slice=slice, after=after, waits=waits + 1)
+    except UnavailableError as error:
+        deps.log("delivery.paused", execution=execution.id, reason=str(error))
+        return False
+    deps.log("delivery.put_back", execution=execution.id, slice=slice, after_s=after.total_seconds(), waits=waits)
+    return True
+
+
+async def _wake_next(deps: LoopDependencies, owner: str) -> None:
+    """Deliver the owner's executions that wait for the slot that was just freed; where that fails, their time comes anyway."""
+    try:
+        for name in await deps.executions.next_queued(owner, now=deps.clock.now()):
+            await deps.queue.enqueue(name, slice=0, nudge="slot")
+    except UnavailableError as error:
+        deps.log("slot.not_passed_on", owner=owner, reason=str(error), severity="WARNING")
+
+
+class SliceRunner:
+    """One delivery under way: the execution in its present state, and until when this slice may run."""
+
+    def __init__(self, *, deps: LoopDependencies, execution: Execution, until: datetime) -> None:
+        self._deps = deps
         self._claimed = execution
         self._until = until
         self._run: Run | None = None
 
     @property
-    def standing(self) -> Execution:
-        """The execution as its holder has it."""
+    def execution(self) -> Execution:
+        """The execution as its lease holder has it."""
         return self._run.execution if self._run else self._claimed
 
-    async def carry(self) -> None:
-        """To its end. Raises `Stale`, `Later` or `Unavailable` where it cannot be brought there now."""
-        house = self._house
+    async def run(self) -> Postponement | None:
+        """Run the execution to its end, or return the postponement of the rest. Raise `StaleError` or `UnavailableError`."""
+        outcome = await self._run_to_ending()
+        if isinstance(outcome, Postponement):
+            return outcome
+        await endings.finish(self._deps, self.execution, self._run, outcome)
+        return None
+
+    async def _run_to_ending(self) -> ExecutionEnding | Postponement:
+        deps = self._deps
         try:
-            self._run = await self._rebuilt()
-            final = await self._turns(self._run)
-        except (Stale, Later, Unavailable):
+            # one at a time for an owner: what is started together would slow everybody else's executions down for a second
+            async with deps.setups.turn(self._claimed.owner):
+                self._run = await self._rebuild()
+            return await self._take_turns(self._run)
+        except (StaleError, UnavailableError):
             raise
-        except opening.Unfit as unfit:
-            final = ending.failed(None, str(unfit))
-        except calls.Cancelled as cancelled:
-            final = await ending.cancelled(house, self._run, cancelled)
-        except turn.Exhausted:
-            final = ending.exhausted(self._run)
-        except Rejected as rejected:
-            final = await ending.broken_off(house, self._run, str(rejected))
-        except Exception as fault:  # noqa: BLE001 - a fault of ours ends the execution; it must not come back for ever
-            house.line("execution.fault", execution=self._claimed.id, kind=type(fault).__name__, severity="ERROR")
-            final = await ending.broken_off(house, self._run, ending.FAULT)
-        await ending.finish(house, self.standing, self._run, final)
+        except setup.StartRejectedError as rejected:
+            return endings.build_failure(None, str(rejected))
+        except calls.ExecutionCancelledError as cancelled:
+            return await endings.cancel(deps, self._run, cancelled)
+        except turn.CreditsExhaustedError:
+            return endings.build_credits_exhausted(self._run)
+        except RejectedError as rejected:
+            return await endings.abort(deps, self._run, str(rejected))
+        except Exception as fault:  # noqa: BLE001 - an internal fault ends the execution; it must not be retried for ever
+            deps.log("execution.fault", execution=self._claimed.id, kind=type(fault).__name__, severity="ERROR")
+            return await endings.abort(deps, self._run, endings.FAULT)
 
-    async def _rebuilt(self) -> Run:
-        house, execution = self._house, self._claimed
-        opened = await house.executions.opening(execution.id)
-        if opened is None:
-            if ending.overdue(house, execution):
-                raise opening.Unfit(ending.too_long(house))
-            execution, opened = await opening.begin(house, execution)
-            return rebuild(execution, opened, (), ())
-        steps = await house.executions.steps(execution.id)
-        tickets = await house.executions.tickets(execution.id)
-        return rebuild(execution, opened, steps, tickets)
+    async def _rebuild(self) -> Run:
+        deps, execution = self._deps, self._claimed
+        opening = await deps.executions.opening(execution.id)
+        if opening is None:
+            if endings.is_overdue(deps, execution):
+                raise setup.StartRejectedError(endings.describe_timeout(deps))
+            execution, opening = await setup.begin(deps, execution)
+            return rebuild(execution, opening, (), ())
+        steps = await deps.executions.steps(execution.id)
+        tickets = await deps.executions.tickets(execution.id)
+        return rebuild(execution, opening, steps, tickets)
 
-    async def _turns(self, run: Run) -> Ending:
-        house = self._house
+    async def _take_turns(self, run: Run) -> ExecutionEnding | Postponement:
+        deps = self._deps
         while run.last is None or run.last.calls:
-            if ending.overdue(house, run.execution):
-                await calls.withdraw(house, run)
-                return ending.timeout(house, run)
-            if house.clock.now() >= self._until:
-                raise Later("the slice is over")
-            if run.pending:
-                await calls.answer(house, run)
-            else:
-                await turn.take(house, run)
-        return ending.answer(run)
+            if endings.is_overdue(deps, run.execution):
+                return await calls.withdraw(deps, run) or endings.build_timeout(deps, run)
+            if deps.clock.now() >= self._until:
+                return Postponement(reason="the slice is over")
+            if not run.pending:
+                await turn.take(deps, run)
+            elif (postponement := await calls.execute_next(deps, run)) is not None:
+                return postponement
+        return endings.build_answer(run)
 
 
-async def _handed_over(house: House, execution: Execution, reason: str, *, after: timedelta) -> bool:
-    """Give the execution to its next slice, `after` so long, but not past its end. Nothing is held meanwhile."""
-    now = house.clock.now()
-    left = timedelta.max if execution.started_at is None else execution.started_at + house.patience - now
-    if left > timedelta(0):
-        after = min(after, left + timedelta(seconds=1) if left < timedelta.max else left)
+async def _hand_over(deps: LoopDependencies, execution: Execution, postponement: Postponement) -> bool:
+    """Give the execution to its next slice, enqueued for the postponement's time but not past the execution's end."""
+    now = deps.clock.now()
+    after = max(timedelta(0), postponement.after)
+    if execution.started_at is not None:
+        remaining = execution.started_at + deps.execution_timeout - now
+        if remaining > timedelta(0):
+            after = min(after, remaining + timedelta(seconds=1))
     try:
-        following = await house.executions.hand_over(execution, now=now)
-        await house.queue.enqueue(execution.id, slice=following, after=after)
-    except (Stale, Unavailable) as fault:
-        house.line("delivery.paused", execution=execution.id, reason=str(fault))
-        return False  # the delivery comes again, and finds the slice it is to put into the queue
-    house.line("slice.over", execution=execution.id, slice=following, after_s=after.total_seconds(), reason=reason)
+        following = await deps.executions.hand_over(execution, now=now)
+        await deps.queue.enqueue(execution.id, slice=following, after=after)
+    except (StaleError, UnavailableError) as error:
+        deps.log("delivery.paused", execution=execution.id, reason=str(error))
+        return False  # the delivery comes again, and enqueues the slice that it finds in the record
+    reason = postponement.reason
+    deps.log("slice.over", execution=execution.id, slice=following, after_s=after.total_seconds(), reason=reason)
     return True
 
 
-async def _give_up_lease(house: House, execution: Execution) -> None:
+async def _give_up_lease(deps: LoopDependencies, execution: Execution) -> None:
     try:
-        await house.executions.give_up(execution, now=house.clock.now())
-    except (Stale, Unavailable):
-        return  # it runs out by itself
+        await deps.executions.give_up(execution, now=deps.clock.now())
+    except (StaleError, UnavailableError):
+        return  # it expires by itself
 
 
 @asynccontextmanager
-async def _heartbeat(house: House, execution: Execution) -> AsyncIterator[None]:
-    """Keep the lease while the model or a tool takes its time; a lost lease shows at the next write."""
+async def _heartbeat(deps: LoopDependencies, execution: Execution) -> AsyncIterator[None]:
+    """Renew the lease while the model or a tool is waited for; a lost lease shows at the next write."""
 
     async def beat() -> None:
         while True:
-            await asyncio.sleep(house.lease.total_seconds() / 3)
+            await asyncio.sleep(deps.lease.total_seconds() / BEATS_PER_LEASE)
             try:
-                await house.executions.renew(execution, now=house.clock.now(), lease=house.lease)
-            except Stale:
+                await deps.executions.renew(execution, now=deps.clock.now(), lease=deps.lease)
+            except StaleError:
                 return
-            except Exception as fault:  # noqa: BLE001 - the next beat tries again; a lease lost meanwhile fences the rest
-                house.line("lease.beat_failed", execution=execution.id, kind=type(fault).__name__, severity="WARNING")
+            except Exception as fault:  # noqa: BLE001 - the next beat tries again; fencing rejects writes after a lost lease
+                deps.log("lease.beat_failed", execution=execution.id, kind=type(fault).__name__, severity="WARNING")
 
     beating = asyncio.create_task(beat())
     try:

@@ -1,4 +1,4 @@
-"""Spans: what the loop tells of itself, by the GenAI conventions of OpenTelemetry."""
+"""The spans of the loop, by the GenAI conventions of OpenTelemetry."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from typing import Any
 
-from ferryman.domain.call import Ticket, ToolCallResult
-from ferryman.domain.execution import Execution
-from ferryman.domain.message import Block, Prompt, Reply
-from ferryman.loop.house import House
-from ferryman.ports import Span
+from ferryman.domain.calls.call import Ticket
+from ferryman.domain.executions.execution import Execution
+from ferryman.domain.executions.message import Block, Prompt, Reply
+from ferryman.loop.dependencies import LoopDependencies
+from ferryman.ports.log import Span
 
 PROVIDER = "anthropic"
 _ID = re.compile(r"toolu_[A-Za-z0-9_]{1,58}", re.ASCII)
 
 
-def agent(house: House, execution: Execution) -> AbstractContextManager[Span]:
-    """One delivery of an execution."""
+def open_agent_span(deps: LoopDependencies, execution: Execution) -> AbstractContextManager[Span]:
+    """Open the span of one delivery of an execution."""
     attributes = {
         "gen_ai.operation.name": "invoke_agent",
         "gen_ai.provider.name": PROVIDER,
@@ -28,11 +28,11 @@ def agent(house: House, execution: Execution) -> AbstractContextManager[Span]:
         "ferryman.slice": execution.slice,
         "ferryman.epoch": execution.epoch,
     }
-    return house.tracer.span(f"invoke_agent {execution.task}", attributes, kind="server", parent=execution.trace)
+    return deps.tracer.span(f"invoke_agent {execution.task}", attributes, kind="server", parent=execution.trace)
 
 
-def chat(house: House, execution: Execution, prompt: Prompt) -> AbstractContextManager[Span]:
-    """One model call."""
+def open_chat_span(deps: LoopDependencies, execution: Execution, prompt: Prompt) -> AbstractContextManager[Span]:
+    """Open the span of one model call."""
     attributes = {
         "gen_ai.operation.name": "chat",
         "gen_ai.provider.name": PROVIDER,
@@ -41,11 +41,11 @@ def chat(house: House, execution: Execution, prompt: Prompt) -> AbstractContextM
         "gen_ai.request.max_tokens": prompt.max_tokens,
         "gen_ai.request.temperature": prompt.temperature,
     }
-    return house.tracer.span(f"chat {prompt.model}", attributes, kind="client")
+    return deps.tracer.span(f"chat {prompt.model}", attributes, kind="client")
 
 
-def replied(span: Span, reply: Reply) -> None:
-    """What came of a model call, in numbers."""
+def record_reply(span: Span, reply: Reply) -> None:
+    """Record the stop reason and the token counts of a model call."""
     usage = reply.usage
     span.set(
         {
@@ -58,15 +58,15 @@ def replied(span: Span, reply: Reply) -> None:
     )
 
 
-def said(span: Span, content: Sequence[Block]) -> None:
-    """What the model said, scanned."""
+def record_output(span: Span, content: Sequence[Block]) -> None:
+    """Record the model's output in its redacted form."""
     span.content({"gen_ai.output.messages": json.dumps([{"role": "assistant", "content": list(content)}])})
 
 
-def tool(house: House, execution: Execution, ticket: Ticket) -> AbstractContextManager[Span]:
-    """One call, from its admission to its result."""
+def open_tool_span(deps: LoopDependencies, execution: Execution, ticket: Ticket) -> AbstractContextManager[Span]:
+    """Open the span `tool.execute` (S1-37): one call, from its admission to its result, with the GenAI attributes of a tool."""
     # a name that the task does not have is the model's own text, and an id may be
-    name = ticket.tool if execution.remit is not None and ticket.tool in execution.remit.enabled else "?"
+    name = ticket.tool if execution.policy is not None and ticket.tool in execution.policy.enabled else "?"
     attributes: dict[str, Any] = {
         "gen_ai.operation.name": "execute_tool",
         "gen_ai.tool.name": name,
@@ -75,11 +75,13 @@ def tool(house: House, execution: Execution, ticket: Ticket) -> AbstractContextM
         "gen_ai.conversation.id": execution.id,
         "ferryman.call": ticket.seq,
     }
-    return house.tracer.span(f"execute_tool {name}", attributes, kind="client")
+    return deps.tracer.span("tool.execute", attributes, kind="client")
 
 
-def carried(span: Span, ticket: Ticket, result: ToolCallResult) -> None:
-    """What came of a call; a refusal is an error of its own type, an answer that is one of its status."""
+def record_result(span: Span, ticket: Ticket) -> None:
+    """Record the result of a settled call; the error type is the reason of a refusal, or the HTTP status of an error."""
+    result = ticket.result
+    assert result is not None, "a settled call has a result"
     span.set({"http.response.status_code": result.response_status, "ferryman.block_reason": result.block_reason})
     span.content({"gen_ai.tool.call.arguments": json.dumps(dict(ticket.shown)), "gen_ai.tool.call.result": result.content})
     if result.failed:

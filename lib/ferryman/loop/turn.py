@@ -1,4 +1,4 @@
-"""One turn: the model is asked, what it said is looked through, and the turn is committed with its tickets."""
+"""One turn: ask the model, redact its output, and commit the turn with its tickets before any call is sent (write-ahead)."""
 
 from __future__ import annotations
 
@@ -7,68 +7,72 @@ from collections.abc import Sequence
 from dataclasses import replace
 from decimal import Decimal
 
-from ferryman.domain import ledger
-from ferryman.domain.call import Ticket
-from ferryman.domain.event import numbers_of
-from ferryman.domain.execution import Execution, Step
-from ferryman.domain.message import Block, Prompt, Reply, calls_of, canonical, digest
-from ferryman.halting import unless_halted
+from ferryman.domain.calls.call import Ticket
+from ferryman.domain.credits import ledger
+from ferryman.domain.executions.execution import Execution, Step
+from ferryman.domain.executions.message import Block, Prompt, Reply, canonicalize_prompt, digest_prompt, extract_calls
+from ferryman.domain.records.event import count_numbers
+from ferryman.domain.stale import StaleError
+from ferryman.halting import run_unless_halted
 from ferryman.loop import money, receipts, spans
-from ferryman.loop.calls import Cancelled
-from ferryman.loop.house import House
+from ferryman.loop.calls import ExecutionCancelledError
+from ferryman.loop.dependencies import LoopDependencies
 from ferryman.loop.journal import Run
-from ferryman.ports import Halted, Rejected, Signer, Span, Stale, Turn, Unavailable
+from ferryman.ports.errors import HaltedError, RejectedError, UnavailableError
+from ferryman.ports.executions import TurnCommit
+from ferryman.ports.keys import Signer
+from ferryman.ports.log import Span
 
 CALLS_MAX = 100
-"""More calls in one reply are not a turn but a flood."""
+"""The calls of one reply; more end the execution."""
 
 OUTPUT_TOKENS_MIN = 64
-"""A model call that could not answer in this many tokens is not made."""
+"""The fewest output tokens for which the model is asked."""
 
-ASKED_MAX = 5
-"""How often the model is asked for the same turn when the answer is lost each time."""
+MODEL_ATTEMPTS_MAX = 5
+"""How often the model is asked for the same turn, when each reply is lost."""
 
-FLOODED = f"the model asked for more than {CALLS_MAX} calls in one turn"
-LOST = f"the model was asked {ASKED_MAX} times, and every answer was lost"
-
-
-class Exhausted(Exception):  # noqa: N818 - reads as the fact it states
-    """The execution's credits do not pay for another model call."""
+TOO_MANY_CALLS = f"the model asked for more than {CALLS_MAX} calls in one turn"
+LOST = f"the model was asked {MODEL_ATTEMPTS_MAX} times, and every answer was lost"
 
 
-async def take(house: House, run: Run) -> None:
+class CreditsExhaustedError(Exception):
+    """The execution's credits do not suffice for another model call."""
+
+
+async def take(deps: LoopDependencies, run: Run) -> None:
     """Ask the model, and commit its turn.
 
-    Raises `Exhausted`, `Cancelled`, `Unavailable`, `Rejected` or `Stale`, and then nothing is committed.
+    Raise `CreditsExhaustedError`, `ExecutionCancelledError`, `UnavailableError`, `RejectedError` or `StaleError`; then
+    nothing is committed.
     """
     closing = run.execution.iterations >= run.opening.max_iterations
-    signer = await house.signing.key()  # first: a turn that was paid for and cannot be signed would be lost
-    prompt, worst = _prompt(house, run, closing=closing)
-    with spans.chat(house, run.execution, prompt) as span:
-        reply = await _asked(house, run, prompt, worst)
-        spans.replied(span, reply)
-        asked = run.execution
+    signer = await deps.signing.key()  # first: a turn that was paid for and cannot be signed would be lost
+    prompt, worst_case = _build_prompt(deps, run, closing=closing)
+    with spans.open_chat_span(deps, run.execution, prompt) as span:
+        reply = await _ask(deps, run, prompt, worst_case)
+        spans.record_reply(span, reply)
+        before = run.execution
         try:
-            await _committed(house, run, prompt, reply, signer, span)
-        except Unavailable:
-            run.execution = asked  # it was sent, and its turn may not be there: it stays asked for
+            await _commit(deps, run, prompt, reply, signer, span)
+        except UnavailableError:
+            run.execution = before  # the turn may not be stored: its model call stays recorded as sent
             raise
 
 
-async def _committed(house: House, run: Run, prompt: Prompt, reply: Reply, signer: Signer, span: Span) -> None:
-    closing = prompt.closing
-    run.execution, paid = money.answered(house, run, reply)
-    shown = await _looked_through(house, run, reply)
-    spans.said(span, shown)
+async def _commit(deps: LoopDependencies, run: Run, prompt: Prompt, reply: Reply, signer: Signer, span: Span) -> None:
+    run.execution, paid = money.charge_reply(deps, run, reply)
+    content = await _redact(deps, run, reply)
+    spans.record_output(span, content)
     # a reply that stopped for any other reason may be cut, and its calls with it
-    calls = reply.calls if reply.stop_reason == "tool_use" and not closing else ()
+    calls = reply.calls if reply.stop_reason == "tool_use" and not prompt.closing else ()
     if len(calls) > CALLS_MAX:
-        raise Rejected(FLOODED)
+        raise RejectedError(TOO_MANY_CALLS)
     number = (run.last.number if run.last else 0) + 1
-    now = house.clock.now()
+    now = deps.clock.now()
     step = Step(
         number=number,
-        content=tuple(shown),
+        content=tuple(content),
         stop_reason=reply.stop_reason,
         usage=reply.usage,
         credits=paid,
@@ -77,73 +81,77 @@ async def _committed(house: House, run: Run, prompt: Prompt, reply: Reply, signe
         event=run.execution.events + 1,
         at=now,
         slice=run.execution.slice,
-        prompt_digest=digest(canonical(prompt.system, prompt.tools, prompt.messages)),
+        prompt_digest=digest_prompt(canonicalize_prompt(prompt.system, prompt.tools, prompt.messages)),
     )
     tickets = [
         Ticket(
             seq=step.first_call + offset,
             step=number,
-            call=seen.id,
-            tool=seen.name,
-            arguments=house.seal(run.execution.id, step.first_call + offset, json.dumps(dict(call.arguments)).encode()),
-            shown=seen.arguments,
+            call=redacted.id,
+            tool=redacted.name,
+            arguments=deps.seal(run.execution.id, step.first_call + offset, json.dumps(dict(call.arguments)).encode()),
+            shown=redacted.arguments,
             epoch=run.execution.epoch,
             created_at=now,
         )
-        for offset, (call, seen) in enumerate(zip(calls, calls_of(shown), strict=False))
+        for offset, (call, redacted) in enumerate(zip(calls, extract_calls(content), strict=False))
     ]
     counted = replace(
         run.execution,
         iterations=min(number, run.opening.max_iterations),
-        credits_held=money.fees_of(run, tickets),
-        events=run.execution.events + numbers_of(step),
+        credits_held=money.compute_fees(run, tickets),
+        events=run.execution.events + count_numbers(step),
     )
-    entry = ledger.spent(counted, number, tokens=paid, fees=run.fees, at=now)
-    counted, signed = receipts.turned(signer, run, counted, tickets, now)
-    turn = Turn(step=step, tickets=tuple(tickets), entry=entry, receipts=signed)
-    run.kept(await house.executions.commit(counted, turn, now=now, lease=house.lease))
-    run.said(step, tickets)
-    house.line("turn", execution=run.execution.id, step=number, calls=len(tickets), stop_reason=reply.stop_reason)
+    entry = ledger.record_turn(counted, number, tokens=paid, fees=run.fees, at=now)
+    counted, signed = receipts.sign_turn(signer, run, counted, step, tickets, entry, now)
+    turn = TurnCommit(step=step, tickets=tuple(tickets), entry=entry, receipts=signed)
+    run.apply_commit(await deps.executions.commit(counted, turn, now=now, lease=deps.lease))
+    run.add_turn(step, tickets)
+    deps.log("turn", execution=run.execution.id, step=number, calls=len(tickets), stop_reason=reply.stop_reason)
 
 
-async def _asked(house: House, run: Run, prompt: Prompt, worst: Decimal) -> Reply:
-    """The model's reply, with the worst it may cost set aside before; a call that was declined costs nothing."""
-    if run.execution.asked >= ASKED_MAX:
-        raise Rejected(LOST)
+async def _ask(deps: LoopDependencies, run: Run, prompt: Prompt, worst_case: Decimal) -> Reply:
+    """Hold the worst case in credits, and return the model's reply; a call that the provider declined costs nothing."""
+    if run.execution.asked >= MODEL_ATTEMPTS_MAX:
+        raise RejectedError(LOST)
     before = run.execution
     try:
-        standing = await house.executions.ask(money.asked(run, worst), now=house.clock.now(), lease=house.lease)
-    except Halted as halted:
-        raise Cancelled.by(halted) from None
-    if standing.cancel_requested:
-        raise Cancelled("cancelled")
-    if standing.lease is None or house.clock.now() >= standing.lease.expires_at:
-        raise Stale("this instance stood still for so long that the turn is another's to ask for")
-    run.execution = standing
+        reserved = money.reserve_model_call(run, worst_case)
+        current = await deps.executions.ask(reserved, now=deps.clock.now(), lease=deps.lease)
+    except HaltedError as halted:
+        raise ExecutionCancelledError.from_halt(halted) from None
+    if current.cancel_requested:
+        raise ExecutionCancelledError("cancelled")
+    if current.lease is None or deps.clock.now() >= current.lease.expires_at:
+        raise StaleError("the lease expired while this instance was suspended: the turn is another delivery's")
+    run.execution = current
     try:
-        return await unless_halted(house.model.reply(prompt), lambda: _stopped(house, run.execution), every=house.looks)
-    except Halted as halted:
-        raise Cancelled.by(halted) from None
-    except (Unavailable, Rejected) as declined:
+        return await run_unless_halted(
+            deps.model.reply(prompt), lambda: _read_halt(deps, run.execution), every=deps.poll_interval
+        )
+    except HaltedError as halted:
+        raise ExecutionCancelledError.from_halt(halted) from None
+    except (UnavailableError, RejectedError) as declined:
         if not declined.lost:
-            run.execution = money.unasked(run.execution, before)
+            run.execution = money.undo_model_call(run.execution, before)
         raise
 
 
-async def _stopped(house: House, execution: Execution) -> str | None:
-    return await house.halts.standing(execution.owner, created=execution.created_at)
+async def _read_halt(deps: LoopDependencies, execution: Execution) -> str | None:
+    return await deps.halts.standing(execution.owner, created=execution.created_at)
 
 
-def _prompt(house: House, run: Run, *, closing: bool) -> tuple[Prompt, Decimal]:
+def _build_prompt(deps: LoopDependencies, run: Run, *, closing: bool) -> tuple[Prompt, Decimal]:
+    """Return the prompt, and the worst case of its cost in credits. Raise `CreditsExhaustedError`."""
     opening = run.opening
-    price = house.price(opening.model)
+    price = deps.price(opening.model)
     if price is None:
-        raise Exhausted
-    size = len(canonical(opening.system, opening.tools, run.messages))
-    left = opening.max_credits - run.execution.credits_used
-    tokens = min(opening.max_tokens, price.affordable(left, prompt_bytes=size))
+        raise CreditsExhaustedError
+    size = len(canonicalize_prompt(opening.system, opening.tools, run.messages))
+    remaining = opening.max_credits - run.execution.credits_used
+    tokens = min(opening.max_tokens, price.count_affordable_tokens(remaining, prompt_bytes=size))
     if tokens < min(OUTPUT_TOKENS_MIN, opening.max_tokens):
-        raise Exhausted
+        raise CreditsExhaustedError
     prompt = Prompt(
         model=opening.model,
         system=opening.system,
@@ -153,11 +161,11 @@ def _prompt(house: House, run: Run, *, closing: bool) -> tuple[Prompt, Decimal]:
         temperature=opening.temperature,
         closing=closing,
     )
-    return prompt, min(left, price.worst(prompt_bytes=size, output_tokens=tokens))
+    return prompt, min(remaining, price.compute_worst_case(prompt_bytes=size, output_tokens=tokens))
 
 
-async def _looked_through(house: House, run: Run, reply: Reply) -> Sequence[Block]:
-    remit = run.execution.remit
-    if remit is not None and not remit.credentials:
-        return reply.content  # there is nothing it could hold
-    return await house.scanner.scan(run.execution, reply.content)
+async def _redact(deps: LoopDependencies, run: Run, reply: Reply) -> Sequence[Block]:
+    policy = run.execution.policy
+    if policy is not None and not policy.holds_secrets:
+        return reply.content  # there is no secret that it could contain
+    return await deps.scanner.scan(run.execution, reply.content)

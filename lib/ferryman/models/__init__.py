@@ -1,1 +1,1 @@
-"""Models: the Model port on a provider's own client. Whoever imports from here holds no key of any task."""
+"""Models: the Model port on a provider's client. A process that imports this package holds no key of any task."""

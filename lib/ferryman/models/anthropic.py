@@ -1,4 +1,4 @@
-"""The Model port on the Messages API, through Anthropic's SDK: on Vertex AI by default, so that no model key is held."""
+"""The Model port on the Messages API through Anthropic's SDK: on Vertex AI by default, which needs no model key."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ import importlib
 import math
 from typing import Any
 
-from ferryman.domain.message import Prompt, Reply
-from ferryman.domain.usage import Usage
-from ferryman.ports import Rejected, Unavailable
+from ferryman.domain.executions.message import Prompt, Reply
+from ferryman.domain.executions.usage import Usage
+from ferryman.ports.errors import RejectedError, UnavailableError
 from ferryman.settings import Settings
 
 SCRIPTED = "scripted"
@@ -30,7 +30,7 @@ _RETRIED = frozenset((408, 409, 429, 500, 502, 503, 504, 529))
 
 
 class AnthropicModel:
-    """`ports.Model`. The SDK is imported in a thread at first use: it is the dearest import of the house."""
+    """`ports.Model`. The SDK is imported in a thread at first use: it is the slowest import of all."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
@@ -41,12 +41,16 @@ class AnthropicModel:
         await asyncio.to_thread(importlib.import_module, "anthropic")
 
     async def reply(self, prompt: Prompt) -> Reply:
-        """The model's reply. What its provider declines is asked again twice, unless it says to wait longer than that takes."""
+        """Return the model's reply.
+
+        A declined request is repeated twice, unless the provider asks for a longer pause. Raise `UnavailableError` or
+        `RejectedError`; their `lost` means that the provider may have answered and charged.
+        """
         await self.warm()
         import stamina
 
         async for attempt in stamina.retry_context(
-            on=_soon, attempts=ATTEMPTS, wait_initial=0.5, wait_max=WAITS_S, timeout=None
+            on=_is_retried_soon, attempts=ATTEMPTS, wait_initial=0.5, wait_max=WAITS_S, timeout=None
         ):
             with attempt:
                 return await self._reply(prompt)
@@ -63,7 +67,7 @@ class AnthropicModel:
         if prompt.temperature is not None and prompt.model.startswith(_SAMPLED):
             options["extra_body"] = {"temperature": prompt.temperature}
         try:
-            async with self.connected(prompt.model).messages.stream(
+            async with self.find_client(prompt.model).messages.stream(
                 model=prompt.model,
                 system=prompt.system,
                 messages=list(prompt.messages),
@@ -74,24 +78,26 @@ class AnthropicModel:
                 message = await stream.get_final_message()
         except anthropic.APIStatusError as error:
             if error.status_code < 400:
-                raise Unavailable("the model's provider broke off amid its answer", lost=True) from None
+                raise UnavailableError("the model's provider broke off amid its answer", lost=True) from None
             if error.status_code in _RETRIED:
-                raise Unavailable(f"the model's provider answered {error.status_code}", after_s=_hint(error)) from None
-            said = f": {_said(error)}" if prompt.model.partition("/")[0] == SCRIPTED else ""
-            raise Rejected(f"the model's provider refused the request ({error.status_code}){said}") from None
+                raise UnavailableError(f"the model's provider answered {error.status_code}", after_s=_hint(error)) from None
+            message = f": {_read_message(error)}" if prompt.model.partition("/")[0] == SCRIPTED else ""
+            raise RejectedError(f"the model's provider refused the request ({error.status_code}){message}") from None
         except anthropic.APIError as error:
             # it may have answered, and been paid for it, without our hearing of it
-            raise Unavailable(f"the model's provider could not be reached ({type(error).__name__})", lost=True) from None
+            raise UnavailableError(f"the model's provider could not be reached ({type(error).__name__})", lost=True) from None
         except ValueError:
             # the SDK cannot parse the arguments the model wrote, and quotes them in what it raises
-            raise Rejected("the model's reply could not be read", lost=True) from None
+            raise RejectedError("the model's reply could not be read", lost=True) from None
         except Exception as error:
             if type(error).__module__.partition(".")[0] not in _TRANSPORTS:
                 raise
             # a connection that breaks amid the answer: the SDK lets its transport's own error through
-            raise Unavailable(f"the connection to the model's provider broke ({type(error).__name__})", lost=True) from None
+            raise UnavailableError(
+                f"the connection to the model's provider broke ({type(error).__name__})", lost=True
+            ) from None
         if message.stop_reason is None:
-            raise Unavailable("the model's provider ended its answer without saying why", lost=True)
+            raise UnavailableError("the model's provider ended its answer without saying why", lost=True)
         return Reply(
             content=tuple(_block(block) for block in message.content if block.type in ("text", "tool_use")),
             stop_reason=message.stop_reason,
@@ -108,8 +114,8 @@ class AnthropicModel:
         for client in self._clients.values():
             await client.close()
 
-    def connected(self, model: str) -> Any:
-        """The SDK's client that `model` is reached through. Raises `Rejected` where there is none."""
+    def find_client(self, model: str) -> Any:
+        """Return the SDK's client for `model`. Raise `RejectedError` where there is none."""
         scripted = model.partition("/")[0] == SCRIPTED
         if scripted not in self._clients:
             self._clients[scripted] = self._connect(scripted)
@@ -121,45 +127,51 @@ class AnthropicModel:
         settings = self._settings
         if scripted:
             if settings.scripted_model_url is None:
-                raise Rejected("scripted models are played by the local cloud only")
-            return anthropic.AsyncAnthropic(base_url=settings.scripted_model_url, api_key=SCRIPTED, max_retries=0)
+                raise RejectedError("scripted models are played by the local cloud only")
+            key = settings.local_token or SCRIPTED
+            return anthropic.AsyncAnthropic(base_url=settings.scripted_model_url, api_key=key, max_retries=0)
         if settings.anthropic_api_key is not None:
             return anthropic.AsyncAnthropic(
                 api_key=settings.anthropic_api_key, base_url=settings.anthropic_base_url, max_retries=0
             )
         if settings.local:
-            raise Rejected("set ANTHROPIC_API_KEY to use a real model, or name a scripted one")
+            raise RejectedError("set ANTHROPIC_API_KEY to use a real model, or name a scripted one")
         return anthropic.AsyncAnthropicVertex(project_id=settings.project, region=settings.vertex_region, max_retries=0)
 
 
-def _soon(error: Exception) -> bool:
-    """Whether asking again within seconds may help; whatever takes longer is left to the queue, which holds no compute."""
-    return isinstance(error, Unavailable) and not error.lost and (error.after_s is None or error.after_s <= WAITS_S)
+def _is_retried_soon(error: Exception) -> bool:
+    """Say whether a retry within seconds may help; longer waits are left to the queue, which needs no compute."""
+    return isinstance(error, UnavailableError) and not error.lost and (error.after_s is None or error.after_s <= WAITS_S)
 
 
 def _block(block: Any) -> dict[str, Any]:
     if block.type == "text":
-        return {"type": "text", "text": _whole(block.text)}
+        return {"type": "text", "text": _make_storable(block.text)}
     # an argument list that is not an object is the model's mistake; the tool's schema says so
-    given = block.input if isinstance(block.input, dict) else {"": block.input}
-    return {"type": "tool_use", "id": _whole(block.id), "name": _whole(block.name), "input": _whole(given)}
+    arguments = block.input if isinstance(block.input, dict) else {"": block.input}
+    return {
+        "type": "tool_use",
+        "id": _make_storable(block.id),
+        "name": _make_storable(block.name),
+        "input": _make_storable(arguments),
+    }
 
 
-def _whole(value: Any) -> Any:
-    """`value` with every lone surrogate replaced and every number that JSON does not have as text: nothing could store them."""
+def _make_storable(value: Any) -> Any:
+    """Return `value` with lone surrogates replaced and numbers that JSON lacks as text: neither can be stored."""
     if isinstance(value, str):
         return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     if isinstance(value, float) and not math.isfinite(value):
         return str(value)
     if isinstance(value, dict):
-        return {_whole(name): _whole(each) for name, each in value.items()}
+        return {_make_storable(name): _make_storable(item) for name, item in value.items()}
     if isinstance(value, list):
-        return [_whole(each) for each in value]
+        return [_make_storable(item) for item in value]
     return value
 
 
-def _said(error: Any) -> str:
-    """The scripted service's own words: a script is the owner's, and no provider's text is repeated."""
+def _read_message(error: Any) -> str:
+    """Return the scripted service's message: a script is the owner's; no provider's text is repeated."""
     body = error.body if isinstance(error.body, dict) else {}
     inner = body.get("error")
     return str(inner.get("message", "")) if isinstance(inner, dict) else ""

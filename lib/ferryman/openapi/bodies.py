@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ferryman.domain.declared import Style
-from ferryman.domain.http import BodyType
-from ferryman.openapi.notes import Unfit
+from ferryman.domain.http.request import BodyType
+from ferryman.domain.tools.declared import Style
+from ferryman.openapi.notes import UnsupportedOperationError
 from ferryman.openapi.parameters import WIRE_CHARACTERS_MAX, Argument, style
 from ferryman.openapi.references import Node, References
 from ferryman.openapi.schemas import Schemas, View
@@ -37,10 +37,12 @@ class Body:
 
 
 def read(node: Node, references: References, schemas: Schemas) -> Body:
-    """The request body at `node`, or `Unfit`."""
+    """The request body at `node`, or `UnsupportedOperationError`."""
     found = references.follow(node)
     if found is None:
-        raise Unfit(f"has a body that refers to {text(mapping(node.value).get('$ref'), 80)}, which is not there")
+        raise UnsupportedOperationError(
+            f"has a body that refers to {text(mapping(node.value).get('$ref'), 80)}, which is not there"
+        )
     said = mapping(found.value)
     content = {_plain(name): mapping(each) for name, each in members(said.get("content"), MEDIA_READ_MAX)}
     media, sent = _chosen(content)
@@ -76,8 +78,10 @@ def _chosen(content: Mapping[str, Any]) -> tuple[str, str]:
         if each in content:
             return each, JSON
     if not content:
-        raise Unfit("has a body without a media type")
-    raise Unfit(f"takes {', '.join(text(each, 64) for each in list(content)[:3])}, which is not sent: only JSON and forms are")
+        raise UnsupportedOperationError("has a body without a media type")
+    raise UnsupportedOperationError(
+        f"takes {', '.join(text(each, 64) for each in list(content)[:3])}, which is not sent: only JSON and forms are"
+    )
 
 
 def _flat(view: View, schemas: Schemas) -> bool:
@@ -93,12 +97,12 @@ def _fields(view: View, schemas: Schemas, encodings: Mapping[str, Any] | None, *
         node = view.properties[name]
         required = name in view.required and not optional
         if not plain(name, WIRE_CHARACTERS_MAX) or "{{" in name:
-            raise Unfit("has a body with a field whose name cannot be sent as it is")
+            raise UnsupportedOperationError("has a body with a field whose name cannot be sent as it is")
         if encodings is None:
             yield Argument(wire=name, place="body", schema=node, required=required)
             continue
         if child.word("format") == "binary" or child.word("type") == "file":
-            raise Unfit("takes a file, which is not sent: only JSON and forms are")
+            raise UnsupportedOperationError("takes a file, which is not sent: only JSON and forms are")
         encoding = mapping(encodings.get(name))
         # OpenAPI leaves it open how objects stand in a form; brackets are what servers read.
         written = Style.DEEP if "object" in child.types and "style" not in encoding else style(encoding, "form")

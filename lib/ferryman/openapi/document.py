@@ -1,4 +1,4 @@
-"""Document: an OpenAPI 3.0, 3.1 or Swagger 2.0 document as a cluster of declared tools (S3-45 … S3-61)."""
+"""Document: an OpenAPI 3.0, 3.1 or Swagger 2.0 document as a cluster of declared tools (S3-45, S3-55 … S3-59, S3-61)."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from ferryman.declared import check
-from ferryman.domain.declared import CLUSTER_CHARACTERS_MAX, TOOLS_PER_TASK_MAX, Declared
-from ferryman.domain.http import Method
-from ferryman.domain.problem import invalid
-from ferryman.domain.tool import Tool
+from ferryman.domain.http.request import Method
+from ferryman.domain.problem import build_input_error
+from ferryman.domain.tools.declared import CLUSTER_CHARACTERS_MAX, TOOLS_PER_TASK_MAX, Declared
+from ferryman.domain.tools.tool import Tool
 from ferryman.openapi import names
 from ferryman.openapi.notes import Notes
 from ferryman.openapi.operation import Operation, Reader
@@ -37,7 +37,8 @@ class Imported:
 def needed(documents: Mapping[str, Any], root: str) -> list[str]:
     """The documents, as absolute URIs, that reading `root` asks for and that are not among `documents`; more may follow.
 
-    Only what is under https is asked for, and for a root that is a file what is in its folder. Raises `Invalid` as `read` does.
+    Only what is under https is asked for, and for a root that is a file what is in its folder. Raises `InvalidInputError` as
+    `read` does.
     """
     reader = _reader(documents, root, domains=(), credentials={})
     _tools(reader, "", ())
@@ -59,7 +60,7 @@ def read(
     `domains` are the task's approved host patterns, `credentials` the names of its credentials with the patterns each is bound
     to, `taken` are names that no tool may have, beside the built-in ones. `cluster` is its title where None (S3-47). `server`
     is a URL to go to in place of the servers the document names, which may be none or examples; it must be approved like them.
-    Raises `Invalid` where it is no such document, or has no operations or more than a task may have tools.
+    Raises `InvalidInputError` where it is no such document, or has no operations or more than a task may have tools.
     """
     reader = _reader(documents, root, domains=domains, credentials=credentials or {}, server=server)
     title = mapping(mapping(reader.root.value).get("info")).get("title")
@@ -92,7 +93,7 @@ def _reader(
 ) -> Reader:
     document = documents.get(root)
     if not isinstance(document, dict):
-        raise invalid("spec", "must be an object: an OpenAPI 3.0 or 3.1 document, or a Swagger 2.0 one")
+        raise build_input_error("spec", "must be an object: an OpenAPI 3.0 or 3.1 document, or a Swagger 2.0 one")
     references, notes = References(documents, root), Notes()
     return Reader(
         root=Node(document, root),
@@ -114,7 +115,7 @@ def _version(document: Mapping[str, Any]) -> str:
         if version == prefix or version.startswith(f"{prefix}."):
             return prefix
     found = f"is {version!r}" if version else "is not there"
-    raise invalid("spec.openapi", f"must be 3.0 or 3.1, or `swagger` 2.0; {found}")
+    raise build_input_error("spec.openapi", f"must be 3.0 or 3.1, or `swagger` 2.0; {found}")
 
 
 def _tools(reader: Reader, cluster: str, taken: Iterable[str]) -> tuple[Declared, ...]:
@@ -142,9 +143,11 @@ def _operations(reader: Reader) -> list[Operation]:
         parts = (here,) if target is None or target.value is here.value else (here, target)
         found.extend(_of_item(path, parts, reader.notes))
         if len(found) > TOOLS_PER_TASK_MAX:
-            raise invalid("spec.paths", f"has more than {TOOLS_PER_TASK_MAX:,} operations, which is what a task may have tools")
+            raise build_input_error(
+                "spec.paths", f"has more than {TOOLS_PER_TASK_MAX:,} operations, which is what a task may have tools"
+            )
     if not found:
-        raise invalid("spec.paths", "has no operations")
+        raise build_input_error("spec.paths", "has no operations")
     return found
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 NOTES_MAX = 50
 
 
-class Unfit(Exception):  # noqa: N818 - reads as the fact it states
+class UnsupportedOperationError(Exception):
     """This operation cannot be called from here; the text is the reason its tool is disabled with."""
 
 

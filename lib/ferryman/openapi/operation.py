@@ -8,11 +8,11 @@ from itertools import islice
 from typing import Any
 
 from ferryman.declared import check
-from ferryman.domain.declared import Declared, Parameter
-from ferryman.domain.http import Method
+from ferryman.domain.http.request import Method
+from ferryman.domain.tools.declared import Declared, Parameter
 from ferryman.openapi import bodies, names, parameters, security, servers, swagger
 from ferryman.openapi.bodies import Body
-from ferryman.openapi.notes import Notes, Unfit
+from ferryman.openapi.notes import Notes, UnsupportedOperationError
 from ferryman.openapi.parameters import Argument
 from ferryman.openapi.references import Node, References
 from ferryman.openapi.schemas import NODES_MAX, Schemas
@@ -77,13 +77,13 @@ class Reader:
             keys = security.Keys()
             if refused is None:
                 keys = self._keys(operation, base.removeprefix("https://").partition("/")[0])
-        except Unfit as unfit:
+        except UnsupportedOperationError as unfit:
             refused = str(unfit)
         try:
             if len(operation.path) > PATH_CHARACTERS_MAX:
-                raise Unfit(f"has a path of more than {PATH_CHARACTERS_MAX} characters")
+                raise UnsupportedOperationError(f"has a path of more than {PATH_CHARACTERS_MAX} characters")
             whole = self._filled(tool, operation, keys)
-        except Unfit as unfit:
+        except UnsupportedOperationError as unfit:
             return replace(tool, enabled=False, reason=str(unfit))
         if refused is None and (problems := check.rules(whole, where="")):
             return replace(tool, enabled=False, reason=text(f"{problems[0].field} {problems[0].message}", 300))
@@ -129,7 +129,7 @@ class Reader:
         if not method.carries_body:
             followed = self.references.follow(node)
             if followed is not None and mapping(followed.value).get("required") is True:
-                raise Unfit(f"takes a body, which {method} does not send")
+                raise UnsupportedOperationError(f"takes a body, which {method} does not send")
             self.notes.add(f"has a body, which {method} does not send: it is left out")
             return None
         return bodies.read(node, self.references, self.schemas)
@@ -137,7 +137,7 @@ class Reader:
     def _named(self, arguments: list[Argument]) -> dict[str, Argument]:
         most = check.PARAMETERS_MAX
         if sum(each.required for each in arguments) > most:
-            raise Unfit(f"has more than {most} parameters that must be said")
+            raise UnsupportedOperationError(f"has more than {most} parameters that must be said")
         if len(arguments) > most:
             self.notes.add(f"has more than {most} parameters: optional ones are left out")
             room = most - sum(each.required for each in arguments)
@@ -145,7 +145,7 @@ class Reader:
             arguments = [*(each for each in arguments if each.required), *optional]
         self.schemas.left -= ARGUMENT * len(arguments)
         if self.schemas.left <= -NODES_MAX // 4:
-            raise Unfit("stands behind more schemas and parameters than are read of one document")
+            raise UnsupportedOperationError("stands behind more schemas and parameters than are read of one document")
         taken: dict[str, int] = {}
         return {names.argument(each.wire, each.place, taken): each for each in arguments}
 

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from ferryman.declared.headers import name_problem
-from ferryman.domain.declared import Style
-from ferryman.openapi.notes import Notes, Unfit
+from ferryman.domain.http.identity_headers import is_identity_header
+from ferryman.domain.tools.declared import Style
+from ferryman.openapi.notes import Notes, UnsupportedOperationError
 from ferryman.openapi.references import Node, References
 from ferryman.openapi.values import items, mapping, members, plain, text
 
@@ -45,12 +46,12 @@ def listed(references: References, *lists: Node) -> list[Node]:
         for each in items(listing.value, PARAMETERS_READ_MAX):
             node = references.follow(Node(each, listing.uri))
             if node is None:
-                raise Unfit(f"has a parameter that refers to {_reference(each)}, which is not there")
+                raise UnsupportedOperationError(f"has a parameter that refers to {_reference(each)}, which is not there")
             name, place = mapping(node.value).get("name"), mapping(node.value).get("in")
             if isinstance(name, str) and isinstance(place, str):
                 found[name, place] = node
         if isinstance(listing.value, list) and len(listing.value) > PARAMETERS_READ_MAX:
-            raise Unfit(f"has more than {PARAMETERS_READ_MAX} parameters")
+            raise UnsupportedOperationError(f"has more than {PARAMETERS_READ_MAX} parameters")
     return list(found.values())
 
 
@@ -72,6 +73,9 @@ def arguments(nodes: list[Node], path: str, notes: Notes) -> Iterator[Argument]:
             continue
         elif place == "header" and (wrong := name_problem(wire)) is not None:
             _left_out(required, notes, f"has the header {text(wire, 64)}, which {wrong}")
+        elif place == "header" and is_identity_header(wire):
+            what = f"has the header {text(wire, 64)}, which tells a service who asks: it is not the model's to say"
+            _left_out(required, notes, what)
         elif place == "path" and wire not in named:
             notes.add("declares a path parameter that its path does not have: it is left out")
         elif place == "query" and wire in in_query:
@@ -94,7 +98,7 @@ def arguments(nodes: list[Node], path: str, notes: Notes) -> Iterator[Argument]:
 
 def _left_out(required: bool, notes: Notes, what: str) -> None:
     if required:
-        raise Unfit(what)
+        raise UnsupportedOperationError(what)
     notes.add(f"{what}: it is left out")
 
 
@@ -122,6 +126,6 @@ def style(value: Mapping[str, Any], place: str) -> Style:
     if said == "deepObject":
         return Style.DEEP
     if not isinstance(said, str) or said not in _STYLES or (place == "path" and said != "simple"):
-        raise Unfit(f"has a parameter of the style {text(said, 32)!r}, which is not written here")
+        raise UnsupportedOperationError(f"has a parameter of the style {text(said, 32)!r}, which is not written here")
     exploded = value.get("explode", said == "form")
     return Style.REPEAT if exploded is True and place != "path" and said != "simple" else _STYLES[said]

@@ -7,9 +7,9 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ferryman.domain.credential import AuthType, injection_problems
-from ferryman.domain.host import covered
-from ferryman.openapi.notes import Notes, Unfit
+from ferryman.domain.credentials.credential import AuthType, find_injection_problems
+from ferryman.domain.http.host import is_covered
+from ferryman.openapi.notes import Notes, UnsupportedOperationError
 from ferryman.openapi.references import Node, References
 from ferryman.openapi.values import items, mapping, members, text
 
@@ -32,21 +32,22 @@ class Keys:
 def keys(
     requirements: Node | None, schemes: Node, host: str, credentials: Credentials, references: References, notes: Notes
 ) -> Keys:
-    """The credentials for an operation at `host`: those of the first alternative that the task has all of; or `Unfit`.
+    """The credentials for an operation at `host`: those of the first alternative that the task has all of; or
+    `UnsupportedOperationError`.
 
     `requirements` is the list of alternatives; none, or an empty one among them, needs no credential.
     """
     listed = items(None if requirements is None else requirements.value, ALTERNATIVES_READ_MAX)
     if not listed or any(each == {} for each in listed):
         return Keys()
-    bound = sorted(name for name, hosts in credentials.items() if covered(hosts, host))
-    refused: Unfit | None = None
+    bound = sorted(name for name, hosts in credentials.items() if is_covered(hosts, host))
+    refused: UnsupportedOperationError | None = None
     for each in listed:
         try:
             return _alternative(each, schemes, host, bound, references, notes)
-        except Unfit as unfit:
+        except UnsupportedOperationError as unfit:
             refused = refused or unfit
-    raise refused or Unfit("has security that nothing satisfies")
+    raise refused or UnsupportedOperationError("has security that nothing satisfies")
 
 
 def _alternative(required: Any, schemes: Node, host: str, bound: list[str], references: References, notes: Notes) -> Keys:
@@ -56,7 +57,9 @@ def _alternative(required: Any, schemes: Node, host: str, bound: list[str], refe
         place, wire, form = _place(scheme, mapping(None if node is None else node.value))
         names = [each for each in bound if each not in used]
         if not names:
-            raise Unfit(f"needs a credential for {host}: store one with `ferryman credential set`, then import again")
+            raise UnsupportedOperationError(
+                f"needs a credential for {host}: store one with `ferryman credential set`, then import again"
+            )
         like = [name for name in names if _LETTERS.sub("", name) in (_letters(scheme), _letters(wire))]
         name = (like or names)[0]
         if len(names) > 1 and not like:
@@ -64,7 +67,7 @@ def _alternative(required: Any, schemes: Node, host: str, bound: list[str], refe
         used.add(name)
         (found.headers if place == "header" else found.query)[wire] = form.replace("NAME", name)
     if not used:
-        raise Unfit("has security that cannot be read")
+        raise UnsupportedOperationError("has security that cannot be read")
     return found
 
 
@@ -81,13 +84,15 @@ def _place(name: str, scheme: Mapping[str, Any]) -> tuple[str, str, str]:
         place, wire = str(scheme["in"]), scheme.get("name")
         auth_type = AuthType.HEADER if place == "header" else AuthType.QUERY_PARAM
         header, param = (wire, None) if place == "header" else (None, wire)
-        if not isinstance(wire, str) or injection_problems(auth_type, header, param):
-            raise Unfit(f"asks for a credential in the {place} {text(wire, 64)!r}, which no credential is sent in")
+        if not isinstance(wire, str) or find_injection_problems(auth_type, header, param):
+            raise UnsupportedOperationError(
+                f"asks for a credential in the {place} {text(wire, 64)!r}, which no credential is sent in"
+            )
         # Kubernetes and others declare bearer tokens so; Swagger 2.0 has no other way.
         spoken = f"{name[:64]} {text(scheme.get('description'), 300)}".lower()
         return place, wire, bearer if wire.lower() == "authorization" and "bearer" in spoken else secret
     said = " ".join(text(scheme.get(each), 32) for each in ("type", "scheme", "in") if text(scheme.get(each), 32))
-    raise Unfit(f"asks for {said or 'security that the document does not define'}, which is not supported")
+    raise UnsupportedOperationError(f"asks for {said or 'security that the document does not define'}, which is not supported")
 
 
 def wires(found: Keys) -> Iterator[tuple[str, str]]:

@@ -6,9 +6,9 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from urllib.parse import quote, urljoin
 
-from ferryman.domain import url
-from ferryman.domain.host import covered
-from ferryman.openapi.notes import Notes, Unfit
+from ferryman.domain.http import url
+from ferryman.domain.http.host import is_covered
+from ferryman.openapi.notes import Notes, UnsupportedOperationError
 from ferryman.openapi.references import Node
 from ferryman.openapi.values import items, mapping, text
 
@@ -33,7 +33,7 @@ def address(listed: list[Node], document: str, domains: Collection[str], notes: 
             found, plain = _resolved(raw, document)
             base = base or _base(found)
             _approve(found.host, domains)
-        except Unfit as unfit:
+        except UnsupportedOperationError as unfit:
             reason = reason or str(unfit)
             continue
         if plain:
@@ -74,28 +74,30 @@ def _resolved(raw: str, document: str) -> tuple[url.URL, bool]:
         whole = None
     # urljoin drops line breaks and tabs, by which one URL reads as another.
     if whole is None or not raw.isprintable():
-        raise Unfit("has a server that is no URL")
+        raise UnsupportedOperationError("has a server that is no URL")
     if whole.startswith("//"):
         whole = f"https:{whole}"
     scheme, colon, rest = whole.partition("://")
     if not colon or scheme.lower() not in ("http", "https"):
-        raise Unfit(f"has no absolute server: {text(raw, 80)!r} says no host, and the document is not from the network")
+        raise UnsupportedOperationError(
+            f"has no absolute server: {text(raw, 80)!r} says no host, and the document is not from the network"
+        )
     plain = scheme.lower() == "http"
     if plain:
         authority, slash, path = rest.partition("/")
         rest = authority.removesuffix(":80") + slash + path
     try:
-        return url.parse(f"https://{rest}"), plain
-    except url.Malformed as error:
-        raise Unfit(f"its server {text(raw, 80)!r} is not called: {error}") from None
+        return url.parse_url(f"https://{rest}"), plain
+    except url.InvalidUrlError as error:
+        raise UnsupportedOperationError(f"its server {text(raw, 80)!r} is not called: {error}") from None
 
 
 def _approve(host: str, domains: Collection[str]) -> None:
     if host.endswith(tuple(f".{each}" for each in _NOT_PUBLIC)):
-        raise Unfit(f"its server {host} is not on the public internet")
-    if not covered(domains, host):
+        raise UnsupportedOperationError(f"its server {host} is not on the public internet")
+    if not is_covered(domains, host):
         shown = sorted(domains)[:_SHOWN_MAX] + (["…"] if len(domains) > _SHOWN_MAX else [])
-        raise Unfit(f"{host} is not approved for this task; approved: {', '.join(shown) or 'none'}")
+        raise UnsupportedOperationError(f"{host} is not approved for this task; approved: {', '.join(shown) or 'none'}")
 
 
 def path(written: str) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ferryman.openapi.bodies import FORM, JSON
-from ferryman.openapi.notes import Unfit
+from ferryman.openapi.notes import UnsupportedOperationError
 from ferryman.openapi.references import Node
 from ferryman.openapi.values import mapping, texts
 
@@ -36,7 +36,7 @@ def _parameter(node: Node) -> Node:
 def _collection(value: Mapping[str, Any]) -> dict[str, Any]:
     said = value.get("collectionFormat", "csv")
     if not isinstance(said, str) or said not in _COLLECTIONS:
-        raise Unfit("has a list separated by tabs or by something unknown, which is not written here")
+        raise UnsupportedOperationError("has a list separated by tabs or by something unknown, which is not written here")
     return _COLLECTIONS[said]
 
 

@@ -1,1 +1,1 @@
-"""Schedules: tasks run by themselves; each time makes one execution, and none is lost."""
+"""Schedules: run tasks at their times; every time starts exactly one execution, and none is lost."""

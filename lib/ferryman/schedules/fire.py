@@ -1,45 +1,51 @@
-"""A fire: a timer has come, and what was to happen at its time happens once, whatever is delivered twice or dies."""
+"""A fire: start the execution of a task's time exactly once, even when its timer is delivered twice or a process dies."""
 
 from __future__ import annotations
 
 from datetime import datetime
 
-from ferryman import ports
-from ferryman.domain import firing
-from ferryman.domain.firing import Fire
-from ferryman.domain.task import Task
-from ferryman.ports import Halted
-from ferryman.schedules.house import House
+from ferryman.domain.executions.occupancy import TooManyQueuedError
+from ferryman.domain.tasks import firing
+from ferryman.domain.tasks.firing import Fire
+from ferryman.domain.tasks.task import Task
+from ferryman.ports.errors import HaltedError
+from ferryman.ports.schedules import Timers
+from ferryman.schedules.dependencies import ScheduleDependencies
 
 
-async def fire(house: House, fire: Fire) -> bool:
-    """Bring `fire` about. True when its timer may be forgotten, False when it came too early and should come again.
+async def fire(deps: ScheduleDependencies, fire: Fire) -> bool:
+    """Start the execution of `fire`. Return whether its timer may be dropped; False when it came too early and has to return.
 
-    Every line may be the last one of this process: the next delivery finds in the documents what is still to be enqueued.
+    The process may die at any line: the next delivery finds in the documents which execution is still to be enqueued.
     """
-    now = house.clock.now()
+    now = deps.clock.now()
     try:
-        fired = await house.schedules.fire(fire, now=now)
-    except Halted as halted:
-        house.line("fire.halted", task=fire.task, reason=str(halted))
+        fired = await deps.schedules.fire(fire, now=now)
+    except HaltedError as halted:
+        deps.line("fire.halted", task=fire.task, reason=str(halted))
         return True  # its time stays the task's next one, and the sweep asks again
+    except TooManyQueuedError as full:
+        # its time stays the task's next one: a timer of its own asks again, so that the queue is not slowed by a failure
+        await deps.timers.set(fire, due=now + firing.FULL_PAUSE, nudge="full")
+        deps.line("fire.put_back", task=fire.task, reason=str(full))
+        return True
     if fired.execution is not None:
-        await house.queue.enqueue(fired.execution.id, slice=0)
+        await deps.queue.enqueue(fired.execution.id, slice=0)
     task = fired.task
     if task is None or task.schedule_generation != fire.generation:
-        house.line("fire.void", task=fire.task, at=fire.at.isoformat(), paused=task.paused if task else None)
+        deps.line("fire.void", task=fire.task, at=fire.at.isoformat(), paused=task.paused if task else None)
         return True
     if task.next_fire_at == fire.at and now < fire.at <= now + firing.EARLY:
         return False
-    await arm(house.timers, task, now=now)
-    house.line("task.fired", task=task.id, at=fire.at.isoformat(), execution=fired.execution and fired.execution.id)
+    await arm_timer(deps.timers, task, now=now)
+    deps.line("task.fired", task=task.id, at=fire.at.isoformat(), execution=fired.execution and fired.execution.id)
     return True
 
 
-async def arm(timers: ports.Timers, task: Task, *, now: datetime) -> None:
-    """Set the timer of the task's next time, and have the sweep look for it should it be lost."""
-    following = firing.upcoming(task)
+async def arm_timer(timers: Timers, task: Task, *, now: datetime) -> None:
+    """Set the timer of the task's next time, and the sweep that finds it should it be lost."""
+    following = firing.find_next_fire(task)
     if following is None:
         return
-    await timers.sweep(due=firing.window_after(now))
-    await timers.set(following, due=firing.due(following.at, now))
+    await timers.sweep(due=firing.find_next_window(now))
+    await timers.set(following, due=firing.compute_timer_due(following.at, now))

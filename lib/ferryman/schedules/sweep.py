@@ -1,24 +1,26 @@
-"""The sweep: times that have passed without their timer are asked for again, every ten minutes while any task waits."""
+"""The sweep: set lost timers again, every ten minutes while any task has a schedule."""
 
 from __future__ import annotations
 
 from datetime import datetime
 
-from ferryman.domain.firing import OVERDUE, WINDOW, window_after
-from ferryman.schedules.house import House
+from ferryman.domain.tasks.firing import OVERDUE, WINDOW, find_next_window
+from ferryman.schedules.dependencies import ScheduleDependencies
 
 
-async def sweep(house: House, *, at: datetime) -> None:
-    """Set the timers that were lost, once a window each. `at` is the time this sweep was set for, so that one that comes too
-    early does not take itself for the next; whoever calls it by a clock of their own says any time that has passed.
+async def sweep(deps: ScheduleDependencies, *, at: datetime) -> None:
+    """Set the timers that were lost, once a window each.
+
+    `at` is the time this sweep was set for, so that a sweep that comes early does not set itself again for the same window;
+    a caller with a clock of its own passes any time in the past.
     """
-    if not await house.schedules.armed():
-        return  # whoever stores the next schedule starts it again
-    now = house.clock.now()
-    following = window_after(max(now, at))
-    await house.timers.sweep(due=following)
-    lost = await house.schedules.overdue(before=now - OVERDUE)
+    if not await deps.schedules.armed():
+        return  # storing the next schedule starts it again
+    now = deps.clock.now()
+    following = find_next_window(max(now, at))
+    await deps.timers.sweep(due=following)
+    lost = await deps.schedules.overdue(before=now - OVERDUE)
     for fire in lost:
-        await house.timers.set(fire, due=following - WINDOW, nudge="sweep")
+        await deps.timers.set(fire, due=following - WINDOW, nudge="sweep")
     if lost:
-        house.line("sweep.repaired", timers=len(lost), severity="WARNING")
+        deps.line("sweep.repaired", timers=len(lost), severity="WARNING")

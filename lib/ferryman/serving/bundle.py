@@ -13,17 +13,17 @@ from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
-from ferryman.domain.call import Ticket, ToolCallResult
-from ferryman.domain.execution import Execution, Opening, Step
-from ferryman.domain.ledger import Entry, Posting
-from ferryman.domain.message import canonical, digest
-from ferryman.domain.plan import Plan
-from ferryman.domain.record import Record
-from ferryman.domain.remit import Remit
-from ferryman.domain.usage import Usage
+from ferryman.domain.calls.call import Ticket, ToolCallResult
+from ferryman.domain.credits.ledger import LedgerEntry, Posting
+from ferryman.domain.executions.execution import Execution, ExecutionSetup, Step
+from ferryman.domain.executions.message import canonicalize_prompt, digest_prompt
+from ferryman.domain.executions.policy import ExecutionPolicy, ServiceHeaders
+from ferryman.domain.executions.usage import Usage
+from ferryman.domain.owners.plan import Plan
+from ferryman.domain.records.record import Record
+from ferryman.replay import ReplayResult
 from ferryman.serving.api.shapes import record as shapes
-from ferryman.serving.api.shapes.shape import Answered
-from ferryman.wiring.replay import Replayed
+from ferryman.serving.api.shapes.shape import ResponseShape
 
 Value = TypeVar("Value")
 
@@ -33,7 +33,7 @@ OWN_WAY = ("slice", "cancel_requested", "deadline")
 """Fields a replay reaches in its own way: how often it was handed over, what stopped it, and how long a call may take."""
 
 
-class Unreadable(ValueError):  # noqa: N818 - reads as the fact it states
+class UnreadableBundleError(ValueError):
     """The text is not a bundle; the message says where it stops being one."""
 
 
@@ -46,64 +46,65 @@ class Bundle:
     intact: bool = True
 
 
-def write(document: Mapping[str, Any]) -> str:
-    """The record `document`, as the API answers it, as a bundle."""
+def write_bundle(document: Mapping[str, Any]) -> str:
+    """Return the record `document`, as the API answers it, as a bundle."""
     return json.dumps({"format": FORMAT, "sha256": _digest(document), "record": document}, indent=1) + "\n"
 
 
-def read(text: str) -> Bundle:
-    """The bundle that `text` holds. Raises `Unreadable`, also for a field that a record does not have."""
+def read_bundle(text: str) -> Bundle:
+    """Return the bundle that `text` holds. Raise `UnreadableBundleError`, also for a field that a record does not have."""
     try:
         bundle = json.loads(text)
     except ValueError as error:
-        raise Unreadable(f"the file is not JSON ({error})") from None
+        raise UnreadableBundleError(f"the file is not JSON ({error})") from None
     if not isinstance(bundle, dict) or bundle.get("format") != FORMAT or set(bundle) != {"format", "sha256", "record"}:
-        raise Unreadable(f"the file is no bundle of format {FORMAT}")
-    return replace(of_document(bundle["record"]), intact=bundle["sha256"] == _digest(bundle["record"]))
+        raise UnreadableBundleError(f"the file is no bundle of format {FORMAT}")
+    return replace(parse_record(bundle["record"]), intact=bundle["sha256"] == _digest(bundle["record"]))
 
 
-def of_document(document: Any) -> Bundle:
-    """The record that the API's answer holds. Raises `Unreadable`."""
+def parse_record(document: Any) -> Bundle:
+    """Return the record that the API's answer holds. Raise `UnreadableBundleError`."""
     try:
-        shown = shapes.RecordShown.model_validate_json(json.dumps(document))
-        record = _record(shown)
+        response = shapes.RecordResponse.model_validate_json(json.dumps(document))
+        record = _record(response)
         if not _ID.fullmatch(record.execution.id):
             raise ValueError("the execution's id is not one")
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
-        raise Unreadable(f"record.{'.'.join(map(str, first['loc']))}: {first['msg']}") from None
+        raise UnreadableBundleError(f"record.{'.'.join(map(str, first['loc']))}: {first['msg']}") from None
     except (ValueError, TypeError) as error:
-        raise Unreadable(f"the record contradicts itself: {error}") from None
-    again = shown.model_dump(mode="json")
+        raise UnreadableBundleError(f"the record contradicts itself: {error}") from None
+    again = response.model_dump(mode="json")
     if again != document:
-        raise Unreadable("the record is not as this version writes it:\n" + "\n".join(_diff(document, again)))
+        raise UnreadableBundleError("the record is not as this version writes it:\n" + "\n".join(_diff(document, again)))
     return Bundle(record=record, document=document)
 
 
-def differences(bundle: Bundle, replayed: Replayed) -> list[str]:
-    """What a replay of `bundle` did otherwise, as lines of diffs; none when it did the same, byte for byte."""
-    found = [] if bundle.intact else ["the bundle was changed since it was written: it does not have its digest any more"]
+def find_differences(bundle: Bundle, replayed: ReplayResult) -> list[str]:
+    """Return what a replay of `bundle` did otherwise, as lines of diffs; none when it did the same, byte for byte."""
+    differences = [] if bundle.intact else ["the bundle was changed since it was written: it does not have its digest any more"]
     record = bundle.record
     for step, prompt in zip(record.steps, replayed.prompts, strict=False):
-        asked = canonical(prompt.system, prompt.tools, prompt.messages)
-        if digest(asked) != step.prompt_digest:
-            found += _of_turn(record, step, asked)
-    came_to = shapes.shown(replayed.record).model_dump(mode="json")
-    found += _diff(_comparable(bundle.document), _comparable(came_to), "the rest of the record")
-    return found
+        prompt_bytes = canonicalize_prompt(prompt.system, prompt.tools, prompt.messages)
+        if digest_prompt(prompt_bytes) != step.prompt_digest:
+            differences += _of_turn(record, step, prompt_bytes)
+    came_to = shapes.to_response(replayed.record).model_dump(mode="json")
+    differences += _diff(_comparable(bundle.document), _comparable(came_to), "the rest of the record")
+    return differences
 
 
-def _of_turn(record: Record, step: Step, asked: bytes) -> Iterator[str]:
+def _of_turn(record: Record, step: Step, replayed: bytes) -> Iterator[str]:
     assert record.opening is not None
-    told = canonical(record.opening.system, record.opening.tools, record.messages(step))
-    yield f"turn {step.number}: the model was asked something else (recorded {step.prompt_digest}, replayed {digest(asked)})"
-    if told == asked:
+    recorded = canonicalize_prompt(record.opening.system, record.opening.tools, record.messages(step))
+    digest = digest_prompt(replayed)
+    yield f"turn {step.number}: the model was asked something else (recorded {step.prompt_digest}, replayed {digest})"
+    if recorded == replayed:
         yield "  the replay asks what the record tells: the record itself was changed since"
-    yield from _diff(json.loads(told), json.loads(asked), f"turn {step.number}: system, tools, messages")
+    yield from _diff(json.loads(recorded), json.loads(replayed), f"turn {step.number}: system, tools, messages")
 
 
-def _comparable(given: Mapping[str, Any]) -> Any:
-    document = copy.deepcopy(dict(given))
+def _comparable(source: Mapping[str, Any]) -> Any:
+    document = copy.deepcopy(dict(source))
     for part in (document["execution"], *document["steps"], *document["calls"]):
         for name in OWN_WAY:
             part.pop(name, None)
@@ -111,8 +112,8 @@ def _comparable(given: Mapping[str, Any]) -> Any:
     return document
 
 
-def _diff(one: Any, other: Any, title: str = "record") -> list[str]:
-    before, after = (json.dumps(each, indent=1, sort_keys=True).splitlines() for each in (one, other))
+def _diff(recorded: Any, other: Any, title: str = "record") -> list[str]:
+    before, after = (json.dumps(document, indent=1, sort_keys=True).splitlines() for document in (recorded, other))
     return list(difflib.unified_diff(before, after, f"recorded: {title}", f"replayed: {title}", lineterm="", n=2))
 
 
@@ -120,45 +121,50 @@ def _digest(document: Any) -> str:
     return hashlib.sha256(json.dumps(document, sort_keys=True).encode()).hexdigest()
 
 
-def _record(shown: shapes.RecordShown) -> Record:
-    remit, said = shown.remit, shown.execution
-    owner = "" if remit is None else remit.owner
+def _record(response: shapes.RecordResponse) -> Record:
+    policy, execution_shape = response.policy, response.execution
+    owner = "" if policy is None else policy.owner
     execution = _same(
         Execution,
-        said,
-        id=said.execution_id,
-        task=said.task_id,
+        execution_shape,
+        id=execution_shape.execution_id,
+        task=execution_shape.task_id,
         owner=owner,
-        usage=_same(Usage, said.usage),
-        tool_calls=tuple(_same(ToolCallResult, each) for each in said.tool_calls),
-        remit=None if remit is None else _same(Remit, remit, plan=_same(Plan, remit.plan)),
+        usage=_same(Usage, execution_shape.usage),
+        tool_calls=tuple(_same(ToolCallResult, part) for part in execution_shape.tool_calls),
+        policy=None if policy is None else _policy(policy),
     )
     about = {"execution": execution.id, "owner": owner, "task": execution.task}
     return Record(
         execution=execution,
-        opening=None if shown.opening is None else _same(Opening, shown.opening),
-        steps=tuple(_same(Step, each, usage=_same(Usage, each.usage)) for each in shown.steps),
+        opening=None if response.opening is None else _same(ExecutionSetup, response.opening),
+        steps=tuple(_same(Step, part, usage=_same(Usage, part.usage)) for part in response.steps),
         tickets=tuple(
             _same(
                 Ticket,
-                each,
-                step=each.iteration,
-                call=each.id,
+                part,
+                step=part.iteration,
+                call=part.id,
                 arguments=b"",
-                shown=each.arguments,
+                shown=part.arguments,
                 epoch=0,
-                result=None if each.result is None else _same(ToolCallResult, each.result),
+                result=None if part.result is None else _same(ToolCallResult, part.result),
             )
-            for each in shown.calls
+            for part in response.calls
         ),
         entries=tuple(
-            _same(Entry, each, postings=tuple(_same(Posting, posting) for posting in each.postings), **about)
-            for each in shown.ledger
+            _same(LedgerEntry, part, postings=tuple(_same(Posting, posting) for posting in part.postings), **about)
+            for part in response.ledger
         ),
     )
 
 
-def _same(kind: type[Value], shape: Answered, **others: Any) -> Value:
-    """A `kind` with the fields that `shape` has under the same names, and `others`."""
-    names = {each.name for each in fields(kind)} & set(type(shape).model_fields) - set(others)  # type: ignore[arg-type] # kinds are dataclasses
+def _policy(response: shapes.PolicyResponse) -> ExecutionPolicy:
+    headers = tuple(_same(ServiceHeaders, header) for header in response.headers)
+    return _same(ExecutionPolicy, response, plan=_same(Plan, response.plan), headers=headers)
+
+
+def _same(kind: type[Value], shape: ResponseShape, **others: Any) -> Value:
+    """Return a `kind` with the fields that `shape` has under the same names, and `others`."""
+    names = {field.name for field in fields(kind)} & set(type(shape).model_fields) - set(others)  # type: ignore[arg-type] # kinds are dataclasses
     return kind(**{name: getattr(shape, name) for name in names}, **others)

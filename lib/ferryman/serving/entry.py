@@ -1,95 +1,125 @@
-"""The entry of a function: what functions-framework is given, and the checks every internal call passes first."""
+"""The one entry of every function: what functions-framework serves, and the checks that each internal call passes first."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Awaitable, Callable
-from typing import Any
+from typing import Any, TypeVar
 
 from functions_framework import aio
 from starlette.requests import Request
 from starlette.responses import Response
 
 from ferryman import settings
-from ferryman.gcp.log import listen
-from ferryman.ports import Callers, Log, Unavailable
-from ferryman.serving.problems import problem
+from ferryman.gcp.log import JsonLog, capture_loggers
+from ferryman.ports.callers import CallerIdentifier
+from ferryman.ports.errors import UnavailableError
+from ferryman.serving.problems import create_problem
 from ferryman.settings import Settings
 
 BODY_BYTES_MAX = 8 * 1024 * 1024
 """An internal call's body: ids, or one turn of the model."""
 
 Handler = Callable[[Request], Awaitable[Any]]
+Root = TypeVar("Root")
+"""What a composition root builds: the dependencies of one function."""
 
 
-def opened() -> Settings:
-    """The settings; in a function's own process, every library speaks through our log alone from here on."""
-    known = settings.read()
-    if known.function:
-        listen(known.log_level)
-    return known
+def serve(
+    build: Callable[[Settings], Root],
+    answer: Callable[[Root, Request], Awaitable[Any]],
+    allow: Callable[[Settings, str], tuple[str, ...]] | None = None,
+) -> Handler:
+    """Return a function's `main`: it builds the dependencies at the first request, checks the caller, and answers.
 
-
-def http(handler: Handler, log: Log) -> Handler:
-    """`handler` as the function's `main`: functions-framework finds its kind by that name.
-
-    `Denied` becomes its answer, `Unavailable` 503; any other exception is traced by its type and answered with 500.
+    `allow` names the accounts that may call a path; without it, `answer` checks callers itself. `CallerDeniedError` becomes
+    its answer, `UnavailableError` 503; any other exception is logged by its type and answered with 500. On a local stack, what
+    a web page could send is refused first; in the cloud only the service's own names lead here.
     """
+    known, log = settings.read(), JsonLog()
+    if known.function:
+        capture_loggers(known.log_level)  # in a function's own process, every library logs through our log alone
+    built: list[Root] = []
 
     async def main(request: Request) -> Any:
         try:
-            return await handler(request)
-        except Denied as denied:
+            if known.local:
+                refuse_pages(request)
+            if not built:
+                built.append(build(known))
+            root: Any = built[0]
+            if allow is not None:
+                await authenticate(request, root.callers, allow(known, request.url.path), known)
+            return await answer(root, request)
+        except CallerDeniedError as denied:
             return denied.response
-        except Unavailable as unavailable:
-            return problem(503, "Service Unavailable", str(unavailable))
+        except UnavailableError as unavailable:
+            return create_problem(503, "Service Unavailable", str(unavailable))
         except Exception as fault:  # noqa: BLE001 - a traceback may hold what was sent
             log.line("function.fault", kind=type(fault).__name__, severity="ERROR")
-            return problem(500, "Internal Server Error", "something went wrong on our side")
+            return create_problem(500, "Internal Server Error", "something went wrong on our side")
 
     register: Any = aio.http  # its type does not know of ASGI applications as answers
-    registered: Handler = register(main)
+    registered: Handler = register(main)  # functions-framework finds the function's kind by the name `main`
     return registered
 
 
-class Denied(Exception):  # noqa: N818 - reads as the fact it states
-    """The request goes no further than its answer."""
+def allow_callers(known: Settings, _: str) -> tuple[str, ...]:
+    """Return the accounts that may call every path of the function."""
+    return known.callers
+
+
+class CallerDeniedError(Exception):
+    """The caller is refused with `response`."""
 
     def __init__(self, response: Response) -> None:
         super().__init__(response.status_code)
         self.response = response
 
 
-async def called_by(request: Request, callers: Callers, allowed: tuple[str, ...], known: Settings) -> str:
-    """The caller's e-mail, when it is among `allowed`; raises `Denied` with 401, 403 or 503."""
+def refuse_pages(request: Request) -> None:
+    """Refuse requests of web pages: raise `CallerDeniedError` with 421 for another host (DNS rebinding), 403 for another
+    origin."""
+    port = (request.scope.get("server") or ("", 0))[1]
+    hosts = request.headers.getlist("host")
+    if len(hosts) != 1 or hosts[0] not in (f"127.0.0.1:{port}", f"localhost:{port}"):
+        raise CallerDeniedError(create_problem(421, "Misdirected Request", "nothing is served under this name here"))
+    if any(origin != f"http://{hosts[0]}" for origin in request.headers.getlist("origin")):
+        raise CallerDeniedError(create_problem(403, "Forbidden", "the local stack is not for pages of other origins"))
+
+
+async def authenticate(request: Request, callers: CallerIdentifier, allowed: tuple[str, ...], known: Settings) -> None:
+    """Check the caller's identity token. Raise `CallerDeniedError`: 401 no valid token, 403 not in `allowed`, 503 no check."""
     audience = known.function_urls.get(known.function, "")
     try:
         email = await callers.identify(request.headers.get("authorization"), audience=audience)
     except PermissionError as error:
-        raise Denied(problem(401, "Unauthorized", str(error))) from None
-    except Unavailable as error:
-        raise Denied(problem(503, "Service Unavailable", str(error))) from None
+        raise CallerDeniedError(create_problem(401, "Unauthorized", str(error))) from None
+    except UnavailableError as error:
+        raise CallerDeniedError(create_problem(503, "Service Unavailable", str(error))) from None
     if email not in allowed:
-        raise Denied(problem(403, "Forbidden", "this caller may not call this function"))
-    return email
+        raise CallerDeniedError(create_problem(403, "Forbidden", "this caller may not call this function"))
 
 
-async def body_of(request: Request, **fields: type) -> dict[str, Any]:
-    """The JSON object that was posted, holding exactly `fields` of these types; raises `Denied` with 4xx otherwise."""
+async def read_body(request: Request, **fields: type) -> dict[str, Any]:
+    """Return the JSON object that was posted. Raise `CallerDeniedError` with 4xx unless it holds exactly `fields` of these
+    types."""
     if request.method != "POST":
-        raise Denied(problem(405, "Method Not Allowed", "only POST is served here"))
+        raise CallerDeniedError(create_problem(405, "Method Not Allowed", "only POST is served here"))
     received = bytearray()
     async for chunk in request.stream():
         received += chunk
         if len(received) > BODY_BYTES_MAX:
-            raise Denied(problem(413, "Content Too Large", f"the body is larger than {BODY_BYTES_MAX} bytes"))
+            raise CallerDeniedError(create_problem(413, "Content Too Large", f"the body is larger than {BODY_BYTES_MAX} bytes"))
     try:
         body = json.loads(received)
     except (ValueError, RecursionError):
-        raise Denied(problem(400, "Bad Request", "the body is not JSON")) from None
+        raise CallerDeniedError(create_problem(400, "Bad Request", "the body is not JSON")) from None
     if not isinstance(body, dict) or set(body) != set(fields):
-        raise Denied(problem(400, "Bad Request", f"the body must be an object with exactly {', '.join(sorted(fields))}"))
+        raise CallerDeniedError(
+            create_problem(400, "Bad Request", f"the body must be an object with exactly {', '.join(sorted(fields))}")
+        )
     for name, kind in fields.items():
         if type(body[name]) is not kind:
-            raise Denied(problem(400, "Bad Request", f"{name} must be of type {kind.__name__}"))
+            raise CallerDeniedError(create_problem(400, "Bad Request", f"{name} must be of type {kind.__name__}"))
     return body

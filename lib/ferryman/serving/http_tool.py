@@ -1,46 +1,50 @@
-"""http_tool as a function: what every tool function does, and two things that the API asks of it.
+"""http_tool as a function: what every tool function does, and two routes for the API.
 
 POST /connect exchanges a person's consent for a credential; POST /document fetches an OpenAPI document, with those it refers
-to, for the owner of a task. 422 says why it came to nothing.
+to, for the owner of a task. 422 says why it failed.
 """
 
 from __future__ import annotations
 
+import json
+
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from ferryman.domain.connection import Unconnected
-from ferryman.domain.problem import Invalid
-from ferryman.domain.refusal import Refused
+from ferryman.composition.http_tool import HttpToolFunction
+from ferryman.domain.calls.refusal import CallRefusedError
+from ferryman.domain.credentials.connection import NotConnectedError
+from ferryman.domain.problem import InvalidInputError
 from ferryman.serving import tool
-from ferryman.serving.entry import Handler, body_of
-from ferryman.serving.problems import problem
-from ferryman.tools.connect import finish
-from ferryman.tools.custom.owners import document
-from ferryman.wiring.http_tool import HttpTool
+from ferryman.serving.entry import Handler, read_body
+from ferryman.serving.problems import create_problem
+from ferryman.tools.declared.owners import fetch_for_owner
+from ferryman.tools.tokens.consent import redeem_code
 
 
 def serve() -> Handler:
-    """The `main` of http_tool."""
-    return tool.served("http_tool", HttpTool, ASKED)
+    """Return the `main` of http_tool."""
+    return tool.serve_tool("http_tool", HttpToolFunction, ROUTES)
 
 
-async def _connect(house: HttpTool, request: Request) -> Response:
-    body = await body_of(request, task=str, owner=str, digest=str, code=str, version=int)
+async def _connect(function: HttpToolFunction, request: Request) -> Response:
+    body = await read_body(request, task=str, owner=str, digest=str, code=str, iss=str, version=int)
     try:
-        return JSONResponse({"name": await finish(house.carrying, **body)})
-    except Unconnected as unconnected:
-        return problem(422, "Unprocessable Content", str(unconnected))
+        return JSONResponse({"name": await redeem_code(function.dependencies, **{**body, "iss": body["iss"] or None})})
+    except NotConnectedError as unconnected:
+        return create_problem(422, "Unprocessable Content", str(unconnected))
 
 
-async def _document(house: HttpTool, request: Request) -> Response:
-    body = await body_of(request, task=str, owner=str, url=str)
+async def _document(function: HttpToolFunction, request: Request) -> Response:
+    body = await read_body(request, task=str, owner=str, url=str)
     try:
-        found = await document(house.carrying, house.tasks, house.documents, **body)
-    except (Invalid, Refused) as refused:
-        return problem(422, "Unprocessable Content", str(refused))
-    return JSONResponse({"root": found.root, "texts": dict(found.texts)})
+        fetched = await fetch_for_owner(function.dependencies, function.tasks, function.documents, **body)
+    except (InvalidInputError, CallRefusedError) as refused:
+        return create_problem(422, "Unprocessable Content", str(refused))
+    # sizes first, then the texts as they are: a JSON of some megabytes would block the writer and the reader
+    head = json.dumps({"sizes": [[url, len(text)] for url, text in fetched.texts.items()]})
+    return Response(b"".join((head.encode(), b"\n", *fetched.texts.values())), media_type="application/octet-stream")
 
 
-ASKED = {"/connect": _connect, "/document": _document}
-"""What the API asks of it, by path."""
+ROUTES = {"/connect": _connect, "/document": _document}
+"""The routes for the API, by path."""

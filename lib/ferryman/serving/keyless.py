@@ -17,15 +17,16 @@ SHAPES = {
     "a Slack webhook": r"hooks\.slack\.com/services/T\w+/B\w+/\w{16,}",
     "a Discord webhook": r"discord(?:app)?\.com/api/webhooks/\d+/[\w-]{32,}",
     "a key of the form sk-…": r"\b(?:sk|rk)[-_](?:ant-|proj-|live_|test_)?[A-Za-z0-9_-]{20,}",
-    "a signed token": r"\beyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{16,}",
+    # what has to follow is looked for once for each run: a run may have many places where a token could begin
+    "a signed token": r"(?<![\w-])(?=[\w-]*+\.eyJ[\w-]{10,}+\.[\w-]{16})(?:[\w-]*-)?eyJ[\w-]{10}",
 }
 """Keys that can be told by their form. The task's own were redacted before anything was recorded; these are strangers'."""
 
 _SHAPES = {name: re.compile(pattern, re.ASCII) for name, pattern in SHAPES.items()}
 
 
-def found(document: Any) -> list[tuple[str, str]]:
-    """The places in `document` (JSON) whose text looks like a key, each with what it looks like."""
+def find_secrets(document: Any) -> list[tuple[str, str]]:
+    """Return the places in `document` (JSON) whose text looks like a key, each with what it looks like."""
     return [
         (place, name)
         for place, text in _texts(document, "record")
@@ -38,9 +39,9 @@ def _texts(value: Any, place: str) -> Iterator[tuple[str, str]]:
     if isinstance(value, str):
         yield place, value
     elif isinstance(value, dict):
-        for name, each in value.items():
+        for name, child in value.items():
             yield f"{place} (a name in it)", name
-            yield from _texts(each, f"{place}.{name}" if name.isidentifier() else f"{place}.?")
+            yield from _texts(child, f"{place}.{name}" if name.isidentifier() else f"{place}.?")
     elif isinstance(value, list):
-        for number, each in enumerate(value):
-            yield from _texts(each, f"{place}[{number}]")
+        for number, child in enumerate(value):
+            yield from _texts(child, f"{place}[{number}]")

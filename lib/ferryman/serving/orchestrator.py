@@ -1,4 +1,4 @@
-"""The orchestrator as a function: Cloud Tasks delivers an execution or a timer, and hears whether to deliver it again."""
+"""The orchestrator as a function: Cloud Tasks delivers an execution or a timer, and is told whether to deliver it again."""
 
 from __future__ import annotations
 
@@ -10,57 +10,50 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from ferryman import settings
-from ferryman.domain.firing import Fire
-from ferryman.gcp.log import JsonLog
+from ferryman.composition.orchestrator import OrchestratorFunction
+from ferryman.domain.tasks.firing import Fire
 from ferryman.loop.run import deliver
 from ferryman.schedules.fire import fire
 from ferryman.schedules.sweep import sweep
-from ferryman.serving.entry import Handler, body_of, called_by, http, opened
-from ferryman.serving.problems import problem
-from ferryman.wiring.orchestrator import Orchestrator
+from ferryman.serving import entry
+from ferryman.serving.entry import Handler, read_body
+from ferryman.serving.problems import create_problem
 
 
-def serve(build: Callable[[settings.Settings], Orchestrator] = Orchestrator) -> Handler:
-    """The function's `main`. 200: the queue may forget this delivery; 503: deliver it again; 4xx: it was not the queue."""
-    known = opened()
-    built: list[Orchestrator] = []
-
-    async def handle(request: Request) -> Response:
-        if not built:
-            built.append(build(known))
-        house = built[0]
-        await called_by(request, house.callers, known.callers, known)
-        delivered = await PATHS.get(request.url.path, _execution)(house, request)
-        await house.loop.tracer.flush()
-        if delivered:
-            return JSONResponse({"delivered": True})
-        again = problem(503, "Service Unavailable", "this is not finished; deliver it again")
-        again.headers["Retry-After"] = str(int(known.retry_after_s))
-        return again
-
-    return http(handle, JsonLog())
+def serve(build: Callable[[settings.Settings], OrchestratorFunction] = OrchestratorFunction) -> Handler:
+    """Return the function's `main`. 200: the queue may forget the delivery; 503: deliver it again; 4xx: not from the queue."""
+    return entry.serve(build, _answer, entry.allow_callers)
 
 
-async def _execution(house: Orchestrator, request: Request) -> bool:
-    body = await body_of(request, execution=str, slice=int)
+async def _answer(function: OrchestratorFunction, request: Request) -> Response:
+    is_delivered = await ROUTES.get(request.url.path, _deliver)(function, request)
+    await function.loop.tracer.flush()
+    if is_delivered:
+        return JSONResponse({"delivered": True})
+    headers = {"Retry-After": str(int(function.retry_after_s))}
+    return create_problem(503, "Service Unavailable", "this is not finished; deliver it again", headers=headers)
+
+
+async def _deliver(function: OrchestratorFunction, request: Request) -> bool:
+    body = await read_body(request, execution=str, slice=int, waits=int)
     holder = f"{request.headers.get('x-cloudtasks-taskname', 'unnamed')}/{secrets.token_hex(4)}"
-    return await deliver(house.loop, body["execution"], slice=body["slice"], holder=holder)
+    return await deliver(function.loop, body["execution"], slice=body["slice"], holder=holder, waits=body["waits"])
 
 
-async def _fire(house: Orchestrator, request: Request) -> bool:
-    body = await body_of(request, task=str, generation=int, at=int)
-    return await fire(house.schedules, Fire(task=body["task"], generation=body["generation"], at=_moment(body["at"])))
+async def _fire(function: OrchestratorFunction, request: Request) -> bool:
+    body = await read_body(request, task=str, generation=int, at=int)
+    return await fire(function.schedules, Fire(task=body["task"], generation=body["generation"], at=_parse_time(body["at"])))
 
 
-async def _sweep(house: Orchestrator, request: Request) -> bool:
-    body = await body_of(request, at=int)
-    await sweep(house.schedules, at=_moment(body["at"]))
+async def _sweep(function: OrchestratorFunction, request: Request) -> bool:
+    body = await read_body(request, at=int)
+    await sweep(function.schedules, at=_parse_time(body["at"]))
     return True
 
 
-def _moment(epoch: int) -> datetime:
+def _parse_time(epoch: int) -> datetime:
     return datetime.fromtimestamp(epoch, UTC)
 
 
-PATHS = {"/fire": _fire, "/sweep": _sweep}
-"""What else is delivered besides executions, which come to the function's own URL."""
+ROUTES = {"/fire": _fire, "/sweep": _sweep}
+"""The paths of timers; executions come to the function's own URL."""

@@ -17,19 +17,19 @@ _RENAMED = {413: "Content Too Large", 422: "Unprocessable Content"}
 """RFC 9110's words, which older Pythons do not know yet."""
 
 
-def problem(
+def create_problem(
     status: int, title: str, detail: str, *, errors: Iterable[Problem] = (), headers: Mapping[str, str] | None = None
 ) -> Response:
-    """The answer that says what is wrong; `errors` name the fields."""
+    """Return the answer that says what is wrong; `errors` name the fields."""
     body: dict[str, Any] = {"type": "about:blank", "title": title, "status": status, "detail": detail}
-    listed = [{"field": each.field, "message": each.message} for each in errors]
+    listed = [{"field": error.field, "message": error.message} for error in errors]
     if listed:
         body["errors"] = listed
     return Response(json.dumps(body), status_code=status, media_type=MEDIA_TYPE, headers=dict(headers or {}))
 
 
-def title_of(status: int) -> str:
-    """The status's own phrase."""
+def get_title(status: int) -> str:
+    """Return the status's own phrase."""
     try:
         return _RENAMED.get(status) or HTTPStatus(status).phrase
     except ValueError:

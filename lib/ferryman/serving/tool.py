@@ -1,79 +1,91 @@
-"""A tool as a function: it takes one journaled call at a time, and believes nothing of the request but which one."""
+"""A tool as a function: it executes one journaled call at a time, and believes nothing of the request but which one."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import asdict
+from functools import partial
 from typing import Any, TypeVar
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from ferryman import settings
-from ferryman.domain.refusal import Refused
-from ferryman.gcp.log import JsonLog
-from ferryman.ports import Stale, Summons
-from ferryman.serving.entry import Handler, body_of, called_by, http, opened
-from ferryman.serving.problems import problem
-from ferryman.tools.carry import carry, look_through
-from ferryman.tools.reseal import reseal
-from ferryman.wiring.tool import Tool
+from ferryman.composition.tool import ToolFunction
+from ferryman.domain.calls.refusal import CallRefusedError
+from ferryman.domain.receipts import settlement
+from ferryman.domain.stale import StaleError
+from ferryman.ports.tickets import CallRequest
+from ferryman.serving import entry
+from ferryman.serving.entry import Handler, read_body
+from ferryman.serving.problems import create_problem
+from ferryman.settings import Settings
+from ferryman.tools.execute_call import execute_call, scan_output
+from ferryman.tools.reseal import reseal_task
 
 RESEAL = "/reseal"
 
-House = TypeVar("House", bound=Tool)
-Asked = Callable[[House, Request], Awaitable[Response]]
-"""What answers one further path of a tool function."""
+Function = TypeVar("Function", bound=ToolFunction)
+Route = Callable[[Function, Request], Awaitable[Response]]
+"""What answers one path of a tool function."""
 
-NOTHING: Mapping[str, Any] = {}
+NO_ROUTES: Mapping[str, Any] = {}
 
 
 def serve(name: str) -> Handler:
-    """The `main` of the tool `name`."""
-    return served(name, Tool, NOTHING)
+    """Return the `main` of the tool `name`."""
+    return serve_tool(name, ToolFunction, NO_ROUTES)
 
 
-def served(name: str, build: Callable[[settings.Settings], House], asked: Mapping[str, Asked[House]]) -> Handler:
-    """The `main` of tool `name`: POST / carries a call, POST /scan looks through what the model said, POST /reseal seals a
-    task's credentials to another version of the key, for the accounts that rotate keys and for no other. `asked` are further
-    paths, for the API's account and no other.
+def serve_tool(name: str, build: Callable[[Settings], Function], more: Mapping[str, Route[Function]]) -> Handler:
+    """Return the `main` of the tool `name`: POST / executes a call, POST /scan scans the model's output, POST /reseal seals a
+    task's credentials to another version of the key, for the accounts that rotate keys alone. `more` are further paths, for the
+    API's account alone.
 
-    200 with the result; 409 when the lease, the ticket or the task says no; 422 when a credential does not open for a scan;
-    401 or 403 for the wrong caller; 503 to try again.
+    200 with the call's settlement; 409 when the lease, the ticket or the task says no; 422 when a credential does not open for
+    a scan; 401 or 403 for the wrong caller; 503 to try again.
     """
-    known = opened()
-    built: list[House] = []
+    routes: dict[str, Route[Function]] = {**more, "/scan": _scan, RESEAL: _reseal, "/": partial(_execute, name)}
 
-    async def handle(request: Request) -> Response:
-        if not built:
-            built.append(build(known))
-        house = built[0]
+    def allow(known: Settings, path: str) -> tuple[str, ...]:
+        return known.resealers if path == RESEAL else known.connectors if path in more else known.callers
+
+    async def answer(function: Function, request: Request) -> Response:
         path = request.url.path
-        allowed = known.resealers if path == RESEAL else known.connectors if path in asked else known.callers
-        await called_by(request, house.callers, allowed, known)
-        tracer, parent = house.carrying.tracer, request.headers.get("traceparent", "")
         try:
-            if path == "/scan":
-                body = await body_of(request, execution=str, epoch=int, content=list)
-                with tracer.span("scan", kind="server", parent=parent):
-                    return JSONResponse({"content": await look_through(house.carrying, **body)})
-            if path in asked:
-                with tracer.span(path[1:], kind="server", parent=parent):
-                    return await asked[path](house, request)
-            if path == RESEAL:
-                body = await body_of(request, task=str, version=int)
-                return JSONResponse({"unreadable": await reseal(house.carrying, **body)})
-            if path != "/":
-                return problem(404, "Not Found", "there is nothing here")
-            body = await body_of(request, execution=str, call=int, epoch=int, task=str, owner=str)
-            with tracer.span(f"carry {name}", {"gen_ai.tool.name": name}, kind="server", parent=parent):
-                result = await carry(house.carrying, name, Summons(seq=body.pop("call"), **body))
-            return JSONResponse({"result": asdict(result)})
-        except Refused as refused:
-            return problem(422, "Unprocessable Content", refused.refusal.message)
-        except Stale as stale:
-            return problem(409, "Conflict", str(stale))
+            if path not in routes:
+                return create_problem(404, "Not Found", "there is nothing here")
+            if path in more:
+                with function.dependencies.tracer.span(path[1:], kind="server", parent=_read_parent(request)):
+                    return await routes[path](function, request)
+            return await routes[path](function, request)
+        except CallRefusedError as refused:
+            return create_problem(422, "Unprocessable Content", refused.refusal.message)
+        except StaleError as stale:
+            return create_problem(409, "Conflict", str(stale))
         finally:
-            await tracer.flush()
+            await function.dependencies.tracer.flush()
 
-    return http(handle, JsonLog())
+    return entry.serve(build, answer, allow)
+
+
+async def _execute(name: str, function: ToolFunction, request: Request) -> Response:
+    deps = function.dependencies
+    body = await read_body(request, execution=str, call=int, epoch=int, task=str, owner=str)
+    with deps.tracer.span(f"execute {name}", {"gen_ai.tool.name": name}, kind="server", parent=_read_parent(request)):
+        ticket = await execute_call(deps, name, CallRequest(seq=body.pop("call"), **body))
+    return JSONResponse(settlement.write_settlement(ticket))
+
+
+async def _scan(function: ToolFunction, request: Request) -> Response:
+    deps = function.dependencies
+    body = await read_body(request, execution=str, epoch=int, content=list)
+    with deps.tracer.span("scan", kind="server", parent=_read_parent(request)):
+        return JSONResponse({"content": await scan_output(deps, **body)})
+
+
+async def _reseal(function: ToolFunction, request: Request) -> Response:
+    body = await read_body(request, task=str, version=int)
+    return JSONResponse({"unreadable": await reseal_task(function.dependencies, **body)})
+
+
+def _read_parent(request: Request) -> str:
+    return request.headers.get("traceparent", "")

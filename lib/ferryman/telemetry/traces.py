@@ -14,7 +14,7 @@ from opentelemetry.sdk.trace.export import BatchSpanProcessor
 from opentelemetry.trace import SpanKind, Status, StatusCode
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
-from ferryman.ports import Log
+from ferryman.ports.log import Log
 from ferryman.settings import Settings
 
 FLUSH_S = 2.0
@@ -24,8 +24,8 @@ _PROPAGATOR = TraceContextTextMapPropagator()
 _KINDS = {"server": SpanKind.SERVER, "client": SpanKind.CLIENT, "internal": SpanKind.INTERNAL}
 
 
-class Traces:
-    """`ports.Tracer`. `log` writes the lines; `processor` takes the spans instead of an exporter, for whoever looks on."""
+class OtelTracer:
+    """`ports.Tracer`. `log` writes the lines; `processor` takes the spans instead of an exporter, in tests."""
 
     def __init__(self, log: Log, settings: Settings, *, processor: SpanProcessor | None = None) -> None:
         self._log = log
@@ -49,7 +49,7 @@ class Traces:
     @contextmanager
     def span(
         self, name: str, attributes: Mapping[str, Any] | None = None, *, kind: str = "internal", parent: str = ""
-    ) -> Iterator[Span]:
+    ) -> Iterator[OtelSpan]:
         context = _PROPAGATOR.extract({"traceparent": parent}) if parent else None
         with self._tracer.start_as_current_span(
             name,
@@ -59,7 +59,7 @@ class Traces:
             record_exception=False,
             set_status_on_exception=False,
         ) as opened:
-            span = Span(opened, with_content=self._with_content)
+            span = OtelSpan(opened, with_content=self._with_content)
             try:
                 yield span
             except BaseException as fault:
@@ -67,19 +67,19 @@ class Traces:
                 raise
 
     def traceparent(self) -> str:
-        carrier: dict[str, str] = {}
-        _PROPAGATOR.inject(carrier)
-        return carrier.get("traceparent", "")
+        headers: dict[str, str] = {}
+        _PROPAGATOR.inject(headers)
+        return headers.get("traceparent", "")
 
     async def flush(self) -> None:
         if self._exports:
-            # the library's own limit is not kept by its exporters: whoever hangs is left to hang
+            # the exporters do not keep the library's own limit: one that hangs is not waited for
             if self._flushing is None or self._flushing.done():
                 self._flushing = asyncio.ensure_future(asyncio.to_thread(self._provider.force_flush))
             await asyncio.wait({self._flushing}, timeout=FLUSH_S)
 
     def _place(self) -> dict[str, Any]:
-        """Where a line belongs, as Cloud Logging reads it."""
+        """Return the fields by which Cloud Logging joins a line to its trace."""
         here = trace.get_current_span().get_span_context()
         if not here.is_valid:
             return {}
@@ -90,7 +90,7 @@ class Traces:
         }
 
 
-class Span:
+class OtelSpan:
     """`ports.Span`."""
 
     def __init__(self, span: trace.Span, *, with_content: bool) -> None:
@@ -110,13 +110,13 @@ class Span:
 
 
 def _plain(attributes: Mapping[str, Any]) -> dict[str, Any]:
-    """What a span can hold: numbers, truths and texts, and lists of texts."""
-    found: dict[str, Any] = {}
+    """Return the attributes as a span can have them: numbers, booleans, texts, and lists of texts."""
+    plain: dict[str, Any] = {}
     for name, value in attributes.items():
         if isinstance(value, bool | int | float | str):
-            found[name] = value
+            plain[name] = value
         elif isinstance(value, list | tuple):
-            found[name] = [str(each) for each in value]
+            plain[name] = [str(item) for item in value]
         elif value is not None:
-            found[name] = str(value)
-    return found
+            plain[name] = str(value)
+    return plain

@@ -1,1 +1,1 @@
-"""Tools: what the model may ask for. Definitions and the reading of arguments are pure; a handler is given by the wiring."""
+"""Tools: their definitions, the parsing of their arguments (pure functions) and the execution of their calls."""

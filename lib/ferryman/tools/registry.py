@@ -1,97 +1,81 @@
-"""The registry: which tools there are, what the model is shown of them, and how a call of it becomes a result."""
+"""The registry: which tools there are, how the model is shown them, and which handler executes a call."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from collections.abc import Callable, Collection
+from dataclasses import replace
+from typing import Any, Protocol
 
-from ferryman.domain import refusal
-from ferryman.domain.call import ToolCall, ToolCallResult
-from ferryman.domain.refusal import Refused
-from ferryman.domain.tool import Tool
-from ferryman.tools.builtin import TOOLS
-from ferryman.tools.custom.definitions import CUSTOM
-
-Context = TypeVar("Context")
-Handler = Callable[[ToolCall, Context], Awaitable[ToolCallResult]]
-"""The async function that carries out a call (S0-102); the context is whatever the wiring hands through."""
+from ferryman.domain.calls import refusal
+from ferryman.domain.calls.call import Ticket, ToolCallResult
+from ferryman.domain.calls.refusal import CallRefusedError
+from ferryman.domain.executions.execution import Execution
+from ferryman.domain.tools.tool import Tool
+from ferryman.tools.declared.definitions import CUSTOM
+from ferryman.tools.http import TOOLS
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Registration(Generic[Context]):
-    """One registered tool: its definition (name, description, schema, requires) and its handler (S0-101 … S0-105)."""
+class Handler(Protocol):
+    """The async function that executes a call and returns its ticket as it settled (S0-102)."""
 
-    tool: Tool
-    handler: Handler[Context]
+    async def __call__(self, ticket: Ticket, *, execution: Execution) -> Ticket: ...
 
 
-class ToolRegistry(Generic[Context]):
-    """The tools of one process, registered at its start (S0-100)."""
+class ToolRegistry:
+    """The tools of one process by name, registered at its start (S0-100), each with its definition (S0-101 … S0-105)."""
 
-    def __init__(self, handler: Handler[Context]) -> None:
-        """Register the built-in tools, each with `handler`, which also carries out the calls of declared ones."""
+    def __init__(self, handler: Handler) -> None:
+        """Register the built-in tools, each with `handler`, which also executes the calls of declared tools."""
         self._handler = handler
-        self._registered: dict[str, Registration[Context]] = {}
+        self._handlers: dict[str, Handler] = {}
+        self._tools: dict[str, Tool] = {}
         self._register_builtins(handler)
 
-    def _register_builtins(self, handler: Handler[Context]) -> None:
+    def _register_builtins(self, handler: Handler) -> None:
         for tool in (*TOOLS, *CUSTOM):
             self.register(tool, handler)
 
-    def register(self, tool: Tool, handler: Handler[Context]) -> None:
-        """Add `tool`. Raises ValueError when its name is taken (S0-107)."""
-        if tool.name in self._registered:
+    def register(self, tool: Tool, handler: Handler) -> None:
+        """Add `tool`. Raise ValueError when its name is registered already (S0-107)."""
+        if tool.name in self._tools:
             raise ValueError(f"tool {tool.name!r} is registered twice")
-        self._registered[tool.name] = Registration(tool=tool, handler=handler)
+        self._tools[tool.name] = tool
+        self._handlers[tool.name] = handler
 
     def get_definitions(self, enabled: Collection[str], *, services: Collection[str] = ()) -> list[dict[str, Any]]:
-        """The definitions of the tools in `enabled`, in the Messages API's form and in registry order (S0-106).
+        """Return the definitions of the tools in `enabled`, in the Messages API's form and in registry order (S0-106).
 
-        A name nobody registered is left out, and so is a tool that requires a service without a credential among `services`.
+        Names that are not registered are omitted, and so are tools that require a service without a credential in `services`.
         """
         return [
-            each.tool.definition()
-            for each in self._registered.values()
-            if each.tool.name in enabled and (each.tool.requires is None or each.tool.requires in services)
+            tool.definition()
+            for tool in self._tools.values()
+            if tool.name in enabled and (tool.requires is None or tool.requires in services)
         ]
 
-    def find(self, name: str, enabled: Collection[str]) -> Tool:
-        """The tool a call names, or `Refused` when there is none (S0-139) or the task did not enable it (S0-3)."""
-        registered = self._registered.get(name)
-        if registered is None and name in enabled:
-            return Tool(name=name, description="", schema={})  # a declared one: whoever carries it knows it
-        if registered is None:
-            raise Refused(refusal.unknown_tool(name))
-        if name not in enabled:
-            raise Refused(refusal.tool_not_enabled(name))
-        return registered.tool
+    def find_tool(self, name: str, enabled: Collection[str]) -> Tool:
+        """Return the tool of this name.
 
-    async def execute(
-        self,
-        call: ToolCall,
-        context: Context,
-        *,
-        enabled: Collection[str],
-        admit: Callable[[Tool], None],
-    ) -> ToolCallResult:
-        """Carry out `call`: known, enabled, admitted by `admit` (the limits; raises `Refused`), then handled.
-
-        A refusal becomes a result like any other; every call yields exactly one (S0-124).
+        Raise `CallRefusedError` when there is none (S0-139) or the task has not enabled it (S0-3).
         """
+        tool = self._tools.get(name)
+        if tool is None and name in enabled:
+            return Tool(name=name, description="", schema={})  # a declared tool: the function that executes it knows it
+        if tool is None:
+            raise CallRefusedError(refusal.refuse_unknown_tool(name))
+        if name not in enabled:
+            raise CallRefusedError(refusal.refuse_tool_not_enabled(name))
+        return tool
+
+    async def execute(self, ticket: Ticket, *, execution: Execution, admit: Callable[[Tool], None]) -> Ticket:
+        """Execute the call of `ticket` if its tool is known and enabled, and `admit` (the limits) does not refuse it.
+
+        Return the ticket with its result: settled by the handler, or not settled where the call was refused. Every call gets
+        exactly one result (S0-124). `admit` raises `CallRefusedError`; what the handler raises passes through.
+        """
+        policy = execution.policy
         try:
-            admit(self.find(call.name, enabled))
-        except Refused as refused:
-            return ToolCallResult.refused(call.name, refused.refusal)
-        registered = self._registered.get(call.name)
-        return await (registered.handler if registered else self._handler)(call, context)
-
-
-def names(tools: Iterable[Tool] = TOOLS) -> tuple[str, ...]:
-    """The names of `tools`."""
-    return tuple(tool.name for tool in tools)
-
-
-def schemas(tools: Iterable[Tool] = TOOLS) -> Mapping[str, Mapping[str, Any]]:
-    """The input schemas of `tools` by name."""
-    return {tool.name: tool.schema for tool in tools}
+            admit(self.find_tool(ticket.tool, policy.enabled if policy else ()))
+        except CallRefusedError as refused:
+            return replace(ticket, result=ToolCallResult.refused(ticket.tool, refused.refusal))
+        return await self._handlers.get(ticket.tool, self._handler)(ticket, execution=execution)

@@ -1,6 +1,6 @@
-"""Rotation: a new version of the sealing key, all that is stored sealed to it, the old ones retired.
+"""Key rotation: add a version of the sealing key, seal everything stored to it, retire the old versions.
 
-Nothing is noted about how far it came: every step looks at what is there. Killed anywhere, the next one goes on.
+No progress is stored: every step reads the present state. Killed at any point, the next rotation continues.
 """
 
 from __future__ import annotations
@@ -10,31 +10,32 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Protocol
 
-from ferryman import ports
-from ferryman.domain.keys import Held, KeyVersion
+from ferryman.domain.credentials.keys import KeyVersion, SealedCredentialRef
+from ferryman.ports.clock import Clock
 from ferryman.vault import seal, sign
 
 
-class Idle(Exception):  # noqa: N818 - reads as the fact it states
-    """There is nothing to rotate: the house has no key yet."""
+class NothingToRotateError(Exception):
+    """There is nothing to rotate: the deployment has no key yet."""
 
 
-class Ring(Protocol):
-    """All versions of one key, as its operator has them. Raises `ports.Unavailable`."""
+class KeyStore(Protocol):
+    """All versions of one key, as its operator has them. Raises `UnavailableError`."""
 
-    async def versions(self) -> Sequence[KeyVersion]: ...
+    async def list_versions(self) -> Sequence[KeyVersion]: ...
     async def private(self, version: int) -> bytes: ...
     async def add(self, private: bytes) -> int: ...
     async def enable(self, version: int) -> None: ...
     async def disable(self, version: int) -> None: ...
 
 
-class Holdings(Protocol):
-    """What is sealed. `calls` counts those that are not over, by version; `begun_before` the executions still under way."""
+class SealedInventory(Protocol):
+    """What is sealed. `calls` counts those that are not over, by version; `count_begun_before` the executions still under
+    way."""
 
-    async def credentials(self) -> Sequence[Held]: ...
-    async def calls(self) -> Mapping[int, int]: ...
-    async def begun_before(self, moment: datetime) -> int: ...
+    async def list_credentials(self) -> Sequence[SealedCredentialRef]: ...
+    async def count_calls(self) -> Mapping[int, int]: ...
+    async def count_begun_before(self, moment: datetime) -> int: ...
 
 
 class Publication(Protocol):
@@ -45,135 +46,147 @@ class Publication(Protocol):
 
     drains: timedelta
 
-    async def sealing(self, public: str) -> None: ...
-    async def receipts(self, public: Mapping[int, str]) -> None: ...
-    async def receipts_served(self) -> Mapping[int, str]: ...
+    async def publish_sealing_key(self, public: str) -> None: ...
+    async def publish_receipt_keys(self, public: Mapping[int, str]) -> None: ...
+    async def read_receipt_keys(self) -> Mapping[int, str]: ...
 
 
-class Resealer(Protocol):
-    """Has a key holder seal a task's credentials anew; answers the names of those that do not open."""
+class TaskResealer(Protocol):
+    """Has a key holder seal a task's credentials again; returns the names of those that do not open."""
 
     async def reseal(self, task: str, *, version: int) -> Sequence[str]: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class House:
-    """What a rotation is given. `pause` is awaited between two looks at what is still under way; `tell` hears of each step."""
+class RotationDependencies:
+    """What a rotation needs. `pause` is awaited between two reads of what is under way; `tell` is called with each step."""
 
-    ring: Ring
-    holdings: Holdings
+    key_store: KeyStore
+    sealed_inventory: SealedInventory
     publication: Publication
-    resealer: Resealer
-    clock: ports.Clock
+    resealer: TaskResealer
+    clock: Clock
     pause: Callable[[], Awaitable[None]]
     tell: Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rotated:
-    """How it ended: the version that all is sealed to, those that were retired, and the credentials that open with none."""
+class RotationResult:
+    """The version that everything is sealed to, the versions retired, and the credentials (task, name) that open with none."""
 
     version: int
     retired: tuple[int, ...]
     unreadable: tuple[tuple[str, str], ...]
 
 
-async def rotate(house: House) -> Rotated:
-    """Rotate the sealing key, or go on with a rotation that was broken off: one that left two versions enabled.
+async def rotate(deps: RotationDependencies) -> RotationResult:
+    """Rotate the sealing key, or continue one that was interrupted and left two versions enabled.
 
     Executions run on meanwhile: an old version is disabled when no credential and no call that is not over is sealed to it.
     """
-    enabled = _enabled(await house.ring.versions())
+    enabled = _list_enabled(await deps.key_store.list_versions())
     if not enabled:
-        raise Idle("there is no sealing key yet; it is made when the house is set up")
+        raise NothingToRotateError("there is no sealing key yet; it is made when the deployment is set up")
     if len(enabled) == 1:
-        newest = await house.ring.add(seal.generate())
-        house.tell(f"version {newest} is added; version {enabled[0]} stays readable until nothing is sealed to it")
+        newest = await deps.key_store.add(seal.generate_private_key())
+        deps.tell(f"version {newest} is added; version {enabled[0]} stays readable until nothing is sealed to it")
     else:
         newest = enabled[-1]
-        house.tell(f"going on with version {newest}")
-    await house.publication.sealing(seal.text_of(newest, seal.public_of(await house.ring.private(newest))))
-    published = house.clock.now()
-    house.tell(f"new credentials and calls are sealed to version {newest}")
+        deps.tell(f"going on with version {newest}")
+    await deps.publication.publish_sealing_key(
+        seal.format_public_key(newest, seal.derive_public_key(await deps.key_store.private(newest)))
+    )
+    published = deps.clock.now()
+    deps.tell(f"new credentials and calls are sealed to version {newest}")
     retired: set[int] = set()
-    unreadable: set[Held] = set()
+    unreadable: set[SealedCredentialRef] = set()
     while True:
-        await _emptied(house, newest, published, unreadable)
-        old = [each for each in _enabled(await house.ring.versions()) if each != newest]
-        for each in old:
-            await house.ring.disable(each)
-            retired.add(each)
-            house.tell(f"version {each} is disabled")
-        # something may have been sealed to it between the look and the turn of the key
-        if not await _left(house, newest, unreadable):
-            return Rotated(
+        await _empty_old_versions(deps, newest, published, unreadable)
+        old = [version for version in _list_enabled(await deps.key_store.list_versions()) if version != newest]
+        for version in old:
+            await deps.key_store.disable(version)
+            retired.add(version)
+            deps.tell(f"version {version} is disabled")
+        # something may have been sealed to it between the read and the disabling
+        if not await _find_used_versions(deps, newest, unreadable):
+            return RotationResult(
                 version=newest,
                 retired=tuple(sorted(retired)),
-                unreadable=tuple(sorted((each.task, each.name) for each in unreadable)),
+                unreadable=tuple(sorted((credential.task, credential.name) for credential in unreadable)),
             )
 
 
-async def _emptied(house: House, newest: int, published: datetime, unreadable: set[Held]) -> None:
-    """Return when nothing that matters is sealed to an older version than `newest`, nor can be any more."""
-    said = ""
-    while left := await _left(house, newest, unreadable):
-        await _readable(house, left)
-        for task in sorted({each.task for each in await _stale(house, newest, unreadable)}):
-            names = await house.resealer.reseal(task, version=newest)
-            unreadable |= {each for each in await house.holdings.credentials() if each.task == task and each.name in names}
-        calls = sum(count for version, count in (await house.holdings.calls()).items() if version < newest)
+async def _empty_old_versions(
+    deps: RotationDependencies, newest: int, published: datetime, unreadable: set[SealedCredentialRef]
+) -> None:
+    """Return when nothing that matters is sealed to an older version than `newest`, nor can be."""
+    last_text = ""
+    while used := await _find_used_versions(deps, newest, unreadable):
+        await _enable_again(deps, used)
+        for task in sorted({each.task for each in await _list_stale(deps, newest, unreadable)}):
+            names = await deps.resealer.reseal(task, version=newest)
+            unreadable |= {
+                each for each in await deps.sealed_inventory.list_credentials() if each.task == task and each.name in names
+            }
+        calls = sum(count for version, count in (await deps.sealed_inventory.count_calls()).items() if version < newest)
         if calls:
-            said = _once(house, said, f"waiting for {calls} calls under way that are sealed to an old version")
-            await house.pause()
-    while house.clock.now() < published + house.publication.drains and (begun := await house.holdings.begun_before(published)):
-        said = _once(house, said, f"waiting for {begun} executions that began before")
-        await house.pause()
-    if await _left(house, newest, unreadable):
-        await _emptied(house, newest, published, unreadable)
+            last_text = _tell_once(deps, last_text, f"waiting for {calls} calls under way that are sealed to an old version")
+            await deps.pause()
+    while deps.clock.now() < published + deps.publication.drains and (
+        begun := await deps.sealed_inventory.count_begun_before(published)
+    ):
+        last_text = _tell_once(deps, last_text, f"waiting for {begun} executions that began before")
+        await deps.pause()
+    if await _find_used_versions(deps, newest, unreadable):
+        await _empty_old_versions(deps, newest, published, unreadable)
 
 
-async def _left(house: House, newest: int, unreadable: set[Held]) -> set[int]:
-    """The older versions that something is sealed to."""
-    stale = {each.version for each in await _stale(house, newest, unreadable)}
-    return stale | {version for version, count in (await house.holdings.calls()).items() if version < newest and count}
+async def _find_used_versions(deps: RotationDependencies, newest: int, unreadable: set[SealedCredentialRef]) -> set[int]:
+    """Return the older versions that something is sealed to."""
+    stale = {each.version for each in await _list_stale(deps, newest, unreadable)}
+    return stale | {
+        version for version, count in (await deps.sealed_inventory.count_calls()).items() if version < newest and count
+    }
 
 
-async def _stale(house: House, newest: int, unreadable: set[Held]) -> list[Held]:
-    return [each for each in await house.holdings.credentials() if each.version < newest and each not in unreadable]
+async def _list_stale(
+    deps: RotationDependencies, newest: int, unreadable: set[SealedCredentialRef]
+) -> list[SealedCredentialRef]:
+    return [each for each in await deps.sealed_inventory.list_credentials() if each.version < newest and each not in unreadable]
 
 
-async def _readable(house: House, versions: Iterable[int]) -> None:
+async def _enable_again(deps: RotationDependencies, versions: Iterable[int]) -> None:
     """Enable those of `versions` that were disabled: after a backup was restored, or when something slipped in."""
-    known = {each.number: each for each in await house.ring.versions()}
+    known = {each.number: each for each in await deps.key_store.list_versions()}
     for each in sorted(set(versions) & known.keys()):
         if not known[each].enabled:
-            await house.ring.enable(each)
-            house.tell(f"version {each} is enabled again, for what is still sealed to it")
+            await deps.key_store.enable(each)
+            deps.tell(f"version {each} is enabled again, for what is still sealed to it")
 
 
-def _once(house: House, said: str, text: str) -> str:
-    if text != said:
-        house.tell(text)
+def _tell_once(deps: RotationDependencies, last_text: str, text: str) -> str:
+    if text != last_text:
+        deps.tell(text)
     return text
 
 
-async def rotate_receipts(house: House) -> int:
-    """Add a version to the receipt key and to the public keys that are handed out; the version receipts are now signed with.
+async def rotate_receipts(deps: RotationDependencies) -> int:
+    """Add a version to the receipt key and to the published keys; return the version that receipts are now signed with.
 
-    Old versions stay, so that their public halves go on being served. One that was added and never published is taken up.
+    Old versions stay, so that their public halves remain published. A version that was added and never published is used first.
     """
-    enabled = _enabled(await house.ring.versions())
+    enabled = _list_enabled(await deps.key_store.list_versions())
     if not enabled:
-        raise Idle("there is no receipt key yet; it is made when the house is set up")
-    served = await house.publication.receipts_served()
+        raise NothingToRotateError("there is no receipt key yet; it is made when the deployment is set up")
+    served = await deps.publication.read_receipt_keys()
     if enabled[-1] in served:
-        enabled.append(await house.ring.add(sign.generate()))
-        house.tell(f"version {enabled[-1]} is added")
-    halves = {each: sign.public_of(await house.ring.private(each)).hex() for each in enabled}
-    await house.publication.receipts({**served, **halves})
-    house.tell(f"receipts are signed with version {enabled[-1]}")
+        enabled.append(await deps.key_store.add(sign.generate_private_key()))
+        deps.tell(f"version {enabled[-1]} is added")
+    halves = {each: sign.derive_public_key(await deps.key_store.private(each)).hex() for each in enabled}
+    await deps.publication.publish_receipt_keys({**served, **halves})
+    deps.tell(f"receipts are signed with version {enabled[-1]}")
     return enabled[-1]
 
 
-def _enabled(versions: Iterable[KeyVersion]) -> list[int]:
+def _list_enabled(versions: Iterable[KeyVersion]) -> list[int]:
     return sorted(each.number for each in versions if each.enabled)

@@ -1,4 +1,4 @@
-"""Sealing: HPKE (RFC 9180) to a post-quantum hybrid key pair, bound to what the sealed thing is and where it belongs."""
+"""Sealing with HPKE (RFC 9180) to a post-quantum hybrid key, bound to what the plaintext is and where it belongs."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from cryptography.hazmat.primitives.asymmetric.mlkem import MLKEM768PrivateKey, 
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
 from cryptography.hazmat.primitives.hpke import AEAD, KDF, KEM, MLKEM768X25519PrivateKey, MLKEM768X25519PublicKey, Suite
 
-from ferryman.domain.connection import Connection
-from ferryman.domain.credential import Label
+from ferryman.domain.credentials.connection import Connection
+from ferryman.domain.credentials.credential import Label
 
 _SUITE = Suite(KEM.MLKEM768_X25519, KDF.HKDF_SHA256, AEAD.AES_256_GCM)
 _SEED_BYTES = 64
@@ -24,12 +24,12 @@ _VERSION_BYTES = 4
 VERSION_MAX = 2 ** (8 * _VERSION_BYTES) - 1
 
 
-class Unopenable(Exception):  # noqa: N818 - reads as the fact it states
-    """The ciphertext is not what it is said to be, was changed or moved, or is for another key."""
+class UnsealError(Exception):
+    """The ciphertext was changed or moved, is of another kind, or is for another key."""
 
 
 class PublicKey:
-    """A public key with the version of its private half: `ports.Sealer`. Raises ValueError for what is not one."""
+    """A public key with the version of its private half: `ports.Sealer`. Raises ValueError for anything else."""
 
     def __init__(self, version: int, public: bytes) -> None:
         if not 0 < version <= VERSION_MAX:
@@ -44,7 +44,7 @@ class PublicKey:
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """The key from "VERSION:BASE64", as the settings carry it; ValueError otherwise."""
+        """Return the key from "VERSION:BASE64", as the settings have it. Raise ValueError for anything else."""
         version, colon, encoded = text.strip().partition(":")
         if not colon or not (version.isascii() and version.isdigit()):
             raise ValueError("the sealing public key must read VERSION:BASE64")
@@ -59,60 +59,60 @@ class PublicKey:
         return self._version
 
     def seal(self, plaintext: bytes, info: bytes) -> bytes:
-        """The key version in four big-endian bytes, followed by the HPKE message. Two sealings never look alike."""
-        sealed = _SUITE.encrypt(plaintext, self._key, info=_framed(self._version, info))
+        """Return the key version in four big-endian bytes, followed by the HPKE message; two sealings are never equal."""
+        sealed = _SUITE.encrypt(plaintext, self._key, info=_bind_version(self._version, info))
         return self._version.to_bytes(_VERSION_BYTES, "big") + sealed
 
 
-def generate() -> bytes:
-    """A new private key, as Secret Manager keeps it."""
+def generate_private_key() -> bytes:
+    """Return a new private key, as Secret Manager keeps it."""
     return MLKEM768PrivateKey.generate().private_bytes_raw() + X25519PrivateKey.generate().private_bytes_raw()
 
 
-def public_of(private: bytes) -> bytes:
-    """The public half of a private key of `generate`; ValueError when it is not one."""
-    lattice, curve = _halves(private)
+def derive_public_key(private: bytes) -> bytes:
+    """Return the public half of a private key of `generate_private_key`. Raise ValueError for anything else."""
+    lattice, curve = _split_private(private)
     return lattice.public_key().public_bytes_raw() + curve.public_key().public_bytes_raw()
 
 
-def text_of(version: int, public: bytes) -> str:
-    """The public key as `PublicKey.parse` reads it."""
+def format_public_key(version: int, public: bytes) -> str:
+    """Return the public key as `PublicKey.parse` reads it."""
     return f"{version}:{base64.b64encode(public).decode()}"
 
 
-def version_of(ciphertext: bytes) -> int:
-    """Which version of the key opens `ciphertext`; `Unopenable` when it is too short to say."""
+def read_key_version(ciphertext: bytes) -> int:
+    """Return the version of the key that opens `ciphertext`. Raise `UnsealError` when it is too short."""
     if len(ciphertext) <= _VERSION_BYTES:
-        raise Unopenable("the ciphertext is too short")
+        raise UnsealError("the ciphertext is too short")
     return int.from_bytes(ciphertext[:_VERSION_BYTES], "big")
 
 
 def unseal(ciphertext: bytes, info: bytes, private: bytes) -> bytes:
-    """What was sealed with this `info`, or `Unopenable`."""
-    version = version_of(ciphertext)
+    """Return what was sealed with this `info`. Raise `UnsealError`."""
+    version = read_key_version(ciphertext)
     try:
-        key = MLKEM768X25519PrivateKey(*_halves(private))
-        return _SUITE.decrypt(ciphertext[_VERSION_BYTES:], key, info=_framed(version, info))
+        key = MLKEM768X25519PrivateKey(*_split_private(private))
+        return _SUITE.decrypt(ciphertext[_VERSION_BYTES:], key, info=_bind_version(version, info))
     except (InvalidTag, ValueError) as error:
-        raise Unopenable("the ciphertext does not open") from error
+        raise UnsealError("the ciphertext does not open") from error
 
 
-def info_of(label: Label) -> bytes:
-    """What a credential's value is bound to: every field of its label."""
-    return _info("credential", **_of(label))
+def build_credential_info(label: Label) -> bytes:
+    """Return what a credential's value is bound to: every field of its label."""
+    return _build_info("credential", **_list_fields(label))
 
 
-def grant_info(label: Label) -> bytes:
-    """What a grant is bound to: its label, and that it is one. A value can never be read as a grant, nor a grant as a value."""
-    return _info("grant", **_of(label))
+def build_grant_info(label: Label) -> bytes:
+    """Return what a grant is bound to: its label and its kind, so that no value is read as a grant, nor a grant as a value."""
+    return _build_info("grant", **_list_fields(label))
 
 
-def connection_info(connection: Connection) -> bytes:
-    """What a connection's proof is bound to: every other field of the connection."""
-    return _info(
+def build_connection_info(connection: Connection) -> bytes:
+    """Return what a connection's proof is bound to: every other field of the connection."""
+    return _build_info(
         "connection",
         digest=connection.digest,
-        label=_of(connection.label),
+        label=_list_fields(connection.label),
         redirect_uri=connection.redirect_uri,
         token_url=connection.token_url,
         client_id=connection.client_id,
@@ -122,7 +122,7 @@ def connection_info(connection: Connection) -> bytes:
     )
 
 
-def _of(label: Label) -> dict[str, Any]:
+def _list_fields(label: Label) -> dict[str, Any]:
     return {
         "owner": label.owner,
         "task": label.task,
@@ -136,27 +136,32 @@ def _of(label: Label) -> dict[str, Any]:
     }
 
 
-def call_info(execution: str, seq: int) -> bytes:
-    """What a call's arguments are bound to: the execution and the call's number in it."""
-    return _info("arguments", execution=execution, seq=seq)
+def build_call_info(execution: str, seq: int) -> bytes:
+    """Return what a call's arguments are bound to: the execution and the call's number in it."""
+    return _build_info("arguments", execution=execution, seq=seq)
 
 
-def token_info(owner: str, key: str, fetch: str) -> bytes:
-    """What a fetched token is bound to: whose it is, what it is for, and the fetch that brought it."""
-    return _info("token", owner=owner, key=key, fetch=fetch)
+def build_coverage_info(execution: str) -> bytes:
+    """Return what an execution's coverage is bound to: the execution."""
+    return _build_info("coverage", execution=execution)
 
 
-def _info(purpose: str, **fields: Any) -> bytes:
+def build_token_info(owner: str, key: str, fetch: str) -> bytes:
+    """Return what a fetched token is bound to: whose it is, what it is for, and the fetch that brought it."""
+    return _build_info("token", owner=owner, key=key, fetch=fetch)
+
+
+def _build_info(purpose: str, **fields: Any) -> bytes:
     # Canonical JSON: a separator inside one field can never make it read as two.
     return f"ferryman/{purpose}/1\n".encode() + json.dumps(fields, sort_keys=True, separators=(",", ":")).encode()
 
 
-def _framed(version: int, info: bytes) -> bytes:
-    # The version stands outside the encryption; bound here, changing it shows.
+def _bind_version(version: int, info: bytes) -> bytes:
+    # The version is outside the encryption; bound here, a change of it is detected.
     return version.to_bytes(_VERSION_BYTES, "big") + info
 
 
-def _halves(private: bytes) -> tuple[MLKEM768PrivateKey, X25519PrivateKey]:
+def _split_private(private: bytes) -> tuple[MLKEM768PrivateKey, X25519PrivateKey]:
     if len(private) != _PRIVATE_BYTES:
         raise ValueError(f"the private key must be {_PRIVATE_BYTES} bytes")
     return (

@@ -1,4 +1,4 @@
-"""Signing: Ed25519 (RFC 8032) over receipts, with a key whose public halves everybody may have."""
+"""Signing of receipts with Ed25519 (RFC 8032), by a key whose public halves are published."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ from collections.abc import Mapping
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
-from ferryman import ports
+from ferryman.ports.errors import UnavailableError
+from ferryman.ports.keys import PrivateKeys
 
 PUBLIC_BYTES = 32
 
 
 class SigningKey:
-    """One version of the key: `ports.Signer`. Raises ValueError for what is not a private key of `generate`."""
+    """One version of the key: `Signer`. Raises ValueError for anything but a private key of `generate_private_key`."""
 
     def __init__(self, version: int, private: bytes) -> None:
         self._version = version
@@ -28,14 +29,14 @@ class SigningKey:
         return self._key.public_key().public_bytes_raw()
 
     def sign(self, message: bytes) -> bytes:
-        """The signature of `message`, 64 bytes."""
+        """Return the signature of `message`, 64 bytes."""
         return self._key.sign(message)
 
 
-class Signing:
-    """`ports.Signing`: signs with the newest version whose public half is handed out, and with no other."""
+class ReceiptSigning:
+    """`SigningPort`: signs with the newest version whose public half is published, and with no other."""
 
-    def __init__(self, keys: ports.Keys, public: Mapping[int, bytes]) -> None:
+    def __init__(self, keys: PrivateKeys, public: Mapping[int, bytes]) -> None:
         if not public:
             raise ValueError("there is no public receipt key")
         self._keys = keys
@@ -43,29 +44,29 @@ class Signing:
         self._public = public[self._version]
 
     async def key(self) -> SigningKey:
-        """The key; `Unavailable` while there is none that anybody could verify."""
+        """Return the key. Raise `UnavailableError` while its public half is not published."""
         try:
             key = SigningKey(self._version, await self._keys.private(self._version))
         except (KeyError, ValueError):
-            raise ports.Unavailable(f"version {self._version} of the receipt key cannot be used") from None
+            raise UnavailableError(f"version {self._version} of the receipt key cannot be used") from None
         if key.public != self._public:
-            raise ports.Unavailable(f"version {self._version} of the receipt key is not the one that is handed out")
+            raise UnavailableError(f"version {self._version} of the receipt key is not the one that is published")
         return key
 
 
-def generate() -> bytes:
-    """A new private key, as Secret Manager keeps it."""
+def generate_private_key() -> bytes:
+    """Return a new private key, as Secret Manager keeps it."""
     return Ed25519PrivateKey.generate().private_bytes_raw()
 
 
-def public_of(private: bytes) -> bytes:
-    """The public half of a private key of `generate`; ValueError when it is not one."""
+def derive_public_key(private: bytes) -> bytes:
+    """Return the public half of a private key of `generate_private_key`. Raise ValueError for anything else."""
     return SigningKey(0, private).public
 
 
-def public_keys(texts: Mapping[str, str]) -> dict[int, bytes]:
-    """The public keys by version, from the hex of the settings; ValueError for what is none."""
-    found = {}
+def parse_public_keys(texts: Mapping[str, str]) -> dict[int, bytes]:
+    """Return the public keys by version, from the hex of the settings. Raise ValueError for anything else."""
+    public_keys = {}
     for version, text in texts.items():
         if not (version.isascii() and version.isdigit() and int(version) > 0):
             raise ValueError(f"{version!r} is no version of a receipt key")
@@ -73,5 +74,5 @@ def public_keys(texts: Mapping[str, str]) -> dict[int, bytes]:
         if len(public) != PUBLIC_BYTES:
             raise ValueError(f"a public receipt key must be {PUBLIC_BYTES} bytes")
         Ed25519PublicKey.from_public_bytes(public)
-        found[int(version)] = public
-    return found
+        public_keys[int(version)] = public
+    return public_keys

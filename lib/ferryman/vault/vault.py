@@ -1,4 +1,4 @@
-"""The vault: opens what was sealed, in key holders only, and fails closed."""
+"""The vault: opens what was sealed, in functions with the unsealing key only, and fails closed."""
 
 from __future__ import annotations
 
@@ -6,102 +6,123 @@ import json
 from dataclasses import replace
 from typing import Any
 
-from ferryman.domain import refusal
-from ferryman.domain.connection import Connection, Proof, Unconnected
-from ferryman.domain.credential import Credential, Sealed, Secret
-from ferryman.domain.refusal import Refused
-from ferryman.ports import Keys
+from ferryman.domain.calls import refusal
+from ferryman.domain.calls.refusal import CallRefusedError
+from ferryman.domain.credentials.connection import Connection, NotConnectedError, Proof
+from ferryman.domain.credentials.coverage import NOTHING, Coverage
+from ferryman.domain.credentials.credential import Credential, Sealed, Secret
+from ferryman.ports.keys import PrivateKeys
 from ferryman.vault import grants
 from ferryman.vault.seal import (
     PublicKey,
-    Unopenable,
-    call_info,
-    connection_info,
-    grant_info,
-    info_of,
-    public_of,
-    token_info,
+    UnsealError,
+    build_call_info,
+    build_connection_info,
+    build_coverage_info,
+    build_credential_info,
+    build_grant_info,
+    build_token_info,
+    derive_public_key,
+    read_key_version,
     unseal,
-    version_of,
 )
 
 
 class Vault:
-    """Opens credentials and arguments. A key store that does not answer raises `Unavailable` through every method."""
+    """Opens credentials and arguments. A key store that does not answer raises `UnavailableError` through every method."""
 
-    def __init__(self, keys: Keys) -> None:
+    def __init__(self, keys: PrivateKeys) -> None:
         self._keys = keys
 
-    async def credential(self, sealed: Sealed) -> Credential:
-        """The credential open, or `Refused` when its ciphertext is not the one this label was sealed with."""
-        plaintext = await self._plaintext(sealed)
+    async def open_credential(self, sealed: Sealed) -> Credential:
+        """Return the opened credential. Raise `CallRefusedError` unless its ciphertext was sealed with this label."""
+        plaintext = await self._open_plaintext(sealed)
         try:
             if sealed.grant is not None:
-                return grants.credential(sealed.label, plaintext)
+                return grants.decode_grant(sealed.label, plaintext)
             return Credential(label=sealed.label, secret=Secret(plaintext.decode("ascii")))
         except (ValueError, KeyError, TypeError):
             # The cause is left out: a decoding error carries the bytes it failed on.
-            raise Refused(refusal.credential_unreadable(sealed.label.name)) from None
+            raise CallRefusedError(refusal.refuse_unreadable_credential(sealed.label.name)) from None
 
-    async def resealed(self, sealed: Sealed, *, version: int) -> Sealed:
-        """The same credential sealed to key `version`; one that is sealed to that or a later version as it stands.
+    async def reseal(self, sealed: Sealed, *, version: int) -> Sealed:
+        """Return the credential sealed to key `version`; one that is sealed to that or a later version is returned unchanged.
 
-        The public half is taken from the private one: whoever asks cannot have it sealed to a key of their own. Raises
-        `Refused` when it does not open, KeyError when there is no such version.
+        The public half is derived from the private one, so that no caller can have it sealed to a key of their own. Raise
+        `CallRefusedError` when it does not open, KeyError when there is no such version.
         """
         if sealed.key_version >= version:
             return sealed
-        plaintext = await self._plaintext(sealed)
-        public = await self._public(version)
-        return replace(sealed, ciphertext=public.seal(plaintext, _info(sealed)), key_version=version)
+        plaintext = await self._open_plaintext(sealed)
+        public = await self._derive_public(version)
+        return replace(sealed, ciphertext=public.seal(plaintext, _build_info(sealed)), key_version=version)
 
-    async def granted(self, credential: Credential, *, version: int) -> bytes:
-        """A credential with a grant, sealed to key `version`; KeyError when there is no such version."""
-        return (await self._public(version)).seal(grants.written(credential), grant_info(credential.label))
+    async def seal_grant(self, credential: Credential, *, version: int) -> bytes:
+        """Return a credential with a grant, sealed to key `version`. Raise KeyError when there is no such version."""
+        return (await self._derive_public(version)).seal(grants.encode_grant(credential), build_grant_info(credential.label))
 
-    async def proof(self, connection: Connection) -> Proof:
-        """What a connection keeps, or `Unconnected` when it is not what it is said to be."""
+    async def open_proof(self, connection: Connection) -> Proof:
+        """What a connection keeps, or `NotConnectedError` when it is not what it is said to be."""
         try:
-            return grants.proof(await self._open(connection.ciphertext, connection_info(connection)))
-        except (Unopenable, ValueError, KeyError, TypeError):
-            raise Unconnected("the connection does not open; connect again") from None
+            return grants.decode_proof(await self._open(connection.ciphertext, build_connection_info(connection)))
+        except (UnsealError, ValueError, KeyError, TypeError):
+            raise NotConnectedError("the connection does not open; connect again") from None
 
-    async def arguments(self, ciphertext: bytes, *, execution: str, seq: int) -> dict[str, Any]:
-        """A journaled call's arguments, or `Unopenable`."""
-        plaintext = await self._open(ciphertext, call_info(execution, seq))
+    async def open_arguments(self, ciphertext: bytes, *, execution: str, seq: int) -> dict[str, Any]:
+        """Return a journaled call's arguments. Raise `UnsealError`."""
+        plaintext = await self._open(ciphertext, build_call_info(execution, seq))
         try:
             arguments = json.loads(plaintext)
         except (ValueError, RecursionError):
-            raise Unopenable("the arguments are not JSON") from None
+            raise UnsealError("the arguments are not JSON") from None
         if not isinstance(arguments, dict):
-            raise Unopenable("the arguments are not an object")
+            raise UnsealError("the arguments are not an object")
         return arguments
 
-    async def token(self, ciphertext: bytes, *, owner: str, key: str, fetch: str) -> Secret | None:
-        """A fetched token open, or None: what does not open is no worse than what was never kept."""
+    async def open_token(self, ciphertext: bytes, *, owner: str, key: str, fetch: str) -> Secret | None:
+        """Return a fetched token, or None if it does not open: it is then fetched again."""
         try:
-            return Secret((await self._open(ciphertext, token_info(owner, key, fetch))).decode("ascii"))
-        except (Unopenable, UnicodeDecodeError):
+            return Secret((await self._open(ciphertext, build_token_info(owner, key, fetch))).decode("ascii"))
+        except (UnsealError, UnicodeDecodeError):
             return None
 
-    async def _plaintext(self, sealed: Sealed) -> bytes:
+    async def open_coverage(self, ciphertext: bytes, *, execution: str) -> Coverage:
+        """Return what the calls of an execution have sent of its secrets; nothing for no ciphertext. Raise `UnsealError`."""
+        if not ciphertext:
+            return NOTHING
         try:
-            if version_of(sealed.ciphertext) != sealed.key_version:
-                raise Unopenable("the ciphertext is for another key version")
-            return await self._open(sealed.ciphertext, _info(sealed))
-        except Unopenable:
-            raise Refused(refusal.credential_unreadable(sealed.label.name)) from None
+            return Coverage.decode(await self._open(ciphertext, build_coverage_info(execution)))
+        except ValueError:
+            raise UnsealError("the coverage is not readable") from None
 
-    async def _public(self, version: int) -> PublicKey:
-        return PublicKey(version, public_of(await self._keys.private(version)))
+    async def seal_coverage(self, coverage: Coverage, *, execution: str, like: bytes) -> bytes:
+        """Return a coverage sealed to the version of the key that `like` is sealed to. Raise ValueError for one that is too
+        long."""
+        encoded = coverage.encode()
+        try:
+            public = await self._derive_public(read_key_version(like))
+        except KeyError:
+            raise UnsealError("there is no such key version") from None
+        return public.seal(encoded, build_coverage_info(execution))
+
+    async def _open_plaintext(self, sealed: Sealed) -> bytes:
+        try:
+            if read_key_version(sealed.ciphertext) != sealed.key_version:
+                raise UnsealError("the ciphertext is for another key version")
+            return await self._open(sealed.ciphertext, _build_info(sealed))
+        except UnsealError:
+            raise CallRefusedError(refusal.refuse_unreadable_credential(sealed.label.name)) from None
+
+    async def _derive_public(self, version: int) -> PublicKey:
+        return PublicKey(version, derive_public_key(await self._keys.private(version)))
 
     async def _open(self, ciphertext: bytes, info: bytes) -> bytes:
         try:
-            private = await self._keys.private(version_of(ciphertext))
+            private = await self._keys.private(read_key_version(ciphertext))
         except KeyError:
-            raise Unopenable("there is no such key version") from None
+            raise UnsealError("there is no such key version") from None
         return unseal(ciphertext, info, private)
 
 
-def _info(sealed: Sealed) -> bytes:
-    return info_of(sealed.label) if sealed.grant is None else grant_info(sealed.label)
+def _build_info(sealed: Sealed) -> bytes:
+    return build_credential_info(sealed.label) if sealed.grant is None else build_grant_info(sealed.label)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sysconfig
 from pathlib import Path
 
-from ferryman.egress.leaks import Scanner
+from ferryman.egress.leaks import SecretScanner
 from tests.egress.plants import VALUES, credential, text
 
 MEGABYTES = 3
@@ -13,7 +13,7 @@ CHUNK = 50_000
 
 
 def test_megabytes_of_the_standard_library_are_clean() -> None:
-    scanner = Scanner([credential(value, kind.upper().replace("-", "_")) for kind, value in VALUES.items()])
+    scanner = SecretScanner([credential(value, kind.upper().replace("-", "_")) for kind, value in VALUES.items()])
     scanned, found = 0, []
     for path in sorted(Path(sysconfig.get_path("stdlib")).glob("*.py")):
         source = path.read_text(encoding="utf-8", errors="replace")
@@ -28,6 +28,6 @@ def test_megabytes_of_the_standard_library_are_clean() -> None:
 
 
 def test_random_keys_of_the_shortest_kind_are_not_found_either() -> None:
-    scanner = Scanner([credential(text(16), f"K{number}") for number in range(100)])
+    scanner = SecretScanner([credential(text(16), f"K{number}") for number in range(100)])
     source = (Path(sysconfig.get_path("stdlib")) / "typing.py").read_text()
     assert scanner.find(source) is None

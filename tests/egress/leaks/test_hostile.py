@@ -6,14 +6,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ferryman.egress.leaks import Scanner
-from ferryman.egress.leaks.inflate import TooMuch
-from ferryman.egress.leaks.views import TooDeep, views
+from ferryman.egress.leaks import SecretScanner, redact_text
+from ferryman.egress.leaks.budget import NestingLimitError
+from ferryman.egress.leaks.inflate import InflationLimitError
+from ferryman.egress.leaks.views import iterate_views
 from tests.egress.leaks.hostile import BODIES, SIZE, filler
 from tests.egress.plants import VALUES, credential
 from tests.figures import Tally
 
-SCANNER = Scanner([credential(VALUES["prefixed"])])
+SCANNER = SecretScanner([credential(VALUES["prefixed"])])
 UNFOLDED_MAX = 60
 """How many times its own length a body of 50,000 characters may unfold into, and no more however long it gets."""
 
@@ -22,9 +23,9 @@ UNFOLDED_MAX = 60
 def test_a_hostile_body_unfolds_into_a_bounded_length_or_is_refused(kind: str, tally: Tally) -> None:
     unfolded = 0
     try:
-        for view in views(filler(kind)):
+        for view in iterate_views(filler(kind)):
             unfolded += len(view)
-    except (TooDeep, TooMuch):
+    except (NestingLimitError, InflationLimitError):
         pass
     tally("leaks, hostile bodies", "bounded", unfolded <= UNFOLDED_MAX * SIZE)
     assert unfolded <= UNFOLDED_MAX * SIZE
@@ -64,7 +65,7 @@ PIECES = st.sampled_from(
 @settings(max_examples=200, deadline=None)
 def test_no_mixture_of_notations_makes_the_scanner_raise(mixture: str) -> None:
     SCANNER.find(mixture)
-    SCANNER.redact(mixture)
+    redact_text(mixture, SCANNER)
 
 
 @given(st.binary(max_size=200))
@@ -72,4 +73,4 @@ def test_no_mixture_of_notations_makes_the_scanner_raise(mixture: str) -> None:
 def test_no_bytes_that_were_packed_make_it_raise(content: bytes) -> None:
     for body in (content.hex(), content.decode("latin-1"), " ".join(map(str, content))):
         SCANNER.find(body)
-        SCANNER.redact(body)
+        redact_text(body, SCANNER)

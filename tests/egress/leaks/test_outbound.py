@@ -9,15 +9,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ferryman.domain.http import Outbound
-from ferryman.egress.leaks import Scanner
+from ferryman.domain.http.request import OutboundRequest
+from ferryman.egress.leaks import SecretScanner
+from tests.canaries.canary import create_key
 from tests.egress.plants import DICE, EXTRAS, HOST, NOTATIONS, OUTER, VALUES, credential, outbound
-from tests.planted import key
 
-SCANNERS = {kind: Scanner([credential(key("other", 40), "OTHER"), credential(value)]) for kind, value in VALUES.items()}
+SCANNERS = {
+    kind: SecretScanner([credential(create_key("other", 40), "OTHER"), credential(value)]) for kind, value in VALUES.items()
+}
 
 
-def places(written: str) -> dict[str, Outbound]:
+def places(written: str) -> dict[str, OutboundRequest]:
     escaped = quote(written, safe="")
     return {
         "body": outbound(body={"note": f"see {written} there"}),
@@ -36,7 +38,7 @@ def places(written: str) -> dict[str, Outbound]:
     }
 
 
-def found(kind: str, request: Outbound) -> bool:
+def found(kind: str, request: OutboundRequest) -> bool:
     finding = SCANNERS[kind].outbound(request)
     return finding is not None and finding.name == "NEWS_KEY"
 
@@ -87,7 +89,7 @@ def test_a_key_with_its_alphabet_shifted_is_found(by: int) -> None:
 
 @pytest.mark.parametrize("even", ["abcdefghijklmnopqrstuvwxyz", "acegikmoqsuwyacegikmo"])
 def test_a_key_whose_letters_go_on_evenly_is_not_found_in_what_does_so_too(even: str) -> None:
-    scanner = Scanner([credential(even)])
+    scanner = SecretScanner([credential(even)])
     assert scanner.outbound(outbound(body={"note": "x" * 900 + " hijklmnop bdfhjlnprtvxz"})) is None
 
 
@@ -161,14 +163,14 @@ def test_public_prefixes_and_names_are_no_leak(harmless: dict[str, str]) -> None
 
 
 def test_a_short_value_is_found_exactly_as_it_is() -> None:
-    scanner = Scanner([credential("hunter2")])
+    scanner = SecretScanner([credential("hunter2")])
     assert scanner.outbound(outbound(body={"a": "my hunter2!"}))
     assert scanner.outbound(outbound(body={"a": NOTATIONS["base64"]("my hunter2 password")}))
     assert scanner.outbound(outbound(body={"a": "Hunter 2"})) is None
 
 
 def test_without_credentials_nothing_is_found() -> None:
-    assert Scanner([]).outbound(outbound()) is None
+    assert SecretScanner([]).outbound(outbound()) is None
 
 
 def test_a_scanner_does_not_show_its_needles() -> None:

@@ -9,14 +9,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ferryman.domain.message import text_of
-from ferryman.egress.leaks import Scanner
-from tests import planted
+from ferryman.domain.executions.message import join_text
+from ferryman.egress.leaks import SecretScanner, redact_blocks
+from tests.canaries import canary
 from tests.egress.plants import NOTATIONS, VALUES, credential
 
-VALUE = planted.key("what the model says", 24)
-HEAD, TAIL = VALUE[:12], VALUE[12:]
-SCANNER = Scanner([credential(VALUE, "KEY")])
+# Half of it is less than what is a leak by itself, and none of its letters is one that JSON writes of its own accord: with two
+# of those at its end, a half would be a leak.
+VALUE = canary.create_key("what the model says", 20, "GHJKQVWZghjkqvwz")
+HEAD, TAIL = VALUE[:10], VALUE[10:]
+SCANNER = SecretScanner([credential(VALUE, "KEY")])
 MARK = "[redacted:KEY]"
 
 
@@ -30,19 +32,19 @@ def use(number: int = 1, name: str = "http_get", **given: Any) -> dict[str, Any]
 
 def test_what_holds_no_credential_stays_as_it_is() -> None:
     content = [text("I look it up."), use(url="https://a.test/v1", query_params={"n": 3, "deep": [None, True]})]
-    assert SCANNER.said(content) == content
+    assert redact_blocks(content, SCANNER) == content
 
 
 def test_a_key_in_one_place_is_taken_out_of_it() -> None:
     content = [text(f"the key is {VALUE}!"), use(url=f"https://a.test/{VALUE}", n=1)]
-    assert SCANNER.said(content) == [text(f"the key is {MARK}!"), use(url=f"https://a.test/{MARK}", n=1)]
+    assert redact_blocks(content, SCANNER) == [text(f"the key is {MARK}!"), use(url=f"https://a.test/{MARK}", n=1)]
 
 
 @pytest.mark.parametrize("between", [[], [use(url="https://a.test/")]])
 def test_a_key_split_over_two_texts_does_not_stay(between: list[Any]) -> None:
-    seen = SCANNER.said([text(HEAD), *between, text(TAIL), use(2, url="https://b.test/")])
+    seen = redact_blocks([text(HEAD), *between, text(TAIL), use(2, url="https://b.test/")], SCANNER)
     assert seen == [text(MARK), *between, text(MARK), use(2, url="https://b.test/")]
-    assert SCANNER.find(text_of(seen)) is None
+    assert SCANNER.find(join_text(seen)) is None
 
 
 @pytest.mark.parametrize("url", ["https://a.test/v1/{}", "https://a.test/v1?q={}", "https://a.test/#{}", "https://{}.a.test/"])
@@ -52,57 +54,57 @@ def test_a_key_split_over_the_urls_of_two_calls_does_not_stay(url: str) -> None:
         use(2, method="GET", url=url.format(TAIL)),
         use(3, url="https://b.test/"),
     ]
-    seen = SCANNER.said(content)
+    seen = redact_blocks(content, SCANNER)
     assert [block["input"] for block in seen] == [{"redacted": MARK}, {"redacted": MARK}, {"url": "https://b.test/"}]
 
 
 def test_a_key_split_over_the_arguments_of_two_calls_does_not_stay() -> None:
     content = [use(1, url="https://a.test/", body={"a": HEAD}), use(2, url="https://a.test/", body={"a": TAIL})]
-    assert [block["input"] for block in SCANNER.said(content)] == [{"redacted": MARK}] * 2
+    assert [block["input"] for block in redact_blocks(content, SCANNER)] == [{"redacted": MARK}] * 2
 
 
 def test_a_key_split_inside_one_call_takes_its_arguments_with_it() -> None:
     for arguments in ({"a": HEAD, "b": TAIL}, {"url": f"https://a.test/{HEAD}?q={TAIL}"}, {HEAD: 1, TAIL: 2}):
-        assert SCANNER.said([text("Hello."), use(**arguments)]) == [text("Hello."), use(redacted=MARK)]
+        assert redact_blocks([text("Hello."), use(**arguments)], SCANNER) == [text("Hello."), use(redacted=MARK)]
 
 
 def test_a_key_split_over_a_text_and_a_call_does_not_stay() -> None:
-    assert SCANNER.said([text(HEAD), use(url=TAIL)]) == [text(MARK), use(redacted=MARK)]
+    assert redact_blocks([text(HEAD), use(url=TAIL)], SCANNER) == [text(MARK), use(redacted=MARK)]
 
 
 def test_an_address_beside_it_does_not_hide_a_half() -> None:
-    seen = SCANNER.said([text(f"https://a.test/ {HEAD}"), text(f"{TAIL} https://a.test/")])
+    seen = redact_blocks([text(f"https://a.test/ {HEAD}"), text(f"{TAIL} https://a.test/")], SCANNER)
     assert seen == [text(MARK), text(MARK)]
 
 
 def test_a_key_split_over_the_names_of_two_tools_does_not_stay() -> None:
-    assert [block["name"] for block in SCANNER.said([use(1, HEAD), use(2, TAIL)])] == [MARK, MARK]
+    assert [block["name"] for block in redact_blocks([use(1, HEAD), use(2, TAIL)], SCANNER)] == [MARK, MARK]
 
 
 def test_a_key_in_an_id_or_a_name_is_taken_out() -> None:
-    seen = SCANNER.said([{"type": "tool_use", "id": VALUE, "name": f"x{VALUE}", "input": {}}])
+    seen = redact_blocks([{"type": "tool_use", "id": VALUE, "name": f"x{VALUE}", "input": {}}], SCANNER)
     assert seen == [{"type": "tool_use", "id": MARK, "name": f"x{MARK}", "input": {}}]
 
 
 def test_a_key_that_is_split_twice_does_not_stay() -> None:
-    seen = SCANNER.said([text(HEAD), text(TAIL), text(HEAD), text(TAIL)])
+    seen = redact_blocks([text(HEAD), text(TAIL), text(HEAD), text(TAIL)], SCANNER)
     assert HEAD not in repr(seen)
     assert TAIL not in repr(seen)
 
 
 def test_a_key_spread_over_more_parts_than_are_tried_takes_them_all() -> None:
-    assert SCANNER.said([text(each) for each in VALUE]) == [text(MARK)] * len(VALUE)
+    assert redact_blocks([text(each) for each in VALUE], SCANNER) == [text(MARK)] * len(VALUE)
 
 
 def test_arguments_nested_too_deeply_are_not_kept_with_a_key() -> None:
     nest: Any = VALUE
     for _ in range(5_000):
         nest = [nest]
-    assert SCANNER.said([use(body=nest)]) == [use(redacted=MARK)]
+    assert redact_blocks([use(body=nest)], SCANNER) == [use(redacted=MARK)]
 
 
 def test_without_credentials_everything_stays() -> None:
-    assert Scanner(()).said([text(VALUE)]) == [text(VALUE)]
+    assert redact_blocks([text(VALUE)], SecretScanner(())) == [text(VALUE)]
 
 
 ARGUMENTS = st.recursive(
@@ -121,22 +123,22 @@ BLOCKS = WORDS.map(text) | st.builds(
 @given(st.lists(BLOCKS, max_size=5))
 @settings(max_examples=150, deadline=None)
 def test_the_shape_stays_and_the_key_does_not(content: list[dict[str, Any]]) -> None:
-    seen = SCANNER.said(content)
+    seen = redact_blocks(content, SCANNER)
     assert [(block["type"], list(block)) for block in seen] == [(block["type"], list(block)) for block in content]
     for block in seen:
         kept = {field: type(value) for field, value in block.items()}
         assert kept == {field: dict if field == "input" else str for field in block}
-    assert SCANNER.find(text_of(seen)) is None
+    assert SCANNER.find(join_text(seen)) is None
     assert SCANNER.find(json.dumps(seen)) is None
 
 
-# a word that ends as one half does would make sixteen characters of the key with the other, and those alone would go
+# a word that ends as one half does would make a leak of the key with the other, and that alone would go
 APART = "".join(each for each in "wxyz !" if each not in VALUE.lower())
 
 
-@given(cut=st.integers(len(VALUE) - 15, 15), before=st.lists(st.text(APART, max_size=5), max_size=2))
+@given(cut=st.integers(len(VALUE) - 11, 11), before=st.lists(st.text(APART, max_size=5), max_size=2))
 @settings(max_examples=60, deadline=None)
 def test_of_a_key_cut_into_halves_too_short_to_be_found_neither_stays(cut: int, before: list[str]) -> None:
-    seen = SCANNER.said([*map(text, before), text(VALUE[:cut]), text(VALUE[cut:])])
-    assert VALUE[:cut] not in text_of(seen)
-    assert VALUE[cut:] not in text_of(seen)
+    seen = redact_blocks([*map(text, before), text(VALUE[:cut]), text(VALUE[cut:])], SCANNER)
+    assert VALUE[:cut] not in join_text(seen)
+    assert VALUE[cut:] not in join_text(seen)

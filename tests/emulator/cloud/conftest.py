@@ -42,7 +42,7 @@ ROWS = [
 @pytest.fixture
 def table(tmp_path: Path) -> Path:
     path = tmp_path / "functions.json"
-    path.write_text(json.dumps({"functions": ROWS}))
+    path.write_text(json.dumps({"environment": ["GIVEN", "KEPT", "SEEN"], "functions": ROWS}))
     return path
 
 

@@ -8,10 +8,10 @@ import pytest
 from google.api_core.exceptions import NotFound
 from google.auth.credentials import AnonymousCredentials
 
-from emulator.clients import clients
-from emulator.pytest_plugin import LocalCloud, local_cloud, local_project
+from emulator.clients import build_clients
+from emulator.pytest_plugin import LocalCloud, local_cloud, local_cloud_options, local_project
 
-__all__ = ["local_cloud", "local_project"]
+__all__ = ["local_cloud", "local_cloud_options", "local_project"]
 
 AUTOMATIC: dict[str, Any] = {"replication": {"automatic": {}}}
 
@@ -56,7 +56,7 @@ def test_the_clock_is_turned_for_a_test(local_cloud: LocalCloud, local_project: 
 def test_without_variables_the_clients_are_the_real_ones(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FIRESTORE_EMULATOR_HOST", "127.0.0.1:1")
     monkeypatch.setattr("google.auth.default", lambda **_: (AnonymousCredentials(), "p"))
-    asked = clients({}, project="p")
+    asked = build_clients({}, project="p")
     assert asked.firestore._emulator_host is None
     assert asked.secrets.transport.host == "secretmanager.googleapis.com:443"
     assert asked.tasks.transport.host == "cloudtasks.googleapis.com:443"

@@ -7,7 +7,6 @@ from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
-import grpc
 import httpx
 import pytest
 from google.api_core.exceptions import InvalidArgument
@@ -15,14 +14,15 @@ from google.cloud.firestore import AsyncClient
 from google.cloud.secretmanager import SecretManagerServiceAsyncClient
 from google.cloud.secretmanager_v1.services.secret_manager_service.transports import SecretManagerServiceGrpcAsyncIOTransport
 
-from emulator.cloud import Cloud, Plan
+from emulator.channels import open_aio_channel
+from emulator.cloud import CloudPlan, EmulatedCloud
 from emulator.firestore import official
-from emulator.reading import Invalid
+from emulator.reading import InvalidRequestError
 
 
 @pytest.fixture
-def plan(table: Path, source: Path, tmp_path: Path) -> Plan:
-    return Plan(folder=tmp_path / "data", durable=True, project="a-project", table=table, source=source)
+def plan(table: Path, source: Path, tmp_path: Path) -> CloudPlan:
+    return CloudPlan(folder=tmp_path / "data", durable=True, project="a-project", table=table, source=source)
 
 
 @asynccontextmanager
@@ -51,10 +51,10 @@ async def exists(host: str, path: str) -> bool:
 
 @pytest.mark.official
 async def test_googles_emulator_serves_documents_and_fires_triggers_beside_our_other_services(
-    plan: Plan, tmp_path: Path
+    plan: CloudPlan, tmp_path: Path
 ) -> None:
     seen = tmp_path / "seen"
-    async with Cloud(replace(plan, firestore="official")) as cloud:
+    async with EmulatedCloud(replace(plan, firestore="official")) as cloud:
         host, ours = cloud.env["FIRESTORE_EMULATOR_HOST"], cloud.env["SECRET_MANAGER_EMULATOR_HOST"]
         assert host != ours
         assert await answers(host)
@@ -66,18 +66,20 @@ async def test_googles_emulator_serves_documents_and_fires_triggers_beside_our_o
                 await asyncio.sleep(0.01)
         await cloud.triggers.idle()
         assert seen.read_text() == "google.cloud.firestore.document.v1.created executions/one\n"
-        async with grpc.aio.insecure_channel(ours) as channel:
+        async with open_aio_channel(ours, cloud.token.value) as channel:
             client = SecretManagerServiceAsyncClient(transport=SecretManagerServiceGrpcAsyncIOTransport(channel=channel))
             automatic = {"replication": {"automatic": {}}}
             assert await client.create_secret(parent="projects/a-project", secret_id="s", secret=automatic)
     assert not await answers(host)
 
 
-async def test_a_firestore_that_runs_already_is_used_and_is_not_told_to_who_may_not_use_it(plan: Plan, tmp_path: Path) -> None:
-    async with Cloud(plan) as other:
+async def test_a_firestore_that_runs_already_is_used_and_is_not_told_to_who_may_not_use_it(
+    plan: CloudPlan, tmp_path: Path
+) -> None:
+    async with EmulatedCloud(replace(plan, open=True)) as other:
         host = other.env["FIRESTORE_EMULATOR_HOST"]
         mine = replace(plan, folder=tmp_path / "mine", firestore="external", firestore_host=host)
-        async with Cloud(mine) as cloud:
+        async with EmulatedCloud(mine) as cloud:
             assert cloud.env["FIRESTORE_EMULATOR_HOST"] == host
             url = str((await cloud.run("echo", {}))["url"])
             async with httpx.AsyncClient(trust_env=False) as client:
@@ -88,10 +90,13 @@ async def test_a_firestore_that_runs_already_is_used_and_is_not_told_to_who_may_
         assert await exists(host, "tasks/x")
 
 
-async def test_documents_go_by_themselves_once_their_time_has_passed(plan: Plan, tmp_path: Path) -> None:
+async def test_documents_go_by_themselves_once_their_time_has_passed(plan: CloudPlan, tmp_path: Path) -> None:
     file = tmp_path / "indexes.json"
     file.write_text('{"fieldOverrides": [{"collectionGroup": "c", "fieldPath": "at", "ttl": true, "indexes": []}]}')
-    async with Cloud(replace(plan, indexes=file)) as cloud, connected(cloud.env["FIRESTORE_EMULATOR_HOST"]) as client:
+    async with (
+        EmulatedCloud(replace(plan, indexes=file, open=True)) as cloud,
+        connected(cloud.env["FIRESTORE_EMULATOR_HOST"]) as client,
+    ):
         document = client.document("c/one")
         await document.set({"at": cloud.clock.now() + timedelta(days=90)})
         cloud.clock.advance(timedelta(days=91))
@@ -100,23 +105,26 @@ async def test_documents_go_by_themselves_once_their_time_has_passed(plan: Plan,
                 await asyncio.sleep(0.01)
 
 
-async def test_an_external_firestore_must_be_named(plan: Plan) -> None:
-    with pytest.raises(Invalid, match="FIRESTORE_EMULATOR_HOST must say where"):
-        await Cloud(replace(plan, firestore="external")).__aenter__()
+async def test_an_external_firestore_must_be_named(plan: CloudPlan) -> None:
+    with pytest.raises(InvalidRequestError, match="FIRESTORE_EMULATOR_HOST must say where"):
+        await EmulatedCloud(replace(plan, firestore="external")).__aenter__()
 
 
 async def test_it_is_said_when_googles_emulator_is_not_there(
-    plan: Plan, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    plan: CloudPlan, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr(official, "SDK", tmp_path)
-    with pytest.raises(Invalid, match="not installed here"):
-        await Cloud(replace(plan, firestore="official")).__aenter__()
+    with pytest.raises(InvalidRequestError, match="not installed here"):
+        await EmulatedCloud(replace(plan, firestore="official")).__aenter__()
 
 
 @pytest.mark.parametrize("limits", [True, False])
-async def test_a_document_over_a_megabyte_is_refused_unless_the_limits_are_off(plan: Plan, limits: bool) -> None:
-    async with Cloud(replace(plan, limits=limits)) as cloud, connected(cloud.env["FIRESTORE_EMULATOR_HOST"]) as client:
+async def test_a_document_over_a_megabyte_is_refused_unless_the_limits_are_off(plan: CloudPlan, limits: bool) -> None:
+    async with (
+        EmulatedCloud(replace(plan, limits=limits, open=True)) as cloud,
+        connected(cloud.env["FIRESTORE_EMULATOR_HOST"]) as client,
+    ):
         document = client.document("large/one")
         if limits:
             with pytest.raises(InvalidArgument):

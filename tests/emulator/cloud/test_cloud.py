@@ -7,32 +7,37 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-import grpc
 import httpx
 import pytest
 from google.api_core.exceptions import FailedPrecondition
 from google.auth import jwt
-from google.cloud import firestore, secretmanager
+from google.cloud import secretmanager
 from google.cloud.secretmanager_v1.services.secret_manager_service.transports import SecretManagerServiceGrpcAsyncIOTransport
 
-from emulator.cloud import Cloud, Plan
-from emulator.lock import InUse
+from emulator.channels import open_aio_channel
+from emulator.clients import build_clients
+from emulator.cloud import CloudPlan, EmulatedCloud
+from emulator.lock import InUseError
 
 
 @pytest.fixture
-def plan(table: Path, source: Path, tmp_path: Path) -> Plan:
-    return Plan(folder=tmp_path / "data", durable=True, project="a-project", table=table, source=source)
+def plan(table: Path, source: Path, tmp_path: Path) -> CloudPlan:
+    return CloudPlan(folder=tmp_path / "data", durable=True, project="a-project", table=table, source=source)
 
 
 @pytest.fixture
-async def cloud(plan: Plan) -> AsyncIterator[Cloud]:
-    async with Cloud(plan) as running:
+async def cloud(plan: CloudPlan) -> AsyncIterator[EmulatedCloud]:
+    async with EmulatedCloud(plan) as running:
         yield running
 
 
+def bearer(cloud: EmulatedCloud) -> dict[str, str]:
+    return {"Authorization": f"Bearer {cloud.token.value}"}
+
+
 @pytest.fixture
-async def admin(cloud: Cloud) -> AsyncIterator[httpx.AsyncClient]:
-    async with httpx.AsyncClient(base_url=cloud.admin, trust_env=False, timeout=60) as client:
+async def admin(cloud: EmulatedCloud) -> AsyncIterator[httpx.AsyncClient]:
+    async with httpx.AsyncClient(base_url=cloud.admin, trust_env=False, timeout=60, headers=bearer(cloud)) as client:
         yield client
 
 
@@ -63,7 +68,7 @@ async def test_a_function_is_started_anew_as_it_was_but_for_what_is_changed(admi
     assert (env["GIVEN"], env["KEPT"]) == ("3", "2")
 
 
-async def test_a_token_of_any_account_is_to_be_had(cloud: Cloud, admin: httpx.AsyncClient) -> None:
+async def test_a_token_of_any_account_is_to_be_had(cloud: EmulatedCloud, admin: httpx.AsyncClient) -> None:
     asked = {"email": "somebody@p.iam.gserviceaccount.com", "audience": "https://f.test"}
     token = (await admin.post("/tokens", json=asked)).json()["token"]
     certs = (await admin.get("/certs")).json()
@@ -84,38 +89,40 @@ async def test_a_function_that_breaks_is_a_5xx_with_its_log(admin: httpx.AsyncCl
     assert "no such luck" in answer.json()["error"]
 
 
-async def test_each_function_has_an_identity_of_its_own(cloud: Cloud, admin: httpx.AsyncClient) -> None:
+async def test_each_function_has_an_identity_of_its_own(cloud: EmulatedCloud, admin: httpx.AsyncClient) -> None:
     metadata = (await admin.get("/")).json()["ports"]["metadata"]
-    url = "http://127.0.0.1:{}/computeMetadata/v1/instance/service-accounts/default/identity?audience=http://a"
+    url = "http://127.0.0.1:{}/{}/computeMetadata/v1/instance/service-accounts/default/identity?audience=http://a"
     emails = []
     for name in ("echo", "seen"):
-        token = (await admin.get(url.format(metadata[name]), headers={"metadata-flavor": "Google"})).text
-        certs = (await admin.get(cloud.env["FERRYMAN_CERTS_URL"])).json()
+        path = cloud._metadata_token(name).value
+        token = (await admin.get(url.format(metadata[name], path), headers={"metadata-flavor": "Google"})).text
+        certs = (await admin.get(f"http://127.0.0.1:{metadata[name]}/{path}/certs")).json()
         emails.append(jwt.decode(token, certs=certs, audience="http://a")["email"])
     assert emails == ["an-echo@a-project.iam.gserviceaccount.com", "a-witness@a-project.iam.gserviceaccount.com"]
 
 
-async def test_the_keys_are_the_same_wherever_they_are_asked_for(cloud: Cloud, admin: httpx.AsyncClient) -> None:
-    assert (await admin.get("/certs")).json() == (await admin.get(cloud.env["FERRYMAN_CERTS_URL"])).json()
+async def test_the_keys_are_the_same_wherever_they_are_asked_for(admin: httpx.AsyncClient) -> None:
+    env = (await admin.get((await admin.put("/functions/echo", json={"env": {}})).json()["url"])).json()["env"]
+    assert (await admin.get("/certs")).json() == (await admin.get(env["FERRYMAN_CERTS_URL"])).json()
     assert (await admin.get("/jwks")).json()["keys"][0]["alg"] == "RS256"
 
 
-async def test_a_created_document_calls_its_function(
-    cloud: Cloud, admin: httpx.AsyncClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_created_document_calls_its_function(cloud: EmulatedCloud, admin: httpx.AsyncClient, tmp_path: Path) -> None:
     seen = tmp_path / "seen"
     await admin.put("/functions/seen", json={"env": {"SEEN": str(seen)}})
-    monkeypatch.setenv("FIRESTORE_EMULATOR_HOST", cloud.env["FIRESTORE_EMULATOR_HOST"])
-    client = firestore.AsyncClient(project="a-project")
-    await client.document("executions/one").set({"a": 1})
+    asked = build_clients(cloud.env)
+    await asked.firestore_async.document("executions/one").set({"a": 1})
     await cloud.triggers.idle()
-    client.close()
+    await asked.aclose()
     assert seen.read_text() == "google.cloud.firestore.document.v1.created executions/one\n"
 
 
-async def test_what_is_stored_is_there_after_the_next_start(plan: Plan) -> None:
+async def test_what_is_stored_is_there_after_the_next_start(plan: CloudPlan) -> None:
     for n in range(2):
-        async with Cloud(plan) as cloud, grpc.aio.insecure_channel(cloud.env["SECRET_MANAGER_EMULATOR_HOST"]) as channel:
+        async with (
+            EmulatedCloud(plan) as cloud,
+            open_aio_channel(cloud.env["SECRET_MANAGER_EMULATOR_HOST"], cloud.token.value) as channel,
+        ):
             client = secretmanager.SecretManagerServiceAsyncClient(
                 transport=SecretManagerServiceGrpcAsyncIOTransport(channel=channel)
             )
@@ -126,11 +133,11 @@ async def test_what_is_stored_is_there_after_the_next_start(plan: Plan) -> None:
             assert (await client.get_secret(name="projects/a-project/secrets/s")).name.endswith("/secrets/s")
 
 
-async def test_the_clock_is_turned_for_all_services(cloud: Cloud, admin: httpx.AsyncClient) -> None:
+async def test_the_clock_is_turned_for_all_services(cloud: EmulatedCloud, admin: httpx.AsyncClient) -> None:
     before = cloud.clock.now()
     answer = await admin.post("/clock/advance", json={"seconds": 30 * 86400})
     assert datetime.fromisoformat(answer.json()["now"]) >= before + timedelta(days=30)
-    async with grpc.aio.insecure_channel(cloud.env["SECRET_MANAGER_EMULATOR_HOST"]) as channel:
+    async with open_aio_channel(cloud.env["SECRET_MANAGER_EMULATOR_HOST"], cloud.token.value) as channel:
         client = secretmanager.SecretManagerServiceAsyncClient(
             transport=SecretManagerServiceGrpcAsyncIOTransport(channel=channel)
         )
@@ -139,43 +146,40 @@ async def test_the_clock_is_turned_for_all_services(cloud: Cloud, admin: httpx.A
         assert made.create_time >= before + timedelta(days=30)
 
 
-async def test_a_query_whose_index_is_not_declared_is_refused_with_its_name(
-    plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_query_whose_index_is_not_declared_is_refused_with_its_name(plan: CloudPlan, tmp_path: Path) -> None:
     declared = tmp_path / "indexes.json"
     declared.write_text('{"indexes": [], "fieldOverrides": []}')
     for indexes in (declared, None):
-        async with Cloud(replace(plan, indexes=indexes)) as cloud:
-            monkeypatch.setenv("FIRESTORE_EMULATOR_HOST", cloud.env["FIRESTORE_EMULATOR_HOST"])
-            client = firestore.AsyncClient(project="a-project")
-            query = client.collection("c").order_by("a").order_by("b")
+        async with EmulatedCloud(replace(plan, indexes=indexes)) as cloud:
+            asked = build_clients(cloud.env)
+            query = asked.firestore_async.collection("c").order_by("a").order_by("b")
             if indexes:
                 with pytest.raises(FailedPrecondition, match=r'requires an index.*"fieldPath": ?"a"'):
                     await query.get()
             else:
                 assert await query.get() == []
-            client.close()
+            await asked.aclose()
 
 
-async def test_a_file_of_indexes_that_cannot_be_used_is_named(plan: Plan, tmp_path: Path) -> None:
+async def test_a_file_of_indexes_that_cannot_be_used_is_named(plan: CloudPlan, tmp_path: Path) -> None:
     with pytest.raises(OSError, match=r"none\.json"):
-        await Cloud(replace(plan, indexes=tmp_path / "none.json")).__aenter__()
+        await EmulatedCloud(replace(plan, indexes=tmp_path / "none.json")).__aenter__()
 
 
-async def test_two_clouds_do_not_share_a_folder(cloud: Cloud, plan: Plan) -> None:
-    with pytest.raises(InUse, match="is in use by another local cloud"):
-        await Cloud(plan).__aenter__()
+async def test_two_clouds_do_not_share_a_folder(cloud: EmulatedCloud, plan: CloudPlan) -> None:
+    with pytest.raises(InUseError, match="is in use by another local cloud"):
+        await EmulatedCloud(plan).__aenter__()
 
 
-async def test_addresses_are_the_same_after_the_next_start(plan: Plan) -> None:
+async def test_addresses_are_the_same_after_the_next_start(plan: CloudPlan) -> None:
     known = []
     for _ in range(2):
-        async with Cloud(plan) as cloud:
+        async with EmulatedCloud(plan) as cloud:
             known.append((cloud.admin, cloud.env, cloud.functions.url("echo"), cloud.internet.port))
     assert known[0] == known[1]
 
 
-async def test_a_host_is_put_asked_and_removed(cloud: Cloud, admin: httpx.AsyncClient) -> None:
+async def test_a_host_is_put_asked_and_removed(cloud: EmulatedCloud, admin: httpx.AsyncClient) -> None:
     answer = await admin.put("/hosts/api.example.com", json={"routes": [{"path": "/"}]})
     assert answer.json()["dial"] == {"25.0.0.1": cloud.internet.port}
     await admin.put("/hosts/own.example.com", json={"port": 4443})
@@ -195,10 +199,10 @@ async def test_what_cloud_tasks_delivered_is_shown_and_forgotten(admin: httpx.As
     assert (await admin.delete("/tasks/delivered")).status_code == 200
 
 
-async def test_a_script_is_put_reported_and_removed(cloud: Cloud, admin: httpx.AsyncClient) -> None:
+async def test_a_script_is_put_reported_and_removed(cloud: EmulatedCloud, admin: httpx.AsyncClient) -> None:
     await admin.put("/scripts/rain", json={"steps": [{"text": "It rains."}]})
     ask = {"model": "scripted/rain", "max_tokens": 9, "messages": [{"role": "user", "content": "Well?"}]}
-    headers = {"x-api-key": "any", "anthropic-version": "2023-06-01"}
+    headers = {"x-api-key": cloud.token.value, "anthropic-version": "2023-06-01"}
     await admin.post(f"{cloud.env['ANTHROPIC_BASE_URL']}/v1/messages", json=ask, headers=headers)
     assert (await admin.get("/scripts/rain")).json()["problems"] == []
     assert (await admin.get("/model/requests")).json()["requests"][0]["body"] == ask
@@ -212,7 +216,9 @@ async def test_a_script_is_put_reported_and_removed(cloud: Cloud, admin: httpx.A
     [
         ("PUT", "/functions/none", {"env": {}}, 404, "there is no function none"),
         ("PUT", "/functions/echo", {"env": {"A": 1}}, 400, "body.env.A must be a string"),
-        ("PUT", "/functions/echo", {"env": {"A=B": ""}}, 400, "cannot stand in an environment"),
+        ("PUT", "/functions/echo", {"env": {"A=B": ""}}, 400, "cannot be set in an environment"),
+        ("PUT", "/functions/echo", {"env": {"PYTHONPATH": "/tmp"}}, 400, "body.env.PYTHONPATH may not be set"),
+        ("PATCH", "/functions/echo", {"env": {"LD_PRELOAD": "/tmp/x.so"}}, 400, "body.env.LD_PRELOAD may not be set"),
         ("PUT", "/functions/echo", {"envs": {}}, 400, "unknown members: envs"),
         ("PUT", "/functions/echo", [], 400, "must be an object"),
         ("POST", "/functions/echo/kill", None, 404, "not running"),
@@ -233,12 +239,17 @@ async def test_bad_input_is_named(admin: httpx.AsyncClient, method: str, path: s
     assert says in answer.json()["error"]
 
 
-@pytest.mark.parametrize("headers", [{"origin": "http://evil.example"}, {"host": "evil.example:80"}])
-async def test_a_page_in_a_browser_may_not_ask(cloud: Cloud, admin: httpx.AsyncClient, headers: dict[str, str]) -> None:
-    assert (await admin.post("/shutdown", headers=headers)).status_code == 403
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [({"origin": "http://evil.example"}, 403), ({"origin": "null"}, 403), ({"host": "evil.example:80"}, 421)],
+)
+async def test_a_page_in_a_browser_may_not_ask(
+    cloud: EmulatedCloud, admin: httpx.AsyncClient, headers: dict[str, str], status: int
+) -> None:
+    assert (await admin.post("/shutdown", headers=headers)).status_code == status
     assert not cloud.stopping.is_set()
 
 
-async def test_a_shutdown_is_asked_for(cloud: Cloud, admin: httpx.AsyncClient) -> None:
+async def test_a_shutdown_is_asked_for(cloud: EmulatedCloud, admin: httpx.AsyncClient) -> None:
     assert (await admin.post("/shutdown")).status_code == 202
     assert cloud.stopping.is_set()

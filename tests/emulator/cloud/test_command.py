@@ -12,6 +12,8 @@ from typing import Any
 import httpx
 import pytest
 
+from emulator.access import find_token
+
 Start = Callable[..., Awaitable[asyncio.subprocess.Process]]
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -50,8 +52,13 @@ async def exported(process: asyncio.subprocess.Process) -> dict[str, str]:
     return found
 
 
-async def run_echo(admin: str) -> dict[str, Any]:
-    async with httpx.AsyncClient(base_url=admin, trust_env=False, timeout=60) as client:
+def bearer(env: dict[str, str]) -> dict[str, str]:
+    return {"Authorization": f"Bearer {find_token(env)}"}
+
+
+async def run_echo(env: dict[str, str]) -> dict[str, Any]:
+    admin = env["LOCAL_CLOUD_ADMIN"]
+    async with httpx.AsyncClient(base_url=admin, trust_env=False, timeout=60, headers=bearer(env)) as client:
         url = (await client.put("/functions/echo", json={"env": {}})).json()["url"]
         answer: dict[str, Any] = (await client.get(url)).json()
         return answer
@@ -88,11 +95,11 @@ async def test_it_prints_what_it_writes_to_the_ready_file(start: Start, tmp_path
 @pytest.mark.parametrize("how", ["SIGTERM", "SIGINT", "shutdown"])
 async def test_its_end_is_the_end_of_its_functions(start: Start, how: str) -> None:
     process = await start("--memory")
-    admin = (await exported(process))["LOCAL_CLOUD_ADMIN"]
-    worker = await run_echo(admin)
+    env = await exported(process)
+    worker = await run_echo(env)
     if how == "shutdown":
         async with httpx.AsyncClient(trust_env=False) as client:
-            await client.post(f"{admin}/shutdown")
+            await client.post(f"{env['LOCAL_CLOUD_ADMIN']}/shutdown", headers=bearer(env))
     else:
         process.send_signal(signal.Signals[how])
     assert await process.wait() == 0
@@ -103,13 +110,13 @@ async def test_its_end_is_the_end_of_its_functions(start: Start, how: str) -> No
 
 async def test_functions_die_with_an_emulator_that_is_killed(start: Start, tmp_path: Path) -> None:
     process = await start("--data", str(tmp_path / "data"))
-    worker = await run_echo((await exported(process))["LOCAL_CLOUD_ADMIN"])
+    worker = await run_echo(await exported(process))
     process.kill()
     await process.wait()
     await ended(worker["pid"])
     await ended(worker["parent"])
     again = await start("--data", str(tmp_path / "data"))
-    assert (await run_echo((await exported(again))["LOCAL_CLOUD_ADMIN"]))["pid"] != worker["pid"]
+    assert (await run_echo(await exported(again)))["pid"] != worker["pid"]
 
 
 async def test_a_second_one_on_the_same_data_is_refused(start: Start, tmp_path: Path) -> None:

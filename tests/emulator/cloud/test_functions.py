@@ -13,8 +13,8 @@ import httpx
 import pytest
 
 from emulator import guard
-from emulator.functions import Failed, Functions
-from emulator.leftovers import Notes
+from emulator.functions import FunctionFailedError, Functions
+from emulator.leftovers import ProcessRecords
 from emulator.ports import Ports
 from emulator.table import read_table
 from emulator.web import listen, port_of
@@ -66,7 +66,7 @@ async def test_to_run_it_again_replaces_it(functions: Functions) -> None:
 
 
 async def test_one_that_does_not_come_up_says_why(functions: Functions) -> None:
-    with pytest.raises(Failed, match="no such luck"):
+    with pytest.raises(FunctionFailedError, match="no such luck"):
         await functions.run("broken", {})
     assert functions.status("broken")["state"] == "died"
 
@@ -102,7 +102,7 @@ def test_the_guard_kills_what_outlives_the_emulator() -> None:
 async def test_what_a_killed_run_left_is_ended(functions: Functions, tmp_path: Path) -> None:
     await functions.run("echo", {})
     worker = (await ask(functions))["pid"]
-    ended = await Notes(tmp_path / "data" / "processes.json").end_leftovers()
+    ended = await ProcessRecords(tmp_path / "data" / "processes.json").end_leftovers()
     assert len(ended) == 1
     assert isinstance(worker, int)
     await gone(worker)
@@ -112,9 +112,9 @@ async def test_a_stranger_that_got_the_number_of_a_function_is_left_alone(tmp_pa
     stranger = await asyncio.create_subprocess_exec(
         sys.executable, "-c", "input()", stdin=subprocess.PIPE, start_new_session=True
     )
-    notes = Notes(tmp_path / "processes.json")
+    notes = ProcessRecords(tmp_path / "processes.json")
     notes.add(stranger.pid, [sys.executable, "-m", "functions_framework"])
-    assert await Notes(tmp_path / "processes.json").end_leftovers() == []
+    assert await ProcessRecords(tmp_path / "processes.json").end_leftovers() == []
     assert stranger.returncode is None
     await stranger.communicate(b"\n")
     assert stranger.returncode == 0

@@ -15,8 +15,9 @@ from google.cloud.secretmanager_v1.services.secret_manager_service.transports im
 from google.cloud.tasks_v2 import CreateQueueRequest, CreateTaskRequest, PauseQueueRequest
 from google.cloud.tasks_v2.services.cloud_tasks.transports import CloudTasksGrpcTransport
 
-from emulator.cloud import Cloud, Plan
-from emulator.matrix import main, matrix
+from emulator.channels import open_aio_channel
+from emulator.cloud import CloudPlan, EmulatedCloud
+from emulator.matrix import build_matrix, main
 from emulator.permissions import FIRESTORE, SECRETS, TASKS
 from emulator.table import read_table
 
@@ -56,20 +57,26 @@ PLACES = [
 
 
 @pytest.fixture(scope="module")
-def plan(tmp_path_factory: pytest.TempPathFactory) -> Plan:
+def plan(tmp_path_factory: pytest.TempPathFactory) -> CloudPlan:
     folder = tmp_path_factory.mktemp("cloud")
-    return Plan(folder=folder, durable=False, project="a-project", table=TABLE, source=ROOT / "functions")
+    return CloudPlan(folder=folder, durable=False, project="a-project", table=TABLE, source=ROOT / "functions")
 
 
 @pytest.fixture
-async def cloud(plan: Plan) -> AsyncIterator[Cloud]:
-    async with Cloud(plan) as running:
+async def cloud(plan: CloudPlan) -> AsyncIterator[EmulatedCloud]:
+    async with EmulatedCloud(plan) as running:
         yield running
 
 
-def port_of(cloud: Cloud, name: str | None) -> int:
+def port_of(cloud: EmulatedCloud, name: str | None) -> int:
     ports: Any = cloud.status()["ports"]
     return int(ports["callers"][name] if name else ports["grpc"])
+
+
+def connected(cloud: EmulatedCloud, name: str | None) -> grpc.aio.Channel:
+    """A channel to the port of a function, or to the operator's, with the token that it asks for."""
+    token = cloud.token if name is None else cloud._callers.token(name)
+    return open_aio_channel(f"127.0.0.1:{port_of(cloud, name)}", token.value)
 
 
 async def code(channel: grpc.aio.Channel, method: str, request: bytes = b"") -> grpc.StatusCode:
@@ -87,10 +94,10 @@ async def code(channel: grpc.aio.Channel, method: str, request: bytes = b"") -> 
 
 
 @pytest.mark.parametrize("name", ROWS)
-async def test_a_function_may_do_what_the_matrix_says_and_nothing_else(cloud: Cloud, name: str) -> None:
-    line = dict(zip(*(matrix(ROWS)[n] for n in (0, 1 + list(ROWS).index(name))), strict=True))
+async def test_a_function_may_do_what_the_matrix_says_and_nothing_else(cloud: EmulatedCloud, name: str) -> None:
+    line = dict(zip(*(build_matrix(ROWS)[n] for n in (0, 1 + list(ROWS).index(name))), strict=True))
     allowed = {call for call in CALLS if call.startswith(f"/{FIRESTORE}/") and line["firestore"] == "all"}
-    async with grpc.aio.insecure_channel(f"127.0.0.1:{port_of(cloud, name)}") as channel:
+    async with connected(cloud, name) as channel:
         answered = {call for call in CALLS if await code(channel, call) is not DENIED}
         assert answered == allowed
         reached = [
@@ -110,14 +117,14 @@ def delivered_as(account: str) -> bytes:
     return bytes(CreateTaskRequest.serialize(create))
 
 
-async def test_a_task_names_only_an_account_its_creator_may_act_as(cloud: Cloud) -> None:
+async def test_a_task_names_only_an_account_its_creator_may_act_as(cloud: EmulatedCloud) -> None:
     project = EXECUTIONS.split("/")[1]
-    async with grpc.aio.insecure_channel(f"127.0.0.1:{port_of(cloud, None)}") as channel:
+    async with connected(cloud, None) as channel:
         queue = CreateQueueRequest(parent=EXECUTIONS.partition("/queues")[0], queue={"name": EXECUTIONS})
         assert await code(channel, f"/{TASKS}/CreateQueue", CreateQueueRequest.serialize(queue)) is grpc.StatusCode.OK
         pause = PauseQueueRequest.serialize(PauseQueueRequest(name=EXECUTIONS))
         assert await code(channel, f"/{TASKS}/PauseQueue", pause) is grpc.StatusCode.OK
-    async with grpc.aio.insecure_channel(f"127.0.0.1:{port_of(cloud, 'api')}") as channel:
+    async with connected(cloud, "api") as channel:
         queue_caller = delivered_as(f"ferryman-queue@{project}.iam.gserviceaccount.com")
         assert await code(channel, f"/{TASKS}/CreateTask", queue_caller) is grpc.StatusCode.OK
         for account in ("ferryman-orchestrator", "anyone"):
@@ -125,36 +132,36 @@ async def test_a_task_names_only_an_account_its_creator_may_act_as(cloud: Cloud)
             assert await code(channel, f"/{TASKS}/CreateTask", other) is DENIED
 
 
-async def test_the_operator_may_do_everything(cloud: Cloud) -> None:
-    async with grpc.aio.insecure_channel(f"127.0.0.1:{port_of(cloud, None)}") as channel:
+async def test_the_operator_may_do_everything(cloud: EmulatedCloud) -> None:
+    async with connected(cloud, None) as channel:
         for call in CALLS:
             assert await code(channel, call) is not DENIED
         for call, request in PLACES:
             assert await code(channel, call, bytes(type(request).serialize(request))) is not DENIED
 
 
-async def test_without_permissions_every_caller_is_an_operator(plan: Plan) -> None:
-    async with Cloud(replace(plan, permissions=False)) as cloud:
+async def test_without_permissions_every_caller_is_an_operator(plan: CloudPlan) -> None:
+    async with EmulatedCloud(replace(plan, permissions=False)) as cloud:
         for name in ROWS:
-            async with grpc.aio.insecure_channel(f"127.0.0.1:{port_of(cloud, name)}") as channel:
+            async with connected(cloud, name) as channel:
                 assert await code(channel, f"/{SECRETS}/CreateSecret") is grpc.StatusCode.INVALID_ARGUMENT
 
 
-async def test_every_caller_has_a_port_of_his_own(cloud: Cloud) -> None:
+async def test_every_caller_has_a_port_of_his_own(cloud: EmulatedCloud) -> None:
     assert len({port_of(cloud, name) for name in (None, *ROWS)}) == 1 + len(ROWS)
 
 
-async def test_all_ports_share_one_state(cloud: Cloud) -> None:
+async def test_all_ports_share_one_state(cloud: EmulatedCloud) -> None:
     create, read = f"/{FIRESTORE}/CreateDocument", f"/{FIRESTORE}/GetDocument"
     from google.cloud.firestore_v1.types import CreateDocumentRequest, GetDocumentRequest
 
     root = "projects/a-project/databases/(default)/documents"
     new = CreateDocumentRequest(parent=root, collection_id="tasks", document_id="x", document={})
-    async with grpc.aio.insecure_channel(f"127.0.0.1:{port_of(cloud, 'api')}") as channel:
+    async with connected(cloud, "api") as channel:
         assert await code(channel, create, CreateDocumentRequest.serialize(new)) is grpc.StatusCode.OK
     asked = GetDocumentRequest.serialize(GetDocumentRequest(name=f"{root}/tasks/x"))
     for name in ("orchestrator", None):
-        async with grpc.aio.insecure_channel(f"127.0.0.1:{port_of(cloud, name)}") as channel:
+        async with connected(cloud, name) as channel:
             assert await code(channel, read, asked) is grpc.StatusCode.OK
 
 
@@ -162,8 +169,8 @@ def test_the_matrix_is_printed_as_a_table() -> None:
     printed = CliRunner().invoke(main, []).output.splitlines()
     columns = [f"secret {RECEIPTS}", f"secret {SECRET}", *(f"queue {name}" for name in QUEUES)]
     assert re.split(r" {2,}", printed[0]) == ["function", "firestore", *columns]
-    assert [re.split(r" {2,}", line) for line in printed] == matrix(ROWS)
+    assert [re.split(r" {2,}", line) for line in printed] == build_matrix(ROWS)
 
 
 def test_a_row_that_says_nothing_grants_nothing(table: Path) -> None:
-    assert all(line[1:] == ["-"] for line in matrix(read_table(table))[1:])
+    assert all(line[1:] == ["-"] for line in build_matrix(read_table(table))[1:])

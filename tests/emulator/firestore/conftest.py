@@ -13,7 +13,7 @@ from google.cloud.firestore import AsyncClient
 from google.cloud.firestore_v1.services.firestore import FirestoreAsyncClient
 from google.cloud.firestore_v1.services.firestore.transports import FirestoreGrpcAsyncIOTransport
 
-from emulator.firestore import SERVER_OPTIONS, Firestore
+from emulator.firestore import SERVER_OPTIONS, FirestoreEmulator
 
 
 class Clock:
@@ -29,7 +29,7 @@ class Clock:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Served:
-    firestore: Firestore
+    firestore: FirestoreEmulator
     address: str
 
 
@@ -38,7 +38,7 @@ async def serving(
     path: Path | None = None, *, clock: Callable[[], datetime], port: int = 0, indexes: Path | None = None
 ) -> AsyncIterator[Served]:
     """An emulator that answers for as long as the block runs."""
-    firestore = Firestore(path=path, clock=clock, indexes=indexes)
+    firestore = FirestoreEmulator(path=path, clock=clock, indexes=indexes)
     await firestore.start()
     server = grpc.aio.server(options=(*SERVER_OPTIONS, ("grpc.so_reuseport", 0)))
     server.add_generic_rpc_handlers((firestore.handler(),))

@@ -7,22 +7,22 @@ from pathlib import Path
 
 import pytest
 
-from ferryman.domain.call import Ticket
-from ferryman.domain.connection import Connection
-from ferryman.domain.credential import AuthType, Label
-from ferryman.domain.execution import Execution, Lease, Status
-from ferryman.domain.firing import Fire
-from ferryman.domain.owner import Owner
-from ferryman.domain.task import Task
+from ferryman.domain.calls.call import Ticket
+from ferryman.domain.credentials.connection import Connection
+from ferryman.domain.credentials.credential import AuthType, Label
+from ferryman.domain.executions.execution import Execution, Lease, Status
+from ferryman.domain.owners.owner import Owner
+from ferryman.domain.tasks.firing import Fire
+from ferryman.domain.tasks.task import Task
 from ferryman.gcp import documents, places
-from ferryman.gcp.clients import Clients
+from ferryman.gcp.clients import GoogleClients
 from ferryman.gcp.clusters import FirestoreClusters
 from ferryman.gcp.connections import FirestoreConnections
 from ferryman.gcp.executions import FirestoreExecutions
-from ferryman.gcp.holdings import FirestoreHoldings
 from ferryman.gcp.ledger import FirestoreLedger
 from ferryman.gcp.owners import FirestoreOwners
 from ferryman.gcp.schedules import FirestoreSchedules
+from ferryman.gcp.sealed_inventory import FirestoreSealedInventory
 from ferryman.gcp.tasks import FirestoreCredentials, FirestoreTasks
 from ferryman.gcp.tokens import FirestoreTokens
 from ferryman.settings import Settings
@@ -34,37 +34,37 @@ INDEXES = ROOT / "infra/firestore.indexes.json"
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
 
-async def listed(clients: Clients) -> None:
+async def listed(clients: GoogleClients) -> None:
     await FirestoreExecutions(clients).list("ann")
 
 
-async def listed_by_task(clients: Clients) -> None:
+async def listed_by_task(clients: GoogleClients) -> None:
     await FirestoreExecutions(clients).list("ann", task="t")
 
 
-async def claimed_again(clients: Clients) -> None:
+async def claimed_again(clients: GoogleClients) -> None:
     lost = Lease(holder="dead", epoch=1, expires_at=NOW)
     execution = Execution(id="e", task="t", owner="ann", created_at=NOW, status=Status.RUNNING, lease=lost)
-    await FirestoreExecutions(clients).create(execution)
+    await places.locate_execution(clients.firestore(), "e").create(documents.write(execution))
     ticket = Ticket(seq=0, step=1, call="x", tool="webhook", arguments=b"", shown={}, epoch=1, created_at=NOW)
-    await places.call(clients.firestore(), "e", 0).set(documents.write(ticket))
+    await places.locate_call(clients.firestore(), "e", 0).set(documents.write(ticket))
     _, taken = await FirestoreExecutions(clients).claim(
         "e", slice=0, holder="b", now=NOW + timedelta(seconds=1), lease=timedelta(seconds=9)
     )
     assert taken
 
 
-async def clusters_listed(clients: Clients) -> None:
+async def clusters_listed(clients: GoogleClients) -> None:
     await FirestoreClusters(clients).list("t")
 
 
-async def cluster_stored(clients: Clients) -> None:
+async def cluster_stored(clients: GoogleClients) -> None:
     clustered = Task(id="task_own", owner="ann", name="n", task_prompt="p", model="m", created_at=NOW, updated_at=NOW)
     await FirestoreTasks(clients).create(clustered)
     await FirestoreClusters(clients).put(clustered.id, "pets", [], since=0)
 
 
-async def connection_begun(clients: Clients) -> None:
+async def connection_begun(clients: GoogleClients) -> None:
     asked = Task(id="task_asked", owner="ann", name="n", task_prompt="p", model="m", created_at=NOW, updated_at=NOW)
     await FirestoreTasks(clients).create(asked)
     begun = Connection(
@@ -80,64 +80,60 @@ async def connection_begun(clients: Clients) -> None:
     await FirestoreConnections(clients).put(begun, now=NOW, most=9)
 
 
-async def tokens_of_a_task(clients: Clients) -> None:
+async def tokens_of_a_task(clients: GoogleClients) -> None:
     await FirestoreTokens(clients).list("ann", "t")
 
 
-async def entries_of_an_execution(clients: Clients) -> None:
+async def entries_of_an_execution(clients: GoogleClients) -> None:
     await FirestoreLedger(clients).of_execution("e")
 
 
-async def entries_of_an_owner(clients: Clients) -> None:
+async def entries_of_an_owner(clients: GoogleClients) -> None:
     await FirestoreLedger(clients).of_owner("ann", since=NOW, until=NOW)
 
 
-async def sealed_anywhere(clients: Clients) -> None:
-    await FirestoreHoldings(clients, len).credentials()
+async def sealed_anywhere(clients: GoogleClients) -> None:
+    await FirestoreSealedInventory(clients, len).list_credentials()
 
 
-async def calls_under_way(clients: Clients) -> None:
-    await FirestoreHoldings(clients, len).calls()
+async def calls_under_way(clients: GoogleClients) -> None:
+    await FirestoreSealedInventory(clients, len).count_calls()
 
 
-async def begun(clients: Clients) -> None:
-    await FirestoreHoldings(clients, len).begun_before(NOW)
+async def begun(clients: GoogleClients) -> None:
+    await FirestoreSealedInventory(clients, len).count_begun_before(NOW)
 
 
-async def stepped(clients: Clients) -> None:
+async def stepped(clients: GoogleClients) -> None:
     await FirestoreExecutions(clients).steps("e")
 
 
-async def ticketed(clients: Clients) -> None:
+async def ticketed(clients: GoogleClients) -> None:
     await FirestoreExecutions(clients).tickets("e")
 
 
-async def receipted(clients: Clients) -> None:
+async def receipted(clients: GoogleClients) -> None:
     await FirestoreExecutions(clients).receipts("e")
 
 
-async def tasks_listed(clients: Clients) -> None:
+async def tasks_listed(clients: GoogleClients) -> None:
     await FirestoreTasks(clients).list("ann")
 
 
-async def tasks_counted(clients: Clients) -> None:
-    await FirestoreTasks(clients).count("ann")
-
-
-async def credentials_listed(clients: Clients) -> None:
+async def credentials_listed(clients: GoogleClients) -> None:
     await FirestoreCredentials(clients).list("t")
 
 
-async def owners_listed(clients: Clients) -> None:
+async def owners_listed(clients: GoogleClients) -> None:
     await FirestoreOwners(clients).list()
 
 
-async def rekeyed(clients: Clients) -> None:
+async def rekeyed(clients: GoogleClients) -> None:
     await FirestoreOwners(clients).put(Owner(id="ann", plan="pro", created_at=NOW))
     await FirestoreOwners(clients).rekey("ann", "d", NOW)
 
 
-async def fired(clients: Clients) -> None:
+async def fired(clients: GoogleClients) -> None:
     due = {"schedule_generation": 1, "next_fire_at": NOW}
     task = Task(id="task_due", owner="ann", name="n", task_prompt="p", model="m", created_at=NOW, updated_at=NOW, **due)
     await FirestoreTasks(clients).create(task)
@@ -145,20 +141,16 @@ async def fired(clients: Clients) -> None:
     assert made.execution is not None
 
 
-async def overdue(clients: Clients) -> None:
+async def overdue(clients: GoogleClients) -> None:
     await FirestoreSchedules(clients).overdue(before=NOW)
 
 
-async def schedules_counted(clients: Clients) -> None:
-    await FirestoreSchedules(clients).count("ann")
-
-
-async def armed(clients: Clients) -> None:
+async def armed(clients: GoogleClients) -> None:
     await FirestoreSchedules(clients).armed()
 
 
-QUERIES: dict[str, tuple[Callable[[Clients], Awaitable[None]], ...]] = {
-    "FirestoreClusters._all": (clusters_listed,),
+QUERIES: dict[str, tuple[Callable[[GoogleClients], Awaitable[None]], ...]] = {
+    "FirestoreClusters._documents": (clusters_listed,),
     "FirestoreClusters.put": (cluster_stored,),
     "FirestoreConnections.put": (connection_begun,),
     "FirestoreExecutions.list": (listed, listed_by_task),
@@ -166,21 +158,19 @@ QUERIES: dict[str, tuple[Callable[[Clients], Awaitable[None]], ...]] = {
     "FirestoreExecutions.steps": (stepped,),
     "FirestoreExecutions.tickets": (ticketed,),
     "FirestoreExecutions.receipts": (receipted,),
-    "FirestoreHoldings.credentials": (sealed_anywhere,),
-    "FirestoreHoldings.calls": (calls_under_way,),
-    "FirestoreHoldings._under_way": (begun,),
+    "FirestoreSealedInventory.list_credentials": (sealed_anywhere,),
+    "FirestoreSealedInventory.count_calls": (calls_under_way,),
+    "FirestoreSealedInventory._under_way": (begun,),
     "FirestoreLedger.of_execution": (entries_of_an_execution,),
     "FirestoreLedger.of_owner": (entries_of_an_owner,),
     "FirestoreOwners.list": (owners_listed,),
     "FirestoreOwners.rekey": (rekeyed,),
     "FirestoreSchedules.armed": (armed,),
-    "FirestoreSchedules.count": (schedules_counted,),
     "FirestoreSchedules.fire": (fired,),
     "FirestoreSchedules.overdue": (overdue,),
     "FirestoreTokens.list": (tokens_of_a_task,),
     "FirestoreTasks.list": (tasks_listed,),
-    "FirestoreTasks.count": (tasks_counted,),
-    "FirestoreCredentials.list": (credentials_listed,),
+    "FirestoreCredentials.read_all": (credentials_listed,),
 }
 
 
@@ -204,7 +194,7 @@ async def test_each_query_finds_its_index_and_each_index_has_its_query() -> None
     async with serving(clock=Clock(), indexes=INDEXES) as served:
         with pytest.MonkeyPatch.context() as environment:
             environment.setenv("FIRESTORE_EMULATOR_HOST", served.address)
-            clients = Clients(Settings(project="p", firestore_host=served.address))
+            clients = GoogleClients(Settings(project="p", firestore_host=served.address))
             clients.firestore()
         for runs in QUERIES.values():
             for run in runs:

@@ -9,17 +9,17 @@ import pytest
 from google.api_core import exceptions
 from google.cloud import firestore
 
-from emulator.firestore import Firestore
+from emulator.firestore import FirestoreEmulator
 
 from .conftest import connected, serving
 
 SERVER = """
 import asyncio, pathlib, sys
 import grpc
-from emulator.firestore import Firestore
+from emulator.firestore import FirestoreEmulator
 
 async def main():
-    firestore = Firestore(path=pathlib.Path(sys.argv[1]))
+    firestore = FirestoreEmulator(path=pathlib.Path(sys.argv[1]))
     await firestore.start()
     server = grpc.aio.server()
     server.add_generic_rpc_handlers((firestore.handler(),))
@@ -108,7 +108,7 @@ async def test_a_second_one_on_the_same_file_says_so_and_refuses(tmp_path: Path,
     path = tmp_path / "data.sqlite"
     async with serving(path, clock=clock):
         with pytest.raises(RuntimeError, match="in use by another process"):
-            await Firestore(path=path).start()
+            await FirestoreEmulator(path=path).start()
 
 
 async def test_the_file_is_readable_by_its_owner_alone(tmp_path: Path, clock) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from google.cloud.firestore import AsyncClient
 
-from emulator.firestore import Change, expiry
+from emulator.firestore import DocumentChange, expiry
 
 from .conftest import Clock, Served, connected, serving
 
@@ -77,7 +77,7 @@ async def test_a_policy_counts_at_any_depth_and_what_lies_below_stays(served: Se
 
 async def test_who_watches_sees_it_go(served: Served, client: AsyncClient, clock: Clock):
     await client.document("c/gone").set({"go": {"at": clock.now - DAY}})
-    changes: list[Change] = []
+    changes: list[DocumentChange] = []
     served.firestore.watch(changes.append)
     await served.firestore.expire()
     assert [(change.name.rsplit("/", 1)[1], change.after) for change in changes] == [("gone", None)]
@@ -87,7 +87,7 @@ async def test_a_document_that_is_given_more_time_while_it_is_looked_for_stays(
     served: Served, client: AsyncClient, clock: Clock
 ):
     await client.document("c/kept").set({"go": {"at": clock.now - DAY}})
-    (due,) = expiry._due(served.firestore._store, {"c": "go.at"})
+    (due,) = expiry._find_due(served.firestore._store, {"c": "go.at"})
     await client.document("c/kept").set({"go": {"at": clock.now + DAY}})
-    assert not await expiry._gone(served.firestore._databases, due)
+    assert not await expiry._delete(served.firestore._databases, due)
     assert await there(client, "c/kept") == ["c/kept"]

@@ -14,7 +14,7 @@ from google.cloud.firestore_v1.base_vector_query import DistanceMeasure
 from google.cloud.firestore_v1.field_path import FieldPath
 from google.cloud.firestore_v1.vector import Vector
 
-from emulator.firestore import Firestore
+from emulator.firestore import FirestoreEmulator
 
 from .conftest import Clock, connected, serving
 
@@ -214,4 +214,4 @@ def test_a_file_that_is_none_of_indexes_is_refused_at_once(tmp_path: Path, conte
     file = tmp_path / "indexes.json"
     file.write_text(content)
     with pytest.raises(ValueError):
-        Firestore(path=None, indexes=file)
+        FirestoreEmulator(path=None, indexes=file)

@@ -13,7 +13,7 @@ from hypothesis.stateful import run_state_machine_as_test
 from bench.firestore_compare.machine import Plays, machine
 from bench.firestore_compare.model import Model
 from bench.firestore_compare.player import Player
-from emulator.firestore.official import find, official
+from emulator.firestore.official import find_official, run_official
 
 from .conftest import Clock, serving
 
@@ -61,11 +61,11 @@ def test_any_sequence_of_steps_gives_what_the_model_says(loop: asyncio.AbstractE
 
 @pytest.mark.official
 def test_any_sequence_of_steps_gives_what_googles_emulator_gives(loop: asyncio.AbstractEventLoop) -> None:
-    closing, script = AsyncExitStack(), find()
+    closing, script = AsyncExitStack(), find_official()
     assert script is not None
     try:
         served = loop.run_until_complete(closing.enter_async_context(serving(clock=Clock())))
-        address, _ = loop.run_until_complete(closing.enter_async_context(official(script)))
+        address, _ = loop.run_until_complete(closing.enter_async_context(run_official(script)))
         agree(loop, closing, {"ours": served.address, "official": address})
     finally:
         loop.run_until_complete(closing.aclose())

@@ -7,10 +7,10 @@ from google.cloud.firestore_v1.types import TransactionOptions
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from emulator.firestore.databases import Database, Databases, View
+from emulator.firestore.databases import Database, Databases, ReadView
 from emulator.firestore.errors import StatusError
 from emulator.firestore.query import Query
-from emulator.firestore.store import Store
+from emulator.firestore.store import DocumentStore
 from emulator.firestore.wire import Document, StructuredQuery, Write
 
 DATABASE = "projects/p/databases/d"
@@ -37,7 +37,7 @@ def find(database: Database, least: int, limit: int) -> Query:
     return Query(database.history, ROOT, structured)
 
 
-def read(database: Database, view: View, step: Any) -> list[tuple[str, int]]:
+def read(database: Database, view: ReadView, step: Any) -> list[tuple[str, int]]:
     if step[0] == "get":
         version = view.get(named(step[1]))
         return [] if version is None else [(version.name, version.at)]
@@ -58,21 +58,21 @@ def test_what_commits_has_read_what_it_would_read_at_its_commit(steps: list[tupl
 
 
 async def replay(steps: list[tuple[int, Any]]) -> None:
-    store = Store()
-    database = Databases(store).named(DATABASE)
+    store = DocumentStore()
+    database = Databases(store).find(DATABASE)
     transactions = {}
     for worker, step in steps:
         if worker not in transactions:
             transactions[worker] = (await database.transactions.begin(OPTIONS), [], [])
         transaction, reads, writes = transactions[worker]
         if step[0] in {"get", "find"}:
-            view = View(history=database.history, at=database.transactions.snapshot(transaction), noting=transaction)
+            view = ReadView(history=database.history, at=database.transactions.snapshot(transaction), noting=transaction)
             reads.append((step, read(database, view, step)))
         elif step[0] in {"put", "delete"}:
             writes.append(write(step))
         else:
             del transactions[worker]
-            now = View(history=database.history, at=store.now())
+            now = ReadView(history=database.history, at=store.now())
             unchanged = all(read(database, now, step) == seen for step, seen in reads)
             try:
                 await database.transactions.commit(transaction.token, writes)

@@ -1,10 +1,13 @@
 """Transactions: serialisable, never waiting to read, and everyone gets through."""
 
 import asyncio
+from contextlib import suppress
 
 import pytest
 from google.api_core import exceptions
 from google.cloud.firestore import AsyncClient, AsyncDocumentReference, AsyncTransaction, FieldFilter, async_transactional
+
+from emulator.firestore.official import find_official, run_official
 
 from .conftest import Served, connected
 
@@ -270,3 +273,36 @@ async def test_a_queue_is_drained_once_by_many_claimers(served: Served, client: 
     async with asyncio.TaskGroup() as group:
         workers = [group.create_task(work()) for _ in range(8)]
     assert sorted(job for worker in workers for job in worker.result()) == [f"{n:02}" for n in range(40)]
+
+
+ROOM = 2
+
+
+async def add_up_to_the_bound(client: AsyncClient, adders: int) -> int:
+    """How many documents there are after all have counted them and added one where there was room, at once."""
+
+    async def add(number: int) -> None:
+        @async_transactional
+        async def store(transaction: AsyncTransaction) -> None:
+            counting = client.collection("bounded").where(filter=FieldFilter("owner", "==", "a")).count()
+            if (await counting.get(transaction=transaction))[0][0].value < ROOM:
+                transaction.create(client.document(f"bounded/{number}"), {"owner": "a"})
+
+        # Google's emulator waits for locks and gives up on some; those who got through are what counts
+        with suppress(ValueError):
+            await store(client.transaction())
+
+    await asyncio.gather(*(add(number) for number in range(adders)))
+    return len([item async for item in client.collection("bounded").stream()])
+
+
+async def test_those_who_count_and_add_at_once_add_as_many_as_there_is_room_for(client: AsyncClient) -> None:
+    assert await add_up_to_the_bound(client, 12) == ROOM
+
+
+@pytest.mark.official
+async def test_googles_emulator_lets_no_more_in_either() -> None:
+    script = find_official()
+    assert script is not None
+    async with run_official(script) as (address, _), connected(address) as client:
+        assert 0 < await add_up_to_the_bound(client, 4) <= ROOM

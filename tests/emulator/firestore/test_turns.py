@@ -2,11 +2,11 @@
 
 import asyncio
 
-from emulator.firestore.turns import Holder, Turns
+from emulator.firestore.turns import Holder, WriteTurns
 
 
 async def test_turns_are_given_in_the_order_of_asking() -> None:
-    turns, order = Turns(), []
+    turns, order = WriteTurns(), []
 
     async def work(number: int) -> None:
         holder = Holder()
@@ -27,14 +27,14 @@ async def test_turns_are_given_in_the_order_of_asking() -> None:
 
 
 async def test_a_silent_holder_loses_its_turn() -> None:
-    turns = Turns()
+    turns = WriteTurns()
     await turns.take(Holder(lapse=0.01), ["x"])
     async with asyncio.timeout(10):
         await turns.take(Holder(), ["x"])
 
 
 async def test_who_gives_up_waiting_leaves_the_queue() -> None:
-    turns, first, last = Turns(), Holder(), Holder()
+    turns, first, last = WriteTurns(), Holder(), Holder()
     await turns.take(first, ["x"])
     impatient = asyncio.create_task(turns.take(Holder(), ["w", "x"]))
     await asyncio.sleep(0)
@@ -45,7 +45,7 @@ async def test_who_gives_up_waiting_leaves_the_queue() -> None:
 
 
 async def test_turns_on_many_names_never_wait_in_a_circle() -> None:
-    turns = Turns()
+    turns = WriteTurns()
 
     async def work(names: list[str]) -> None:
         holder = Holder()
@@ -58,11 +58,11 @@ async def test_turns_on_many_names_never_wait_in_a_circle() -> None:
 
 
 async def test_waiting_for_one_name_keeps_no_other_from_its_turn() -> None:
-    turns, holder = Turns(), Holder()
+    turns, holder = WriteTurns(), Holder()
     await turns.take(holder, ["x"])
 
     async def write() -> None:
-        async with turns.of({"x", "y"}):
+        async with turns.hold({"x", "y"}):
             pass
 
     waiting = asyncio.create_task(write())

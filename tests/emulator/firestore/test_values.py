@@ -112,5 +112,5 @@ def test_a_union_holds_each_added_element_once_and_a_removal_none(present: list[
 
 @given(st.integers(-(2**63), 2**63 - 1), st.integers(-(2**63), 2**63 - 1))
 def test_a_sum_of_integers_stays_within_64_bits(a: int, b: int) -> None:
-    total = transforms.total(Value(integer_value=a), Value(integer_value=b)).integer_value
+    total = transforms.add_numbers(Value(integer_value=a), Value(integer_value=b)).integer_value
     assert total == min(max(a + b, -(2**63)), 2**63 - 1)

@@ -4,12 +4,12 @@ import pytest
 from google.api_core import exceptions
 from google.cloud.firestore import AsyncClient
 
-from emulator.firestore import Change
+from emulator.firestore import DocumentChange
 
 from .conftest import Served
 
 
-def seen(changes: list[Change]) -> list[tuple[str, int | None, int | None]]:
+def seen(changes: list[DocumentChange]) -> list[tuple[str, int | None, int | None]]:
     def n(document) -> int | None:
         return None if document is None else document.fields["n"].integer_value
 
@@ -17,7 +17,7 @@ def seen(changes: list[Change]) -> list[tuple[str, int | None, int | None]]:
 
 
 async def test_a_listener_hears_of_each_change_in_commit_order(served: Served, client: AsyncClient) -> None:
-    changes: list[Change] = []
+    changes: list[DocumentChange] = []
     served.firestore.watch(changes.append)
     await client.document("c/d").set({"n": 1})
     await client.document("c/d").set({"n": 2})
@@ -27,7 +27,7 @@ async def test_a_listener_hears_of_each_change_in_commit_order(served: Served, c
 
 
 async def test_two_writes_of_a_document_in_one_commit_are_one_change(served: Served, client: AsyncClient) -> None:
-    changes: list[Change] = []
+    changes: list[DocumentChange] = []
     served.firestore.watch(changes.append)
     batch = client.batch()
     batch.set(client.document("c/a"), {"n": 1})
@@ -40,7 +40,7 @@ async def test_two_writes_of_a_document_in_one_commit_are_one_change(served: Ser
 
 async def test_a_listener_hears_nothing_of_what_was_refused_or_changed_nothing(served: Served, client: AsyncClient) -> None:
     await client.document("c/d").set({"n": 1})
-    changes: list[Change] = []
+    changes: list[DocumentChange] = []
     served.firestore.watch(changes.append)
     await client.document("c/d").set({"n": 1})
     await client.document("c/missing").delete()

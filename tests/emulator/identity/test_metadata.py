@@ -9,8 +9,8 @@ import pytest
 from google.auth import jwt
 from google.auth.compute_engine import _metadata
 
-from emulator.clock import Clock
-from emulator.identity import Tokens, metadata_app
+from emulator.clock import EmulatorClock
+from emulator.identity import IdentityTokens, metadata_app
 
 EMAIL = "api-call@test.iam.gserviceaccount.com"
 ROOT = "/computeMetadata/v1"
@@ -19,7 +19,7 @@ ACCOUNT = f"{ROOT}/instance/service-accounts/default"
 
 @pytest.fixture(scope="module")
 def tokens():
-    return Tokens(path=None, clock=Clock())
+    return IdentityTokens(path=None, clock=EmulatorClock())
 
 
 @pytest.fixture

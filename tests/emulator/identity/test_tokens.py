@@ -9,8 +9,8 @@ from cryptography import x509
 from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicNumbers
 from google.auth import exceptions, jwt
 
-from emulator.clock import Clock
-from emulator.identity import Tokens
+from emulator.clock import EmulatorClock
+from emulator.identity import IdentityTokens
 
 EMAIL = "orchestrator@test.iam.gserviceaccount.com"
 AUDIENCE = "http://127.0.0.1:8081"
@@ -18,7 +18,7 @@ AUDIENCE = "http://127.0.0.1:8081"
 
 @pytest.fixture(scope="module")
 def tokens():
-    return Tokens(path=None, clock=Clock())
+    return IdentityTokens(path=None, clock=EmulatorClock())
 
 
 def test_a_token_says_who_speaks_and_to_whom(tokens):
@@ -42,7 +42,7 @@ def test_a_token_for_another_audience_is_not_believed(tokens):
 
 
 def test_a_token_of_another_signer_is_not_believed(tokens):
-    stranger = Tokens(path=None, clock=Clock())
+    stranger = IdentityTokens(path=None, clock=EmulatorClock())
     with pytest.raises(exceptions.MalformedError):
         jwt.decode(stranger.mint(EMAIL, AUDIENCE), certs=tokens.certs(), audience=AUDIENCE)
 
@@ -53,9 +53,9 @@ def test_an_old_token_is_not_believed(tokens):
 
 
 def test_a_token_is_dated_by_the_clock():
-    clock = Clock(datetime(2026, 1, 1, tzinfo=UTC))
+    clock = EmulatorClock(datetime(2026, 1, 1, tzinfo=UTC))
     clock.advance(timedelta(days=1))
-    claims = jwt.decode(Tokens(path=None, clock=clock).mint(EMAIL, AUDIENCE), verify=False)
+    claims = jwt.decode(IdentityTokens(path=None, clock=clock).mint(EMAIL, AUDIENCE), verify=False)
     assert datetime.fromtimestamp(claims["iat"], UTC) == datetime(2026, 1, 2, tzinfo=UTC)
 
 
@@ -77,8 +77,8 @@ def test_the_key_set_and_the_certificates_show_one_key(tokens):
 
 
 def test_the_key_outlives_the_process_and_is_for_its_owner_alone(tmp_path: Path):
-    token = Tokens(path=tmp_path / "data", clock=Clock()).mint(EMAIL, AUDIENCE)
-    again = Tokens(path=tmp_path / "data", clock=Clock())
+    token = IdentityTokens(path=tmp_path / "data", clock=EmulatorClock()).mint(EMAIL, AUDIENCE)
+    again = IdentityTokens(path=tmp_path / "data", clock=EmulatorClock())
     assert jwt.decode(token, certs=again.certs(), audience=AUDIENCE)["email"] == EMAIL
     (file,) = (tmp_path / "data").iterdir()
     assert file.stat().st_mode & 0o777 == 0o600

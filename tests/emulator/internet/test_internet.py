@@ -11,18 +11,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from emulator.clock import Clock
+from emulator.clock import EmulatorClock
 from emulator.internet import Internet
 from emulator.internet.names import host_name
 from emulator.internet.routes import read_route
-from emulator.reading import Invalid
+from emulator.reading import InvalidRequestError
 
 HOST = "api.example.com"
 
 
 @pytest.fixture
 async def internet(tmp_path: Path) -> AsyncIterator[Internet]:
-    served = Internet(tmp_path, clock=Clock())
+    served = Internet(tmp_path, clock=EmulatorClock())
     await served.start()
     yield served
     await served.close()
@@ -36,6 +36,7 @@ def table(internet: Internet) -> dict[str, Any]:
 async def ask(internet: Internet, host: str, method: str, path: str, *, sni: str | None = None, **more: Any) -> httpx.Response:
     """One request as a function's dialer makes it: to the loopback port, under the host's own name."""
     trust = ssl.create_default_context(cafile=internet.bundle)
+    trust.load_cert_chain(table(internet)["client"])
     async with httpx.AsyncClient(verify=trust, base_url=f"https://127.0.0.1:{internet.port}", trust_env=False) as client:
         headers = {"host": host, **more.pop("headers", {})}
         return await client.request(method, path, headers=headers, extensions={"sni_hostname": sni or host}, **more)
@@ -108,7 +109,7 @@ async def test_an_address_stays_with_its_name(internet: Internet, tmp_path: Path
     internet.can("first.example.com", routes())
     internet.can(HOST, routes())
     assert internet.remove("first.example.com")
-    again = Internet(tmp_path, clock=Clock())
+    again = Internet(tmp_path, clock=EmulatorClock())
     again.can(HOST, routes())
     assert table(again)["names"] == {HOST: ["25.0.0.2"]}
     await again.close()
@@ -124,26 +125,26 @@ async def test_given_addresses_lead_nowhere_unless_told(internet: Internet) -> N
 
 async def test_one_address_cannot_lead_to_two_ports(internet: Internet) -> None:
     internet.map(HOST, 4000, addresses=["25.1.1.1"], dial={"25.1.1.1": 4000})
-    with pytest.raises(Invalid, match="already stands for port 4000"):
+    with pytest.raises(InvalidRequestError, match="already stands for port 4000"):
         internet.map("b.example.com", 4001, addresses=["25.1.1.1"], dial={"25.1.1.1": 4001})
 
 
 async def test_the_authority_stays_and_its_key_is_private(internet: Internet, tmp_path: Path) -> None:
-    again = Internet(tmp_path, clock=Clock())
+    again = Internet(tmp_path, clock=EmulatorClock())
     assert again.bundle.read_text() == internet.bundle.read_text()
     assert (tmp_path / "internet" / "ca.key").stat().st_mode & 0o077 == 0
     await again.close()
 
 
 async def test_a_users_own_ca_joins_the_bundle(internet: Internet, tmp_path: Path) -> None:
-    other = Internet(tmp_path / "other", clock=Clock())
+    other = Internet(tmp_path / "other", clock=EmulatorClock())
     internet.trust(other.bundle)
     assert len(ssl.create_default_context(cafile=internet.bundle).get_ca_certs()) == 2
     assert table(internet)["ca"] == str(internet.bundle)
     await other.close()
     (tmp_path / "no.pem").write_text("nothing")
     for path in (tmp_path / "no.pem", tmp_path / "absent.pem"):
-        with pytest.raises(Invalid, match="cannot be read"):
+        with pytest.raises(InvalidRequestError, match="cannot be read"):
             internet.trust(path)
 
 
@@ -161,13 +162,13 @@ async def test_a_users_own_ca_joins_the_bundle(internet: Internet, tmp_path: Pat
     ],
 )
 def test_a_route_that_cannot_be_served_is_refused(route: object, says: str) -> None:
-    with pytest.raises(Invalid, match=says):
+    with pytest.raises(InvalidRequestError, match=says):
         read_route(route, "route")
 
 
 @pytest.mark.parametrize("name", ["", "a b", "-a.com", "1.2.3.4", "a/../b", "x" * 64, "a..b", "::1"])
 def test_what_is_no_host_name_is_refused(name: str) -> None:
-    with pytest.raises(Invalid):
+    with pytest.raises(InvalidRequestError):
         host_name(name)
 
 
@@ -175,7 +176,17 @@ def test_what_is_no_host_name_is_refused(name: str) -> None:
 def test_a_host_name_never_leaves_its_folder(text: str) -> None:
     try:
         name = host_name(text)
-    except Invalid:
+    except InvalidRequestError:
         return
     assert "/" not in name
     assert ".." not in name
+
+
+async def test_a_slow_name_is_told_until_it_is_put_anew(internet: Internet) -> None:
+    internet.can(HOST, [])
+    internet.slow(HOST, 4)
+    assert table(internet)["slow"] == {HOST: 4}
+    internet.can(HOST, [])
+    assert table(internet)["slow"] == {}
+    with pytest.raises(InvalidRequestError, match="lookup_s"):
+        internet.slow(HOST, 61)

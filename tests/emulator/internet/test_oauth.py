@@ -13,10 +13,10 @@ from urllib.parse import parse_qs, urlsplit
 import httpx
 import pytest
 
-from emulator.clock import Clock
-from emulator.internet.oauth import Rules, Server, read_rules
+from emulator.clock import EmulatorClock
+from emulator.internet.oauth import OAuthServer, Rules, read_rules
 from emulator.internet.oauth.store import challenge_of
-from emulator.reading import Invalid
+from emulator.reading import InvalidRequestError
 
 VERIFIER = "v" * 43
 SECRET = "a/secret+with signs"
@@ -35,7 +35,7 @@ ASKED = {
 class Site:
     """The server and a browser."""
 
-    def __init__(self, browser: httpx.AsyncClient, server: Server, clock: Clock) -> None:
+    def __init__(self, browser: httpx.AsyncClient, server: OAuthServer, clock: EmulatorClock) -> None:
         self.browser = browser
         self.server = server
         self.clock = clock
@@ -59,11 +59,18 @@ class Site:
 
 @pytest.fixture
 async def site() -> AsyncIterator[Site]:
-    clock = Clock()
-    server = Server(Rules(clients={"public": None, "own": SECRET}, users={"ann": "pass word"}), clock)
+    clock = EmulatorClock()
+    server = OAuthServer(Rules(clients={"public": None, "own": SECRET}, users={"ann": "pass word"}), clock)
     transport = httpx.ASGITransport(app=server)  # type: ignore[arg-type] # an ASGI application by its shape
     async with httpx.AsyncClient(transport=transport, base_url="https://login.test") as browser:
         yield Site(browser, server, clock)
+
+
+@pytest.mark.parametrize("consent", ["allow", "deny"])
+async def test_a_response_names_its_issuer_where_that_is_set(site: Site, consent: str) -> None:
+    site.server.rules = replace(site.server.rules, consent=consent, iss="https://login.test")
+    answer = await site.browser.get("/authorize", params=ASKED)
+    assert parse_qs(urlsplit(answer.headers["location"]).query)["iss"] == ["https://login.test"]
 
 
 async def test_a_person_sees_a_page_and_what_is_pressed_leads_back(site: Site) -> None:
@@ -136,7 +143,7 @@ async def test_a_client_asks_for_itself_by_header_or_body(site: Site) -> None:
     form = {"grant_type": "client_credentials"}
     by_header = await site.browser.post("/token", data=form, headers={"authorization": f"Basic {basic}"})
     by_body = await site.browser.post("/token", data={**form, "client_id": "own", "client_secret": SECRET})
-    assert [each.status_code for each in (by_header, by_body)] == [200, 200]
+    assert [item.status_code for item in (by_header, by_body)] == [200, 200]
     assert "refresh_token" not in by_body.json()
     for wrong in ({"client_id": "own", "client_secret": "x"}, {"client_id": "own"}, {"client_id": "public"}):
         assert (await site.browser.post("/token", data={**form, **wrong})).status_code == 401
@@ -165,7 +172,7 @@ async def test_each_grant_is_counted_and_what_was_given_out_is_listed(site: Site
     "rules", [{"consent": "maybe"}, {"access_s": "long"}, {"clients": {"a": 1}}, {"users": {"a": None}}, {"unknown": 1}, []]
 )
 def test_rules_that_are_none_are_refused(rules: object) -> None:
-    with pytest.raises(Invalid):
+    with pytest.raises(InvalidRequestError):
         read_rules(rules, "body")
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from emulator.messages import Messages, reply
 from emulator.messages.script import read_script
-from emulator.reading import Invalid
+from emulator.reading import InvalidRequestError
 from emulator.web import Web, port_of
 
 TOOL = {"name": "http_get", "description": "Get", "input_schema": {"type": "object", "properties": {}}}
@@ -37,7 +37,7 @@ ASK: dict[str, Any] = {
 
 @pytest.fixture
 async def messages() -> Messages:
-    served = Messages()
+    served = Messages(lambda key: key == "planted-key")
     served.put("rain", SCRIPT)
     return served
 
@@ -138,7 +138,7 @@ async def test_a_script_nobody_wrote_is_refused(claude: anthropic.AsyncAnthropic
 async def test_a_scripted_error_comes_once_and_then_the_step(url: str, messages: Messages) -> None:
     overloaded = {"status": 529, "type": "overloaded_error", "message": "Overloaded", "retry_after_s": 0.001, "times": 1}
     messages.put("busy", {"steps": [{"text": "Here.", "error": overloaded}]})
-    async with anthropic.AsyncAnthropic(base_url=url, api_key="any", max_retries=0) as client:
+    async with anthropic.AsyncAnthropic(base_url=url, api_key="planted-key", max_retries=0) as client:
         with pytest.raises(anthropic.APIStatusError) as caught:
             await client.messages.create(**{**ASK, "model": "scripted/busy"})
         assert (caught.value.status_code, caught.value.response.headers["retry-after"]) == (529, "0.001")
@@ -160,14 +160,14 @@ async def test_a_request_without_a_key_is_unauthenticated(url: str) -> None:
     assert (answer.status_code, answer.json()["error"]["type"]) == (401, "authentication_error")
 
 
-@pytest.mark.parametrize("key", [{"x-api-key": "any"}, {"authorization": "Bearer any"}])
+@pytest.mark.parametrize("key", [{"x-api-key": "planted-key"}, {"authorization": "Bearer planted-key"}])
 async def test_a_key_is_taken_in_either_header(url: str, key: dict[str, str]) -> None:
     async with httpx.AsyncClient(headers={"anthropic-version": "2023-06-01", **key}) as client:
         assert (await client.post(f"{url}/v1/messages", json=ASK)).status_code == 200
 
 
 async def test_a_body_that_is_no_json_is_refused(url: str) -> None:
-    headers = {"anthropic-version": "2023-06-01", "x-api-key": "any"}
+    headers = {"anthropic-version": "2023-06-01", "x-api-key": "planted-key"}
     async with httpx.AsyncClient(headers=headers) as client:
         for body in (b"{", b"[]", b"\xff", b"[" * 100_000):
             answer = await client.post(f"{url}/v1/messages", content=body)
@@ -220,7 +220,7 @@ RESULT = {"type": "tool_result", "tool_use_id": "toolu_1", "content": "ok"}
 )
 async def test_what_the_real_service_refuses_is_refused(url: str, change: dict[str, Any], says: str) -> None:
     body = {key: value for key, value in {**ASK, **change}.items() if value is not None}
-    headers = {"anthropic-version": "2023-06-01", "x-api-key": "any"}
+    headers = {"anthropic-version": "2023-06-01", "x-api-key": "planted-key"}
     async with httpx.AsyncClient(headers=headers) as client:
         answer = await client.post(f"{url}/v1/messages", json=body)
     assert answer.status_code == 400
@@ -240,7 +240,7 @@ async def test_what_the_real_service_refuses_is_refused(url: str, change: dict[s
     ],
 )
 def test_a_script_that_cannot_be_played_is_refused(script: object, says: str) -> None:
-    with pytest.raises(Invalid, match=says):
+    with pytest.raises(InvalidRequestError, match=says):
         read_script("x", script)
 
 

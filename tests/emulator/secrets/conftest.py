@@ -11,8 +11,8 @@ from google.cloud.secretmanager_v1.services.secret_manager_service.transports im
     SecretManagerServiceGrpcAsyncIOTransport,
 )
 
-from emulator.clock import Clock
-from emulator.secrets import SecretManager
+from emulator.clock import EmulatorClock
+from emulator.secrets import SecretManagerEmulator
 
 PROJECT = "projects/test"
 
@@ -22,10 +22,10 @@ class Place:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.clock = Clock(datetime(2026, 1, 1, tzinfo=UTC))
+        self.clock = EmulatorClock(datetime(2026, 1, 1, tzinfo=UTC))
 
     async def open(self) -> SecretManagerServiceAsyncClient:
-        self.manager = SecretManager(path=self.path, clock=self.clock)
+        self.manager = SecretManagerEmulator(path=self.path, clock=self.clock)
         self.server = grpc.aio.server()
         self.server.add_generic_rpc_handlers((self.manager.handler(),))
         port = self.server.add_insecure_port("127.0.0.1:0")

@@ -10,9 +10,9 @@ from google.cloud.tasks_v2 import CloudTasksAsyncClient
 from google.cloud.tasks_v2.services.cloud_tasks.transports import CloudTasksGrpcAsyncIOTransport
 from google.cloud.tasks_v2.types import Queue
 
-from emulator.clock import Clock
-from emulator.identity import Tokens
-from emulator.tasks import CloudTasks
+from emulator.clock import EmulatorClock
+from emulator.identity import IdentityTokens
+from emulator.tasks import CloudTasksEmulator
 from tests.emulator.tasks.worker import Worker, serving
 
 PARENT = "projects/test/locations/here"
@@ -23,13 +23,13 @@ START = datetime(2026, 1, 1, tzinfo=UTC)
 class Place:
     """Cloud Tasks that can be closed and opened again on the same files."""
 
-    def __init__(self, path: Path, tokens: Tokens) -> None:
+    def __init__(self, path: Path, tokens: IdentityTokens) -> None:
         self.path = path
         self.tokens = tokens
-        self.clock = Clock(START)
+        self.clock = EmulatorClock(START)
 
     async def open(self) -> CloudTasksAsyncClient:
-        self.service = CloudTasks(path=self.path, clock=self.clock, tokens=self.tokens)
+        self.service = CloudTasksEmulator(path=self.path, clock=self.clock, tokens=self.tokens)
         self.server = grpc.aio.server()
         self.server.add_generic_rpc_handlers((self.service.handler(),))
         port = self.server.add_insecure_port("127.0.0.1:0")
@@ -49,8 +49,8 @@ class Place:
 
 
 @pytest.fixture(scope="session")
-def tokens() -> Tokens:
-    return Tokens(path=None, clock=Clock())
+def tokens() -> IdentityTokens:
+    return IdentityTokens(path=None, clock=EmulatorClock())
 
 
 @pytest.fixture
@@ -65,14 +65,14 @@ async def url(worker: Worker) -> AsyncIterator[str]:
 
 
 @pytest.fixture
-async def place(tmp_path: Path, tokens: Tokens) -> AsyncIterator[Place]:
+async def place(tmp_path: Path, tokens: IdentityTokens) -> AsyncIterator[Place]:
     place = Place(tmp_path / "data", tokens)
     yield place
     await place.close()
 
 
 @pytest.fixture
-async def clock(place: Place) -> Clock:
+async def clock(place: Place) -> EmulatorClock:
     return place.clock
 
 

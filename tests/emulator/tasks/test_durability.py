@@ -16,12 +16,12 @@ from google.cloud.secretmanager_v1.services.secret_manager_service.transports im
 from google.cloud.tasks_v2 import CloudTasksAsyncClient
 from google.cloud.tasks_v2.services.cloud_tasks.transports import CloudTasksGrpcAsyncIOTransport
 
-from emulator.clock import Clock
+from emulator.clock import EmulatorClock
 from emulator.secrets.store import SCHEMA as SECRETS
-from emulator.secrets.store import Store as SecretStore
+from emulator.secrets.store import SecretStore
 from emulator.storage import open_store
 from emulator.tasks.store import SCHEMA as TASKS
-from emulator.tasks.store import Store as TaskStore
+from emulator.tasks.store import TaskStore
 
 PARENT = "projects/test/locations/here"
 QUEUE = f"{PARENT}/queues/work"
@@ -29,15 +29,15 @@ SECRET = "projects/test/secrets/keys"
 SERVER = """
 import asyncio, pathlib, sys
 import grpc
-from emulator.clock import Clock
-from emulator.identity import Tokens
-from emulator.secrets import SecretManager
-from emulator.tasks import CloudTasks
+from emulator.clock import EmulatorClock
+from emulator.identity import IdentityTokens
+from emulator.secrets import SecretManagerEmulator
+from emulator.tasks import CloudTasksEmulator
 
 async def serve():
-    path, clock = pathlib.Path(sys.argv[1]), Clock()
-    secrets = SecretManager(path=path, clock=clock)
-    tasks = CloudTasks(path=path, clock=clock, tokens=Tokens(path=path, clock=clock))
+    path, clock = pathlib.Path(sys.argv[1]), EmulatorClock()
+    secrets = SecretManagerEmulator(path=path, clock=clock)
+    tasks = CloudTasksEmulator(path=path, clock=clock, tokens=IdentityTokens(path=path, clock=clock))
     server = grpc.aio.server()
     server.add_generic_rpc_handlers((secrets.handler(), tasks.handler()))
     port = server.add_insecure_port("127.0.0.1:0")
@@ -99,7 +99,7 @@ async def test_a_killed_process_loses_no_task_tombstone_or_secret_it_acknowledge
         await server.wait()
         made, deleted, added = await asyncio.gather(*clients)
 
-    task_store, now = TaskStore(open_store(tmp_path, "tasks", TASKS)), Clock().now()
+    task_store, now = TaskStore(open_store(tmp_path, "tasks", TASKS)), EmulatorClock().now()
     assert all(task_store.task(name) for name in made)
     assert not any(task_store.task(name) for name in deleted)
     assert all(task_store.is_taken(name, now) for name in deleted)

@@ -58,12 +58,12 @@ def test_the_wait_never_shrinks_and_keeps_its_bounds(least, factor, doublings, f
 def test_a_task_is_over_when_every_limit_that_is_set_is_reached(attempts, limit_s, failures, age_s, over):
     rule = config(max_attempts=attempts, max_retry_duration=timedelta(seconds=limit_s))
     now = START + timedelta(seconds=age_s)
-    assert is_over(rule, failures=failures, first=START, made=START, now=now) is over
+    assert is_over(rule, failures=failures, first=START, created=START, now=now) is over
 
 
 def test_no_task_lives_longer_than_31_days():
     rule = config(max_attempts=-1)
-    assert is_over(rule, failures=1, first=START, made=START, now=START + RETENTION)
+    assert is_over(rule, failures=1, first=START, created=START, now=START + RETENTION)
 
 
 @given(st.floats(0.1, 500), st.integers(1, 100), st.lists(st.floats(0, 10), max_size=50))

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from google.cloud.firestore_v1.types import Document
 
-from emulator.clock import Clock
-from emulator.identity import Tokens
+from emulator.clock import EmulatorClock
+from emulator.identity import IdentityTokens
 from emulator.triggers import Triggers
 from tests.emulator.tasks.worker import Worker, serving
 
@@ -40,10 +40,10 @@ def created(path: str, **fields: str) -> Changed:
 class Place:
     """Triggers that can be closed and opened again on the same files."""
 
-    def __init__(self, path: Path, tokens: Tokens) -> None:
+    def __init__(self, path: Path, tokens: IdentityTokens) -> None:
         self.path = path
         self.tokens = tokens
-        self.clock = Clock(START)
+        self.clock = EmulatorClock(START)
 
     async def open(self) -> Triggers:
         self.triggers = Triggers(path=self.path, clock=self.clock, tokens=self.tokens)
@@ -56,8 +56,8 @@ class Place:
 
 
 @pytest.fixture(scope="session")
-def tokens() -> Tokens:
-    return Tokens(path=None, clock=Clock())
+def tokens() -> IdentityTokens:
+    return IdentityTokens(path=None, clock=EmulatorClock())
 
 
 @pytest.fixture
@@ -72,7 +72,7 @@ async def url(function: Worker) -> AsyncIterator[str]:
 
 
 @pytest.fixture
-async def place(tmp_path: Path, tokens: Tokens) -> AsyncIterator[Place]:
+async def place(tmp_path: Path, tokens: IdentityTokens) -> AsyncIterator[Place]:
     place = Place(tmp_path / "data", tokens)
     await place.open()
     yield place
@@ -85,5 +85,5 @@ async def triggers(place: Place) -> Triggers:
 
 
 @pytest.fixture
-async def clock(place: Place) -> Clock:
+async def clock(place: Place) -> EmulatorClock:
     return place.clock

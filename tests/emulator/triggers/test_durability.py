@@ -14,11 +14,11 @@ from google.api_core.exceptions import GoogleAPICallError
 from google.cloud.firestore import AsyncClient
 from google.cloud.firestore_v1.types import Document, Write
 
-from emulator.clock import Clock
-from emulator.firestore import Firestore
-from emulator.identity import Tokens
+from emulator.clock import EmulatorClock
+from emulator.firestore import FirestoreEmulator
+from emulator.identity import IdentityTokens
 from emulator.triggers import Triggers
-from emulator.triggers.interest import missed
+from emulator.triggers.interest import find_missed
 from tests.emulator.triggers.conftest import ROOT, START, Changed, created
 from tests.emulator.triggers.test_delivery import CALLER, CREATED
 
@@ -28,16 +28,16 @@ DATABASE = "projects/test/databases/(default)"
 # on the command line, before or after the change was observed.
 DYING = """
 import asyncio, os, pathlib, signal, sys
-from emulator.clock import Clock
-from emulator.firestore import Firestore
-from emulator.identity import Tokens
+from emulator.clock import EmulatorClock
+from emulator.firestore import FirestoreEmulator
+from emulator.identity import IdentityTokens
 from emulator.triggers import Triggers
 from google.cloud.firestore_v1 import types
 
 path, when, turn = pathlib.Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
-clock = Clock()
-firestore = Firestore(path=path / "firestore.sqlite", clock=clock.now)
-triggers = Triggers(path=path, clock=clock, tokens=Tokens(path=None, clock=clock))
+clock = EmulatorClock()
+firestore = FirestoreEmulator(path=path / "firestore.sqlite", clock=clock.now)
+triggers = Triggers(path=path, clock=clock, tokens=IdentityTokens(path=None, clock=clock))
 turns = 0
 
 def observe(change):
@@ -65,15 +65,15 @@ asyncio.run(main())
 SERVING = """
 import asyncio, pathlib, sys
 import grpc
-from emulator.clock import Clock
-from emulator.firestore import Firestore
-from emulator.identity import Tokens
+from emulator.clock import EmulatorClock
+from emulator.firestore import FirestoreEmulator
+from emulator.identity import IdentityTokens
 from emulator.triggers import Triggers
 
 async def main():
-    path, clock = pathlib.Path(sys.argv[1]), Clock()
-    firestore = Firestore(path=path / "firestore.sqlite", clock=clock.now)
-    triggers = Triggers(path=path, clock=clock, tokens=Tokens(path=None, clock=clock))
+    path, clock = pathlib.Path(sys.argv[1]), EmulatorClock()
+    firestore = FirestoreEmulator(path=path / "firestore.sqlite", clock=clock.now)
+    triggers = Triggers(path=path, clock=clock, tokens=IdentityTokens(path=None, clock=clock))
     where = {"url": "http://127.0.0.1:9", "caller": "c"}
     triggers.add("t", event="google.cloud.firestore.document.v1.created", document="executions/{execution}", **where)
     await firestore.start()
@@ -91,10 +91,10 @@ asyncio.run(main())
 
 
 @asynccontextmanager
-async def reopened(path: Path, tokens: Tokens) -> AsyncIterator[Firestore]:
+async def reopened(path: Path, tokens: IdentityTokens) -> AsyncIterator[FirestoreEmulator]:
     """What stands in the files after they were opened again as at a start, with what was missed caught up."""
-    clock = Clock()
-    firestore = Firestore(path=path / "firestore.sqlite", clock=clock.now)
+    clock = EmulatorClock()
+    firestore = FirestoreEmulator(path=path / "firestore.sqlite", clock=clock.now)
     triggers = Triggers(path=path, clock=clock, tokens=tokens)
     await firestore.start()
     triggers.catch_up(firestore.last_commit())
@@ -124,7 +124,7 @@ def events(path: Path) -> list[str]:
 @pytest.mark.parametrize("turn", [1, 2, 3, 4, 12])
 @pytest.mark.parametrize("when", ["before", "after"])
 async def test_a_death_between_commit_and_event_loses_none_and_doubles_none(
-    tmp_path: Path, tokens: Tokens, when: str, turn: int
+    tmp_path: Path, tokens: IdentityTokens, when: str, turn: int
 ) -> None:
     process = await asyncio.create_subprocess_exec(sys.executable, "-c", DYING, str(tmp_path), when, str(turn))
     assert await process.wait() == -signal.SIGKILL
@@ -136,7 +136,7 @@ async def test_a_death_between_commit_and_event_loses_none_and_doubles_none(
 
 
 async def test_kill_9_under_load_leaves_an_event_for_every_document(
-    tmp_path: Path, tokens: Tokens, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, tokens: IdentityTokens, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     acknowledged: set[str] = set()
 
@@ -157,7 +157,7 @@ async def test_kill_9_under_load_leaves_an_event_for_every_document(
         assert process.stdout
         monkeypatch.setenv("FIRESTORE_EMULATOR_HOST", f"127.0.0.1:{int(await process.stdout.readline())}")
         client, enough = AsyncClient(project="test"), asyncio.Event()
-        writers = [asyncio.create_task(write(client, 1_000_000 * life + 10_000 * each, enough)) for each in range(8)]
+        writers = [asyncio.create_task(write(client, 1_000_000 * life + 10_000 * item, enough)) for item in range(8)]
         await enough.wait()
         process.kill()
         await process.communicate()
@@ -170,7 +170,7 @@ async def test_kill_9_under_load_leaves_an_event_for_every_document(
     assert sorted(events(tmp_path)) == sorted(stored(tmp_path))
 
 
-async def test_what_an_update_and_a_deletion_were_is_known_after_a_restart(tmp_path: Path, tokens: Tokens) -> None:
+async def test_what_an_update_and_a_deletion_were_is_known_after_a_restart(tmp_path: Path, tokens: IdentityTokens) -> None:
     process = await asyncio.create_subprocess_exec(sys.executable, "-c", DYING, str(tmp_path), "before", "1")
     await process.wait()
     async with reopened(tmp_path, tokens) as firestore:
@@ -220,9 +220,9 @@ async def test_a_trigger_does_not_hear_of_a_commit_from_before_it_was(place, fun
 def test_only_what_came_after_the_last_change_heard_of_was_missed() -> None:
     later = START + timedelta(microseconds=1)
     changes = [Changed(name=name, before=None, after=None, at=START) for name in ("c", "a", "b")]
-    assert missed(changes, None) == changes
-    assert missed(changes, (START, "a")) == changes[2:]
-    assert missed(changes, (START, "b")) == []
-    assert missed(changes, (START - timedelta(days=1), "a")) == changes
-    assert missed(changes, (later, "a")) == ()
-    assert missed([], (START, "a")) == []
+    assert find_missed(changes, None) == changes
+    assert find_missed(changes, (START, "a")) == changes[2:]
+    assert find_missed(changes, (START, "b")) == []
+    assert find_missed(changes, (START - timedelta(days=1), "a")) == changes
+    assert find_missed(changes, (later, "a")) == ()
+    assert find_missed([], (START, "a")) == []

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from emulator.triggers import event
-from emulator.triggers.pattern import compiled
+from emulator.triggers.pattern import compile_pattern
 from tests.emulator.triggers.conftest import ROOT, START, Changed, created, document
 
 TYPE = "google.cloud.firestore.document.v1."
@@ -26,7 +26,7 @@ def told(changed: Changed) -> DocumentEventData:
 
 
 def test_a_new_document_was_created_and_written():
-    assert event.kinds(created("executions/x")) == (f"{TYPE}created", f"{TYPE}written")
+    assert event.list_kinds(created("executions/x")) == (f"{TYPE}created", f"{TYPE}written")
     data = told(created("executions/x", status="queued"))
     assert data.value.name == NAME
     assert data.value.fields["status"].string_value == "queued"
@@ -36,7 +36,7 @@ def test_a_new_document_was_created_and_written():
 
 def test_a_changed_document_was_updated_and_written():
     changed = change(document("executions/x", a="1", b="2", c="3"), document("executions/x", a="1", b="4", d="5"))
-    assert event.kinds(changed) == (f"{TYPE}updated", f"{TYPE}written")
+    assert event.list_kinds(changed) == (f"{TYPE}updated", f"{TYPE}written")
     data = told(changed)
     assert data.old_value.fields["b"].string_value == "2"
     assert data.value.fields["b"].string_value == "4"
@@ -45,7 +45,7 @@ def test_a_changed_document_was_updated_and_written():
 
 def test_a_removed_document_was_deleted_and_written():
     changed = change(document("executions/x", a="1"), None)
-    assert event.kinds(changed) == (f"{TYPE}deleted", f"{TYPE}written")
+    assert event.list_kinds(changed) == (f"{TYPE}deleted", f"{TYPE}written")
     data = told(changed)
     assert not data.value.name
     assert data.old_value.fields["a"].string_value == "1"
@@ -53,8 +53,8 @@ def test_a_removed_document_was_deleted_and_written():
 
 def test_a_write_that_changes_nothing_is_no_event():
     nan = Document(name=NAME, fields={"n": {"double_value": float("nan")}})._pb
-    assert event.kinds(change(nan, nan)) == ()
-    assert event.kinds(change(None, None)) == ()
+    assert event.list_kinds(change(nan, nan)) == ()
+    assert event.list_kinds(change(None, None)) == ()
 
 
 def test_the_mask_names_fields_inside_of_maps():
@@ -137,10 +137,10 @@ def test_a_document_of_any_size_comes_through(size):
     ],
 )
 def test_a_pattern_fits_the_paths_it_describes(pattern, path, fits):
-    assert bool(compiled(pattern).fullmatch(path)) is fits
+    assert bool(compile_pattern(pattern).fullmatch(path)) is fits
 
 
 @pytest.mark.parametrize("pattern", ["", "/executions/x", "executions/", "executions/a{b}", "executions/{a", "a*/b"])
 def test_a_pattern_that_is_none_is_refused(pattern):
     with pytest.raises(ValueError, match="document pattern"):
-        compiled(pattern)
+        compile_pattern(pattern)

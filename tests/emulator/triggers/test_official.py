@@ -10,16 +10,17 @@ import pytest
 from google.cloud.firestore import AsyncClient
 from google.events.cloud.firestore import DocumentEventData
 
-from emulator.firestore.official import find, official
+from emulator.firestore.official import find_official, run_official
 from emulator.triggers import Triggers, event
-from emulator.triggers.official import EVERYTHING, TRIGGER, Unreadable, listen_in, relay_app, told
+from emulator.triggers.official import EVERYTHING, UnreadableEventError, listen_in, read_change, relay_app
 from emulator.triggers.relay import back_off
 from emulator.web import Web, port_of
 from tests.emulator.triggers.conftest import ROOT, START, Changed, created, document
 from tests.emulator.triggers.test_delivery import CALLER
 
 TIME = "2026-01-01T00:00:00Z"
-SCRIPT = find()
+SCRIPT = find_official()
+TRIGGER = "relayed"
 
 
 def sent(change: Changed) -> bytes:
@@ -30,7 +31,7 @@ def sent(change: Changed) -> bytes:
 @asynccontextmanager
 async def relaying(triggers: Triggers) -> AsyncIterator[int]:
     web = Web()
-    port = port_of(web.add(relay_app(triggers)))
+    port = port_of(web.add(relay_app(triggers, TRIGGER)))
     await web.start()
     try:
         yield port
@@ -46,10 +47,10 @@ def add(triggers: Triggers, url: str, kind: str) -> None:
 def test_a_body_in_base64_is_read_as_the_change_it_tells_of() -> None:
     old, new = document("executions/é x", a="1"), document("executions/é x", a="2")
     new.update_time.FromJsonString("2026-01-01T00:00:00.000123Z")
-    change = told(sent(Changed(name=old.name, before=old, after=new, at=START)), TIME)
+    change = read_change(sent(Changed(name=old.name, before=old, after=new, at=START)), TIME)
     assert (change.name, change.before, change.after) == (old.name, old, new)
     assert change.at.isoformat() == "2026-01-01T00:00:00.000123+00:00"
-    gone = told(sent(Changed(name=old.name, before=old, after=None, at=START)), TIME)
+    gone = read_change(sent(Changed(name=old.name, before=old, after=None, at=START)), TIME)
     assert (gone.before, gone.after, gone.at.isoformat()) == (old, None, "2026-01-01T00:00:00+00:00")
 
 
@@ -57,13 +58,13 @@ def test_a_body_in_base64_is_read_as_the_change_it_tells_of() -> None:
     "body", [b"", b"\xff", b"AA==", b"CgE=", base64.b64encode(b"\n\x02\x08\x01"), base64.b64encode(b"\x08\x01")]
 )
 def test_what_is_no_event_is_refused(body: bytes) -> None:
-    with pytest.raises(Unreadable):
-        told(body, TIME)
+    with pytest.raises(UnreadableEventError):
+        read_change(body, TIME)
 
 
 def test_an_event_without_a_time_is_refused() -> None:
-    with pytest.raises(Unreadable):
-        told(sent(created("executions/x")), "")
+    with pytest.raises(UnreadableEventError):
+        read_change(sent(created("executions/x")), "")
 
 
 async def test_an_event_is_taken_with_200_though_its_function_fails_and_sent_until_it_does_not(
@@ -89,9 +90,9 @@ async def test_an_event_is_taken_with_200_though_its_function_fails_and_sent_unt
 
 async def test_an_emulator_that_knows_no_triggers_is_named_in_a_warning(function, url, caplog) -> None:
     function.answers = [404]
-    assert not await listen_in(url.removeprefix("http://"), "test")
+    assert not await listen_in(url.removeprefix("http://"), "test", TRIGGER)
     assert "tells of no changes" in caplog.text
-    assert await listen_in(url.removeprefix("http://"), "test")
+    assert await listen_in(url.removeprefix("http://"), "test", TRIGGER)
     assert httpx.Response(200, content=function.bodies[1]).json() == EVERYTHING
 
 
@@ -101,8 +102,8 @@ async def test_changes_in_googles_emulator_reach_their_functions_repaired(trigge
     project = f"p-{uuid.uuid4().hex[:12]}"
     for kind in ("created", "updated", "deleted"):
         add(triggers, url, kind)
-    async with relaying(triggers) as port, official(SCRIPT, f"--functions_emulator=127.0.0.1:{port}") as (host, _):
-        assert await listen_in(host, project)
+    async with relaying(triggers) as port, run_official(SCRIPT, f"--functions_emulator=127.0.0.1:{port}") as (host, _):
+        assert await listen_in(host, project, TRIGGER)
         monkeypatch.setenv("FIRESTORE_EMULATOR_HOST", host)
         client = AsyncClient(project=project)
         one = client.document("executions/é x")

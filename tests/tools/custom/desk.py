@@ -3,39 +3,41 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ferryman import catalog
-from ferryman.domain.call import Ticket, ToolCallResult
-from ferryman.domain.credential import AuthType, Credential, Label, Secret
-from ferryman.domain.declared import Declared
-from ferryman.domain.http import Inbound, Outbound
-from ferryman.domain.plan import PRO
-from ferryman.domain.refusal import Refused
-from ferryman.domain.remit import Remit
-from ferryman.domain.task import Task
-from ferryman.egress.frame import harmless
-from ferryman.egress.leaks import Scanner
-from ferryman.egress.sanitize import framed
-from ferryman.local.clock import START
-from ferryman.local.clusters import MemoryClusters
-from ferryman.local.gate import Arrived, PlainGate, answered, plainly
-from ferryman.local.memory import Memory
-from ferryman.ports import Clusters, Errand, Summons
-from ferryman.tools.custom.calling import Custom, Way, reader
-from ferryman.tools.custom.documents import Documents
-from ferryman.tools.custom.handling import Handling
-from ferryman.tools.passage import Passage, Reading
-from tests import planted
-from tests.tokens.world import World
+from ferryman.domain.calls.call import Ticket, ToolCallResult
+from ferryman.domain.calls.refusal import CallRefusedError
+from ferryman.domain.credentials.credential import AuthType, Credential, Label, Secret
+from ferryman.domain.executions.policy import ExecutionPolicy
+from ferryman.domain.http.request import InboundResponse, OutboundRequest
+from ferryman.domain.owners.plan import PRO
+from ferryman.domain.tasks.task import Task
+from ferryman.domain.tools.declared import Declared
+from ferryman.egress.frame import neutralize_unframed
+from ferryman.egress.leaks import SecretScanner
+from ferryman.egress.sanitize import frame_text
+from ferryman.inmemory.clock import START
+from ferryman.inmemory.clusters import MemoryClusters
+from ferryman.inmemory.gate import FilledRequest, PlainGate, build_response, redact_document_plainly
+from ferryman.inmemory.memory import Memory
+from ferryman.ports.clusters import Clusters
+from ferryman.ports.gate import CallPolicy
+from ferryman.ports.tickets import CallRequest, ClaimedCall
+from ferryman.tools.declared.calling import CustomToolDependencies, DeclaredToolDependencies, make_custom_preparer
+from ferryman.tools.declared.documents import OpenApiFetcher
+from ferryman.tools.declared.management import ClusterManager
+from ferryman.tools.prepared_call import CallContext, PreparedCall
+from tests.canaries import canary
+from tests.tools.tokens.harness import Harness
 
-KEY = planted.key("desk")
+KEY = canary.create_key("desk")
 HOST = "api.coingecko.com"
 SPEC = f"https://{HOST}/spec"
 LABEL = Label(owner="o", task="t", name="KEY", version=1, service="coingecko", auth_type=AuthType.BEARER, hosts=(HOST,))
-REMIT = Remit(
+POLICY = ExecutionPolicy(
     owner="o",
     task="t",
     plan=PRO,
@@ -58,12 +60,16 @@ def document(*operations: str, title: str = "Shop", server: str = f"https://{HOS
     return json.dumps({"openapi": "3.1.0", "info": info, "servers": [{"url": server}], "paths": paths})
 
 
+async def _framed(_: str, credentials: Iterable[Credential], text: str) -> str:
+    return frame_text(text, SecretScanner(credentials), nonce="0" * 16)
+
+
 @dataclass
 class Desk:
     """`documents` are answered by their URL, with the status before a text; `used` are the names that were to be good."""
 
     memory: Memory = field(default_factory=lambda: Memory(tasks={"t": TASK}))
-    sent: list[Outbound] = field(default_factory=list)
+    sent: list[OutboundRequest] = field(default_factory=list)
     documents: dict[str, tuple[int, str]] = field(default_factory=dict)
     frozen: dict[str, str] = field(default_factory=dict)
     used: list[Collection[str]] = field(default_factory=list)
@@ -82,25 +88,25 @@ class Desk:
     async def names(self) -> list[str]:
         return [each.name for each in await self.clusters.tools("t")]
 
-    async def send(self, outbound: Outbound, **_: Any) -> ToolCallResult:
+    async def send(self, outbound: OutboundRequest, _call: CallPolicy) -> ToolCallResult:
         self.sent.append(outbound)
         return ToolCallResult(outbound.tool, "done", response_status=200)
 
-    async def fetch(self, outbound: Outbound, *, about: Mapping[str, Any] | None = None, **given: Any) -> Inbound:
-        return await PlainGate(self._document).fetch(outbound, **given)
+    async def fetch(self, outbound: OutboundRequest, call: CallPolicy) -> InboundResponse:
+        return await PlainGate(self._document).fetch(outbound, call)
 
-    async def _document(self, arrived: Arrived) -> Inbound:
+    async def _document(self, arrived: FilledRequest) -> InboundResponse:
         status, text = self.documents[arrived.url]
-        return answered(text, status)
+        return build_response(text, status)
 
-    async def passage(self, name: str, arguments: Mapping[str, Any]) -> Passage:
-        """The call, read; raises `Refused`."""
+    async def prepared_call(self, name: str, arguments: Mapping[str, Any]) -> PreparedCall:
+        """The call, read; raises `CallRefusedError`."""
         gate: Any = self
         ticket = Ticket(seq=0, step=1, call="c", tool=name, arguments=b"", shown={}, epoch=1, created_at=START)
-        errand = Errand(
-            summons=Summons(execution="e", seq=0, epoch=1, task="t", owner="o"),
+        claimed_call = ClaimedCall(
+            call_request=CallRequest(execution="e", seq=0, epoch=1, task="t", owner="o"),
             ticket=ticket,
-            remit=replace(REMIT, declared=self.frozen),
+            policy=replace(POLICY, declared=self.frozen),
             versions={"KEY": 1},
             created=START,
             task_name="n",
@@ -111,20 +117,22 @@ class Desk:
             self.used.append(names)
             return credentials
 
-        handling = Handling(
+        handling = ClusterManager(
             clusters=self.clusters,
-            documents=Documents(gate=gate, redact=plainly),
-            framed=lambda text, opened: framed(text, Scanner(opened), nonce="0" * 16),
-            tame=harmless,
+            documents=OpenApiFetcher(gate=gate, redact=redact_document_plainly),
+            framed=_framed,
+            tame=neutralize_unframed,
         )
-        way = Way(gate=gate, tokens=World().instance(), integrations=catalog.load())
-        read = reader(Custom(clusters=self.clusters, way=way, handling=handling))
-        return await read(Reading(errand=errand, arguments=arguments, credentials=credentials, renewed=renewed, about={}))
+        way = DeclaredToolDependencies(gate=gate, tokens=Harness().instance(), integrations=catalog.load())
+        read = make_custom_preparer(CustomToolDependencies(clusters=self.clusters, way=way, handling=handling))
+        return await read(
+            CallContext(claimed_call=claimed_call, arguments=arguments, credentials=credentials, renew=renewed, about={})
+        )
 
     async def call(self, name: str, /, **arguments: Any) -> ToolCallResult:
         """What becomes of the call."""
         try:
-            passage = await self.passage(name, arguments)
-        except Refused as refused:
+            prepared_call = await self.prepared_call(name, arguments)
+        except CallRefusedError as refused:
             return ToolCallResult.refused(name, refused.refusal)
-        return await passage.go(10)
+        return await prepared_call.go(10)

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from ferryman.domain.declared import ClientCredentials, Parameter
-from ferryman.domain.http import Method
-from ferryman.local.clock import START
-from ferryman.tools.custom.definitions import CUSTOM
+from ferryman.domain.http.request import Method
+from ferryman.domain.tools.declared import ClientCredentials, Parameter
+from ferryman.inmemory.clock import START
+from ferryman.tools.declared.definitions import CUSTOM
 
 from .desk import HOST, Desk, tool
 
@@ -123,26 +123,26 @@ async def test_the_arguments_inside_are_held_against_the_tools_own_schema(desk: 
 async def test_what_was_shown_may_be_sent_again_and_what_is_new_may_not(desk: Desk) -> None:
     await desk.has(tool("old"))
     await desk.has(tool("new"), cluster="c", shown=False)
-    old, new = [await desk.passage("call_custom_tool", {"toolName": name}) for name in ("old", "new")]
+    old, new = [await desk.prepared_call("call_custom_tool", {"toolName": name}) for name in ("old", "new")]
     assert (old.repeatable, new.repeatable) == (True, False)
 
 
 async def test_a_method_that_changes_something_is_not_sent_again(desk: Desk) -> None:
     await desk.has(tool(method=Method.POST))
-    passage = await desk.passage("look", {})
-    assert (passage.method, passage.safe, passage.repeatable) == ("POST", False, False)
+    prepared_call = await desk.prepared_call("look", {})
+    assert (prepared_call.method, prepared_call.safe, prepared_call.repeatable) == ("POST", False, False)
 
 
 async def test_the_credentials_of_a_tool_and_of_its_login_are_made_good_and_no_others(desk: Desk) -> None:
     login = ClientCredentials(token_url=f"https://{HOST}/token", client_id="me", client_secret="{{secrets.OTHER}}")
     await desk.has(tool(headers={"X-Key": "{{secrets.KEY}}"}, auth=login))
-    await desk.passage("look", {})
+    await desk.prepared_call("look", {})
     assert desk.used == [{"KEY", "OTHER"}]
 
 
 async def test_a_tool_without_credentials_makes_none_good(desk: Desk) -> None:
     await desk.has(tool())
-    await desk.passage("look", {})
+    await desk.prepared_call("look", {})
     assert desk.used == []
 
 

@@ -91,8 +91,8 @@ async def test_a_key_in_a_document_is_neither_stored_nor_told(desk: Desk) -> Non
 
 
 async def test_an_import_may_be_done_again(desk: Desk) -> None:
-    passage = await desk.passage("import_openapi_tools", {"url": SPEC})
-    assert (passage.method, passage.safe, passage.repeatable) == ("GET", True, True)
+    prepared_call = await desk.prepared_call("import_openapi_tools", {"url": SPEC})
+    assert (prepared_call.method, prepared_call.safe, prepared_call.repeatable) == ("GET", True, True)
 
 
 async def test_an_import_without_an_address_is_refused(desk: Desk) -> None:

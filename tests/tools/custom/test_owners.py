@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from ferryman.domain.credential import Credential, Sealed
-from ferryman.domain.refusal import Refused, credential_unreadable
-from ferryman.local.gate import plainly
-from ferryman.local.tasks import MemoryTasks
-from ferryman.tools.custom.documents import Documents, Found
-from ferryman.tools.custom.owners import document as fetched
+from ferryman.domain.calls.refusal import CallRefusedError, refuse_unreadable_credential
+from ferryman.domain.credentials.credential import Credential, Sealed
+from ferryman.inmemory.gate import redact_document_plainly
+from ferryman.inmemory.tasks import MemoryTasks
+from ferryman.tools.declared.documents import FetchedDocuments, OpenApiFetcher
+from ferryman.tools.declared.owners import fetch_for_owner as fetched
 from tests.tools.bank import KEY, Bank
 
 from .desk import SPEC, Desk, document
@@ -21,37 +21,37 @@ from .desk import SPEC, Desk, document
 class Unreadable(Bank):
     """A far bank whose vault opens nothing."""
 
-    async def credential(self, sealed: Sealed) -> Credential:
-        raise Refused(credential_unreadable(sealed.label.name))
+    async def open_credential(self, sealed: Sealed) -> Credential:
+        raise CallRefusedError(refuse_unreadable_credential(sealed.label.name))
 
 
-async def asked(desk: Desk, bank: Bank, *, owner: str = "o", url: str = SPEC) -> Found:
+async def asked(desk: Desk, bank: Bank, *, owner: str = "o", url: str = SPEC) -> FetchedDocuments:
     bank.memory.tasks["t"] = replace(bank.memory.tasks["t"], integrations=("coingecko",))
     gate: Any = desk
-    documents = Documents(gate=gate, redact=plainly)
-    return await fetched(bank.house(), MemoryTasks(bank.memory), documents, task="t", owner=owner, url=url)
+    documents = OpenApiFetcher(gate=gate, redact=redact_document_plainly)
+    return await fetched(bank.deps(), MemoryTasks(bank.memory), documents, task="t", owner=owner, url=url)
 
 
 async def test_an_owner_is_given_the_document(desk: Desk) -> None:
     desk.documents[SPEC] = (200, document("one"))
-    assert (await asked(desk, Bank())).texts == {SPEC: document("one")}
+    assert (await asked(desk, Bank())).texts == {SPEC: document("one").encode()}
 
 
 async def test_for_another_owner_there_is_no_such_task(desk: Desk) -> None:
     desk.documents[SPEC] = (200, document("one"))
-    with pytest.raises(Refused, match="there is no such task"):
+    with pytest.raises(CallRefusedError, match="there is no such task"):
         await asked(desk, Bank(), owner="p")
 
 
 async def test_a_document_is_fetched_from_hosts_of_the_tasks_services_only(desk: Desk) -> None:
     desk.documents["https://lunarcrush.com/spec"] = (200, document("one"))
-    with pytest.raises(Refused, match="not in any approved integration"):
+    with pytest.raises(CallRefusedError, match="not in any approved integration"):
         await asked(desk, Bank(), url="https://lunarcrush.com/spec")
 
 
 async def test_a_key_that_the_host_gives_back_is_redacted(desk: Desk) -> None:
     desk.documents[SPEC] = (200, document("one", description=f"Send {KEY}."))
-    assert (await asked(desk, Bank())).texts == {SPEC: document("one", description="Send [redacted:KEY].")}
+    assert (await asked(desk, Bank())).texts == {SPEC: document("one", description="Send [redacted:KEY].").encode()}
 
 
 async def test_a_credential_that_does_not_open_keeps_nobody_from_importing(desk: Desk) -> None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from ferryman.domain.http import Inbound
-from ferryman.local.gate import Arrived, PlainGate, answered
-from ferryman.wiring.embedded import Embedded
-from tests.planted import key
+from ferryman.composition.embedded import Embedded
+from ferryman.domain.http.request import InboundResponse
+from ferryman.inmemory.gate import FilledRequest, PlainGate, build_response
+from tests.canaries.canary import create_key
 
-SECRET = key("client secret of a login", 40)
+SECRET = create_key("client secret of a login", 40)
 TOOL = {
     "kind": "http",
     "name": "forecast",
@@ -21,12 +21,12 @@ TOOL = {
 }
 
 
-async def failing(arrived: Arrived) -> Inbound:
-    return answered("", status=500)
+async def failing(arrived: FilledRequest) -> InboundResponse:
+    return build_response("", status=500)
 
 
 async def test_a_key_in_the_address_of_a_call_without_a_token_is_not_told() -> None:
-    embedded = Embedded.of([TOOL], env={"CLIENT_SECRET": SECRET}, gate=PlainGate(failing))  # type: ignore[arg-type]  # it fetches
+    embedded = Embedded.declare([TOOL], env={"CLIENT_SECRET": SECRET}, gate=PlainGate(failing))  # type: ignore[arg-type]  # it fetches
     result = await embedded.call("forecast", {"place": f"paris-{SECRET}"})
     assert result.block_reason == "token_not_fetched"
     assert result.url == "https://api.service.test/v1/paris-[redacted:CLIENT_SECRET]"

@@ -6,12 +6,13 @@ from collections.abc import Sequence
 
 import pytest
 
-from ferryman.domain.declared import Cluster, Declared
-from ferryman.domain.problem import Invalid
-from ferryman.local.clusters import MemoryClusters
-from ferryman.local.memory import Memory
-from ferryman.ports import Stale
-from ferryman.tools.custom.storing import TRIES, added, removed
+from ferryman.domain.owners.idempotency import Completion
+from ferryman.domain.problem import InvalidInputError
+from ferryman.domain.stale import StaleError
+from ferryman.domain.tools.declared import Cluster, Declared
+from ferryman.inmemory.clusters import MemoryClusters
+from ferryman.inmemory.memory import Memory
+from ferryman.tools.declared.storing import ATTEMPTS_MAX, add_tools, remove_tool
 
 from .desk import TASK, tool
 
@@ -23,12 +24,14 @@ class Busy(MemoryClusters):
         super().__init__(Memory(tasks={"t": TASK}))
         self.times = times
 
-    async def put(self, task: str, name: str, tools: Sequence[Declared], *, since: int) -> Cluster:
+    async def put(
+        self, task: str, name: str, tools: Sequence[Declared], *, since: int, done: Completion | None = None
+    ) -> Cluster:
         if self.times:
             self.times -= 1
             held = [each for each in await self.tools(task) if each.cluster == name]
             await super().put(task, name, [*held, tool(f"theirs_{self.times}")], since=since)
-        return await super().put(task, name, tools, since=since)
+        return await super().put(task, name, tools, since=since, done=done)
 
     async def names(self) -> set[str]:
         return {each.name for each in await self.tools("t")}
@@ -36,44 +39,44 @@ class Busy(MemoryClusters):
 
 async def test_a_tool_is_added_to_those_that_were_there() -> None:
     clusters = Busy()
-    await added(clusters, "t", [tool("one")])
-    await added(clusters, "t", [tool("two")])
+    await add_tools(clusters, "t", [tool("one")])
+    await add_tools(clusters, "t", [tool("two")])
     assert await clusters.names() == {"one", "two"}
 
 
 async def test_a_tool_takes_the_place_of_one_of_its_name() -> None:
     clusters = Busy()
-    await added(clusters, "t", [tool("one"), tool("two")])
-    await added(clusters, "t", [tool("one", "/new")])
+    await add_tools(clusters, "t", [tool("one"), tool("two")])
+    await add_tools(clusters, "t", [tool("one", "/new")])
     assert await clusters.find("t", "one") == tool("one", "/new")
 
 
 async def test_a_name_that_a_cluster_has_is_not_added() -> None:
     clusters = Busy()
     await clusters.put("t", "c", [tool("one", cluster="c")], since=0)
-    with pytest.raises(Invalid, match="one is taken by cluster 'c'"):
-        await added(clusters, "t", [tool("one")])
+    with pytest.raises(InvalidInputError, match="one is taken by cluster 'c'"):
+        await add_tools(clusters, "t", [tool("one")])
 
 
 async def test_a_tool_is_removed_from_whatever_cluster() -> None:
     clusters = Busy()
     await clusters.put("t", "c", [tool("one", cluster="c"), tool("two", cluster="c")], since=0)
-    assert await removed(clusters, "t", "one")
+    assert await remove_tool(clusters, "t", "one")
     assert await clusters.names() == {"two"}
 
 
 async def test_what_is_not_there_is_not_removed() -> None:
-    assert not await removed(Busy(), "t", "one")
+    assert not await remove_tool(Busy(), "t", "one")
 
 
 async def test_what_others_add_meanwhile_is_kept() -> None:
-    clusters = Busy(TRIES - 1)
-    await added(clusters, "t", [tool("mine")])
-    assert await clusters.names() == {"mine", *(f"theirs_{number}" for number in range(TRIES - 1))}
+    clusters = Busy(ATTEMPTS_MAX - 1)
+    await add_tools(clusters, "t", [tool("mine")])
+    assert await clusters.names() == {"mine", *(f"theirs_{number}" for number in range(ATTEMPTS_MAX - 1))}
 
 
 async def test_who_is_always_beaten_to_it_gives_up() -> None:
-    clusters = Busy(TRIES)
-    with pytest.raises(Stale):
-        await added(clusters, "t", [tool("mine")])
+    clusters = Busy(ATTEMPTS_MAX)
+    with pytest.raises(StaleError):
+        await add_tools(clusters, "t", [tool("mine")])
     assert "mine" not in await clusters.names()

@@ -6,15 +6,15 @@ from dataclasses import replace
 
 import pytest
 
-from ferryman.domain.declared import Declared
-from ferryman.domain.task import Task
-from ferryman.egress.frame import harmless
-from ferryman.local.clock import START
-from ferryman.local.clusters import MemoryClusters
-from ferryman.local.memory import Memory
+from ferryman.domain.tasks.task import Task
+from ferryman.domain.tools.declared import Declared
+from ferryman.egress.frame import neutralize_unframed
+from ferryman.inmemory.clock import START
+from ferryman.inmemory.clusters import MemoryClusters
+from ferryman.inmemory.memory import Memory
 from ferryman.openapi import Imported
-from ferryman.tools.custom.importing import Wanted, imported
-from ferryman.tools.custom.storing import added, stored
+from ferryman.tools.declared.importing import DocumentImport, import_tools
+from ferryman.tools.declared.storing import add_tools, store_cluster
 from tests.openapi.documents import HOST, ROOT, document
 
 OWN = Declared(name="own", url=f"https://{HOST}/own")
@@ -30,9 +30,9 @@ def clusters() -> MemoryClusters:
 async def brought(clusters: MemoryClusters, title: str) -> Imported:
     """What a document of this title is imported as."""
     root = document({"/a": {"get": {"operationId": "a"}}}, info={"title": title})
-    wanted = Wanted(documents={ROOT: root}, root=ROOT, domains=[HOST], credentials={})
-    found = await imported(clusters, "t", wanted, tame=harmless)
-    await stored(clusters, "t", found)
+    wanted = DocumentImport(documents={ROOT: root}, root=ROOT, domains=[HOST], credentials={})
+    found = await import_tools(clusters, "t", wanted, tame=neutralize_unframed, owner="o")
+    await store_cluster(clusters, "t", found)
     return found
 
 
@@ -40,6 +40,6 @@ async def brought(clusters: MemoryClusters, title: str) -> Imported:
 async def test_a_title_that_nobody_sees_does_not_replace_the_tools_without_a_cluster(
     clusters: MemoryClusters, title: str
 ) -> None:
-    await added(clusters, "t", [OWN])
+    await add_tools(clusters, "t", [OWN])
     assert (await brought(clusters, title)).cluster == "openapi"
     assert await clusters.find("t", "own") == replace(OWN, cluster="")

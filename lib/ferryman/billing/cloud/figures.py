@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 
-from ferryman.domain.http import REQUEST_SECONDS
-from ferryman.domain.problem import Invalid, Problem
+from ferryman.domain.http.request import REQUEST_SECONDS
+from ferryman.domain.problem import InvalidInputError, Problem
 from ferryman.settings import Settings
 
 KNOWN = Settings()
@@ -51,8 +51,8 @@ class Figures:
     watched: bool = False
 
 
-def check(figures: Figures) -> None:
-    """Raises `Invalid` with every figure that is beyond its limits."""
+def check_figures(figures: Figures) -> None:
+    """Raises `InvalidInputError` with every figure that is beyond its limits."""
     problems = [
         Problem(field=name, message=f"must be from {least:,} to {most:,}, not {value}")
         for name, (least, most) in LIMITS.items()
@@ -65,4 +65,4 @@ def check(figures: Figures) -> None:
         most = f"{KNOWN.execution_s:,.0f} s (FERRYMAN_EXECUTION_S)"
         problems.append(Problem(field="turns", message=f"an execution may take {most} in all; these wait for {waiting:,.0f}"))
     if problems:
-        raise Invalid(problems)
+        raise InvalidInputError(problems)

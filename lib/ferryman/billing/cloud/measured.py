@@ -10,7 +10,7 @@ from importlib.resources import files
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
+class MeasuredPart:
     """Counts and bytes of one part. `requests` and `round_trips` are by function: those it gets, and those it waits for."""
 
     reads: int
@@ -27,7 +27,7 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Function:
+class MeasuredFunction:
     """A row of the table of functions: its memory, and how many requests one instance serves at a time."""
 
     memory_mib: int
@@ -35,25 +35,25 @@ class Function:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Measured:
+class Measurement:
     """The parts and functions by name, the archives of all functions in bytes, and the command that measured them."""
 
     command: str
     archives_bytes: int
-    parts: Mapping[str, Part]
-    functions: Mapping[str, Function]
+    parts: Mapping[str, MeasuredPart]
+    functions: Mapping[str, MeasuredFunction]
 
-    def __getitem__(self, part: str) -> Part:
+    def __getitem__(self, part: str) -> MeasuredPart:
         return self.parts[part]
 
 
 @cache
-def measured() -> Measured:
+def load_measurement() -> Measurement:
     """The measurement of the package."""
     kept = json.loads(files("ferryman.billing.cloud").joinpath("measured.json").read_text())
-    return Measured(
+    return Measurement(
         command=kept["command"],
         archives_bytes=kept["archives_bytes"],
-        parts={name: Part(**row) for name, row in kept["parts"].items()},
-        functions={name: Function(**row) for name, row in kept["functions"].items()},
+        parts={name: MeasuredPart(**row) for name, row in kept["parts"].items()},
+        functions={name: MeasuredFunction(**row) for name, row in kept["functions"].items()},
     )

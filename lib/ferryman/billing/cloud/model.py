@@ -9,10 +9,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 
-from ferryman.billing.cloud.figures import KNOWN, Figures, check
-from ferryman.billing.cloud.measured import measured
-from ferryman.billing.cloud.prices import Price, price_list
-from ferryman.halting import LOOKS
+from ferryman.billing.cloud.figures import KNOWN, Figures, check_figures
+from ferryman.billing.cloud.measured import load_measurement
+from ferryman.billing.cloud.prices import CloudPrice, load_price_list
+from ferryman.halting import POLL_INTERVAL
 
 API, ORCHESTRATOR, TRIGGER, TOOL = "api", "orchestrator", "on_execution", "api_call"
 VCPU = 1
@@ -37,13 +37,13 @@ COUNTED = ("reads", "writes", "deletes", "queue_operations", "accesses", "log_li
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Line:
+class CostLine:
     """So much of what `name` is the price of, in a month."""
 
     name: str
     title: str
     amount: Decimal
-    price: Price
+    price: CloudPrice
 
     @property
     def cost(self) -> Decimal:
@@ -83,32 +83,34 @@ class Times:
     slices: int
 
 
-def lines(figures: Figures) -> tuple[Line, ...]:
-    """What all of them use. Raises `Invalid`."""
-    check(figures)
-    prices, one = price_list(), _one(figures)
+def compute_lines(figures: Figures) -> tuple[CostLine, ...]:
+    """What all of them use. Raises `InvalidInputError`."""
+    check_figures(figures)
+    prices, one = load_price_list(), _one(figures)
     return tuple(
-        Line(name=name, title=title, amount=one[name] * figures.executions, price=prices[name])
+        CostLine(name=name, title=title, amount=one[name] * figures.executions, price=prices[name])
         for name, title in TITLES.items()
     )
 
 
-def times(figures: Figures) -> Times:
+def compute_times(figures: Figures) -> Times:
     """How long one execution takes at each function."""
     trip = figures.round_trip_ms / 1000
     parts = _how_often(figures)
-    tool_trips = {name: measured()[name].round_trips.get(TOOL, 0) for name in parts}
+    tool_trips = {name: load_measurement()[name].round_trips.get(TOOL, 0) for name in parts}
     waited = figures.turns * figures.model_seconds + figures.calls * figures.call_seconds
-    trips = sum(count * (measured()[name].round_trips.get(ORCHESTRATOR, 0) + tool_trips[name]) for name, count in parts.items())
+    trips = sum(
+        count * (load_measurement()[name].round_trips.get(ORCHESTRATOR, 0) + tool_trips[name]) for name, count in parts.items()
+    )
     work = waited + trips * trip + 2 * figures.startup_seconds
     slices = max(1, int((work / Decimal(KNOWN.slice_s)).to_integral_value(ROUND_CEILING)))
-    work += (slices - 1) * measured()["slice"].round_trips[ORCHESTRATOR] * trip
+    work += (slices - 1) * load_measurement()["slice"].round_trips[ORCHESTRATOR] * trip
     tool = sum(
         count * _billed(tool_trips[name] * trip + (figures.call_seconds if name == "call" else 0))
         for name, count in parts.items()
-        if measured()[name].requests.get(TOOL)
+        if load_measurement()[name].requests.get(TOOL)
     )
-    start = measured()["start"].round_trips
+    start = load_measurement()["start"].round_trips
     busy = {
         API: _billed(start[API] * trip + figures.startup_seconds),
         TRIGGER: _billed(start[TRIGGER] * trip + figures.startup_seconds),
@@ -122,20 +124,20 @@ def times(figures: Figures) -> Times:
 
 def _one(figures: Figures) -> Mapping[str, Decimal]:
     """What one execution uses of each."""
-    spent = times(figures)
+    spent = compute_times(figures)
     seconds = spent.busy[ORCHESTRATOR]
     parts = {**_how_often(figures), **_by_the_clock(figures, spent)}
-    used = {name: sum(count * getattr(measured()[part], name) for part, count in parts.items()) for name in COUNTED}
+    used = {name: sum(count * getattr(load_measurement()[part], name) for part, count in parts.items()) for name in COUNTED}
     used["reads"] += (spent.slices - 1 + figures.watched) * (figures.turns + figures.calls)  # the journal, once each
     used["queue_operations"] += spent.slices  # each is one attempt at delivery
-    used["accesses"] += measured()["instance"].accesses * _ceiling(seconds / Decimal(KNOWN.keys_ttl_s))
-    requests = sum(count * sum(measured()[part].requests.values()) for part, count in parts.items()) + figures.watched
-    streamed = sum(count * measured()[part].streamed_bytes for part, count in parts.items()) if figures.watched else 0
+    used["accesses"] += load_measurement()["instance"].accesses * _ceiling(seconds / Decimal(KNOWN.keys_ttl_s))
+    requests = sum(count * sum(load_measurement()[part].requests.values()) for part, count in parts.items()) + figures.watched
+    streamed = sum(count * load_measurement()[part].streamed_bytes for part, count in parts.items()) if figures.watched else 0
     answers = figures.calls * min(figures.answer_kb * KIB, Decimal(KEPT_BYTES_MAX))
     logged = used["log_bytes"] + used["log_lines"] * LINE_BYTES
     logged += requests * REQUEST_LOG_BYTES + used["queue_operations"] * QUEUE_LOG_BYTES
     shared = {name: busy / _shared_by(name, busy, seconds, figures.at_once) for name, busy in spent.busy.items()}
-    memory = sum(each * measured().functions[name].memory_mib for name, each in shared.items())
+    memory = sum(each * load_measurement().functions[name].memory_mib for name, each in shared.items())
     stored = (used["stored_bytes"] + answers) / Decimal(GIB)
     amounts = {
         "vcpu_seconds": sum(shared.values()) * VCPU,
@@ -159,7 +161,7 @@ def _how_often(figures: Figures) -> dict[str, int]:
 
 def _by_the_clock(figures: Figures, spent: Times) -> dict[str, int]:
     """How often each part comes that does so while something is waited for."""
-    seconds, every = spent.busy[ORCHESTRATOR], Decimal(LOOKS.total_seconds())
+    seconds, every = spent.busy[ORCHESTRATOR], Decimal(POLL_INTERVAL.total_seconds())
     looks = figures.turns * _floor(figures.model_seconds / every) + figures.calls * _floor(figures.call_seconds / every)
     watching = {"watch": 1, "poll": _ceiling(seconds / Decimal(KNOWN.poll_s))} if figures.watched else {}
     return {"look": looks, "beat": _floor(seconds / Decimal(KNOWN.lease_s / 3)), "slice": spent.slices - 1, **watching}
@@ -168,7 +170,7 @@ def _by_the_clock(figures: Figures, spent: Times) -> dict[str, int]:
 def _shared_by(function: str, busy: Decimal, seconds: Decimal, at_once: int) -> Decimal:
     """How many requests an instance of `function` serves at a time, when so many executions run at once."""
     at_a_time = at_once * min(Decimal(1), busy / seconds)
-    return max(Decimal(1), min(Decimal(measured().functions[function].concurrency), at_a_time))
+    return max(Decimal(1), min(Decimal(load_measurement().functions[function].concurrency), at_a_time))
 
 
 def _billed(seconds: Decimal) -> Decimal:

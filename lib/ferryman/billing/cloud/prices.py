@@ -13,7 +13,7 @@ DAYS_PER_MONTH = 30
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Price:
+class CloudPrice:
     """USD for each `per` of a `unit`; `free` is what a month has for nothing."""
 
     usd: Decimal
@@ -36,18 +36,18 @@ class PriceList:
 
     as_of: str
     region: str
-    prices: Mapping[str, Price]
+    prices: Mapping[str, CloudPrice]
 
-    def __getitem__(self, name: str) -> Price:
+    def __getitem__(self, name: str) -> CloudPrice:
         return self.prices[name]
 
 
 @cache
-def price_list() -> PriceList:
+def load_price_list() -> PriceList:
     """The table of the package."""
     table = json.loads(files("ferryman.billing.cloud").joinpath("prices.json").read_text(), parse_float=Decimal)
     prices = {
-        name: Price(
+        name: CloudPrice(
             usd=Decimal(row["usd"]),
             per=row["per"],
             unit=row["unit"],

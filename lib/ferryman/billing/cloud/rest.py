@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from ferryman.billing.cloud.figures import Figures
-from ferryman.billing.cloud.measured import measured
-from ferryman.billing.cloud.model import BILLED_S, GIB, KIB, ORCHESTRATOR, VCPU, lines
-from ferryman.billing.cloud.prices import DAYS_PER_MONTH, Price, price_list
-from ferryman.domain.firing import WINDOW
+from ferryman.billing.cloud.measured import load_measurement
+from ferryman.billing.cloud.model import BILLED_S, GIB, KIB, ORCHESTRATOR, VCPU, compute_lines
+from ferryman.billing.cloud.prices import DAYS_PER_MONTH, CloudPrice, load_price_list
+from ferryman.domain.tasks.firing import WINDOW
 
 VERSIONS = 2
 """Of the sealing key and of the receipt key; every rotation adds one, and a disabled one is billed as well."""
@@ -26,7 +26,7 @@ RUNNING = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Kept:
+class IdleCost:
     """Something that is there all month; `amount` as people read it, `cost` and `beyond_free` in USD."""
 
     title: str
@@ -35,12 +35,12 @@ class Kept:
     beyond_free: Decimal
 
 
-def at_rest(figures: Figures) -> tuple[Kept, ...]:
+def compute_idle_costs(figures: Figures) -> tuple[IdleCost, ...]:
     """What is there besides the executions, and what the executions of `figures` leave behind."""
-    archives = Decimal(measured().archives_bytes) / GIB
-    kept = {each.name: each.amount for each in lines(figures) if each.name in ("stored_gib", "recovery_gib")}
+    archives = Decimal(load_measurement().archives_bytes) / GIB
+    kept = {each.name: each.amount for each in compute_lines(figures) if each.name in ("stored_gib", "recovery_gib")}
     return (
-        Kept(title="functions running", amount=f"{RUNNING} instances", cost=Decimal(0), beyond_free=Decimal(0)),
+        IdleCost(title="functions running", amount=f"{RUNNING} instances", cost=Decimal(0), beyond_free=Decimal(0)),
         _kept("key versions", "versions", Decimal(VERSIONS), f"{VERSIONS} versions"),
         _kept("conditions of alerts", "conditions", Decimal(CONDITIONS), f"{CONDITIONS} conditions"),
         _kept("archives of one deployment", "source_gib", archives, f"{archives * KIB:.1f} MiB"),
@@ -51,15 +51,15 @@ def at_rest(figures: Figures) -> tuple[Kept, ...]:
     )
 
 
-def _kept(title: str, name: str, amount: Decimal, shown: str) -> Kept:
-    price: Price = price_list()[name]
-    return Kept(title=title, amount=shown, cost=price.of(amount), beyond_free=price.beyond_free(amount))
+def _kept(title: str, name: str, amount: Decimal, shown: str) -> IdleCost:
+    price: CloudPrice = load_price_list()[name]
+    return IdleCost(title=title, amount=shown, cost=price.of(amount), beyond_free=price.beyond_free(amount))
 
 
-def _sweeps() -> Kept:
+def _sweeps() -> IdleCost:
     """The sweep of the schedules, which only comes while any task waits for a time."""
     sweeps = int(DAYS_PER_MONTH * 86_400 / WINDOW.total_seconds())
-    part, memory = measured()["sweep"], Decimal(measured().functions[ORCHESTRATOR].memory_mib) / KIB
+    part, memory = load_measurement()["sweep"], Decimal(load_measurement().functions[ORCHESTRATOR].memory_mib) / KIB
     each = {
         "requests": Decimal(1),
         "vcpu_seconds": BILLED_S * VCPU,
@@ -67,8 +67,8 @@ def _sweeps() -> Kept:
         "reads": Decimal(part.reads),
         "queue_operations": Decimal(part.queue_operations + 1),  # set, and delivered
     }
-    priced = [(price_list()[name], amount * sweeps) for name, amount in each.items()]
-    return Kept(
+    priced = [(load_price_list()[name], amount * sweeps) for name, amount in each.items()]
+    return IdleCost(
         title="sweeps, where any task has a schedule",
         amount=f"{sweeps:,} sweeps",
         cost=sum((price.of(amount) for price, amount in priced), Decimal(0)),

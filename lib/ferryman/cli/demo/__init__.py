@@ -1,4 +1,4 @@
-"""`ferryman demo`: one task runs end to end in a stack of its own, is attacked on the way, and the proof is shown."""
+"""`ferryman demo`: one task runs end to end in a stack of its own, is attacked on the way, and is searched for leaks."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from pathlib import Path
 import click
 
 from ferryman.cli import exits, holding
-from ferryman.cli.demo.play import play
+from ferryman.cli.demo.scenario import run_scenario
 from ferryman.cli.screen import Screen
-from ferryman.cli.service import variables
-from ferryman.client import Client, Refused, Unreachable
+from ferryman.cli.service import read_environment
+from ferryman.client import ApiRefusedError, ApiUnreachableError, Client
 from ferryman.serving import keys
-from ferryman.wiring.local import leftovers
-from ferryman.wiring.local.admin import Refused as NotDone
-from ferryman.wiring.local.hold import Held, hold
-from ferryman.wiring.local.process import NotStarted
-from ferryman.wiring.local.stack import Wanted, stack
+from ferryman.stack import leftovers
+from ferryman.stack.admin import AdminRefusedError as NotDone
+from ferryman.stack.hold import StackRunningError, lock_folder
+from ferryman.stack.local_stack import StackOptions, run_stack
+from ferryman.stack.process import CloudNotStartedError
 
 PREFIX = "ferryman-demo-"
 MODEL_KEYS = ("ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL")
@@ -32,8 +32,8 @@ MODEL_KEYS = ("ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL")
 def demo(as_json: bool) -> None:
     """Watch one task run end to end on a local cloud: no account, no key, nothing left behind.
 
-    Pretend services, a task with a sealed credential, a scripted model that attacks three times, the audit table, and the
-    proof that the planted key was in no place but the one header it was meant for. Exit code 0 only if all of it held.
+    Simulated services, a task with a sealed credential, a scripted model that attacks three times, the audit table, and the
+    proof that the canary key was in no place but the one header it was meant for. Exit code 0 only if all of it held.
     """
     sys.exit(asyncio.run(_demo(Screen(as_json=as_json))))
 
@@ -43,40 +43,43 @@ async def _demo(screen: Screen) -> int:
     await _sweep(screen)
     folder = Path(tempfile.mkdtemp(prefix=PREFIX)).resolve()  # noqa: ASYNC240 - before anything else runs
     try:
-        with holding.until_signal():
-            key_file, key = holding.key_of(folder)
+        with holding.cancel_on_signal():
+            key_file, key = holding.load_key(folder)
             # the demo's model is scripted: it has no use for anybody's key
-            environment = {name: value for name, value in variables().items() if name not in MODEL_KEYS}
-            wanted = Wanted(data=folder, digest=keys.digest(key), key_file=key_file, environment=environment)
-            screen.say("A stack of its own", "bold")
-            async with stack(wanted, lambda text: screen.say(f"  {text} …")) as running:
-                screen.say(f"  up after {time.monotonic() - began:.1f} s: {running.url}")
+            environment = {name: value for name, value in read_environment().items() if name not in MODEL_KEYS}
+            options = StackOptions(data=folder, digest=keys.digest_key(key), key_file=key_file, environment=environment)
+            screen.print_line("A stack of its own", "bold")
+            async with run_stack(options, lambda text: screen.print_line(f"  {text} …")) as running:
+                screen.print_line(f"  up after {time.monotonic() - began:.1f} s: {running.url}")
                 async with Client(running.url, key) as client:
-                    held = await play(screen, running, client)
+                    is_proven = await run_scenario(screen, running, client)
     except asyncio.CancelledError:
-        screen.wrong("interrupted; everything it started has ended")
+        screen.print_error("interrupted; everything it started has ended")
         return exits.INTERRUPTED
-    except (NotStarted, NotDone, Unreachable) as error:
-        screen.wrong(str(error))
+    except (CloudNotStartedError, NotDone, ApiUnreachableError) as error:
+        screen.print_error(str(error))
         return exits.FAILED
-    except Refused as refused:
-        screen.wrong(refused.detail, status=refused.status, errors=refused.errors)
+    except ApiRefusedError as refused:
+        screen.print_error(refused.detail, status=refused.status, errors=refused.errors)
         return exits.FAILED
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-    screen.say()
-    took = f"{time.monotonic() - began:.0f} s, everything it started has ended"
-    screen.say(f"Everything held ({took})." if held else f"NOT everything held ({took}).", "bold green" if held else "bold red")
-    return exits.DONE if held else exits.FAILED
+    screen.print_line()
+    summary = f"{time.monotonic() - began:.0f} s, everything it started has ended"
+    screen.print_line(
+        f"Everything held ({summary})." if is_proven else f"NOT everything held ({summary}).",
+        "bold green" if is_proven else "bold red",
+    )
+    return exits.DONE if is_proven else exits.FAILED
 
 
 async def _sweep(screen: Screen) -> None:
     """End and remove what demos that were killed left behind; one that is running is left alone."""
     for folder in Path(tempfile.gettempdir()).resolve().glob(f"{PREFIX}*"):  # noqa: ASYNC240 - likewise
         try:
-            with hold(folder):
+            with lock_folder(folder):
                 await leftovers.recover(folder)
                 shutil.rmtree(folder, ignore_errors=True)
-            screen.say(f"A demo that was killed had left {folder}; it is cleared away.", "yellow")
-        except (Held, OSError):
+            screen.print_line(f"A demo that was killed had left {folder}; it is cleared away.", "yellow")
+        except (StackRunningError, OSError):
             continue

@@ -1,5 +1,9 @@
-"""Leaks: no secret leaves, and none comes back, in any form that can be decoded."""
+"""Secret scanning: no secret leaves, and none comes back, in any form that can be decoded."""
 
-from ferryman.egress.leaks.scanner import Finding, Scanner
+from ferryman.egress.leaks.blocks import redact_blocks
+from ferryman.egress.leaks.budget import StepBudget
+from ferryman.egress.leaks.pieces import SecretPieces
+from ferryman.egress.leaks.redaction import redact_json, redact_text
+from ferryman.egress.leaks.scanner import LeakFinding, SecretScanner
 
-__all__ = ["Finding", "Scanner"]
+__all__ = ["LeakFinding", "SecretPieces", "SecretScanner", "StepBudget", "redact_blocks", "redact_json", "redact_text"]

@@ -14,8 +14,9 @@ from ferryman.egress.leaks.lookalikes import PLAIN
 _PERCENT = re.compile(r"%(?:25)*([0-9A-Fa-f]{2})")
 _PERCENT_U = re.compile(r"%(?:25)*[uU]([0-9A-Fa-f]{4})")
 _AMPERSANDS = re.compile(r"&(?:amp;?|#0*38;?|#[xX]0*26;?)+", re.IGNORECASE)
+# A run is taken whole and from its beginning: tried from each of its backslashes it would cost the square of their number.
 _BACKSLASH = re.compile(
-    r"\\+(?:u\{0*([0-9A-Fa-f]{1,6})\}|u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|x\{?([0-9A-Fa-f]{2})\}?|([0-3]?[0-7]{2})|o\{([0-7]{2,3})\}"
+    r"(?<!\\)\\++(?:u\{0*([0-9A-Fa-f]{1,6})\}|u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|x\{?([0-9A-Fa-f]{2})\}?|([0-3]?[0-7]{2})|o\{([0-7]{2,3})\}"
     r"|([abefnrtv/\"'`]))"
 )
 _BEYOND_ASCII = re.compile(r"[^\x00-\x7f]+")
@@ -29,26 +30,26 @@ _QUOTED = re.compile(r"=[0-9A-Fa-f]{2}")
 _LETTERS = {"n": "\n", "r": "\r", "t": "\t"}
 
 
-def unescaped(text: str) -> str:
+def undo_escapes(text: str) -> str:
     """`text` with percent, backslash, entity and code point notations undone once, and look-alike characters made plain."""
     for undo in _STEPS:
         text = undo(text)
     return text
 
 
-def quoted_printable(text: str) -> str:
+def undo_quoted_printable(text: str) -> str:
     """`text` with quoted-printable undone; text without any comes back as it is."""
     if "=" not in text or not (_QUOTED.search(text) or _SOFT_BREAK.search(text)):
         return text
     return quopri.decodestring(text.encode("utf-8", "replace")).decode("utf-8", "replace")
 
 
-def entities(text: str) -> str:
+def undo_entities(text: str) -> str:
     """`text` with HTML entities undone, however often their ampersand was escaped."""
     return html.unescape(_AMPERSANDS.sub("&", text)) if "&" in text else text
 
 
-def backslashes(text: str) -> str:
+def undo_backslashes(text: str) -> str:
     """`text` with the escapes of string literals undone."""
     if "\\" not in text:
         return text
@@ -57,19 +58,19 @@ def backslashes(text: str) -> str:
         for escape, character in _PLAIN_ESCAPES:
             text = text.replace(escape, character)
         return text
-    text = mended(_BACKSLASH.sub(_escaped, text))
+    text = mend_utf8(_BACKSLASH.sub(_escaped, text))
     return _PAIR.sub(lambda found: found[0].encode("utf-16", "surrogatepass").decode("utf-16"), text)
 
 
-def percents(text: str) -> str:
+def undo_percents(text: str) -> str:
     """`text` with percent-encoding undone; bytes that are UTF-8 become their characters."""
     if "%" not in text:
         return text
     text = _PERCENT_U.sub(lambda found: _character(found[1], 16), text)
-    return mended(_PERCENT.sub(lambda found: _character(found[1], 16), text))
+    return mend_utf8(_PERCENT.sub(lambda found: _character(found[1], 16), text))
 
 
-def plain(text: str) -> str:
+def replace_lookalikes(text: str) -> str:
     """`text` with full-width, mathematical, enclosed, hidden and look-alike forms of ASCII made plain."""
     if text.isascii():
         return text
@@ -85,7 +86,7 @@ def plain(text: str) -> str:
     return _BEYOND_ASCII.sub(plainly, text)
 
 
-def mended(text: str) -> str:
+def mend_utf8(text: str) -> str:
     """`text` with characters put back together whose UTF-8 bytes were written out one by one."""
     return text if text.isascii() else _BYTEWISE.sub(_utf8, text)
 
@@ -113,4 +114,4 @@ def _character(digits: str, base: int) -> str:
     return chr(code) if code < 0x110000 else ""
 
 
-_STEPS: tuple[Callable[[str], str], ...] = (plain, percents, backslashes, entities, _code_points)
+_STEPS: tuple[Callable[[str], str], ...] = (replace_lookalikes, undo_percents, undo_backslashes, undo_entities, _code_points)

@@ -1,4 +1,4 @@
-"""Runs: bytes written out in base64, base32, hexadecimal, decimal, octal or binary, wherever in a text and however wrapped.
+"""Runs: bytes written out in any base, from base64 to binary digits, wherever in a text and however wrapped.
 
 A text is reduced to the characters of one notation and decoded as a whole, in every alignment. What was something else
 comes out as noise; what reads as text among it is worth looking into. That is faster than looking for the runs, and no
@@ -12,9 +12,9 @@ import re
 from collections.abc import Callable, Iterator
 from itertools import chain
 
-from ferryman.egress.leaks import inflate
-from ferryman.egress.leaks.skeleton import skeleton
-from ferryman.egress.leaks.stretches import LEAST, beyond_ascii, shape_of, spans, stretches
+from ferryman.egress.leaks import bases, inflate
+from ferryman.egress.leaks.skeleton import reduce_to_skeleton
+from ferryman.egress.leaks.stretches import LEAST, build_shape_table, find_non_ascii_text, find_spans, find_text_spans
 
 _BASE64 = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 _HEX = b"0123456789abcdefABCDEF"
@@ -26,12 +26,11 @@ _NO_HEX = _EVERY.translate(None, _HEX)
 _APART = bytes(code if code in _DIGITS else 0x20 for code in range(256))
 _CONTROLS = bytes((*range(1, 0x09), *range(0x0B, 0x20), 0x7F))
 _HEX_MARKS = ("0x", "0X", "\\x", "\\X")
-_BASE64_SHAPE = shape_of(p=_BASE64)
-_BASE32_SHAPE = shape_of(p=_BASE64[:52] + b"234567")
-_BASE32_NUMERALS = str.maketrans("ABCDEFGHIJKLMNOPQRSTUVWXYZ234567", "0123456789ABCDEFGHIJKLMNOPQRSTUV")
-_HEX_SHAPE = shape_of(p=_HEX)
-_BIT_SHAPE = shape_of(p=b"01")
-_DIGIT_SHAPE = shape_of(p=_DIGITS)
+_BASE64_SHAPE = build_shape_table(p=_BASE64)
+_BASE32_SHAPE = build_shape_table(p=_BASE64[:62])
+_HEX_SHAPE = build_shape_table(p=_HEX)
+_BIT_SHAPE = build_shape_table(p=b"01")
+_DIGIT_SHAPE = build_shape_table(p=_DIGITS)
 _RAW = {
     bytes((_BASE64[first], _BASE64[second]))
     for first in range(64)
@@ -40,7 +39,6 @@ _RAW = {
 }
 """How base64 begins that may be a compressed stream without a head."""
 
-_BASE32 = re.compile(r"[A-Z2-7]{16,}+|[a-z2-7]{16,}+")
 _BITS = re.compile(r"(?<![01])[01]{7,8}(?:[^0-9A-Za-z]{0,4}[01]{7,8}){7,}+")
 _LONG_NUMBER = re.compile(rb"[0-9]{24,}+")
 _UNSPACED = re.compile(rb"1[0-9][0-9]|[3-9][0-9]|[0-9]")
@@ -52,17 +50,17 @@ _OCTAL = {f"{code:0{width}o}".encode(): code for code in range(256) for width in
 _CODES_LEAST = 8
 
 
-def decoded(text: str) -> Iterator[str | bytes]:
+def decode(text: str) -> Iterator[str | bytes]:
     """What `text` may stand for: texts to look into further, and bytes that are to be looked through only.
 
     What reads as text comes together in its order: a secret may be split over neighbouring runs.
     """
     plain = text.encode("ascii", "replace")
     yield from _base64(plain)
-    yield from _base32(text, plain)
+    yield from _numerals(text, plain)
     yield from _hexadecimal(text, plain)
     yield from _codes(plain)
-    if b"p" * 56 in skeleton(plain).translate(_BIT_SHAPE):
+    if b"p" * 56 in reduce_to_skeleton(plain).translate(_BIT_SHAPE):
         yield from _read([(0, content) for content in _bits(text)])
 
 
@@ -72,9 +70,9 @@ def _read(contents: list[tuple[int, bytes]], scale: Callable[[int], int] = lambd
     for offset, content in contents:
         if len(content) >= LEAST:
             yield content
-        found += [(offset + scale(start), stretch) for start, stretch in stretches(content)]
-        yield beyond_ascii(content)
-        for opened in inflate.inflated(content):
+        found += [(offset + scale(start), stretch) for start, stretch in find_text_spans(content)]
+        yield find_non_ascii_text(content)
+        for opened in inflate.open_streams(content):
             yield from _unpacked(opened)
     if found:
         found.sort()
@@ -86,9 +84,9 @@ def _base64(plain: bytes) -> Iterator[str | bytes]:
     run = joined.translate(None, _NO_BASE64)
     if len(run) >= 14:
         yield from _read([(offset, _base64_bytes(run[offset:])) for offset in range(4)], lambda place: place * 4 // 3)
-        for start, end in spans(joined.translate(_BASE64_SHAPE), 20):
+        for start, end in find_spans(joined.translate(_BASE64_SHAPE), 20):
             if joined[start : start + 2] in _RAW:
-                yield from chain.from_iterable(map(_unpacked, inflate.raw(_base64_bytes(joined[start:end]))))
+                yield from chain.from_iterable(map(_unpacked, inflate.open_raw_stream(_base64_bytes(joined[start:end]))))
 
 
 def _base64_bytes(run: bytes) -> bytes:
@@ -97,17 +95,12 @@ def _base64_bytes(run: bytes) -> bytes:
     return binascii.a2b_base64(run + b"=" * (-len(run) % 4))
 
 
-def _base32(text: str, plain: bytes) -> Iterator[str | bytes]:
+def _numerals(text: str, plain: bytes) -> Iterator[str | bytes]:
+    """What is written in base 32, 36, 45, 58 or 62."""
     if b"p" * 16 in plain.translate(_BASE32_SHAPE):
-        # Long words are many; nearly every run has a digit among sixteen.
-        runs = [run for run in _BASE32.findall(text) if not run.isalpha()]
-        if runs:
-            yield from _read([(0, b"\xff".join(map(_base32_bytes, runs)))])
-
-
-def _base32_bytes(run: str) -> bytes:
-    bits = len(run) * 5
-    return (int(run.upper().translate(_BASE32_NUMERALS), 32) >> bits % 8).to_bytes(bits // 8, "big")
+        yield from _read([(0, content) for content in bases.decode_base32(text)])
+        yield from _read([(0, content) for content in bases.decode_numbers(text)])
+    yield from _read([(0, content) for content in bases.decode_base45(text)])
 
 
 def _hexadecimal(text: str, plain: bytes) -> Iterator[str | bytes]:
@@ -120,9 +113,9 @@ def _hexadecimal(text: str, plain: bytes) -> Iterator[str | bytes]:
             [(offset, binascii.unhexlify(digits[offset : len(digits) - (len(digits) - offset) % 2])) for offset in (0, 1)],
             lambda place: place * 2,
         )
-        for start, end in spans(plain.translate(_HEX_SHAPE), 32):
+        for start, end in find_spans(plain.translate(_HEX_SHAPE), 32):
             content = binascii.unhexlify(plain[start : end - (end - start) % 2])
-            yield from chain.from_iterable(map(_unpacked, inflate.raw(content)))
+            yield from chain.from_iterable(map(_unpacked, inflate.open_raw_stream(content)))
 
 
 def _unpacked(content: bytes) -> Iterator[str | bytes]:
@@ -131,7 +124,7 @@ def _unpacked(content: bytes) -> Iterator[str | bytes]:
         yield content
         return
     yield content.decode("utf-8", "replace")
-    for opened in inflate.inflated(content):
+    for opened in inflate.open_streams(content):
         yield from _unpacked(opened)
 
 
@@ -142,7 +135,7 @@ def _codes(plain: bytes) -> Iterator[str | bytes]:
             content = bytes([code for number in numbers if (code := table.get(number, 0)) is not None])
             if len(content) >= _CODES_LEAST:
                 yield from _read([(0, content.translate(None, _CONTROLS))])
-                yield from chain.from_iterable(map(_unpacked, inflate.inflated(content)))
+                yield from chain.from_iterable(map(_unpacked, inflate.open_streams(content)))
     if b"p" * 24 in plain.translate(_DIGIT_SHAPE):
         for found in _LONG_NUMBER.findall(plain):
             triplets = [[found[start : start + 3] for start in range(offset, len(found) - 2, 3)] for offset in range(3)]

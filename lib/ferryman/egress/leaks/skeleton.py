@@ -2,22 +2,34 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
+from collections.abc import Iterable
+
+BLOCK = 4_096
+"""So many characters of a text are told apart at a time."""
+
 _ALPHANUMERIC = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 _LOWER = bytes(range(256)).lower()
 _OTHER = bytes(set(range(256)) - set(_ALPHANUMERIC))
 _LETTERS = b"abcdefghijklmnopqrstuvwxyz"
 _ORDINAL = bytes.maketrans(_LETTERS, bytes(range(26)))
+_ROT13 = bytes.maketrans(_LETTERS, _LETTERS[13:] + _LETTERS[:13])
 _STEP = bytes(_LETTERS[code % 26] for code in range(256))
 
 
-def skeleton(text: str | bytes) -> bytes:
+def reduce_to_skeleton(text: str | bytes) -> bytes:
     """What remains of `text` for comparison."""
     if isinstance(text, str):
         text = text.encode("ascii", "ignore")
     return text.translate(_LOWER, _OTHER)
 
 
-def steps(bare: bytes) -> bytes:
+def rotate_letters(bare: bytes) -> bytes:
+    """A skeleton with its letters moved on by thirteen."""
+    return bare.translate(_ROT13)
+
+
+def build_difference_list(bare: bytes) -> bytes:
     """From letter to letter of a skeleton, how far on in the alphabet (a: not at all): a shift of all letters leaves it so."""
     letters = bare.translate(_ORDINAL, b"0123456789")
     count = len(letters) - 1
@@ -28,6 +40,23 @@ def steps(bare: bytes) -> bytes:
     return (onward - int.from_bytes(letters[:-1], "big")).to_bytes(count, "big").translate(_STEP)
 
 
-def positions(text: str) -> list[int]:
-    """Where in `text` each byte of its skeleton stands."""
-    return [index for index, character in enumerate(text) if character.isascii() and character.isalnum()]
+def locate(text: str, indexes: Iterable[int]) -> dict[int, int]:
+    """Where in `text` the bytes of its skeleton at `indexes` are: characters by byte.
+
+    Only blocks that hold one of them are looked at character by character: a list for the whole text would be many times
+    as large as the text.
+    """
+    wanted = sorted(indexes)
+    found: dict[int, int] = {}
+    passed = done = 0
+    for first in range(0, len(text), BLOCK):
+        block = text[first : first + BLOCK]
+        passed_after = passed + len(reduce_to_skeleton(block))
+        last = bisect_left(wanted, passed_after, done)
+        if last > done:
+            places = [index for index, character in enumerate(block, first) if character.isascii() and character.isalnum()]
+            found.update((index, places[index - passed]) for index in wanted[done:last])
+        passed, done = passed_after, last
+        if done == len(wanted):
+            break
+    return found

@@ -1,4 +1,4 @@
-"""Stretches: what reads as text among bytes that something was decoded to."""
+"""Text spans: what reads as text among decoded bytes."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import codecs
 import re
 from collections.abc import Iterator
 
-from ferryman.egress.leaks.escapes import plain
+from ferryman.egress.leaks.escapes import replace_lookalikes
 
 _END = re.compile(rb"[^p]")
 
 
-def shape_of(**signs: bytes) -> bytes:
+def build_shape_table(**signs: bytes) -> bytes:
     """A table for `bytes.translate` that writes for each byte the sign of its class, and a dot for the others."""
     table = bytearray(b"." * 256)
     for sign, members in signs.items():
@@ -20,7 +20,7 @@ def shape_of(**signs: bytes) -> bytes:
     return bytes(table)
 
 
-def spans(shape: bytes, least: int) -> Iterator[tuple[int, int]]:
+def find_spans(shape: bytes, least: int) -> Iterator[tuple[int, int]]:
     """Where in `shape` at least `least` times the sign p stands in a row, in order."""
     mark = b"p" * least
     start = shape.find(mark)
@@ -40,7 +40,9 @@ MANY = 8_192
 BEYOND_ASCII_LEAST = 20
 
 # p: printable, l: leads a character of UTF-8, c: continues one, _: zero.
-_SHAPE = shape_of(p=bytes((*b"\t\n\r", *range(0x20, 0x7F))), l=bytes(range(0xC2, 0xF5)), c=bytes(range(0x80, 0xC0)), _=b"\0")
+_SHAPE = build_shape_table(
+    p=bytes((*b"\t\n\r", *range(0x20, 0x7F))), l=bytes(range(0xC2, 0xF5)), c=bytes(range(0x80, 0xC0)), _=b"\0"
+)
 _EITHER = bytes.maketrans(b"lc", b"pp")
 _ASCII = re.compile(r"[!-~]{8}")
 _MARKS = ((codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
@@ -48,33 +50,33 @@ _WIDE = (b"p_" * 6, b"p___" * 6)
 _UTF8 = re.compile(rb"(?:[\t\n\r\x20-\x7e]|[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}){8,}+")
 
 
-def stretches(content: bytes) -> Iterator[tuple[int, bytes]]:
+def find_text_spans(content: bytes) -> Iterator[tuple[int, bytes]]:
     """Where in `content` ASCII stands, and what it says."""
     shape = content.translate(_SHAPE)
-    for start, end in spans(shape, LEAST if len(content) <= MANY else LEAST_OF_MANY):
+    for start, end in find_spans(shape, LEAST if len(content) <= MANY else LEAST_OF_MANY):
         yield start, content[start:end]
 
 
-def beyond_ascii(content: bytes) -> str:
+def find_non_ascii_text(content: bytes) -> str:
     """The stretches of `content` that are text in UTF-8 with more than ASCII in it, or in UTF-16 or UTF-32, in lines."""
     shape = content.translate(_SHAPE)
     # What can stand in no UTF-8 breaks a stretch here, which leaves next to nothing of noise.
     joined = shape.replace(b"lp", b".p").replace(b"pc", b"p.")
     found = [
         text.decode("utf-8", "ignore")
-        for start, end in spans(joined.translate(_EITHER), BEYOND_ASCII_LEAST)
+        for start, end in find_spans(joined.translate(_EITHER), BEYOND_ASCII_LEAST)
         if b"lc" in shape[start:end]
         for text in _UTF8.findall(content, start, end)
         if not text.isascii()
     ]
     found += _marked(content)
     if any(each in shape for each in _WIDE):
-        found += [text.decode() for _, text in stretches(content.replace(b"\0", b""))]
+        found += [text.decode() for _, text in find_text_spans(content.replace(b"\0", b""))]
     return "\n".join(found)
 
 
 def _marked(content: bytes) -> Iterator[str]:
     for mark, name in _MARKS:
         start = content.find(mark)
-        if start >= 0 and _ASCII.search(plain(content[start + 2 : start + 42].decode(name, "ignore"))):
+        if start >= 0 and _ASCII.search(replace_lookalikes(content[start + 2 : start + 42].decode(name, "ignore"))):
             yield content[start + 2 :].decode(name, "ignore")

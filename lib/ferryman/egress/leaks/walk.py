@@ -10,12 +10,21 @@ from operator import itemgetter
 from typing import Any, NamedTuple
 from urllib.parse import unquote
 
-from ferryman.domain.http import Outbound
-from ferryman.egress.holes import names, shown
+from ferryman.domain.http.request import OutboundRequest
 from ferryman.egress.leaks import escapes
+from ferryman.egress.leaks.ordering import build_sort_key
+from ferryman.egress.placeholders import list_placeholder_names, to_display_form
 
 PIECE_MAX = 4_096
 """A single piece longer than this is not decoded by itself: it is where everything stands in order."""
+
+PATH_MAX = 128
+"""Of a path so many characters are kept: what is nested deep would take the square of its length. What stands deeper stays in
+its order."""
+
+PIECES_MAX = 65_536
+"""A value is taken apart into so many pieces; one of more is treated as if it held a secret. Each takes a hundred times the one
+character that it may have."""
 
 _ROUNDS = 3
 _HEXADECIMAL = re.compile(r"[0-9A-Fa-f ]+")
@@ -23,10 +32,10 @@ _BASE64 = re.compile(r"[A-Za-z0-9+/]+")
 _CODED = re.compile(r"[A-Za-z0-9+/_-]+=*|[0-9A-Fa-f]{2}[0-9A-Fa-f ]+")
 _SIGNS = re.compile(r"[%\\&+]")
 _PRINTABLE = bytes(range(0x20, 0x7F))
-_ADDRESS = re.compile(r"[A-Za-z]+://([^\s/?#]*)\S*")
+_ADDRESS = re.compile(r"[A-Za-z]++://([^\s/?#]*+)\S*+")
 
 
-class Piece(NamedTuple):
+class TextPiece(NamedTuple):
     """One text: `name` is the last key or header name above it, `path` says where it stands; a key is a piece of its own."""
 
     path: str
@@ -38,42 +47,47 @@ class Piece(NamedTuple):
         return f"Piece(key={self.key})"  # nothing of it has been looked through
 
 
-def pieces(outbound: Outbound) -> list[Piece]:
+def collect_request_pieces(outbound: OutboundRequest) -> list[TextPiece]:
     """Everything the model supplied, in order."""
-    found = [Piece(field, field, str(text)) for field, text in _scalars(outbound)]
+    found = [TextPiece(field, field, str(text)) for field, text in _scalars(outbound)]
     found += _url(outbound.url, "url")
     headers, query, body = outbound.headers, outbound.query_params, outbound.body
-    if names(outbound):
-        query, body = shown(query), shown(body)
-    found += leaves(headers, "headers")
-    found += leaves(shown(outbound.fixed_headers), "headers")
-    found += leaves(query, "query_params")
-    found += leaves(body, "body")
+    if list_placeholder_names(outbound):
+        query, body = to_display_form(query), to_display_form(body)
+    found += collect_pieces(headers, "headers")
+    found += collect_pieces(to_display_form(outbound.fixed_headers), "headers")
+    found += collect_pieces(query, "query_params")
+    found += collect_pieces(body, "body")
     return found
 
 
-def leaves(value: Any, path: str) -> list[Piece]:
-    """The keys and leaves of a JSON value in order. Walks without recursion: hostile nesting cannot exhaust the stack."""
-    found: list[Piece] = []
+def collect_pieces(value: Any, path: str) -> list[TextPiece]:
+    """The keys and leaves of a JSON value in order, and no more than one or two beyond `PIECES_MAX`.
+
+    Walks without recursion: hostile nesting cannot exhaust the stack.
+    """
+    found: list[TextPiece] = []
     if not isinstance(value, dict | list | tuple):
         value = (value,)
     open_ = [(path, path, isinstance(value, dict), _entries(value))]
-    while open_:
+    while open_ and len(found) <= PIECES_MAX:
         where, name, keyed, entries = open_[-1]
         for key, item in entries:
+            if len(found) > PIECES_MAX:
+                break
             if keyed:
                 name = key if isinstance(key, str) else _text(key) or str(key)
-                here = f"{where}.{name}"
-                found.append(Piece(here, name, name, key=True))
+                here = f"{where}.{name[:PATH_MAX]}"[:PATH_MAX]
+                found.append(TextPiece(here, name, name, key=True))
             else:
-                here = f"{where}.{key:06}"
+                here = f"{where}.{key:06}"[:PATH_MAX]
             if isinstance(item, str):
-                found.append(Piece(here, name, item))
+                found.append(TextPiece(here, name, item))
             elif isinstance(item, dict | list | tuple):
                 open_.append((here, name, isinstance(item, dict), _entries(item)))
                 break
             elif (text := _text(item)) is not None:
-                found.append(Piece(here, name, text))
+                found.append(TextPiece(here, name, text))
         else:
             open_.pop()
     return found
@@ -83,47 +97,56 @@ def _entries(value: Any) -> Iterator[tuple[Any, Any]]:
     return iter(value.items() if isinstance(value, dict) else enumerate(value))
 
 
-def opened(found: list[Piece]) -> list[Piece]:
+def split_urls(found: list[TextPiece]) -> list[TextPiece]:
     """`found` with every URL among the values taken apart: what is split over two of them stands in the same part of each."""
-    apart: list[Piece] = []
+    apart: list[TextPiece] = []
     for piece in found:
+        if len(apart) > PIECES_MAX:
+            break
         address = None if piece.key else _ADDRESS.fullmatch(piece.text)
         if address is None:
             apart.append(piece)
             continue
-        apart.append(Piece("url", piece.name, piece.text))
-        apart += [Piece(f"{piece.path}.host.{index:06}", "host", label) for index, label in enumerate(address[1].split("."))]
+        apart.append(TextPiece("url", piece.name, piece.text))
+        apart += [
+            TextPiece(f"{piece.path}.host.{index:06}", "host", label)
+            for index, label in enumerate(address[1].split(".", PIECES_MAX))
+        ]
         apart += _url(piece.text, piece.path)
     return apart
 
 
-def joined(found: list[Piece]) -> tuple[str, str]:
+def join_pieces(found: list[TextPiece]) -> tuple[str, str]:
     """The texts worth decoding: everything in order, and the values alone, which joins what was split over fields."""
     return "\n".join(piece.text for piece in found), "".join(
         piece.text for piece in found if not piece.key and piece.path != "url"
     )
 
 
-def apart(found: list[Piece]) -> str:
+def group_by_kind(found: list[TextPiece]) -> str:
     """All keys, then all values: decoded as a whole it shows what is split over either, at half the price."""
     keys = [piece.text for piece in found if piece.key or piece.path == "url"]
     return "\n".join((*keys, *(piece.text for piece in found if not piece.key and piece.path != "url")))
 
 
-def rearranged(found: list[Piece]) -> Iterator[str]:
+def iterate_arrangements(found: list[TextPiece]) -> Iterator[str]:
     """Further ways to put the pieces together, for a look at their letters and digits only."""
     values = [piece for piece in found if not piece.key and piece.path != "url"]
     texts = [piece.text for piece in values]
-    plain = [*map(lru_cache(_plain), texts)]
+    numbered, read = lru_cache(build_sort_key), lru_cache(decode_piece)
+    in_order = [piece.text for piece in sorted(values, key=lambda piece: numbered(piece.name))]
+    decoded = [*map(read, texts)]
     ways = (
         texts,
         [piece.text for piece in found if piece.key],
         texts[::-1],
         [piece.text for piece in sorted(values, key=itemgetter(0))],
         [piece.text for piece in sorted(values, key=itemgetter(1))],
+        in_order,
         [text for text in texts if not text.isdecimal()],
-        plain,
-        plain[::-1],
+        decoded,
+        decoded[::-1],
+        [*map(read, in_order)],
         *(
             [piece.text for piece in values if not piece.path.startswith(field)]
             for field in ("url.", "headers.", "query_params.")
@@ -132,7 +155,7 @@ def rearranged(found: list[Piece]) -> Iterator[str]:
     yield from dict.fromkeys(map("".join, ways))
 
 
-def _scalars(outbound: Outbound) -> Iterator[tuple[str, str]]:
+def _scalars(outbound: OutboundRequest) -> Iterator[tuple[str, str]]:
     yield "tool", outbound.tool
     yield "method", outbound.method
     if outbound.credential is not None:
@@ -140,18 +163,18 @@ def _scalars(outbound: Outbound) -> Iterator[tuple[str, str]]:
     yield "url", outbound.url
 
 
-def _url(url: str, where: str) -> Iterator[Piece]:
+def _url(url: str, where: str) -> Iterator[TextPiece]:
     """The segments of the path and the values of the query, each a piece; the URL as a whole is one already."""
     rest, _, fragment = url.partition("#")
     rest, _, query = rest.partition("?")
     _, _, path = rest.partition("://")[2].partition("/")
-    for index, segment in enumerate(path.split("/")):
-        yield Piece(f"{where}.path.{index:06}", "path", segment)
-    for part in query.split("&"):
+    for index, segment in enumerate(path.split("/", PIECES_MAX)):
+        yield TextPiece(f"{where}.path.{index:06}", "path", segment)
+    for part in query.split("&", PIECES_MAX):
         name, _, value = part.partition("=")
-        yield Piece(f"{where}.query.{name}", name, name, key=True)
-        yield Piece(f"{where}.query.{name}", name, value)
-    yield Piece(f"{where}.fragment", "fragment", fragment)
+        yield TextPiece(f"{where}.query.{name}", name, name, key=True)
+        yield TextPiece(f"{where}.query.{name}", name, value)
+    yield TextPiece(f"{where}.fragment", "fragment", fragment)
 
 
 def _text(value: Any) -> str | None:
@@ -165,14 +188,14 @@ def _text(value: Any) -> str | None:
         return ""  # an integer too long to be written is too long to be sent
 
 
-def _plain(text: str) -> str:
+def decode_piece(text: str) -> str:
     """What a single piece stands for, if it is wholly written in one notation after another."""
     for _ in range(_ROUNDS):
         if not 4 <= len(text) <= PIECE_MAX or (text.isalpha() and text.islower()):
             break
         before = text
         if _SIGNS.search(text):
-            text = escapes.unescaped(unquote(text))
+            text = escapes.undo_escapes(unquote(text))
         if _CODED.fullmatch(text):
             text = _hexadecimal(text) or _base64(text) or text
         if text == before:

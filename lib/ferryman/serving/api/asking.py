@@ -1,61 +1,83 @@
-"""Asking: who asks, and whether what is asked for is theirs."""
+"""Access control: authenticate the owner by API key (only its digest is stored), and find nothing of other owners."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import AsyncIterator
 from typing import Annotated
 
 from fastapi import Depends, Request, Security
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from starlette.exceptions import HTTPException
 
-from ferryman.domain.execution import Execution
-from ferryman.domain.owner import Owner
-from ferryman.domain.task import Task
+from ferryman.composition.api import ApiDependencies
+from ferryman.domain.executions.execution import Execution
+from ferryman.domain.owners.owner import Owner
+from ferryman.domain.owners.plan import Plan
+from ferryman.domain.tasks.task import Task
 from ferryman.serving import keys
-from ferryman.serving.api.faults import not_found
-from ferryman.wiring.api import House
+from ferryman.serving.api.faults import NotFoundError
+from ferryman.serving.api.sharing import REQUEST_S, REQUESTS_MAX, take_turn
 
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}", re.ASCII)
 
 _bearer = HTTPBearer(auto_error=False, scheme_name="api_key", description="An API key: fm_ and 43 characters")
 
 
-def _house(request: Request) -> House:
-    house: House = request.app.state.house
-    return house
+async def _get_dependencies(request: Request) -> ApiDependencies:
+    deps: ApiDependencies = request.app.state.deps
+    return deps
 
 
-TheHouse = Annotated[House, Depends(_house)]
+Dependencies = Annotated[ApiDependencies, Depends(_get_dependencies)]
 
 
 async def _owner(
-    request: Request, house: TheHouse, _: Annotated[HTTPAuthorizationCredentials | None, Security(_bearer)]
-) -> Owner:
-    key = keys.key_of(request.headers.get("authorization"))
-    known = None if key is None else await house.owners.by_key(keys.digest(key))
-    owner = None if known is None else await house.owners.get(known)
-    if owner is None:
-        raise HTTPException(401, "a valid API key is required: Authorization: Bearer fm_…", {"WWW-Authenticate": "Bearer"})
-    return owner
+    request: Request, deps: Dependencies, _: Annotated[HTTPAuthorizationCredentials | None, Security(_bearer)]
+) -> AsyncIterator[Owner]:
+    key = keys.parse_key(request.headers.get("authorization"))
+    if key is None:
+        raise unknown()
+    digest = keys.digest_key(key)
+    # an owner has one key: what a flood asks for waits before anything is read for it
+    async with take_turn(deps.requests_of, digest, most=REQUESTS_MAX, within_s=REQUEST_S, what="requests"):
+        known = await deps.owners.by_key(digest)
+        owner = None if known is None else await deps.owners.get(known)
+        if owner is None:
+            raise unknown()
+        yield owner
 
 
-By = Annotated[Owner, Depends(_owner)]
+def unknown() -> HTTPException:
+    """Return what an asker is answered who has no valid API key."""
+    return HTTPException(401, "a valid API key is required: Authorization: Bearer fm_…", {"WWW-Authenticate": "Bearer"})
 
 
-async def _task(task_id: str, house: TheHouse, owner: By) -> Task:
-    task = await house.tasks.get(task_id) if _ID.fullmatch(task_id) else None
+# over when the route has answered: a stream of events holds no turn while it is sent
+CurrentOwner = Annotated[Owner, Depends(_owner, scope="function")]
+
+
+def get_plan(deps: ApiDependencies, owner: Owner) -> Plan:
+    """Return the owner's plan. Raise 403 where it cannot run tasks."""
+    plan = deps.plans.get(owner.plan)
+    if plan is None:
+        raise HTTPException(403, f"tasks are not available on your plan; they are on: {', '.join(deps.plans)}")
+    return plan
+
+
+async def _task(task_id: str, deps: Dependencies, owner: CurrentOwner) -> Task:
+    task = await deps.tasks.get(task_id) if _ID.fullmatch(task_id) else None
     if task is None or task.owner != owner.id:
-        raise not_found("task")
+        raise NotFoundError("task")
     return task
 
 
-async def _execution(execution_id: str, house: TheHouse, owner: By) -> Execution:
-    execution = await house.executions.get(execution_id) if _ID.fullmatch(execution_id) else None
+async def _execution(execution_id: str, deps: Dependencies, owner: CurrentOwner) -> Execution:
+    execution = await deps.executions.get(execution_id) if _ID.fullmatch(execution_id) else None
     if execution is None or execution.owner != owner.id:
-        raise not_found("execution")
+        raise NotFoundError("execution")
     return execution
 
 
-TheirTask = Annotated[Task, Depends(_task)]
-TheirExecution = Annotated[Execution, Depends(_execution)]
+OwnedTask = Annotated[Task, Depends(_task)]
+OwnedExecution = Annotated[Execution, Depends(_execution)]

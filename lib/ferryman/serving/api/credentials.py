@@ -6,86 +6,85 @@ from dataclasses import replace
 
 from fastapi import APIRouter
 from starlette.convertors import StringConvertor, register_url_convertor
-from starlette.exceptions import HTTPException
 
-from ferryman.domain import credential as rules
-from ferryman.domain.credential import AuthType, Label, Sealed
-from ferryman.domain.integration import Integration
-from ferryman.domain.problem import Invalid, Problem
-from ferryman.domain.task import Task
-from ferryman.serving.api.asking import By, TheHouse, TheirTask
-from ferryman.serving.api.faults import not_found
+from ferryman.composition.api import ApiDependencies
+from ferryman.domain.credentials import credential as rules
+from ferryman.domain.credentials.credential import AuthType, Label, Sealed
+from ferryman.domain.credentials.integration import Integration
+from ferryman.domain.problem import InvalidInputError, Problem
+from ferryman.domain.tasks.task import Task
+from ferryman.serving.api.asking import CurrentOwner, Dependencies, OwnedTask
+from ferryman.serving.api.faults import NotFoundError
 from ferryman.serving.api.shapes import credential as shapes
-from ferryman.wiring.api import House
 
 
-class Named(StringConvertor):
-    """Any text but the word that stands beside the credentials' names; none of them is in small letters."""
+class CredentialNameConvertor(StringConvertor):
+    """Any text but the word `connect`, which is a route of its own; no credential is named in lower case."""
 
     regex = "(?!connect$)[^/]+"
 
 
-register_url_convertor("named", Named())
+register_url_convertor("named", CredentialNameConvertor())
 router = APIRouter(prefix="/v1/tasks/{task_id}/credentials", tags=["credentials"])
 
 
 @router.put("/{name:named}", summary="Store a credential, or replace its value")
-async def put(name: str, asked: shapes.NewCredential, task: TheirTask, house: TheHouse, owner: By) -> shapes.CredentialShown:
-    value = asked.value.get_secret_value()
-    service = house.integrations.get(asked.service) if asked.service in task.integrations else None
-    found = [*rules.name_problems(name), *rules.value_problems(value), *_stands_in(task, value)]
+async def put_credential(
+    name: str, body: shapes.NewCredential, task: OwnedTask, deps: Dependencies, owner: CurrentOwner
+) -> shapes.CredentialResponse:
+    value = body.value.get_secret_value()
+    service = deps.integrations.get(body.service) if body.service in task.integrations else None
+    problems = [*rules.find_name_problems(name), *rules.find_value_problems(value), *_find_leaks(task, value)]
     if service is None or not service.allowed_domains:
-        found.append(Problem(field="service", message=f"must be one of the task's integrations: {_services(task, house)}"))
-        raise Invalid(found)
-    auth_type, header, param = _injection(asked, service)
-    found += rules.injection_problems(auth_type, header, param)
-    if found:
-        raise Invalid(found)
-    stored = await house.credentials.list(task.id)
-    before = next((each for each in stored if each.label.name == name), None)
-    if before is None and len(stored) >= rules.CREDENTIALS_PER_TASK_MAX:
-        raise HTTPException(409, f"a task may have at most {rules.CREDENTIALS_PER_TASK_MAX} credentials")
+        problems.append(Problem(field="service", message=f"must be one of the task's integrations: {_services(task, deps)}"))
+        raise InvalidInputError(problems)
+    auth_type, header, param = _injection(body, service)
+    problems += rules.find_injection_problems(auth_type, header, param)
+    if problems:
+        raise InvalidInputError(problems)
+    stored = await deps.credentials.list(task.id)
+    before = next((sealed_before for sealed_before in stored if sealed_before.label.name == name), None)
     label = Label(
         owner=owner.id,
         task=task.id,
         name=name,
-        version=await house.credentials.next_version(task.id, name),
+        version=await deps.credentials.next_version(task.id, name),
         service=service.id,
         auth_type=auth_type,
         auth_header_name=header,
         auth_param_name=param,
         hosts=service.allowed_domains,
     )
-    now = house.clock.now()
+    now = deps.clock.now()
     sealed = Sealed(
         label=label,
-        ciphertext=house.sealer.seal(value.encode(), house.info(label)),
-        key_version=house.sealer.version,
+        ciphertext=deps.sealer.seal(value.encode(), deps.info(label)),
+        key_version=deps.sealer.version,
         created_at=now,
         updated_at=now,
     )
     if before is not None:
         sealed = replace(sealed, created_at=before.created_at)
-    await house.credentials.put(sealed)
-    return shapes.shown(sealed)
+    await deps.credentials.put(sealed)
+    return shapes.to_response(sealed)
 
 
 @router.get("", summary="A task's credentials, without their values")
-async def listed(task: TheirTask, house: TheHouse) -> shapes.CredentialList:
-    known = sorted(await house.credentials.list(task.id), key=lambda each: each.label.name)
-    return shapes.CredentialList(credentials=tuple(shapes.shown(each) for each in known))
+async def list_credentials(task: OwnedTask, deps: Dependencies) -> shapes.CredentialList:
+    known = sorted(await deps.credentials.list(task.id), key=lambda sealed: sealed.label.name)
+    return shapes.CredentialList(credentials=tuple(shapes.to_response(sealed) for sealed in known))
 
 
 @router.delete("/{name:named}", status_code=204, summary="Delete a credential")
-async def delete(name: str, task: TheirTask, house: TheHouse) -> None:
-    if not rules.NAME.fullmatch(name) or not await house.credentials.delete(task.id, name):
-        raise not_found("credential")
+async def delete_credential(name: str, task: OwnedTask, deps: Dependencies) -> None:
+    if not rules.NAME.fullmatch(name) or not await deps.credentials.delete(task.id, name, now=deps.clock.now()):
+        raise NotFoundError("credential")
 
 
-def _injection(asked: shapes.NewCredential, service: Integration) -> tuple[AuthType, str | None, str | None]:
-    """How the credential is injected: as asked, and where nothing was asked, as the service wants it."""
-    auth_type = asked.auth_type or service.default_auth_type or AuthType.BEARER
-    header, param = asked.auth_header_name, asked.auth_param_name
+def _injection(body: shapes.NewCredential, service: Integration) -> tuple[AuthType, str | None, str | None]:
+    """Return how the credential is injected: as the body says, else as the service's entry says."""
+    auth_type = body.auth_type or service.default_auth_type or AuthType.BEARER
+    header, param = body.auth_header_name, body.auth_param_name
     if auth_type is AuthType.HEADER and header is None:
         header = service.default_auth_header
     if auth_type is AuthType.QUERY_PARAM and param is None:
@@ -93,8 +92,8 @@ def _injection(asked: shapes.NewCredential, service: Integration) -> tuple[AuthT
     return auth_type, header, param
 
 
-def _stands_in(task: Task, value: str) -> list[Problem]:
-    """A value that anyone who reads the task already knows is not a secret."""
+def _find_leaks(task: Task, value: str) -> list[Problem]:
+    """Return the problem of a value that the task's own texts contain: anyone who reads the task knows it."""
     texts = {
         "name": task.name,
         "description": task.description,
@@ -105,9 +104,13 @@ def _stands_in(task: Task, value: str) -> list[Problem]:
     places = [field for field, text in texts.items() if value and value in text]
     if not places:
         return []
-    return [Problem(field="value", message=f"stands in the task's {' and '.join(places)}; take it out there first")]
+    return [Problem(field="value", message=f"is in the task's {' and '.join(places)}; remove it there first")]
 
 
-def _services(task: Task, house: House) -> str:
-    known = [each for each in task.integrations if each in house.integrations and house.integrations[each].allowed_domains]
+def _services(task: Task, deps: ApiDependencies) -> str:
+    known = [
+        integration
+        for integration in task.integrations
+        if integration in deps.integrations and deps.integrations[integration].allowed_domains
+    ]
     return ", ".join(known) or "it has none"

@@ -7,33 +7,43 @@ from typing import Any
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 
-from ferryman.serving.api.shapes.custom import Import
-from ferryman.serving.api.shapes.problem import Problem
-from ferryman.serving.problems import MEDIA_TYPE, title_of
+from ferryman.serving.api.shapes.custom import ImportBody
+from ferryman.serving.api.shapes.problem import ProblemDetails
+from ferryman.serving.problems import MEDIA_TYPE, get_title
 
 _REFERENCE = "#/components/schemas/"
-UNSEEN = (Problem, Import)
-"""Shapes that FastAPI does not see in any route: the house writes and reads them by itself."""
+UNSEEN = (ProblemDetails, ImportBody)
+"""Shapes that FastAPI does not see in any route: they are written and read without it."""
 
 ALWAYS = (413, 415, 500, 503)
 """What any route may answer."""
 
+RETRY_AFTER = {
+    "Retry-After": {"description": "After how many seconds to try again", "schema": {"type": "integer", "minimum": 1}}
+}
+
+PLANNED = (("/v1/tasks", "post"), ("/v1/tasks/{task_id}", "patch"), ("/v1/tasks/{task_id}/executions", "post"))
+"""What an owner whose plan has no tasks may not do."""
+
 TASKS = ("/v1/tasks/{task_id}", "/api/agents/{task_id}")
-CHANGES = (("", "post"), ("", "delete"), ("/import-openapi", "post"), ("/cluster/{name}", "delete"))
+DELETIONS = ("", "/cluster/{name}")
 CONFLICTS = (
-    ("/v1/tasks", "post"),
     ("/v1/tasks/{task_id}", "patch"),
     ("/v1/tasks/{task_id}/credentials/{name}", "put"),
-    ("/v1/tasks/{task_id}/credentials/connect", "post"),
-    ("/v1/tasks/{task_id}/credentials/connect/finish", "post"),
-    ("/v1/tasks/{task_id}/executions", "post"),
-    *((f"{task}/tools{end}", verb) for task in TASKS for end, verb in CHANGES),
+    *((f"{task}/tools{end}", "delete") for task in TASKS for end in DELETIONS),
 )
-"""Where what is asked for may not go with how things stand."""
+"""Where a request may conflict with the present state; a POST also has to be the only one under its key."""
+
+REPLAYED = {
+    "Idempotency-Replayed": {
+        "description": "True where the request was answered before, under the same Idempotency-Key",
+        "schema": {"type": "boolean"},
+    }
+}
 
 
 def describe(app: FastAPI) -> dict[str, Any]:
-    """The OpenAPI document of `app`, made once."""
+    """Return the OpenAPI document of `app`, made once."""
     if app.openapi_schema is None:
         document = get_openapi(title=app.title, version=app.version, description=app.description, routes=app.routes)
         schemas = document["components"]["schemas"]
@@ -47,6 +57,9 @@ def describe(app: FastAPI) -> dict[str, Any]:
             for method, operation in operations.items():
                 # FastAPI presumes one wherever there is a parameter; a path of plain text is never refused for its form
                 operation["responses"].pop("422", None)
+                if method == "post":
+                    for answer in operation["responses"].values():
+                        answer.setdefault("headers", {}).update(REPLAYED)
                 for status in _problems(path, method, operation):
                     operation["responses"][str(status)] = _problem(status)
         app.openapi_schema = document
@@ -56,16 +69,18 @@ def describe(app: FastAPI) -> dict[str, Any]:
 def _problems(path: str, method: str, operation: dict[str, Any]) -> list[int]:
     asks = "security" in operation
     body = "requestBody" in operation
-    found = {
-        400: body,
+    conditions = {
+        400: body or method == "post",
         401: asks,
-        403: path.startswith("/v1/tasks") and path.count("/") < 4 and method in ("post", "patch"),
+        403: (path, method) in PLANNED,
         404: "{" in path,
-        409: (path, method) in CONFLICTS,
-        422: body or any(each["in"] == "query" for each in operation.get("parameters", ())),
+        409: method == "post" or (path, method) in CONFLICTS,
+        429: asks,
+        422: body or method == "post" or any(parameter["in"] == "query" for parameter in operation.get("parameters", ())),
     }
-    return [*(status for status, may in found.items() if may), *ALWAYS]
+    return [*(status for status, may in conditions.items() if may), *ALWAYS]
 
 
 def _problem(status: int) -> dict[str, Any]:
-    return {"description": title_of(status), "content": {MEDIA_TYPE: {"schema": {"$ref": _REFERENCE + "Problem"}}}}
+    described = {"description": get_title(status), "content": {MEDIA_TYPE: {"schema": {"$ref": _REFERENCE + "ProblemDetails"}}}}
+    return described | ({"headers": RETRY_AFTER} if status in (409, 429, 503) else {})

@@ -1,24 +1,33 @@
-"""The edge of the API: what every request passes before any route, and what becomes of an exception nobody expected."""
+"""The edge of the API: what every request passes before any route, and what an unexpected exception becomes."""
 
 from __future__ import annotations
 
+import hashlib
+import re
 import traceback
 
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from ferryman.ports import Tracer
-from ferryman.serving.problems import problem, title_of
+from ferryman import offload
+from ferryman.ports.log import Tracer
+from ferryman.serving.problems import create_problem, get_title
 
 BODY_BYTES_MAX = 1_000_000
 
-LARGE = "/tools/import-openapi"
-LARGE_BYTES_MAX = 24_000_000
-"""The one route that takes more, once it knows who asks: a document of 16 MiB, written as a text in JSON."""
+VALUES_MAX = 10_000
+"""Values in a body, beyond which reading it, and telling what is wrong with each, would hold up every other owner."""
+
+_SIGNS = (b"[", b"{", b",")
+_STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?', re.DOTALL)
+
+IMPORT_PATH = "/tools/import-openapi"
+IMPORT_BYTES_MAX = 24_000_000
+"""The one route that takes more, once it knows who asks: a document of 16 MiB, as a JSON string."""
 
 
-class Edge:
+class EdgeMiddleware:
     """Bounds the body while it streams, wants JSON where there is one, and answers 500 without a word of detail."""
 
     def __init__(self, app: ASGIApp, *, tracer: Tracer) -> None:
@@ -37,27 +46,68 @@ class Edge:
             await send(message)
 
         try:
-            most = LARGE_BYTES_MAX if scope["path"].endswith(LARGE) else BODY_BYTES_MAX
-            _headers(Headers(scope=scope), most)
-            await self._app(scope, _bounded(receive, most), sending)
+            most = IMPORT_BYTES_MAX if scope["path"].endswith(IMPORT_PATH) else BODY_BYTES_MAX
+            headers = Headers(scope=scope)
+            receiving = _bounded(receive, most)
+            if _has_body(headers, most) and most == BODY_BYTES_MAX:
+                receiving = await _limit_values(receiving, receive, headers.get("authorization", ""))
+            await self._app(scope, receiving, sending)
         except HTTPException as error:
             if begun:
                 raise
-            await problem(error.status_code, title_of(error.status_code), error.detail)(scope, receive, send)
+            await create_problem(error.status_code, get_title(error.status_code), error.detail)(scope, receive, send)
         except Exception as error:  # noqa: BLE001 - whatever it is, the client learns only that it happened
             self._tracer.line("api.crash", severity="ERROR", error=type(error).__name__, at=_places(error))
             if not begun:
-                await problem(500, title_of(500), "something went wrong on our side")(scope, receive, send)
+                await create_problem(500, get_title(500), "something went wrong on our side")(scope, receive, send)
 
 
-def _headers(headers: Headers, most: int) -> None:
+def _has_body(headers: Headers, most: int) -> bool:
     length = headers.get("content-length", "0")
     if length.isascii() and length.isdigit() and int(length[:20]) > most:
-        raise too_large(most)
+        raise BodyTooLargeError(most)
     has_body = length.strip("0") != "" or "transfer-encoding" in headers
     kind = headers.get("content-type", "").partition(";")[0].strip().lower()
     if has_body and kind != "application/json":
         raise HTTPException(415, "the body must be application/json")
+    return has_body
+
+
+async def _limit_values(bounded: Receive, receive: Receive, key: str) -> Receive:
+    """Return the whole body, once it is known to have at most as many values as one thread reads in some milliseconds.
+
+    Of a text with many signs the values are counted in a worker; `key` tells whose turn that is.
+    """
+    body, more = bytearray(), True
+    while more:
+        message = await bounded()
+        if message["type"] != "http.request":
+            return receive  # the client has gone
+        body += message.get("body", b"")
+        more = message.get("more_body", False)
+    if sum(map(body.count, _SIGNS)) > VALUES_MAX:
+        try:
+            values = await offload.run(hashlib.sha256(key.encode()).hexdigest(), offload.TEXT, count_values, bytes(body))
+        except offload.OverBudgetError:
+            values = VALUES_MAX + 1
+        if values > VALUES_MAX:
+            raise HTTPException(422, f"the body has more than {VALUES_MAX} values")
+    replayed = False
+
+    async def receiving() -> Message:
+        nonlocal replayed
+        if replayed:
+            return await receive()
+        replayed = True
+        return {"type": "http.request", "body": bytes(body), "more_body": False}
+
+    return receiving
+
+
+def count_values(body: bytes) -> int:
+    """Count the values of a JSON text at most: each follows one of three signs outside of every string."""
+    bare = _STRING.sub(b"", body)
+    return 1 + sum(map(bare.count, _SIGNS))
 
 
 def _bounded(receive: Receive, most: int) -> Receive:
@@ -68,15 +118,17 @@ def _bounded(receive: Receive, most: int) -> Receive:
         message = await receive()
         received += len(message.get("body", b""))
         if received > most:
-            raise too_large(most)
+            raise BodyTooLargeError(most)
         return message
 
     return receiving
 
 
-def too_large(most: int) -> HTTPException:
-    """The body is longer than is taken."""
-    return HTTPException(413, f"the body is larger than {most} bytes")
+class BodyTooLargeError(HTTPException):
+    """413: the body is larger than `limit` bytes."""
+
+    def __init__(self, limit: int) -> None:
+        super().__init__(413, f"the body is larger than {limit} bytes")
 
 
 def _places(error: BaseException) -> list[str]:

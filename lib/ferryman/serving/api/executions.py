@@ -7,19 +7,32 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Header, Query
 from starlette.responses import Response, StreamingResponse
 
-from ferryman.domain.execution import Execution
-from ferryman.domain.record import Record
+from ferryman.composition.api import ApiDependencies
+from ferryman.domain.executions.execution import Execution
+from ferryman.domain.executions.occupancy import Occupancy, TooManyQueuedError, compute_pause
+from ferryman.domain.owners.idempotency import Completion
+from ferryman.domain.owners.plan import Plan
+from ferryman.domain.records.record import Record
+from ferryman.domain.tasks.task import Task
+from ferryman.feeds import Feed
+from ferryman.ports.errors import TaskDisabledError
+from ferryman.ports.queue import NOW
 from ferryman.serving import sse
-from ferryman.serving.api.asking import By, TheHouse, TheirExecution, TheirTask
-from ferryman.serving.api.faults import conflict, not_found
+from ferryman.serving.api.asking import CurrentOwner, Dependencies, OwnedExecution, OwnedTask, get_plan
+from ferryman.serving.api.faults import ConflictError, NotFoundError, TooManyRequestsError
+from ferryman.serving.api.once import Idempotency, IdempotentRoute
 from ferryman.serving.api.shapes import call
 from ferryman.serving.api.shapes import execution as shapes
 from ferryman.serving.api.shapes import record as account
+from ferryman.serving.api.sharing import start_rate, take_token
+from ferryman.serving.api.watching import HEADERS, open_event_stream
 
-router = APIRouter(prefix="/v1", tags=["executions"])
+router = APIRouter(route_class=IdempotentRoute, prefix="/v1", tags=["executions"])
 
 Most = Annotated[int, Query(ge=1, le=100, description="How many, at most")]
-HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+QUEUE_FULL_S = 30
+"""After how many seconds a full queue is worth another try: by then some of it has started."""
+
 EVENTS: dict[int | str, dict[str, Any]] = {
     200: {
         "description": "The events as they happen, until the execution has finished",
@@ -30,86 +43,108 @@ EVENTS: dict[int | str, dict[str, Any]] = {
 
 
 @router.post("/tasks/{task_id}/executions", status_code=202, summary="Start an execution")
-async def start(
-    task: TheirTask,
-    house: TheHouse,
-    owner: By,
+async def start_execution(
+    task: OwnedTask,
+    deps: Dependencies,
+    owner: CurrentOwner,
+    once: Idempotency,
     response: Response,
-    asked: shapes.Start | None = None,
+    body: shapes.StartRequest | None = None,
     traceparent: Annotated[str | None, Header(description="A trace to go on with, as W3C's Trace Context writes it")] = None,
-) -> shapes.ExecutionShown:
-    halted = await house.halts.standing(owner.id)
+) -> shapes.ExecutionResponse:
+    plan = get_plan(deps, owner)
+    take_token(deps.starts, owner.id, start_rate(plan), now=deps.clock.now(), what="executions")
+    halted = await deps.halts.standing(owner.id)
     if halted is not None:
-        raise conflict(f"nothing is started: {halted}")
-    name = house.ids.new("exec")
+        raise ConflictError(f"nothing is started: {halted}")
+    name = deps.ids.new("exec")
     about = {"gen_ai.agent.id": task.id, "gen_ai.conversation.id": name}
-    with house.tracer.span("start_execution", about, kind="server", parent=traceparent or ""):
+    with deps.tracer.span("start_execution", about, kind="server", parent=traceparent or ""):
         execution = Execution(
             id=name,
             task=task.id,
             owner=owner.id,
-            input=None if asked is None else asked.input,
-            created_at=house.clock.now(),
-            trace=house.tracer.traceparent(),
+            input=None if body is None else body.input,
+            created_at=deps.clock.now(),
+            trace=deps.tracer.traceparent(),
         )
-        await house.executions.create(execution)
+        answer, location = shapes.to_response(execution), f"/v1/executions/{execution.id}"
+        occupied = await _store(deps, task, execution, plan, await once.complete(202, answer, location=location))
+        # without a slot it would be delivered for nothing: the execution that frees one wakes it
+        has_room = occupied.has_room(most=plan.executions_running, now=execution.created_at)
+        after = NOW if has_room else compute_pause(execution, queued=len(occupied.queued), waits=0)
         try:
-            await house.queue.enqueue(execution.id, slice=0)
+            await deps.queue.enqueue(execution.id, slice=0, after=after)
         except Exception as error:  # noqa: BLE001 - the document is there, so it is started all the same: on_execution enqueues it
             fault = type(error).__name__
-            house.tracer.line("execution.not_enqueued", severity="WARNING", execution=execution.id, error=fault)
-    await house.tracer.flush()
-    response.headers["Location"] = f"/v1/executions/{execution.id}"
-    return shapes.shown(execution)
+            deps.tracer.line("execution.not_enqueued", severity="WARNING", execution=execution.id, error=fault)
+    await deps.tracer.flush()
+    response.headers["Location"] = location
+    return answer
+
+
+async def _store(deps: ApiDependencies, task: Task, execution: Execution, plan: Plan, done: Completion | None) -> Occupancy:
+    """Store the execution, and return its owner's occupancy.
+
+    Raise 409 where the task is disabled, also by now, and 429 where too many are queued.
+    """
+    try:
+        return await deps.executions.start(execution, most=plan.executions_queued, done=done)
+    except TaskDisabledError:
+        raise ConflictError(f"nothing is started: task {task.id} is disabled or deleted; enable it first") from None
+    except TooManyQueuedError as error:
+        raise TooManyRequestsError(str(error), after_s=QUEUE_FULL_S) from None
 
 
 @router.get("/tasks/{task_id}/executions", summary="A task's executions, newest first")
-async def of_task(task: TheirTask, house: TheHouse, owner: By, limit: Most = 50) -> shapes.ExecutionList:
-    found = await house.executions.list(owner.id, task=task.id, most=limit)
-    return shapes.ExecutionList(executions=tuple(shapes.shown(each) for each in found))
+async def list_task_executions(
+    task: OwnedTask, deps: Dependencies, owner: CurrentOwner, limit: Most = 50
+) -> shapes.ExecutionList:
+    executions = await deps.executions.list(owner.id, task=task.id, most=limit)
+    return shapes.ExecutionList(executions=tuple(shapes.to_response(execution) for execution in executions))
 
 
 @router.get("/executions", summary="Your executions, newest first")
-async def listed(house: TheHouse, owner: By, limit: Most = 50) -> shapes.ExecutionList:
-    found = await house.executions.list(owner.id, most=limit)
-    return shapes.ExecutionList(executions=tuple(shapes.shown(each) for each in found))
+async def list_executions(deps: Dependencies, owner: CurrentOwner, limit: Most = 50) -> shapes.ExecutionList:
+    executions = await deps.executions.list(owner.id, most=limit)
+    return shapes.ExecutionList(executions=tuple(shapes.to_response(execution) for execution in executions))
 
 
 @router.get("/executions/{execution_id}", summary="One execution's record")
-async def one(execution: TheirExecution) -> shapes.ExecutionShown:
-    return shapes.shown(execution)
+async def get_execution(execution: OwnedExecution) -> shapes.ExecutionResponse:
+    return shapes.to_response(execution)
 
 
 @router.post("/executions/{execution_id}/cancel", summary="Cancel: nothing more is sent, what is under way ends")
-async def cancel(execution: TheirExecution, house: TheHouse) -> shapes.ExecutionShown:
-    cancelled = await house.executions.cancel(execution.id, now=house.clock.now())
+async def cancel_execution(execution: OwnedExecution, deps: Dependencies) -> shapes.ExecutionResponse:
+    cancelled = await deps.executions.cancel(execution.id, now=deps.clock.now())
     if cancelled is None:
-        raise not_found("execution")
+        raise NotFoundError("execution")
     if not cancelled.status.terminal:
         try:
             # one that waits for its next slice is not to wait any longer
-            await house.queue.enqueue(execution.id, slice=cancelled.slice, nudge="cancel")
+            await deps.queue.enqueue(execution.id, slice=cancelled.slice, nudge="cancel")
         except Exception as error:  # noqa: BLE001 - the flag stands, and whoever runs it next sees it
-            house.tracer.line("cancel.not_enqueued", severity="WARNING", execution=execution.id, error=type(error).__name__)
-    return shapes.shown(cancelled)
+            deps.tracer.line("cancel.not_enqueued", severity="WARNING", execution=execution.id, error=type(error).__name__)
+    return shapes.to_response(cancelled)
 
 
 @router.get("/executions/{execution_id}/calls", summary="An execution's calls, with their results in full")
-async def calls(execution: TheirExecution, house: TheHouse) -> call.CallList:
-    return call.CallList(calls=tuple(call.shown(each) for each in await house.executions.tickets(execution.id)))
+async def list_calls(execution: OwnedExecution, deps: Dependencies) -> call.CallList:
+    return call.CallList(calls=tuple(call.to_response(ticket) for ticket in await deps.executions.tickets(execution.id)))
 
 
 @router.get("/executions/{execution_id}/record", summary="The full account of an execution, as one document")
-async def record(execution: TheirExecution, house: TheHouse) -> account.RecordShown:
+async def get_record(execution: OwnedExecution, deps: Dependencies) -> account.RecordResponse:
     # the execution was read before its parts: one that had ended has all of them
     known = Record(
         execution=execution,
-        opening=await house.executions.opening(execution.id),
-        steps=await house.executions.steps(execution.id),
-        tickets=await house.executions.tickets(execution.id),
-        entries=await house.ledger.of_execution(execution.id),
+        opening=await deps.executions.opening(execution.id),
+        steps=await deps.executions.steps(execution.id),
+        tickets=await deps.executions.tickets(execution.id),
+        entries=await deps.ledger.of_execution(execution.id),
     )
-    return account.shown(known)
+    return account.to_response(known)
 
 
 @router.get(
@@ -118,18 +153,19 @@ async def record(execution: TheirExecution, house: TheHouse) -> account.RecordSh
     response_class=StreamingResponse,
     responses=EVENTS,
 )
-async def events(
-    execution: TheirExecution,
-    house: TheHouse,
+async def watch_events(
+    execution: OwnedExecution,
+    deps: Dependencies,
+    owner: CurrentOwner,
     after: Annotated[int, Query(ge=0, description="Only the events numbered above this")] = 0,
     last_event_id: Annotated[str | None, Header(description="The same, as browsers say it; it wins")] = None,
 ) -> Response:
     if last_event_id is not None and last_event_id.isascii() and last_event_id.isdigit():
         after = int(last_event_id[:18])
 
-    watched = sse.watch(house.executions, execution, after=after, poll_s=house.poll_s)
     if execution.status.terminal:
-        told = "".join([frame async for frame in watched])
+        feed = Feed(deps.executions, execution)
+        frames = "".join([frame async for frame in sse.stream_events(feed, after=after, poll_s=deps.poll_s)])
         # a browser that gets a 204 does not connect again
-        return Response(told, media_type=sse.MEDIA_TYPE, headers=HEADERS) if told else Response(status_code=204)
-    return StreamingResponse(watched, media_type=sse.MEDIA_TYPE, headers=HEADERS)
+        return Response(frames, media_type=sse.MEDIA_TYPE, headers=HEADERS) if frames else Response(status_code=204)
+    return await open_event_stream(execution, after=after, deps=deps, owner=owner)

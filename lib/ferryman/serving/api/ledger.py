@@ -7,9 +7,9 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query
 
-from ferryman.domain import ledger, statement
-from ferryman.domain.purse import month_of
-from ferryman.serving.api.asking import By, TheHouse
+from ferryman.domain.credits import ledger, statement
+from ferryman.domain.credits.balance import get_month
+from ferryman.serving.api.asking import CurrentOwner, Dependencies
 from ferryman.serving.api.shapes import ledger as shapes
 
 router = APIRouter(prefix="/v1", tags=["ledger"])
@@ -18,15 +18,15 @@ Month = Annotated[str | None, Query(max_length=7, description='A month (UTC) lik
 
 
 @router.get("/ledger", summary="A month's credits by task, and that the books sum to zero")
-async def month(house: TheHouse, owner: By, month: Month = None) -> shapes.Statement:
-    month = month or month_of(house.clock.now())
-    since, until = statement.bounds(month)
-    entries = await house.ledger.of_owner(owner.id, since=since, until=until)
-    found = statement.lines(entries)
+async def get_ledger(deps: Dependencies, owner: CurrentOwner, month: Month = None) -> shapes.Statement:
+    month = month or get_month(deps.clock.now())
+    since, until = statement.parse_month(month)
+    entries = await deps.ledger.of_owner(owner.id, since=since, until=until)
+    lines = statement.summarize_tasks(entries)
     return shapes.Statement(
         month=month,
-        tasks=tuple(shapes.line(each) for each in found),
-        credits=sum((each.credits for each in found), Decimal(0)),
+        tasks=tuple(shapes.to_response(line) for line in lines),
+        credits=sum((line.credits for line in lines), Decimal(0)),
         entries=len(entries),
-        sum_of_postings=sum(ledger.balances(entries).values(), Decimal(0)),
+        sum_of_postings=sum(ledger.sum_accounts(entries).values(), Decimal(0)),
     )

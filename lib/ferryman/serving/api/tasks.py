@@ -6,150 +6,152 @@ from collections.abc import Sequence
 from typing import Any
 
 from fastapi import APIRouter
-from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
-from ferryman.domain import firing
-from ferryman.domain import task as rules
-from ferryman.domain.declared import Declared
-from ferryman.domain.owner import Owner
-from ferryman.domain.plan import Plan
-from ferryman.domain.problem import Invalid
-from ferryman.domain.schedule import Schedule, passed
-from ferryman.domain.task import Task
-from ferryman.ports import Stale
+from ferryman.composition.api import ApiDependencies
+from ferryman.domain.owners.idempotency import AnsweredError, Completion
+from ferryman.domain.owners.plan import Plan
+from ferryman.domain.problem import InvalidInputError
+from ferryman.domain.stale import StaleError
+from ferryman.domain.tasks import firing
+from ferryman.domain.tasks import task as rules
+from ferryman.domain.tasks.schedule import Schedule, find_past_problems
+from ferryman.domain.tasks.task import Task
+from ferryman.domain.tools.declared import Declared
 from ferryman.serving.api import custom, schedules, webhooks
-from ferryman.serving.api.asking import By, TheHouse, TheirTask
-from ferryman.serving.api.faults import not_found
+from ferryman.serving.api.asking import CurrentOwner, Dependencies, OwnedTask, get_plan
+from ferryman.serving.api.faults import NotFoundError
+from ferryman.serving.api.once import Idempotency, IdempotentRoute
 from ferryman.serving.api.shapes import task as shapes
-from ferryman.tools.custom import storing
-from ferryman.wiring.api import House
+from ferryman.tools.declared import storing
+from ferryman.tools.declared.importing import run_document_worker
 
 TRIES = 10
 """How often turning a task off is tried against others' changes."""
 
-router = APIRouter(prefix="/v1/tasks", tags=["tasks"])
+router = APIRouter(route_class=IdempotentRoute, prefix="/v1/tasks", tags=["tasks"])
 
 
 @router.post("", status_code=201, summary="Store a new task")
-async def create(asked: shapes.NewTask, house: TheHouse, owner: By, response: Response) -> shapes.TaskShown:
-    plan = _plan(house, owner)
-    if await house.tasks.count(owner.id) >= rules.TASKS_PER_OWNER_MAX:
-        raise HTTPException(409, f"an owner may have at most {rules.TASKS_PER_OWNER_MAX} tasks")
-    now = house.clock.now()
+async def create_task(
+    body: shapes.NewTask, deps: Dependencies, owner: CurrentOwner, once: Idempotency, response: Response
+) -> shapes.TaskResponse:
+    plan, now = get_plan(deps, owner), once.now
     limits = {
         "max_iterations": min(rules.ITERATIONS_DEFAULT, plan.iterations),
         "max_credits": min(rules.CREDITS_DEFAULT, plan.credits_per_execution),
     }
-    given = asked.model_dump(exclude=limits.keys() - asked.model_fields_set)
-    given["schedule"] = _schedule(asked)
-    declared = _declared(given)
-    task = Task(id=house.ids.new("task"), owner=owner.id, created_at=now, updated_at=now, **{**limits, **given})
-    await _check(house, plan, task, webhook_urls=task.webhook_urls, schedule=task.schedule)
-    tools = custom.read(declared, task, house, places=_places(asked))
-    task = firing.armed(task, now=now)
-    await schedules.admit(house, owner, task)
-    await house.tasks.create(task)
+    fields = body.model_dump(exclude=limits.keys() - body.model_fields_set)
+    fields["schedule"] = _schedule(body)
+    declared = _declared(fields)
+    task = Task(id=once.name("task"), owner=owner.id, created_at=now, updated_at=now, **{**limits, **fields})
+    await _check(deps, plan, task, webhook_urls=task.webhook_urls, schedule=task.schedule)
+    tools = await custom.read_declared_tools(declared, task, deps, places=_places(body))
+    task = firing.arm(task, now=now)
+    await schedules.start_sweep(deps, task)
+    answer, location = shapes.to_response(task), f"/v1/tasks/{task.id}"
+    done = await once.complete(201, answer, location=location)
+    await deps.tasks.create(task, done=None if tools else done)
     try:
-        await _added(house, task, tools)
+        await _store_tools(deps, task, tools, done)
+    except AnsweredError:
+        raise  # another attempt has made all of it
     except BaseException:
-        await house.tasks.delete(task.id)  # it was asked for with its tools, and is not there without
+        await deps.tasks.delete(task.id)  # it was asked for with its tools, and is not there without
         raise
-    await schedules.set_timer(house, task)
-    response.headers["Location"] = f"/v1/tasks/{task.id}"
-    return shapes.shown(task)
+    await schedules.set_timer(deps, task)
+    response.headers["Location"] = location
+    return answer
 
 
 @router.get("", summary="Your tasks, oldest first")
-async def listed(house: TheHouse, owner: By) -> shapes.TaskList:
-    return shapes.TaskList(tasks=tuple(shapes.shown(task) for task in await house.tasks.list(owner.id)))
+async def list_tasks(deps: Dependencies, owner: CurrentOwner) -> shapes.TaskList:
+    return shapes.TaskList(tasks=tuple(shapes.to_response(task) for task in await deps.tasks.list(owner.id)))
 
 
 @router.get("/{task_id}", summary="One task")
-async def one(task: TheirTask) -> shapes.TaskShown:
-    return shapes.shown(task)
+async def get_task(task: OwnedTask) -> shapes.TaskResponse:
+    return shapes.to_response(task)
 
 
 @router.patch("/{task_id}", summary="Change some fields of a task")
-async def change(asked: shapes.TaskChange, task: TheirTask, house: TheHouse, owner: By) -> shapes.TaskShown:
-    given: dict[str, Any] = asked.model_dump(exclude_unset=True)
-    declared = _declared(given)
-    if "schedule" in given:
-        given["schedule"] = _schedule(asked)
-    if given == {"enabled": False}:
-        return await _turned_off(house, task)
-    changed = rules.changed(task, given, now=house.clock.now())
+async def change_task(body: shapes.TaskChange, task: OwnedTask, deps: Dependencies, owner: CurrentOwner) -> shapes.TaskResponse:
+    changes: dict[str, Any] = body.model_dump(exclude_unset=True)
+    declared = _declared(changes)
+    if "schedule" in changes:
+        changes["schedule"] = _schedule(body)
+    if changes == {"enabled": False}:
+        return await _turn_off(deps, task)
+    changed = rules.change_task(task, changes, now=deps.clock.now())
     await _check(
-        house, _plan(house, owner), changed, webhook_urls=given.get("webhook_urls", ()), schedule=given.get("schedule")
+        deps, get_plan(deps, owner), changed, webhook_urls=changes.get("webhook_urls", ()), schedule=changes.get("schedule")
     )
-    tools = custom.read(declared, changed, house, places=_places(asked))
-    changed, fields = schedules.rearmed(task, changed, given)
-    anew = "next_fire_at" in fields
-    if anew:
-        await schedules.admit(house, owner, changed, task)
-    if not await house.tasks.update(changed, fields, since=task.updated_at):
-        raise not_found("task")
-    await _added(house, changed, tools)
-    if anew:
-        await schedules.set_timer(house, changed)
-    return shapes.shown(changed)
-
-
-def _declared(given: dict[str, Any]) -> list[dict[str, Any]]:
-    """The tools that are declared in the list of tools; in `given` only the names stay."""
-    tools = given.get("tools", ())
-    if "tools" in given:
-        given["tools"] = tuple(each for each in tools if isinstance(each, str))
-    return [each for each in tools if not isinstance(each, str)]
-
-
-def _places(asked: shapes.NewTask | shapes.TaskChange) -> list[str]:
-    return [f"tools.{index}" for index, each in enumerate(asked.tools) if not isinstance(each, str)]
-
-
-async def _added(house: House, task: Task, tools: Sequence[Declared]) -> None:
+    tools = await custom.read_declared_tools(declared, changed, deps, places=_places(body))
+    changed, fields = schedules.rearm_schedule(task, changed, changes)
+    is_rearmed = "next_fire_at" in fields
+    if is_rearmed:
+        await schedules.start_sweep(deps, changed)
     if tools:
-        await storing.added(house.clusters, task.id, tools)
+        await storing.check_addition(deps.clusters, task.id, tools)
+    if not await deps.tasks.update(changed, fields, since=task.updated_at):
+        raise NotFoundError("task")
+    await _store_tools(deps, changed, tools)
+    if is_rearmed:
+        await schedules.set_timer(deps, changed)
+    return shapes.to_response(changed)
 
 
-async def _turned_off(house: House, task: Task) -> shapes.TaskShown:
-    """A task can be turned off whatever has become of the plan or the catalog, and whoever else is changing it."""
-    given = {"enabled": False}
+def _declared(fields: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the tools that are declared in the list of tools; only the names stay in `fields`."""
+    tools = fields.get("tools", ())
+    if "tools" in fields:
+        fields["tools"] = tuple(tool for tool in tools if isinstance(tool, str))
+    return [tool for tool in tools if not isinstance(tool, str)]
+
+
+def _places(body: shapes.NewTask | shapes.TaskChange) -> list[str]:
+    return [f"tools.{index}" for index, tool in enumerate(body.tools) if not isinstance(tool, str)]
+
+
+async def _store_tools(deps: ApiDependencies, task: Task, tools: Sequence[Declared], done: Completion | None = None) -> None:
+    if tools:
+        await storing.add_tools(deps.clusters, task.id, tools, done)
+
+
+async def _turn_off(deps: ApiDependencies, task: Task) -> shapes.TaskResponse:
+    """Turn the task off, whatever has become of the plan or the catalog, and also while others change it."""
+    changes = {"enabled": False}
     for _ in range(TRIES):
-        changed, fields = schedules.rearmed(task, rules.changed(task, given, now=house.clock.now()), given)
+        changed, fields = schedules.rearm_schedule(task, rules.change_task(task, changes, now=deps.clock.now()), changes)
         try:
-            if await house.tasks.update(changed, fields, since=task.updated_at):
-                return shapes.shown(changed)
-        except Stale:
-            task = await house.tasks.get(task.id) or task
+            if await deps.tasks.update(changed, fields, since=task.updated_at):
+                return shapes.to_response(changed)
+        except StaleError:
+            task = await deps.tasks.get(task.id) or task
             continue
-        raise not_found("task")
-    raise Stale("changed by somebody else")
+        raise NotFoundError("task")
+    raise StaleError("changed by somebody else")
 
 
 @router.delete("/{task_id}", status_code=204, summary="Delete a task and its credentials")
-async def delete(task: TheirTask, house: TheHouse) -> None:
-    await house.tasks.delete(task.id)
+async def delete_task(task: OwnedTask, deps: Dependencies) -> None:
+    await deps.tasks.delete(task.id)
 
 
-def _plan(house: House, owner: Owner) -> Plan:
-    plan = house.plans.get(owner.plan)
-    if plan is None:
-        raise HTTPException(403, f"tasks are not available on your plan; they are on: {', '.join(house.plans)}")
-    return plan
+def _schedule(body: shapes.NewTask | shapes.TaskChange) -> Schedule | None:
+    return None if body.schedule is None else body.schedule.schedule()
 
 
-def _schedule(asked: shapes.NewTask | shapes.TaskChange) -> Schedule | None:
-    return None if asked.schedule is None else asked.schedule.schedule()
-
-
-async def _check(house: House, plan: Plan, task: Task, *, webhook_urls: tuple[str, ...], schedule: Schedule | None) -> None:
-    """Raises `Invalid`; the webhook URLs and the schedule that are given anew are held to more than those that stand."""
-    tools = {tool.name for tool in house.tools}
-    found = rules.problems(task, plan=plan, tools=tools, integrations=house.integrations, models=house.models)
-    found += passed(schedule, now=house.clock.now())
+async def _check(
+    deps: ApiDependencies, plan: Plan, task: Task, *, webhook_urls: tuple[str, ...], schedule: Schedule | None
+) -> None:
+    """Check the task. Raise `InvalidInputError`; webhook URLs and a schedule that are new pass more checks than stored ones."""
+    tools = {tool.name for tool in deps.tools}
+    known = {"tools": tools, "integrations": frozenset(deps.integrations), "models": frozenset(deps.models)}
+    problems = await run_document_worker(task.owner, "task_prompt", rules.find_task_problems, task, plan=plan, **known)
+    problems += find_past_problems(schedule, now=deps.clock.now())
     # names are asked only for URLs that the grammar and the limit let pass
-    if not any(each.field.startswith("webhook_urls") for each in found):
-        found += await webhooks.problems(webhook_urls, house.names)
-    if found:
-        raise Invalid(found)
+    if not any(problem.field.startswith("webhook_urls") for problem in problems):
+        problems += await webhooks.find_problems(webhook_urls, deps.names, owner=task.owner)
+    if problems:
+        raise InvalidInputError(problems)

@@ -1,7 +1,7 @@
-"""Tokens: the short-lived ones that a declared tool's auth asks for, fetched, kept, put into its requests, fetched anew."""
+"""Tokens: one OAuth token client; what declared tools fetch and keep with it, and what consents and renewals do with it."""
 
-from ferryman.tools.tokens.apply import TOKEN, applied
-from ferryman.tools.tokens.calls import Access, access, sent
-from ferryman.tools.tokens.house import Need, TokenHouse
+from ferryman.tools.tokens.access import Access, obtain_access, send_with_token
+from ferryman.tools.tokens.client import TOKEN
+from ferryman.tools.tokens.dependencies import TokenDependencies, TokenNeed
 
-__all__ = ["TOKEN", "Access", "Need", "TokenHouse", "access", "applied", "sent"]
+__all__ = ["TOKEN", "Access", "TokenDependencies", "TokenNeed", "obtain_access", "send_with_token"]

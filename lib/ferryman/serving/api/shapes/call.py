@@ -1,15 +1,16 @@
-"""A call: its ten-field record, and the ticket that carried it."""
+"""A call: its ten-field record, and its ticket."""
 
 from __future__ import annotations
 
 from datetime import datetime
 from typing import Any
 
-from ferryman.domain.call import Ticket, TicketState, ToolCallResult
-from ferryman.serving.api.shapes.shape import Answered
+from ferryman.domain.calls.call import Ticket, TicketState, ToolCallResult
+from ferryman.domain.records import document
+from ferryman.serving.api.shapes.shape import ResponseShape
 
 
-class Result(Answered):
+class Result(ResponseShape):
     """What came of one call, in ten fields."""
 
     tool: str
@@ -24,11 +25,11 @@ class Result(Answered):
     block_reason: str | None
 
 
-class CallShown(Answered):
+class CallResponse(ResponseShape):
     """One call as it was journaled; its arguments as they were scanned, its result in full.
 
     `attempt` counts its tries; until `deadline` the latest may be under way. `in_doubt` tells that it was sent, and that nobody
-    knows whether it was carried out.
+    knows whether it was executed.
     """
 
     seq: int
@@ -46,31 +47,17 @@ class CallShown(Answered):
     result: Result | None
 
 
-class CallList(Answered):
+class CallList(ResponseShape):
     """An execution's calls in order."""
 
-    calls: tuple[CallShown, ...]
+    calls: tuple[CallResponse, ...]
 
 
-def result(of: ToolCallResult) -> Result:
-    """The ten fields of a result."""
-    return Result(**{name: getattr(of, name) for name in Result.model_fields})
+def to_result(of: ToolCallResult) -> Result:
+    """Return the ten fields of a result."""
+    return Result.model_validate(document.serialize_result(of))
 
 
-def shown(ticket: Ticket) -> CallShown:
-    """`ticket` as it is answered; its sealed arguments stay behind."""
-    return CallShown(
-        seq=ticket.seq,
-        iteration=ticket.step,
-        id=ticket.call,
-        tool=ticket.tool,
-        arguments=dict(ticket.shown),
-        state=ticket.state,
-        attempt=ticket.attempt,
-        in_doubt=ticket.in_doubt,
-        created_at=ticket.created_at,
-        sent_at=ticket.sent_at,
-        deadline=ticket.deadline,
-        settled_at=ticket.settled_at,
-        result=None if ticket.result is None else result(ticket.result),
-    )
+def to_response(ticket: Ticket) -> CallResponse:
+    """Return the response for `ticket`, without its sealed arguments."""
+    return CallResponse.model_validate(document.serialize_ticket(ticket))

@@ -6,11 +6,11 @@ from datetime import datetime
 
 from pydantic import Field, SecretStr, StrictStr
 
-from ferryman.domain.credential import AuthType, Sealed
-from ferryman.serving.api.shapes.shape import Answered, Asked
+from ferryman.domain.credentials.credential import AuthType, Sealed
+from ferryman.serving.api.shapes.shape import RequestShape, ResponseShape
 
 
-class NewCredential(Asked):
+class NewCredential(RequestShape):
     """A credential to be stored; what is not given comes from the service's entry in the catalog."""
 
     value: SecretStr = Field(description="Sealed at once; no route returns it")
@@ -20,34 +20,39 @@ class NewCredential(Asked):
     auth_param_name: StrictStr | None = None
 
 
-class NewConnection(Asked):
+class NewConnection(RequestShape):
     """A service that a person is to consent to; what is not given comes from the service's entry in the catalog."""
 
     service: StrictStr = Field(description="One of the task's integrations, with an `oauth` entry")
     name: StrictStr | None = Field(default=None, description="The credential's name; by default, as the service's entry has it")
-    redirect_uri: StrictStr = Field(description="Where the consent page leads back to: a loopback address, or one registered")
+    redirect_uri: StrictStr | None = Field(
+        default=None,
+        description="Where the consent page leads back to: a loopback address, or one of the service's own, by default",
+    )
     client_id: StrictStr | None = None
     client_secret: SecretStr | None = Field(default=None, description="Sealed at once; no route returns it")
     scopes: tuple[StrictStr, ...] | None = None
 
 
-class ConnectionShown(Answered):
-    """Where the person consents. The page leads back with `state` and a code, by `expires_at` at the latest."""
+class ConnectionResponse(ResponseShape):
+    """Where the person consents. The page leads back to `redirect_uri` with `state` and a code, until `expires_at`."""
 
     authorize_url: str
+    redirect_uri: str
     state: str
     expires_at: datetime
 
 
-class Consented(Asked):
-    """What the consent page led back with."""
+class ConsentAnswer(RequestShape):
+    """What the consent page led back with; `iss` where it was there (RFC 9207)."""
 
     state: StrictStr
     code: SecretStr
+    iss: StrictStr | None = None
 
 
-class CredentialShown(Answered):
-    """Everything about a credential but its value. `status` is connected, or reconnect: its service renews it no more.
+class CredentialResponse(ResponseShape):
+    """Everything about a credential but its value. `status` is connected, or reconnect: its service refused to renew it.
 
     `scopes` and `token_expires_at` are of one that was connected by consent; it is renewed by itself before it expires.
     """
@@ -67,16 +72,16 @@ class CredentialShown(Answered):
     updated_at: datetime
 
 
-class CredentialList(Answered):
+class CredentialList(ResponseShape):
     """A task's credentials by name."""
 
-    credentials: tuple[CredentialShown, ...]
+    credentials: tuple[CredentialResponse, ...]
 
 
-def shown(sealed: Sealed) -> CredentialShown:
-    """`sealed` as it is answered."""
+def to_response(sealed: Sealed) -> CredentialResponse:
+    """Return the response for `sealed`."""
     label, grant = sealed.label, sealed.grant
-    return CredentialShown(
+    return CredentialResponse(
         name=label.name,
         service=label.service,
         status="reconnect" if grant is not None and grant.reconnect else "connected",

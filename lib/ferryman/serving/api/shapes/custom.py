@@ -7,14 +7,14 @@ from typing import Any, Generic, Literal, TypeVar
 from pydantic import Field, StrictBool, StrictStr
 
 from ferryman.declared import urls
-from ferryman.domain.declared import Declared
-from ferryman.domain.url import Malformed
-from ferryman.serving.api.shapes.shape import Answered, Asked
+from ferryman.domain.http.url import InvalidUrlError
+from ferryman.domain.tools.declared import Declared
+from ferryman.serving.api.shapes.shape import RequestShape, ResponseShape
 
 Data = TypeVar("Data")
 
 
-class Configuration(Answered):
+class Configuration(ResponseShape):
     """Where a tool's calls go (S3-55 … S3-57)."""
 
     baseUrl: str  # noqa: N815 - the envelope's own names
@@ -24,7 +24,7 @@ class Configuration(Answered):
     queryParams: tuple[str, ...]  # noqa: N815
 
 
-class CustomTool(Answered):
+class CustomTool(ResponseShape):
     """A declared tool. `reason` says why it is not enabled; `parameters` is the schema that the model is shown."""
 
     id: str
@@ -39,14 +39,14 @@ class CustomTool(Answered):
     cluster: str
 
 
-class Envelope(Answered, Generic[Data]):
+class Envelope(ResponseShape, Generic[Data]):
     """What every route of custom tools answers."""
 
     success: Literal[True] = True
     data: Data
 
 
-class Import(Asked):
+class ImportBody(RequestShape):
     """An OpenAPI or Swagger document to be imported: its `url`, or itself as `spec`, an object or a text."""
 
     url: StrictStr | None = Field(default=None, description="Where the document is; fetched through the gate")
@@ -59,7 +59,7 @@ class Import(Asked):
     dry_run: StrictBool = Field(default=False, description="true: nothing is stored")
 
 
-class Imported(Answered):
+class ImportResponse(ResponseShape):
     """What an import came to. `tokens` is about what the enabled tools' definitions cost in every prompt."""
 
     success: Literal[True] = True
@@ -72,7 +72,7 @@ class Imported(Answered):
     dry_run: bool
 
 
-class ChatTool(Answered):
+class ChatTool(ResponseShape):
     """A tool as a chat model is shown it (S3-62)."""
 
     name: str
@@ -80,25 +80,25 @@ class ChatTool(Answered):
     parameters: dict[str, Any]
 
 
-class ChatTools(Answered):
+class ChatTools(ResponseShape):
     """Everything the model of this task would be shown (S3-108)."""
 
     tools: tuple[ChatTool, ...]
 
 
-class Gone(Answered):
+class Deleted(ResponseShape):
     """What was deleted."""
 
     deleted: str
 
 
-def shown(tool: Declared) -> CustomTool:
-    """`tool` as it is answered; nothing of its headers, its body or its login."""
+def to_response(tool: Declared) -> CustomTool:
+    """Return the response for `tool`; nothing of its headers, its body or its login."""
     try:
         address = urls.parse(tool.url)
         base, path = address.base, "/" + tool.url.removeprefix(address.base).partition("?")[0].lstrip("/")
-        in_path, in_query = tuple(address.in_path()), tuple(each.name for each in address.in_query())
-    except Malformed:
+        in_path, in_query = tuple(address.in_path()), tuple(parameter.name for parameter in address.in_query())
+    except InvalidUrlError:
         base, path, in_path, in_query = tool.url, "", (), ()
     return CustomTool(
         id=tool.name,

@@ -6,19 +6,19 @@ from datetime import datetime
 
 from pydantic import Field, StrictStr
 
-from ferryman.domain.execution import INPUT_CHARACTERS_MAX, Execution, Status
-from ferryman.domain.usage import Usage
+from ferryman.domain.executions.execution import INPUT_CHARACTERS_MAX, Execution, Status
+from ferryman.domain.records import document
 from ferryman.serving.api.shapes import call
-from ferryman.serving.api.shapes.shape import Answered, Asked, Credits
+from ferryman.serving.api.shapes.shape import Credits, RequestShape, ResponseShape
 
 
-class Start(Asked):
+class StartRequest(RequestShape):
     """What an execution is started with."""
 
     input: StrictStr | None = Field(default=None, max_length=INPUT_CHARACTERS_MAX)
 
 
-class Tokens(Answered):
+class TokenCounts(ResponseShape):
     """Tokens the model consumed."""
 
     input_tokens: int
@@ -27,7 +27,7 @@ class Tokens(Answered):
     cache_write_tokens: int
 
 
-class ExecutionShown(Answered):
+class ExecutionResponse(ResponseShape):
     """An execution's record; `tool_calls` holds at most 50 rows, `tool_calls_total` counts all of them.
 
     `slice` counts how often it was handed over to a further delivery; `scheduled_for` is the time of the schedule that
@@ -47,7 +47,7 @@ class ExecutionShown(Answered):
     credits_used: Credits
     credits_reserved: Credits
     credits_held: Credits
-    usage: Tokens
+    usage: TokenCounts
     tool_calls: tuple[call.Result, ...]
     tool_calls_total: int
     cancel_requested: bool
@@ -56,25 +56,12 @@ class ExecutionShown(Answered):
     error: str | None
 
 
-class ExecutionList(Answered):
+class ExecutionList(ResponseShape):
     """Executions, newest first."""
 
-    executions: tuple[ExecutionShown, ...]
+    executions: tuple[ExecutionResponse, ...]
 
 
-def shown(execution: Execution) -> ExecutionShown:
-    """`execution` as it is answered."""
-    special = ("execution_id", "task_id", "usage", "tool_calls")
-    same = {name: getattr(execution, name) for name in ExecutionShown.model_fields if name not in special}
-    return ExecutionShown(
-        execution_id=execution.id,
-        task_id=execution.task,
-        usage=tokens(execution.usage),
-        tool_calls=tuple(call.result(each) for each in execution.tool_calls),
-        **same,
-    )
-
-
-def tokens(usage: Usage) -> Tokens:
-    """`usage` as it is answered."""
-    return Tokens(**{name: getattr(usage, name) for name in Tokens.model_fields})
+def to_response(execution: Execution) -> ExecutionResponse:
+    """Return the response for `execution`."""
+    return ExecutionResponse.model_validate(document.serialize_execution(execution))

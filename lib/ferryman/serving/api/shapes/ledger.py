@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from ferryman.domain.statement import Line
-from ferryman.serving.api.shapes.shape import Answered, Credits
+from ferryman.domain.credits.statement import StatementLine
+from ferryman.serving.api.shapes.shape import Credits, ResponseShape
 
 
-class Spent(Answered):
+class TaskSpending(ResponseShape):
     """What one task's executions spent in the month."""
 
     task_id: str
@@ -16,19 +16,19 @@ class Spent(Answered):
     credits: Credits
 
 
-class Statement(Answered):
+class Statement(ResponseShape):
     """A month, the dearest task first. `sum_of_postings` is 0: whatever left one account came into another."""
 
     month: str
-    tasks: tuple[Spent, ...]
+    tasks: tuple[TaskSpending, ...]
     credits: Credits
     entries: int
     sum_of_postings: Credits
 
 
-def line(of: Line) -> Spent:
-    """`of` as it is answered."""
-    return Spent(
+def to_response(of: StatementLine) -> TaskSpending:
+    """Return the response for a line of the statement."""
+    return TaskSpending(
         task_id=of.task,
         executions=of.executions,
         llm_tokens=of.llm_tokens,

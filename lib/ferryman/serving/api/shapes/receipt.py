@@ -7,89 +7,94 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, TypeAdapter
 
-from ferryman.domain.receipt import Receipt
-from ferryman.serving.api.shapes.shape import Answered
+from ferryman.domain.receipts.receipt import Receipt
+from ferryman.serving.api.shapes.shape import ResponseShape
 
 Digest = Annotated[str, Field(description="A SHA-256 in hex", pattern="^[0-9a-f]{64}$")]
+Covers = dict[str, Annotated[str, Field(description="The digest of a part of the record, by its name")]]
 PublicKeys = dict[str, Annotated[str, Field(description="An Ed25519 public key in hex, by its version")]]
 
 
-class Entry(Answered):
+class ReceiptEntry(ResponseShape):
     """What every entry has: its place in the chain, and its signature over its hash."""
 
     execution: str
     number: int
     at: str
     previous: Digest
+    covers: Covers
     key: int
     hash: Digest
     signature: str
 
 
-class Opened(Entry):
+class OpenedEntry(ReceiptEntry):
     """The execution began."""
 
     kind: Literal["opened"]
-    opening: Digest
 
 
-class Planned(Entry):
+class RepliedEntry(ReceiptEntry):
+    """The model replied, and its turn was committed."""
+
+    kind: Literal["replied"]
+    turn: int
+
+
+class PlannedEntry(ReceiptEntry):
     """The model asked for a call; `tool` is `?` where the task has no such tool."""
 
     kind: Literal["planned"]
     turn: int
     seq: int
     tool: str
-    arguments: Digest
 
 
-class Settled(Entry):
+class SettledEntry(ReceiptEntry):
     """A call was answered, refused:REASON, failed, or is in_doubt; `credits` is its fee."""
 
     kind: Literal["settled"]
     turn: int
     seq: int
     tool: str
-    result: Digest
     outcome: str
     credits: str
 
 
-class Closed(Entry):
+class ClosedEntry(ReceiptEntry):
     """The execution ended: the last entry, of `count`."""
 
     kind: Literal["closed"]
     status: str
-    output: Digest | None
     credits: str
     count: int
 
 
-AnyEntry = Annotated[Opened | Planned | Settled | Closed, Field(discriminator="kind")]
-_ENTRY: TypeAdapter[Opened | Planned | Settled | Closed] = TypeAdapter(AnyEntry)
+AnyEntry = Annotated[OpenedEntry | RepliedEntry | PlannedEntry | SettledEntry | ClosedEntry, Field(discriminator="kind")]
+_ENTRY: TypeAdapter[OpenedEntry | RepliedEntry | PlannedEntry | SettledEntry | ClosedEntry] = TypeAdapter(AnyEntry)
 
 
-class ReceiptChain(Answered):
+class ReceiptChain(ResponseShape):
     """What `verify_receipts.py` reads."""
 
-    format: Literal["ferryman-receipts/1"] = "ferryman-receipts/1"
+    format: Literal["ferryman-receipts/2"] = "ferryman-receipts/2"
     execution: str
     entries: tuple[AnyEntry, ...]
     keys: PublicKeys
 
 
-class ReceiptKeys(Answered):
+class ReceiptKeysResponse(ResponseShape):
     """The public keys that receipts are verified with, by version."""
 
     keys: PublicKeys
 
 
-def chain(execution: str, entries: Iterable[Receipt], keys: Mapping[int, bytes]) -> ReceiptChain:
-    """The chain of an execution as it is answered."""
-    told: tuple[Any, ...] = tuple(_ENTRY.validate_python(each.shown()) for each in entries)
-    return ReceiptChain(execution=execution, entries=told, keys=public(keys))
+def to_chain(execution: str, entries: Iterable[Receipt], keys: Mapping[int, bytes]) -> ReceiptChain:
+    """Return the response for the chain of an execution."""
+    validated: tuple[Any, ...] = tuple(_ENTRY.validate_python(entry.shown()) for entry in entries)
+    return ReceiptChain(execution=execution, entries=validated, keys=to_public_keys(keys))
 
 
-def public(keys: Mapping[int, bytes]) -> dict[str, str]:
-    """Public keys as they are answered."""
+def to_public_keys(keys: Mapping[int, bytes]) -> dict[str, str]:
+    """Return public keys in hex, by version."""
     return {str(version): key.hex() for version, key in sorted(keys.items())}

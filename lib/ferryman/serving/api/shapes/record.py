@@ -5,17 +5,15 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any, Literal
 
-from ferryman.domain.execution import Opening, Step
-from ferryman.domain.ledger import Entry
-from ferryman.domain.record import Record
-from ferryman.domain.remit import Remit
+from ferryman.domain.records import document
+from ferryman.domain.records.record import Record
 from ferryman.serving.api.shapes import call, execution, table
-from ferryman.serving.api.shapes.shape import Answered, Credits
+from ferryman.serving.api.shapes.shape import Credits, ResponseShape
 
-FORMAT: Literal["ferryman.record/1"] = "ferryman.record/1"
+FORMAT: Literal["ferryman.record/2"] = "ferryman.record/2"
 
 
-class OpeningShown(Answered):
+class OpeningResponse(ResponseShape):
     """What every model call of the execution is made of. `price` is in US dollars for a million tokens, by kind of token."""
 
     model: str
@@ -31,12 +29,22 @@ class OpeningShown(Answered):
     patience_s: float
 
 
-class RemitShown(Answered):
-    """What the execution was allowed to do, frozen when it began."""
+class ServiceHeadersResponse(ResponseShape):
+    """The header `names` that the model may set in calls of the hosts that the patterns `domains` cover."""
+
+    domains: tuple[str, ...]
+    names: tuple[str, ...]
+
+
+class PolicyResponse(ResponseShape):
+    """What the execution was allowed to do, frozen when it began.
+
+    `former` tells that credentials of the task were stored over or deleted within the day before.
+    """
 
     owner: str
     task: str
-    plan: table.PlanShown
+    plan: table.PlanResponse
     tools: tuple[str, ...]
     integrations: tuple[str, ...]
     domains: tuple[str, ...]
@@ -44,11 +52,13 @@ class RemitShown(Answered):
     webhook_urls: tuple[str, ...]
     webhook_match: str
     credentials: tuple[str, ...]
+    former: bool
     credits_per_month: Credits | None
     declared: dict[str, str]
+    headers: tuple[ServiceHeadersResponse, ...]
 
 
-class StepShown(Answered):
+class StepResponse(ResponseShape):
     """One turn: what the model said, in the form that was scanned.
 
     `prompt_digest` is the SHA-256 of what it had been asked, `slice` the delivery that committed the turn.
@@ -57,7 +67,7 @@ class StepShown(Answered):
     number: int
     content: tuple[dict[str, Any], ...]
     stop_reason: str
-    usage: execution.Tokens
+    usage: execution.TokenCounts
     credits: Credits
     first_call: int
     calls: int
@@ -67,7 +77,7 @@ class StepShown(Answered):
     prompt_digest: str
 
 
-class EventShown(Answered):
+class EventResponse(ResponseShape):
     """An event as watchers were told it."""
 
     number: int
@@ -76,66 +86,34 @@ class EventShown(Answered):
     body: dict[str, Any]
 
 
-class PostingShown(Answered):
+class PostingResponse(ResponseShape):
     """Credits that came into an account, or left it when negative."""
 
     account: str
     credits: Credits
 
 
-class EntryShown(Answered):
+class EntryResponse(ResponseShape):
     """A movement of credits; its postings sum to zero."""
 
     id: str
     at: datetime
-    postings: tuple[PostingShown, ...]
+    postings: tuple[PostingResponse, ...]
 
 
-class RecordShown(Answered):
-    """The full account of an execution; `opening` and `remit` are null where it ended before it was opened."""
+class RecordResponse(ResponseShape):
+    """The full account of an execution; `opening` and `policy` are null where it ended before it was opened."""
 
-    format: Literal["ferryman.record/1"]
-    execution: execution.ExecutionShown
-    opening: OpeningShown | None
-    remit: RemitShown | None
-    steps: tuple[StepShown, ...]
-    calls: tuple[call.CallShown, ...]
-    events: tuple[EventShown, ...]
-    ledger: tuple[EntryShown, ...]
+    format: Literal["ferryman.record/2"]
+    execution: execution.ExecutionResponse
+    opening: OpeningResponse | None
+    policy: PolicyResponse | None
+    steps: tuple[StepResponse, ...]
+    calls: tuple[call.CallResponse, ...]
+    events: tuple[EventResponse, ...]
+    ledger: tuple[EntryResponse, ...]
 
 
-def shown(record: Record) -> RecordShown:
+def to_response(record: Record) -> RecordResponse:
     """`record` as it is answered."""
-    remit = record.execution.remit
-    return RecordShown(
-        format=FORMAT,
-        execution=execution.shown(record.execution),
-        opening=None if record.opening is None else _opening(record.opening),
-        remit=None if remit is None else _remit(remit),
-        steps=tuple(_step(each) for each in record.steps),
-        calls=tuple(call.shown(each) for each in record.tickets),
-        events=tuple(
-            EventShown(number=each.number, kind=each.kind, at=each.at, body=dict(each.body)) for each in record.events
-        ),
-        ledger=tuple(_entry(each) for each in record.entries),
-    )
-
-
-def _opening(of: Opening) -> OpeningShown:
-    same = {name: getattr(of, name) for name in OpeningShown.model_fields if name not in ("tools", "price")}
-    return OpeningShown(tools=tuple(dict(each) for each in of.tools), price=dict(of.price), **same)
-
-
-def _remit(of: Remit) -> RemitShown:
-    same = {name: getattr(of, name) for name in RemitShown.model_fields if name != "plan"}
-    return RemitShown(plan=table.plan(of.plan), **same)
-
-
-def _step(of: Step) -> StepShown:
-    same = {name: getattr(of, name) for name in StepShown.model_fields if name not in ("content", "usage")}
-    return StepShown(content=tuple(dict(each) for each in of.content), usage=execution.tokens(of.usage), **same)
-
-
-def _entry(of: Entry) -> EntryShown:
-    postings = tuple(PostingShown(account=each.account, credits=each.credits) for each in of.postings)
-    return EntryShown(id=of.id, at=of.at, postings=postings)
+    return RecordResponse.model_validate({"format": FORMAT, **document.serialize_record(record)})

@@ -7,22 +7,22 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, PlainSerializer
 
-from ferryman.domain.ledger import plain
+from ferryman.domain.credits.ledger import format_credits
 
 
-class Asked(BaseModel):
+class RequestShape(BaseModel):
     """A request's body. Errors never repeat its content."""
 
     model_config = ConfigDict(extra="forbid", hide_input_in_errors=True, frozen=True)
 
 
-class Answered(BaseModel):
+class ResponseShape(BaseModel):
     """A response's body."""
 
     model_config = ConfigDict(frozen=True)
 
 
-Credits = Annotated[Decimal, PlainSerializer(plain, return_type=str)]
+Credits = Annotated[Decimal, PlainSerializer(format_credits, return_type=str)]
 """An amount of credits, written as a decimal string so that nothing is rounded on the way."""
 
 Dollars = Credits

@@ -6,25 +6,31 @@ from typing import Any
 
 from pydantic import Field
 
-from ferryman.billing.prices import Price
-from ferryman.domain.credential import AuthType
-from ferryman.domain.integration import Integration, OAuth
-from ferryman.domain.plan import Plan
-from ferryman.serving.api.shapes.shape import Answered, Credits, Dollars
+from ferryman.billing.prices import ModelPrice
+from ferryman.domain.credentials.credential import AuthType
+from ferryman.domain.credentials.integration import Integration, OAuth
+from ferryman.domain.owners.plan import Plan
+from ferryman.serving.api.shapes.shape import Credits, Dollars, ResponseShape
 
 
-class ConsentShown(Answered):
-    """How a service is connected by a person's consent. `client_id` is the house's own; null: bring one."""
+class ConsentResponse(ResponseShape):
+    """How a service is connected by a person's consent. `client_id` is the deployment's own; null: bring one.
+
+    `redirect_uris` are the service's own, beside loopback addresses. `issuer` is what `iss` in an authorization response is
+    compared with, where there is one; with `sends_iss` there always is one.
+    """
 
     authorize_url: str
     token_url: str
     scopes: tuple[str, ...]
     client_id: str | None
     redirect_uris: tuple[str, ...]
+    issuer: str | None
+    sends_iss: bool
 
 
-class IntegrationShown(Answered):
-    """A service of the catalog."""
+class IntegrationResponse(ResponseShape):
+    """A service of the catalog. `headers` are those that a model may set for it, beside the ones allowed everywhere."""
 
     id: str
     name: str
@@ -36,17 +42,18 @@ class IntegrationShown(Answered):
     default_auth_header: str | None
     default_auth_param: str | None
     credential_key_template: str | None
+    headers: tuple[str, ...]
     docs_url: str
-    oauth: ConsentShown | None
+    oauth: ConsentResponse | None
 
 
-class IntegrationList(Answered):
+class IntegrationList(ResponseShape):
     """The catalog by id."""
 
-    integrations: tuple[IntegrationShown, ...]
+    integrations: tuple[IntegrationResponse, ...]
 
 
-class ToolShown(Answered):
+class ToolResponse(ResponseShape):
     """A tool as the model is shown it."""
 
     name: str
@@ -54,13 +61,13 @@ class ToolShown(Answered):
     input_schema: dict[str, Any]
 
 
-class ToolList(Answered):
+class ToolList(ResponseShape):
     """Every tool a task may enable."""
 
-    tools: tuple[ToolShown, ...]
+    tools: tuple[ToolResponse, ...]
 
 
-class PlanShown(Answered):
+class PlanResponse(ResponseShape):
     """The limits of a plan; a credit is worth $0.001."""
 
     name: str
@@ -71,29 +78,32 @@ class PlanShown(Answered):
     credits_per_execution: Credits
     credits_per_month: Credits
     schedule_minutes: int
+    executions_running: int = Field(description="Executions of an owner that run at once; the others wait")
+    executions_queued: int = Field(description="Executions of an owner that wait for their first turn; one more is refused")
+    streams: int = Field(description="Streams of events that an owner has open at once; one more is refused")
 
 
-class PlanList(Answered):
+class PlanList(ResponseShape):
     """Every plan that may run tasks."""
 
-    plans: tuple[PlanShown, ...]
+    plans: tuple[PlanResponse, ...]
 
 
-class ModelShown(Answered):
-    """A model that has a price. `scripted` stands for all of `scripted/NAME`."""
+class ModelResponse(ResponseShape):
+    """A model that has a price. `scripted` means all of `scripted/NAME`."""
 
     name: str
     input_usd_per_million: Dollars = Field(description="US dollars for a million tokens it reads")
     output_usd_per_million: Dollars = Field(description="US dollars for a million tokens it writes")
 
 
-class ModelList(Answered):
+class ModelList(ResponseShape):
     """Every model a task may name."""
 
-    models: tuple[ModelShown, ...]
+    models: tuple[ModelResponse, ...]
 
 
-class Me(Answered):
+class Me(ResponseShape):
     """Who is asking, and what is left of the month's credits. `limits` is null on a plan that may not run tasks;
     `halted` says what stops all your executions, if anything does."""
 
@@ -104,37 +114,37 @@ class Me(Answered):
     credits_reserved: Credits
     credits_left: Credits
     halted: str | None
-    limits: PlanShown | None
+    limits: PlanResponse | None
 
 
-class Halt(Answered):
+class Halt(ResponseShape):
     """What stops your executions, in words; null when nothing does."""
 
     halted: str | None
 
 
-class Health(Answered):
+class Health(ResponseShape):
     """That the API answers."""
 
     status: str = "ok"
 
 
-def integration(of: Integration) -> IntegrationShown:
-    """`of` as it is answered."""
-    plain = {name: getattr(of, name) for name in IntegrationShown.model_fields if name not in ("status", "oauth")}
-    return IntegrationShown(**plain, oauth=None if of.oauth is None else consent(of.oauth))
+def to_integration(of: Integration) -> IntegrationResponse:
+    """Return the response for an integration."""
+    plain = {name: getattr(of, name) for name in IntegrationResponse.model_fields if name not in ("status", "oauth")}
+    return IntegrationResponse(**plain, oauth=None if of.oauth is None else to_consent(of.oauth))
 
 
-def consent(of: OAuth) -> ConsentShown:
-    """`of` as it is answered."""
-    return ConsentShown(**{name: getattr(of, name) for name in ConsentShown.model_fields})
+def to_consent(of: OAuth) -> ConsentResponse:
+    """Return the response for a service's OAuth entry."""
+    return ConsentResponse(**{name: getattr(of, name) for name in ConsentResponse.model_fields})
 
 
-def plan(of: Plan) -> PlanShown:
-    """`of` as it is answered."""
-    return PlanShown(**{name: getattr(of, name) for name in PlanShown.model_fields})
+def to_plan(of: Plan) -> PlanResponse:
+    """Return the response for a plan."""
+    return PlanResponse(**{name: getattr(of, name) for name in PlanResponse.model_fields})
 
 
-def model(name: str, price: Price) -> ModelShown:
-    """A model and its price as they are answered."""
-    return ModelShown(name=name, input_usd_per_million=price.input, output_usd_per_million=price.output)
+def to_model(name: str, price: ModelPrice) -> ModelResponse:
+    """Return a model and its price as they are answered."""
+    return ModelResponse(name=name, input_usd_per_million=price.input, output_usd_per_million=price.output)

@@ -8,10 +8,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AwareDatetime, Field, StrictBool, StrictFloat, StrictInt, StrictStr
 
-from ferryman.domain import task as rules
-from ferryman.domain.schedule import Kind, Schedule
-from ferryman.domain.task import Task
-from ferryman.serving.api.shapes.shape import Answered, Asked, Credits
+from ferryman.domain.tasks import task as rules
+from ferryman.domain.tasks.schedule import Schedule, ScheduleType
+from ferryman.domain.tasks.task import Task
+from ferryman.serving.api.shapes.shape import Credits, RequestShape, ResponseShape
 
 Amount = Annotated[Decimal, Field(max_digits=12, decimal_places=4)]
 Names = Annotated[tuple[StrictStr, ...], Field(max_length=100)]
@@ -28,7 +28,7 @@ def _limit(noun: str) -> Any:
     return Field(default_factory=lambda: None, description=f"{noun}; the plan sets the most, and the default where it is lower")
 
 
-class ScheduleAsked(Asked):
+class ScheduleRequest(RequestShape):
     """When the task runs by itself, in UTC: `type` says which one of the other fields does."""
 
     type: Literal["cron", "once", "delayed"]
@@ -39,24 +39,24 @@ class ScheduleAsked(Asked):
     )
 
     def schedule(self) -> Schedule:
-        """The schedule as it would be stored; the rules have not looked at it yet."""
+        """Return the schedule as it would be stored; the rules have not looked at it yet."""
         try:
             at = self.at.astimezone(UTC) if self.at else None
         except OverflowError:
             at = self.at  # a day before the first or after the last one; the rules refuse it
-        return Schedule(type=Kind(self.type), cron=self.cron, at=at, after_s=self.after_s)
+        return Schedule(type=ScheduleType(self.type), cron=self.cron, at=at, after_s=self.after_s)
 
 
-class ScheduleShown(Answered):
+class ScheduleResponse(ResponseShape):
     """When the task runs by itself, in UTC; the field of its `type` is set and no other."""
 
-    type: Kind
+    type: ScheduleType
     cron: str | None
     at: datetime | None
     after_s: int | None
 
 
-class NewTask(Asked):
+class NewTask(RequestShape):
     """A task to be stored."""
 
     name: StrictStr
@@ -74,10 +74,10 @@ class NewTask(Asked):
     temperature: Temperature = rules.TEMPERATURE_DEFAULT
     max_tokens: StrictInt = rules.MAX_TOKENS_DEFAULT
     enabled: StrictBool = True
-    schedule: ScheduleAsked | None = Field(default=None, description="null: it runs only when it is started")
+    schedule: ScheduleRequest | None = Field(default=None, description="null: it runs only when it is started")
 
 
-class TaskChange(Asked):
+class TaskChange(RequestShape):
     """What is to change in a task; a field that is left out stays as it is."""
 
     name: StrictStr = Field(default_factory=str)
@@ -95,10 +95,10 @@ class TaskChange(Asked):
     temperature: Temperature = Field(default_factory=float)
     max_tokens: StrictInt = Field(default_factory=int)
     enabled: StrictBool = Field(default_factory=bool)
-    schedule: ScheduleAsked | None = Field(default_factory=lambda: None, description="Sets it anew, also when it is the same")
+    schedule: ScheduleRequest | None = Field(default_factory=lambda: None, description="Sets it anew, also when it is the same")
 
 
-class TaskShown(Answered):
+class TaskResponse(ResponseShape):
     """A task as it is stored. `next_fire_at` is when its schedule runs it next; `paused` says why it does not any more,
     until a schedule is given or the task turned on.
     """
@@ -120,24 +120,24 @@ class TaskShown(Answered):
     temperature: float | None
     max_tokens: int
     enabled: bool
-    schedule: ScheduleShown | None
+    schedule: ScheduleResponse | None
     next_fire_at: datetime | None
     paused: str | None
     created_at: datetime
     updated_at: datetime
 
 
-class TaskList(Answered):
+class TaskList(ResponseShape):
     """An owner's tasks, oldest first."""
 
-    tasks: tuple[TaskShown, ...]
+    tasks: tuple[TaskResponse, ...]
 
 
-def shown(task: Task) -> TaskShown:
-    """`task` as it is answered."""
+def to_response(task: Task) -> TaskResponse:
+    """Return the response for `task`."""
     special = ("task_id", "user_id", "schedule")
-    same = {name: getattr(task, name) for name in TaskShown.model_fields if name not in special}
+    same = {name: getattr(task, name) for name in TaskResponse.model_fields if name not in special}
     schedule = None
     if task.schedule is not None:
-        schedule = ScheduleShown(**{name: getattr(task.schedule, name) for name in ScheduleShown.model_fields})
-    return TaskShown(task_id=task.id, user_id=task.owner, schedule=schedule, **same)
+        schedule = ScheduleResponse(**{name: getattr(task.schedule, name) for name in ScheduleResponse.model_fields})
+    return TaskResponse(task_id=task.id, user_id=task.owner, schedule=schedule, **same)

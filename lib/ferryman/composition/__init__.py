@@ -1,0 +1,1 @@
+"""Composition roots: one for each deployed function, for embedded tools and for the operator; only they decide what is real."""

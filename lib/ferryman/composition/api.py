@@ -1,0 +1,174 @@
+"""The api's root: everything behind the HTTP interface. It seals with the public key, enqueues, and can open nothing."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from ferryman import catalog
+from ferryman.billing.prices import ModelPrice, Prices
+from ferryman.domain.credentials.connection import Connection, Proof
+from ferryman.domain.credentials.credential import Label
+from ferryman.domain.credentials.integration import Integration
+from ferryman.domain.owners.plan import Plan
+from ferryman.domain.tools.tool import Tool
+from ferryman.feeds import Feeds
+from ferryman.ports.clock import Clock
+from ferryman.ports.clusters import Clusters
+from ferryman.ports.connections import Connections, Connector
+from ferryman.ports.credentials import Credentials
+from ferryman.ports.documents import DocumentFetcher
+from ferryman.ports.executions import Executions
+from ferryman.ports.halts import Halts
+from ferryman.ports.ids import Ids
+from ferryman.ports.keyed import KeyedRequests
+from ferryman.ports.keys import Sealer
+from ferryman.ports.ledger import Ledger
+from ferryman.ports.log import Tracer
+from ferryman.ports.names import NameResolver
+from ferryman.ports.owners import Owners
+from ferryman.ports.queue import Queue
+from ferryman.ports.schedules import Schedules, Timers
+from ferryman.ports.streams import Streams
+from ferryman.ports.tasks import Tasks
+from ferryman.rates import Rates
+from ferryman.settings import Settings
+from ferryman.turns import OwnerLimiter
+
+IMPORTS_AT_ONCE = 2
+"""The most that one takes is some 300 MB while it is read, and an instance has 1024."""
+
+IMPORTS_PER_OWNER = 1
+"""Of these, so that there is one left for everybody else."""
+
+REQUESTS_PER_OWNER = 4
+"""Requests of one owner that one instance works on. It takes 80 (infra/functions.json): one owner cannot fill it. What another
+owner asks waits behind so many at each step, here and in what all instances share."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApiDependencies:
+    """What the API is given. `info` is what a label binds at sealing; `models` are those that have a price.
+
+    `prove` seals what a connection keeps to the key holders.
+    `receipt_keys` are the public halves of what receipts were ever signed with, by version.
+    """
+
+    owners: Owners
+    tasks: Tasks
+    credentials: Credentials
+    clusters: Clusters
+    connections: Connections
+    connector: Connector
+    documents: DocumentFetcher
+    neutralize: Callable[[str], str]
+    executions: Executions
+    keyed: KeyedRequests
+    ledger: Ledger
+    halts: Halts
+    queue: Queue
+    schedules: Schedules
+    streams: Streams
+    timers: Timers
+    sealer: Sealer
+    info: Callable[[Label], bytes]
+    prove: Callable[[Connection, Proof], bytes]
+    receipt_keys: Mapping[int, bytes]
+    names: NameResolver
+    clock: Clock
+    ids: Ids
+    tracer: Tracer
+    tools: tuple[Tool, ...]
+    plans: Mapping[str, Plan]
+    integrations: Mapping[str, Integration]
+    models: Mapping[str, ModelPrice]
+    poll_s: float = 0.5
+    feeds: Feeds = field(default_factory=Feeds, repr=False)
+    watchers: Counter[str] = field(default_factory=Counter, repr=False)
+    """How many streams of events each owner has open in this process."""
+    imports: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(IMPORTS_AT_ONCE), repr=False)
+    imports_of: OwnerLimiter = field(default_factory=lambda: OwnerLimiter(IMPORTS_PER_OWNER), repr=False)
+    requests_of: OwnerLimiter = field(default_factory=lambda: OwnerLimiter(REQUESTS_PER_OWNER), repr=False)
+    openings_of: OwnerLimiter = field(default_factory=lambda: OwnerLimiter(1), repr=False)
+    """Streams of events that are about to be counted: at once they would only contend for one document."""
+    starts: Rates = field(default_factory=Rates, repr=False)
+    import_rates: Rates = field(default_factory=Rates, repr=False)
+
+
+def build_api(settings: Settings) -> ApiDependencies:
+    """Return the API's dependencies on Google Cloud. Raise `MisconfiguredError` when the settings do not describe one."""
+    from ferryman.billing.plans import load_plans
+    from ferryman.egress.frame import neutralize_unframed
+    from ferryman.gcp.clock import RandomIds, SystemClock
+    from ferryman.gcp.cloud_tasks import CloudTasksClient
+    from ferryman.gcp.clusters import FirestoreClusters
+    from ferryman.gcp.connecting import RemoteConnector, RemoteDocuments
+    from ferryman.gcp.connections import FirestoreConnections
+    from ferryman.gcp.executions import FirestoreExecutions
+    from ferryman.gcp.firestore import FirestoreClient
+    from ferryman.gcp.functions import FunctionClient
+    from ferryman.gcp.halts import FirestoreHalts
+    from ferryman.gcp.http import HttpClient
+    from ferryman.gcp.identity import MetadataIdentity
+    from ferryman.gcp.keyed import FirestoreKeyedRequests
+    from ferryman.gcp.ledger import FirestoreLedger
+    from ferryman.gcp.log import JsonLog
+    from ferryman.gcp.owners import FirestoreOwners
+    from ferryman.gcp.queue import CloudTasksQueue, CloudTasksTimers
+    from ferryman.gcp.retention import Retention
+    from ferryman.gcp.schedules import FirestoreSchedules
+    from ferryman.gcp.streams import FirestoreStreams
+    from ferryman.gcp.tasks import FirestoreCredentials, FirestoreTasks
+    from ferryman.telemetry.traces import OtelTracer
+    from ferryman.tools.declared.definitions import CUSTOM
+    from ferryman.tools.http import TOOLS
+    from ferryman.vault import grants, seal, sign
+
+    wire, sealer = HttpClient(), seal.PublicKey.parse(settings.sealing_public_key)
+    firestore, tasks, tracer = FirestoreClient(settings), CloudTasksClient(settings), OtelTracer(JsonLog(), settings)
+    plans = load_plans(settings.plans)
+    functions = FunctionClient(wire, settings.function_urls, MetadataIdentity(wire, settings).token)
+    return ApiDependencies(
+        owners=FirestoreOwners(firestore),
+        tasks=FirestoreTasks(firestore),
+        credentials=FirestoreCredentials(firestore),
+        clusters=FirestoreClusters(firestore),
+        connections=FirestoreConnections(firestore),
+        connector=RemoteConnector(functions),
+        documents=RemoteDocuments(functions),
+        neutralize=neutralize_unframed,
+        executions=FirestoreExecutions(firestore, Retention.of(settings), plans),
+        keyed=FirestoreKeyedRequests(firestore),
+        ledger=FirestoreLedger(firestore),
+        halts=FirestoreHalts(firestore),
+        queue=CloudTasksQueue(tasks, settings, tracer.traceparent),
+        schedules=FirestoreSchedules(firestore, plans),
+        streams=FirestoreStreams(firestore),
+        timers=CloudTasksTimers(tasks, settings, tracer.traceparent),
+        sealer=sealer,
+        info=seal.build_credential_info,
+        prove=lambda connection, proof: sealer.seal(grants.encode_proof(proof), seal.build_connection_info(connection)),
+        receipt_keys=sign.parse_public_keys(settings.receipt_public_keys),
+        names=_names(settings),
+        clock=SystemClock(),
+        ids=RandomIds(),
+        tracer=tracer,
+        tools=(*TOOLS, *CUSTOM),
+        plans=plans,
+        integrations=catalog.load(settings.integrations),
+        models=Prices(settings.prices),
+        poll_s=settings.poll_s,
+    )
+
+
+def _names(settings: Settings) -> NameResolver:
+    # the table of the pretend internet is for the local stack alone; settings refuse it everywhere else
+    if settings.pretend_internet is not None:
+        from ferryman.egress.simulated import SimulatedInternet
+
+        return SimulatedInternet(settings.pretend_internet)
+    from ferryman.egress.resolve import Resolver
+
+    return Resolver()

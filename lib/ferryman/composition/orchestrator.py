@@ -1,0 +1,82 @@
+"""The orchestrator's root: the loop on Google Cloud. No vault in here, and no way out but to the model and the tools.
+
+The one key it holds signs receipts: it opens nothing, and no upstream knows it."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from ferryman import catalog
+from ferryman.billing.plans import load_plans
+from ferryman.billing.prices import Prices
+from ferryman.gcp.clients import GoogleClients
+from ferryman.gcp.clock import SystemClock
+from ferryman.gcp.clusters import FirestoreClusters
+from ferryman.gcp.executions import FirestoreExecutions
+from ferryman.gcp.functions import FunctionClient
+from ferryman.gcp.halts import FirestoreHalts
+from ferryman.gcp.http import HttpClient
+from ferryman.gcp.identity import MetadataIdentity, TokenCallers
+from ferryman.gcp.log import JsonLog
+from ferryman.gcp.owners import FirestoreOwners
+from ferryman.gcp.queue import CloudTasksQueue, CloudTasksTimers
+from ferryman.gcp.remote import RemoteTools
+from ferryman.gcp.retention import Retention
+from ferryman.gcp.schedules import FirestoreSchedules
+from ferryman.gcp.signing import SecretManagerReceiptKeys
+from ferryman.gcp.tasks import FirestoreCredentials, FirestoreTasks
+from ferryman.loop.dependencies import LoopDependencies
+from ferryman.models.anthropic import AnthropicModel
+from ferryman.schedules.dependencies import ScheduleDependencies
+from ferryman.settings import Settings
+from ferryman.telemetry.traces import OtelTracer
+from ferryman.tools.registry import ToolRegistry
+from ferryman.vault.seal import PublicKey, build_call_info
+from ferryman.vault.sign import ReceiptSigning, parse_public_keys
+
+
+class OrchestratorFunction:
+    """What the orchestrator function is made of: the dependencies of the loop and of the schedules, and the check of who
+    delivers."""
+
+    def __init__(self, settings: Settings) -> None:
+        clients, wire = GoogleClients(settings), HttpClient()
+        tracer = OtelTracer(JsonLog(), settings)
+        token = MetadataIdentity(wire, settings).token
+        remote = RemoteTools(FunctionClient(wire, settings.function_urls, token, tracer.traceparent))
+        prices, plans = Prices(settings.prices), load_plans(settings.plans)
+        public = PublicKey.parse(settings.sealing_public_key)
+
+        self.callers = TokenCallers(wire, settings)
+        self.retry_after_s = settings.retry_after_s
+        self.loop = LoopDependencies(
+            owners=FirestoreOwners(clients),
+            tasks=FirestoreTasks(clients),
+            credentials=FirestoreCredentials(clients),
+            clusters=FirestoreClusters(clients),
+            executions=FirestoreExecutions(clients, Retention.of(settings), plans),
+            halts=FirestoreHalts(clients),
+            queue=CloudTasksQueue(clients, settings, tracer.traceparent),
+            model=AnthropicModel(settings),
+            scanner=remote,
+            registry=ToolRegistry(remote.run),
+            signing=ReceiptSigning(
+                SecretManagerReceiptKeys(clients, settings), parse_public_keys(settings.receipt_public_keys)
+            ),
+            clock=SystemClock(),
+            tracer=tracer,
+            seal=lambda execution, seq, arguments: public.seal(arguments, build_call_info(execution, seq)),
+            price=prices.find,
+            plans=plans,
+            integrations=catalog.load(settings.integrations),
+            lease=timedelta(seconds=settings.lease_s),
+            slice=timedelta(seconds=settings.slice_s),
+            execution_timeout=timedelta(seconds=settings.execution_s),
+        )
+        self.schedules = ScheduleDependencies(
+            schedules=FirestoreSchedules(clients, plans),
+            queue=self.loop.queue,
+            timers=CloudTasksTimers(clients, settings, tracer.traceparent),
+            clock=self.loop.clock,
+            tracer=self.loop.tracer,
+        )

@@ -1,0 +1,51 @@
+"""A tool function's root: tickets, keys and the gate on Google Cloud. No model in here."""
+
+from __future__ import annotations
+
+from ferryman import catalog
+from ferryman.egress import checking
+from ferryman.egress.build import build_gate
+from ferryman.gcp.clock import SystemClock
+from ferryman.gcp.connections import FirestoreConnections
+from ferryman.gcp.firestore import FirestoreClient
+from ferryman.gcp.halts import FirestoreHalts
+from ferryman.gcp.http import HttpClient
+from ferryman.gcp.identity import TokenCallers
+from ferryman.gcp.keys import SecretManagerKeys
+from ferryman.gcp.log import JsonLog
+from ferryman.gcp.secret_manager import SecretManagerClient
+from ferryman.gcp.tasks import FirestoreCredentials
+from ferryman.gcp.tickets import FirestoreTickets
+from ferryman.gcp.tokens import FirestoreTokens
+from ferryman.settings import Settings
+from ferryman.telemetry.traces import OtelTracer
+from ferryman.tools.execute_call import ToolDependencies
+from ferryman.tools.prepared_call import make_builtin_preparer
+from ferryman.vault.vault import Vault
+
+
+class ToolFunction:
+    """What a tool function is made of: how it executes a call, and the check of who asks."""
+
+    def __init__(self, settings: Settings) -> None:
+        firestore = FirestoreClient(settings)
+        tracer, integrations = OtelTracer(JsonLog(), settings), catalog.load(settings.integrations)
+        gate = build_gate(settings, tracer)
+        self.firestore = firestore
+        self.vault = Vault(SecretManagerKeys(SecretManagerClient(settings), settings))
+        self.callers = TokenCallers(HttpClient(), settings)
+        self.dependencies = ToolDependencies(
+            tickets=FirestoreTickets(firestore, request_s=settings.request_s),
+            credentials=FirestoreCredentials(firestore),
+            connections=FirestoreConnections(firestore),
+            tokens=FirestoreTokens(firestore),
+            vault=self.vault,
+            gate=gate,
+            prepare=make_builtin_preparer(gate, integrations),
+            redact=checking.redact,
+            redact_blocks=checking.scan_output,
+            integrations=integrations,
+            halts=FirestoreHalts(firestore),
+            clock=SystemClock(),
+            tracer=tracer,
+        )

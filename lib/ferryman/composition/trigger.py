@@ -1,0 +1,20 @@
+"""The trigger's root: a queue to put executions into, the check of who calls, and nothing else."""
+
+from __future__ import annotations
+
+from ferryman.gcp.cloud_tasks import CloudTasksClient
+from ferryman.gcp.http import HttpClient
+from ferryman.gcp.identity import TokenCallers
+from ferryman.gcp.log import JsonLog
+from ferryman.gcp.queue import CloudTasksQueue
+from ferryman.settings import Settings
+from ferryman.telemetry.traces import OtelTracer
+
+
+class TriggerFunction:
+    """What the trigger function is made of."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.callers = TokenCallers(HttpClient(), settings)
+        self.tracer = OtelTracer(JsonLog(), settings)
+        self.queue = CloudTasksQueue(CloudTasksClient(settings), settings, self.tracer.traceparent)

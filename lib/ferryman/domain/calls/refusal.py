@@ -1,0 +1,202 @@
+"""Refusals: every reason not to carry a call, each with its reason for the log and its sentence for the model.
+
+The sentences are the specification's (S0-131 … S0-141). Nothing of the raw input stands in one but a canonical host name,
+or a name that matched its own grammar.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+LEAK = "credential_leak"
+"""The reason of `refuse_leak`: `credential` then says which."""
+
+_TOOL = re.compile(r"[A-Za-z0-9_-]{1,64}", re.ASCII)
+_CREDENTIAL = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refusal:
+    """Why a call was not carried. `blocked` is false where the request may have left and simply failed."""
+
+    reason: str
+    message: str
+    blocked: bool = True
+    credential: str | None = None
+
+
+class CallRefusedError(Exception):
+    """A call ends here with a sentence for the model."""
+
+    def __init__(self, refusal: Refusal) -> None:
+        self.refusal = refusal
+        super().__init__(refusal.message)
+
+
+def _check_name(grammar: re.Pattern[str], name: str) -> str:
+    return name if grammar.fullmatch(name) else "?"
+
+
+def refuse_execution_rate(calls: int) -> Refusal:
+    return Refusal(reason="rate_limited", message=f"Error: Execution limit reached ({calls} API calls)")
+
+
+def refuse_minute_rate(calls: int) -> Refusal:
+    return Refusal(reason="rate_limited", message=f"Error: Rate limit reached ({calls} API calls per minute)")
+
+
+def refuse_unknown_tool(name: str) -> Refusal:
+    return Refusal(reason="unknown_tool", message=f"Error: unknown tool '{_check_name(_TOOL, name)}'")
+
+
+def refuse_tool_not_enabled(name: str) -> Refusal:
+    return Refusal(reason="tool_not_enabled", message=f"Error: tool '{_check_name(_TOOL, name)}' is not enabled for this task")
+
+
+def refuse_disabled_tool(name: str, reason: str) -> Refusal:
+    """`reason` is ours: it was written when the tool was stored."""
+    return Refusal(reason="tool_disabled", message=f"Error: tool '{_check_name(_TOOL, name)}' is disabled: {reason}")
+
+
+def refuse_changed_tool(name: str) -> Refusal:
+    message = f"Error: tool '{_check_name(_TOOL, name)}' was changed or removed since this execution began"
+    return Refusal(reason="tool_changed", message=message)
+
+
+def refuse_missing_credential() -> Refusal:
+    return Refusal(reason="missing_credential", message="Error: 'credential' field required for api_call")
+
+
+def refuse_missing_argument(tool: str, field: str) -> Refusal:
+    return Refusal(reason="invalid_arguments", message=f"Error: '{field}' field required for {tool}")
+
+
+def refuse_wrong_argument(tool: str, field: str, expected: str) -> Refusal:
+    return Refusal(reason="invalid_arguments", message=f"Error: '{field}' for {tool} must be {expected}")
+
+
+def refuse_method(tool: str, method: str, allowed: Iterable[str]) -> Refusal:
+    shown = method if re.fullmatch(r"[A-Za-z]{1,8}", method) else "?"
+    message = f"Error: method '{shown}' not allowed for {tool}. Allowed: [{', '.join(allowed)}]"
+    return Refusal(reason="method_not_allowed", message=message)
+
+
+def refuse_scheme() -> Refusal:
+    return Refusal(reason="url_blocked", message="Error: URL blocked -- only https:// URLs are allowed")
+
+
+def refuse_malformed_url(rule: str) -> Refusal:
+    return Refusal(reason="url_blocked", message=f"Error: URL blocked -- {rule}")
+
+
+def refuse_host(host: str, approved: Iterable[str]) -> Refusal:
+    message = (
+        f"Error: URL blocked -- Domain {host} not in any approved integration for this task. Approved: [{', '.join(approved)}]"
+    )
+    return Refusal(reason="url_blocked", message=message)
+
+
+def refuse_webhook_not_enabled() -> Refusal:
+    return Refusal(reason="webhook_not_enabled", message="Error: webhook integration not enabled for this task")
+
+
+def refuse_webhook_not_registered() -> Refusal:
+    message = "Error: webhook URL not registered for this task. Register it in your task settings."
+    return Refusal(reason="webhook_not_registered", message=message)
+
+
+def refuse_unknown_credential(name: str) -> Refusal:
+    message = f"Error: credential '{_check_name(_CREDENTIAL, name)}' not found. Check your task's credential configuration."
+    return Refusal(reason="credential_not_found", message=message)
+
+
+def refuse_credential_for_host(name: str, host: str) -> Refusal:
+    return Refusal(
+        reason="credential_host_mismatch", message=f"Error: credential {name} is not valid for host {host}", credential=name
+    )
+
+
+def refuse_unreadable_credential(name: str) -> Refusal:
+    message = f"Error: credential '{_check_name(_CREDENTIAL, name)}' could not be opened. Store it again in your task settings."
+    return Refusal(reason="credential_unreadable", message=message, credential=name)
+
+
+def refuse_without_token(why: str) -> Refusal:
+    """The tool's own request was not sent; `why` is ours, never the token endpoint's text."""
+    return Refusal(reason="token_not_fetched", message=f"Error: no token could be fetched for this tool -- {why}")
+
+
+def refuse_until_reconnected(name: str) -> Refusal:
+    message = f"Error: credential {name} has to be connected again by its owner: its service renews it no more."
+    return Refusal(reason="credential_reconnect", message=message, credential=name)
+
+
+def refuse_until_renewed(name: str) -> Refusal:
+    message = f"Error: credential {name} has expired and could not be renewed just now. Try again later."
+    return Refusal(reason="credential_not_renewed", message=message, credential=name)
+
+
+def refuse_header(rule: str) -> Refusal:
+    return Refusal(reason="header_forbidden", message=f"Error: header not allowed -- {rule}")
+
+
+def refuse_leak(name: str) -> Refusal:
+    return Refusal(
+        reason=LEAK,
+        message=f"Error: Blocked -- Credential {name} detected in outbound request. This has been logged.",
+        credential=name,
+    )
+
+
+def refuse_address(host: str) -> Refusal:
+    return Refusal(reason="dns_validation_failed", message=f"Error: DNS resolution failed or blocked for {host}")
+
+
+def report_timeout(seconds: float) -> Refusal:
+    return Refusal(reason="timed_out", message=f"Error: request timed out ({seconds:g}s)", blocked=False)
+
+
+def report_failure(kind: str) -> Refusal:
+    """The request left, or tried to, and the other end or the network failed; `kind` is ours, never the peer's text."""
+    return Refusal(reason="request_failed", message=f"Error: request failed: {kind}", blocked=False)
+
+
+def refuse_unchecked(what: str, limit: str) -> Refusal:
+    """`what` (request, document, …) could not be checked for credentials within its budget; `limit` is ours, and names it."""
+    return Refusal(reason="over_budget", message=f"Error: the {what} could not be checked for credentials: {limit}")
+
+
+def report_withheld_answer(status: int, limit: str) -> Refusal:
+    """The request was carried out and answered; what was answered could not be checked within its budget."""
+    message = f"Error: HTTP {status}. The answer is withheld, for it could not be checked for credentials: {limit}"
+    return Refusal(reason="over_budget", message=message, blocked=False)
+
+
+def refuse_after_internal_error() -> Refusal:
+    """A fault of ours before anything was sent."""
+    return Refusal(reason="internal_fault", message="Error: request failed: an internal fault")
+
+
+def report_in_doubt() -> Refusal:
+    message = "Error: outcome unknown -- the request may have been carried out. It was not repeated."
+    return Refusal(reason="in_doubt", message=message, blocked=False)
+
+
+def report_halt() -> Refusal:
+    """The kill switch, while a call was under way that leaves nothing changed at the other end."""
+    return Refusal(reason="halted", message="Error: the execution was stopped while this call was under way", blocked=False)
+
+
+def refuse_repeated_call() -> Refusal:
+    message = "Error: the same call was made twice already. Change it, or go on without it."
+    return Refusal(reason="repeated_call", message=message)
+
+
+def refuse_after_end() -> Refusal:
+    return Refusal(reason="cancelled", message="Error: the execution ended before this call was sent")
+
+
+def refuse_without_credits() -> Refusal:
+    return Refusal(reason="credits_exhausted", message="Error: credit limit of this execution reached")

@@ -1,0 +1,1 @@
+"""Credentials: sealed values, their former values, integrations, consent, fetched tokens, keys."""

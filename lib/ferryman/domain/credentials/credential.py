@@ -1,0 +1,181 @@
+"""Credentials: a name, what it is for, how it is injected; sealed at rest, a Secret when open."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+
+from ferryman.domain.http.headers import RESERVED_HEADERS, RESERVED_PREFIXES, normalize_header
+from ferryman.domain.problem import Problem
+
+NAME = re.compile(r"[A-Z][A-Z0-9_]{0,63}", re.ASCII)
+CREDENTIALS_PER_TASK_MAX = 20
+VALUE_CHARACTERS_MIN = 16
+VALUE_CHARACTERS_MAX = 4_096
+VALUE_ALPHANUMERICS_MIN = 12
+VALUE_DISTINCT_MIN = 8
+PARAM_DEFAULT = "api_key"  # S0-23
+TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}", re.ASCII)
+_PARAM = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,63}", re.ASCII)
+_VISIBLE = re.compile(r"[\x21-\x7e]+", re.ASCII)
+
+
+class AuthType(StrEnum):
+    """How a credential is injected (S0-24: only these three)."""
+
+    BEARER = "bearer"
+    HEADER = "header"
+    QUERY_PARAM = "query_param"
+
+
+class Secret:
+    """A credential's value while it is open. Shows itself to nobody: not in repr, str, format or a pickle."""
+
+    __slots__ = ("_value",)
+
+    def __init__(self, value: str) -> None:
+        self._value = value
+
+    def reveal(self) -> str:
+        """The value itself; called only where it is compared or injected."""
+        return self._value
+
+    def __repr__(self) -> str:
+        return "Secret(…)"
+
+    def __reduce__(self) -> str:
+        raise TypeError("a secret is not pickled")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Label:
+    """Everything about a credential but its value: what sealing binds the value to.
+
+    `version` counts the times the value was stored; `hosts` are the patterns it may be sent to.
+    """
+
+    owner: str
+    task: str
+    name: str
+    version: int
+    service: str
+    auth_type: AuthType
+    auth_header_name: str | None = None
+    auth_param_name: str | None = None
+    hosts: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refreshing:
+    """Who has a token renewed at the moment, and until when nobody else does."""
+
+    holder: str
+    until: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Granted:
+    """What is known of a grant without opening it. `reconnect`: its service renews it no more, a person has to consent anew."""
+
+    scopes: tuple[str, ...] = ()
+    token_expires_at: datetime | None = None
+    reconnect: bool = False
+    refreshing: Refreshing | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sealed:
+    """A credential at rest. `key_version` names the Secret Manager version that opens `ciphertext`.
+
+    One with a grant was connected by consent; it is sealed as such, and opens as nothing else.
+    """
+
+    label: Label
+    ciphertext: bytes = field(repr=False)
+    key_version: int
+    created_at: datetime
+    updated_at: datetime
+    grant: Granted | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Grant:
+    """By what an access token is had anew: all of it is sealed together with the token, and shown to nobody."""
+
+    token_url: str
+    client_id: str
+    client_secret: Secret | None = None
+    creds_location: str = "basic_header"
+    refresh_token: Secret | None = None
+    scopes: tuple[str, ...] = ()
+    expires_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Credential:
+    """An open credential, in memory for one call; of one with a grant, the secret is the access token."""
+
+    label: Label
+    secret: Secret
+    grant: Grant | None = None
+
+    @property
+    def name(self) -> str:
+        return self.label.name
+
+    @property
+    def secrets(self) -> tuple[Secret, ...]:
+        """Everything of it that must not leave."""
+        grant = self.grant
+        beside = (grant.refresh_token, grant.client_secret) if grant is not None else ()
+        return (self.secret, *(each for each in beside if each is not None))
+
+
+def find_name_problems(name: str) -> list[Problem]:
+    """What is wrong with a credential's name."""
+    if NAME.fullmatch(name):
+        return []
+    return [Problem(field="name", message="must be capital letters, digits and underscores, start with a letter, at most 64")]
+
+
+def find_value_problems(value: str, *, characters_max: int = VALUE_CHARACTERS_MAX) -> list[Problem]:
+    """Return what is wrong with a credential's value: what to change, and nothing of the value."""
+
+    def problem(message: str) -> list[Problem]:
+        return [Problem(field="value", message=message)]
+
+    if not _VISIBLE.fullmatch(value):
+        return problem(
+            "must be visible ASCII characters and not empty, without spaces or line breaks; check for a stray newline"
+        )
+    if len(value) < VALUE_CHARACTERS_MIN:
+        return problem(f"must be at least {VALUE_CHARACTERS_MIN} characters, so that a leak can be told from chance")
+    if len(value) > characters_max:
+        return problem(f"must be at most {characters_max} characters")
+    if sum(character.isalnum() for character in value) < VALUE_ALPHANUMERICS_MIN:
+        return problem(f"must have at least {VALUE_ALPHANUMERICS_MIN} letters and digits")
+    if len(set(value)) < VALUE_DISTINCT_MIN:
+        return problem(f"must have at least {VALUE_DISTINCT_MIN} different characters")
+    return []
+
+
+def find_injection_problems(auth_type: AuthType, header: str | None, param: str | None) -> list[Problem]:
+    """What is wrong with where a credential would be injected (S0-22, S0-23)."""
+    if auth_type is AuthType.HEADER:
+        if header is None:
+            return [Problem(field="auth_header_name", message="is required when auth_type is header")]
+        if not TOKEN.fullmatch(header):
+            return [Problem(field="auth_header_name", message="must be an HTTP header name of at most 64 characters")]
+        lower = normalize_header(header)
+        if lower in RESERVED_HEADERS - {"authorization"} or lower.startswith(RESERVED_PREFIXES):
+            return [Problem(field="auth_header_name", message="is a header that frames the request; name the API's own")]
+    elif header is not None:
+        return [Problem(field="auth_header_name", message="is only for auth_type header")]
+    if auth_type is AuthType.QUERY_PARAM:
+        if param is not None and not _PARAM.fullmatch(param):
+            return [Problem(field="auth_param_name", message="must be letters, digits, '_', '.', '-', at most 64")]
+    elif param is not None:
+        return [Problem(field="auth_param_name", message="is only for auth_type query_param")]
+    return []

@@ -1,0 +1,66 @@
+"""Grants: when a token is renewed, which instance renews it, and what becomes of it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+from ferryman.domain.credentials.credential import Grant, Granted, Refreshing, Sealed
+from ferryman.domain.credentials.oauth import TokenResponse
+
+MARGIN = timedelta(seconds=60)
+"""A token that expires within this is renewed before it is used."""
+
+REFRESH_SECONDS = 8.0
+"""A token request, resolving included: there must be time left for the call that waits for it."""
+
+LEASE = timedelta(seconds=REFRESH_SECONDS + 4)
+"""How long one instance alone renews a token: the request, and storing what came back."""
+
+
+def is_due(grant: Grant | None, now: datetime) -> bool:
+    """Tell whether the token has to be renewed before it is used."""
+    return grant is not None and grant.expires_at is not None and grant.expires_at - now <= MARGIN
+
+
+def is_usable(grant: Grant | None, now: datetime) -> bool:
+    """Tell whether the token can still be used where it cannot be renewed."""
+    return grant is None or grant.expires_at is None or grant.expires_at > now
+
+
+def to_granted(grant: Grant) -> Granted:
+    """Return what of `grant` may be shown."""
+    return Granted(scopes=grant.scopes, token_expires_at=grant.expires_at)
+
+
+def claim_renewal(sealed: Sealed, holder: str, now: datetime) -> Sealed | None:
+    """Return `sealed` with the renewal claimed for `holder`, or None while another has it.
+
+    A claim that has run out is free again: its holder died, or did not run. The token that it may have been given is lost then;
+    a service that hands each refresh token out once answers the next request with invalid_grant, and the credential has to be
+    connected again.
+    """
+    granted = sealed.grant
+    if granted is None or (granted.refreshing is not None and granted.refreshing.until > now):
+        return None
+    return replace(sealed, grant=replace(granted, refreshing=Refreshing(holder=holder, until=now + LEASE)))
+
+
+def release_renewal(sealed: Sealed, *, reconnect: bool = False) -> Sealed:
+    """Return `sealed` without a claim; with `reconnect`, as one that a person has to connect again."""
+    assert sealed.grant is not None, "only a grant is claimed"
+    return replace(sealed, grant=replace(sealed.grant, refreshing=None, reconnect=reconnect))
+
+
+def apply_response(grant: Grant, response: TokenResponse, now: datetime) -> Grant:
+    """Return `grant` with what its service answered at `now`. Where that gave no new refresh token, the old one is kept.
+
+    The scopes are those of the grant that were granted: no other text of the service's is shown.
+    """
+    seconds, scopes = response.expires_in_s, response.scopes
+    return replace(
+        grant,
+        refresh_token=response.refresh_token or grant.refresh_token,
+        scopes=grant.scopes if scopes is None else tuple(scope for scope in grant.scopes if scope in scopes),
+        expires_at=None if seconds is None else now + timedelta(seconds=seconds),
+    )

@@ -1,0 +1,1 @@
+"""Credits: the double-entry ledger, the balance of a month, the statement."""

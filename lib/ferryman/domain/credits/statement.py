@@ -1,0 +1,55 @@
+"""Statements: an owner's month, out of the ledger."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from decimal import Decimal
+
+from ferryman.domain.credits.ledger import FEES, TOKENS, LedgerEntry
+from ferryman.domain.problem import build_input_error
+
+_MONTH = re.compile(r"(20[0-9]{2})-(0[1-9]|1[0-2])", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StatementLine:
+    """What one task's executions spent in the month, in credits."""
+
+    task: str
+    executions: int
+    llm_tokens: Decimal
+    api_call_fees: Decimal
+
+    @property
+    def credits(self) -> Decimal:
+        return self.llm_tokens + self.api_call_fees
+
+
+def parse_month(month: str) -> tuple[datetime, datetime]:
+    """The first moment of `month` ("2026-11", UTC), and the first after it. Raises `InvalidInputError`."""
+    found = _MONTH.fullmatch(month)
+    if found is None:
+        raise build_input_error("month", "must be a month like 2026-11")
+    year, number = int(found[1]), int(found[2])
+    following = (year + number // 12, number % 12 + 1)
+    return datetime(year, number, 1, tzinfo=UTC), datetime(*following, 1, tzinfo=UTC)
+
+
+def summarize_tasks(entries: Iterable[LedgerEntry]) -> list[StatementLine]:
+    """What was spent, by task, the dearest first. Reservations and what came back of them are no expense."""
+    spent: dict[str, dict[str, Decimal]] = {}
+    executions: dict[str, set[str]] = {}
+    for entry in entries:
+        accounts = spent.setdefault(entry.task, {TOKENS: Decimal(0), FEES: Decimal(0)})
+        executions.setdefault(entry.task, set()).add(entry.execution)
+        for posting in entry.postings:
+            if posting.account in accounts:
+                accounts[posting.account] += posting.credits
+    found = [
+        StatementLine(task=task, executions=len(executions[task]), llm_tokens=each[TOKENS], api_call_fees=each[FEES])
+        for task, each in spent.items()
+    ]
+    return sorted(found, key=lambda line: (-line.credits, line.task))

@@ -1,0 +1,1 @@
+"""Executions: one run of a task, its lease, its policy, its messages."""

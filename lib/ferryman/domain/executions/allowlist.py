@@ -1,0 +1,56 @@
+"""Allowlist: the hosts and webhooks that an execution may call; any URL that was not approved is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ferryman.domain.calls import refusal
+from ferryman.domain.calls.refusal import CallRefusedError
+from ferryman.domain.credentials.integration import WEBHOOK
+from ferryman.domain.executions.policy import ExecutionPolicy
+from ferryman.domain.http.url import URL, InvalidUrlError, NotHttpsError, parse_url
+
+_DOT_SEGMENTS = frozenset((".", "..", "%2e", "%2e%2e", ".%2e", "%2e."))
+
+
+def check_url(tool: str, raw: str, policy: ExecutionPolicy) -> URL:
+    """Return the parsed URL. Raise `CallRefusedError` unless `tool` may call it (S0-28).
+
+    The webhook tool may call its registered URLs, any other tool the approved domains.
+    """
+    if tool == WEBHOOK and not policy.webhook:
+        raise CallRefusedError(refusal.refuse_webhook_not_enabled())
+    try:
+        url = parse_url(raw)
+    except NotHttpsError:
+        raise CallRefusedError(refusal.refuse_scheme()) from None
+    except InvalidUrlError as error:
+        raise CallRefusedError(refusal.refuse_malformed_url(str(error))) from None
+    if tool == WEBHOOK:
+        if not is_registered(url, policy):
+            raise CallRefusedError(refusal.refuse_webhook_not_registered())
+    elif not policy.admits(url.host):
+        raise CallRefusedError(refusal.refuse_host(url.host, policy.domains))
+    return url
+
+
+def is_registered(url: URL, policy: ExecutionPolicy) -> bool:
+    """Tell whether `url` is one of the task's webhooks: by its host (S0-58), or by host, path and query if the task says so."""
+    targets = _parse_all(policy.webhook_urls)
+    if policy.webhook_match == "host":
+        return any(target.host == url.host for target in targets)
+    # Compared raw: a server that normalizes dot segments would take another path for the one that was registered.
+    if any(segment.lower() in _DOT_SEGMENTS for segment in url.path.split("/")):
+        return False
+    return any((target.host, target.path, target.query) == (url.host, url.path, url.query) for target in targets)
+
+
+def _parse_all(raws: Iterable[str]) -> list[URL]:
+    # What was registered passed the grammar then; where the grammar became stricter since, it is no longer a target.
+    urls = []
+    for raw in raws:
+        try:
+            urls.append(parse_url(raw))
+        except InvalidUrlError:
+            continue
+    return urls

@@ -1,0 +1,73 @@
+"""The policy: what one execution may do, frozen at its start from task, plan and integrations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+
+from ferryman.domain.credentials.integration import Integration
+from ferryman.domain.http.host import is_covered
+from ferryman.domain.owners.plan import Plan
+from ferryman.domain.tools.tool import HTTP_TOOL, get_function
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServiceHeaders:
+    """The header `names` that a model may set in calls of the hosts that the patterns `domains` cover, and of no others."""
+
+    domains: tuple[str, ...]
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExecutionPolicy:
+    """Task x plan x integrations. `domains` are the approved host patterns, in the order of the task's integrations.
+
+    `credits_per_month` is the task's own cap, under the plan's. `declared` are the declared tools by name, each with the
+    fingerprint it had: one that was changed since is another tool. `former` tells that credentials of the task were stored over
+    or deleted within the last day. `headers` are those of its integrations' services.
+    """
+
+    owner: str
+    task: str
+    plan: Plan
+    tools: tuple[str, ...]
+    integrations: tuple[str, ...]
+    domains: tuple[str, ...]
+    webhook: bool = False
+    webhook_urls: tuple[str, ...] = ()
+    webhook_match: str = "host"
+    credentials: tuple[str, ...] = ()
+    former: bool = False
+    credits_per_month: Decimal | None = None
+    declared: Mapping[str, str] = field(default_factory=dict)
+    headers: tuple[ServiceHeaders, ...] = ()
+
+    def headers_of(self, host: str) -> tuple[str, ...]:
+        """The headers that a model may set in a call of `host`, beside those that it may set anywhere."""
+        return tuple(name for each in self.headers if is_covered(each.domains, host) for name in each.names)
+
+    @property
+    def enabled(self) -> tuple[str, ...]:
+        """Every tool it may use."""
+        return (*self.tools, *self.declared)
+
+    @property
+    def fetches(self) -> bool:
+        """Whether tokens may be fetched for it: by the function of declared tools, and no other."""
+        return any(get_function(each) == HTTP_TOOL for each in self.enabled)
+
+    @property
+    def holds_secrets(self) -> bool:
+        """Whether there is anything that what is said in it must not hold: a credential, a former one or a fetched token."""
+        return bool(self.credentials) or self.former or self.fetches
+
+    def admits(self, host: str) -> bool:
+        """Whether an approved integration covers `host` (S0-77)."""
+        return is_covered(self.domains, host)
+
+
+def collect_service_headers(approved: Iterable[Integration]) -> tuple[ServiceHeaders, ...]:
+    """The headers of those `approved` integrations that have any."""
+    return tuple(ServiceHeaders(domains=each.allowed_domains, names=each.headers) for each in approved if each.headers)

@@ -1,0 +1,1 @@
+"""HTTP values: requests and responses, URLs, hosts, addresses, identity headers."""

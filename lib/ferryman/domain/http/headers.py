@@ -1,0 +1,66 @@
+"""Header names: which are reserved, and the one spelling under which names are compared."""
+
+from __future__ import annotations
+
+RESERVED_HEADERS = frozenset(
+    {
+        "accept",
+        "allow",
+        "alt-used",
+        "authorization",
+        "cache-control",
+        "connection",
+        "cookie",
+        "date",
+        "early-data",
+        "expect",
+        "forwarded",
+        "from",
+        "host",
+        "http2-settings",
+        "keep-alive",
+        "max-forwards",
+        "metadata-flavor",
+        "origin",
+        "pragma",
+        "prefer",
+        "range",
+        "referer",
+        "set-cookie",
+        "te",
+        "trailer",
+        "transfer-encoding",
+        "upgrade",
+        "user-agent",
+        "via",
+        "warning",
+        "x-host",
+        "x-real-ip",
+    }
+)
+"""Header names that frame the request or belong to the platform: no credential may be injected as one of these."""
+
+RESERVED_PREFIXES = (
+    *("accept-", "content-", "if-", "proxy-", "sec-", "x-cloudtasks-", "x-forwarded-", "x-goog-", "x-http-method", "x-method-"),
+    *("x-original-", "x-rewrite-", "x-serverless-"),
+)
+
+_DECLARABLE = frozenset(
+    (
+        *("accept", "accept-charset", "accept-language", "accept-version", "authorization", "cache-control", "content-type"),
+        *("from", "if-match", "if-modified-since", "if-none-match", "if-range", "if-unmodified-since", "pragma", "prefer"),
+        *("range", "user-agent", "x-goog-fieldmask"),
+    )
+)
+"""Reserved where a credential is injected, yet the owner of a declared tool may write them out: they frame nothing."""
+
+
+def normalize_header(header: str) -> str:
+    """Return the name that every spelling of `header` may arrive as: gateways read an underscore as a hyphen."""
+    return header.lower().replace("_", "-")
+
+
+def is_declarable_header(header: str) -> bool:
+    """Return whether the owner of a declared tool may set this header."""
+    name = normalize_header(header)
+    return name in _DECLARABLE or not (name in RESERVED_HEADERS or name.startswith(RESERVED_PREFIXES))

@@ -1,0 +1,128 @@
+"""HTTP as a tool sees it: what is to be sent, and what came back."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from ferryman.domain.http.url import URL
+
+REQUEST_SECONDS = 30
+"""The whole call: resolving, connecting, sending, reading (S0-138)."""
+
+RESOLVE_SECONDS = 5
+
+
+class Method(StrEnum):
+    """The methods a tool may use: api_call the first four, declared tools all."""
+
+    GET = "GET"
+    POST = "POST"
+    PUT = "PUT"
+    DELETE = "DELETE"
+    PATCH = "PATCH"
+    HEAD = "HEAD"
+
+    @property
+    def carries_body(self) -> bool:
+        """GET, HEAD and DELETE send none (S0-17, S1-19, S3-58)."""
+        return self in (Method.POST, Method.PUT, Method.PATCH)
+
+    @property
+    def safe(self) -> bool:
+        """Whether repeating the request has no further effect at the other end."""
+        return self in (Method.GET, Method.HEAD)
+
+
+class BodyType(StrEnum):
+    """How a declared tool's body is sent (S1-20 … S1-22)."""
+
+    JSON = "json"
+    FORM = "form"
+    QUERY = "query"
+
+
+@dataclass(frozen=True, slots=True)
+class SecretPlaceholder:
+    """The place in a text where the credential `name` goes; the gate fills it last, and nobody sees it filled."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """A text with holes. Shown, each is `{{secrets.NAME}}`, as its template has it."""
+
+    pieces: tuple[str | SecretPlaceholder, ...]
+
+    def __str__(self) -> str:
+        return "".join(each if isinstance(each, str) else f"{{{{secrets.{each.name}}}}}" for each in self.pieces)
+
+
+Text = str | Template
+
+
+def placeholder_names(value: Any) -> list[str]:
+    """Return the names of the credentials that go into `value`, a text or a JSON-like value with texts, each once, in order."""
+    if isinstance(value, Template):
+        return list(dict.fromkeys(piece.name for piece in value.pieces if isinstance(piece, SecretPlaceholder)))
+    if isinstance(value, Mapping):
+        value = tuple(value.values())
+    if not isinstance(value, list | tuple):
+        return []
+    return list(dict.fromkeys(name for item in value for name in placeholder_names(item)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutboundRequest:
+    """A request as the model asked for it: nothing injected yet. `url` is the raw string; `credential` is a name.
+
+    What a declared tool sends has holes for credentials in the values of `fixed_headers` (its owner's, which the model's rules
+    do not hold for), of `query_params` and anywhere in `body`. `ok` are the statuses that are no error; None: all are none.
+
+    `idempotency` is ours: the header by which the other end recognises a repetition, and its value. Nothing else of it has
+    been looked through, so it shows only the tool and the method.
+    """
+
+    tool: str
+    method: Method
+    url: str = field(repr=False)
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    query_params: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    body: Any = field(default=None, repr=False)
+    body_type: BodyType = BodyType.JSON
+    fixed_headers: Mapping[str, Text] = field(default_factory=dict, repr=False)
+    credential: str | None = field(default=None, repr=False)
+    ok: Collection[int] | None = None
+    idempotency: tuple[str, str] | None = None
+
+    @property
+    def repeatable(self) -> bool:
+        """Whether sending it again has no further effect at the other end."""
+        return self.method.safe or self.idempotency is not None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PreparedRequest:
+    """A request ready for the wire: bytes, with whatever was injected. Never logged, never recorded."""
+
+    method: Method
+    url: URL = field(repr=False)
+    headers: tuple[tuple[str, str], ...] = field(repr=False)
+    body: bytes | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InboundResponse:
+    """What came back, its body decoded from its content coding and bounded.
+
+    `size_bytes` is the raw size (S0-120); `cut` tells that the body was longer than what was read.
+    """
+
+    status: int
+    headers: tuple[tuple[str, str], ...] = field(repr=False)
+    body: bytes = field(repr=False)
+    size_bytes: int
+    cut: bool = False

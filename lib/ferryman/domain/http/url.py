@@ -1,0 +1,67 @@
+"""URLs: one strict grammar on the raw string, used exactly as given, with no trimming and no repair."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+CHARACTERS_MAX = 2_048
+HOST_CHARACTERS_MAX = 253
+_LABEL = r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
+_HOST = re.compile(rf"{_LABEL}(?:\.{_LABEL})+", re.ASCII)
+_NUMERIC = re.compile(r"[0-9]+|0[xX][0-9A-Fa-f]*", re.ASCII)
+_PRINTABLE = re.compile(r"[\x21-\x5b\x5d-\x7e]+", re.ASCII)
+_URL = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*)://(?P<authority>[^/?#]*)(?P<path>[^?#]*)(?P<query>\?[^#]*)?(?:#.*)?")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class URL:
+    """A URL that passed the grammar. `parse_host` is lower case; `path` starts with a slash; `query` has no question mark."""
+
+    host: str
+    path: str
+    query: str | None = field(repr=False)
+
+    @property
+    def target(self) -> str:
+        """What stands in the request line: path and query, never a fragment."""
+        return self.path if self.query is None else f"{self.path}?{self.query}"
+
+    def __str__(self) -> str:
+        return f"https://{self.host}{self.target}"
+
+
+class InvalidUrlError(ValueError):
+    """The string is not a URL that may be called. Its text never contains any of the input."""
+
+
+def parse_host(text: str) -> str:
+    """`text` as a canonical (lower-case) DNS name of at least two LDH labels, or `InvalidUrlError`."""
+    if len(text) > HOST_CHARACTERS_MAX or not _HOST.fullmatch(text):
+        raise InvalidUrlError("the host is not a plain DNS name")
+    if _NUMERIC.fullmatch(text.rpartition(".")[2]):
+        raise InvalidUrlError("the host is an IP address or looks like one")
+    return text.lower()
+
+
+def parse_url(raw: str) -> URL:
+    """`raw` as a `URL`, or `InvalidUrlError` with the rule that refused it. https and port 443 only; a fragment is dropped."""
+    if len(raw) > CHARACTERS_MAX:
+        raise InvalidUrlError(f"the URL is longer than {CHARACTERS_MAX} characters")
+    if not _PRINTABLE.fullmatch(raw):
+        raise InvalidUrlError("the URL has a character outside printable ASCII, a space or a backslash")
+    match = _URL.fullmatch(raw)
+    if match is None or match["scheme"].lower() != "https":
+        raise NotHttpsError("only https:// URLs are allowed")
+    authority = match["authority"]
+    if "@" in authority:
+        raise InvalidUrlError("the URL has user information before its host")
+    name, colon, port = authority.partition(":")
+    if colon and port != "443":
+        raise InvalidUrlError("the port is not 443")
+    query = match["query"]
+    return URL(host=parse_host(name), path=match["path"] or "/", query=None if query is None else query[1:])
+
+
+class NotHttpsError(InvalidUrlError):
+    """The scheme is missing or is not https (S0-75)."""

@@ -1,0 +1,1 @@
+"""Owners: plans, limits, occupancy, idempotency keys, open streams."""

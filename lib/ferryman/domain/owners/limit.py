@@ -1,0 +1,25 @@
+"""Limits on how many there may be: of tasks, schedules and credentials. They hold in the transaction that stores one more."""
+
+from __future__ import annotations
+
+
+class LimitReachedError(Exception):
+    """There are as many as there may be; the text says of what, and how many. Nothing was stored."""
+
+
+def check_tasks(count: int, most: int) -> None:
+    """Raise `LimitReachedError` where an owner has `count` tasks and is about to store one more than `most`."""
+    if count >= most:
+        raise LimitReachedError(f"an owner may have at most {most} tasks")
+
+
+def check_scheduled(count: int, most: int) -> None:
+    """Raise `LimitReachedError` where an owner has `count` scheduled tasks and is about to have one more than `most`."""
+    if count >= most:
+        raise LimitReachedError(f"an owner may have at most {most} scheduled tasks")
+
+
+def check_credentials(count: int, most: int) -> None:
+    """Raise `LimitReachedError` where a task has `count` credentials and is about to have one more than `most`."""
+    if count >= most:
+        raise LimitReachedError(f"a task may have at most {most} credentials")

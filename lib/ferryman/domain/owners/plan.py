@@ -1,0 +1,63 @@
+"""Plans: how much one subscription may do."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+
+KIBIBYTE = 1024
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """The limits of one subscription. Credits are worth $0.001 each.
+
+    Of an owner, over all instances: `executions_running` hold a lease at once (the queue delivers 100 at once: ten owners
+    fill it, not one), `executions_queued` wait for their first one (one more is refused), `streams` of events are open at once
+    (an instance of the API takes 80 requests).
+    """
+
+    name: str
+    calls_per_execution: int
+    calls_per_minute: int
+    response_bytes: int
+    iterations: int
+    credits_per_execution: Decimal
+    credits_per_month: Decimal
+    schedule_minutes: int
+    executions_running: int
+    executions_queued: int
+    streams: int
+
+
+GURU = Plan(
+    name="guru",
+    calls_per_execution=20,  # S0-93
+    calls_per_minute=10,  # S0-94
+    response_bytes=500 * KIBIBYTE,  # S0-95
+    iterations=20,
+    credits_per_execution=Decimal(500),
+    credits_per_month=Decimal(10_000),
+    schedule_minutes=15,
+    executions_running=5,
+    executions_queued=50,
+    streams=10,
+)
+
+PRO = Plan(
+    name="pro",
+    calls_per_execution=50,  # S0-93
+    calls_per_minute=20,  # S0-94
+    response_bytes=2 * KIBIBYTE * KIBIBYTE,  # S0-95
+    iterations=50,
+    credits_per_execution=Decimal(2_500),
+    credits_per_month=Decimal(55_000),
+    schedule_minutes=5,
+    executions_running=10,
+    executions_queued=200,
+    streams=20,
+)
+
+PLANS: Mapping[str, Plan] = {plan.name: plan for plan in (GURU, PRO)}
+"""An owner on any other plan (a free one, say) cannot run tasks (S0-99)."""

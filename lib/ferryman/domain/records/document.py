@@ -1,0 +1,115 @@
+"""Documents: the parts of a record as JSON values, in the one form that the API shows and that receipts are made over.
+
+Credits are decimal strings without trailing zeros; times are UTC, as ISO 8601 writes them with a Z, to the microsecond where
+that is not zero; a number that is not finite is null.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from datetime import UTC, datetime
+from decimal import Decimal
+from enum import Enum
+from typing import Any
+
+from ferryman.domain.calls.call import Ticket, ToolCallResult
+from ferryman.domain.credits.ledger import LedgerEntry, format_credits, sort_entries
+from ferryman.domain.executions.execution import Execution, ExecutionSetup, Step
+from ferryman.domain.executions.policy import ExecutionPolicy
+from ferryman.domain.records.event import Event
+from ferryman.domain.records.record import Record
+
+Document = dict[str, Any]
+
+_EXECUTION = (
+    *("status", "input", "created_at", "scheduled_for", "started_at", "completed_at", "iterations", "credits_used"),
+    *("credits_reserved", "credits_held", "usage", "tool_calls_total", "cancel_requested", "slice", "output", "error"),
+)
+_CALL = ("seq", "tool", "state", "attempt", "in_doubt", "created_at", "sent_at", "deadline", "settled_at")
+
+
+def serialize_record(record: Record) -> Document:
+    """Return the whole record: its execution, opening, policy, steps, calls, events and ledger."""
+    opening, policy = record.opening, record.execution.policy
+    return {
+        "execution": serialize_execution(record.execution),
+        "opening": None if opening is None else serialize_setup(opening),
+        "policy": None if policy is None else serialize_policy(policy),
+        "steps": [serialize_step(step) for step in record.steps],
+        "calls": [serialize_ticket(ticket) for ticket in record.tickets],
+        "events": [serialize_event(event) for event in record.events],
+        "ledger": [serialize_entry(entry) for entry in sort_entries(record.entries)],
+    }
+
+
+def serialize_execution(execution: Execution) -> Document:
+    """Return the execution as GET /v1/executions/{id} answers it."""
+    rows = [serialize_result(row) for row in execution.tool_calls]
+    return {"execution_id": execution.id, "task_id": execution.task, "tool_calls": rows, **_select(execution, _EXECUTION)}
+
+
+def serialize_setup(opening: ExecutionSetup) -> Document:
+    """Return the opening: what every model call of an execution is made of."""
+    reals = {"temperature": _to_finite(opening.temperature), "patience_s": _to_finite(opening.patience_s)}
+    return {**_to_json(opening), **reals}
+
+
+def serialize_policy(policy: ExecutionPolicy) -> Document:
+    """Return what an execution may do."""
+    return dict(_to_json(policy))
+
+
+def serialize_step(step: Step) -> Document:
+    """Return one turn."""
+    return dict(_to_json(step))
+
+
+def serialize_ticket(ticket: Ticket) -> Document:
+    """Return a call; its sealed arguments and its epoch are left out."""
+    names = {"iteration": ticket.step, "id": ticket.call, "arguments": _to_json(ticket.shown)}
+    result = None if ticket.result is None else serialize_result(ticket.result)
+    return {**_select(ticket, _CALL), **names, "result": result}
+
+
+def serialize_result(result: ToolCallResult) -> Document:
+    """Return the ten fields of a call's result."""
+    return {**_to_json(result), "latency_ms": _to_finite(result.latency_ms)}
+
+
+def serialize_event(event: Event) -> Document:
+    """Return an event as watchers are told it."""
+    return dict(_to_json(event))
+
+
+def serialize_entry(entry: LedgerEntry) -> Document:
+    """Return a movement of credits."""
+    return _select(entry, ("id", "at", "postings"))
+
+
+def _select(value: Any, names: tuple[str, ...]) -> Document:
+    return {name: _to_json(getattr(value, name)) for name in names}
+
+
+def _to_json(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {name: _to_json(inner) for name, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_to_json(inner) for inner in value]
+    if isinstance(value, Enum):
+        return value.value
+    if isinstance(value, Decimal):
+        return format_credits(value)
+    if isinstance(value, datetime):
+        return value.astimezone(UTC).replace(tzinfo=None).isoformat() + "Z"
+    if isinstance(value, float):
+        return _to_finite(value)
+    if is_dataclass(value):
+        return {field.name: _to_json(getattr(value, field.name)) for field in fields(value)}
+    return value
+
+
+def _to_finite(value: float | None) -> float | None:
+    # a whole number that was stored or sent as one is the same field all the same
+    return float(value) if value is not None and math.isfinite(value) else None

@@ -1,0 +1,1 @@
+"""Tasks: what an owner wants done, the prompt that says so, and when it runs by itself."""

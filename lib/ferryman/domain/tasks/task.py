@@ -1,0 +1,175 @@
+"""Tasks: what an owner wants done, and the rules a task must meet to be stored."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from decimal import Decimal
+from typing import Any
+
+from ferryman.domain.credentials.integration import WEBHOOK
+from ferryman.domain.http.url import InvalidUrlError, parse_url
+from ferryman.domain.owners.plan import Plan
+from ferryman.domain.problem import Problem
+from ferryman.domain.tasks import prompt
+from ferryman.domain.tasks.schedule import Schedule
+from ferryman.domain.tasks.schedule import find_schedule_problems as schedule_problems
+
+NAME_CHARACTERS_MAX = 100
+DESCRIPTION_CHARACTERS_MAX = 1_000
+PROMPT_CHARACTERS_MAX = 50_000
+WEBHOOK_URLS_MAX = 3  # S0-59
+MAX_TOKENS_DEFAULT = 4_096
+MAX_TOKENS_LIMIT = 64_000
+TEMPERATURE_DEFAULT = 0.3
+ITERATIONS_DEFAULT = 8
+CREDITS_DEFAULT = Decimal(100)
+TASKS_PER_OWNER_MAX = 200
+WEBHOOK_MATCHES = ("host", "url")
+SCRIPTED = "scripted"
+"""The one family of models: `scripted/NAME` plays the script NAME, and costs what the family does."""
+
+_MODEL = re.compile(r"(?P<name>[a-z0-9.@-]{1,64})(?:/(?P<script>[A-Za-z0-9_.-]{1,64}))?", re.ASCII)
+_TICK = timedelta(microseconds=1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Task:
+    """A task as stored. `max_credits` is per execution, `max_credits_month` over all of a month's.
+
+    `tools` and `integrations` list ids; an empty list means none. `next_fire_at` is when its schedule runs it next, `paused`
+    says why it does not any more, and `schedule_generation` rises whenever what was to fire is void.
+    """
+
+    id: str
+    owner: str
+    name: str
+    description: str = ""
+    system_prompt: str = field(default="", repr=False)
+    task_prompt: str = field(repr=False)
+    model: str
+    tools: tuple[str, ...] = ()
+    integrations: tuple[str, ...] = ()
+    webhook_urls: tuple[str, ...] = field(default=(), repr=False)
+    webhook_match: str = "host"
+    max_iterations: int = ITERATIONS_DEFAULT
+    max_credits: Decimal = CREDITS_DEFAULT
+    max_credits_month: Decimal | None = None
+    temperature: float | None = TEMPERATURE_DEFAULT
+    max_tokens: int = MAX_TOKENS_DEFAULT
+    enabled: bool = True
+    schedule: Schedule | None = None
+    schedule_generation: int = 0
+    next_fire_at: datetime | None = None
+    paused: str | None = None
+    created_at: datetime
+    updated_at: datetime
+
+
+def change_task(task: Task, change: Mapping[str, Any], *, now: datetime) -> Task:
+    """`task` with the fields of `change`, changed `now`: a tick later where the last change is not older than that.
+
+    So `updated_at` tells any two states of a task apart, also those of one moment.
+    """
+    return replace(task, **{**change, "updated_at": max(now, task.updated_at + _TICK)})
+
+
+def find_task_problems(
+    task: Task, *, plan: Plan, tools: Collection[str], integrations: Collection[str], models: Collection[str]
+) -> list[Problem]:
+    """Everything that keeps `task` from being stored under `plan`; `models` are the names that have a price."""
+    schedule = task.schedule
+    return [
+        *_find_text_problems(task),
+        *_find_member_problems("tools", task.tools, tools, "tool"),
+        *_find_member_problems("integrations", task.integrations, {*integrations, WEBHOOK}, "integration"),
+        *_find_webhook_problems(task),
+        *_find_limit_problems(task, plan),
+        *_find_model_problems(task.model, models),
+        *(schedule_problems(schedule, plan=plan, now=task.updated_at) if schedule else ()),
+    ]
+
+
+def _find_text_problems(task: Task) -> list[Problem]:
+    found = []
+    limits = {
+        "name": (task.name, NAME_CHARACTERS_MAX),
+        "description": (task.description, DESCRIPTION_CHARACTERS_MAX),
+        "system_prompt": (task.system_prompt, PROMPT_CHARACTERS_MAX),
+        "task_prompt": (task.task_prompt, PROMPT_CHARACTERS_MAX),
+    }
+    for name, (text, most) in limits.items():
+        if len(text) > most:
+            found.append(Problem(field=name, message=f"must be at most {most} characters, is {len(text)}"))
+        try:
+            text.encode()
+        except UnicodeEncodeError:
+            found.append(Problem(field=name, message="must be valid Unicode, without lone surrogates"))
+    if not task.name.strip():
+        found.append(Problem(field="name", message="must not be empty"))
+    if not task.task_prompt.strip():
+        found.append(Problem(field="task_prompt", message="must not be empty"))
+    for name in ("system_prompt", "task_prompt"):
+        rule = prompt.find_suspicion([getattr(task, name)[:PROMPT_CHARACTERS_MAX]])
+        if rule is not None:
+            found.append(Problem(field=name, message=f"asks for {rule}, which tasks may not do"))
+    return found
+
+
+def _find_member_problems(name: str, given: tuple[str, ...], known: Collection[str], noun: str) -> list[Problem]:
+    found = []
+    for index, item in enumerate(given):
+        if item not in known:
+            listed = ", ".join(sorted(known))
+            found.append(Problem(field=f"{name}.{index}", message=f"is not a known {noun}; known are: {listed}"))
+        elif item in given[:index]:
+            found.append(Problem(field=f"{name}.{index}", message="is listed twice"))
+    return found
+
+
+def _find_webhook_problems(task: Task) -> list[Problem]:
+    found = []
+    if len(task.webhook_urls) > WEBHOOK_URLS_MAX:
+        found.append(
+            Problem(field="webhook_urls", message=f"at most {WEBHOOK_URLS_MAX} webhook URLs, got {len(task.webhook_urls)}")
+        )
+    for index, raw in enumerate(task.webhook_urls):
+        try:
+            parse_url(raw)
+        except InvalidUrlError as error:
+            found.append(Problem(field=f"webhook_urls.{index}", message=str(error)))
+    if task.webhook_match not in WEBHOOK_MATCHES:
+        found.append(Problem(field="webhook_match", message="must be host or url"))
+    return found
+
+
+def _find_limit_problems(task: Task, plan: Plan) -> list[Problem]:
+    found = []
+    if not 1 <= task.max_iterations <= plan.iterations:
+        found.append(Problem(field="max_iterations", message=f"must be 1 to {plan.iterations} on plan {plan.name}"))
+    if not 0 < task.max_credits <= plan.credits_per_execution:
+        most = plan.credits_per_execution
+        found.append(Problem(field="max_credits", message=f"must be above 0 and at most {most} on plan {plan.name}"))
+    if task.max_credits_month is not None and not 0 < task.max_credits_month <= plan.credits_per_month:
+        most = plan.credits_per_month
+        found.append(Problem(field="max_credits_month", message=f"must be above 0 and at most {most} on plan {plan.name}"))
+    if task.temperature is not None and not 0 <= task.temperature <= 1:
+        found.append(Problem(field="temperature", message="must be 0 to 1"))
+    if not 1 <= task.max_tokens <= MAX_TOKENS_LIMIT:
+        found.append(Problem(field="max_tokens", message=f"must be 1 to {MAX_TOKENS_LIMIT}"))
+    return found
+
+
+def _find_model_problems(model: str, models: Collection[str]) -> list[Problem]:
+    match = _MODEL.fullmatch(model)
+    if match is None:
+        return [
+            Problem(field="model", message=f"must be the name of a model, or {SCRIPTED}/NAME, of at most 64 characters each")
+        ]
+    if match["script"] is not None and match["name"] != SCRIPTED:
+        return [Problem(field="model", message=f"only {SCRIPTED} models have a name after a slash")]
+    if match["name"] in models:
+        return []
+    return [Problem(field="model", message=f"has no price; priced are: {', '.join(sorted(models))}")]

@@ -1,0 +1,22 @@
+"""The way out of a process: the gate on the internet, or on the simulated internet of a local stack."""
+
+from __future__ import annotations
+
+from ferryman.egress import tls
+from ferryman.egress.gate import EgressGate
+from ferryman.egress.pin import DirectDialer
+from ferryman.egress.resolve import Resolver
+from ferryman.egress.simulated import SimulatedInternet
+from ferryman.ports.log import Log
+from ferryman.settings import Settings
+
+
+def build_gate(settings: Settings, tracer: Log) -> EgressGate:
+    """Return the gate. Settings refuse the simulated internet in a deployed function, so that only this place decides."""
+    if settings.pretend_internet:
+        simulated = SimulatedInternet(settings.pretend_internet)
+        context = tls.create_context(simulated.ca, simulated.client)
+        return EgressGate(names=simulated, dial=simulated, tls=context, tracer=tracer, within_s=settings.request_s)
+    return EgressGate(
+        names=Resolver(), dial=DirectDialer(), tls=tls.create_context(), tracer=tracer, within_s=settings.request_s
+    )

@@ -1,0 +1,93 @@
+"""How the event loop has a text checked: the functions of `checks`, each run in a worker process, within a budget."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeVar
+
+from ferryman import offload
+from ferryman.domain.calls import refusal
+from ferryman.domain.calls.call import ToolCallResult
+from ferryman.domain.calls.refusal import CallRefusedError, Refusal
+from ferryman.domain.credentials.credential import Credential
+from ferryman.domain.executions.message import Block
+from ferryman.domain.executions.policy import ExecutionPolicy
+from ferryman.domain.http.request import InboundResponse, OutboundRequest, PreparedRequest
+from ferryman.egress import checks
+from ferryman.egress.leaks import SecretPieces
+
+Answer = TypeVar("Answer")
+
+offload.preload(checks.prepare_request)
+
+TURN = replace(offload.TEXT, wall_s=20.0)
+"""The model's output may wait longer: nothing else waits for it, and a repeated request costs the owner a turn."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallChecker:
+    """The checks of one call, for `owner`, with all open credentials of the task by name."""
+
+    owner: str
+    credentials: Mapping[str, Credential] = field(repr=False)
+    budget: offload.Budget = offload.TEXT
+
+    async def prepare_request(
+        self, outbound: OutboundRequest, policy: ExecutionPolicy
+    ) -> tuple[PreparedRequest, str, SecretPieces]:
+        """Return what `checks.prepare_request` does. Raise `CallRefusedError`, also when it takes more than its budget."""
+        policy = replace(policy, declared={})  # some thousand names, of which the gate needs none
+        try:
+            return await offload.run(self.owner, self.budget, checks.prepare_request, outbound, policy, self.credentials)
+        except (offload.OverBudgetError, offload.TooManyJobsError) as error:
+            raise CallRefusedError(refusal.refuse_unchecked("request", str(error))) from None
+
+    async def build_result(self, outbound: OutboundRequest, inbound: InboundResponse, nonce: str) -> ToolCallResult:
+        """Return the result of `checks.build_result`; over budget the status alone, since the request was sent."""
+        try:
+            return await offload.run(self.owner, self.budget, checks.build_result, outbound, inbound, self.credentials, nonce)
+        except (offload.OverBudgetError, offload.TooManyJobsError) as error:
+            return ToolCallResult(
+                tool=outbound.tool,
+                content=refusal.report_withheld_answer(inbound.status, str(error)).message,
+                method=outbound.method.value,
+                response_status=inbound.status,
+                response_size_bytes=inbound.size_bytes,
+            )
+
+    async def build_refusal(self, outbound: OutboundRequest, reason: Refusal) -> ToolCallResult:
+        """Return the result of `checks.build_refusal`; if that fails, a message without any text of the model or the peer."""
+        try:
+            return await offload.run(self.owner, self.budget, checks.build_refusal, outbound, reason, self.credentials)
+        except (offload.OverBudgetError, offload.TooManyJobsError, offload.JobFailedError):
+            redacted = replace(reason, message="Error: the call failed, and why could not be checked for credentials")
+            return ToolCallResult.refused(outbound.tool, redacted, method=outbound.method.value)
+
+
+async def redact(owner: str, credentials: Iterable[Credential], text: str) -> str:
+    """Return `text` with each credential in it replaced by its name. Raise `CallRefusedError` over budget."""
+    return await _run("text", owner, offload.TEXT, checks.redact_text, tuple(credentials), text)
+
+
+async def redact_document(owner: str, credentials: Iterable[Credential], body: bytes) -> bytes:
+    """Redact a document of some megabytes in UTF-8; raise as `redact` does. No text of that size is made in this process."""
+    return await _run("document", owner, offload.DOCUMENT, checks.redact_document, tuple(credentials), body)
+
+
+async def scan_output(owner: str, credentials: Iterable[Credential], content: Sequence[Block]) -> Sequence[Block]:
+    """Return the blocks of a model's turn redacted, as they may be stored; raise as `redact` does."""
+    return await _run("model's turn", owner, TURN, checks.scan_output, tuple(credentials), content)
+
+
+async def frame_text(owner: str, credentials: Iterable[Credential], text: str) -> str:
+    """Return a text of the system that quotes others, redacted and framed for the model; raise as `redact` does."""
+    return await _run("result", owner, offload.TEXT, checks.frame_text, tuple(credentials), text, secrets.token_hex(8))
+
+
+async def _run(what: str, owner: str, budget: offload.Budget, function: Callable[..., Answer], *arguments: Any) -> Answer:
+    try:
+        return await offload.run(owner, budget, function, *arguments)
+    except (offload.OverBudgetError, offload.TooManyJobsError) as error:
+        raise CallRefusedError(refusal.refuse_unchecked(what, str(error))) from None

@@ -1,0 +1,129 @@
+"""The checks of a call as pure functions of plain values: all that reads untrusted text. They run in worker processes only."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from ferryman.domain.calls import refusal
+from ferryman.domain.calls.call import AUTHENTICATED, ToolCallResult
+from ferryman.domain.calls.refusal import CallRefusedError, Refusal
+from ferryman.domain.credentials.credential import NAME, Credential
+from ferryman.domain.credentials.integration import WEBHOOK
+from ferryman.domain.executions.allowlist import check_url
+from ferryman.domain.executions.message import Block
+from ferryman.domain.executions.policy import ExecutionPolicy
+from ferryman.domain.http.request import InboundResponse, OutboundRequest, PreparedRequest
+from ferryman.egress import headers, leaks, placeholders, sanitize
+from ferryman.egress.binding import find_bound_credential
+from ferryman.egress.inject import build_request
+from ferryman.egress.leaks import SecretPieces, SecretScanner
+
+Credentials = Mapping[str, Credential]
+"""All open credentials of a task, by name."""
+
+_made: list[tuple[Any, SecretScanner]] = []
+"""The scanner that this process used last, with the secrets it looks for: the checks of one call follow each other."""
+
+
+def prepare_request(
+    outbound: OutboundRequest, policy: ExecutionPolicy, credentials: Credentials
+) -> tuple[PreparedRequest, str, SecretPieces]:
+    """Return the request as it would be sent, its redacted URL, and the pieces of credentials in it.
+
+    Everything that is checked before the name is resolved, in its order. Raise `CallRefusedError` with the first that fails.
+    """
+    scanner = _get_scanner(credentials.values())
+    named = _find_named(outbound)
+    url = check_url(outbound.tool, outbound.url, policy)
+    # fetched tokens and former values are scanned for, under names that no credential can have
+    nameable = {name: credential for name, credential in credentials.items() if NAME.fullmatch(name)}
+    credential = find_bound_credential(named, url.host, nameable) if named is not None else None
+    for name in placeholders.list_placeholder_names(outbound):
+        find_bound_credential(name, url.host, credentials)
+    pieces = scan_request(outbound, scanner)
+    headers.reject_fixed_header_conflicts(outbound.fixed_headers)
+    service_headers = () if outbound.tool == WEBHOOK else policy.headers_of(url.host)
+    checked = headers.check_headers(outbound.headers, credentials.values(), service_headers)
+    return build_request(outbound, url, checked, credential, credentials), leaks.redact_text(outbound.url, scanner), pieces
+
+
+def build_result(outbound: OutboundRequest, inbound: InboundResponse, credentials: Credentials, nonce: str) -> ToolCallResult:
+    """Return what came back as the model may read it: redacted, framed, cut."""
+    scanner = _get_scanner(credentials.values())
+    content = sanitize.render_response(inbound, scanner, nonce=nonce)
+    if outbound.ok is not None and inbound.status not in outbound.ok:
+        content = f"Error: HTTP {inbound.status}\n{content}"  # S1-39
+    return ToolCallResult(
+        tool=outbound.tool,
+        content=content,
+        url=leaks.redact_text(outbound.url, scanner),
+        method=outbound.method.value,
+        response_status=inbound.status,
+        response_size_bytes=inbound.size_bytes,
+    )
+
+
+def build_refusal(outbound: OutboundRequest, reason: Refusal, credentials: Credentials) -> ToolCallResult:
+    """Return why the call was refused or failed, as the model may read it."""
+    scanner = _get_scanner(credentials.values())
+    return ToolCallResult.refused(
+        outbound.tool,
+        redact_refusal(reason, scanner),
+        url=leaks.redact_text(outbound.url, scanner),
+        method=outbound.method.value,
+    )
+
+
+def redact_text(credentials: Sequence[Credential], text: str) -> str:
+    """Return `text` with every credential in it replaced by its name."""
+    return leaks.redact_text(text, _get_scanner(credentials))
+
+
+def redact_document(credentials: Sequence[Credential], body: bytes) -> bytes:
+    """Return a document in UTF-8 with every credential in it replaced by its name."""
+    return leaks.redact_text(body.decode("utf-8-sig", "replace"), _get_scanner(credentials)).encode()
+
+
+def scan_output(credentials: Sequence[Credential], content: Sequence[Block]) -> list[Block]:
+    """Return the blocks of a model's turn redacted, as they may be stored."""
+    return list(leaks.redact_blocks(content, _get_scanner(credentials)))
+
+
+def frame_text(credentials: Sequence[Credential], text: str, nonce: str) -> str:
+    """Return a text of the system that quotes others, redacted and framed for the model."""
+    return sanitize.frame_text(text, _get_scanner(credentials), nonce=nonce)
+
+
+def scan_request(outbound: OutboundRequest, scanner: SecretScanner) -> SecretPieces:
+    """Return the pieces of credentials in what the model wrote. Raise `CallRefusedError` if it holds a whole one."""
+    finding, pieces = scanner.request(outbound)
+    if finding is None:
+        return pieces
+    if finding.name is None:
+        raise CallRefusedError(
+            refusal.refuse_wrong_argument(outbound.tool, "arguments", "plain enough to be checked for credentials")
+        )
+    raise CallRefusedError(refusal.refuse_leak(finding.name))
+
+
+def redact_refusal(reason: Refusal, scanner: SecretScanner) -> Refusal:
+    """Return `reason` with a redacted message: before the scan, a host or a credential it names may be a secret in disguise."""
+    return replace(reason, message=leaks.redact_text(reason.message, scanner))
+
+
+def _find_named(outbound: OutboundRequest) -> str | None:
+    """Return the credential that an authenticated tool names; other tools send none, whatever they name."""
+    if outbound.tool != AUTHENTICATED:
+        return None
+    if not outbound.credential:
+        raise CallRefusedError(refusal.refuse_missing_credential())
+    return outbound.credential
+
+
+def _get_scanner(credentials: Collection[Credential]) -> SecretScanner:
+    values = tuple((credential.name, tuple(secret.reveal() for secret in credential.secrets)) for credential in credentials)
+    if not _made or _made[0][0] != values:
+        _made[:] = [(values, SecretScanner(credentials))]
+    return _made[0][1]

@@ -1,0 +1,139 @@
+"""Bases: bytes written as one number in base 36, 58 or 62, or in groups in base 45 and the kinds of base 32."""
+
+from __future__ import annotations
+
+import re
+import sys
+from array import array
+from collections.abc import Iterator
+
+NUMBER_MIN, NUMBER_MAX = 22, 400
+"""How long a word is that is read as one number: 16 bytes take 22 digits, and reading costs by the square."""
+
+_DIGITS = "0123456789"
+_SMALL = "abcdefghijklmnopqrstuvwxyz"
+_CAPITAL = _SMALL.upper()
+_BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
+NUMBERS = (
+    _DIGITS + _SMALL,
+    _BASE58,
+    _DIGITS + _CAPITAL + _SMALL,
+    _CAPITAL + _SMALL + _DIGITS,
+)
+"""The digits of base 36, 58 and 62. Those with small letters first are the same with the case of all letters changed."""
+
+_BASE45 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ $%*+-./:"
+_BASE32 = _CAPITAL + "234567"
+BASE32_KINDS = (
+    _BASE32,
+    "0123456789ABCDEFGHIJKLMNOPQRSTUV",
+    "0123456789ABCDEFGHJKMNPQRSTVWXYZ",  # Crockford's
+    "YBNDRFG8EJKMCPQXOT1UWISZA345H769",  # z-base-32
+)
+"""The digits of the kinds of base 32 in capitals, the standard one first."""
+
+_CHUNK = 10
+_WORD = re.compile(r"(?<![A-Za-z0-9+/])[A-Za-z0-9]{22,400}+(?![A-Za-z0-9+/])")
+_RUN45 = re.compile(r"[0-9A-Z $%*+./:-]{24,}+")
+RUN45_MAX = 8_192
+"""A longer run is not read: text in capitals, mostly."""
+
+_LETTERS45 = re.compile(r"[A-Z]")
+_LETTERS45_MIN = 6
+_RUN32 = re.compile(r"[A-Z0-9]{16,}+|[a-z0-9]{16,}+")
+_NUMERALS32 = [str.maketrans(kind, "0123456789ABCDEFGHIJKLMNOPQRSTUV") for kind in BASE32_KINDS]
+_CROCKFORD = str.maketrans("OIL", "011")
+_NO_MEMBER32 = [re.compile(f"[^{kind}]") for kind in BASE32_KINDS]
+_VALUES = [{ord(digit): value for value, digit in enumerate(digits)} for digits in NUMBERS]
+_VALUES45 = bytes.maketrans(_BASE45.encode(), bytes(range(45)))
+_PRINTABLE = bytes((*b"\t\n\r", *range(0x20, 0x7F)))
+
+
+def write_number(content: bytes, digits: str) -> str:
+    """Return `content` as one number, its most significant byte first."""
+    number, base = int.from_bytes(content, "big"), len(digits)
+    chunk, found = base**_CHUNK, []
+    while number:
+        number, rest = divmod(number, chunk)
+        for _ in range(_CHUNK):
+            rest, digit = divmod(rest, base)
+            found.append(digits[digit])
+    return "".join(reversed(found)).lstrip(digits[0])
+
+
+def write_base45(content: bytes) -> str:
+    """Return the groups of three digits for every two whole bytes of `content`."""
+    found = []
+    for start in range(0, len(content) - 1, 2):
+        rest, first = divmod(content[start] * 256 + content[start + 1], 45)
+        third, second = divmod(rest, 45)
+        found.append(_BASE45[first] + _BASE45[second] + _BASE45[third])
+    return "".join(found)
+
+
+def decode_numbers(text: str) -> Iterator[bytes]:
+    """What reads as text when a word of `text` is read as one number."""
+    for word in dict.fromkeys(_WORD.findall(text)):
+        if word.isalpha() and (word.islower() or word.isupper()):
+            continue
+        for place, values in enumerate(_VALUES):
+            content = read_number(word, place, values)
+            if content and not content.translate(None, _PRINTABLE):
+                yield content
+
+
+def read_number(word: str, place: int, values: dict[int, int]) -> bytes:
+    """The bytes of `word` in the base of `NUMBERS[place]`; nothing where a character is none of its digits."""
+    base = len(NUMBERS[place])
+    if base == 36:
+        number = int(word, 36)
+    else:
+        found = [values.get(code, -1) for code in word.encode("ascii")]
+        if min(found) < 0:
+            return b""
+        number, chunk = 0, base**_CHUNK
+        head = len(found) % _CHUNK
+        for start in range(head - _CHUNK if head else 0, len(found), _CHUNK):
+            part = 0
+            for digit in found[max(0, start) : start + _CHUNK]:
+                part = part * base + digit
+            number = number * chunk + part
+    return number.to_bytes((number.bit_length() + 7) // 8, "big")
+
+
+def decode_base45(text: str) -> Iterator[bytes]:
+    """The runs of base 45 in `text`, read from each of their first three characters on."""
+    for found in _RUN45.finditer(text):
+        run = found[0]
+        if len(run) > RUN45_MAX or len(_LETTERS45.findall(run)) < _LETTERS45_MIN:
+            continue
+        values = run.encode("ascii").translate(_VALUES45)
+        for offset in range(3):
+            groups = zip(values[offset::3], values[offset + 1 :: 3], values[offset + 2 :: 3], strict=False)
+            content = array("H", [first + 45 * second + 2_025 * third & 0xFFFF for first, second, third in groups])
+            if sys.byteorder == "little":
+                content.byteswap()
+            yield content.tobytes()
+
+
+def decode_base32(text: str) -> Iterator[bytes]:
+    """The runs of each kind of base 32 in `text`, one kind after the other."""
+    # long words are many; nearly every run has a digit among sixteen
+    runs = [run.upper() for run in _RUN32.findall(text) if not run.isalpha() and not run.isdigit()]
+    if not runs:
+        return
+    for place, numerals in enumerate(_NUMERALS32):
+        kind = [run.translate(_CROCKFORD) for run in runs] if place == 2 else runs
+        read = [_base32_bytes(run.translate(numerals)) for run in kind if not _NO_MEMBER32[place].search(run)]
+        if read:
+            yield b"\xff".join(read)
+
+
+def read_base32(word: str, place: int) -> bytes:
+    """The whole bytes of a word in capitals in `BASE32_KINDS[place]`; nothing where a character is none of its digits."""
+    return b"" if _NO_MEMBER32[place].search(word) else _base32_bytes(word.translate(_NUMERALS32[place]))
+
+
+def _base32_bytes(numerals: str) -> bytes:
+    bits = len(numerals) * 5
+    return (int(numerals, 32) >> bits % 8).to_bytes(bits // 8, "big")

@@ -1,0 +1,62 @@
+"""Feeds: an execution's record as it grows, read once for everyone who watches it in one process."""
+
+from __future__ import annotations
+
+import asyncio
+from weakref import WeakValueDictionary
+
+from ferryman.domain.calls.call import Ticket, TicketState
+from ferryman.domain.executions.execution import Execution, Status, Step
+from ferryman.ports.executions import Executions
+
+
+class Feed:
+    """One execution with its steps and calls, as of the last read; `current` is None once it is deleted."""
+
+    def __init__(self, executions: Executions, execution: Execution) -> None:
+        self.owner = execution.owner
+        self.current: Execution | None = execution
+        self.steps: list[Step] = []
+        self.tickets: dict[int, Ticket] = {}
+        self._id = execution.id
+        self._executions = executions
+        self._reads = 0
+        self._lock = asyncio.Lock()
+
+    async def refresh(self, seen: int) -> int:
+        """Read the record, unless another watcher has since read number `seen` (0: none). Return the last read's number."""
+        async with self._lock:
+            if self._reads == seen:
+                await self._read()
+                self._reads += 1
+            return self._reads
+
+    async def _read(self) -> None:
+        """Read the execution, and of its steps and calls what is new or not settled yet."""
+        executions = self._executions
+        # the execution is read before its parts: a terminal one has all of them by then, and a queued one none yet
+        current = self.current if self._reads == 0 else await executions.get(self._id)
+        if current is not None and current.status is not Status.QUEUED:
+            self.steps += await executions.steps(self._id, after=len(self.steps))
+            unsettled = (seq for seq in sorted(self.tickets) if self.tickets[seq].state is not TicketState.SETTLED)
+            first = next(unsettled, len(self.tickets))
+            self.tickets.update((ticket.seq, ticket) for ticket in await executions.tickets(self._id, first=first))
+        self.current = current
+
+
+class Feeds:
+    """The feeds of one process; one that is no longer watched is forgotten."""
+
+    def __init__(self) -> None:
+        self._feeds: WeakValueDictionary[str, Feed] = WeakValueDictionary()
+
+    def open(self, executions: Executions, execution: Execution) -> Feed:
+        """Return the feed of `execution`, the same one for all of its watchers."""
+        feed = self._feeds.get(execution.id)
+        if feed is None:
+            feed = self._feeds[execution.id] = Feed(executions, execution)
+        return feed
+
+    def count(self, owner: str) -> int:
+        """Return how many executions of `owner` are watched."""
+        return sum(feed.owner == owner for feed in self._feeds.values())

@@ -1,0 +1,33 @@
+"""A clock one turns by hand, and names that count up."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+START = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
+
+
+class ManualClock:
+    """`ports.Clock`: it stands still until it is turned."""
+
+    def __init__(self, now: datetime = START) -> None:
+        self._now = now
+
+    def now(self) -> datetime:
+        return self._now
+
+    def turn(self, by: timedelta | float) -> datetime:
+        """Move on by a timedelta, or by so many seconds; answers the new time."""
+        self._now += by if isinstance(by, timedelta) else timedelta(seconds=by)
+        return self._now
+
+
+class CountingIds:
+    """`ports.Ids` for tests: guessable, since it counts."""
+
+    def __init__(self) -> None:
+        self._given = 0
+
+    def new(self, prefix: str) -> str:
+        self._given += 1
+        return f"{prefix}_{self._given:06d}"

@@ -1,0 +1,48 @@
+"""Declared tools in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ferryman.domain.owners.idempotency import Completion
+from ferryman.domain.stale import StaleError
+from ferryman.domain.tools.declared import Cluster, Declared, build_cluster, check_cluster
+from ferryman.inmemory import keyed
+from ferryman.inmemory.memory import Memory
+
+
+class MemoryClusters:
+    """`ports.Clusters`."""
+
+    def __init__(self, memory: Memory) -> None:
+        self._memory = memory
+
+    async def list(self, task: str) -> Sequence[Cluster]:
+        held = self._memory.clusters.get(task, {})
+        return [held[name][0] for name in sorted(held)]
+
+    async def put(
+        self, task: str, name: str, tools: Sequence[Declared], *, since: int, done: Completion | None = None
+    ) -> Cluster:
+        keyed.check_completion(self._memory, done)
+        if task not in self._memory.tasks:
+            raise StaleError("the task was deleted")
+        held = self._memory.clusters.setdefault(task, {})
+        if (held[name][0].generation if name in held else 0) != since:
+            raise StaleError("the cluster was stored by somebody else meanwhile")
+        cluster = build_cluster(name, self._memory.generations.get(task, 0) + 1, tools)
+        check_cluster([each for each in await self.list(task) if each.name != name], cluster)
+        self._memory.generations[task] = cluster.generation
+        held[name] = (cluster, tuple(tools))
+        keyed.store_completion(self._memory, done)
+        return cluster
+
+    async def delete(self, task: str, name: str) -> bool:
+        return self._memory.clusters.get(task, {}).pop(name, None) is not None
+
+    async def tools(self, task: str) -> Sequence[Declared]:
+        held = self._memory.clusters.get(task, {})
+        return [tool for name in sorted(held) for tool in held[name][1]]
+
+    async def find(self, task: str, tool: str) -> Declared | None:
+        return next((each for each in await self.tools(task) if each.name == tool), None)

@@ -1,0 +1,106 @@
+"""A gate without a network: what may go out is handed, filled, to a function that stands for the other end."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ferryman.domain.calls import refusal
+from ferryman.domain.calls.refusal import CallRefusedError
+from ferryman.domain.credentials.credential import Credential
+from ferryman.domain.executions.message import Block
+from ferryman.domain.http.host import is_covered
+from ferryman.domain.http.request import BodyType, InboundResponse, OutboundRequest, SecretPlaceholder, Template
+from ferryman.domain.http.url import parse_url
+from ferryman.ports.gate import CallPolicy
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FilledRequest:
+    """A request as the other end has it, with every hole filled; header names in lower case."""
+
+    method: str
+    url: str = field(repr=False)
+    headers: Mapping[str, str] = field(repr=False)
+    query_params: Mapping[str, Any] = field(repr=False)
+    body: Any = field(repr=False)
+    body_type: BodyType
+
+
+Upstream = Callable[[FilledRequest], Awaitable[InboundResponse]]
+
+
+def build_response(body: str | bytes, status: int = 200) -> InboundResponse:
+    """An answer with this body."""
+    raw = body.encode() if isinstance(body, str) else body
+    return InboundResponse(status=status, headers=(), body=raw, size_bytes=len(raw))
+
+
+class PlainGate:
+    """Lets out what the policy admits, to hosts that each credential in it is bound to."""
+
+    def __init__(self, upstream: Upstream) -> None:
+        self._upstream = upstream
+
+    async def fetch(
+        self,
+        outbound: OutboundRequest,
+        call: CallPolicy,
+    ) -> InboundResponse:
+        """What the other end answers, cut to `call.body_max` bytes; raises `CallRefusedError`."""
+        policy, credentials = call.execution, call.credentials
+        host = parse_url(outbound.url).host
+        if not policy.admits(host):
+            raise CallRefusedError(refusal.refuse_host(host, policy.domains))
+
+        def filled(value: Any) -> Any:
+            if isinstance(value, Template):
+                return "".join(each if isinstance(each, str) else reveal(each) for each in value.pieces)
+            if isinstance(value, Mapping):
+                return {name: filled(each) for name, each in value.items()}
+            return [filled(each) for each in value] if isinstance(value, list | tuple) else value
+
+        def reveal(placeholder: SecretPlaceholder) -> str:
+            credential = credentials.get(placeholder.name)
+            if credential is None:
+                raise CallRefusedError(refusal.refuse_unknown_credential(placeholder.name))
+            if not is_covered(credential.label.hosts, host):
+                raise CallRefusedError(refusal.refuse_credential_for_host(placeholder.name, host))
+            return credential.secret.reveal()
+
+        headers = {**outbound.headers, **outbound.fixed_headers}
+        arrived = FilledRequest(
+            method=outbound.method.value,
+            url=outbound.url,
+            headers={name.lower(): filled(value) for name, value in headers.items()},
+            query_params=filled(outbound.query_params),
+            body=filled(outbound.body),
+            body_type=outbound.body_type,
+        )
+        return _truncate(await self._upstream(arrived), call.body_max)
+
+
+async def redact_plainly(owner: str, credentials: Iterable[Credential], text: str) -> str:  # noqa: ARG001 - as all that redact
+    """`text` with every credential that stands in it as it is replaced by its name."""
+    for each in credentials:
+        text = text.replace(each.secret.reveal(), f"[redacted:{each.name}]")
+    return text
+
+
+async def redact_document_plainly(owner: str, credentials: Iterable[Credential], body: bytes) -> bytes:
+    """The same for a document."""
+    return (await redact_plainly(owner, credentials, body.decode())).encode()
+
+
+async def pass_unscanned(owner: str, credentials: Iterable[Credential], content: Sequence[Block]) -> Sequence[Block]:  # noqa: ARG001
+    """What the model said, as it is: for where it says no credential."""
+    return content
+
+
+def _truncate(inbound: InboundResponse, most: int | None) -> InboundResponse:
+    if most is None or len(inbound.body) <= most:
+        return inbound
+    return InboundResponse(
+        status=inbound.status, headers=inbound.headers, body=inbound.body[:most], size_bytes=inbound.size_bytes, cut=True
+    )

@@ -1,0 +1,50 @@
+"""Memory: what the ports of one house remember together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from ferryman.domain.calls.call import Ticket
+from ferryman.domain.credentials.connection import Connection
+from ferryman.domain.credentials.credential import Sealed
+from ferryman.domain.credentials.former import FormerValues
+from ferryman.domain.credentials.token import TokenSlot
+from ferryman.domain.credits.balance import CreditBalance
+from ferryman.domain.credits.ledger import LedgerEntry
+from ferryman.domain.executions.execution import Execution, ExecutionSetup, Step
+from ferryman.domain.executions.occupancy import Occupancy
+from ferryman.domain.owners.idempotency import KeyedRequest
+from ferryman.domain.owners.owner import Owner
+from ferryman.domain.receipts.receipt import Receipt
+from ferryman.domain.tasks.task import Task
+from ferryman.domain.tools.declared import Cluster, Declared
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """The documents by name; `versions` and `generations` stand beside the task and outlive what they count."""
+
+    owners: dict[str, Owner] = field(default_factory=dict)
+    keys: dict[str, str] = field(default_factory=dict)
+    tasks: dict[str, Task] = field(default_factory=dict)
+    versions: dict[str, dict[str, int]] = field(default_factory=dict)
+    credentials: dict[str, dict[str, Sealed]] = field(default_factory=dict)
+    former: dict[str, dict[str, FormerValues]] = field(default_factory=dict)
+    connections: dict[str, dict[str, Connection]] = field(default_factory=dict)
+    clusters: dict[str, dict[str, tuple[Cluster, tuple[Declared, ...]]]] = field(default_factory=dict)
+    generations: dict[str, int] = field(default_factory=dict)
+    executions: dict[str, Execution] = field(default_factory=dict)
+    openings: dict[str, ExecutionSetup] = field(default_factory=dict)
+    steps: dict[str, dict[int, Step]] = field(default_factory=dict)
+    tickets: dict[str, dict[int, Ticket]] = field(default_factory=dict)
+    receipts: dict[str, dict[int, tuple[Receipt, ...]]] = field(default_factory=dict)
+    occupancy: dict[str, Occupancy] = field(default_factory=dict)
+    streams: dict[str, Mapping[str, datetime]] = field(default_factory=dict)
+    balances: dict[str, CreditBalance] = field(default_factory=dict)
+    entries: dict[str, LedgerEntry] = field(default_factory=dict)
+    halts: set[str | None] = field(default_factory=set)
+    released: dict[str | None, datetime] = field(default_factory=dict)
+    keyed: dict[str, KeyedRequest] = field(default_factory=dict)
+    tokens: dict[str, TokenSlot] = field(default_factory=dict)

@@ -1,0 +1,59 @@
+"""Scheduled tasks in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+
+from ferryman.domain.executions.execution import Execution
+from ferryman.domain.executions.occupancy import Occupancy
+from ferryman.domain.owners.plan import PLANS, Plan
+from ferryman.domain.tasks import firing
+from ferryman.domain.tasks.firing import Fire
+from ferryman.inmemory.halts import MemoryHalts
+from ferryman.inmemory.memory import Memory
+from ferryman.ports.errors import HaltedError
+from ferryman.ports.schedules import FiredSchedule
+
+
+class MemorySchedules:
+    """`ports.Schedules`."""
+
+    def __init__(self, memory: Memory, plans: Mapping[str, Plan] = PLANS) -> None:
+        self._memory = memory
+        self._plans = plans
+
+    async def fire(self, fire: Fire, *, now: datetime) -> FiredSchedule:
+        task, made = self._memory.tasks.get(fire.task), self._memory.executions.get(fire.execution)
+        if task is None or made is not None or firing.find_next_fire(task) != fire or fire.at > now:
+            return FiredSchedule(task=task, execution=made)
+        reason = await MemoryHalts(self._memory).standing(task.owner)
+        if reason is not None:
+            raise HaltedError(reason)
+        after, execution = firing.fire_task(task, fire, recent=self._recent(fire), now=now)
+        owner = self._memory.owners.get(task.owner)
+        plan = self._plans.get(owner.plan) if owner else None
+        if execution is not None and plan is not None:
+            occupied = self._memory.occupancy.get(task.owner, Occupancy())
+            self._memory.occupancy[task.owner] = occupied.enqueue(execution, most=plan.executions_queued)
+        self._memory.tasks[task.id] = after
+        if execution is not None:
+            self._memory.executions[execution.id] = execution
+        return FiredSchedule(task=after, execution=execution)
+
+    async def overdue(self, *, before: datetime) -> Sequence[Fire]:
+        waiting = [fire for task in self._memory.tasks.values() if (fire := firing.find_next_fire(task)) is not None]
+        return sorted((fire for fire in waiting if fire.at < before), key=lambda fire: fire.at)
+
+    async def armed(self) -> bool:
+        return any(task.next_fire_at is not None for task in self._memory.tasks.values())
+
+    def _recent(self, fire: Fire) -> Sequence[Execution]:
+        ended = [
+            (each.completed_at, each)
+            for each in self._memory.executions.values()
+            if (each.task, each.schedule_generation) == (fire.task, fire.generation)
+            and each.status in firing.ENDED
+            and each.completed_at is not None
+        ]
+        return [each for _, each in sorted(ended, key=lambda pair: pair[0], reverse=True)[: firing.FAILURES_MAX]]

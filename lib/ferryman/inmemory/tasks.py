@@ -1,0 +1,146 @@
+"""Tasks and their sealed credentials in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+from ferryman.domain.credentials.credential import CREDENTIALS_PER_TASK_MAX, Sealed
+from ferryman.domain.credentials.former import FormerValues, add_former
+from ferryman.domain.owners import limit
+from ferryman.domain.owners.idempotency import Completion
+from ferryman.domain.stale import StaleError
+from ferryman.domain.tasks.schedule import SCHEDULED_PER_OWNER_MAX
+from ferryman.domain.tasks.task import TASKS_PER_OWNER_MAX, Task
+from ferryman.inmemory import keyed
+from ferryman.inmemory.memory import Memory
+
+
+class MemoryTasks:
+    """`ports.Tasks`."""
+
+    def __init__(self, memory: Memory) -> None:
+        self._memory = memory
+
+    async def get(self, task: str) -> Task | None:
+        return self._memory.tasks.get(task)
+
+    async def create(
+        self,
+        task: Task,
+        *,
+        most: int = TASKS_PER_OWNER_MAX,
+        scheduled: int = SCHEDULED_PER_OWNER_MAX,
+        done: Completion | None = None,
+    ) -> None:
+        keyed.check_completion(self._memory, done)
+        there = self._memory.tasks.get(task.id)
+        if there is not None:
+            if (there.owner, there.created_at) == (task.owner, task.created_at):
+                return
+            raise ValueError("the task is there already")
+        limit.check_tasks(len(self._owned(task.owner)), most)
+        if task.schedule is not None:
+            limit.check_scheduled(self._scheduled(task.owner), scheduled)
+        self._memory.tasks[task.id] = task
+        keyed.store_completion(self._memory, done)
+
+    async def update(
+        self, task: Task, fields: Collection[str], *, since: datetime, scheduled: int = SCHEDULED_PER_OWNER_MAX
+    ) -> bool:
+        stored = self._memory.tasks.get(task.id)
+        if stored is None:
+            return False
+        if stored.updated_at != since:
+            raise StaleError("changed by somebody else")
+        if "schedule" in fields and task.schedule is not None and stored.schedule is None:
+            limit.check_scheduled(self._scheduled(task.owner), scheduled)
+        change: dict[str, Any] = {name: getattr(task, name) for name in (*fields, "updated_at")}
+        self._memory.tasks[task.id] = replace(stored, **change)
+        return True
+
+    async def list(self, owner: str) -> Sequence[Task]:
+        return sorted(self._owned(owner), key=lambda task: (task.created_at, task.id))
+
+    async def delete(self, task: str) -> bool:
+        self._memory.credentials.pop(task, None)
+        self._memory.former.pop(task, None)
+        self._memory.versions.pop(task, None)
+        self._memory.connections.pop(task, None)
+        self._memory.clusters.pop(task, None)
+        self._memory.generations.pop(task, None)
+        return self._memory.tasks.pop(task, None) is not None
+
+    def _owned(self, owner: str) -> Sequence[Task]:
+        return [task for task in self._memory.tasks.values() if task.owner == owner]
+
+    def _scheduled(self, owner: str) -> int:
+        return sum(task.schedule is not None for task in self._owned(owner))
+
+
+class MemoryCredentials:
+    """`ports.Credentials`."""
+
+    def __init__(self, memory: Memory) -> None:
+        self._memory = memory
+
+    async def next_version(self, task: str, name: str) -> int:
+        return self._memory.versions.get(task, {}).get(name, 0) + 1
+
+    async def put(self, sealed: Sealed, *, most: int = CREDENTIALS_PER_TASK_MAX) -> None:
+        label = sealed.label
+        if label.task not in self._memory.tasks or await self.next_version(label.task, label.name) != label.version:
+            raise StaleError("the credential was stored by somebody else meanwhile")
+        stored = self._memory.credentials.get(label.task, {})
+        if label.name not in stored:
+            limit.check_credentials(len(stored), most)
+        self._end(label.task, label.name, now=sealed.updated_at)
+        self._memory.versions.setdefault(label.task, {})[label.name] = label.version
+        self._memory.credentials.setdefault(label.task, {})[label.name] = sealed
+
+    async def reseal(self, before: Sealed, after: Sealed) -> bool:
+        stored = self._memory.credentials.get(before.label.task, {})
+        if stored.get(before.label.name) != before:
+            return False
+        stored[before.label.name] = replace(before, ciphertext=after.ciphertext, key_version=after.key_version)
+        return True
+
+    async def swap(self, before: Sealed, after: Sealed) -> bool:
+        label = before.label
+        stored = self._memory.credentials.get(label.task, {})
+        if stored.get(label.name) != before or label.task not in self._memory.tasks:
+            return False
+        if after.label.version != label.version:
+            self._end(label.task, label.name, now=after.updated_at)
+        self._memory.versions[label.task][label.name] = after.label.version
+        stored[label.name] = after
+        return True
+
+    async def list(self, task: str) -> Sequence[Sealed]:
+        return tuple(self._memory.credentials.get(task, {}).values())
+
+    async def read_all(self, task: str) -> tuple[Sequence[Sealed], Sequence[FormerValues]]:
+        return await self.list(task), tuple(self._memory.former.get(task, {}).values())
+
+    async def reseal_former(self, before: FormerValues, after: FormerValues) -> bool:
+        stored = self._memory.former.get(before.task, {})
+        if stored.get(before.name) != before:
+            return False
+        if after.values:
+            stored[before.name] = after
+        else:
+            del stored[before.name]
+        return True
+
+    async def delete(self, task: str, name: str, *, now: datetime) -> bool:
+        self._end(task, name, now=now)
+        return self._memory.credentials.get(task, {}).pop(name, None) is not None
+
+    def _end(self, task: str, name: str, *, now: datetime) -> None:
+        """Keep the value that stands there, if there is one, among the former ones."""
+        ended = self._memory.credentials.get(task, {}).get(name)
+        if ended is not None:
+            former = self._memory.former.setdefault(task, {})
+            former[name] = add_former(former.get(name), ended, now=now)

@@ -1,0 +1,77 @@
+"""The dependencies of the loop: ports, tables and durations, put together by the composition root."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import timedelta
+from decimal import Decimal
+from typing import Any, Protocol
+
+from ferryman.domain.credentials.integration import Integration
+from ferryman.domain.executions.usage import Usage
+from ferryman.domain.owners.plan import Plan
+from ferryman.halting import POLL_INTERVAL
+from ferryman.ports.clock import Clock
+from ferryman.ports.clusters import Clusters
+from ferryman.ports.credentials import Credentials
+from ferryman.ports.executions import Executions
+from ferryman.ports.halts import Halts
+from ferryman.ports.keys import SigningKeys
+from ferryman.ports.log import Tracer
+from ferryman.ports.model import Model
+from ferryman.ports.owners import Owners
+from ferryman.ports.queue import Queue
+from ferryman.ports.registry import Registry
+from ferryman.ports.scanner import ReplyScanner
+from ferryman.ports.tasks import Tasks
+from ferryman.turns import OwnerLimiter
+
+
+class TokenPrice(Protocol):
+    """The price of a model's tokens, in credits."""
+
+    def to_row(self) -> Mapping[str, str]: ...
+    def compute_credits(self, usage: Usage) -> Decimal: ...
+    def count_affordable_tokens(self, budget: Decimal, *, prompt_bytes: int) -> int: ...
+    def compute_worst_case(self, *, prompt_bytes: int, output_tokens: int) -> Decimal: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoopDependencies:
+    """Everything the loop uses.
+
+    `seal` takes the execution, the call's number and its arguments as JSON. `price` takes a model's name and returns None
+    where it has no price.
+    """
+
+    owners: Owners
+    tasks: Tasks
+    credentials: Credentials
+    clusters: Clusters
+    executions: Executions
+    halts: Halts
+    queue: Queue
+    model: Model
+    scanner: ReplyScanner
+    registry: Registry
+    signing: SigningKeys
+    clock: Clock
+    tracer: Tracer
+    seal: Callable[[str, int, bytes], bytes]
+    price: Callable[[str], TokenPrice | None]
+    plans: Mapping[str, Plan]
+    integrations: Mapping[str, Integration]
+    lease: timedelta
+    slice: timedelta
+    """How long one delivery runs before it hands over to the next."""
+    execution_timeout: timedelta
+    """How long an execution may take in all; after it, the execution ends as timeout."""
+    poll_interval: timedelta = POLL_INTERVAL
+    """How often the kill switches are read while the model is waited for."""
+    setups: OwnerLimiter = field(default_factory=lambda: OwnerLimiter(1), repr=False)
+    """Deliveries of one owner that read their journal, or set their execution up."""
+
+    def log(self, event: str, **fields: Any) -> None:
+        """Log one line."""
+        self.tracer.line(event, **fields)

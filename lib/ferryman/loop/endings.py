@@ -1,0 +1,119 @@
+"""Endings: how an execution ends for each reason, and how its end is recorded."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime
+
+from ferryman.domain.executions.execution import Execution, Status
+from ferryman.domain.executions.message import join_text
+from ferryman.domain.stale import StaleError
+from ferryman.loop import calls, money, receipts
+from ferryman.loop.dependencies import LoopDependencies
+from ferryman.loop.journal import Run
+from ferryman.loop.postponement import Postponement
+from ferryman.ports.errors import UnavailableError
+from ferryman.ports.executions import ExecutionEnding
+from ferryman.ports.keys import Signer
+
+FAULT = "an internal fault ended the execution"
+EXHAUSTED = "the credit limit of this execution was reached"
+
+FAILURES = {
+    "max_tokens": "the model's reply was cut at max_tokens",
+    "model_context_window_exceeded": "the model's context window is full",
+    "refusal": "the model refused the task",
+}
+"""Why a reply without calls is no answer, by its stop reason."""
+
+
+def build_answer(run: Run) -> ExecutionEnding:
+    """Return the ending with the text of the model's last reply."""
+    assert run.last is not None
+    text = join_text(run.last.content)
+    error = FAILURES.get(run.last.stop_reason)
+    if error is not None:
+        return ExecutionEnding(status=Status.FAILED, output=text, error=error)
+    if not text and run.last.number > run.opening.max_iterations:
+        text = f"The limit of {run.opening.max_iterations} iterations was reached before there was an answer."
+    return ExecutionEnding(status=Status.COMPLETED, output=text)
+
+
+def build_failure(run: Run | None, error: str) -> ExecutionEnding:
+    """Return the ending of an execution that failed with `error`."""
+    return ExecutionEnding(status=Status.FAILED, output=_read_last_text(run), error=error)
+
+
+def build_timeout(deps: LoopDependencies, run: Run) -> ExecutionEnding:
+    """Return the ending of an execution that took too long."""
+    return ExecutionEnding(status=Status.TIMEOUT, output=_read_last_text(run), error=describe_timeout(deps))
+
+
+def build_credits_exhausted(run: Run | None) -> ExecutionEnding:
+    """Return the ending of an execution that has used its credits."""
+    limit = run.opening.max_credits if run else "?"
+    return build_failure(run, f"{EXHAUSTED} (max_credits {limit})")
+
+
+async def cancel(
+    deps: LoopDependencies, run: Run | None, error: calls.ExecutionCancelledError
+) -> ExecutionEnding | Postponement:
+    """Withdraw the pending calls of a cancelled execution and return its ending."""
+    if run is not None and (postponement := await calls.withdraw(deps, run)) is not None:
+        return postponement
+    return ExecutionEnding(status=error.status, output=_read_last_text(run), error=str(error))
+
+
+async def abort(deps: LoopDependencies, run: Run | None, error: str) -> ExecutionEnding | Postponement:
+    """Return the ending of a run that cannot go on: calls that were sent are counted, the others are not sent."""
+    if run is not None:
+        try:
+            if (postponement := await calls.withdraw(deps, run)) is not None:
+                return postponement
+        except (StaleError, UnavailableError):
+            raise
+        except Exception as fault:  # noqa: BLE001 - the second fault must not hide the first
+            deps.log("execution.fault", execution=run.execution.id, kind=type(fault).__name__, severity="ERROR")
+    return build_failure(run, error)
+
+
+async def finish(deps: LoopDependencies, execution: Execution, run: Run | None, ending: ExecutionEnding) -> None:
+    """Store the end, with everything charged and the rest of the reservation released."""
+    signer = await deps.signing.key()
+    now = deps.clock.now()
+    final, entry = money.close_account(execution, run, now)
+    ending = replace(ending, entry=entry)
+    try:
+        await _store(deps, signer, run, final, ending, now)
+    except (StaleError, UnavailableError):
+        raise
+    except Exception as fault:  # noqa: BLE001 - a record that cannot be stored whole is stored in short, or it would retry for ever
+        deps.log("execution.unrecordable", execution=final.id, kind=type(fault).__name__, severity="ERROR")
+        error = "the record of this execution outgrew its document"
+        ending = ExecutionEnding(status=Status.FAILED, error=error, entry=entry)
+        await _store(deps, signer, run, replace(final, tool_calls=()), ending, now)
+    deps.log("execution.finished", execution=final.id, status=ending.status.value, credits=str(final.credits_used))
+
+
+async def _store(
+    deps: LoopDependencies, signer: Signer, run: Run | None, execution: Execution, ending: ExecutionEnding, now: datetime
+) -> None:
+    # the cancel flag may have been set since it was last read; the signed record must show the stored one
+    for final in (execution, replace(execution, cancel_requested=True)):
+        closed, signed = receipts.sign_closing(signer, run, final, ending, now)
+        if await deps.executions.finish(closed, replace(ending, receipts=signed), now=now):
+            return
+
+
+def is_overdue(deps: LoopDependencies, execution: Execution) -> bool:
+    """Say whether the execution has taken longer than it may."""
+    return execution.started_at is not None and deps.clock.now() - execution.started_at > deps.execution_timeout
+
+
+def describe_timeout(deps: LoopDependencies) -> str:
+    """Return the message of a timeout."""
+    return f"the execution took longer than {int(deps.execution_timeout.total_seconds())} seconds"
+
+
+def _read_last_text(run: Run | None) -> str | None:
+    return join_text(run.last.content) if run is not None and run.last is not None else None

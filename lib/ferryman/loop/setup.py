@@ -1,0 +1,141 @@
+"""The setup of an execution: freeze its policy, reserve its credits and render its prompt, once, before its first turn."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+from ferryman import offload
+from ferryman.domain.credentials.former import select_current
+from ferryman.domain.credentials.integration import WEBHOOK
+from ferryman.domain.credits import ledger
+from ferryman.domain.credits.balance import InsufficientCreditsError
+from ferryman.domain.executions.execution import Execution, ExecutionSetup
+from ferryman.domain.executions.policy import ExecutionPolicy, collect_service_headers
+from ferryman.domain.records.event import STARTED
+from ferryman.domain.tasks import prompt
+from ferryman.domain.tasks.task import Task
+from ferryman.loop import receipts
+from ferryman.loop.dependencies import LoopDependencies
+from ferryman.loop.preamble import build_preamble
+from ferryman.loop.tool_offer import build_offer
+
+PROMPT_CHARACTERS_MAX = 200_000
+"""System prompt and prompt together, with their variables filled in: step 0 stores them."""
+
+INLINE_CHARACTERS_MAX = 2_000
+"""Prompts up to this length are checked in this process, in some milliseconds at most; a worker process takes time to start."""
+
+
+class StartRejectedError(Exception):
+    """The execution cannot start; the text is the message for the owner."""
+
+
+async def begin(deps: LoopDependencies, execution: Execution) -> tuple[Execution, ExecutionSetup]:
+    """Freeze the policy, reserve the credits and store step 0; return the opened execution and its opening.
+
+    Raise `StartRejectedError` with the reason, before anything was spent.
+    """
+    task = await deps.tasks.get(execution.task)
+    if task is None or task.owner != execution.owner:
+        raise StartRejectedError("the task was deleted")
+    if not task.enabled:
+        raise StartRejectedError("the task is disabled")
+    owner = await deps.owners.get(execution.owner)
+    plan = deps.plans.get(owner.plan) if owner else None
+    if plan is None:
+        raise StartRejectedError("the owner's plan cannot run tasks")
+    price = deps.price(task.model)
+    if price is None:
+        raise StartRejectedError(f"model {task.model} has no price")
+    rule = await _find_injection(task.owner, (task.system_prompt, task.task_prompt, execution.input or ""))
+    if rule is not None:
+        raise StartRejectedError(f"the prompt asks for {rule}, which tasks may not do")
+    sealed, former = await deps.credentials.read_all(task.id)
+    services = [credential.label.service for credential in sealed]
+    definitions = deps.registry.get_definitions(task.tools, services=services)
+    offer = await build_offer(task.owner, definitions, await deps.clusters.tools(task.id))
+    if offer.fault is not None:
+        raise StartRejectedError(offer.fault)
+    approved = [deps.integrations[name] for name in task.integrations if name in deps.integrations]
+    policy = ExecutionPolicy(
+        owner=task.owner,
+        task=task.id,
+        plan=plan,
+        tools=task.tools,
+        integrations=task.integrations,
+        domains=tuple(domain for integration in approved for domain in integration.allowed_domains),
+        webhook=WEBHOOK in task.integrations,
+        webhook_urls=task.webhook_urls,
+        webhook_match=task.webhook_match,
+        credentials=tuple(sorted(credential.label.name for credential in sealed)),
+        former=any(select_current(stored.values, deps.clock.now()) for stored in former),
+        credits_per_month=task.max_credits_month,
+        declared=offer.fingerprints,
+        headers=collect_service_headers(approved),
+    )
+    opened = replace(execution, policy=policy, events=STARTED)
+    signer = await deps.signing.key()
+    now = deps.clock.now()
+    opening = await _build_opening(deps, opened, task, policy, tools=offer.tools, now=now)
+    opening = replace(opening, price=price.to_row(), patience_s=deps.execution_timeout.total_seconds())
+    reserve = opening.max_credits
+    entry = ledger.record_reservation(opened, reserve, at=now)
+    opened, signed = receipts.sign_opening(signer, opened, opening, entry)
+    try:
+        await deps.executions.open(opened, opening, entry=entry, receipts=signed, now=now)
+    except InsufficientCreditsError as error:
+        raise StartRejectedError(str(error)) from None
+    return replace(opened, credits_reserved=reserve), opening
+
+
+async def _find_injection(owner: str, texts: Sequence[str]) -> str | None:
+    """Return the rule of prompt injection that one of the texts breaks, or None. Raise `StartRejectedError` over budget."""
+    if sum(map(len, texts)) <= INLINE_CHARACTERS_MAX:
+        return prompt.find_suspicion(texts)
+    try:
+        return await offload.run(owner, offload.TEXT, prompt.find_suspicion, texts)
+    except offload.OverBudgetError as error:
+        raise StartRejectedError(f"the prompt cannot be checked: {error}") from None
+
+
+async def _build_opening(
+    deps: LoopDependencies,
+    execution: Execution,
+    task: Task,
+    policy: ExecutionPolicy,
+    *,
+    tools: tuple[Mapping[str, Any], ...],
+    now: datetime,
+) -> ExecutionSetup:
+    variables = {
+        "date": now.strftime("%Y-%m-%d"),
+        "datetime": now.isoformat(),
+        "execution_id": execution.id,
+        "task_name": task.name,
+    }
+    task_system = prompt.render_variables(task.system_prompt, variables)
+    system = build_preamble(policy.credentials, policy.domains, policy.headers) + (f"\n{task_system}" if task_system else "")
+    user = prompt.render_variables(task.task_prompt, variables)
+    if execution.input:
+        user = f"{user}\n\n{execution.input}"
+    if len(system) + len(user) > PROMPT_CHARACTERS_MAX:
+        raise StartRejectedError(f"the prompt is longer than {PROMPT_CHARACTERS_MAX} characters once its variables are put in")
+    if policy.holds_secrets:
+        # the owner's prompt may hold a pasted key: the model must not see it either
+        texts = [{"type": "text", "text": system}, {"type": "text", "text": user}]
+        redacted = await deps.scanner.scan(execution, texts)
+        system, user = (str(block["text"]) for block in redacted)
+    return ExecutionSetup(
+        model=task.model,
+        system=system,
+        prompt=user,
+        tools=tools,
+        max_tokens=task.max_tokens,
+        temperature=task.temperature,
+        max_iterations=min(task.max_iterations, policy.plan.iterations),
+        max_credits=min(task.max_credits, policy.plan.credits_per_execution),
+        started_at=now,
+    )

@@ -1,0 +1,107 @@
+"""The tool offer: the definitions that the model is shown: whole clusters while they fit, the names of the other tools."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+from typing import Any
+
+from ferryman import offload
+from ferryman.domain.tools.declared import Declared
+
+DEFINITIONS_BYTES_MAX = 200_000
+"""All definitions together, as JSON: about 50,000 tokens of every model call. Step 0 stores them, too."""
+
+NAMES_BYTES_MAX = 40_000
+"""The part of these bytes that lists the tools whose definitions do not fit."""
+
+CALL = "call_custom_tool"
+
+
+class TooManyToolsError(Exception):
+    """There are more tools than fit, and the task has no way to call the others; the text is the message for the owner."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolOffer:
+    """The definitions for a task's model, and the fingerprints of its enabled tools by name; or the fault that prevents it."""
+
+    tools: tuple[Mapping[str, Any], ...] = field(default=(), repr=False)
+    fingerprints: Mapping[str, str] = field(default_factory=dict)
+    fault: str | None = None
+
+
+async def build_offer(owner: str, definitions: Sequence[Mapping[str, Any]], declared: Sequence[Declared]) -> ToolOffer:
+    """Return the offer of the built-in `definitions` and the `declared` tools, which may be thousands: built in a worker."""
+    if not declared:
+        return ToolOffer(tools=select_definitions(definitions, ()))
+    try:
+        return await offload.run(owner, offload.DOCUMENT, make_offer, definitions, declared)
+    except offload.OverBudgetError as error:
+        return ToolOffer(fault=f"the declared tools cannot be read: {error}")
+
+
+def make_offer(definitions: Sequence[Mapping[str, Any]], declared: Sequence[Declared]) -> ToolOffer:
+    """Return the offer; a pure function for workers."""
+    enabled = [tool for tool in declared if tool.enabled]
+    try:
+        tools = select_definitions(definitions, enabled)
+    except TooManyToolsError as error:
+        return ToolOffer(fault=str(error))
+    return ToolOffer(tools=tools, fingerprints={tool.name: tool.fingerprint for tool in enabled})
+
+
+def select_definitions(definitions: Sequence[Mapping[str, Any]], declared: Iterable[Declared]) -> tuple[Mapping[str, Any], ...]:
+    """Return `definitions` and those of the enabled `declared` tools, cluster by cluster, the smallest first, while they fit.
+
+    The other tools are listed in the description of call_custom_tool. Raise `TooManyToolsError` where the task has not enabled
+    that.
+    """
+    enabled = sorted((tool for tool in declared if tool.enabled), key=lambda tool: tool.cluster)
+    clusters = {name: [_define(tool) for tool in tools] for name, tools in groupby(enabled, lambda tool: tool.cluster)}
+    sizes = {name: _measure(tools) for name, tools in clusters.items()}
+    remaining = DEFINITIONS_BYTES_MAX - _measure(definitions)
+    if sum(sizes.values()) > remaining:
+        remaining -= NAMES_BYTES_MAX
+    visible, hidden = [*definitions], {}
+    for name in sorted(clusters, key=lambda name: (name != "", sizes[name], name)):
+        if sizes[name] <= remaining:
+            visible += clusters[name]
+            remaining -= sizes[name]
+        else:
+            hidden[name] = [definition["name"] for definition in clusters[name]]
+    if not hidden:
+        return tuple(visible)
+    if not any(definition["name"] == CALL for definition in visible):
+        count = sum(map(len, hidden.values()))
+        raise TooManyToolsError(
+            f"the definitions of {count} declared tools do not fit into the {DEFINITIONS_BYTES_MAX} bytes that a model is "
+            f"shown; enable {CALL}, or delete some of their clusters"
+        )
+    listing = _list_hidden(hidden)
+    return tuple(
+        {**definition, "description": definition["description"] + listing} if definition["name"] == CALL else definition
+        for definition in visible
+    )
+
+
+def _define(tool: Declared) -> dict[str, Any]:
+    return {"name": tool.name, "description": tool.description or tool.summary, "input_schema": tool.schema}
+
+
+def _measure(value: Any) -> int:
+    return len(json.dumps(value))
+
+
+def _list_hidden(hidden: Mapping[str, Sequence[str]]) -> str:
+    text = _format_listing({name: ", ".join(names) for name, names in hidden.items()})
+    if _measure(text) > NAMES_BYTES_MAX:
+        text = _format_listing({name: f"{len(names)} tools" for name, names in hidden.items()})
+    return text
+
+
+def _format_listing(clusters: Mapping[str, str]) -> str:
+    lines = "".join(f"\n{name or 'ungrouped'}: {tools}" for name, tools in sorted(clusters.items()))
+    return f" Tools that have no definition of their own here; an error says what a call lacks:{lines}"

@@ -1,0 +1,68 @@
+"""Worker processes for untrusted text, so that no text, however it is made, blocks the event loop.
+
+CPython's `re`, `json` and pure-Python loops hold the GIL: a thread that reads a bad text stops all others, and cannot be ended.
+A worker process can be killed at any line. `run` is the one verb: a pure function on plain values, within a budget.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import ParamSpec, TypeVar
+from weakref import WeakKeyDictionary
+
+from ferryman.offload.budget import DOCUMENT, TEXT, Budget, JobFailedError, OverBudgetError, TooManyJobsError
+from ferryman.offload.fork_server import server
+from ferryman.offload.packed import PackedSequence
+from ferryman.offload.pool import WorkerPool
+
+__all__ = [
+    "DOCUMENT",
+    "TEXT",
+    "Budget",
+    "JobFailedError",
+    "OverBudgetError",
+    "PackedSequence",
+    "TooManyJobsError",
+    "WorkerPool",
+    "preload",
+    "run",
+]
+
+Parameters = ParamSpec("Parameters")
+Answer = TypeVar("Answer")
+
+_pools: WeakKeyDictionary[asyncio.AbstractEventLoop, WorkerPool] = WeakKeyDictionary()
+"""One for each event loop; a process has one, tests have many."""
+
+
+def preload(function: Callable[..., object]) -> None:
+    """Have workers import the module of `function` before they are needed: otherwise the first job of each waits for it."""
+    server.expect(function)
+
+
+async def run(
+    owner: str,
+    budget: Budget,
+    function: Callable[Parameters, Answer],
+    *arguments: Parameters.args,
+    **named: Parameters.kwargs,
+) -> Answer:
+    """Return `function(*arguments, **named)`, computed in a worker process of this event loop's pool, for `owner`.
+
+    `function` is one of a module, and reads nothing but its arguments; those and its answer are values that can be pickled.
+    What it raises of ours is raised here. A caller that is cancelled kills the worker. Raises `OverBudgetError` where it takes
+    more than `budget`, `TooManyJobsError` where too many of the owner's wait already, `JobFailedError` for a fault inside.
+    """
+    loop = asyncio.get_running_loop()
+    pool = _pools.get(loop)
+    if pool is None:
+        _close_ended()
+        pool = _pools[loop] = WorkerPool()
+    return await pool.run(owner, budget, function, *arguments, **named)
+
+
+def _close_ended() -> None:
+    """End the workers of event loops that are closed: nothing there is left to dismiss them."""
+    for loop in [loop for loop in _pools if loop.is_closed()]:
+        _pools.pop(loop).close()

@@ -1,0 +1,140 @@
+"""The fork server: a small process without threads that has the readers imported, and becomes a worker within milliseconds.
+
+Forking this process itself is not possible: gRPC's threads hold locks. A fresh interpreter for each worker would import for a
+third of a second, after every text that gets its worker killed.
+"""
+
+from __future__ import annotations
+
+import atexit
+import gc
+import json
+import os
+import pickle
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from collections import deque
+from collections.abc import Callable
+from typing import Any
+
+ENDS_S = 2.0
+FDS_MAX = 16
+_BOOT = (
+    "import json, sys; sys.path[:] = json.loads(sys.argv[2]);"
+    "from ferryman.offload.fork_server import main; main(int(sys.argv[1]))"
+)
+
+
+class ForkServer:
+    """The process, started when it is first needed. Raises OSError where it, or a worker, cannot be started."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._child: subprocess.Popen[bytes] | None = None
+        self._control: socket.socket | None = None
+        self._expected: dict[str, bytes] = {}
+        self._loaded: set[str] = set()
+
+    def expect(self, function: Callable[..., Any]) -> None:
+        """Have every worker import the module of `function` before it is there. Starts nothing."""
+        self._expected[function.__module__] = pickle.dumps(function)
+
+    def worker(self, function: Callable[..., Any]) -> socket.socket:
+        """Return the channel of a new worker that has imported what `function` needs. It ends when the channel is closed."""
+        ours, its = socket.socketpair()
+        try:
+            with self._lock, its:
+                self._start()
+                assert self._control is not None, "it was just started"
+                self.expect(function)
+                self._load()
+                assert self._control is not None, "it was just started"
+                socket.send_fds(self._control, [b"fork\n"], [its.fileno()])
+        except BaseException:
+            ours.close()
+            raise
+        ours.setblocking(False)
+        return ours
+
+    def close(self) -> None:
+        """End the process; workers end with their channels."""
+        with self._lock:
+            self._end()
+
+    def _start(self) -> None:
+        if self._child is not None and self._child.poll() is None:
+            return
+        self._end()
+        ours, its = socket.socketpair()
+        with its:
+            command = [
+                sys.executable,
+                "-I",
+                "-c",
+                _BOOT,
+                str(its.fileno()),
+                json.dumps([os.path.abspath(path) for path in sys.path]),
+            ]
+            self._child = subprocess.Popen(  # noqa: S603 - our own module, found where this one was
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                pass_fds=[its.fileno()],
+                env={},
+            )
+        self._control = ours
+
+    def _load(self) -> None:
+        assert self._control is not None, "it was just started"
+        for module, name in self._expected.items():
+            if module not in self._loaded:
+                self._control.sendall(name.hex().encode() + b"\n")
+                self._loaded.add(module)
+
+    def _end(self) -> None:
+        self._loaded.clear()
+        if self._control is not None:
+            self._control.close()
+        if self._child is not None:
+            try:
+                self._child.wait(ENDS_S)
+            except subprocess.TimeoutExpired:
+                self._child.kill()
+                self._child.wait()
+        self._child = self._control = None
+
+
+def main(descriptor: int) -> None:
+    """Run the server's own process: import what is requested, and fork for every channel received, until the control ends."""
+    from ferryman.offload.worker import serve
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that started this one
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for workers
+    sys.dont_write_bytecode = True
+    control = socket.socket(fileno=descriptor)
+    channels, lines = deque[int](), b""
+    while True:
+        content, received, _, _ = socket.recv_fds(control, 65_536, FDS_MAX)
+        if not content:
+            os._exit(0)
+        channels += received
+        *whole, lines = (lines + content).split(b"\n")
+        for line in whole:
+            if line != b"fork":
+                pickle.loads(bytes.fromhex(line.decode()))  # noqa: S301 - a function's name, whose module is imported by this
+                gc.collect()
+                gc.freeze()  # what is shared with workers stays shared
+                continue
+            channel = channels.popleft()
+            if os.fork() == 0:
+                control.close()
+                serve(socket.socket(fileno=channel))
+            os.close(channel)
+
+
+server = ForkServer()
+atexit.register(server.close)

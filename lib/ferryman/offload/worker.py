@@ -1,0 +1,111 @@
+"""A worker process: it runs one job after the other from its channel, each within limits that the kernel enforces.
+
+No text can evade them: the processor's time is a timer whose signal kills, also in the midst of C code;
+memory is a limit of the address space; and while a job is under way, anything that happens on the channel (its peer closed
+it: the caller gave up, or died) raises SIGIO, which kills as well.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import pickle
+import resource
+import select
+import signal
+import socket
+import struct
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NoReturn
+
+from ferryman.domain.calls.refusal import CallRefusedError
+from ferryman.domain.problem import InvalidInputError
+from ferryman.offload import wire
+
+HELLO = struct.Struct(">Q")
+"""The first message of a worker: its process id."""
+
+ANSWERED, RAISED, FAULT, MEMORY = range(4)
+"""What an answer is: a value, an exception of ours, the type of any other, or that memory ran out."""
+
+PAGE_BYTES = resource.getpagesize()
+
+
+def serve(channel: socket.socket) -> NoReturn:
+    """Run jobs until the channel ends; the process ends with it."""
+    _confine()
+    channel.setblocking(True)
+    channel.sendall(HELLO.pack(os.getpid()))
+    while (received := wire.receive(channel)) is not None:
+        job, cpu_s, memory_bytes = received
+        with _killed_on_hangup(channel), _limited(cpu_s, memory_bytes):
+            answer = _perform(job)
+        del job, received
+        for part in wire.frame_message(answer):
+            channel.sendall(part)
+    os._exit(0)
+
+
+def _perform(job: bytearray) -> bytes:
+    try:
+        function, arguments, named = pickle.loads(job)  # noqa: S301 - written by the process that started this one
+        return wire.dumps((ANSWERED, function(*arguments, **named)))
+    except MemoryError:
+        return wire.dumps((MEMORY, None))
+    except (CallRefusedError, InvalidInputError) as error:
+        return wire.dumps((RAISED, error))
+    except BaseException as error:  # noqa: BLE001 - its words may hold what was read; its type does not
+        return wire.dumps((FAULT, type(error).__name__))
+
+
+@contextlib.contextmanager
+def _killed_on_hangup(channel: socket.socket) -> Iterator[None]:
+    fcntl.fcntl(channel, fcntl.F_SETOWN, os.getpid())
+    flags = fcntl.fcntl(channel, fcntl.F_GETFL)
+    fcntl.fcntl(channel, fcntl.F_SETFL, flags | os.O_ASYNC)
+    if select.select([channel], [], [], 0)[0]:
+        os._exit(0)  # it was closed before anybody listened
+    try:
+        yield
+    finally:
+        fcntl.fcntl(channel, fcntl.F_SETFL, flags)
+
+
+@contextlib.contextmanager
+def _limited(cpu_s: float, memory_bytes: int) -> Iterator[None]:
+    _, hard = resource.getrlimit(resource.RLIMIT_AS)
+    used = _measure_address_space()
+    if used is not None:
+        resource.setrlimit(resource.RLIMIT_AS, (used + memory_bytes, hard))
+    signal.setitimer(signal.ITIMER_PROF, cpu_s)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        resource.setrlimit(resource.RLIMIT_AS, (hard, hard))
+
+
+def _measure_address_space() -> int | None:
+    """Return the bytes of address space in use; None where the system does not tell (time alone is bounded then)."""
+    try:
+        return int(Path("/proc/self/statm").read_text().split()[0]) * PAGE_BYTES
+    except OSError:
+        return None
+
+
+def _confine() -> None:
+    """Give up what reading texts does not need: files to write, and a memory image after death."""
+    for name in (signal.SIGIO, signal.SIGPROF):
+        signal.signal(name, signal.SIG_DFL)
+    with contextlib.suppress(OSError):
+        Path("/proc/self/oom_score_adj").write_text("1000")  # where memory runs out, a worker goes before the function does
+    for limit in (resource.RLIMIT_CORE, resource.RLIMIT_FSIZE):
+        resource.setrlimit(limit, (0, 0))
+
+
+def read_outcome(answer: bytes) -> tuple[int, Any]:
+    """Return the kind and the value of an answer, on the caller's side."""
+    kind, value = wire.loads_answer(answer)
+    return kind, value

@@ -1,0 +1,1 @@
+"""Operations: what an operator does to a deployment: deploy, check, examine, rotate keys."""

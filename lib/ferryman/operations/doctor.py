@@ -1,0 +1,204 @@
+"""The doctor: examines a running deployment from outside, part by part, and tells what it found; it changes nothing."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from email.utils import parsedate_to_datetime
+from typing import Any, Protocol
+
+import httpx
+
+from ferryman.domain.credentials.keys import KeyVersion, SealedCredentialRef
+from ferryman.domain.finding import DoctorFinding, Grade
+from ferryman.ports.errors import UnavailableError
+
+ANSWERS_S = 20.0
+SLOW_S = 2.0
+LATE = timedelta(minutes=5)
+SKEW_S, SKEW_MAX_S = 5.0, 60.0
+"""A clock that is off by more is worth a look; identity tokens are refused when it is off by about a minute."""
+
+STRANGER = "ferryman-stranger"
+"""An account that no function knows."""
+
+REFUSED = (httpx.codes.UNAUTHORIZED, httpx.codes.FORBIDDEN)
+Read = Mapping[str, Any]
+
+
+class KeyVersions(Protocol):
+    """The versions of a key."""
+
+    async def list_versions(self) -> Sequence[KeyVersion]: ...
+
+
+class SealedCounts(Protocol):
+    """What is sealed to them."""
+
+    async def list_credentials(self) -> Sequence[SealedCredentialRef]: ...
+    async def count_calls(self) -> Mapping[int, int]: ...
+
+
+class CloudState(Protocol):
+    """The queues and Firestore."""
+
+    async def queues(self, names: Sequence[str]) -> Sequence[Any]: ...
+    async def firestore_s(self) -> float: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DoctorTarget:
+    """The deployment to examine. `rows` are those of the table, `functions` their URLs.
+
+    `token` answers an identity token for an account and an audience, or None where this operator may not have one.
+    """
+
+    key: str
+    rows: Sequence[Read]
+    functions: Mapping[str, str]
+    queues: Sequence[str]
+    sealing: KeyVersions
+    receipts: KeyVersions
+    sealed_inventory: SealedCounts
+    examiner: CloudState
+    token: Callable[[str, str], Awaitable[str | None]]
+
+
+async def examine(target: DoctorTarget) -> list[DoctorFinding]:
+    """Return all findings, in the order of a call's way through the functions. What fails is a finding and never raised."""
+    findings: list[DoctorFinding] = []
+    async with httpx.AsyncClient(trust_env=False, timeout=ANSWERS_S, follow_redirects=False) as http:
+        checks = [
+            _api(target, http),
+            *(_function(target, row, http) for row in target.rows if "anyone" not in row["callers"]),
+        ]
+        for results in await asyncio.gather(*map(_all, checks)):
+            findings += results
+    for look in (_queues(target), _firestore(target), _keys(target)):
+        findings += await _all(look)
+    return findings
+
+
+async def _all(look: AsyncIterator[DoctorFinding]) -> list[DoctorFinding]:
+    findings: list[DoctorFinding] = []
+    try:
+        async for finding in look:
+            findings += [finding]
+    except (UnavailableError, httpx.HTTPError, KeyError, ValueError) as error:
+        findings.append(_wrong(look.__name__.strip("_"), "answer", f"{type(error).__name__}: {error}"))  # type: ignore[attr-defined]  # a generator has its function's name
+    except Exception as error:  # noqa: BLE001 - Google's clients raise what they like; a doctor goes on to the next part
+        findings.append(_wrong(look.__name__.strip("_"), "answer", type(error).__name__))  # type: ignore[attr-defined]  # as above
+    return findings
+
+
+async def _api(target: DoctorTarget, http: httpx.AsyncClient) -> AsyncIterator[DoctorFinding]:
+    url = target.functions["api"]
+    answer = await _request(http, "GET", f"{url}/healthz")
+    if isinstance(answer, str):
+        yield _wrong("api", "reachable", answer)
+        return
+    yield _is("api", "reachable", answer.status_code == httpx.codes.OK, f"{url} answers {answer.status_code}")
+    skew = _skew(answer)
+    if skew is not None:
+        grade = Grade.WELL if skew <= SKEW_S else Grade.LOOK if skew <= SKEW_MAX_S else Grade.WRONG
+        yield DoctorFinding(of="api", what="clock", grade=grade, seen=f"{skew:.0f} s away from this machine's")
+    without = await http.get(f"{url}/v1/me")
+    yield _is("api", "without a key", without.status_code in REFUSED, f"answers {without.status_code}")
+    signed = {"Authorization": f"Bearer {target.key}"}
+    me = await http.get(f"{url}/v1/me", headers=signed)
+    yield _is("api", "with your key", me.status_code == httpx.codes.OK, f"answers {me.status_code}")
+    if me.status_code != httpx.codes.OK:
+        return
+    plans = {plan["name"] for plan in (await http.get(f"{url}/v1/plans", headers=signed)).json()["plans"]}
+    mine = me.json()["plan"]
+    yield _is("plans", "yours is known", mine in plans, f"{mine}, of {', '.join(sorted(plans))}")
+    served = (await http.get(f"{url}/v1/receipt-keys", headers=signed)).json()["keys"]
+    known = {str(version.number) for version in await target.receipts.list_versions() if version.enabled}
+    missing = ", ".join(sorted(known - set(served)))
+    seen = f"versions {', '.join(served)}" + (
+        f"; {missing} is not handed out: run `ferryman keys rotate receipts`" * bool(missing)
+    )
+    yield _is("receipts", "public keys", bool(known) and not missing, seen)
+
+
+async def _function(target: DoctorTarget, row: Read, http: httpx.AsyncClient) -> AsyncIterator[DoctorFinding]:
+    name, url = row["name"], target.functions[row["name"]]
+    without = await _request(http, "GET", url)
+    if isinstance(without, str):
+        yield _wrong(name, "reachable", without)
+        return
+    refuses = without.status_code in REFUSED
+    yield _is(
+        name, "without a token", refuses, f"answers {without.status_code}" + ("" if refuses else ": it is OPEN to anyone")
+    )
+    for account, what in ((STRANGER, "with a stranger's token"), (row["callers"][0], "with its caller's token")):
+        token = await target.token(account, url)
+        if token is None:
+            yield DoctorFinding(of=name, what=what, grade=Grade.LOOK, seen=f"not asked: you may not act as {account}")
+            continue
+        answer = await _request(http, "GET", url, {"Authorization": f"Bearer {token}"})
+        status = answer if isinstance(answer, str) else answer.status_code
+        refused = status in REFUSED
+        # only POST does anything, so that a look changes nothing
+        fine = refused if account == STRANGER else isinstance(status, int) and not refused and status < 500
+        yield _is(name, what, fine, f"answers {status}")
+
+
+async def _queues(target: DoctorTarget) -> AsyncIterator[DoctorFinding]:
+    for queue in await target.examiner.queues(target.queues):
+        yield _is(f"queue {queue.name}", "running", queue.state == "RUNNING", queue.state.lower())
+        late = queue.late.total_seconds()
+        grade = Grade.WELL if queue.late <= LATE else Grade.LOOK
+        seen = f"{queue.waiting} waiting" + (f", the oldest due for {late:.0f} s" if late >= 1 else "")
+        yield DoctorFinding(of=f"queue {queue.name}", what="tasks", grade=grade, seen=seen)
+
+
+async def _firestore(target: DoctorTarget) -> AsyncIterator[DoctorFinding]:
+    duration = await target.examiner.firestore_s()
+    grade = Grade.WELL if duration <= SLOW_S else Grade.LOOK
+    yield DoctorFinding(of="firestore", what="reachable", grade=grade, seen=f"answers in {duration * 1000:.0f} ms")
+
+
+async def _keys(target: DoctorTarget) -> AsyncIterator[DoctorFinding]:
+    versions = {version.number: version for version in await target.sealing.list_versions()}
+    enabled = sorted(number for number, version in versions.items() if version.enabled)
+    seen = f"enabled: {', '.join(map(str, enabled)) or 'none'}"
+    if len(enabled) > 1:
+        seen += "; a rotation was not finished: run `ferryman keys rotate`"
+    grade = Grade.WELL if len(enabled) == 1 else Grade.LOOK if enabled else Grade.WRONG
+    yield DoctorFinding(of="sealing key", what="versions", grade=grade, seen=seen)
+    counts = Counter(credential.version for credential in await target.sealed_inventory.list_credentials())
+    calls = await target.sealed_inventory.count_calls()
+    for number in sorted(counts.keys() | calls.keys()):
+        readable = number in enabled
+        seen = f"{counts[number]} credentials, {calls.get(number, 0)} calls under way"
+        if not readable:
+            seen += f"; version {number} cannot be read: run `ferryman keys rotate`, or store them again"
+        yield _is("sealing key", f"held by version {number}", readable, seen)
+
+
+async def _request(
+    http: httpx.AsyncClient, method: str, url: str, headers: Mapping[str, str] | None = None
+) -> httpx.Response | str:
+    try:
+        return await http.request(method, url, headers=headers)
+    except httpx.HTTPError as error:
+        return f"{url} does not answer ({type(error).__name__})"
+
+
+def _skew(answer: httpx.Response) -> float | None:
+    try:
+        return abs((parsedate_to_datetime(answer.headers["date"]) - datetime.now(UTC)).total_seconds())
+    except (KeyError, ValueError, TypeError):
+        return None
+
+
+def _is(of: str, what: str, fine: bool, seen: str) -> DoctorFinding:
+    return DoctorFinding(of=of, what=what, grade=Grade.WELL if fine else Grade.WRONG, seen=seen)
+
+
+def _wrong(of: str, what: str, seen: str) -> DoctorFinding:
+    return _is(of, what, fine=False, seen=seen)

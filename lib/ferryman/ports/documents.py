@@ -1,0 +1,15 @@
+"""The port by which a key holder fetches documents."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Protocol
+
+
+class DocumentFetcher(Protocol):
+    """Has a key holder fetch a document, with those it refers to, through the gate, for the owner of `task`.
+
+    Answers their texts by URL, in UTF-8; raises `InvalidInputError` with what the owner is told, or `UnavailableError`.
+    """
+
+    async def fetched(self, task: str, *, owner: str, url: str) -> Mapping[str, bytes]: ...

@@ -1,0 +1,136 @@
+"""The port of executions, as the orchestrator and the API see them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Protocol
+
+from ferryman.domain.calls.call import Ticket, ToolCallResult
+from ferryman.domain.credits.ledger import LedgerEntry
+from ferryman.domain.executions.execution import Execution, ExecutionSetup, Status, Step
+from ferryman.domain.executions.occupancy import Occupancy
+from ferryman.domain.owners.idempotency import Completion
+from ferryman.domain.receipts.receipt import Receipt
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnCommit:
+    """One turn's commit: the step, its tickets, what it moves in the ledger, and its receipts."""
+
+    step: Step
+    tickets: tuple[Ticket, ...]
+    entry: LedgerEntry | None = None
+    receipts: tuple[Receipt, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExecutionEnding:
+    """How an execution ended."""
+
+    status: Status
+    output: str | None = field(default=None, repr=False)
+    error: str | None = None
+    entry: LedgerEntry | None = None
+    receipts: tuple[Receipt, ...] = ()
+
+
+class Executions(Protocol):
+    """The executions, as the orchestrator and the API see them.
+
+    Every write of a holder takes the execution as that holder has it, and raises `StaleError` when its lease has passed to
+    another holder or has expired (fencing: the lease's epoch is the token).
+    """
+
+    async def start(self, execution: Execution, *, most: int, done: Completion | None = None) -> Occupancy:
+        """Store a new execution, and `done` with it, in one transaction. Return its owner's occupancy with it.
+
+        Raise `TaskDisabledError` when its task was deleted or disabled, `TooManyQueuedError` where its owner has `most` queued,
+        and `AnsweredError` where the request was answered; nothing is stored then.
+        """
+
+    async def next_queued(self, owner: str, *, now: datetime) -> Sequence[str]:
+        """Return the owner's queued executions that there are free slots for."""
+
+    async def get(self, execution: str) -> Execution | None:
+        """Return the execution, or None where there is none that can be read."""
+
+    async def list(self, owner: str, *, task: str | None = None, most: int = 50) -> Sequence[Execution]:
+        """Return at most `most` executions of `owner`, the newest first; with `task`, those of that task alone."""
+
+    async def claim(
+        self,
+        execution: str,
+        *,
+        slice: int,
+        holder: str,
+        now: datetime,
+        lease: timedelta,
+    ) -> tuple[Execution, bool]:
+        """Return the execution with a new lease and True, or the stored execution and False where it is not to be run.
+
+        It is not where it has ended, has gone on to a later slice, or is held by another. Raise KeyError for one that does not
+        exist, and `NoFreeSlotError` where as many of its owner's hold a lease as the plan allows.
+        """
+
+    async def open(
+        self,
+        execution: Execution,
+        opening: ExecutionSetup,
+        *,
+        entry: LedgerEntry,
+        receipts: tuple[Receipt, ...] = (),
+        now: datetime,
+    ) -> None:
+        """Store policy and step 0, and reserve the credits of the setup on the balances of owner and task.
+
+        Raise `InsufficientCreditsError`, with nothing stored, where a balance does not cover them.
+        """
+
+    async def ask(self, execution: Execution, *, now: datetime, lease: timedelta) -> Execution:
+        """Renew the lease before a model call, and store `asked` and `credits_held`; where it was cancelled, store nothing.
+
+        Return the execution with that lease, or with its cancel flag. Raise `HaltedError` or `TaskDisabledError`.
+        """
+
+    async def commit(self, execution: Execution, turn: TurnCommit, *, now: datetime, lease: timedelta) -> Execution:
+        """Store a turn and the execution's counters, renew the lease, and return the execution with it."""
+
+    async def renew(self, execution: Execution, *, now: datetime, lease: timedelta) -> Execution:
+        """Renew the lease, and return the execution with it and with the stored cancel flag.
+
+        Raise `HaltedError` when a kill switch stops it, `TaskDisabledError` when its task was deleted or disabled.
+        """
+
+    async def settle(
+        self, execution: Execution, seq: int, result: ToolCallResult, *, now: datetime, in_doubt: bool = False
+    ) -> Ticket:
+        """Store the result of call `seq` unless it has one, and return the ticket as it is stored then."""
+
+    async def give_up(self, execution: Execution, *, now: datetime) -> None:
+        """End the lease, so that the next delivery may claim the execution; store `asked` and `credits_held`."""
+
+    async def hand_over(self, execution: Execution, *, now: datetime) -> int:
+        """Do as `give_up` does, for the next slice. Return that slice's number."""
+
+    async def finish(self, execution: Execution, ending: ExecutionEnding, *, now: datetime) -> bool:
+        """End the execution, give the rest of its reservation back, and return True.
+
+        Return False, with nothing stored, where it was cancelled since its holder read it: its receipts do not cover that.
+        """
+
+    async def cancel(self, execution: str, *, now: datetime) -> Execution | None:
+        """Flag the execution as cancelled, or end it at once where it has not started; None where there is none."""
+
+    async def opening(self, execution: str) -> ExecutionSetup | None:
+        """Return step 0, or None before it is stored."""
+
+    async def steps(self, execution: str, *, after: int = 0) -> Sequence[Step]:
+        """Return the turns numbered above `after`, in order."""
+
+    async def tickets(self, execution: str, *, first: int = 0) -> Sequence[Ticket]:
+        """Return the calls from `first` on, in order."""
+
+    async def receipts(self, execution: str) -> Sequence[Receipt]:
+        """Return all receipts, in order."""

@@ -1,0 +1,53 @@
+"""The port of the gate: the only way out for a call, and what each call may do there."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from ferryman.domain.calls.call import ToolCallResult
+from ferryman.domain.credentials.coverage import Coverage
+from ferryman.domain.credentials.credential import Credential
+from ferryman.domain.executions.policy import ExecutionPolicy
+from ferryman.domain.http.request import InboundResponse, OutboundRequest
+
+
+class PieceTally(Protocol):
+    """The pieces of secrets in one request: what has been sent with them, and the credential of which that is too much."""
+
+    def added_to(self, earlier: Coverage) -> tuple[str | None, Coverage]: ...
+
+
+PieceCounter = Callable[[PieceTally], Awaitable[str | None]]
+"""Adds pieces to what the execution has sent before, and stores the sum; returns the name of the credential of which that is
+too much, or None. Raises `UnavailableError`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallPolicy:
+    """What one call may do: the policy of its execution, all open credentials of the task by name, and the call's own limits.
+
+    `about` is added to the log line of the call. `count` adds up pieces of secrets over the calls of an execution; without it
+    the call is judged alone. `within_s` seconds and `body_max` bytes of the response's body lower the limits of the gate and
+    of the owner's plan; None leaves these.
+    """
+
+    execution: ExecutionPolicy
+    credentials: Mapping[str, Credential] = field(repr=False)
+    about: Mapping[str, Any] = field(default_factory=dict)
+    count: PieceCounter | None = field(default=None, repr=False)
+    within_s: float | None = None
+    body_max: int | None = None
+
+
+class Sender(Protocol):
+    """Sends calls of the model. Returns a result whatever happens; `UnavailableError` of `count` alone is raised."""
+
+    async def send(self, outbound: OutboundRequest, call: CallPolicy) -> ToolCallResult: ...
+
+
+class FetchGate(Sender, Protocol):
+    """Sends requests of the system too: `fetch` returns the response itself, or raises `CallRefusedError`."""
+
+    async def fetch(self, outbound: OutboundRequest, call: CallPolicy) -> InboundResponse: ...

@@ -1,0 +1,11 @@
+"""The port of new names."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+
+class Ids(Protocol):
+    """New names: URL-safe, at most 40 characters, not guessable."""
+
+    def new(self, prefix: str) -> str: ...

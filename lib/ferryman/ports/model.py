@@ -1,0 +1,13 @@
+"""The port of a language model."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from ferryman.domain.executions.message import Prompt, Reply
+
+
+class Model(Protocol):
+    """A language model. Raises `UnavailableError` (try later) or `RejectedError` (never)."""
+
+    async def reply(self, prompt: Prompt) -> Reply: ...

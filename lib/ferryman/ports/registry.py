@@ -1,0 +1,25 @@
+"""The port of the tool registry, by which the loop offers tools to the model and executes its calls."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from typing import Any, Protocol
+
+from ferryman.domain.calls.call import Ticket
+from ferryman.domain.executions.execution import Execution
+from ferryman.domain.tools.tool import Tool
+
+
+class Registry(Protocol):
+    """The tools as the loop uses them."""
+
+    def get_definitions(self, enabled: Collection[str], *, services: Collection[str] = ()) -> list[dict[str, Any]]:
+        """Return the definitions that the model is shown."""
+        ...
+
+    async def execute(self, ticket: Ticket, *, execution: Execution, admit: Callable[[Tool], None]) -> Ticket:
+        """Return the ticket with its result: settled by its tool, or not settled where the call was refused before.
+
+        Raise `StaleError` or `UnavailableError`.
+        """
+        ...

@@ -1,0 +1,37 @@
+"""The port of tasks."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from datetime import datetime
+from typing import Protocol
+
+from ferryman.domain.owners.idempotency import Completion
+from ferryman.domain.tasks.schedule import SCHEDULED_PER_OWNER_MAX
+from ferryman.domain.tasks.task import TASKS_PER_OWNER_MAX, Task
+
+
+class Tasks(Protocol):
+    """Tasks. `update` and `delete` tell whether the task was there; with it go its credentials.
+
+    `update` writes only `fields` of the task and its `updated_at`, and raises `StaleError`, with nothing written, when the
+    stored task was changed at another moment than `since`: the `updated_at` of the task that was read. `create` of a task that
+    it has made already, by owner and `created_at`, changes nothing. Both raise `LimitReachedError`, with nothing written, where
+    the owner would have more than `most` tasks or `scheduled` of them with a schedule: counted in the transaction that writes.
+    `create` stores `done` in that transaction too, and raises `AnsweredError` where the request was answered.
+    """
+
+    async def get(self, task: str) -> Task | None: ...
+    async def create(
+        self,
+        task: Task,
+        *,
+        most: int = TASKS_PER_OWNER_MAX,
+        scheduled: int = SCHEDULED_PER_OWNER_MAX,
+        done: Completion | None = None,
+    ) -> None: ...
+    async def update(
+        self, task: Task, fields: Collection[str], *, since: datetime, scheduled: int = SCHEDULED_PER_OWNER_MAX
+    ) -> bool: ...
+    async def list(self, owner: str) -> Sequence[Task]: ...
+    async def delete(self, task: str) -> bool: ...

@@ -1,0 +1,60 @@
+"""The closing of a recorded execution: what the loop met after the last turn it committed."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from functools import reduce
+from operator import add
+
+from ferryman.domain.credits.ledger import TOKENS
+from ferryman.domain.executions.execution import Status
+from ferryman.domain.executions.halt import BY_OPERATOR, BY_OWNER
+from ferryman.domain.executions.message import Reply
+from ferryman.domain.executions.usage import Usage
+from ferryman.domain.records.record import Record
+from ferryman.loop.endings import EXHAUSTED, FAULT
+from ferryman.loop.turn import CALLS_MAX, LOST, MODEL_ATTEMPTS_MAX, TOO_MANY_CALLS
+from ferryman.ports.errors import HaltedError, RejectedError, UnavailableError
+
+HALTS = (BY_OPERATOR, BY_OWNER)
+
+
+def derive_uncommitted(record: Record) -> list[Reply | Exception]:
+    """Return what the model answered when it was asked past the last committed turn, in order; often nothing.
+
+    The reason the execution ended for tells what it was, and the last entry of the ledger whether it was paid for.
+    """
+    status, error = record.execution.status, record.execution.error or ""
+    answered = record.steps and not record.steps[-1].calls
+    if status is Status.COMPLETED or answered or error.startswith(EXHAUSTED):
+        return []
+    lost = compute_unrecorded_usage(record)
+    if lost != Usage():
+        return [Reply(content=_flood() if error == TOO_MANY_CALLS else (), stop_reason="tool_use", usage=lost)]
+    paid = is_paid_unanswered(record)
+    if status in (Status.KILLED, Status.TIMEOUT):
+        if not paid:
+            return []
+        return [HaltedError(error) if error in HALTS else UnavailableError("the answer was lost", lost=True)]
+    if error == LOST:
+        return [UnavailableError("the answer was lost", lost=True)] * MODEL_ATTEMPTS_MAX
+    if error == FAULT:
+        return [RuntimeError(error)] if paid else []
+    return [RejectedError(error)]
+
+
+def compute_unrecorded_usage(record: Record) -> Usage:
+    """Return the tokens of a reply that was paid for and not committed."""
+    whole = record.execution.usage
+    known = reduce(add, (step.usage for step in record.steps), Usage())
+    return Usage(**{name: getattr(whole, name) - getattr(known, name) for name in Usage.__dataclass_fields__})
+
+
+def is_paid_unanswered(record: Record) -> bool:
+    """Return whether tokens were charged at the end, of a model call whose answer nobody has."""
+    ends = (entry for entry in record.entries if entry.id == f"{record.execution.id}.end")
+    return any(posting.credits > Decimal(0) for entry in ends for posting in entry.postings if posting.account == TOKENS)
+
+
+def _flood() -> tuple[dict[str, object], ...]:
+    return tuple({"type": "tool_use", "id": str(number), "name": "", "input": {}} for number in range(CALLS_MAX + 1))

@@ -1,0 +1,96 @@
+"""The ports of a replay: the recorded replies are the model, the recorded results the tools, the recorded times the clock."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Any
+
+from ferryman.domain.calls.call import Ticket, ToolCallResult
+from ferryman.domain.executions.execution import Execution
+from ferryman.domain.executions.message import Block, Prompt, Reply
+from ferryman.domain.tools.tool import Tool, get_function
+from ferryman.inmemory.executions import MemoryExecutions
+from ferryman.inmemory.tickets import MemoryTickets
+from ferryman.ports.errors import UnavailableError
+from ferryman.ports.tickets import CallRequest
+from ferryman.replay.state import RecordedAttempt, ReplayState
+from ferryman.tools.registry import ToolRegistry
+
+
+class RecordedModel:
+    """`ports.Model`."""
+
+    def __init__(self, state: ReplayState) -> None:
+        self._state = state
+
+    async def reply(self, prompt: Prompt) -> Reply:
+        return self._state.reply(prompt)
+
+
+class RecordedScanner:
+    """`ports.Scanner`: what is in a record was scanned before."""
+
+    def __init__(self, state: ReplayState) -> None:
+        self._state = state
+
+    async def scan(self, execution: Execution, content: Sequence[Block]) -> Sequence[Block]:  # noqa: ARG002 - the port's signature
+        self._state.check_scan()
+        return content
+
+
+class RecordedExecutions(MemoryExecutions):
+    """`ports.Executions`: what the loop settles is settled when it was, and what ended the execution comes to pass."""
+
+    def __init__(self, state: ReplayState) -> None:
+        super().__init__(state.memory)
+        self._state = state
+
+    async def ask(self, execution: Execution, *, now: datetime, lease: timedelta) -> Execution:
+        self._state.prepare_request()
+        return await super().ask(execution, now=now, lease=lease)
+
+    async def settle(
+        self, execution: Execution, seq: int, result: ToolCallResult, *, now: datetime, in_doubt: bool = False
+    ) -> Ticket:
+        now = self._state.settle(seq)
+        return await super().settle(execution, seq, result, now=now, in_doubt=in_doubt)
+
+
+class RecordedTools:
+    """`ports.Registry`: the registry itself, with its refusals and the loop's limits, over tools that answer what they did."""
+
+    def __init__(self, state: ReplayState) -> None:
+        self._state = state
+        self._tickets = MemoryTickets(state.memory)
+        self._attempt = RecordedAttempt.REFUSED
+        self._registry = ToolRegistry(self._execute)
+
+    def get_definitions(self, enabled: Collection[str], *, services: Collection[str] = ()) -> list[dict[str, Any]]:
+        return self._registry.get_definitions(enabled, services=services)
+
+    async def execute(self, ticket: Ticket, *, execution: Execution, admit: Callable[[Tool], None]) -> Ticket:
+        self._attempt = self._state.take_attempt(ticket.seq)
+        if self._attempt is RecordedAttempt.STOPPED:
+            self._state.stop()
+        return await self._registry.execute(ticket, execution=execution, admit=admit)
+
+    async def _execute(self, ticket: Ticket, *, execution: Execution) -> Ticket:
+        seq = ticket.seq
+        call_request = CallRequest(
+            execution=execution.id, seq=seq, epoch=execution.epoch, task=execution.task, owner=execution.owner
+        )
+        if self._attempt is RecordedAttempt.REFUSED:
+            refused = ToolCallResult(ticket.tool, "Error: the record has no answer to this call: the loop refused it then")
+            return replace(ticket, result=refused)
+        claimed_call = await self._tickets.claim(call_request, tool=get_function(ticket.tool), now=self._state.now())
+        if self._attempt is RecordedAttempt.RELEASED:
+            await self._tickets.release(claimed_call)
+        if self._attempt is not RecordedAttempt.ANSWERED:
+            raise UnavailableError("the answer was lost")
+        recorded = self._state.answer(seq)
+        assert recorded.result is not None, "the execution has ended"
+        assert recorded.settled_at is not None, "the execution has ended"
+        await self._tickets.settle(claimed_call, recorded.result, now=recorded.settled_at, in_doubt=recorded.in_doubt)
+        return self._state.memory.tickets[execution.id][seq]

@@ -1,0 +1,204 @@
+"""The course of a recorded execution: what happened, handed out in its order as the loop comes to it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import datetime, timedelta
+from enum import Enum
+
+from ferryman.domain.calls.call import Ticket, TicketState
+from ferryman.domain.credits import ledger
+from ferryman.domain.executions.execution import Execution, ExecutionSetup, Status, Step
+from ferryman.domain.executions.halt import BY_OPERATOR, DISABLED
+from ferryman.domain.executions.message import Prompt, Reply
+from ferryman.domain.records.event import STARTED
+from ferryman.domain.records.record import Record
+from ferryman.domain.tasks.task import Task
+from ferryman.inmemory.memory import Memory
+from ferryman.inmemory.tickets import DEADLINE
+from ferryman.loop.endings import EXHAUSTED, FAULT
+from ferryman.ports.errors import RejectedError, UnavailableError
+from ferryman.replay import closing
+
+
+class RecordedAttempt(Enum):
+    """One try of a call: it was claimed and given back, or sent and lost; at last answered, refused by the loop, or stopped."""
+
+    RELEASED = "released"
+    LOST = "lost"
+    ANSWERED = "answered"
+    REFUSED = "refused"
+    STOPPED = "stopped"
+
+
+class ReplayState:
+    """The state of a replay of `record`. It is the replay's clock: `now` is the recorded time of what happened last."""
+
+    def __init__(self, record: Record, opening: ExecutionSetup) -> None:
+        self.memory = _memory(record, opening)
+        self.prompts: list[Prompt] = []
+        self._record = record
+        self._now = record.execution.started_at or opening.started_at
+        self._attempts = {ticket.seq: _attempts(ticket) for ticket in record.tickets}
+        self._recorded: Mapping[int, Ticket] = {ticket.seq: ticket for ticket in record.tickets}
+        self._beyond = closing.derive_uncommitted(record)
+        self._ending = False
+
+    @property
+    def execution(self) -> Execution:
+        """The replayed execution in its present state."""
+        return self.memory.executions[self._record.execution.id]
+
+    def now(self) -> datetime:
+        ended_at = self._record.execution.completed_at
+        pending = self._pending()
+        if pending is not None:
+            if self._times_out and self._attempts[pending.seq] == [RecordedAttempt.STOPPED]:
+                return self._settled_at(pending.seq)
+        elif ended_at is not None and self._is_over():
+            return ended_at
+        return self._now
+
+    def wait(self, length: timedelta) -> None:
+        """Let this time pass without an event."""
+        self._now += length
+
+    def prepare_request(self) -> None:
+        """Prepare the next model request: past the last recorded turn, apply what ended the execution."""
+        if self._next() is not None:
+            return
+        self._ending = True
+        self._now = self._record.execution.completed_at or self._now
+        if not self._beyond:
+            self.stop()
+
+    def reply(self, prompt: Prompt) -> Reply:
+        """Return what the model answered here. Raises what stood in the way of an answer."""
+        step = self._next()
+        if step is None:
+            if not self._beyond:
+                raise RejectedError("the record tells of no further model call")
+            answer = self._beyond.pop(0)
+            if isinstance(answer, Exception):
+                raise answer
+            return answer
+        if self.execution.slice < step.slice:
+            raise UnavailableError("another delivery went on from here", after_s=0)
+        self._now = step.at
+        self.prompts.append(prompt)
+        return Reply(content=step.content, stop_reason=step.stop_reason, usage=step.usage)
+
+    def check_scan(self) -> None:
+        """Raise the error that the scan of a reply ended with, where that reply was never committed."""
+        if self._next() is None:
+            self._raise_end()
+
+    def take_attempt(self, seq: int) -> RecordedAttempt:
+        """Return how the call's next try went; the last holds for ever. A call nobody recorded counts as refused."""
+        attempts = self._attempts.setdefault(seq, [RecordedAttempt.REFUSED])
+        prepared_call = attempts.pop(0) if len(attempts) > 1 else attempts[0]
+        if prepared_call is RecordedAttempt.ANSWERED:
+            self._now = self._last_claim(seq)
+        elif prepared_call in (RecordedAttempt.REFUSED, RecordedAttempt.STOPPED):
+            self._now = self._settled_at(seq)
+        elif self.memory.tickets[self._record.execution.id][seq].state is TicketState.INTENDED:
+            self._now = self._recorded[seq].sent_at or self._now
+        return prepared_call
+
+    def answer(self, seq: int) -> Ticket:
+        """Return the call as its tool function settled it."""
+        self._now = self._settled_at(seq)
+        return self._recorded[seq]
+
+    def settle(self, seq: int) -> datetime:
+        """Return when the loop itself settled the call."""
+        self._now = self._settled_at(seq)
+        return self._now
+
+    def stop(self) -> None:
+        """Apply what ended the execution from outside; raises where it was a fault or the provider's refusal."""
+        execution, memory = self._record.execution, self.memory
+        self._ending = True
+        if execution.status is not Status.KILLED and execution.error != DISABLED:
+            self._raise_end()
+        if execution.error in closing.HALTS:
+            memory.halts.update((None,) if execution.error == BY_OPERATOR else (execution.owner,))
+        elif execution.error == DISABLED:
+            memory.tasks[execution.task] = replace(memory.tasks[execution.task], enabled=False)
+        else:
+            memory.executions[execution.id] = replace(self.execution, cancel_requested=True)
+
+    @property
+    def _times_out(self) -> bool:
+        return self._record.execution.status is Status.TIMEOUT and not self._beyond
+
+    def _raise_end(self) -> None:
+        error = self._record.execution.error or ""
+        raise RuntimeError(error) if error == FAULT else RejectedError(error)
+
+    def _next(self) -> Step | None:
+        count = len(self.memory.steps.get(self._record.execution.id, ()))
+        return self._record.steps[count] if count < len(self._record.steps) else None
+
+    def _pending(self) -> Ticket | None:
+        tickets = self.memory.tickets.get(self._record.execution.id, {})
+        return next((tickets[seq] for seq in sorted(tickets) if tickets[seq].state is not TicketState.SETTLED), None)
+
+    def _is_over(self) -> bool:
+        if self._next() is not None:
+            return False
+        answered = bool(self._record.steps) and not self._record.steps[-1].calls
+        exhausted = (self._record.execution.error or "").startswith(EXHAUSTED)
+        return self._ending or answered or exhausted or self._times_out
+
+    def _settled_at(self, seq: int) -> datetime:
+        ticket = self._recorded.get(seq)
+        return self._now if ticket is None or ticket.settled_at is None else ticket.settled_at
+
+    def _last_claim(self, seq: int) -> datetime:
+        ticket = self._recorded[seq]
+        assert ticket.sent_at is not None, "what was answered was sent"
+        return ticket.sent_at if ticket.deadline is None else max(ticket.sent_at, ticket.deadline - DEADLINE)
+
+
+def _attempts(ticket: Ticket) -> list[RecordedAttempt]:
+    """Return the tries of a call. Tries that were lost are 35 seconds apart; the others were given back before anything was
+    sent."""
+    reason = None if ticket.result is None else ticket.result.block_reason
+    earlier = ticket.attempt if ticket.sent_at is None else ticket.attempt - 1
+    if ticket.sent_at is None or ticket.deadline is None:
+        lost = 0
+    else:
+        lost = max(0, min(earlier, int((ticket.deadline - DEADLINE - ticket.sent_at) / DEADLINE)))
+    unsent = RecordedAttempt.STOPPED if reason == "cancelled" else RecordedAttempt.REFUSED
+    last = unsent if ticket.sent_at is None else RecordedAttempt.ANSWERED
+    return [*[RecordedAttempt.RELEASED] * (earlier - lost), *[RecordedAttempt.LOST] * lost, last]
+
+
+def _memory(record: Record, opening: ExecutionSetup) -> Memory:
+    """Return the stored state when the execution had been opened and nobody had run it yet."""
+    ended, memory = record.execution, Memory()
+    task = Task(
+        id=ended.task,
+        owner=ended.owner,
+        name="",
+        task_prompt="",
+        model=opening.model,
+        created_at=ended.created_at,
+        updated_at=ended.created_at,
+    )
+    opened = Execution(
+        id=ended.id,
+        task=ended.task,
+        owner=ended.owner,
+        input=ended.input,
+        created_at=ended.created_at,
+        credits_reserved=opening.max_credits,
+        policy=ended.policy,
+        events=STARTED,
+    )
+    reserved = ledger.record_reservation(opened, opening.max_credits, at=opening.started_at)
+    memory.tasks[task.id], memory.executions[opened.id], memory.openings[opened.id] = task, opened, opening
+    memory.entries[reserved.id] = reserved
+    return memory

@@ -1,0 +1,149 @@
+"""Documents: the large bodies of the API, read and written by pure functions in workers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from pydantic import ValidationError
+
+from ferryman import openapi
+from ferryman.declared import entry, texts
+from ferryman.declared.check import hosts
+from ferryman.domain.problem import InvalidInputError, Problem, build_input_error
+from ferryman.domain.tools.declared import Declared
+from ferryman.domain.tools.tool import Tool
+from ferryman.serving.api.shapes import custom as shapes
+from ferryman.tools.declared.importing import DocumentImport, ImportedTools, StoredNames, build_tools
+
+INLINE = "https://inline.invalid/"
+"""The address of a document that was sent in the request, for references to it; nothing is ever fetched from it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportTarget:
+    """What an import is for: what the task may reach and has already, and how a document's texts are neutralized (prompt
+    injection)."""
+
+    domains: tuple[str, ...]
+    credentials: Mapping[str, Collection[str]]
+    existing: StoredNames
+    neutralize: Callable[[str], str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportRequest:
+    """What an import asks for. Without a `url` the documents came along, and it is `made`; `faults` are pydantic's, if any."""
+
+    url: str | None = None
+    cluster: str | None = None
+    server: str | None = None
+    dry_run: bool = False
+    imported: ImportedTools | None = field(default=None, repr=False)
+    faults: tuple[Mapping[str, Any], ...] = ()
+
+
+def read_import(body: bytes, target: ImportTarget) -> ImportRequest:
+    """Return what an import requests, with the tools of the documents that it holds. Raise `InvalidInputError`."""
+    try:
+        # by ours, since the model's own reader takes 600 bytes for the smallest object
+        body_shape = shapes.ImportBody.model_validate(texts.loads_json(body, what="body"))
+    except ValidationError as error:
+        return ImportRequest(faults=tuple(error.errors(include_url=False, include_input=False, include_context=False)))
+    if (body_shape.url is None) == (body_shape.spec is None):
+        raise build_input_error("url", "give either url or spec")
+    if body_shape.url is not None and body_shape.documents:
+        raise build_input_error("documents", "is for a spec that is sent along")
+    imported = None
+    if body_shape.url is None:
+        root = f"{INLINE}spec"
+        spec = texts.loads(body_shape.spec, what="spec") if isinstance(body_shape.spec, str) else body_shape.spec
+        others = {f"{INLINE}{name}": texts.loads(text, what="documents") for name, text in body_shape.documents.items()}
+        imported = _make_import({**others, root: spec}, root, body_shape.cluster, body_shape.server, target)
+    return ImportRequest(
+        url=body_shape.url, cluster=body_shape.cluster, server=body_shape.server, dry_run=body_shape.dry_run, imported=imported
+    )
+
+
+def read_fetched(fetched: Mapping[str, bytes], request: ImportRequest, target: ImportTarget) -> ImportedTools:
+    """Return what is to be made of documents that were fetched for an import. Raise `InvalidInputError`."""
+    assert request.url is not None, "it is what was fetched"
+    documents = {name: texts.loads(text, what="url") for name, text in fetched.items()}
+    return _make_import(documents, request.url, request.cluster, request.server, target)
+
+
+def write_import(imported: ImportedTools, dry_run: bool) -> bytes:
+    """Return the answer to an import."""
+    return _import(imported, dry_run).model_dump_json().encode()
+
+
+def write_brief_import(imported: ImportedTools) -> bytes:
+    """Return the answer to a stored import, without its tools and notes, which may take megabytes."""
+    return _import(imported, False).model_copy(update={"data": (), "notes": ()}).model_dump_json().encode()
+
+
+def _import(imported: ImportedTools, dry_run: bool) -> shapes.ImportResponse:
+    tools = [*imported.tools]
+    return shapes.ImportResponse(
+        data=_records(tools),
+        cluster=imported.cluster,
+        imported=len(tools),
+        disabled=sum(not tool.enabled for tool in tools),
+        tokens=openapi.tokens(tools),
+        notes=imported.notes,
+        dry_run=dry_run,
+    )
+
+
+def write_tools(tools: Iterable[Declared]) -> bytes:
+    """Return the list of a task's custom tools."""
+    return shapes.Envelope[tuple[shapes.CustomTool, ...]](data=_records(tools)).model_dump_json().encode()
+
+
+def write_chat_tools(built_in: Iterable[Tool], tools: Iterable[Declared]) -> bytes:
+    """Return the tools as the task's model is shown them."""
+    named = [(tool.name, tool.description, dict(tool.schema)) for tool in built_in]
+    named += [(tool.name, tool.description or tool.summary, tool.schema) for tool in tools if tool.enabled]
+    response = (shapes.ChatTool(name=name, description=text, parameters=schema) for name, text, schema in named)
+    return shapes.ChatTools(tools=tuple(response)).model_dump_json().encode()
+
+
+def read_tools(entries: Sequence[Mapping[str, Any]], places: Sequence[str], domains: tuple[str, ...]) -> list[Declared]:
+    """Return the tools that `entries`, each at its place, declare for a task that may reach `domains`.
+
+    Raises `InvalidInputError` with every fault, hosts included.
+    """
+    problems: list[Problem] = []
+    tools: list[Declared] = []
+    for declaration, place in zip(entries, places, strict=True):
+        try:
+            tool = entry.read(declaration, where=place)
+        except InvalidInputError as error:
+            problems += error.problems
+            continue
+        problems += hosts(tool, where=place, domains=domains)
+        if tool.name in {declaration.name for declaration in tools}:
+            problems.append(Problem(field=f"{place}.name".lstrip("."), message="is declared twice"))
+        tools.append(tool)
+    if problems:
+        raise InvalidInputError(problems)
+    return tools
+
+
+def _make_import(
+    documents: Mapping[str, Any], root: str, cluster: str | None, server: str | None, target: ImportTarget
+) -> ImportedTools:
+    source = DocumentImport(
+        documents=documents,
+        root=root,
+        cluster=cluster,
+        domains=target.domains,
+        credentials=target.credentials,
+        server=server,
+    )
+    return build_tools(source, target.existing, target.neutralize)
+
+
+def _records(tools: Iterable[Declared]) -> tuple[shapes.CustomTool, ...]:
+    return tuple(shapes.to_response(tool) for tool in sorted(tools, key=lambda tool: (tool.cluster, tool.name)))

@@ -1,0 +1,109 @@
+"""Watching: a stream of events counts among its owner's from its first byte on until its client is gone, or its process."""
+
+from __future__ import annotations
+
+import asyncio
+from asyncio import sleep
+from collections.abc import AsyncIterator
+
+from starlette.responses import StreamingResponse
+from starlette.types import Receive, Scope, Send
+
+from ferryman.composition.api import ApiDependencies
+from ferryman.domain.executions.execution import Execution
+from ferryman.domain.owners.owner import Owner
+from ferryman.domain.owners.stream import HOLD, RENEWAL
+from ferryman.ports.errors import UnavailableError
+from ferryman.serving import sse
+from ferryman.serving.api.faults import TooManyRequestsError
+
+AGAIN_S = 5
+"""After how many seconds it is worth another try where too many are open."""
+
+RELEASE_S = 5.0
+"""How long the end of a stream may take to be written; it counts until its time is over where that fails."""
+
+HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+
+
+POLLS_TOGETHER = 4
+"""So many executions of one owner are looked at as often as `poll_s` says, however many streams watch each; more of them less
+often, so that together they poll at the same rate."""
+
+
+class EventStreamResponse(StreamingResponse):
+    """The frames of an execution's events. Made by `open_event_stream`."""
+
+    def __init__(
+        self, execution: Execution, *, after: int, deps: ApiDependencies, owner: Owner, stream: str, most: int
+    ) -> None:
+        feed = deps.feeds.open(deps.executions, execution)
+        frames = sse.stream_events(feed, after=after, poll_s=deps.poll_s, sleep=self._sleep)
+        super().__init__(self._check_place(frames), media_type=sse.MEDIA_TYPE, headers=HEADERS)
+        self._deps = deps
+        self._owner = owner
+        self._stream = stream
+        self._most = most
+
+    async def hold(self) -> bool:
+        """Count among the owner's open streams from now on; False where too many are."""
+        now = self._deps.clock.now()
+        return await self._deps.streams.hold(self._owner.id, self._stream, now=now, until=now + HOLD, most=self._most)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        watchers, name = self._deps.watchers, self._owner.id
+        watchers[name] += 1
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            watchers[name] -= 1
+            if not watchers[name]:
+                del watchers[name]
+            # however it ended: the client left, the execution did, or something broke
+            await asyncio.shield(self._release())
+
+    async def _sleep(self, seconds: float) -> None:
+        crowd = max(1.0, self._deps.feeds.count(self._owner.id) / POLLS_TOGETHER)
+        await sleep(seconds * crowd)
+
+    async def _check_place(self, frames: AsyncIterator[str]) -> AsyncIterator[str]:
+        """Yield `frames` while the stream may be open: one that was not renewed in time may have lost its place."""
+        due = self._deps.clock.now() + RENEWAL
+        async for frame in frames:
+            if self._deps.clock.now() >= due:
+                if not await self._renew():
+                    return
+                due = self._deps.clock.now() + RENEWAL
+            yield frame
+
+    async def _renew(self) -> bool:
+        try:
+            return await self.hold()
+        except UnavailableError:
+            return True  # the next frame says it
+
+    async def _release(self) -> None:
+        try:
+            async with asyncio.timeout(RELEASE_S):
+                await self._deps.streams.release(self._owner.id, self._stream)
+        except (UnavailableError, TimeoutError) as error:
+            self._deps.tracer.line("stream.not_released", severity="WARNING", error=type(error).__name__)
+
+
+async def open_event_stream(execution: Execution, *, after: int, deps: ApiDependencies, owner: Owner) -> EventStreamResponse:
+    """Return the response that streams the events of `execution` numbered above `after`, counted among the owner's open
+    streams.
+
+    Raises 429 where there are as many as may be.
+    """
+    plan = deps.plans.get(owner.plan)
+    most = 1 if plan is None else plan.streams
+    response = EventStreamResponse(execution, after=after, deps=deps, owner=owner, stream=deps.ids.new("stream"), most=most)
+    async with deps.openings_of.turn(owner.id):
+        # as many in this process alone are too many: no store needs to be asked
+        is_held = deps.watchers[owner.id] < most and await response.hold()
+    if not is_held:
+        raise TooManyRequestsError(
+            f"you have {most} streams of events open, which is the most your plan allows", after_s=AGAIN_S
+        )
+    return response

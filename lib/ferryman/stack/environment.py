@@ -1,0 +1,131 @@
+"""The environment of each local function: what the deployment would set, worked out from its row in the table."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import ferryman
+
+LOCATION = "us-central1"
+QUEUE = "executions"
+SCHEDULES_QUEUE = "schedules"
+QUEUE_CALLER = "ferryman-queue"
+ID_CHARACTERS_MAX = 40
+MODEL_TALKER = "orchestrator"
+"""The one function that talks to models, and so the only one that gets a model key."""
+
+REAL_MODEL_URL = "https://api.anthropic.com"
+SCRIPTED_PRICE = {"input": "3", "output": "15"}
+"""USD per million tokens: scripted models cost as much as a middling real one, so that credits mean something."""
+
+PASSED_ON = (
+    "FERRYMAN_PLANS",
+    "FERRYMAN_LEASE_S",
+    "FERRYMAN_REQUEST_S",
+    "FERRYMAN_SLICE_S",
+    "FERRYMAN_EXECUTION_S",
+    "FERRYMAN_POLL_S",
+    "FERRYMAN_RETRY_AFTER_S",
+    "FERRYMAN_KEYS_TTL_S",
+    "FERRYMAN_RETENTION_DAYS",
+    "FERRYMAN_LOG_LEVEL",
+    "FERRYMAN_TRACE_CONTENT",
+    "OTEL_EXPORTER_OTLP_ENDPOINT",
+)
+"""Variables of the process that starts the stack, which reach every function as they are."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StackEnvironment:
+    """What is the same for all functions. `caller` is the environment of the process that starts the stack."""
+
+    project: str
+    urls: Mapping[str, str]
+    sealing_public_key: str
+    receipt_public_keys: Mapping[str, str]
+    scripted_model_url: str
+    hosts: Sequence[str] = ()
+    caller: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+
+def build_account(identity: str, project: str) -> str:
+    """Return the e-mail of a service account."""
+    return f"{identity}@{project}.iam.gserviceaccount.com"
+
+
+def derive_integration_id(host: str) -> str:
+    """Return the id of the integration that means a host of the user's own: its name in the letters ids are made of."""
+    words = re.sub(r"[^a-z0-9]+", "_", host.lower()).strip("_")
+    return (words if words[:1].isalpha() else f"host_{words}")[:ID_CHARACTERS_MAX]
+
+
+LEASE_S = "15"
+"""Shorter than in the cloud: a killed stack's executions go on soon after the next one is up."""
+
+
+def build_integration(host: str) -> dict[str, Any]:
+    """Return the integration that a host of the user's own is approved by."""
+    return {
+        "id": derive_integration_id(host),
+        "name": host,
+        "description": "A server of your own, mapped into the local stack.",
+        "category": "local",
+        "allowed_domains": [host],
+        "default_auth_type": "bearer",
+    }
+
+
+def build_environment(row: Mapping[str, Any], around: StackEnvironment) -> dict[str, str]:
+    """Return the variables of the function that `row` of the table describes. Raise ValueError for bad JSON of the caller's."""
+    caller = around.caller
+    prices = {"scripted": SCRIPTED_PRICE, **_read(caller, "FERRYMAN_PRICES", {})}
+    integrations = [*_read(caller, "FERRYMAN_INTEGRATIONS", []), *map(build_integration, around.hosts)]
+    callers = [build_account(name, around.project) for name in row["callers"] if name != "anyone"]
+    resealers = [build_account(name, around.project) for name in row.get("resealers", [])]
+    connectors = [build_account(name, around.project) for name in row.get("connectors", [])]
+    env = {
+        "FERRYMAN_SEALING_PUBLIC_KEY": around.sealing_public_key,
+        "FERRYMAN_RECEIPT_PUBLIC_KEYS": json.dumps(dict(around.receipt_public_keys)),
+        "FERRYMAN_FUNCTION_URLS": json.dumps(dict(around.urls)),
+        "FERRYMAN_CALLERS": json.dumps(callers),
+        "FERRYMAN_RESEALERS": json.dumps(resealers),
+        "FERRYMAN_CONNECTORS": json.dumps(connectors),
+        "FERRYMAN_LOCATION": LOCATION,
+        "FERRYMAN_QUEUE": QUEUE,
+        "FERRYMAN_SCHEDULES_QUEUE": SCHEDULES_QUEUE,
+        "FERRYMAN_QUEUE_CALLER": build_account(QUEUE_CALLER, around.project),
+        "FERRYMAN_PRICES": json.dumps(prices),
+        "FERRYMAN_INTEGRATIONS": json.dumps(integrations),
+        "FERRYMAN_LEASE_S": LEASE_S,
+        **{name: caller[name] for name in PASSED_ON if caller.get(name)},
+    }
+    if row["name"] != MODEL_TALKER:
+        # the local cloud offers its scripted model to everyone; only one of them may talk to models
+        return {**env, "ANTHROPIC_BASE_URL": ""}
+    env["FERRYMAN_SCRIPTED_MODEL_URL"] = around.scripted_model_url
+    env["ANTHROPIC_BASE_URL"] = caller.get("ANTHROPIC_BASE_URL") or REAL_MODEL_URL
+    if caller.get("ANTHROPIC_API_KEY"):
+        env["ANTHROPIC_API_KEY"] = caller["ANTHROPIC_API_KEY"]
+    return env
+
+
+def _read(caller: Mapping[str, str], name: str, default: Any) -> Any:
+    text = caller.get(name)
+    value = json.loads(text) if text else default
+    if type(value) is not type(default):
+        raise ValueError(f"{name} must be a JSON {'object' if isinstance(default, dict) else 'array'}")
+    return value
+
+
+def load_functions() -> list[dict[str, Any]]:
+    """Return the rows of the table of functions: the checkout's own, or the one in the wheel."""
+    library = Path(ferryman.__file__).resolve().parent
+    places = (library.parent.parent / "infra" / "functions.json", library.parent / "emulator" / "shipped" / "functions.json")
+    path = next(place for place in places if place.exists())
+    rows: list[dict[str, Any]] = json.loads(path.read_text())["functions"]
+    return rows

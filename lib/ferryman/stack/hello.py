@@ -1,0 +1,36 @@
+"""Hello: what every local stack can do from the start: a script of the model, and the host that it asks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ferryman.stack.admin import Admin
+
+SCRIPT = "hello"
+HOST = "api.coingecko.com"
+PATH = "/api/v3/ping"
+CREDENTIAL = "COINGECKO_API_KEY"
+ANSWER = "I asked CoinGecko twice, without a key and with it; the calls show what it said."
+
+_ROUTES = [{"path": PATH, "json": {"gecko_says": "(V3) To the Moon!"}}]
+
+
+def build_script() -> dict[str, Any]:
+    """Return the model's turns; it expects nothing, so that a task that lacks a tool or the key still ends, with refusals to
+    read."""
+    url = f"https://{HOST}{PATH}"
+    bare = {"name": "http_get", "input": {"url": url}}
+    keyed = {"name": "api_call", "input": {"method": "GET", "url": url, "credential": CREDENTIAL}}
+    return {
+        "steps": [
+            {"text": "First without a key.", "tool_calls": [bare]},
+            {"text": "And now with it.", "tool_calls": [keyed]},
+            {"text": ANSWER},
+        ]
+    }
+
+
+async def load_hello(admin: Admin) -> None:
+    """Have the local cloud know the script and its host."""
+    await admin.serve_routes(HOST, _ROUTES)
+    await admin.set_script(SCRIPT, build_script())

@@ -1,0 +1,102 @@
+"""Provisioning: the keys, the queues and the local owner, made through Google's own clients, kept if already there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+
+from ferryman.domain.owners.owner import Owner
+from ferryman.gcp.clients import GoogleClients
+from ferryman.gcp.owners import FirestoreOwners
+from ferryman.gcp.queue import CloudTasksTimers
+from ferryman.gcp.schedules import FirestoreSchedules
+from ferryman.settings import Settings
+from ferryman.stack.admin import read_token
+from ferryman.stack.environment import LOCATION, QUEUE, QUEUE_CALLER, SCHEDULES_QUEUE, build_account
+from ferryman.vault import seal, sign
+
+OWNER = "local"
+PLAN = "pro"
+RETRIES = {"max_attempts": -1, "min_backoff": {"seconds": 1}, "max_backoff": {"seconds": 30}}
+"""Without end: a lease that is still held answers 503, and the queue must outlast it."""
+
+
+def connect(env: Mapping[str, str]) -> GoogleClients:
+    """Return clients of the local cloud whose variables are `env`. Raise OSError where its token is gone: it has ended."""
+    settings = Settings(
+        local_token=read_token(env),
+        project=env["GOOGLE_CLOUD_PROJECT"],
+        firestore_host=env["FIRESTORE_EMULATOR_HOST"],
+        secret_manager_host=env["SECRET_MANAGER_EMULATOR_HOST"],
+        cloud_tasks_host=env["CLOUD_TASKS_EMULATOR_HOST"],
+    )
+    return GoogleClients(settings)
+
+
+async def provision_sealing_key(clients: GoogleClients, project: str, secret: str) -> str:
+    """Return the public half of the sealing key as the functions take it, made at the first start and the same ever after."""
+    newest = max(await _versions(clients, f"projects/{project}", secret, seal.generate_private_key), key=_number)
+    return seal.format_public_key(_number(newest), seal.derive_public_key(await _private(clients, newest)))
+
+
+async def provision_receipt_keys(clients: GoogleClients, project: str, secret: str) -> dict[str, str]:
+    """Return the public halves of all receipt keys as the functions take them, the first of them made at the first start."""
+    versions = await _versions(clients, f"projects/{project}", secret, sign.generate_private_key)
+    return {str(_number(version)): sign.derive_public_key(await _private(clients, version)).hex() for version in versions}
+
+
+async def _versions(clients: GoogleClients, parent: str, secret: str, generate: Callable[[], bytes]) -> list[str]:
+    """Return the names of a secret's enabled versions; where there is no secret, it is made with a first one."""
+    name = f"{parent}/secrets/{secret}"
+    client = clients.secrets()
+    known = [resource.name async for resource in await client.list_secrets(request={"parent": parent})]
+    if name not in known:
+        automatic: dict[str, object] = {"replication": {"automatic": {}}}
+        await client.create_secret(request={"parent": parent, "secret_id": secret, "secret": automatic})
+    listed = await client.list_secret_versions(request={"parent": name})
+    versions = [resource.name async for resource in listed if resource.state.name == "ENABLED"]
+    if not versions:
+        added = await client.add_secret_version(request={"parent": name, "payload": {"data": generate()}})
+        versions = [added.name]
+    return versions
+
+
+async def _private(clients: GoogleClients, version: str) -> bytes:
+    answer = await clients.secrets().access_secret_version(request={"name": version})
+    return answer.payload.data
+
+
+def _number(version: str) -> int:
+    return int(version.rpartition("/")[2])
+
+
+async def provision_queues(clients: GoogleClients, project: str) -> None:
+    """Create the queues of executions and of schedules."""
+    parent = f"projects/{project}/locations/{LOCATION}"
+    known = [existing.name async for existing in await clients.tasks().list_queues(request={"parent": parent})]
+    for name in (f"{parent}/queues/{queue}" for queue in (QUEUE, SCHEDULES_QUEUE)):
+        if name not in known:
+            await clients.tasks().create_queue(request={"parent": parent, "queue": {"name": name, "retry_config": RETRIES}})
+
+
+async def start_sweep(clients: GoogleClients, project: str, urls: Mapping[str, str]) -> None:
+    """Start the sweep of the schedules, now, where any task waits for a time."""
+    if not await FirestoreSchedules(clients).armed():
+        return
+    settings = Settings(
+        project=project,
+        location=LOCATION,
+        schedules_queue=SCHEDULES_QUEUE,
+        queue_caller=build_account(QUEUE_CALLER, project),
+        function_urls=urls,
+    )
+    await CloudTasksTimers(clients, settings).sweep(due=datetime.now(UTC))
+
+
+async def provision_owner(clients: GoogleClients, digest: str) -> None:
+    """Store the local owner, and the API key whose digest this is."""
+    owners, now = FirestoreOwners(clients), datetime.now(UTC)
+    if await owners.get(OWNER) is None:
+        await owners.put(Owner(id=OWNER, plan=PLAN, created_at=now))
+    if await owners.by_key(digest) is None:
+        await owners.add_key(digest, OWNER, now)

@@ -1,0 +1,194 @@
+"""Exactly-once effects: claim a call's ticket, open its arguments and keys, send it through the gate, settle the ticket.
+
+A call whose outcome is unknown is sent again only where that has no second effect: its method is safe, or its service
+recognises repetitions by an idempotency key.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, Protocol
+
+from ferryman.domain.calls import refusal
+from ferryman.domain.calls.call import SETTLES, Ticket, TicketState, ToolCallResult, is_outcome_unknown, truncate_names
+from ferryman.domain.calls.refusal import CallRefusedError
+from ferryman.domain.credentials.credential import Credential, Sealed
+from ferryman.domain.executions.message import Block
+from ferryman.domain.stale import StaleError
+from ferryman.halting import run_unless_halted
+from ferryman.ports.errors import HaltedError, UnavailableError
+from ferryman.ports.halts import Halts
+from ferryman.ports.tickets import CallRequest, ClaimedCall, Tickets
+from ferryman.ports.tokens import Tokens
+from ferryman.tools import counting
+from ferryman.tools.former import make_scan_only, open_former
+from ferryman.tools.prepared_call import CallContext, CallPreparer, NotSentError, PreparedCall, Redactor, narrow_credential
+from ferryman.tools.tokens.dependencies import GrantDependencies, GrantVault
+from ferryman.tools.tokens.known import TokenVault, open_known_tokens
+from ferryman.tools.tokens.renewal import renew_expiring
+
+ATTEMPTS_MAX = 3
+"""How often a call is sent, when each answer is lost."""
+
+
+class ToolVault(TokenVault, GrantVault, counting.CoverageVault, Protocol):
+    """Opens values that were sealed to the key holders, and seals values to them.
+
+    Its methods raise `CallRefusedError` for a value that does not open.
+    """
+
+    async def reseal(self, sealed: Sealed, *, version: int) -> Sealed: ...
+    async def open_arguments(self, ciphertext: bytes, *, execution: str, seq: int) -> dict[str, Any]: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolDependencies(GrantDependencies):
+    """Everything that a tool function uses.
+
+    `redact` takes an owner, open credentials and a text, `redact_blocks` an owner, open credentials and the model's output;
+    both return it with every credential, in any spelling, replaced by its name. They raise `CallRefusedError` over budget.
+    """
+
+    tickets: Tickets
+    tokens: Tokens
+    vault: ToolVault
+    prepare: CallPreparer
+    redact: Redactor
+    redact_blocks: Callable[[str, Iterable[Credential], Sequence[Block]], Awaitable[Sequence[Block]]]
+    halts: Halts
+
+
+async def execute_call(deps: ToolDependencies, tool: str, call_request: CallRequest) -> Ticket:
+    """Execute a call and return its settled ticket; a ticket that was settled before is returned as it is.
+
+    Raise `StaleError` or `UnavailableError`; then nothing was sent.
+    """
+    claimed_call = await deps.tickets.claim(call_request, tool=tool, now=deps.clock.now())
+    ticket = claimed_call.ticket
+    if ticket.result is not None:
+        return ticket
+    about = {"execution": call_request.execution, "seq": call_request.seq}
+    try:
+        prepared_call = await _prepare(deps, claimed_call, about)
+    except UnavailableError:
+        if not claimed_call.again:
+            await deps.tickets.release(claimed_call)
+        raise
+    except CallRefusedError as refused:
+        deps.tracer.line("call.refused", tool=tool, reason=refused.refusal.reason, **about)
+        result = _refused(ticket, refused.refusal)
+    except Exception as fault:  # noqa: BLE001 - the ticket is claimed: every outcome has to be stored
+        deps.tracer.line("call.fault", kind=type(fault).__name__, severity="ERROR", **about)
+        result = _refused(ticket, refusal.refuse_after_internal_error())
+    else:
+        try:
+            result = await _send(deps, claimed_call, prepared_call, about)
+        except NotSentError:
+            if not claimed_call.again:
+                await deps.tickets.release(claimed_call)
+            raise
+    if claimed_call.again and result.blocked and is_outcome_unknown(doubted := _refused(ticket, refusal.report_in_doubt())):
+        result = doubted  # it was not sent now, but it may have been before
+    result, in_doubt = truncate_names(result), is_outcome_unknown(result)
+    if in_doubt:
+        deps.tracer.line("call.in_doubt", tool=tool, severity="WARNING", **about)
+    now = deps.clock.now()
+    await deps.tickets.settle(claimed_call, result, now=now, in_doubt=in_doubt)
+    return replace(ticket, state=TicketState.SETTLED, settled_at=now, result=result, in_doubt=in_doubt)
+
+
+async def _send(
+    deps: ToolDependencies, claimed_call: ClaimedCall, prepared_call: PreparedCall, about: Mapping[str, Any]
+) -> ToolCallResult:
+    """Send the call and return its result. Raise `StaleError` when no time is left to send it in."""
+    ticket = claimed_call.ticket
+    if claimed_call.again and not (prepared_call.repeatable and ticket.attempt <= ATTEMPTS_MAX):
+        return _refused(ticket, refusal.report_in_doubt())
+    assert ticket.deadline is not None, "a claimed ticket has a deadline"
+    within_s = (ticket.deadline - SETTLES - deps.clock.now()).total_seconds()
+    if within_s <= 0:
+        raise StaleError("the call's deadline passed while this instance was suspended: it is another's to send")
+    try:
+        return await run_unless_halted(
+            prepared_call.go(within_s), lambda: _read_halt(deps, claimed_call), every=deps.poll_interval
+        )
+    except HaltedError:
+        deps.tracer.line("call.halted", tool=ticket.tool, severity="WARNING", **about)
+        return _refused(
+            ticket, refusal.report_halt() if prepared_call.safe else refusal.report_in_doubt(), method=prepared_call.method
+        )
+
+
+async def _read_halt(deps: ToolDependencies, claimed_call: ClaimedCall) -> str | None:
+    return await deps.halts.standing(claimed_call.call_request.owner, created=claimed_call.created)
+
+
+async def scan_output(deps: ToolDependencies, *, execution: str, epoch: int, content: Sequence[Block]) -> list[Block]:
+    """Return the model's output with every credential redacted, as it may be stored.
+
+    Raise `CallRefusedError` when a credential does not open, `StaleError` or `UnavailableError`.
+    """
+    current, versions = await deps.tickets.scope(execution, epoch=epoch, now=deps.clock.now())
+    credentials = await _open(deps, current.task, versions)
+    if current.policy is None or current.policy.fetches:  # before the execution is set up, this is not known yet
+        credentials |= await open_known_tokens(deps.tokens, deps.vault, owner=current.owner, task=current.task)
+    return list(await deps.redact_blocks(current.owner, credentials.values(), content))
+
+
+async def _prepare(deps: ToolDependencies, claimed_call: ClaimedCall, about: Mapping[str, Any]) -> PreparedCall:
+    ticket, policy = claimed_call.ticket, claimed_call.policy
+    if ticket.tool not in policy.enabled:
+        raise CallRefusedError(
+            refusal.refuse_tool_not_enabled(ticket.tool)
+        )  # the process that talks to the model is not trusted
+    credentials = await _open(deps, policy.task, claimed_call.versions)
+    if policy.fetches:
+        credentials |= await open_known_tokens(deps.tokens, deps.vault, owner=policy.owner, task=policy.task)
+    arguments = await deps.vault.open_arguments(ticket.arguments, execution=claimed_call.call_request.execution, seq=ticket.seq)
+
+    async def renewed(names: Collection[str]) -> dict[str, Credential]:
+        after = await renew_expiring(deps, credentials, names=names, services=policy.integrations)
+        for name in names:
+            if name in after and after[name] is not credentials[name]:
+                after |= make_scan_only(credentials[name])  # its service may return the old one in its next answer
+        return {name: narrow_credential(credential, policy, deps.integrations) for name, credential in after.items()}
+
+    usable = {name: narrow_credential(credential, policy, deps.integrations) for name, credential in credentials.items()}
+    count = partial(counting.count_pieces, deps.tickets, deps.vault, deps.clock, claimed_call)
+    reading = CallContext(
+        claimed_call=claimed_call, arguments=arguments, credentials=usable, renew=renewed, about=about, count=count
+    )
+    try:
+        return await deps.prepare(reading)
+    except CallRefusedError as refused:
+        # the message may quote the arguments
+        message = await deps.redact(policy.owner, credentials.values(), refused.refusal.message)
+        raise CallRefusedError(replace(refused.refusal, message=message)) from None
+
+
+async def _open(deps: ToolDependencies, task: str, versions: Mapping[str, int]) -> dict[str, Credential]:
+    """Open the task's credentials and their former values.
+
+    Raise `CallRefusedError` for a credential that does not open, and `UnavailableError`.
+    """
+    stored, former = await deps.credentials.read_all(task)
+    opened = await open_former(deps.vault, former, task=task, now=deps.clock.now(), log=deps.tracer)
+    for sealed in stored:
+        name, expected = sealed.label.name, versions.get(sealed.label.name, 0)
+        if sealed.label.version > expected and sealed.label.version != await deps.credentials.next_version(task, name) - 1:
+            raise UnavailableError("a credential was stored while this was read")
+        if sealed.label.task != task or sealed.label.version < expected:
+            raise CallRefusedError(refusal.refuse_unreadable_credential(name))  # moved or rolled back
+        opened[name] = await deps.vault.open_credential(sealed)
+    return opened
+
+
+def _refused(ticket: Ticket, reason: refusal.Refusal, *, method: str | None = None) -> ToolCallResult:
+    url, asked_method, credential = (_text(ticket.shown.get(name)) for name in ("url", "method", "credential"))
+    return ToolCallResult.refused(ticket.tool, reason, url=url, method=method or asked_method, credential=credential)
+
+
+def _text(value: Any) -> str | None:
+    return value if isinstance(value, str) else None

@@ -1,0 +1,51 @@
+"""api_call: an authenticated request; the model names the credential, the gate injects it (S0-9 … S0-19)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ferryman.domain.calls import refusal
+from ferryman.domain.calls.refusal import CallRefusedError
+from ferryman.domain.http.request import Method, OutboundRequest
+from ferryman.domain.tools.tool import Tool
+from ferryman.tools.arguments import check_arguments, parse_method
+
+METHODS = (Method.GET, Method.POST, Method.PUT, Method.DELETE)
+
+TOOL = Tool(
+    name="api_call",
+    description=(
+        "Make an authenticated HTTP request to an external API. The credential is injected automatically into the auth "
+        "header -- never include API keys in the URL, body, or custom headers."
+    ),
+    schema={
+        "type": "object",
+        "properties": {
+            "method": {"type": "string", "enum": [method.value for method in METHODS], "description": "HTTP method"},
+            "url": {"type": "string", "description": "The API endpoint URL (HTTPS only)"},
+            "credential": {"type": "string", "description": "Name of the credential to use (e.g., LUNARCRUSH_API_KEY)"},
+            "headers": {"type": "object", "description": "Additional request headers (do NOT include auth headers)"},
+            "body": {"type": "object", "description": "Request body for POST/PUT (JSON)"},
+            "query_params": {"type": "object", "description": "URL query parameters"},
+        },
+        "required": ["method", "url", "credential"],
+    },
+)
+
+
+def parse_request(arguments: Mapping[str, Any]) -> OutboundRequest:
+    """Return the request of a call. Raise `CallRefusedError`; a missing credential is reported before other faults (S0-27)."""
+    if arguments.get("credential") in (None, ""):
+        raise CallRefusedError(refusal.refuse_missing_credential())
+    method = parse_method(TOOL, arguments, METHODS)
+    check_arguments(TOOL, {**arguments, "method": method.value})
+    return OutboundRequest(
+        tool=TOOL.name,
+        method=method,
+        url=arguments["url"],
+        headers=arguments.get("headers", {}),
+        query_params=arguments.get("query_params", {}),
+        body=arguments.get("body") if method.carries_body else None,
+        credential=arguments["credential"],
+    )

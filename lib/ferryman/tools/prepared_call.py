@@ -1,0 +1,126 @@
+"""Prepared calls: a call with its arguments parsed, ready to be sent, and the parts that all kinds of tools share."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from ferryman import offload
+from ferryman.domain.calls.call import AUTHENTICATED, ToolCallResult
+from ferryman.domain.credentials.credential import Credential
+from ferryman.domain.credentials.integration import Integration
+from ferryman.domain.executions.policy import ExecutionPolicy
+from ferryman.domain.http.host import is_covered
+from ferryman.domain.http.request import OutboundRequest
+from ferryman.domain.http.url import InvalidUrlError, parse_url
+from ferryman.ports.errors import UnavailableError
+from ferryman.ports.gate import CallPolicy, PieceCounter, Sender
+from ferryman.ports.tickets import ClaimedCall
+from ferryman.tools.http import PARSERS
+from ferryman.tools.workers import run_argument_worker
+
+offload.preload(PARSERS[AUTHENTICATED])
+
+
+Redactor = Callable[[str, Iterable[Credential], str], Awaitable[str]]
+"""Takes an owner, open credentials and a text; returns the text with each credential in it replaced by its name."""
+
+
+class NotSentError(UnavailableError):
+    """A requirement of the call failed before any byte of it was sent: the call may be made again."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PreparedCall:
+    """A call ready to be sent: `go` takes the seconds that it may take, and raises `NotSentError` where nothing was sent.
+
+    `repeatable` means that sending it again has no further effect, `safe` that sending it has none at all.
+    """
+
+    go: Callable[[float], Awaitable[ToolCallResult]] = field(repr=False)
+    method: str | None
+    safe: bool
+    repeatable: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallContext:
+    """The input of a preparer: the claimed call, its opened arguments, and the task's credentials, narrowed to their hosts.
+
+    `renew` takes names of credentials and returns all credentials, with these renewed where they are about to expire; it
+    raises `CallRefusedError`. `count` adds up pieces of secrets over the calls of the execution; None counts no pieces.
+    """
+
+    claimed_call: ClaimedCall
+    arguments: Mapping[str, Any] = field(repr=False)
+    credentials: Mapping[str, Credential] = field(repr=False)
+    renew: Callable[[Collection[str]], Awaitable[Mapping[str, Credential]]] = field(repr=False)
+    about: Mapping[str, Any]
+    count: PieceCounter | None = field(default=None, repr=False)
+
+    async def renew_credentials(self, names: Collection[str]) -> CallContext:
+        """Return the context with the credentials of these names renewed where they are about to expire."""
+        return replace(self, credentials=await self.renew(names)) if names else self
+
+
+CallPreparer = Callable[[CallContext], Awaitable[PreparedCall]]
+"""Prepares the calls of a tool function; raises `CallRefusedError`."""
+
+
+def make_builtin_preparer(gate: Sender, integrations: Mapping[str, Integration]) -> CallPreparer:
+    """Return the preparer of the built-in tools, each of which is a function of its own."""
+
+    async def read(reading: CallContext) -> PreparedCall:
+        tool, owner = reading.claimed_call.ticket.tool, reading.claimed_call.policy.owner
+        outbound = await run_argument_worker(owner, tool, PARSERS[tool], reading.arguments)
+        reading = await reading.renew_credentials([outbound.credential] if outbound.credential is not None else [])
+        return prepare_request(gate, add_idempotency_key(outbound, reading.claimed_call, integrations), reading)
+
+    return read
+
+
+def prepare_request(gate: Sender, outbound: OutboundRequest, reading: CallContext) -> PreparedCall:
+    """Return the prepared call of one request."""
+
+    async def go(within_s: float) -> ToolCallResult:
+        return await gate.send(
+            outbound,
+            CallPolicy(
+                execution=reading.claimed_call.policy,
+                credentials=reading.credentials,
+                about=reading.about,
+                within_s=within_s,
+                count=reading.count,
+            ),
+        )
+
+    return PreparedCall(go=go, method=outbound.method.value, safe=outbound.method.safe, repeatable=outbound.repeatable)
+
+
+def add_idempotency_key(
+    outbound: OutboundRequest, claimed_call: ClaimedCall, integrations: Mapping[str, Integration]
+) -> OutboundRequest:
+    """Return `outbound` with an idempotency key, where its service declares a header for one.
+
+    The key depends on execution and call alone, so that every attempt has the same.
+    """
+    if outbound.method.safe:
+        return outbound
+    try:
+        host = parse_url(outbound.url).host
+    except InvalidUrlError:
+        return outbound  # the gate refuses it with the reason
+    approved = (integrations[name] for name in claimed_call.policy.integrations if name in integrations)
+    header = next((service.idempotency_header for service in approved if is_covered(service.allowed_domains, host)), None)
+    key = f"{claimed_call.call_request.execution}-{claimed_call.ticket.seq}"
+    return outbound if header is None else replace(outbound, idempotency=(header, key))
+
+
+def narrow_credential(credential: Credential, policy: ExecutionPolicy, integrations: Mapping[str, Integration]) -> Credential:
+    """Return `credential` with the hosts that its seal, the present catalog and the execution's policy all admit."""
+    label = credential.label
+    current = integrations.get(label.service)
+    admitted = label.name in policy.credentials and label.service in policy.integrations and current is not None
+    hosts = tuple(host for host in label.hosts if current and host in current.allowed_domains) if admitted else ()
+    return replace(credential, label=replace(label, hosts=hosts))

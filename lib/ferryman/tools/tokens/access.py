@@ -1,0 +1,122 @@
+"""Access: a declared tool's request sent with its token, and once more with another one where its token was no good.
+
+A 401 says that the request was not acted upon (RFC 9110, 15.5.2). Another status in `refresh_on` does not, whatever a tool's
+owner means by it: what is not safe to repeat is in doubt then, and is not sent again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, replace
+
+from ferryman.domain.calls import refusal
+from ferryman.domain.calls.call import ToolCallResult
+from ferryman.domain.calls.refusal import CallRefusedError
+from ferryman.domain.credentials.credential import AuthType, Credential, Secret
+from ferryman.domain.http.request import OutboundRequest
+from ferryman.domain.http.url import parse_url
+from ferryman.ports.errors import UnavailableError
+from ferryman.tools.prepared_call import NotSentError
+from ferryman.tools.tokens.cache import cache_key, obtain_token
+from ferryman.tools.tokens.client import TOKEN, bind_secret
+from ferryman.tools.tokens.dependencies import TokenDependencies, TokenNeed
+from ferryman.tools.tokens.placement import place_token, placement_of
+from ferryman.tools.tokens.token_request import build_token_request
+
+UNAUTHORIZED = 401
+FORMER = "former_token"
+"""The name of the token that was no good, while the one in its place is tried: it may come back in that answer."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Access:
+    """A token for one call. `credential` may go to the tool's own host, and nowhere else."""
+
+    credential: Credential
+    fetch: str
+
+
+Send = Callable[[OutboundRequest, Mapping[str, Credential]], Awaitable[ToolCallResult]]
+
+
+async def send_with_token(
+    deps: TokenDependencies, need: TokenNeed, send: Send, *, left_s: Callable[[], float]
+) -> ToolCallResult:
+    """Return the result of the call, sent with its token, and once more with another after a status that asks for it (S1-33).
+
+    A tool with an auth block calls this in place of the gate. `send` is `Gate.send` for what it is given: the request with its
+    placeholder, and all credentials with the token among them. `left_s` returns the seconds left for the whole call, each time.
+    Raises `CallRefusedError` or `NotSentError` before anything of the tool's own was sent, never after.
+    """
+    try:
+        first = await obtain_access(deps, need, within_s=left_s())
+    except UnavailableError as fault:
+        raise NotSentError(str(fault)) from fault
+    result = await send(*_with(need, first))
+    status = result.response_status
+    if status is None or status not in need.auth.refresh_on:
+        return result
+    if status != UNAUTHORIZED and not need.outbound.repeatable:
+        result = _as_in_doubt(result, status)
+    try:
+        second = await obtain_access(deps, need, within_s=left_s(), instead_of=first)
+    except Exception as fault:  # noqa: BLE001 - the call was sent: whatever happens now, it has an answer
+        deps.log.line("token.not_renewed", tool=need.outbound.tool, kind=type(fault).__name__, severity="WARNING", **need.about)
+        return result
+    if left_s() <= 0 or result.response_status is None:
+        return result  # the next call has another token
+    former = replace(first.credential, label=replace(first.credential.label, name=FORMER, hosts=()))
+    try:
+        again = await send(*_with(need, second, former))
+    except NotSentError:
+        return result
+    return result if again.blocked else again  # a call that was sent once is not one that was blocked
+
+
+async def obtain_access(
+    deps: TokenDependencies, need: TokenNeed, *, within_s: float, instead_of: Access | None = None
+) -> Access:
+    """Return a token for the call, other than `instead_of`, which no call uses any longer. Raise `CallRefusedError` or
+    `UnavailableError`."""
+    stale = instead_of.fetch if instead_of else None
+    try:
+        request = build_token_request(need)
+        key = cache_key(deps, need, request)
+        async with asyncio.timeout(max(0.0, within_s)):
+            secret, fetch = await deps.single_flight.share((key, stale), lambda: obtain_token(deps, need, request, key, stale))
+    except TimeoutError:
+        raise CallRefusedError(refusal.refuse_without_token("there was no answer in time")) from None
+    except CallRefusedError as refused:
+        deps.log.line("token.refused", tool=need.outbound.tool, reason=refused.refusal.reason, **need.about)
+        raise CallRefusedError(await _explain(deps, need, refused.refusal)) from None
+    return Access(credential=_credential(need, secret), fetch=fetch)
+
+
+def _as_in_doubt(result: ToolCallResult, status: int) -> ToolCallResult:
+    """Return `result` as one of which nobody knows whether it did anything."""
+    content = f"{refusal.report_in_doubt().message} It was answered with HTTP {status}."
+    return replace(result, content=content, response_status=None)
+
+
+def _with(need: TokenNeed, access: Access, *others: Credential) -> tuple[OutboundRequest, dict[str, Credential]]:
+    beside = {credential.name: credential for credential in (access.credential, *others)}
+    return place_token(need.outbound, placement_of(need.auth)), {**need.credentials, **beside}
+
+
+def _credential(need: TokenNeed, secret: Secret) -> Credential:
+    apply, policy = placement_of(need.auth), need.policy
+    hosts = (parse_url(need.outbound.url).host,)
+    credential = bind_secret(TOKEN, secret, owner=policy.owner, task=policy.task, hosts=hosts)
+    if apply.location == "header":
+        label = replace(credential.label, auth_type=AuthType.HEADER, auth_header_name=apply.name)
+    else:
+        label = replace(credential.label, auth_type=AuthType.QUERY_PARAM, auth_param_name=apply.name)
+    return replace(credential, label=label)
+
+
+async def _explain(deps: TokenDependencies, need: TokenNeed, reason: refusal.Refusal) -> refusal.Refusal:
+    """Return `reason` as one for a call that was not sent; a host or a name in it may be a secret in disguise."""
+    why = reason.message.removeprefix("Error: ")
+    message = reason.message if reason.reason == "token_not_fetched" else refusal.refuse_without_token(why).message
+    return replace(reason, message=await deps.redact(need.policy.owner, need.credentials.values(), message), blocked=True)

@@ -1,0 +1,89 @@
+"""Consent: a person's consent becomes a credential; code, verifier and tokens are seen here and nowhere else."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ferryman.domain.credentials import grant as rules
+from ferryman.domain.credentials.connection import CODE, NotConnectedError, check_issuer
+from ferryman.domain.credentials.credential import CREDENTIALS_PER_TASK_MAX, Credential, Grant, Secret
+from ferryman.domain.credentials.oauth import TokenResponseError
+from ferryman.domain.owners.limit import LimitReachedError
+from ferryman.domain.stale import StaleError
+from ferryman.ports.errors import UnavailableError
+from ferryman.tools.tokens.dependencies import GrantDependencies
+from ferryman.tools.tokens.grants import find_sealed, request_grant, seal_grant
+
+ATTEMPTS = 3
+"""How often a credential is stored when another version of it gets in between."""
+
+
+async def redeem_code(
+    deps: GrantDependencies, *, task: str, owner: str, digest: str, code: str, iss: str | None, version: int
+) -> str:
+    """Exchange `code` for a token, store it sealed to key `version`, and return the credential's name.
+
+    `iss` is the issuer that the authorization response named, None where it named none. The connection is used up by this,
+    whatever comes of it. Raises `NotConnectedError` with what the owner may be told, and `UnavailableError`.
+    """
+    connection = await deps.connections.take(task, digest)
+    now = deps.clock.now()
+    if connection is None or connection.expires_at <= now:
+        raise NotConnectedError("there is no such connection: it was used already, or 10 minutes have passed; connect again")
+    label = connection.label
+    if (label.owner, label.task) != (owner, task):
+        raise NotConnectedError("the connection does not open; connect again")  # moved here from where it belongs
+    if not CODE.fullmatch(code):
+        raise NotConnectedError("the code is not one: at most 2048 printable ASCII characters; connect again")
+    service = deps.integrations.get(label.service)
+    if service is not None and service.oauth is not None:  # where it is gone, nothing is sent
+        try:
+            check_issuer(service.oauth, iss)
+        except NotConnectedError:
+            deps.tracer.line("credential.not_connected", task=task, credential=label.name, error="iss", severity="WARNING")
+            raise
+    proof = await deps.vault.open_proof(connection)
+    stored = {sealed.label.name for sealed in await deps.credentials.list(task)}
+    if label.name not in stored and len(stored) >= CREDENTIALS_PER_TASK_MAX:
+        raise NotConnectedError(f"a task may have at most {CREDENTIALS_PER_TASK_MAX} credentials")
+    grant = Grant(
+        token_url=connection.token_url,
+        client_id=connection.client_id,
+        client_secret=proof.client_secret,
+        creds_location=connection.creds_location,
+        scopes=connection.scopes,
+    )
+    form: dict[str, str | Secret] = {
+        "grant_type": "authorization_code",
+        "code": Secret(code),
+        "redirect_uri": connection.redirect_uri,
+        "code_verifier": proof.verifier,
+    }
+    try:
+        response = await request_grant(deps, label, grant, form)
+    except TokenResponseError as error:
+        deps.tracer.line("credential.not_connected", task=task, credential=label.name, error=error.error)
+        raise NotConnectedError(f"{error}; connect again") from None
+    grant = rules.apply_response(grant, response, now)
+    await _store(deps, Credential(label=label, secret=response.access_token, grant=grant), version)
+    deps.tracer.line("credential.connected", task=task, credential=label.name, renewable=grant.refresh_token is not None)
+    return label.name
+
+
+async def _store(deps: GrantDependencies, credential: Credential, version: int) -> None:
+    for _ in range(ATTEMPTS):
+        before = await find_sealed(deps, credential.label)
+        label = replace(credential.label, version=await deps.credentials.next_version(credential.label.task, credential.name))
+        try:
+            sealed = await seal_grant(
+                deps, replace(credential, label=label), version=version, created_at=before.created_at if before else None
+            )
+            await deps.credentials.put(sealed)
+            return
+        except KeyError:
+            raise UnavailableError(f"there is no version {version} of the sealing key") from None
+        except LimitReachedError as full:
+            raise NotConnectedError(str(full)) from None
+        except StaleError:
+            continue
+    raise NotConnectedError("the task is gone, or the credential was stored by somebody else meanwhile; connect again")

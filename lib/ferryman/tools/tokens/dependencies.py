@@ -1,0 +1,93 @@
+"""What tokens need of the world: to fetch and keep a declared tool's, and to redeem and renew a consent's."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any, Protocol
+
+from ferryman.domain.credentials.connection import Connection, Proof
+from ferryman.domain.credentials.credential import Credential, Sealed, Secret
+from ferryman.domain.credentials.integration import Integration
+from ferryman.domain.executions.policy import ExecutionPolicy
+from ferryman.domain.http.request import OutboundRequest, Text
+from ferryman.domain.tools.declared import Auth
+from ferryman.halting import POLL_INTERVAL
+from ferryman.ports.clock import Clock
+from ferryman.ports.connections import Connections
+from ferryman.ports.credentials import Credentials
+from ferryman.ports.gate import FetchGate
+from ferryman.ports.ids import Ids
+from ferryman.ports.keys import Sealer
+from ferryman.ports.log import Log, Tracer
+from ferryman.ports.tokens import Tokens
+from ferryman.tools.prepared_call import Redactor
+from ferryman.tools.tokens.known import TokenVault
+from ferryman.tools.tokens.single_flight import SingleFlight
+
+OpenToken = tuple[Secret, str]
+"""A token in memory, and the name of the fetch that brought it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TokenDependencies:
+    """What fetching and keeping tokens of declared tools needs, one for each process.
+
+    `info` is what a token is bound to at sealing: its owner, its key and its fetch. `redact` takes an owner, open credentials
+    and a text.
+    """
+
+    tokens: Tokens
+    gate: FetchGate
+    vault: TokenVault
+    sealer: Sealer
+    info: Callable[[str, str, str], bytes]
+    redact: Redactor
+    clock: Clock
+    ids: Ids
+    log: Log
+    pause: Callable[[float], Awaitable[Any]] = asyncio.sleep
+    single_flight: SingleFlight[OpenToken] = field(default_factory=lambda: SingleFlight())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TokenNeed:
+    """What one call needs of tokens: the tool's auth block, the tool's own request, and what the call may send.
+
+    `credentials` are all of the task, each with the hosts it may go to in this execution; `env` is None where no template may
+    name the environment. `about` is added to the lines that are logged.
+    """
+
+    auth: Auth
+    outbound: OutboundRequest
+    policy: ExecutionPolicy
+    credentials: Mapping[str, Credential] = field(repr=False)
+    env: Mapping[str, Text] | None = field(default=None, repr=False)
+    about: Mapping[str, Any] = field(default_factory=dict)
+
+
+class GrantVault(Protocol):
+    """Opens and seals what a consent brought. Raises `CallRefusedError` or `NotConnectedError` for what does not open."""
+
+    async def open_credential(self, sealed: Sealed) -> Credential: ...
+    async def seal_grant(self, credential: Credential, *, version: int) -> bytes: ...
+    async def open_proof(self, connection: Connection) -> Proof: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GrantDependencies:
+    """What redeeming a consent and renewing its token needs.
+
+    `poll_interval` is the longest pause between two looks at a renewal by another instance.
+    """
+
+    credentials: Credentials
+    connections: Connections
+    vault: GrantVault
+    gate: FetchGate
+    integrations: Mapping[str, Integration]
+    clock: Clock
+    tracer: Tracer
+    poll_interval: timedelta = POLL_INTERVAL

@@ -1,0 +1,42 @@
+"""Known tokens: those that were fetched for a task, as credentials that go nowhere, to be scanned for like any other.
+
+The function that fetches a token and the one that meets it may be two: an upstream may echo what it was sent to any of them.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from ferryman.domain.credentials.credential import Credential, Secret
+from ferryman.domain.credentials.token import Token
+from ferryman.ports.errors import DisabledKeyError
+from ferryman.ports.tokens import Tokens
+from ferryman.tools.tokens.client import TOKEN, bind_secret
+
+
+class TokenVault(Protocol):
+    """Opens a token at rest; None for one that does not open. Raises `UnavailableError`."""
+
+    async def open_token(self, ciphertext: bytes, *, owner: str, key: str, fetch: str) -> Secret | None: ...
+
+
+async def open_known_tokens(tokens: Tokens, vault: TokenVault, *, owner: str, task: str) -> dict[str, Credential]:
+    """Return the tokens that are known of `task`, also those that are no longer used, under names that no credential has.
+
+    Those that are sealed to a disabled version of the key are no longer known. Raises `UnavailableError` where the store or the
+    keys do not answer: nothing is taken for clean that could not be compared.
+    """
+    known: dict[str, Credential] = {}
+    for key, slot in sorted((await tokens.list(owner, task)).items()):
+        for token in (slot.token, *slot.former):
+            secret = await _open(vault, token, owner, key) if token is not None else None
+            if secret is not None:
+                known[f"{TOKEN}_{len(known) + 1}"] = bind_secret(TOKEN, secret, owner=owner, task=task)
+    return known
+
+
+async def _open(vault: TokenVault, token: Token, owner: str, key: str) -> Secret | None:
+    try:
+        return await vault.open_token(token.ciphertext, owner=owner, key=key, fetch=token.fetch)
+    except DisabledKeyError:
+        return None

@@ -1,1 +1,0 @@
-"""Wiring: who gets what. One root per deployed unit and one for the local stack; nothing else decides what is real."""

@@ -1,1 +1,0 @@
-"""Deploying: a house made on Google Cloud with the user's own terraform and gcloud, checked before and tried afterwards."""

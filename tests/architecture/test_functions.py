@@ -1,0 +1,90 @@
+"""The table of functions, and everything that must agree with it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from ferryman.domain.calls.call import FREE
+from ferryman.gcp.connecting import CONNECTS
+from ferryman.gcp.remote import SCANS
+from ferryman.gcp.resealing import RESEALS
+from ferryman.tools.http import PARSERS, TOOLS
+
+ROOT = Path(__file__).parents[2]
+ROWS = {row["name"]: row for row in json.loads((ROOT / "infra/functions.json").read_text())["functions"]}
+TOOL_NAMES = {tool.name for tool in TOOLS}
+CARRIERS = TOOL_NAMES | {"http_tool"}
+
+
+def test_every_function_has_a_folder_and_every_folder_a_function():
+    assert {path.parent.name for path in ROOT.glob("functions/*/main.py")} == set(ROWS)
+
+
+def test_the_functions_are_the_eight():
+    assert set(ROWS) == {"api", "orchestrator", "on_execution", *CARRIERS}
+
+
+@pytest.mark.parametrize("tool", sorted(TOOL_NAMES))
+def test_a_tool_has_its_function_its_reader_and_its_file(tool):
+    assert (ROOT / f"functions/{tool}/main.py").read_text().count(f'serve("{tool}")') == 1
+    assert tool in PARSERS
+    assert (ROOT / f"lib/ferryman/tools/http/{tool}.py").is_file()
+
+
+def test_exactly_the_tools_unseal_and_exactly_those_may_read_the_key():
+    assert {name for name, row in ROWS.items() if row["unseals"]} == CARRIERS
+    assert {name for name, row in ROWS.items() if "ferryman-sealing-key" in row["secrets"]} == CARRIERS
+
+
+def test_only_the_orchestrator_may_read_the_receipt_key_and_it_reads_no_other():
+    assert [name for name, row in ROWS.items() if "ferryman-receipt-key" in row["secrets"]] == ["orchestrator"]
+    assert ROWS["orchestrator"]["secrets"] == ["ferryman-receipt-key"]
+
+
+def test_every_function_has_an_identity_of_its_own():
+    assert len({row["identity"] for row in ROWS.values()}) == len(ROWS)
+
+
+def test_a_tool_is_called_by_the_orchestrator_alone():
+    assert all(ROWS[tool]["callers"] == ["ferryman-orchestrator"] for tool in CARRIERS)
+    assert set(ROWS["orchestrator"]["calls"]) == CARRIERS
+
+
+def test_only_the_api_is_open_to_anyone():
+    assert [name for name, row in ROWS.items() if "anyone" in row["callers"]] == ["api"]
+
+
+def test_the_key_holder_that_scans_may_unseal():
+    assert ROWS[SCANS]["unseals"]
+
+
+def test_the_key_holder_that_reseals_may_unseal_and_whoever_asks_it_may_do_nothing_else():
+    assert [name for name, row in ROWS.items() if row.get("resealers")] == [RESEALS]
+    assert ROWS[RESEALS]["unseals"]
+    asking = set(ROWS[RESEALS]["resealers"])
+    assert not asking & {row["identity"] for row in ROWS.values()}
+    assert not asking & {caller for row in ROWS.values() for caller in row["callers"]}
+
+
+def test_the_key_holder_that_connects_may_unseal_and_only_the_api_asks_it():
+    assert [name for name, row in ROWS.items() if row.get("connectors")] == [CONNECTS]
+    assert ROWS[CONNECTS]["unseals"]
+    assert ROWS[CONNECTS]["connectors"] == [ROWS["api"]["identity"]]
+    assert ROWS["api"]["calls"] == [CONNECTS]
+
+
+def test_whoever_enqueues_acts_as_the_queue_and_as_nobody_else():
+    assert {tuple(row["acts_as"]) for row in ROWS.values() if row["enqueues"]} == {("ferryman-queue",)}
+    assert not any(row["acts_as"] for row in ROWS.values() if not row["enqueues"])
+
+
+def test_a_fee_is_a_known_tools():
+    assert set(FREE) - {"import_openapi_tools", "delete_tool_cluster"} <= TOOL_NAMES
+
+
+@pytest.mark.parametrize("path", sorted(ROOT.glob("functions/*/main.py")), ids=lambda path: path.parent.name)
+def test_a_main_is_a_few_lines(path):
+    assert len(path.read_text().splitlines()) <= 12

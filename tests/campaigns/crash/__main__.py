@@ -1,0 +1,81 @@
+"""`make crash`: kill every scenario at every point in every way, by processes that really die, on the Firestore protocol."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import sys
+import tempfile
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tests.campaigns.crash.harness import Harness, forkserver, start_harness
+from tests.campaigns.crash.invariants import Record, find_broken
+from tests.campaigns.crash.points import Point, targets
+from tests.campaigns.crash.scenarios import SCENARIOS, Scenario
+
+AT_ONCE = 4
+"""Runs under way together."""
+
+
+@dataclass
+class Score:
+    """How many points were met, and what was found there; each finding opens with the rule that was broken."""
+
+    points: int = 0
+    found: list[str] = field(default_factory=list)
+
+    def of(self, *rules: str) -> int:
+        return sum(item.partition(": ")[2].startswith(rules) for item in self.found)
+
+
+async def run(place: Harness, scenarios: tuple[Scenario, ...], *, step: int, score: Score) -> None:
+    """Run `scenarios` to their end, and then killed at every `step`-th of their points."""
+    begun = time.monotonic()
+    together = asyncio.Semaphore(AT_ONCE)
+    for scenario in scenarios:
+        whole = await place.run(scenario)
+        score.found += [f"{scenario.name} (uninterrupted): {item}" for item in find_broken(whole.record)]
+        chosen = targets(whole.passed)[::step]
+
+        async def one(number: int, point: Point, way: str, scenario: Scenario = scenario, whole: Record = whole.record) -> None:
+            async with together:
+                result = await place.run(scenario, point, way, together=2 if number % 5 == 0 else 1, impatient=number % 5 == 1)
+            score.points += 1
+            where = f"{scenario.name}, {point} ({way})"
+            if not result.hit:
+                score.found.append(f"{where}: lost: the point was not reached")
+            score.found += [f"{where}: {item}" for item in find_broken(result.record, whole)]
+
+        async with asyncio.TaskGroup() as group:
+            for number, (point, way) in enumerate(chosen):
+                group.create_task(one(number, point, way))
+        seconds = time.monotonic() - begun
+        print(f"{scenario.name:>10}  {len(chosen):>4} points  {len(score.found)} findings so far  {seconds:5.0f} s", flush=True)
+
+
+async def main(folder: Path, scenarios: tuple[Scenario, ...], step: int) -> int:
+    score = Score()
+    context = forkserver()
+    async with start_harness(folder, context) as place:
+        await run(place, scenarios, step=step, score=score)
+    for entry in score.found:
+        print(entry)
+    rules = Counter(item.partition(": ")[2].partition(":")[0] for item in score.found)
+    if rules:
+        print(", ".join(f"{count} {rule}" for rule, count in sorted(rules.items())))
+    lost, doubled = score.of("lost", "audit", "receipts"), score.of("doubled", "charged", "ledger", "purse")
+    print(f"{score.points} points, {lost} lost, {doubled} doubled")
+    return 1 if score.found or not score.points else 0
+
+
+if __name__ == "__main__":
+    asked = argparse.ArgumentParser(prog="python -m tests.campaigns.crash", description=__doc__)
+    asked.add_argument("--scenario", action="append", help="only this scenario (repeatable)")
+    asked.add_argument("--step", type=int, default=1, help="meet every so many-th point only")
+    chosen = asked.parse_args()
+    told = tuple(scenario for scenario in SCENARIOS if not chosen.scenario or scenario.name in chosen.scenario)
+    with tempfile.TemporaryDirectory(prefix="crash-") as made:
+        sys.exit(asyncio.run(main(Path(made), told, chosen.step)))

@@ -1,0 +1,275 @@
+"""Fixtures: the dependencies of a scenario on any ports, with a model and upstreams that count."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Any, Protocol
+
+from ferryman.billing.prices import Prices
+from ferryman.domain.calls import refusal
+from ferryman.domain.calls.call import ToolCallResult
+from ferryman.domain.calls.refusal import CallRefusedError
+from ferryman.domain.credentials.coverage import NOTHING, Coverage
+from ferryman.domain.credentials.credential import AuthType, Credential, Label, Sealed, Secret
+from ferryman.domain.credentials.integration import Integration
+from ferryman.domain.executions.allowlist import check_url
+from ferryman.domain.executions.execution import Execution
+from ferryman.domain.executions.message import Prompt, Reply
+from ferryman.domain.http.request import InboundResponse, OutboundRequest
+from ferryman.domain.owners.owner import Owner
+from ferryman.domain.owners.plan import PLANS, Plan
+from ferryman.domain.tasks.task import Task
+from ferryman.egress import checking
+from ferryman.egress.checks import scan_request
+from ferryman.egress.leaks import SecretScanner
+from ferryman.inmemory.clock import START
+from ferryman.inmemory.clusters import MemoryClusters
+from ferryman.inmemory.connections import MemoryConnections
+from ferryman.inmemory.gate import pass_unscanned, redact_plainly
+from ferryman.inmemory.log import RecordingLog
+from ferryman.inmemory.memory import Memory
+from ferryman.inmemory.signing import NullSigner
+from ferryman.inmemory.tokens import MemoryTokens
+from ferryman.loop.dependencies import LoopDependencies
+from ferryman.ports.clock import Clock as ClockPort
+from ferryman.ports.credentials import Credentials
+from ferryman.ports.errors import UnavailableError
+from ferryman.ports.executions import Executions
+from ferryman.ports.gate import CallPolicy, FetchGate
+from ferryman.ports.halts import Halts
+from ferryman.ports.keys import PrivateKeys as KeysPort
+from ferryman.ports.ledger import Ledger
+from ferryman.ports.owners import Owners
+from ferryman.ports.queue import Queue
+from ferryman.ports.scanner import ReplyScanner as ScannerPort
+from ferryman.ports.tasks import Tasks
+from ferryman.ports.tickets import Tickets
+from ferryman.ports.toolbox import Toolbox
+from ferryman.tools.execute_call import ToolDependencies
+from ferryman.tools.prepared_call import make_builtin_preparer
+from ferryman.tools.registry import ToolRegistry
+from ferryman.vault.seal import PublicKey, build_call_info, build_credential_info, derive_public_key
+from ferryman.vault.vault import Vault
+from tests.campaigns.crash.points import InstrumentedPort, Meet, instrument
+from tests.campaigns.crash.scenarios import HOOK, KEY, KEYED, PLAIN, Scenario, turn_of
+
+LEASE = timedelta(seconds=30)
+TIMEOUT = timedelta(minutes=25)
+PUBLIC = "25.0.0.9"
+NAMES = {host: [PUBLIC] for host in (PLAIN, KEYED, HOOK, "api.other.test")}
+PRICES = Prices({"scripted": {"input": "3", "output": "15"}})
+PRIVATE = bytes(range(96))
+"""The sealing key: every process of a run has to have the same."""
+SEALER = PublicKey(1, derive_public_key(PRIVATE))
+INTEGRATIONS = {
+    name: Integration(id=name, name=name, description="", category="", allowed_domains=(host,), idempotency_header=header)
+    for name, host, header in (("plain", PLAIN, None), ("keyed", KEYED, "Idempotency-Key"))
+}
+SECRETS = {KEY: ("plain", PLAIN, "Zq8kP2vN5xW9rT4mLb7c"), "KEYED_KEY": ("keyed", KEYED, "Hs3jD6fG1aQ0wE5yUi2o")}
+
+
+class Clock(ClockPort, Protocol):
+    """A clock the harness turns."""
+
+    def turn(self, by: timedelta | float) -> datetime: ...
+
+
+class Tally(Protocol):
+    """What was seen from outside: it outlives every process that is killed."""
+
+    def add(self, kind: str, **line: Any) -> None: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ports:
+    """The ports of one store."""
+
+    owners: Owners
+    tasks: Tasks
+    credentials: Credentials
+    executions: Executions
+    tickets: Tickets
+    halts: Halts
+    ledger: Ledger
+
+
+class Remote(Toolbox, ScannerPort, Protocol):
+    """The tool functions as the orchestrator reaches them."""
+
+
+class Keys:
+    """`KeysPort`: the one there is."""
+
+    async def private(self, version: int) -> bytes:
+        return PRIVATE
+
+
+class ScriptedModel:
+    """`Model`: replies as the scenario says, counts its prompts, and lets the owner cancel while it thinks."""
+
+    def __init__(self, scenario: Scenario, tally: Tally, clock: Clock, executions: Executions) -> None:
+        self._scenario, self._tally, self._clock, self._executions = scenario, tally, clock, executions
+
+    async def reply(self, prompt: Prompt) -> Reply:
+        turn = turn_of(prompt)
+        size = len(json.dumps([prompt.system, list(prompt.tools), prompt.messages]).encode())
+        price = PRICES.find(prompt.model)
+        assert price is not None
+        worst = price.compute_worst_case(prompt_bytes=size, output_tokens=prompt.max_tokens)
+        self._tally.add("asked", turn=turn, worst=str(worst))
+        self._clock.turn(self._scenario.thinks)
+        if turn == self._scenario.cancelled_at:
+            try:
+                await self._executions.cancel("e", now=self._clock.now())
+            except UnavailableError:
+                await self._executions.cancel("e", now=self._clock.now())  # an owner who is not heard asks again
+        return self._scenario.reply(prompt)
+
+
+class SimulatedTransport:
+    """The gate with its wire left out: hosts are judged, pieces of keys added up, and what would be sent is counted."""
+
+    def __init__(self, tally: Tally) -> None:
+        self._tally = tally
+
+    async def send(
+        self,
+        outbound: OutboundRequest,
+        call: CallPolicy,
+    ) -> ToolCallResult:
+        named: dict[str, Any] = {"url": outbound.url, "method": outbound.method.value}
+        try:
+            url = check_url(outbound.tool, outbound.url, call.execution)
+            pieces = scan_request(outbound, SecretScanner(call.credentials.values()))
+            if call.count is not None and (known := await call.count(pieces)) is not None:
+                raise CallRefusedError(refusal.refuse_leak(known))
+        except CallRefusedError as refused:
+            return ToolCallResult.refused(outbound.tool, refused.refusal, credential=outbound.credential, **named)
+        self._tally.add("effect", path=url.path, method=outbound.method.value, key=(outbound.idempotency or (None, None))[1])
+        return ToolCallResult(outbound.tool, "done", credential_used=outbound.credential, response_status=200, **named)
+
+    async def fetch(self, outbound: OutboundRequest, call: CallPolicy) -> InboundResponse:
+        raise CallRefusedError(refusal.refuse_after_internal_error())  # no scenario asks for anything of our own
+
+
+class OpenVault:
+    """A vault of which nothing is locked."""
+
+    async def open_credential(self, sealed: Sealed) -> Credential:
+        return Credential(label=sealed.label, secret=Secret(sealed.ciphertext.decode()))
+
+    async def open_coverage(self, ciphertext: bytes, *, execution: str) -> Coverage:
+        return Coverage.decode(ciphertext) if ciphertext else NOTHING
+
+    async def seal_coverage(self, coverage: Coverage, *, execution: str, like: bytes) -> bytes:
+        return coverage.encode()
+
+    async def open_arguments(self, ciphertext: bytes, *, execution: str, seq: int) -> dict[str, Any]:
+        arguments: dict[str, Any] = json.loads(ciphertext)
+        return arguments
+
+
+def seal_arguments(execution: str, seq: int, arguments: bytes) -> bytes:
+    return SEALER.seal(arguments, build_call_info(execution, seq))
+
+
+def unseal_arguments(execution: str, seq: int, arguments: bytes) -> bytes:
+    return arguments
+
+
+def build_loop_deps(
+    ports: Ports,
+    scenario: Scenario,
+    *,
+    queue: Queue,
+    tally: Tally,
+    clock: Clock,
+    remote: Remote,
+    meet: Meet,
+    seal: Callable[[str, int, bytes], bytes] = seal_arguments,
+    plans: Mapping[str, Plan] = PLANS,
+) -> LoopDependencies:
+    """Build the dependencies of the orchestrator, with every port instrumented."""
+    reached = InstrumentedPort(remote, "toolbox", meet)
+
+    return instrument(
+        LoopDependencies(
+            owners=ports.owners,
+            tasks=ports.tasks,
+            credentials=ports.credentials,
+            clusters=MemoryClusters(Memory()),  # nothing of it is declared
+            executions=ports.executions,
+            halts=ports.halts,
+            queue=queue,
+            model=ScriptedModel(scenario, tally, clock, ports.executions),
+            scanner=remote,
+            registry=ToolRegistry(reached.run),
+            signing=NullSigner(),
+            clock=clock,
+            tracer=RecordingLog(),
+            seal=seal,
+            price=PRICES.find,
+            plans=plans,
+            integrations=INTEGRATIONS,
+            lease=LEASE,
+            slice=scenario.slice,
+            execution_timeout=TIMEOUT,
+        ),
+        meet,
+    )
+
+
+def build_tool_deps(ports: Ports, gate: FetchGate, *, clock: Clock, meet: Meet, keys: KeysPort | None) -> ToolDependencies:
+    """Build the dependencies of a tool function, with every port instrumented; without keys nothing in it is sealed or
+    scanned."""
+    return instrument(
+        ToolDependencies(
+            tickets=ports.tickets,
+            credentials=ports.credentials,
+            vault=Vault(InstrumentedPort(keys, "keys", meet)) if keys else OpenVault(),
+            connections=MemoryConnections(Memory()),
+            tokens=MemoryTokens(Memory()),
+            gate=gate,
+            prepare=make_builtin_preparer(InstrumentedPort(gate, "gate", meet), INTEGRATIONS),
+            redact=checking.redact if keys else redact_plainly,
+            redact_blocks=checking.scan_output if keys else pass_unscanned,
+            integrations=INTEGRATIONS,
+            halts=ports.halts,
+            clock=clock,
+            tracer=RecordingLog(),
+        ),
+        meet,
+    )
+
+
+async def store_task(ports: Ports, scenario: Scenario, *, sealing: bool = True) -> None:
+    """Store the owner, the task with its credentials, and the queued execution."""
+    execution, owner, task = "e", "o", "t"
+    await ports.owners.put(Owner(id=owner, plan="pro", created_at=START))
+    stored = Task(
+        id=task,
+        owner=owner,
+        name=scenario.name,
+        task_prompt="Do it.",
+        model="scripted/x",
+        tools=("api_call", "http_get", "http_post", "webhook"),
+        integrations=("plain", "keyed", "webhook"),
+        webhook_urls=(f"https://{HOOK}/registered",),
+        max_credits=scenario.max_credits,
+        created_at=START,
+        updated_at=START,
+    )
+    await ports.tasks.create(stored)
+    for name, (service, host, value) in SECRETS.items():
+        label = Label(owner=owner, task=task, name=name, version=1, service=service, auth_type=AuthType.BEARER, hosts=(host,))
+        ciphertext = SEALER.seal(value.encode(), build_credential_info(label)) if sealing else value.encode()
+        await ports.credentials.put(
+            Sealed(label=label, ciphertext=ciphertext, key_version=1, created_at=START, updated_at=START)
+        )
+    made = Execution(id=execution, task=task, owner=owner, created_at=START)
+    await ports.executions.start(made, most=1_000)
+    if not scenario.enabled:
+        await ports.tasks.update(replace(stored, enabled=False), ("enabled",), since=START)

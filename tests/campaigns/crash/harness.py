@@ -1,0 +1,210 @@
+"""The harness: a Firestore, the upstreams, and the processes of each run, which it starts and kills."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import multiprocessing
+import os
+import shutil
+import ssl
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
+from datetime import datetime
+from multiprocessing.context import ForkServerContext, ForkServerProcess
+from pathlib import Path
+
+import grpc
+
+from emulator.firestore import SERVER_OPTIONS, FirestoreEmulator
+from emulator.internet.authority import Authority
+from tests.campaigns.crash import workers
+from tests.campaigns.crash.driver import Task, drive
+from tests.campaigns.crash.fixtures import NAMES, PUBLIC, store_task
+from tests.campaigns.crash.invariants import Record
+from tests.campaigns.crash.points import Point
+from tests.campaigns.crash.scenarios import Scenario
+from tests.campaigns.crash.simulated import record
+from tests.campaigns.crash.workers import FileClock, FileQueue, FileTally, WorkerRequest
+
+INDEXES = Path(__file__).parents[3] / "infra/firestore.indexes.json"
+ANSWER = b'{"done":true}'
+RESPONSE = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n%s" % (len(ANSWER), ANSWER)
+
+
+def forkserver() -> ForkServerContext:
+    """The process that all others are forked from: it has the libraries, and no channel was ever opened in it.
+
+    To be called before anything else opens one.
+    """
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["tests.campaigns.crash.workers"])
+    first = context.Process(target=int)
+    first.start()
+    first.join()
+    return context
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScenarioResult:
+    """What a run left, the points it passed where it was asked to list them, and whether its target was hit."""
+
+    record: Record
+    passed: list[Point]
+    hit: bool
+    deliveries: int
+
+
+@dataclass(kw_only=True)
+class Harness:
+    """Executes runs, each with a project, a folder and upstreams of its own."""
+
+    folder: Path
+    firestore: str
+    ca: Path
+    client: Path
+    tls: ssl.SSLContext
+    context: ForkServerContext
+    runs: int = 0
+
+    async def run(
+        self, scenario: Scenario, target: Point | None = None, way: str = "", *, together: int = 1, impatient: bool = False
+    ) -> ScenarioResult:
+        """Execute one run, from its first delivery to its end; without a target it lists the points it passes."""
+        self.runs += 1
+        project = f"p-{self.runs}"
+        folder = self.folder / str(self.runs)
+        folder.mkdir()
+        tally, clock = FileTally(folder), FileClock(folder)
+        clients = workers.build_clients(project, self.firestore)
+        ports = workers.build_ports(clients)
+        async with self._upstreams(folder, tally) as internet:
+            request = WorkerRequest(
+                scenario=scenario,
+                folder=folder,
+                project=project,
+                firestore=self.firestore,
+                internet=internet,
+                target=target,
+                way=way,
+                listing=target is None,
+            )
+            run = _Run(request=request, context=self.context)
+            try:
+                await store_task(ports, scenario)
+                await FileQueue(tally, clock).enqueue("e", slice=0)
+                deliveries = await drive(run.deliver, lambda: _tasks(tally), clock, together=together, impatient=impatient)
+                outcome = await record(ports, scenario, tally)
+            finally:
+                await run.close()
+                await clients.close()
+        passed, hit = [Point(**item) for item in tally.of("passed")], bool(tally.of("hit"))
+        shutil.rmtree(folder)
+        return ScenarioResult(record=outcome, passed=passed, hit=hit, deliveries=deliveries)
+
+    @asynccontextmanager
+    async def _upstreams(self, folder: Path, tally: FileTally) -> AsyncIterator[Path]:
+        """Serve every name, counting requests before they are answered; yield the table of the simulated internet."""
+
+        async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            with suppress(OSError, asyncio.IncompleteReadError):
+                head = (await reader.readuntil(b"\r\n\r\n")).decode()
+                method, path, _ = head.split("\r\n", 1)[0].split(" ")
+                lines = (line.partition(":") for line in head.split("\r\n")[1:])
+                headers = {name.lower(): value.strip() for name, _, value in lines}
+                await reader.readexactly(int(headers.get("content-length", 0)))
+                tally.add("effect", path=path, method=method, key=headers.get("idempotency-key"))
+                writer.write(RESPONSE)
+                await writer.drain()
+            writer.close()
+
+        server = await asyncio.start_server(handle, "127.0.0.1", 0, ssl=self.tls)
+        dial = {PUBLIC: server.sockets[0].getsockname()[1]}
+        table = {"names": NAMES, "dial": dial, "ca": str(self.ca), "client": str(self.client)}
+        internet = folder / "internet"
+        internet.write_text(json.dumps(table))
+        try:
+            yield internet
+        finally:
+            server.close()
+
+
+def _tasks(tally: FileTally) -> Sequence[Task]:
+    """The queue's tasks: a name that was used is not used again, as in Cloud Tasks."""
+    named: dict[tuple[int, str], Task] = {}
+    for item in tally.of("queued"):
+        task = Task(due=datetime.fromisoformat(item["due"]), slice=item["slice"], nudge=item["nudge"])
+        named.setdefault((task.slice, task.nudge), task)
+    return list(named.values())
+
+
+@dataclass(kw_only=True)
+class _Run:
+    """The processes of one run."""
+
+    request: WorkerRequest
+    context: ForkServerContext
+    _tool: ForkServerProcess | None = None
+    _starting: asyncio.Lock = field(default_factory=asyncio.Lock)
+    _holders: int = 0
+
+    async def deliver(self, slice: int) -> bool:
+        async with self._starting:
+            await self._tool_function()
+        self._holders += 1
+        process = self.context.Process(target=workers.orchestrate, args=(self.request, slice, f"h{self._holders}"))
+        process.start()
+        await _over(process)
+        return process.exitcode == 0
+
+    async def _tool_function(self) -> None:
+        if self._tool is not None and self._tool.is_alive():
+            return
+        with suppress(FileNotFoundError):
+            os.unlink(self.request.socket)
+        self._tool = self.context.Process(target=workers.serve, args=(self.request,))
+        self._tool.start()
+        ready = self.request.folder / "tool"
+        while not ready.exists():  # noqa: ASYNC110 - another process's doing
+            await asyncio.sleep(0.002)
+
+    async def close(self) -> None:
+        if self._tool is not None:
+            self._tool.kill()
+            await _over(self._tool)
+
+
+async def _over(process: ForkServerProcess) -> None:
+    ended = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    loop.add_reader(process.sentinel, ended.set)
+    try:
+        await ended.wait()
+    finally:
+        loop.remove_reader(process.sentinel)
+    process.join()
+
+
+@asynccontextmanager
+async def start_harness(folder: Path, context: ForkServerContext) -> AsyncIterator[Harness]:
+    """Run a harness whose Firestore and upstreams are in this process."""
+    authority = Authority(folder / "authority")
+    firestore = FirestoreEmulator(path=None, indexes=INDEXES)
+    server = grpc.aio.server(options=(*SERVER_OPTIONS, ("grpc.so_reuseport", 0)))
+    server.add_generic_rpc_handlers((firestore.handler(),))
+    address = f"127.0.0.1:{server.add_insecure_port('127.0.0.1:0')}"
+    await firestore.start()
+    await server.start()
+    try:
+        yield Harness(
+            folder=folder,
+            firestore=address,
+            ca=authority.path,
+            client=authority.client(),
+            tls=authority.context(lambda name: name in NAMES),
+            context=context,
+        )
+    finally:
+        await server.stop(0)
+        await firestore.close()

@@ -1,0 +1,114 @@
+"""Stories: what a model asks for in a run that is going to be killed, and what has to come of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+from decimal import Decimal
+from typing import Any
+
+from ferryman.domain.executions.execution import Status
+from ferryman.domain.executions.message import Prompt, Reply
+from ferryman.domain.executions.usage import Usage
+
+PLAIN, KEYED, HOOK = "api.plain.test", "api.keyed.test", "hooks.plain.test"
+KEY = "PLAIN_KEY"
+PIECES = ("Zq8kP2vN", "5xW9rT4m", "4mLb7c")
+"""Of the value of `KEY`: the first may leave, as often as it likes; with the second more than half of it would have."""
+
+ANSWER = "All of it is done."
+
+Call = tuple[str, dict[str, Any]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scenario:
+    """`turns` are the calls of each turn before the answer. `cancelled_at` is the turn during which the owner cancels."""
+
+    name: str
+    turns: tuple[tuple[Call, ...], ...] = ()
+    status: Status = Status.COMPLETED
+    stop_reason: str = "end_turn"
+    cancelled_at: int | None = None
+    thinks: timedelta = timedelta(seconds=1)
+    slice: timedelta = timedelta(minutes=20)
+    enabled: bool = True
+    max_credits: Decimal = Decimal(500)
+
+    @property
+    def output(self) -> str | None:
+        """What the execution says when it ends; None where that is nothing, or how far it came."""
+        return ANSWER if self.enabled and self.cancelled_at is None else None
+
+    def reply(self, prompt: Prompt) -> Reply:
+        """What the model says to `prompt`: it depends on nothing but the turn."""
+        turn = turn_of(prompt)
+        usage = Usage(input_tokens=1_000 + turn, output_tokens=100 + turn)
+        if turn >= len(self.turns):
+            return Reply(content=({"type": "text", "text": ANSWER},), stop_reason=self.stop_reason, usage=usage)
+        blocks = [
+            {"type": "tool_use", "id": f"toolu_{turn}_{index}", "name": tool, "input": arguments}
+            for index, (tool, arguments) in enumerate(self.turns[turn])
+        ]
+        return Reply(content=tuple(blocks), stop_reason="tool_use", usage=usage)
+
+
+def turn_of(prompt: Prompt) -> int:
+    """Which turn `prompt` asks for, from 0."""
+    return sum(message["role"] == "assistant" for message in prompt.messages)
+
+
+def read_call(what: str, host: str = PLAIN) -> Call:
+    return "api_call", {"method": "GET", "url": f"https://{host}/{what}", "credential": KEY}
+
+
+def pay_call(what: str, host: str = PLAIN) -> Call:
+    return "api_call", {
+        "method": "POST",
+        "url": f"https://{host}/{what}",
+        "credential": KEY if host == PLAIN else "KEYED_KEY",
+        "body": {"amount": 1},
+    }
+
+
+def post_call(what: str, host: str = PLAIN) -> Call:
+    return "http_post", {"url": f"https://{host}/{what}", "body": {"amount": 1}}
+
+
+def webhook_call(what: str) -> Call:
+    return "webhook", {"url": f"https://{HOOK}/{what}", "body": {"text": "hello"}}
+
+
+SCENARIOS: tuple[Scenario, ...] = (
+    Scenario(name="get", turns=((read_call("r1"),),)),
+    Scenario(name="keyed", turns=((pay_call("k1", KEYED),),)),
+    Scenario(name="unkeyed", turns=((pay_call("u1"),),)),
+    Scenario(name="webhook", turns=((webhook_call("h1"),),)),
+    Scenario(name="model", turns=()),
+    Scenario(
+        name="refusal", turns=((read_call("x1", "api.other.test"), pay_call("x2", "api.other.test"), ("no_such_tool", {})),)
+    ),
+    Scenario(name="finish", stop_reason="max_tokens", status=Status.FAILED),
+    Scenario(name="cancel", turns=((pay_call("c1"),), (pay_call("c2"), post_call("c3"))), cancelled_at=1, status=Status.KILLED),
+    Scenario(
+        name="hand-over",
+        turns=((read_call("s1"),), (pay_call("s2"),), (post_call("s3", KEYED),)),
+        thinks=timedelta(seconds=4),
+        slice=timedelta(seconds=3),
+    ),
+    Scenario(name="opening", enabled=False, status=Status.FAILED),
+    Scenario(
+        name="pieces",
+        turns=((read_call(PIECES[0]), post_call("p1")), (pay_call(PIECES[1]),), (read_call("p2"), post_call(PIECES[2]))),
+    ),
+    Scenario(
+        name="pieces over slices",
+        turns=((read_call(PIECES[0]),), (post_call(PIECES[2]),), (pay_call(PIECES[1]),)),
+        thinks=timedelta(seconds=4),
+        slice=timedelta(seconds=3),
+    ),
+    Scenario(
+        name="several",
+        turns=((read_call("m1"), pay_call("m2"), post_call("m3", KEYED), webhook_call("m4")), (post_call("m5"),)),
+    ),
+)

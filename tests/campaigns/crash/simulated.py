@@ -1,0 +1,238 @@
+"""Deaths in memory: a killed process stops at that line, by an exception that nothing catches; the doubles remember."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+from decimal import Decimal
+from typing import Any
+
+from ferryman.domain.calls.call import Ticket
+from ferryman.domain.calls.refusal import CallRefusedError
+from ferryman.domain.executions.execution import Execution
+from ferryman.domain.executions.message import Block
+from ferryman.domain.http.request import REQUEST_SECONDS
+from ferryman.domain.stale import StaleError
+from ferryman.inmemory.clock import ManualClock
+from ferryman.inmemory.executions import MemoryExecutions
+from ferryman.inmemory.halts import MemoryHalts
+from ferryman.inmemory.ledger import MemoryLedger
+from ferryman.inmemory.memory import Memory
+from ferryman.inmemory.owners import MemoryOwners
+from ferryman.inmemory.queue import MemoryQueue
+from ferryman.inmemory.tasks import MemoryCredentials, MemoryTasks
+from ferryman.inmemory.tickets import MemoryTickets
+from ferryman.loop.run import deliver
+from ferryman.ports.errors import RejectedError, UnavailableError
+from ferryman.ports.tickets import CallRequest
+from ferryman.tools.execute_call import ToolDependencies, execute_call, scan_output
+from tests.campaigns.crash.driver import DELIVERIES_MAX, Task, drive
+from tests.campaigns.crash.fixtures import (
+    Ports,
+    SimulatedTransport,
+    build_loop_deps,
+    build_tool_deps,
+    store_task,
+    unseal_arguments,
+)
+from tests.campaigns.crash.invariants import Effect, Record, Sent
+from tests.campaigns.crash.points import ALONE, BOTH, ORCHESTRATOR, OTHER, SCANNER, TOOL, Counting, Point
+from tests.campaigns.crash.scenarios import Scenario
+
+AWAY = "away"
+"""A way to fail that nobody dies of: the call is not answered, before or after it was executed."""
+
+FROZEN = "frozen"
+"""Nobody dies: the process is frozen until another has brought the execution to its end."""
+
+
+FREEZE = timedelta(seconds=REQUEST_SECONDS + 10)
+"""Longer than a lease, and than a call may be under way."""
+
+
+class Killed(BaseException):
+    """The process is gone."""
+
+
+@dataclass
+class KeptTally:
+    """`Tally` in memory."""
+
+    lines: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
+
+    def add(self, kind: str, **line: Any) -> None:
+        self.lines.append((kind, line))
+
+    def of(self, kind: str) -> list[dict[str, Any]]:
+        return [line for each, line in self.lines if each == kind]
+
+
+def memory_ports(memory: Memory) -> Ports:
+    return Ports(
+        owners=MemoryOwners(memory),
+        tasks=MemoryTasks(memory),
+        credentials=MemoryCredentials(memory),
+        executions=MemoryExecutions(memory),
+        tickets=MemoryTickets(memory),
+        halts=MemoryHalts(memory),
+        ledger=MemoryLedger(memory),
+    )
+
+
+@dataclass(kw_only=True)
+class SimulatedRun:
+    """One run of a scenario in this process. `target` is where `way` of dying happens, once; `passed` are all points met."""
+
+    scenario: Scenario
+    ports: Ports
+    target: Point | None = None
+    way: str = ALONE
+    clock: ManualClock = field(default_factory=ManualClock)
+    tally: KeptTally = field(default_factory=KeptTally)
+    queue: MemoryQueue = field(default_factory=MemoryQueue)
+    passed: list[Point] = field(default_factory=list)
+    hit: bool = False
+    thawed: tuple[Record, int] | None = None
+    """What there was, in the store and in the tally, when the frozen one went on."""
+    see: Callable[[Point], Awaitable[None]] | None = None
+    begins: Callable[[], None] = lambda: None
+    ends: Callable[[], None] = lambda: None
+    _tools: set[asyncio.Task[Any]] = field(default_factory=set)
+    _counts: dict[str, Counting] = field(default_factory=dict)
+    _died: asyncio.Event = field(default_factory=asyncio.Event)
+    _holders: int = 0
+
+    def __post_init__(self) -> None:
+        self._counts = {role: Counting(role, self._seen) for role in (ORCHESTRATOR, TOOL, SCANNER)}
+
+    async def perform(self, *, together: int = 1, impatient: bool = False) -> Record:
+        """From the first delivery to the end, whatever happens on the way."""
+        await store_task(self.ports, self.scenario, sealing=False)
+        await self.queue.enqueue("e", slice=0)
+        self.begins()
+        waiting: list[Task] = []
+
+        def tasks() -> Sequence[Task]:
+            while (taken := self.queue.take()) is not None:
+                waiting.append(Task(due=self.clock.now() + taken.after, slice=taken.slice, nudge=taken.nudge))
+            return waiting
+
+        await drive(self.deliver, tasks, self.clock, together=together, impatient=impatient)
+        self.ends()
+        return await record(self.ports, self.scenario, self.tally)
+
+    async def deliver(self, slice: int) -> bool:
+        self._died.clear()
+        self._holders += 1
+        earlier = set(self._tools)
+        deps = build_loop_deps(
+            self.ports,
+            self.scenario,
+            queue=self.queue,
+            tally=self.tally,
+            clock=self.clock,
+            remote=self,
+            meet=self._counts[ORCHESTRATOR],
+            seal=unseal_arguments,
+        )
+        try:
+            return await deliver(deps, "e", slice=slice, holder=f"h{self._holders}")
+        except Killed:
+            return False
+        except Exception:  # noqa: BLE001 - as the function answers 500
+            return False
+        finally:
+            if self._tools - earlier:
+                await asyncio.wait(self._tools - earlier)  # a tool function outlives its orchestrator
+
+    async def run(self, ticket: Ticket, *, execution: Execution) -> Ticket:
+        call_request = CallRequest(
+            execution=execution.id, seq=ticket.seq, epoch=execution.epoch, task=execution.task, owner=execution.owner
+        )
+        settled: Ticket = await self._beside(execute_call(self._build_tool_deps(TOOL), ticket.tool, call_request))
+        return settled
+
+    async def scan(self, execution: Execution, content: Sequence[Block]) -> Sequence[Block]:
+        seen: Sequence[Block] = await self._beside(
+            scan_output(self._build_tool_deps(SCANNER), execution=execution.id, epoch=execution.epoch, content=content)
+        )
+        return seen
+
+    def _build_tool_deps(self, role: str) -> ToolDependencies:
+        return build_tool_deps(self.ports, SimulatedTransport(self.tally), clock=self.clock, meet=self._counts[role], keys=None)
+
+    async def _beside(self, work: Awaitable[Any]) -> Any:
+        """`work` in a tool function of its own: it dies by itself, and goes on when its orchestrator dies."""
+        doing = asyncio.ensure_future(work)
+        died = asyncio.ensure_future(self._died.wait())
+        self._tools.add(doing)
+        try:
+            await asyncio.wait({doing, died}, return_when=asyncio.FIRST_COMPLETED)
+            if died.done():
+                raise Killed
+            return doing.result()
+        except Killed:
+            if died.done():
+                raise
+            raise UnavailableError("the tool function is gone") from None
+        except (StaleError, UnavailableError):
+            raise
+        except CallRefusedError as refused:
+            raise RejectedError(refused.refusal.message) from None
+        except Exception as fault:
+            raise UnavailableError(f"the tool function answered 500 ({type(fault).__name__})") from fault
+        finally:
+            died.cancel()
+            doing.add_done_callback(self._tools.discard)
+            doing.add_done_callback(lambda done: done.cancelled() or done.exception())
+
+    async def _seen(self, point: Point) -> None:
+        self.passed.append(point)
+        await asyncio.sleep(0)  # others go on meanwhile, as they do over a wire
+        if self.see is not None:
+            await self.see(point)
+        if self.hit or point != self.target:
+            return
+        self.hit = True
+        if self.way == AWAY:
+            raise UnavailableError("the service is away", lost=point.side == "after")
+        if self.way == FROZEN:
+            await self._taken_over()
+            return
+        if point.role == ORCHESTRATOR:
+            raise Killed
+        if self.way in (BOTH, OTHER):
+            self._died.set()
+            await asyncio.sleep(0)
+        if self.way in (BOTH, ALONE):
+            raise Killed
+
+    async def _taken_over(self) -> None:
+        for _ in range(DELIVERIES_MAX):
+            self.clock.turn(FREEZE)
+            execution = await self.ports.executions.get("e")
+            assert execution is not None
+            if execution.status.terminal:
+                break
+            await self.deliver(execution.slice)
+        self.thawed = await record(self.ports, self.scenario, self.tally), len(self.tally.lines)
+
+
+async def record(ports: Ports, scenario: Scenario, tally: KeptTally) -> Record:
+    """What is left of the run."""
+    execution = await ports.executions.get("e")
+    assert execution is not None
+    return Record(
+        scenario=scenario,
+        execution=execution,
+        steps=await ports.executions.steps("e"),
+        tickets=await ports.executions.tickets("e"),
+        entries=await ports.ledger.of_execution("e"),
+        opening=await ports.executions.opening("e"),
+        receipts=await ports.executions.receipts("e"),
+        balances=[await ports.ledger.balance(name) for name in ("owner:o", "task:t")],
+        effects=[Effect(**line) for line in tally.of("effect")],
+        asked=[Sent(turn=line["turn"], worst=Decimal(line["worst"])) for line in tally.of("asked")],
+    )

@@ -1,0 +1,252 @@
+"""`make soak-money`: many workers run many executions of few owners under tight caps, and die at random; no cap is exceeded.
+
+Every credit is a Decimal, compared exactly.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import random
+import sys
+import time
+from collections import Counter
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from decimal import Decimal
+
+import grpc
+
+from emulator.firestore import SERVER_OPTIONS, FirestoreEmulator
+from ferryman.domain.calls.call import Ticket
+from ferryman.domain.credits.balance import name_owner_balance, name_task_balance
+from ferryman.domain.credits.ledger import name_account, sum_accounts
+from ferryman.domain.executions.execution import Execution, Status
+from ferryman.domain.executions.message import Block
+from ferryman.domain.owners.owner import Owner
+from ferryman.domain.owners.plan import PRO, Plan
+from ferryman.domain.tasks.task import Task
+from ferryman.inmemory.clock import START, ManualClock
+from ferryman.inmemory.memory import Memory
+from ferryman.inmemory.queue import MemoryQueue
+from ferryman.loop.run import deliver
+from ferryman.ports.errors import UnavailableError
+from ferryman.ports.tickets import CallRequest
+from ferryman.tools.execute_call import execute_call, scan_output
+from tests.campaigns.crash.fixtures import LEASE, Ports, SimulatedTransport, build_loop_deps, build_tool_deps, unseal_arguments
+from tests.campaigns.crash.harness import INDEXES
+from tests.campaigns.crash.scenarios import Scenario, post_call, read_call
+from tests.campaigns.crash.simulated import KeptTally, Killed, memory_ports
+
+NOTHING = Decimal(0)
+DELIVERIES_MAX = 400
+SCENARIO = Scenario(name="soak", turns=((post_call("paid"), read_call("no-credential")),))
+
+
+@dataclass(kw_only=True)
+class Soak:
+    """Owners whose month, tasks whose month and executions whose credits are all tight; `risk` is of dying at a crossing."""
+
+    ports: Ports
+    chance: random.Random
+    owners: int
+    tasks: int
+    executions: int
+    month: Decimal
+    task_month: Decimal
+    most: Decimal
+    risk: float
+    deaths: int = 0
+    found: list[str] = field(default_factory=list)
+    _plan: Plan = PRO
+
+    async def run(self, workers: int) -> list[Execution]:
+        """Everything to its end; answers the executions. What broke a rule on the way or at the end is in `found`."""
+        self._plan = replace(PRO, credits_per_month=self.month)
+        await self._furnish()
+        names = [f"e{number}" for number in range(self.executions)]
+        todo = list(names)
+
+        async def work() -> None:
+            while todo:
+                await self._execute(todo.pop())
+
+        await asyncio.gather(*(work() for _ in range(workers)))
+        ended = [found for name in names if (found := await self.ports.executions.get(name)) is not None]
+        self.found += await self._books(ended)
+        return ended
+
+    async def _furnish(self) -> None:
+        for number in range(self.owners):
+            await self.ports.owners.put(Owner(id=f"o{number}", plan="tight", created_at=START))
+        for number in range(self.tasks):
+            await self.ports.tasks.create(
+                Task(
+                    id=f"t{number}",
+                    owner=f"o{number % self.owners}",
+                    name="soak",
+                    task_prompt="Do it.",
+                    model="scripted/x",
+                    tools=("api_call", "http_post"),
+                    integrations=("plain",),
+                    max_credits=self.most,
+                    max_credits_month=self.task_month,
+                    max_tokens=200,
+                    created_at=START,
+                    updated_at=START,
+                )
+            )
+        for number in range(self.executions):
+            task = number % self.tasks
+            made = Execution(id=f"e{number}", task=f"t{task}", owner=f"o{task % self.owners}", created_at=START)
+            await self.ports.executions.start(made, most=self.executions)
+
+    async def _execute(self, name: str) -> None:
+        clock, tally = ManualClock(), KeptTally()
+        for attempt in range(DELIVERIES_MAX):
+            current = await self.ports.executions.get(name)
+            assert current is not None
+            if current.status.terminal:
+                return
+            tools = _Tools(self, clock, tally)
+            deps = build_loop_deps(
+                self.ports,
+                SCENARIO,
+                queue=MemoryQueue(),
+                tally=tally,
+                clock=clock,
+                remote=tools,
+                meet=self._meet,
+                seal=unseal_arguments,
+                plans={"tight": self._plan},
+            )
+            both = 2 if self.chance.random() < 0.1 else 1
+            await asyncio.gather(
+                *(_until_killed(deliver(deps, name, slice=current.slice, holder=f"{attempt}.{n}")) for n in range(both))
+            )
+            clock.turn(LEASE + timedelta(seconds=10))
+        self.found.append(f"{name} is not over after {DELIVERIES_MAX} deliveries")
+
+    async def _meet(self, crossing: str, side: str) -> None:
+        await asyncio.sleep(0)
+        if crossing in ("executions.open", "executions.finish") and side == "after":
+            await self._caps()
+        if self.chance.random() < self.risk:
+            self.deaths += 1
+            raise Killed
+
+    async def _caps(self) -> None:
+        limits = {name_owner_balance(f"o{number}"): self.month for number in range(self.owners)}
+        limits |= {name_task_balance(f"t{number}"): self.task_month for number in range(self.tasks)}
+        name = self.chance.choice(list(limits))
+        balance = await self.ports.ledger.balance(name)
+        if balance.credits_used + balance.credits_reserved > limits[name]:
+            self.found.append(f"{name} used {balance.credits_used} and holds {balance.credits_reserved} of {limits[name]}")
+
+    async def _books(self, ended: Sequence[Execution]) -> list[str]:
+        found = [f"{item.id} is {item.status}" for item in ended if not item.status.terminal]
+        found += [f"{entry.id} used {entry.credits_used}" for entry in ended if entry.credits_used > self.most]
+        owed: Counter[str] = Counter()
+        for value in ended:
+            owed[name_owner_balance(value.owner)] += value.credits_used
+            owed[name_task_balance(value.task)] += value.credits_used
+        for number in range(self.owners):
+            name = name_owner_balance(f"o{number}")
+            entries = await self.ports.ledger.of_owner(f"o{number}", since=START, until=START + timedelta(days=9))
+            totals = sum_accounts(entries)
+            if sum(totals.values(), NOTHING):
+                found.append(f"the ledger of {name} sums to {sum(totals.values(), NOTHING)}")
+            if -totals.get(name, NOTHING) != owed[name]:
+                found.append(f"{name} paid {-totals.get(name, NOTHING)} of {owed[name]}")
+            found += [
+                f"{totals[name_account(element)]} are left in {element.id}"
+                for element in ended
+                if totals.get(name_account(element))
+            ]
+        limits = {name_owner_balance(f"o{n}"): self.month for n in range(self.owners)}
+        limits |= {name_task_balance(f"t{n}"): self.task_month for n in range(self.tasks)}
+        for name, limit in limits.items():
+            balance = await self.ports.ledger.balance(name)
+            if (balance.credits_used, balance.credits_reserved) != (owed[name], NOTHING) or balance.credits_used > limit:
+                found.append(
+                    f"{name} says {balance.credits_used} and {balance.credits_reserved} held, of {owed[name]} and {limit}"
+                )
+        return found
+
+
+class _Tools:
+    """The tool functions of one delivery, in this process; one that dies does not answer."""
+
+    def __init__(self, soak: Soak, clock: ManualClock, tally: KeptTally) -> None:
+        self._deps = build_tool_deps(soak.ports, SimulatedTransport(tally), clock=clock, meet=soak._meet, keys=None)
+
+    async def run(self, ticket: Ticket, *, execution: Execution) -> Ticket:
+        asked = CallRequest(
+            execution=execution.id, seq=ticket.seq, epoch=execution.epoch, task=execution.task, owner=execution.owner
+        )
+        try:
+            return await execute_call(self._deps, ticket.tool, asked)
+        except Killed:
+            raise UnavailableError("the tool function is gone") from None
+
+    async def scan(self, execution: Execution, content: Sequence[Block]) -> Sequence[Block]:
+        return await scan_output(self._deps, execution=execution.id, epoch=execution.epoch, content=content)
+
+
+async def _until_killed(delivery: Awaitable[bool]) -> bool:
+    try:
+        return await delivery
+    except Killed:
+        return False
+
+
+async def main(executions: int, workers: int, seed: int) -> int:
+    firestore = FirestoreEmulator(path=None, indexes=INDEXES)
+    server = grpc.aio.server(options=(*SERVER_OPTIONS, ("grpc.so_reuseport", 0)))
+    server.add_generic_rpc_handlers((firestore.handler(),))
+    address = f"127.0.0.1:{server.add_insecure_port('127.0.0.1:0')}"
+    await firestore.start()
+    await server.start()
+    clients = workers.build_clients("soak", address)
+    failed = False
+    stores: dict[str, Callable[[], Ports]] = {
+        "memory": lambda: memory_ports(Memory()),
+        "FirestoreEmulator": lambda: workers.build_ports(clients),
+    }
+    for name, make in stores.items():
+        begun = time.monotonic()
+        soak = Soak(
+            ports=make(),
+            chance=random.Random(seed),
+            owners=3,
+            tasks=7,
+            executions=executions,
+            month=Decimal(executions) * Decimal("2.5"),
+            task_month=Decimal(executions) * Decimal("1.1"),
+            most=Decimal(30),
+            risk=0.01,
+        )
+        ended = await soak.run(workers)
+        statuses = Counter(item.status for item in ended)
+        print(*soak.found, sep="\n", end="\n" if soak.found else "")
+        print(
+            f"{name}: {len(ended)} executions ({statuses[Status.COMPLETED]} completed, {statuses[Status.FAILED]} failed),"
+            f" {workers} workers, {soak.deaths} deaths, {len(soak.found)} findings, {time.monotonic() - begun:.0f} s",
+            flush=True,
+        )
+        failed = failed or bool(soak.found) or not statuses[Status.COMPLETED] or not statuses[Status.FAILED]
+    await clients.close()
+    await server.stop(0)
+    await firestore.close()
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    asked = argparse.ArgumentParser(prog="python -m tests.campaigns.crash.soak", description=__doc__)
+    asked.add_argument("--executions", type=int, default=1_000)
+    asked.add_argument("--workers", type=int, default=64)
+    asked.add_argument("--seed", type=int, default=random.randrange(2**32))
+    chosen = asked.parse_args()
+    print(f"seed {chosen.seed}", flush=True)
+    sys.exit(asyncio.run(main(chosen.executions, chosen.workers, chosen.seed)))

@@ -1,0 +1,69 @@
+"""Faults of Firestore: a commit that is executed and answered with an error is not taken for a fault, nor done twice."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from google.api_core.exceptions import AlreadyExists
+from grpc import StatusCode
+
+from ferryman.domain.executions.execution import Execution
+from ferryman.domain.tasks.task import Task
+from ferryman.inmemory.clock import START
+from tests.campaigns.crash.conftest import Cloud
+from tests.campaigns.crash.fault_injector import FAULTS, InjectedFault
+from tests.campaigns.crash.fixtures import Ports
+from tests.campaigns.crash.invariants import find_broken
+from tests.campaigns.crash.scenarios import SCENARIOS
+from tests.campaigns.crash.simulated import SimulatedRun
+
+LOST = InjectedFault(code=StatusCode.UNAVAILABLE, done=True)
+STRIDE = 3
+"""`make faults` injects every fault; the number at one call is no multiple of this, so that each kind occurs."""
+UNKEYED = next(scenario for scenario in SCENARIOS if scenario.name == "unkeyed")
+
+
+@pytest.mark.parametrize("call", ["BeginTransaction", "Commit"])
+async def test_an_execution_ends_right_whatever_call_fails(cloud: Cloud, call: str) -> None:
+    ports, injector = cloud.ports(), cloud.injector
+    whole = SimulatedRun(scenario=UNKEYED, ports=ports, begins=lambda: injector.begin(None), ends=injector.end)
+    await whole.perform()
+    faults = [(call, nth, fault) for nth in range(injector.seen[call]) for fault in FAULTS[call]][::STRIDE]
+    found = []
+    for about in faults:
+        run = SimulatedRun(
+            scenario=UNKEYED,
+            ports=cloud.ports(),
+            begins=lambda about=about: cloud.injector.begin(about),
+            ends=cloud.injector.end,
+        )
+        outcome = await run.perform()
+        assert cloud.injector.told, f"{about} was not reached"
+        found += [f"{call}#{about[1]} {about[2]}: {item}" for item in find_broken(outcome)]
+    assert found == []
+
+
+MADE = Execution(id="e", task="t", owner="o", created_at=START)
+
+
+async def with_task(cloud: Cloud) -> Ports:
+    ports = cloud.ports()
+    task = Task(id="t", owner="o", name="n", task_prompt="p", model="scripted/x", created_at=START, updated_at=START)
+    await ports.tasks.create(task)
+    return ports
+
+
+async def test_a_creation_whose_answer_was_lost_is_done_once_and_not_refused(cloud: Cloud) -> None:
+    executions = (await with_task(cloud)).executions
+    cloud.injector.begin(("Commit", 0, LOST))
+    await executions.start(MADE, most=1)
+    cloud.injector.end()
+    assert (await executions.get("e"), cloud.injector.told, cloud.injector.seen["Commit"]) == (MADE, True, 2)
+
+
+async def test_another_document_of_that_name_is_left_alone(cloud: Cloud) -> None:
+    executions = (await with_task(cloud)).executions
+    await executions.start(MADE, most=9)
+    with pytest.raises(AlreadyExists):
+        await executions.start(replace(MADE, owner="another"), most=9)

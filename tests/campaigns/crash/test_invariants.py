@@ -1,0 +1,175 @@
+"""The invariants can be broken: stores that break one rule each, and what is found of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from datetime import datetime, timedelta
+from decimal import Decimal
+
+from ferryman.domain.calls.call import TicketState, ToolCallResult
+from ferryman.domain.executions.execution import Execution
+from ferryman.domain.receipts.receipt import Receipt
+from ferryman.inmemory.executions import MemoryExecutions
+from ferryman.inmemory.memory import Memory
+from ferryman.inmemory.tickets import MemoryTickets
+from ferryman.ports.executions import ExecutionEnding, TurnCommit
+from ferryman.ports.tickets import CallRequest, ClaimedCall
+from tests.campaigns.crash.fixtures import Ports
+from tests.campaigns.crash.invariants import find_broken
+from tests.campaigns.crash.points import targets
+from tests.campaigns.crash.scenarios import SCENARIOS, Scenario
+from tests.campaigns.crash.simulated import SimulatedRun, memory_ports
+
+UNKEYED, KEYED, CANCEL = (
+    next(scenario for scenario in SCENARIOS if scenario.name == name) for name in ("unkeyed", "keyed", "cancel")
+)
+
+
+class ForgettingTickets(MemoryTickets):
+    """A call that was sent is executed again as if it were new."""
+
+    async def claim(self, call_request: CallRequest, *, tool: str, now: datetime) -> ClaimedCall:
+        tickets = self._memory.tickets[call_request.execution]
+        tickets[call_request.seq] = replace(tickets[call_request.seq], state=TicketState.INTENDED, deadline=None)
+        return await super().claim(call_request, tool=tool, now=now)
+
+
+class UnfencedExecutions(MemoryExecutions):
+    """Whoever held the execution once may write over it for ever, and takes it from whom it likes."""
+
+    async def claim(
+        self,
+        execution: str,
+        *,
+        slice: int,
+        holder: str,
+        now: datetime,
+        lease: timedelta,
+    ) -> tuple[Execution, bool]:
+        current = self._memory.executions[execution]
+        if current.lease is not None:
+            self._keep(current, lease=replace(current.lease, expires_at=now))
+        return await super().claim(execution, slice=slice, holder=holder, now=now, lease=lease)
+
+    def _fenced(self, held: Execution, now: datetime):
+        current = self._memory.executions[held.id]
+        assert current.lease is not None
+        return current, current.lease
+
+    def _sign(self, execution: str, receipts: tuple[Receipt, ...]) -> None:
+        # a chain that cannot fork would be a second fence
+        self._memory.receipts.setdefault(execution, {}).update({receipt.number: (receipt,) for receipt in receipts})
+
+
+class GreedyExecutions(MemoryExecutions):
+    """Every turn is charged twice."""
+
+    async def commit(self, execution: Execution, turn: TurnCommit, *, now: datetime, lease: timedelta) -> Execution:
+        charged = replace(execution, credits_used=execution.credits_used + turn.step.credits)
+        return await super().commit(charged, turn, now=now, lease=lease)
+
+
+class KeepingExecutions(MemoryExecutions):
+    """What was reserved is not given back."""
+
+    async def finish(self, execution: Execution, ending: ExecutionEnding, *, now: datetime) -> bool:
+        return await super().finish(execution, replace(ending, entry=None), now=now)
+
+
+class SilentExecutions(MemoryExecutions):
+    """The audit list loses its last row."""
+
+    async def finish(self, execution: Execution, ending: ExecutionEnding, *, now: datetime) -> bool:
+        return await super().finish(replace(execution, tool_calls=execution.tool_calls[:-1]), ending, now=now)
+
+
+class StubbornExecutions(MemoryExecutions):
+    """A lease never ends: what its holder leaves behind stays there."""
+
+    async def claim(
+        self,
+        execution: str,
+        *,
+        slice: int,
+        holder: str,
+        now: datetime,
+        lease: timedelta,
+    ) -> tuple[Execution, bool]:
+        return await super().claim(execution, slice=slice, holder=holder, now=now, lease=timedelta(days=365))
+
+
+class HushingTickets(MemoryTickets):
+    """That a call is in doubt is kept from the owner."""
+
+    async def settle(self, claimed_call: ClaimedCall, result: ToolCallResult, *, now: datetime, in_doubt: bool = False) -> None:
+        await super().settle(claimed_call, result, now=now)
+
+
+async def rules_broken(scenario: Scenario, **kinds: type) -> set[str]:
+    """The first words of what is found over all points of a scenario, on these ports."""
+
+    def ports() -> Ports:
+        memory = Memory()
+        return replace(memory_ports(memory), **{name: kind(memory) for name, kind in kinds.items()})
+
+    whole = SimulatedRun(scenario=scenario, ports=ports())
+    found: list[str] = find_broken(await whole.perform())
+    for number, (point, way) in enumerate(targets(whole.passed)):
+        run = SimulatedRun(scenario=scenario, ports=ports(), target=point, way=way)
+        found += find_broken(await run.perform(together=2, impatient=number % 2 == 0))
+    return set(_words(found))
+
+
+def _words(found: Iterable[str]) -> Iterable[str]:
+    return (item.partition(":")[0] for item in found)
+
+
+async def test_a_call_that_is_sent_again_is_found() -> None:
+    assert "doubled" in await rules_broken(UNKEYED, tickets=ForgettingTickets)
+
+
+async def test_writes_that_are_not_fenced_are_found() -> None:
+    assert await rules_broken(UNKEYED, executions=UnfencedExecutions)
+
+
+async def test_a_turn_that_is_charged_twice_is_found() -> None:
+    assert "charged" in await rules_broken(UNKEYED, executions=GreedyExecutions)
+
+
+async def test_a_reservation_that_is_kept_is_found() -> None:
+    assert {"ledger", "purse"} <= await rules_broken(UNKEYED, executions=KeepingExecutions)
+
+
+async def test_a_missing_audit_row_is_found() -> None:
+    assert "audit" in await rules_broken(UNKEYED, executions=SilentExecutions)
+
+
+async def test_an_execution_that_never_ends_is_found() -> None:
+    assert "lost" in await rules_broken(UNKEYED, executions=StubbornExecutions)
+
+
+async def test_a_doubt_that_is_hidden_is_found() -> None:
+    assert "lost" in await rules_broken(UNKEYED, tickets=HushingTickets)
+
+
+async def test_a_record_that_is_another_than_was_signed_is_found() -> None:
+    assert "receipts" in await rules_broken(UNKEYED, tickets=HushingTickets)
+    run = SimulatedRun(scenario=KEYED, ports=memory_ports(Memory()))
+    outcome = await run.perform()
+    tickets = [replace(outcome.tickets[0], attempt=outcome.tickets[0].attempt + 1), *outcome.tickets[1:]]
+    assert find_broken(replace(outcome, tickets=tickets)) == ["receipts: calls/0 is not covered as it is"]
+
+
+async def test_a_key_that_changes_is_found() -> None:
+    run = SimulatedRun(scenario=KEYED, ports=memory_ports(Memory()))
+    outcome = await run.perform()
+    other = replace(outcome.effects[0], key="another")
+    assert set(_words(find_broken(replace(outcome, effects=[*outcome.effects, other])))) == {"doubled"}
+
+
+async def test_a_credit_that_is_not_in_the_ledger_is_found() -> None:
+    run = SimulatedRun(scenario=CANCEL, ports=memory_ports(Memory()))
+    outcome = await run.perform()
+    short = replace(outcome.execution, credits_used=outcome.execution.credits_used - Decimal("0.001"))
+    assert {"charged", "ledger", "purse"} <= set(_words(find_broken(replace(outcome, execution=short))))

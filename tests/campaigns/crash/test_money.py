@@ -1,0 +1,82 @@
+"""Money under deaths: whatever the caps and wherever a process dies, no cap is exceeded and every credit is accounted for."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from decimal import Decimal
+
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+from ferryman.domain.credits.balance import CreditBalance
+from ferryman.domain.executions.execution import Status
+from ferryman.inmemory.executions import MemoryExecutions
+from ferryman.inmemory.memory import Memory
+from tests.campaigns.crash.fixtures import Ports
+from tests.campaigns.crash.simulated import memory_ports
+from tests.campaigns.crash.soak import Soak
+
+CREDITS = st.decimals(min_value="0.001", max_value="300", places=3)
+
+
+def soak(ports: Ports, **given: object) -> Soak:
+    known = {"chance": random.Random(1), "owners": 2, "tasks": 3, "executions": 100, "risk": 0.01}
+    return Soak(ports=ports, **{**known, **given})
+
+
+@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(
+    seed=st.integers(0, 2**32),
+    month=CREDITS,
+    task_month=CREDITS,
+    most=CREDITS,
+    risk=st.sampled_from([0.0, 0.01, 0.05]),
+    owners=st.integers(1, 3),
+)
+@example(seed=1, month=Decimal(240), task_month=Decimal(200), most=Decimal(20), risk=0.02, owners=2)
+async def test_no_cap_is_exceeded_and_the_books_are_right(
+    seed: int, month: Decimal, task_month: Decimal, most: Decimal, risk: float, owners: int
+) -> None:
+    run = soak(
+        memory_ports(Memory()),
+        chance=random.Random(seed),
+        owners=owners,
+        month=month,
+        task_month=task_month,
+        most=most,
+        risk=risk,
+    )
+    await run.run(64)
+    assert run.found == []
+
+
+async def test_under_tight_caps_some_executions_are_refused_and_some_complete() -> None:
+    run = soak(memory_ports(Memory()), month=Decimal(240), task_month=Decimal(200), most=Decimal(20))
+    ended = await run.run(64)
+    refused = [item for item in ended if "are not left this month" in (item.error or "")]
+    assert run.deaths
+    assert refused
+    assert {entry.status for entry in ended if entry not in refused} == {Status.COMPLETED}
+
+
+class GenerousExecutions(MemoryExecutions):
+    """Reserves whatever is asked for."""
+
+    def _purse(self, name: str, now: object) -> CreditBalance:
+        class Bottomless(CreditBalance):
+            def reserve(self, amount: Decimal, *, limit: Decimal, whose: str) -> CreditBalance:
+                return super().reserve(amount, limit=Decimal(10**9), whose=whose)
+
+        held = self._memory.balances.get(name, CreditBalance(id=name))
+        return Bottomless(id=name, month="2026-11", credits_used=held.credits_used, credits_reserved=held.credits_reserved)
+
+
+async def test_a_cap_that_is_not_kept_is_found() -> None:
+    memory = Memory()
+    ports = memory_ports(memory)
+    run = soak(
+        replace(ports, executions=GenerousExecutions(memory)), month=Decimal(60), task_month=Decimal(50), most=Decimal(20)
+    )
+    await run.run(64)
+    assert run.found

@@ -1,0 +1,38 @@
+"""Every point of every scenario: killed there, an execution still ends, once, paid for once, with its whole record."""
+
+from __future__ import annotations
+
+import pytest
+
+from ferryman.inmemory.memory import Memory
+from tests.campaigns.crash.invariants import find_broken
+from tests.campaigns.crash.points import targets
+from tests.campaigns.crash.scenarios import SCENARIOS, Scenario
+from tests.campaigns.crash.simulated import AWAY, SimulatedRun, memory_ports
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda scenario: scenario.name)
+async def test_killed_at_any_point_it_still_ends_right(scenario: Scenario) -> None:
+    whole = SimulatedRun(scenario=scenario, ports=memory_ports(Memory()))
+    uninterrupted = await whole.perform()
+    assert find_broken(uninterrupted) == []
+    found = []
+    for number, (point, way) in enumerate(targets(whole.passed)):
+        run = SimulatedRun(scenario=scenario, ports=memory_ports(Memory()), target=point, way=way)
+        after = await run.perform(together=1 + number % 2, impatient=number % 3 == 0)
+        assert run.hit, f"{point} was not reached"
+        found += [f"{point} ({way}): {item}" for item in find_broken(after, uninterrupted)]
+    assert found == []
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda scenario: scenario.name)
+async def test_with_any_answer_lost_it_still_ends_right(scenario: Scenario) -> None:
+    whole = SimulatedRun(scenario=scenario, ports=memory_ports(Memory()))
+    uninterrupted = await whole.perform()
+    found = []
+    for number, point in enumerate(whole.passed):
+        run = SimulatedRun(scenario=scenario, ports=memory_ports(Memory()), target=point, way=AWAY)
+        after = await run.perform(together=1 + number % 2, impatient=number % 3 == 0)
+        assert run.hit, f"{point} was not reached"
+        found += [f"{point}: {item}" for item in find_broken(after, uninterrupted)]
+    assert found == []

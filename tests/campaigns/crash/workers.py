@@ -1,0 +1,300 @@
+"""Folk: the processes of one run, each with the libraries imported by the server it is forked from, each with its own clients.
+
+What they tell outlives them: a file of lines that each is appended to in one write.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import pickle
+import signal
+import struct
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import google.cloud.firestore  # noqa: F401 - imported before the fork, so that no child pays for it
+import httpcore
+
+from ferryman.domain.calls.call import Ticket
+from ferryman.domain.calls.refusal import CallRefusedError
+from ferryman.domain.executions.execution import Execution
+from ferryman.domain.executions.message import Block
+from ferryman.domain.http.address import Address
+from ferryman.domain.stale import StaleError
+from ferryman.egress import tls
+from ferryman.egress.gate import EgressGate
+from ferryman.egress.simulated import SimulatedInternet
+from ferryman.gcp.clients import GoogleClients
+from ferryman.gcp.executions import FirestoreExecutions
+from ferryman.gcp.halts import FirestoreHalts
+from ferryman.gcp.ledger import FirestoreLedger
+from ferryman.gcp.owners import FirestoreOwners
+from ferryman.gcp.tasks import FirestoreCredentials, FirestoreTasks
+from ferryman.gcp.tickets import FirestoreTickets
+from ferryman.inmemory.clock import START
+from ferryman.inmemory.log import RecordingLog
+from ferryman.loop.run import deliver
+from ferryman.ports.errors import RejectedError, UnavailableError
+from ferryman.ports.queue import NOW
+from ferryman.ports.tickets import CallRequest
+from ferryman.settings import Settings
+from ferryman.tools.execute_call import execute_call, scan_output
+from tests.campaigns.crash.fixtures import Keys, Ports, build_loop_deps, build_tool_deps
+from tests.campaigns.crash.points import BOTH, ORCHESTRATOR, OTHER, SCANNER, TOOL, Counting, InstrumentedPort, Point
+from tests.campaigns.crash.scenarios import Scenario
+
+DEAD = 75
+"""The exit code of a process that died at its target."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkerRequest:
+    """What a process of a run has to know. `listing` asks for the points that are passed."""
+
+    scenario: Scenario
+    folder: Path
+    project: str
+    firestore: str
+    internet: Path
+    target: Point | None = None
+    way: str = ""
+    listing: bool = False
+
+    @property
+    def socket(self) -> str:
+        return str(self.folder / "tool")
+
+
+class FileTally:
+    """`Tally`: lines of a file; what was written survives the next death."""
+
+    def __init__(self, folder: Path) -> None:
+        self._path = folder / "tally"
+
+    def add(self, kind: str, **line: Any) -> None:
+        written = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+        os.write(written, json.dumps([kind, line]).encode() + b"\n")
+        os.close(written)
+
+    def of(self, kind: str) -> list[dict[str, Any]]:
+        return [line for each, line in self._lines() if each == kind]
+
+    def _lines(self) -> Iterator[tuple[str, dict[str, Any]]]:
+        if self._path.exists():
+            for text in self._path.read_text().splitlines():
+                kind, line = json.loads(text)
+                yield kind, line
+
+
+class FileClock:
+    """A clock that all processes of a run share; it is advanced explicitly."""
+
+    def __init__(self, folder: Path) -> None:
+        self._path = folder / "clock"
+
+    def now(self) -> datetime:
+        return START + timedelta(seconds=float(self._path.read_text()) if self._path.exists() else 0.0)
+
+    def turn(self, by: timedelta | float) -> datetime:
+        now = self.now() + (by if isinstance(by, timedelta) else timedelta(seconds=by))
+        turned = self._path.with_suffix(f".{os.getpid()}")
+        turned.write_text(repr((now - START).total_seconds()))
+        turned.rename(self._path)
+        return now
+
+
+class FileQueue:
+    """`ports.Queue`: what is enqueued is a line of the tally, which the driver reads."""
+
+    def __init__(self, tally: FileTally, clock: FileClock) -> None:
+        self._tally, self._clock = tally, clock
+
+    async def enqueue(self, execution: str, *, slice: int, after: timedelta = NOW, nudge: str = "") -> None:
+        self._tally.add("queued", slice=slice, due=(self._clock.now() + after).isoformat(), nudge=nudge)
+
+
+class PlannedDeath:
+    """Meets the points of one process, and dies where it was told to, unless somebody did already."""
+
+    def __init__(self, request: WorkerRequest, tally: FileTally) -> None:
+        self._request, self._tally = request, tally
+        self.orchestrator = 0
+        """The process id of who asked, in a tool function: it may have to die with it, or without it."""
+
+    async def __call__(self, point: Point) -> None:
+        request = self._request
+        if request.listing:
+            self._tally.add("passed", role=point.role, crossing=point.crossing, nth=point.nth, side=point.side)
+        if point != request.target or self._tally.of("hit"):
+            return
+        self._tally.add("hit")
+        if self.orchestrator and request.way in (BOTH, OTHER):
+            os.kill(self.orchestrator, signal.SIGKILL)
+        if request.way != OTHER:
+            os._exit(DEAD)
+
+
+class ScriptedDialer:
+    """A dialer whose every connection is met at what is written to it."""
+
+    def __init__(self, inner: SimulatedInternet, meet: Callable[[str, str], Awaitable[None]]) -> None:
+        self._inner, self._meet = inner, meet
+
+    async def dial(self, address: Address, port: int, *, timeout_s: float | None) -> httpcore.AsyncNetworkStream:
+        return _Written(await self._inner.dial(address, port, timeout_s=timeout_s), self._meet)
+
+
+class _Written(httpcore.AsyncNetworkStream):
+    def __init__(self, inner: httpcore.AsyncNetworkStream, meet: Callable[[str, str], Awaitable[None]]) -> None:
+        self._inner, self._meet = inner, meet
+
+    async def read(self, max_bytes: int, timeout: float | None = None) -> bytes:  # noqa: ASYNC109 - the seam's own signature
+        return await self._inner.read(max_bytes, timeout)
+
+    async def write(self, buffer: bytes, timeout: float | None = None) -> None:  # noqa: ASYNC109 - the seam's own signature
+        await self._meet("connection.write", "before")
+        await self._inner.write(buffer, timeout)
+        await self._meet("connection.write", "after")
+
+    async def aclose(self) -> None:
+        await self._inner.aclose()
+
+    async def start_tls(
+        self,
+        ssl_context: Any,
+        server_hostname: str | None = None,
+        timeout: float | None = None,  # noqa: ASYNC109 - the seam's own signature
+    ) -> httpcore.AsyncNetworkStream:
+        return _Written(await self._inner.start_tls(ssl_context, server_hostname, timeout), self._meet)
+
+    def get_extra_info(self, info: str) -> Any:
+        return self._inner.get_extra_info(info)
+
+
+def build_ports(clients: GoogleClients) -> Ports:
+    return Ports(
+        owners=FirestoreOwners(clients),
+        tasks=FirestoreTasks(clients),
+        credentials=FirestoreCredentials(clients),
+        executions=FirestoreExecutions(clients),
+        tickets=FirestoreTickets(clients),
+        halts=FirestoreHalts(clients),
+        ledger=FirestoreLedger(clients),
+    )
+
+
+def build_clients(project: str, firestore: str) -> GoogleClients:
+    """Clients of a project on a local Firestore."""
+    return GoogleClients(Settings(project=project, firestore_host=firestore))
+
+
+class RemoteTools:
+    """`ports.Toolbox` and `ports.Scanner`: a tool function in another process, by a socket."""
+
+    def __init__(self, socket: str) -> None:
+        self._socket = socket
+
+    async def run(self, ticket: Ticket, *, execution: Execution) -> Ticket:
+        held = execution
+        call_request = CallRequest(execution=held.id, seq=ticket.seq, epoch=held.epoch, task=held.task, owner=held.owner)
+        settled: Ticket = await self._ask((os.getpid(), TOOL, ticket.tool, call_request))
+        return settled
+
+    async def scan(self, execution: Execution, content: Sequence[Block]) -> Sequence[Block]:
+        seen: Sequence[Block] = await self._ask((os.getpid(), SCANNER, execution.id, execution.epoch, list(content)))
+        return seen
+
+    async def _ask(self, asked: Any) -> Any:
+        try:
+            reader, writer = await asyncio.open_unix_connection(self._socket)
+            try:
+                await _send(writer, asked)
+                answer = await _receive(reader)
+            finally:
+                writer.close()
+        except (OSError, asyncio.IncompleteReadError):
+            raise UnavailableError("the tool function did not answer") from None
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+
+async def _send(writer: asyncio.StreamWriter, what: Any) -> None:
+    packed = pickle.dumps(what)
+    writer.write(struct.pack("!I", len(packed)) + packed)
+    await writer.drain()
+
+
+async def _receive(reader: asyncio.StreamReader) -> Any:
+    (length,) = struct.unpack("!I", await reader.readexactly(4))
+    return pickle.loads(await reader.readexactly(length))  # written by our own other half
+
+
+def orchestrate(request: WorkerRequest, slice: int, holder: str) -> None:
+    """The orchestrator's process: one delivery. Its exit code is 0 when it was acknowledged, 1 when it is to come again."""
+    os._exit(asyncio.run(_orchestrate(request, slice, holder)))
+
+
+async def _orchestrate(request: WorkerRequest, slice: int, holder: str) -> int:
+    tally, clock = FileTally(request.folder), FileClock(request.folder)
+    ports = build_ports(build_clients(request.project, request.firestore))
+    deps = build_loop_deps(
+        ports,
+        request.scenario,
+        queue=FileQueue(tally, clock),
+        tally=tally,
+        clock=clock,
+        remote=RemoteTools(request.socket),
+        meet=Counting(f"{ORCHESTRATOR} {slice}" if slice else ORCHESTRATOR, PlannedDeath(request, tally)),
+    )
+    return 0 if await deliver(deps, "e", slice=slice, holder=holder) else 1
+
+
+def serve(request: WorkerRequest) -> None:
+    """The tool functions' process, until it is killed."""
+    asyncio.run(_serve(request))
+
+
+async def _serve(request: WorkerRequest) -> None:
+    tally, clock = FileTally(request.folder), FileClock(request.folder)
+    ports = build_ports(build_clients(request.project, request.firestore))
+    fate = PlannedDeath(request, tally)
+    tool, scanner = Counting(TOOL, fate), Counting(SCANNER, fate)
+    internet = SimulatedInternet(request.internet)
+    gate = EgressGate(
+        names=InstrumentedPort(internet, "names", tool),
+        dial=InstrumentedPort(ScriptedDialer(internet, tool), "dialer", tool),
+        tls=tls.create_context(internet.ca, internet.client),
+        tracer=RecordingLog(),
+    )
+    tool_deps = build_tool_deps(ports, gate, clock=clock, meet=tool, keys=Keys())
+    scanning = build_tool_deps(ports, gate, clock=clock, meet=scanner, keys=Keys())
+
+    async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        fate.orchestrator, kind, *asked = await _receive(reader)
+        answer: Any
+        try:
+            if kind == TOOL:
+                answer = await execute_call(tool_deps, *asked)
+            else:
+                execution, epoch, content = asked
+                answer = await scan_output(scanning, execution=execution, epoch=epoch, content=content)
+        except (StaleError, UnavailableError) as error:
+            answer = type(error)(str(error))
+        except CallRefusedError as refused:
+            answer = RejectedError(refused.refusal.message)
+        except Exception as error:  # noqa: BLE001 - as the function answers 500
+            answer = UnavailableError(f"the tool function answered 500 ({type(error).__name__})")
+        try:
+            await _send(writer, answer)
+            writer.close()
+        except OSError:
+            return  # who asked is gone
+
+    server = await asyncio.start_unix_server(handle, request.socket)
+    await server.serve_forever()

@@ -1,0 +1,144 @@
+"""Targets: what a fuzzer drives with hostile bytes. Each raises for what must never happen, and for nothing else."""
+
+from __future__ import annotations
+
+import asyncio
+import html
+import json
+import re
+import ssl
+import unicodedata
+from collections.abc import Callable, Coroutine
+from functools import cache
+from ipaddress import ip_address
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx
+
+from ferryman.domain.calls.refusal import CallRefusedError
+from ferryman.domain.executions.policy import ExecutionPolicy
+from ferryman.domain.http.request import InboundResponse, Method, OutboundRequest, PreparedRequest
+from ferryman.domain.http.url import InvalidUrlError, parse_url
+from ferryman.egress.gate import EgressGate
+from ferryman.egress.leaks import SecretScanner, redact_json, redact_text
+from ferryman.egress.sanitize import render_response
+from ferryman.egress.send import send
+from ferryman.inmemory.log import RecordingLog
+from ferryman.inmemory.names import TableNames
+from ferryman.ports.gate import CallPolicy
+from ferryman.tools.http import PARSERS
+from tests.campaigns.fuzz.wire import Plug, Wire
+from tests.egress.plants import VALUES, credential, policy
+
+HOST = "api.news.test"
+KEYS = {name: credential(value, name) for name, value in (("PREFIXED", VALUES["prefixed"]), ("HEX", VALUES["hex"]))}
+SCANNER = SecretScanner(KEYS.values())
+TOKEN = re.compile(r"tool[\W_]{0,3}response")
+POLICY: ExecutionPolicy = policy(webhook=True, webhook_urls=(f"https://{HOST}/hook",))
+BODY_MAX = 20_000
+
+
+@cache
+def _tls() -> ssl.SSLContext:
+    return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+
+
+@cache
+def _loop() -> asyncio.AbstractEventLoop:
+    return asyncio.new_event_loop()
+
+
+def _run(coroutine: Coroutine[Any, Any, Any]) -> Any:
+    return _loop().run_until_complete(coroutine)
+
+
+def url(data: bytes) -> None:
+    """The URL grammar: a refusal that repeats nothing, or a URL that every parser reads alike and that is sent as given."""
+    raw = data.decode("utf-8", "surrogateescape")
+    found, said = None, ""
+    try:
+        found = parse_url(raw)
+    except InvalidUrlError as error:
+        said = str(error)
+    if found is None:
+        assert said.isascii()
+        assert len(raw) < 12 or raw not in said
+        return
+    assert parse_url(str(found)) == found
+    assert urlsplit(raw).hostname == found.host
+    assert httpx.URL(str(found)).raw_host == found.host.encode()
+    # only a slash may have been added
+    assert raw.partition("#")[0].endswith((found.target, found.target[1:]))
+
+
+def scanner(data: bytes) -> None:
+    """The scanner: any text and any JSON is looked through, and a key beside it is found and goes."""
+    text = data.decode("utf-8", "surrogateescape")
+    SCANNER.find(text)
+    redact_json(_json(data), SCANNER)
+    beside = f"{text} {VALUES['prefixed']} {text}"
+    assert SCANNER.find(beside) is not None
+    assert VALUES["prefixed"] not in redact_text(beside, SCANNER)
+
+
+def framer(data: bytes) -> None:
+    """The framer: one frame at the start and the end, whatever is between, of any charset."""
+    kind, _, body = data.partition(b"\n")
+    inbound = InboundResponse(status=200, headers=(("Content-Type", kind.decode("latin-1")),), body=body, size_bytes=len(body))
+    seen = render_response(inbound, SCANNER, nonce="0123456789abcdef")
+    plain = html.unescape(html.unescape(unicodedata.normalize("NFKC", seen))).casefold()
+    assert len(TOKEN.findall(plain)) == 2
+    assert seen.startswith('<tool_response id="0123456789abcdef" truncated="')
+    assert seen.endswith("</tool_response>")
+    assert all(item in "\n\t" or unicodedata.category(item) not in ("Cc", "Cf", "Cs") for item in seen)
+
+
+def reader(data: bytes) -> None:
+    """The response reader: any bytes, in any parts, are a bounded answer or a refusal."""
+    step = data[0] * 16 + 1 if data else 1
+    wire = Wire(data[start : start + step] for start in range(1, len(data), step))
+    prepared = PreparedRequest(method=Method.GET, url=parse_url(f"https://{HOST}/"), headers=(("accept", "*/*"),))
+    inbound, reason = None, ""
+    try:
+        inbound = _run(send(prepared, (ip_address("8.8.8.8"),), dialer=Plug(wire), tls=_tls(), body_max=BODY_MAX, within_s=5))
+    except CallRefusedError as refused:
+        reason = refused.refusal.reason
+    if inbound is None:
+        assert reason in ("request_failed", "timed_out")
+    else:
+        assert len(inbound.body) <= BODY_MAX
+        render_response(inbound, SCANNER, nonce="n")
+    assert bytes(wire.written) == b"GET / HTTP/1.1\r\nhost: api.news.test\r\naccept: */*\r\nconnection: close\r\n\r\n"
+
+
+def gate(data: bytes) -> None:
+    """The whole gate: any arguments of any tool, and any answer, are a result with no fault of ours and no key in it."""
+    arguments, _, answer = data.partition(b"\r\n--answer--\r\n")
+    tool = list(PARSERS)[len(data) % len(PARSERS)]
+    given = _json(arguments)
+    given = given if isinstance(given, dict) else {"url": arguments.decode("utf-8", "surrogateescape")}
+    given = {"url": f"https://{HOST}/", "method": "POST", "credential": "PREFIXED", "body": {}, **given}
+    try:
+        outbound: OutboundRequest = PARSERS[tool](
+            {name: value for name, value in given.items() if tool == "api_call" or name in ("url", "body")}
+        )
+    except CallRefusedError:
+        return
+    log = RecordingLog()
+    deps = EgressGate(names=TableNames({HOST: ["8.8.8.8"]}), dial=Plug(Wire([answer])), tls=_tls(), tracer=log, within_s=5)
+    result = _run(deps.send(outbound, CallPolicy(execution=POLICY, credentials=KEYS)))
+    assert log.lines[-1][1]["fault"] is None
+    assert result.content.startswith(("Error: ", "<tool_response "))
+    for key in KEYS.values():
+        assert key.secret.reveal() not in result.content + repr(log.lines)
+
+
+def _json(data: bytes) -> Any:
+    try:
+        return json.loads(data)
+    except (ValueError, RecursionError):
+        return data.decode("utf-8", "surrogateescape")
+
+
+TARGETS: dict[str, Callable[[bytes], None]] = {entry.__name__: entry for entry in (url, scanner, framer, reader, gate)}

@@ -1,0 +1,137 @@
+"""Sightings: where a planted key stands, in any spelling, in what was received, told, kept and logged."""
+
+from __future__ import annotations
+
+import base64
+import html
+import re
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
+from urllib.parse import unquote
+
+from ahocorasick_rs import BytesAhoCorasick
+
+from tests.campaigns.hostile.evidence import Evidence
+from tests.campaigns.hostile.perform import ScenarioRun
+from tests.campaigns.hostile.scenario import BEARER, FRESH, HEADER, KEYS, OWN_HEADER, PARAM, PUBLIC
+from tests.campaigns.hostile.spelling import WAYS, fill
+from tests.campaigns.hostile.upstream import ReceivedRequest
+
+FRAGMENT = 16
+NEEDLE_MIN = 14
+PARTIAL = (
+    *("head", "tail", "middle", "first", "second", "third", "most", "start", "end", "eight", "sixteen", "gzip64", "base64in"),
+    *("parts", "bz2", "xz"),
+)
+"""Spellings of a part of the key, or of it among other things: what a scenario writes with them is looked for by itself."""
+
+OWN_HOST = {"key": BEARER, "hkey": HEADER, "pkey": PARAM, "skey": PUBLIC}
+
+_DROPPED = bytes(code for code in range(256) if not (code < 128 and chr(code).isalnum()))
+ESCAPE = re.compile(r"\\u([0-9a-fA-F]{4})|\\x([0-9a-fA-F]{2})|\\n")
+_RUN = re.compile(rb"[A-Za-z0-9+/_-]{24,}")
+
+
+def find_exposures(
+    evidence: Evidence,
+    everyone: Sequence[ScenarioRun],
+    seen_by: Mapping[str, list[ReceivedRequest]],
+    credited: Mapping[str, str],
+) -> Iterable[tuple[str, str]]:
+    """The scenarios whose keys stand where they should not, each with a sentence; `credited` names the scenario of a token."""
+    whose: dict[bytes, tuple[str, str]] = {}
+    for entry in everyone:
+        for word in entry.scenario.keys:
+            name, service = KEYS[word]
+            if service in entry.scenario.services:
+                whose |= dict.fromkeys(build_patterns(entry.words[word]), (credited[entry.token], name))
+        for word, name in FRESH.items():
+            whose |= dict.fromkeys(build_patterns(entry.words[word]), (credited[entry.token], name))
+        whose |= {
+            bare: (credited[entry.token], "loot")
+            for text in entry.loot
+            if len(bare := reduce_to_letters(text.encode())) >= NEEDLE_MIN
+        }
+    wanted = list(whose)
+    automaton = BytesAhoCorasick(wanted)
+    by_token = {item.token: item for item in everyone}
+    sights = [
+        (f"a request to {seen.host}", view)
+        for token, all_seen in seen_by.items()
+        for seen in all_seen
+        for view in views(_without_own(seen, by_token.get(token)))
+    ]
+    sights += [
+        (place, view) for place, things in evidence.places.items() for thing in things for view in (thing, *_cheap(thing))
+    ]
+    told = set()
+    for place, view in sights:
+        for index, _, _ in automaton.find_matches_as_indexes(reduce_to_letters(view), overlapping=True):
+            scenario, name = whose[wanted[index]]
+            if (scenario, name, place) not in told:
+                told.add((scenario, name, place))
+                yield scenario, f"{name} stands in {place}"
+
+
+def _cheap(thing: bytes) -> Iterable[bytes]:
+    if b"%" in thing or b"\\" in thing or b"&" in thing or not thing.isascii():
+        yield from list(views(thing))[1:2]
+
+
+def _without_own(seen: ReceivedRequest, run: ScenarioRun | None) -> bytes:
+    """A connection's bytes and name without the one place where its own service's credential belongs."""
+    raw = seen.bytes
+    if run is not None and seen.host in OWN_HEADER and not seen.stranger:
+        name, word, before = OWN_HEADER[seen.host]
+        for key in (word, *(FRESH if seen.host == BEARER else ())):
+            line = f"\r\n{name}: {before}{run.words[key]}\r\n".encode()
+            raw = re.sub(re.escape(line), b"\r\n", raw, count=1, flags=re.IGNORECASE)
+        if run.scenario.keys and seen.host == OWN_HOST[run.scenario.keys[0]]:
+            for place in run.scenario.places:
+                raw = raw.replace(fill(place, run.words).encode(), b"", 1)
+    if run is not None and seen.host == PARAM and not seen.stranger:
+        raw = re.sub(rb"([?&])apikey=" + run.words["pkey"].encode() + rb"(?=[& ])", rb"\1", raw, count=1)
+    return seen.host.encode() + b"\n" + raw
+
+
+def reduce_to_letters(raw: bytes) -> bytes:
+    """Letters and digits alone, in lower case: separators, case and escapes' own signs do not hide anything from it."""
+    return raw.translate(None, _DROPPED).lower()
+
+
+def build_patterns(value: str) -> set[bytes]:
+    """The skeletons of `value` in every notation a scenario may use and wherever it may begin in an encoded stream."""
+    found = {reduce_to_letters(way(value).encode()) for name, way in WAYS.items() if name not in PARTIAL}
+    found |= {value[at : at + FRAGMENT].lower().encode() for at in range(len(value) - FRAGMENT + 1)}
+    for raw in (
+        value.encode(),
+        value[::-1].encode(),
+        value.encode().hex().encode(),
+        base64.b64encode(value.encode()),
+        value.encode("utf-16-le"),
+    ):
+        for offset in range(3):
+            encoded = base64.b64encode(b"\0" * offset + raw)
+            core = encoded[-(-offset * 4 // 3) : (offset + len(raw)) * 4 // 3]
+            found |= {reduce_to_letters(core), reduce_to_letters(core.replace(b"+", b"-").replace(b"/", b"_"))}
+    return {item for item in found if len(item) >= NEEDLE_MIN}
+
+
+def views(raw: bytes) -> Iterable[bytes]:
+    """`raw` as it is, and with percent, entity, escape and compatibility notations undone, and base64 runs opened."""
+    yield raw
+    text = raw.decode("utf-8", "replace")
+    undone = text
+    for _ in range(2):
+        undone = html.unescape(unquote(ESCAPE.sub(character, undone)))
+    hidden = "".join(chr(ord(item) - 0xE0000) if 0xE0000 < ord(item) < 0xE0080 else item for item in undone)
+    yield unicodedata.normalize("NFKC", hidden).encode("utf-8", "replace")
+    for run in _RUN.findall(raw):
+        for offset in range(4):
+            part = run[offset:].replace(b"-", b"+").replace(b"_", b"/")
+            yield base64.b64decode(part[: len(part) // 4 * 4])
+
+
+def character(found: re.Match[str]) -> str:
+    code = found[1] or found[2]
+    return chr(int(code, 16)) if code else "\n"

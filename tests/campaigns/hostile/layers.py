@@ -1,0 +1,322 @@
+"""Layers: the walls of the deps by name, each with the lines that take out all of it."""
+
+from __future__ import annotations
+
+from tests.campaigns.hostile.cuts import Cut, Layer
+
+_LOOSE = """    from urllib.parse import urlsplit
+
+    parts = urlsplit(raw.replace("\\\\", "/"))
+    return URL(host=(parts.hostname or "").lower(), path=parts.path or "/", query=parts.query or None)
+    if len(raw) > CHARACTERS_MAX:"""
+
+_OF_TOKENS = Cut(
+    file="tools/tokens/token_request.py",
+    old="            if not is_covered(credential.label.hosts, host):",
+    new="            if False:",
+)
+"""Before a token is asked for, it is checked that its credentials may go to the endpoint, and the token to the tool's host."""
+
+_QUADRATIC = Cut(file="egress/leaks/escapes.py", old=r'r"(?<!\\)\\++(?:u\{', new=r'r"\\+(?:u\{')
+"""Tried from each of the backslashes of a run, as a pattern of ours was."""
+
+LAYERS = (
+    Layer(
+        name="URL grammar",
+        cuts=(Cut(file="domain/http/url.py", old="    if len(raw) > CHARACTERS_MAX:", new=_LOOSE),),
+        behind="the list of approved domains, on the very host that is dialled",
+    ),
+    Layer(
+        name="names and origins on loopback",
+        cuts=(Cut(file="serving/entry.py", old="            if known.local:\n", new="            if False:\n"),),
+    ),
+    Layer(
+        name="approved domains",
+        cuts=(Cut(file="domain/executions/policy.py", old="return is_covered(self.domains, host)", new="return True"),),
+    ),
+    Layer(
+        name="URL grammar and approved domains",
+        cuts=(
+            Cut(file="domain/http/url.py", old="    if len(raw) > CHARACTERS_MAX:", new=_LOOSE),
+            Cut(file="domain/executions/policy.py", old="return is_covered(self.domains, host)", new="return True"),
+        ),
+    ),
+    Layer(
+        name="registered webhooks",
+        cuts=(
+            Cut(
+                file="domain/executions/allowlist.py", old="        if not is_registered(url, policy):", new="        if False:"
+            ),
+        ),
+    ),
+    Layer(
+        name="credentials bound to hosts",
+        cuts=(
+            Cut(file="egress/binding.py", old="    if not is_covered(credential.label.hosts, host):", new="    if False:"),
+            _OF_TOKENS,
+        ),
+    ),
+    Layer(
+        name="placeholders bound to hosts",
+        cuts=(
+            Cut(
+                file="egress/checks.py",
+                old=(
+                    "    for name in placeholders.list_placeholder_names(outbound):\n"
+                    "        find_bound_credential(name, url.host, credentials)\n"
+                ),
+                new="",
+            ),
+            _OF_TOKENS,
+        ),
+    ),
+    Layer(
+        name="address check",
+        cuts=(Cut(file="egress/pin.py", old=" or not all(is_public(address) for address in answers)", new=""),),
+    ),
+    Layer(
+        name="certificates",
+        cuts=(
+            Cut(
+                file="egress/tls.py",
+                old="    made.minimum_version",
+                new="    made.check_hostname, made.verify_mode = False, ssl.CERT_NONE\n    made.minimum_version",
+            ),
+        ),
+    ),
+    Layer(
+        name="leak scan of requests",
+        cuts=(Cut(file="egress/checks.py", old="    if finding is None:\n", new="    if True:\n"),),
+    ),
+    Layer(
+        name="scan of what the model says",
+        cuts=(
+            Cut(
+                file="tools/execute_call.py",
+                old="    return list(await deps.redact_blocks(current.owner, credentials.values(), content))",
+                new="    return list(content)",
+            ),
+        ),
+    ),
+    Layer(
+        name="redaction of answers",
+        cuts=(
+            Cut(
+                file="egress/sanitize.py",
+                old="    text = redact_text(read, scanner, budget)\n    if",
+                new="    text = read\n    if",
+            ),
+            Cut(
+                file="tools/declared/documents.py",
+                old="await self.redact(claimed_call.policy.owner, claimed_call.credentials.values(), inbound.body)",
+                new="inbound.body",
+            ),
+        ),
+    ),
+    Layer(
+        name="redaction of fetched tokens",
+        cuts=(
+            Cut(
+                file="egress/checks.py",
+                old="    values = tuple(",
+                new="    credentials = [each for each in credentials if each.name.isupper()]\n    values = tuple(",
+            ),
+        ),
+    ),
+    Layer(
+        name="redaction of refusals",
+        cuts=(
+            Cut(
+                file="egress/checks.py",
+                old="        redact_refusal(reason, scanner),\n        url=leaks.redact_text(outbound.url, scanner),\n",
+                new="        reason,\n        url=outbound.url,\n",
+            ),
+        ),
+    ),
+    Layer(
+        name="unseen characters",
+        cuts=(
+            Cut(
+                file="egress/sanitize.py",
+                old="found.append(remove_invisible(piece))",
+                new="found.append(piece)",
+            ),
+        ),
+    ),
+    Layer(
+        name="framing",
+        cuts=(
+            Cut(
+                file="egress/frame.py",
+                old="    for _ in range(ROUNDS):\n        body = marks.remove_comments(body)",
+                new="    return body\n    for _ in range(ROUNDS):\n        body = marks.remove_comments(body)",
+            ),
+        ),
+    ),
+    Layer(
+        name="headers",
+        cuts=(
+            Cut(
+                file="egress/headers.py",
+                old="    reserved = {normalize_header(name) for name in list_injected_headers(credentials)}",
+                new="    return tuple((name.lower(), str(each)) for name, each in headers.items())\n    reserved = set[str]()",
+            ),
+            Cut(file="egress/checks.py", old="    headers.reject_fixed_header_conflicts(outbound.fixed_headers)\n", new=""),
+        ),
+    ),
+    Layer(
+        name="the credential's parameter alone",
+        cuts=(
+            Cut(
+                file="egress/inject.py", old="        if name.lower() in _list_parameter_names(query):", new="        if False:"
+            ),
+        ),
+    ),
+    Layer(
+        name="argument schemas",
+        cuts=(
+            Cut(
+                file="tools/arguments.py",
+                old="    if _depth_exceeds(arguments, DEPTH_MAX):",
+                new="    return\n    if _depth_exceeds(arguments, DEPTH_MAX):",
+            ),
+            Cut(
+                file="declared/arguments.py",
+                old="sorted(faults(tool.schema, said), key=_rank)",
+                new="[]",
+            ),
+        ),
+    ),
+    Layer(
+        name="enabled tools",
+        cuts=(
+            Cut(file="tools/registry.py", old="if tool is None and name in enabled:", new="if tool is None:"),
+            Cut(file="tools/registry.py", old="        if name not in enabled:", new="        if False:"),
+            Cut(file="tools/execute_call.py", old="    if ticket.tool not in policy.enabled:", new="    if False:"),
+        ),
+    ),
+    Layer(
+        name="no redirects",
+        cuts=(Cut(file="egress/send.py", old="follow_redirects=False", new="follow_redirects=True"),),
+    ),
+    Layer(
+        name="one deadline for all of a call",
+        cuts=(
+            Cut(
+                file="egress/gate.py",
+                old="async with asyncio.timeout(within_s):",
+                new="async with asyncio.timeout(None):",
+            ),
+        ),
+    ),
+    Layer(
+        name="call limits",
+        cuts=(
+            Cut(file="domain/calls/rate.py", old="        if self.calls >= plan.calls_per_execution:", new="        if False:"),
+            Cut(
+                file="domain/calls/rate.py",
+                old="        if after.window_calls > plan.calls_per_minute:",
+                new="        if False:",
+            ),
+        ),
+    ),
+    Layer(
+        name="credit limit",
+        cuts=(
+            Cut(
+                file="billing/prices.py",
+                old="        return max(0, int(left * _MILLION / self.output)) if self.output else 2**31",
+                new="        return 2**31",
+            ),
+        ),
+    ),
+    Layer(
+        name="identity between functions",
+        cuts=(
+            Cut(
+                file="serving/entry.py",
+                old='    audience = known.function_urls.get(known.function, "")\n',
+                new='    return "anyone"\n    audience = known.function_urls.get(known.function, "")\n',
+            ),
+        ),
+    ),
+    Layer(
+        name="ownership in the API",
+        cuts=(
+            Cut(file="serving/api/asking.py", old=" or task.owner != owner.id", new=""),
+            Cut(file="serving/api/asking.py", old=" or execution.owner != owner.id", new=""),
+        ),
+    ),
+    Layer(
+        name="path values within their segment",
+        cuts=(
+            Cut(file="declared/urls.py", old='quote(value, safe="") for value in values', new="values"),
+            Cut(
+                file="declared/urls.py",
+                old="    if not values or any(not value or",
+                new="    if False and any(not value or",
+            ),
+            Cut(file="declared/urls.py", old="        if name is not None and _climbs(said):", new="        if False:"),
+        ),
+    ),
+    Layer(
+        name="values of declared headers",
+        cuts=(
+            Cut(file="declared/request.py", old="        if not headers.sendable(value):", new="        if False:"),
+            Cut(file="egress/headers.py", old="        if not _VALUE.fullmatch(str(value)):", new="        if False:"),
+        ),
+        behind="the HTTP library, which writes no line break and nothing but ASCII into a header",
+    ),
+    Layer(
+        name="names of an object's fields",
+        cuts=(Cut(file="declared/request.py", old="        if name != origin and (", new="        if False and ("),),
+    ),
+    Layer(
+        name="neutralizing of imported words",
+        cuts=(
+            Cut(file="tools/declared/importing.py", old="    parameters = {\n", new="    return tool\n    parameters = {\n"),
+            Cut(file="tools/declared/importing.py", old="tame(found.cluster)[", new="found.cluster["),
+        ),
+    ),
+    Layer(
+        name="approval of hosts at import",
+        cuts=(Cut(file="openapi/servers.py", old="            _approve(found.host, domains)\n", new=""),),
+    ),
+    Layer(
+        name="declarations as they were",
+        cuts=(Cut(file="tools/declared/calling.py", old="    if known and tool.fingerprint != frozen:", new="    if False:"),),
+    ),
+    Layer(
+        name="tools that are switched off",
+        cuts=(Cut(file="tools/declared/calling.py", old="    if not tool.enabled:", new="    if False:"),),
+    ),
+    Layer(
+        name="caps of an owner",
+        cuts=(
+            Cut(file="domain/executions/occupancy.py", old=" and len(self.queued) >= most:", new=" and False:"),
+            Cut(file="domain/owners/stream.py", old="None if len(others) >= most else ", new=""),
+            Cut(file="serving/api/sharing.py", old="    if turns.count(owner) >= most:", new="    if False:"),
+            Cut(
+                file="gcp/executions.py",
+                old="                raise TaskDisabledError(DISABLED)\n            occ",
+                new="                pass\n            occ",
+            ),
+        ),
+    ),
+    Layer(
+        name="linear patterns",
+        cuts=(_QUADRATIC,),
+        behind="the workers, each of which is ended at its budget",
+    ),
+    Layer(
+        name="linear patterns, and reading in workers",
+        cuts=(
+            _QUADRATIC,
+            Cut(
+                file="offload/__init__.py",
+                old="    return await pool.run(owner, budget, function, *arguments, **named)",
+                new="    return function(*arguments, **named)",
+            ),
+        ),
+    ),
+)

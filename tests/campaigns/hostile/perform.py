@@ -1,0 +1,254 @@
+"""Performing: one scenario through the API, as an owner of its own, and everything that was said about it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from typing import Any
+
+import grpc
+import httpx
+
+from ferryman.domain.owners.owner import Owner
+from ferryman.gcp.owners import FirestoreOwners
+from ferryman.serving import keys
+from ferryman.stack.admin import AdminRefusedError
+from tests.campaigns.hostile import forge
+from tests.campaigns.hostile.harness import Harness, new_key
+from tests.campaigns.hostile.scenario import CALLS, FRESH, KEYS, PUBLIC, Act, Answer, Scenario, call, call_tools, finish
+from tests.campaigns.hostile.spelling import fill, list_spellings
+
+TIMEOUT_S = 300.0
+POLL_S = 0.8
+ACCEPTED = 202
+MODEL = "scripted/"
+TERMINAL = ("completed", "failed", "timeout", "killed")
+VICTIM = Scenario(
+    name="victim",
+    turns=(
+        call_tools(
+            call("http_get", url=f"https://{PUBLIC}/{{token}}/one"),
+            call("http_post", url=f"https://{PUBLIC}/{{token}}/slow", body={}),
+        ),
+        finish("The board will sell. {secret}"),
+    ),
+    answers={"/one": Answer(body="{secret}"), "/slow": Answer(body="{secret}", pause_s=3.0)},
+    tools=("http_get", "http_post"),
+    services=("coingecko", "lunarcrush"),
+    task={"description": "{secret}", "system_prompt": "{secret}"},
+)
+"""Whose data is to be seen, spent or spoilt: an execution that has one call behind it and a POST under way for 3 seconds."""
+
+
+@dataclass(slots=True, kw_only=True)
+class ScenarioRun:
+    """What became of a scenario: the API's answers, the answers to its acts, and the words that its texts were filled with."""
+
+    scenario: Scenario
+    words: dict[str, str] = field(repr=False)
+    loot: set[str] = field(default_factory=set, repr=False)
+    key: str = field(default_factory=keys.generate_key, repr=False)
+    task: str = ""
+    execution: str = ""
+    record: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    me: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    said: list[bytes] = field(default_factory=list, repr=False)
+    acts: list[tuple[Act, int, bytes]] = field(default_factory=list, repr=False)
+    asked: list[tuple[Act, int, bytes]] = field(default_factory=list, repr=False)
+    tools: list[Mapping[str, Any]] = field(default_factory=list, repr=False)
+    trouble: str | None = None
+    victim: ScenarioRun | None = None
+
+    @property
+    def bearer(self) -> dict[str, str]:
+        """The header of the owner's API key."""
+        return {"Authorization": f"Bearer {self.key}"}
+
+    @property
+    def token(self) -> str:
+        return self.words["token"]
+
+
+def prepare_run(scenario: Scenario) -> ScenarioRun:
+    """`scenario` with words of its own."""
+    token = f"t{secrets.token_hex(6)}"
+    words = {
+        "token": token,
+        "marker": f"said-{token}",
+        "secret": f"board-{secrets.token_hex(8)}",
+        "thief": f"{token}.attacker.example",
+    }
+    words |= {word: new_key() for word in (*KEYS, *FRESH)} | {"skey": new_key(16)}
+    loot = list_spellings(
+        [scenario.turns, [list_texts(answer) for answer in scenario.answers.values()]],
+        {word: words[word] for word in (*KEYS, *FRESH)},
+    )
+    return ScenarioRun(scenario=scenario, words=words, loot=loot)
+
+
+def list_texts(answer: Answer) -> list[Any]:
+    """The texts of an answer."""
+    return [dict(answer.headers), answer.body if isinstance(answer.body, str) else ""]
+
+
+async def run_scenario(harness: Harness, run: ScenarioRun) -> ScenarioRun:
+    """Play it to its end; whatever keeps it from one is its `trouble`."""
+    scenario = run.scenario
+    try:
+        async with asyncio.timeout(TIMEOUT_S):
+            await _enter(harness, run)
+            if scenario.victim:
+                await _act(harness, run)
+            if scenario.turns and not scenario.acts_alone:
+                await _run(harness, run)
+    except TimeoutError:
+        run.trouble = f"it had not ended after {TIMEOUT_S:g} s"
+    except (httpx.HTTPError, AssertionError, AdminRefusedError) as error:
+        run.trouble = f"{type(error).__name__}: {error}"[:300]
+    return run
+
+
+async def _enter(harness: Harness, run: ScenarioRun) -> None:
+    """The owner, the hosts, the script, the task and its credentials."""
+    scenario, words = run.scenario, run.words
+    owner, now = f"owner-{run.token}", datetime.now(UTC)
+    owners = FirestoreOwners(harness.clients)
+    await asyncio.gather(
+        owners.put(Owner(id=owner, plan=scenario.plan, created_at=now)), owners.add_key(keys.digest_key(run.key), owner, now)
+    )
+    harness.upstream.answers[run.token] = {
+        end: _fill_answer(answer, words) for end, answer in {"": Answer(), **scenario.answers}.items()
+    }
+    for name, addresses in scenario.names.items():
+        await _map_host(harness, fill(name, words), addresses)
+    if not scenario.turns:
+        return
+    await harness.admin.set_script(run.token, {"steps": fill(scenario.turns, words)})
+    task = {
+        "name": run.token,
+        "task_prompt": "Do it.",
+        "model": f"{MODEL}{run.token}",
+        "tools": scenario.tools,
+        "integrations": scenario.services,
+        **fill(dict(scenario.task), words),
+    }
+    run.task = (await _request(harness, run, "POST", "/v1/tasks", task))["task_id"]
+    for word in scenario.keys:
+        name, service = KEYS[word]
+        if service in scenario.services:
+            path = f"/v1/tasks/{run.task}/credentials/{name}"
+            await _request(harness, run, "PUT", path, {"value": words[word], "service": service})
+    await _prepare(harness, run)
+
+
+async def _prepare(harness: Harness, run: ScenarioRun) -> None:
+    """What the owner declares, and asks for; a declaration has to be taken, anything else may be refused."""
+    run.words["task"] = run.task
+    for entry in run.scenario.declared:
+        await _request(harness, run, "POST", f"/v1/tasks/{run.task}/tools", fill(dict(entry), run.words))
+    for act in run.scenario.before:
+        status, body = await _send(harness, run, act)
+        run.asked.append((act, status, body))
+        run.said.append(body)
+
+
+async def _map_host(harness: Harness, host: str, addresses: tuple[str, ...]) -> None:
+    port = harness.upstream.stranger_port if addresses == ("stranger",) else harness.upstream.port
+    if not addresses or addresses == ("stranger",):
+        await harness.admin.map_host(host, port)
+        return
+    body = {"port": port, "addresses": addresses, "dial": list(addresses)}
+    await harness.admin.put_host(host, body)
+
+
+async def _run(harness: Harness, run: ScenarioRun) -> None:
+    start = {"input": fill(run.scenario.input, run.words)} if run.scenario.input else {}
+    await _start(harness, run, start)
+    await _end(harness, run)
+
+
+async def _start(harness: Harness, run: ScenarioRun, start: Mapping[str, Any]) -> None:
+    run.execution = (await _request(harness, run, "POST", f"/v1/tasks/{run.task}/executions", start))["execution_id"]
+
+
+async def _end(harness: Harness, run: ScenarioRun) -> None:
+    path = f"/v1/executions/{run.execution}"
+    while run.record.get("status") not in TERMINAL:
+        await asyncio.sleep(POLL_S)
+        run.record = await _request(harness, run, "GET", path)
+    run.said.append(json.dumps(run.record).encode())
+    for shown in (f"{path}/calls", f"{path}/events"):
+        answer = await harness.http.get(harness.url + shown, headers=run.bearer)
+        assert answer.is_success, f"{shown} answered {answer.status_code}"
+        run.said.append(answer.content)
+    run.me = await _request(harness, run, "GET", "/v1/me")
+    if run.task:
+        run.tools = (await _request(harness, run, "GET", f"/v1/tasks/{run.task}/tools"))["data"]
+        run.said.append(json.dumps(run.tools).encode())
+
+
+async def _request(harness: Harness, run: ScenarioRun, method: str, path: str, body: Any = None) -> Any:
+    answer = await harness.http.request(method, harness.url + path, json=body, headers=run.bearer)
+    assert answer.is_success, f"{method} {path} answered {answer.status_code}: {answer.text[:200]}"
+    return answer.json()
+
+
+async def _act(harness: Harness, run: ScenarioRun) -> None:
+    """What the attacker does while the victim's execution has one call behind it and one under way."""
+    slow = replace(VICTIM.answers["/slow"], pause_s=run.scenario.victim_s)
+    victim = run.victim = prepare_run(replace(VICTIM, answers={**VICTIM.answers, "/slow": slow}))
+    await _enter(harness, victim)
+    await _start(harness, victim, {})
+    while not any(item.target == f"/{victim.token}/slow" for item in reversed(harness.upstream.seen)):  # noqa: ASYNC110 - another process asks
+        await asyncio.sleep(0.05)
+    run.words |= {"vtask": victim.task, "vexec": victim.execution}
+    for act in run.scenario.acts:
+        gate = asyncio.Semaphore(act.at_once)
+        await asyncio.gather(*(_send_at_once(harness, run, act, gate) for _ in range(act.times)))
+    await _end(harness, victim)
+
+
+async def _send_at_once(harness: Harness, run: ScenarioRun, act: Act, gate: asyncio.Semaphore) -> None:
+    async with gate:
+        status, body = await _send(harness, run, act)
+    run.acts.append((act, status, body))
+    if status == ACCEPTED and b'"execution_id"' in body:
+        run.words["mine"] = json.loads(body)["execution_id"]
+
+
+async def _send(harness: Harness, run: ScenarioRun, act: Act) -> tuple[int, bytes]:
+    if act.method == CALLS:
+        return await _call(harness.places[act.to], act)
+    url = harness.places[act.to]
+    headers = dict(act.headers)
+    if act.bearer == "mine":
+        headers |= run.bearer
+    elif act.bearer == "operator":
+        headers |= harness.admin.bearer
+    elif (token := await forge.bearer(harness, act.bearer, act.to)) is not None:
+        headers["Authorization"] = f"Bearer {token}"
+    body = fill(act.body, run.words)
+    answer = await harness.http.request(act.method, url + fill(act.path, run.words), json=body, headers=headers)
+    return answer.status_code, answer.content
+
+
+async def _call(url: str, act: Act) -> tuple[int, bytes]:
+    """A gRPC call: 401 where it was refused for want of a token, and what it was answered."""
+    metadata = tuple((name.lower(), value) for name, value in act.headers.items())
+    async with grpc.aio.insecure_channel(url.removeprefix("http://")) as channel:
+        call = channel.unary_stream(act.path)(act.body, metadata=metadata, timeout=TIMEOUT_S)
+        try:
+            answer = b"".join([item async for item in call])
+        except grpc.aio.AioRpcError as error:
+            return (401 if error.code() is grpc.StatusCode.UNAUTHENTICATED else 500), str(error.details()).encode()
+    return 200, answer
+
+
+def _fill_answer(answer: Answer, words: Mapping[str, str]) -> Answer:
+    body = fill(answer.body, words)
+    raw = None if answer.raw is None else fill(answer.raw.decode("latin-1"), words).encode("latin-1")
+    return replace(answer, headers=fill(dict(answer.headers), words), body=body, raw=raw)

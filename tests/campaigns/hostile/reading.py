@@ -1,0 +1,100 @@
+"""Reading: what a model could take an answer or a tool's definition for: a frame, another's turn, something unseen."""
+
+from __future__ import annotations
+
+import html
+import re
+import unicodedata
+from collections.abc import Iterable, Mapping
+from typing import Any
+from urllib.parse import unquote
+
+from tests.campaigns.hostile.exposures import ESCAPE, character
+from tests.campaigns.hostile.perform import ScenarioRun
+
+SHOWN_MAX = 50_000
+_FRAME = re.compile(
+    r'(?:Error: (?:HTTP [1-5][0-9]{2}\n)?)?<tool_response id="[0-9a-f]{16}" truncated="(?:true|false)">(.*)</tool_response>',
+    re.DOTALL,
+)
+_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
+_SENTENCE = re.compile(r"Error: [ -~]{1,1200}")
+_IMITATION = re.compile(r"tool[\W_]{0,3}response")
+_ROLE = re.compile(r"(?m)^[\s>*#_=|~({\[<-]*(?:human|assistant|system|user|developer)[*_`)}\]>]{0,3}\s*:")
+_CONTROL = re.compile(
+    r"<\||\|>|\[/?inst\]|<</?sys>>|<start_of_turn|</?\s*(?:antml:)?(?:function_calls|invoke|system|assistant|human)\b"
+    r"|</?\s*(?:\w+[-_])?(?:reminder|important|admin)\b"
+)
+_HIDDEN = re.compile(r"<!--.*?-->|<!\[CDATA\[|\]\]>|</?(?:b|i|u|wbr)\s*/?>", re.DOTALL | re.IGNORECASE)
+"""What a page does not show."""
+
+_LIKE = str.maketrans(
+    "օⲟꓳסⵔⱁᗝ𐓪𑣈იჿᏫ" + "ⲧꓔⵜⱅᎢ𐌕" + "ⳑꓡןⵏⰾᒪᏞ" + "ⱄꓢᏚᔕ" + "ⰵꓰⴹᎬ" + "ⱃꓣᎡ" + "ⱂꓑᏢ" + "ⱀꓠחո",
+    "o" * 12 + "t" * 6 + "l" * 7 + "s" * 4 + "e" * 4 + "r" * 3 + "p" * 3 + "n" * 4,
+)
+"""Letters that the scenarios have in place of Latin ones."""
+
+
+def find_misreadings(each: ScenarioRun, prompt: Mapping[str, Any]) -> Iterable[str]:
+    """What the model was told of hosts: framed once, and nothing inside reads as anything but data."""
+    for message in prompt["messages"]:
+        for block in message["content"] if isinstance(message["content"], list) else ():
+            if block.get("type") == "tool_result":
+                yield from _result(each, _text(block.get("content", "")))
+
+
+def find_misdescribed(prompt: Mapping[str, Any]) -> Iterable[str]:
+    """What of the definitions of tools reads as anything but a description: they stand outside of every frame."""
+    for tool in prompt.get("tools", ()):
+        if not _NAME.fullmatch(tool["name"]):
+            yield "the name of a tool is none"
+        for text in _texts({name: each for name, each in tool.items() if name != "name"}):
+            yield from (f"in the definition of a tool, {fault}" for fault in _faults(text))
+
+
+def _texts(value: Any) -> Iterable[str]:
+    if isinstance(value, Mapping):
+        yield from (text for pair in value.items() for item in pair for text in _texts(item))
+    elif isinstance(value, list):
+        yield from (text for entry in value for text in _texts(entry))
+    elif isinstance(value, str):
+        yield value
+
+
+def _result(each: ScenarioRun, text: str) -> Iterable[str]:
+    frame = _FRAME.fullmatch(text)
+    if frame is None:
+        if not _SENTENCE.fullmatch(text) or each.words["marker"] in text:
+            yield "something of a host's was told to the model without a whole frame"
+        inner = text
+    else:
+        inner = frame[1]
+    if len(inner) > SHOWN_MAX + 100:
+        yield f"the model was told {len(inner)} characters at once"
+    yield from _faults(inner)
+
+
+def _faults(inner: str) -> Iterable[str]:
+    if any(_unseen(sign) for sign in set(inner)):
+        yield "characters that cannot be seen reached the model"
+    read = inner
+    for _ in range(3):
+        read = html.unescape(unquote(ESCAPE.sub(character, read)))
+        read = "".join(sign for sign in unicodedata.normalize("NFKC", read) if not _unseen(sign)).translate(_LIKE).casefold()
+    read = _HIDDEN.sub("", read.translate(_LIKE))
+    if _IMITATION.search(read):
+        yield "the frame could be closed, opened again or imitated"
+    if _ROLE.search(read):
+        yield "a line could be read as another's turn"
+    if _CONTROL.search(read):
+        yield "a control token or tag of a chat reached the model"
+
+
+def _unseen(sign: str) -> bool:
+    code = ord(sign)
+    odd = 0xFE00 <= code <= 0xFE0F or 0xE0000 <= code <= 0xE0FFF or code in (0x3164, 0x115F, 0x1160, 0xFFA0, 0x34F)
+    return odd or (unicodedata.category(sign) in ("Cc", "Cf", "Cs", "Zl", "Zp") and sign not in "\n\t")
+
+
+def _text(content: Any) -> str:
+    return content if isinstance(content, str) else "\n".join(str(part.get("text", "")) for part in content)

@@ -1,0 +1,168 @@
+"""A scenario: what a hostile model says, what hostile hosts answer, and what may come of it at most."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+PUBLIC, BEARER, HEADER, PARAM, HOOK = (
+    "api.coingecko.com",
+    "lunarcrush.com",
+    "pro-api.coinmarketcap.com",
+    "www.alphavantage.co",
+    "hooks.slack.com",
+)
+WILD = "api.mailchimp.com"
+"""Of this one every label before it is approved."""
+
+OWN_HEADER: Mapping[str, tuple[str, str, str]] = {
+    BEARER: ("authorization", "key", "Bearer "),
+    HEADER: ("x-cmc_pro_api_key", "hkey", ""),
+}
+"""The one header in which a host gets its key: its name, the word of the key, and what stands before it."""
+
+KEYS: Mapping[str, tuple[str, str]] = {
+    "key": ("LUNARCRUSH_API_KEY", "lunarcrush"),
+    "hkey": ("COINMARKETCAP_API_KEY", "coinmarketcap"),
+    "pkey": ("ALPHAVANTAGE_API_KEY", "alphavantage"),
+    "skey": ("COINGECKO_DEMO_KEY", "coingecko"),
+}
+"""The credentials a scenario may have, by the word that stands for the value: name and service.
+
+`skey` is as short as a key may be: 16 characters.
+"""
+
+FRESH: Mapping[str, str] = {"fresh": "the token"}
+"""Words of what a token endpoint gives out, and what it is called."""
+
+TOOLS = ("http_get", "http_post", "api_call")
+SERVICES = ("coingecko", "lunarcrush", "coinmarketcap", "alphavantage", "mailchimp")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What a host answers on a path. `raw` is written as it is instead; `bits` of it follow, each after `pause_s`."""
+
+    status: int = 200
+    headers: Mapping[str, str] = field(default_factory=dict)
+    body: str | bytes = '{"ok": true, "said": "{marker}"}'
+    raw: bytes | None = None
+    bits: tuple[bytes, ...] = ()
+    pause_s: float = 0.0
+
+
+CALLS = "gRPC"
+"""The method of an act that is a call: its path is the call's name, its body the request's bytes."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Act:
+    """A request of the attacker's own, to the API or straight to a function, while the victim's execution runs.
+
+    `to` may also be a port of the local cloud: `admin`, `grpc`, or `metadata`, which is that of one function.
+    `bearer`: mine (an API key of the attacker's), operator (the local cloud's token), none, forged, hs256, unsigned, stale,
+    or NAME>AUDIENCE: a genuine token of function NAME for the URL of function AUDIENCE. It is sent so many `times`, so many
+    of them `at_once`, and at `most` so many of these may be done. What is started is `{mine}` from then on.
+    """
+
+    to: str
+    method: str = "POST"
+    path: str = "/"
+    body: Any = None
+    bearer: str = "mine"
+    headers: Mapping[str, str] = field(default_factory=dict)
+    times: int = 1
+    at_once: int = 1
+    most: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scenario:
+    """One attack. Texts may hold `{word|spelling}` (see `spelling`); words are those of `perform.cast`.
+
+    `turns` are the model's, as scripts write them; `answers` are by the end of the path, on every host.
+    `names` gives hosts addresses of their own, which all lead to the upstream; `reach` are hosts it may connect to beside
+    those of `services`, `barred` those of them it may not.
+    `requests` is how many may arrive in all and `a_minute` in 60 seconds, `asked` how many must for it to have been played;
+    `declared` are tools that the owner has declared, and `before` what they asked of the API before the execution; with
+    these, `sent` are regular expressions, and every request is to be one of them: method, target and body, with a space
+    between each two. `places` are the texts in which the first of `keys` may stand in a request to its own host, beside its
+    header there. `prompts` is how often the model may be asked, `seconds` how long a connection may stay open, `own` are
+    headers the model may set here. `acts` are done while a `victim`, an execution of another owner's, is under way, its POST
+    for `victim_s` seconds; what the model says is played besides them unless it only `acts_alone`.
+    """
+
+    name: str
+    turns: tuple[Mapping[str, Any], ...] = ()
+    answers: Mapping[str, Answer] = field(default_factory=dict)
+    names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    tools: tuple[str, ...] = TOOLS
+    services: tuple[str, ...] = SERVICES
+    keys: tuple[str, ...] = ("key",)
+    task: Mapping[str, Any] = field(default_factory=dict)
+    reach: tuple[str, ...] = ()
+    barred: tuple[str, ...] = ()
+    declared: tuple[Mapping[str, Any], ...] = ()
+    before: tuple[Act, ...] = ()
+    sent: tuple[str, ...] | None = None
+    places: tuple[str, ...] = ()
+    requests: int | None = None
+    asked: int = 0
+    a_minute: int | None = None
+    prompts: int | None = None
+    seconds: float = 24.0
+    own: tuple[str, ...] = ()
+    plan: str = "pro"
+    acts: tuple[Act, ...] = ()
+    victim: bool = False
+    victim_s: float = 3.0
+    acts_alone: bool = False
+    input: str | None = None
+
+    @property
+    def kind(self) -> str:
+        """What stands before the colon of its name."""
+        return self.name.partition(":")[0]
+
+
+def call(tool: str, **arguments: Any) -> dict[str, Any]:
+    """A tool use."""
+    return {"name": tool, "input": arguments}
+
+
+def call_tools(*calls: Mapping[str, Any], text: str = "Working.") -> dict[str, Any]:
+    """A turn with tool uses."""
+    return {"text": text, "tool_calls": list(calls)}
+
+
+def finish(text: str = "Done.") -> dict[str, Any]:
+    """The last turn."""
+    return {"text": text}
+
+
+def call_once(tool: str, **arguments: Any) -> tuple[Mapping[str, Any], ...]:
+    """One call and the end."""
+    return (call_tools(call(tool, **arguments)), finish())
+
+
+def call_api(url: str, *, method: str = "GET", credential: str = "LUNARCRUSH_API_KEY", **more: Any) -> dict[str, Any]:
+    """An authenticated call."""
+    return call("api_call", method=method, url=url, credential=credential, **more)
+
+
+def declare_probe(**entry: Any) -> dict[str, Any]:
+    """A tool as an owner declares one: an item of a service, with the service's key in its header."""
+    return {
+        "kind": "http",
+        "name": "probe",
+        "description": "Looks at an item.",
+        "url": f"https://{BEARER}/{{token}}/items/⟨id⟩",
+        "headers": {"Authorization": "Bearer {{secrets.LUNARCRUSH_API_KEY}}"},
+        **entry,
+    }
+
+
+def import_document(**asked: Any) -> Act:
+    """The owner's import of a document."""
+    return Act(to="api", path="/v1/tasks/{task}/tools/import-openapi", body=asked)

@@ -1,0 +1,40 @@
+"""The scenarios, by kind."""
+
+from __future__ import annotations
+
+from tests.campaigns.hostile.scenario import Scenario
+from tests.campaigns.hostile.scenarios import (
+    answers,
+    budget,
+    custom,
+    documents,
+    exfiltration,
+    former,
+    greed,
+    headers,
+    machine,
+    neighbours,
+    pieces,
+    policy,
+    smuggling,
+    tokens,
+    worst,
+)
+
+SCENARIOS: tuple[Scenario, ...] = (
+    *exfiltration.SCENARIOS,
+    *pieces.SCENARIOS,
+    *policy.SCENARIOS,
+    *headers.SCENARIOS,
+    *answers.SCENARIOS,
+    *budget.SCENARIOS,
+    *neighbours.SCENARIOS,
+    *greed.SCENARIOS,
+    *machine.SCENARIOS,
+    *smuggling.SCENARIOS,
+    *documents.SCENARIOS,
+    *tokens.SCENARIOS,
+    *former.SCENARIOS,
+    *custom.SCENARIOS,
+    *worst.SCENARIOS,
+)

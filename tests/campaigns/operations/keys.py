@@ -1,0 +1,46 @@
+"""More of the keys of a running stack: `make operations`, since each takes ten seconds."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from ferryman import verify_receipts
+from tests.journeys.conftest import Journey, asks, call, says
+from tests.journeys.test_command_line import Shell
+from tests.journeys.test_keys import ferryman, newest
+
+__all__ = ["ferryman"]
+
+
+async def test_receipts_of_before_and_after_a_rotation_are_verified(journey: Journey, ferryman: Shell, tmp_path: Path) -> None:
+    await journey.serve("api.coingecko.com")
+    documents = []
+    for turn in range(2):
+        uses = asks(call("http_get", url=journey.url("api.coingecko.com")))
+        task = await journey.task(uses, says("Done."), tools=["http_get"], integrations=["coingecko"])
+        documents.append(await journey.client.list_receipts((await journey.run(task))["execution_id"]))
+        if turn == 0:
+            rotated = await ferryman("keys", "rotate", "receipts", "--json")
+            assert rotated.code == 0, rotated.err
+    keys = tmp_path / "keys.txt"
+    keys.write_text("\n".join(f"{number}:{key}" for number, key in (await journey.client.list_receipt_keys()).items()))
+    for number, document in enumerate(documents):
+        file = tmp_path / f"{number}.json"
+        file.write_text(json.dumps(document))
+        assert verify_receipts.main([f"--public-key={keys}", "--", str(file)]) == 0
+    assert documents[0]["entries"][0]["key"] != documents[1]["entries"][0]["key"]
+
+
+async def test_the_doctor_says_that_a_rotation_was_not_finished(journey: Journey, ferryman: Shell) -> None:
+    secrets = journey.clients.secrets()
+    parent = f"projects/{journey.stack['project']}/secrets/ferryman-sealing-key"
+    current = (await newest(ferryman, "sealing"))["version"]
+    kept = await secrets.access_secret_version(request={"name": f"{parent}/versions/{current}"})
+    await secrets.add_secret_version(request={"parent": parent, "payload": {"data": kept.payload.data}})
+    looked = await ferryman("doctor", "--json")
+    assert any("not finished" in item["seen"] for item in looked.json["findings"] if item["of"] == "sealing key")
+    assert looked.json["verdict"] == "warning"
+    rotated = await ferryman("keys", "rotate", "--json")
+    assert rotated.json["version"] == current + 1
+    assert (await ferryman("doctor", "--json")).json["verdict"] == "ok"

@@ -1,0 +1,41 @@
+"""A stack that was killed: `make operations`, since it takes two stacks of its own."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+from pathlib import Path
+
+from tests.cli.test_up import ENDS_S, FERRYMAN, ferryman
+
+
+def start(data: Path) -> tuple[subprocess.Popen[str], str]:
+    """Return a stack that stays, and what it said until it was up."""
+    child = subprocess.Popen([FERRYMAN, "up", "--data", data], stdout=subprocess.PIPE, text=True)
+    said = ""
+    assert child.stdout is not None
+    for line in child.stdout:
+        said += line
+        if "Ctrl-C" in line:
+            break
+    return child, said
+
+
+def test_a_killed_stack_is_cleared_away_and_its_tasks_and_key_are_kept(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    first, _ = start(data)
+    options = ("--name", "kept", "--model", "scripted/none", "--prompt", "Do.")
+    made = ferryman("task", "create", *options, data=data)
+    first.send_signal(signal.SIGKILL)
+    first.communicate()
+    second, said = start(data)
+    try:
+        assert "was killed" in said
+        assert made.stdout.strip() in ferryman("task", "list", data=data).stdout
+    finally:
+        second.send_signal(signal.SIGINT)
+        second.communicate(timeout=ENDS_S)
+    assert second.returncode == 0
+    assert not (data / "stack.json").exists()
+    assert json.loads((data / "processes.json").read_text() if (data / "processes.json").exists() else "{}") == {}

@@ -1,0 +1,200 @@
+"""The doors: each port twice, in memory and on Google's clients with the local cloud behind them, under one suite."""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ferryman.inmemory.clusters import MemoryClusters
+from ferryman.inmemory.connections import MemoryConnections
+from ferryman.inmemory.executions import MemoryExecutions
+from ferryman.inmemory.halts import MemoryHalts
+from ferryman.inmemory.keyed import MemoryKeyedRequests
+from ferryman.inmemory.ledger import MemoryLedger
+from ferryman.inmemory.memory import Memory
+from ferryman.inmemory.owners import MemoryOwners
+from ferryman.inmemory.queue import MemoryQueue, MemoryTimers
+from ferryman.inmemory.schedules import MemorySchedules
+from ferryman.inmemory.streams import MemoryStreams
+from ferryman.inmemory.tasks import MemoryCredentials, MemoryTasks
+from ferryman.inmemory.tickets import MemoryTickets
+from ferryman.inmemory.tokens import MemoryTokens
+from ferryman.ports.clusters import Clusters
+from ferryman.ports.connections import Connections
+from ferryman.ports.credentials import Credentials
+from ferryman.ports.executions import Executions
+from ferryman.ports.halts import Halts
+from ferryman.ports.keyed import KeyedRequests
+from ferryman.ports.ledger import Ledger
+from ferryman.ports.owners import Owners
+from ferryman.ports.queue import Queue
+from ferryman.ports.schedules import Schedules, Timers
+from ferryman.ports.streams import Streams
+from ferryman.ports.tasks import Tasks
+from ferryman.ports.tickets import Tickets
+from ferryman.ports.tokens import Tokens as TokensPort
+from ferryman.settings import Settings
+
+INDEXES = Path(__file__).parents[2] / "infra/firestore.indexes.json"
+Waiting = Callable[[], Awaitable[Sequence[tuple[str, int, float]]]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Doors:
+    """The ports of one empty house; `waiting` answers what the queue holds: execution, slice, seconds until it is due.
+
+    `set_timers` answers of each timer whose it is, a task's or the sweep's, and when it is due.
+    """
+
+    owners: Owners
+    tasks: Tasks
+    credentials: Credentials
+    connections: Connections
+    clusters: Clusters
+    executions: Executions
+    keyed: KeyedRequests
+    tickets: Tickets
+    tokens: TokensPort
+    ledger: Ledger
+    halts: Halts
+    queue: Queue
+    waiting: Waiting
+    schedules: Schedules
+    streams: Streams
+    timers: Timers
+    set_timers: Callable[[], Awaitable[Sequence[tuple[str, datetime]]]]
+
+
+@asynccontextmanager
+async def in_memory() -> AsyncIterator[Doors]:
+    memory, queue, timers = Memory(), MemoryQueue(), MemoryTimers()
+
+    async def set_timers() -> Sequence[tuple[str, datetime]]:
+        return [(each.fire.task if each.fire else "sweep", each.due) for each in timers.waiting]
+
+    async def waiting() -> Sequence[tuple[str, int, float]]:
+        return [(each.execution, each.slice, each.after.total_seconds()) for each in queue.waiting]
+
+    yield Doors(
+        owners=MemoryOwners(memory),
+        tasks=MemoryTasks(memory),
+        credentials=MemoryCredentials(memory),
+        connections=MemoryConnections(memory),
+        clusters=MemoryClusters(memory),
+        executions=MemoryExecutions(memory),
+        keyed=MemoryKeyedRequests(memory),
+        tickets=MemoryTickets(memory),
+        tokens=MemoryTokens(memory),
+        ledger=MemoryLedger(memory),
+        halts=MemoryHalts(memory),
+        queue=queue,
+        waiting=waiting,
+        schedules=MemorySchedules(memory),
+        streams=MemoryStreams(memory),
+        timers=timers,
+        set_timers=set_timers,
+    )
+
+
+@asynccontextmanager
+async def on_google_cloud() -> AsyncIterator[Doors]:
+    import grpc
+
+    from emulator.clock import EmulatorClock
+    from emulator.firestore import SERVER_OPTIONS, FirestoreEmulator
+    from emulator.identity import IdentityTokens
+    from emulator.tasks import CloudTasksEmulator
+    from ferryman.gcp.clients import GoogleClients
+    from ferryman.gcp.clusters import FirestoreClusters
+    from ferryman.gcp.connections import FirestoreConnections
+    from ferryman.gcp.executions import FirestoreExecutions
+    from ferryman.gcp.halts import FirestoreHalts
+    from ferryman.gcp.keyed import FirestoreKeyedRequests
+    from ferryman.gcp.ledger import FirestoreLedger
+    from ferryman.gcp.owners import FirestoreOwners
+    from ferryman.gcp.queue import CloudTasksQueue, CloudTasksTimers
+    from ferryman.gcp.schedules import FirestoreSchedules
+    from ferryman.gcp.streams import FirestoreStreams
+    from ferryman.gcp.tasks import FirestoreCredentials, FirestoreTasks
+    from ferryman.gcp.tickets import FirestoreTickets
+    from ferryman.gcp.tokens import FirestoreTokens
+
+    firestore = FirestoreEmulator(path=None, indexes=INDEXES)
+    cloud_tasks = CloudTasksEmulator(path=None, clock=EmulatorClock(), tokens=IdentityTokens(path=None, clock=EmulatorClock()))
+    server = grpc.aio.server(options=(*SERVER_OPTIONS, ("grpc.so_reuseport", 0)))
+    server.add_generic_rpc_handlers((firestore.handler(), cloud_tasks.handler()))
+    address = f"127.0.0.1:{server.add_insecure_port('127.0.0.1:0')}"
+    await firestore.start()
+    await cloud_tasks.start()
+    await server.start()
+    settings = Settings(
+        project=f"p-{uuid.uuid4().hex[:12]}",
+        firestore_host=address,
+        cloud_tasks_host=address,
+        queue_caller="queue@local.iam.gserviceaccount.com",
+        function_urls={"orchestrator": "http://127.0.0.1:9/"},
+    )
+    clients = GoogleClients(settings)
+    parent = f"projects/{settings.project}/locations/{settings.location}"
+    name, schedules = (f"{parent}/queues/{each}" for each in (settings.queue, settings.schedules_queue))
+    for each in (name, schedules):
+        await clients.tasks().create_queue(request={"parent": parent, "queue": {"name": each}})
+        await clients.tasks().pause_queue(request={"name": each})  # what is enqueued stays to be looked at
+
+    async def waiting() -> Sequence[tuple[str, int, float]]:
+        held = [each async for each in await clients.tasks().list_tasks(request={"parent": name})]
+        told = []
+        for each in held:
+            execution, _, number = each.name.rpartition("/")[2].rpartition("-")
+            due: Any = each.schedule_time  # a datetime, where the wrapper's stub names the message
+            told.append((execution, int(number), max(0.0, (due - datetime.now(UTC)).total_seconds())))
+        return told
+
+    async def set_timers() -> Sequence[tuple[str, datetime]]:
+        held = [each async for each in await clients.tasks().list_tasks(request={"parent": schedules})]
+        named: list[tuple[str, Any]] = [(each.name.rpartition("/")[2], each.schedule_time) for each in held]
+        return [(name.partition("-")[0], due) for name, due in named]
+
+    try:
+        yield Doors(
+            owners=FirestoreOwners(clients),
+            tasks=FirestoreTasks(clients),
+            credentials=FirestoreCredentials(clients),
+            connections=FirestoreConnections(clients),
+            clusters=FirestoreClusters(clients),
+            executions=FirestoreExecutions(clients),
+            keyed=FirestoreKeyedRequests(clients),
+            tickets=FirestoreTickets(clients),
+            tokens=FirestoreTokens(clients),
+            ledger=FirestoreLedger(clients),
+            halts=FirestoreHalts(clients),
+            queue=CloudTasksQueue(clients, settings),
+            waiting=waiting,
+            schedules=FirestoreSchedules(clients),
+            streams=FirestoreStreams(clients),
+            timers=CloudTasksTimers(clients, settings),
+            set_timers=set_timers,
+        )
+    finally:
+        await clients.close()
+        await server.stop(0)
+        await cloud_tasks.close()
+        await firestore.close()
+        await asyncio.sleep(0)  # lets the closed channels' own tasks end inside this loop
+
+
+KINDS = {"local": in_memory, "gcp": on_google_cloud}
+
+
+@pytest.fixture(params=KINDS)
+async def doors(request: pytest.FixtureRequest) -> AsyncIterator[Doors]:
+    async with KINDS[request.param]() as doors:
+        yield doors

@@ -1,0 +1,160 @@
+"""Clusters of declared tools: stored, replaced and deleted as one."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+from dataclasses import replace
+
+import pytest
+
+from ferryman.domain.http.request import BodyType, Method
+from ferryman.domain.problem import InvalidInputError
+from ferryman.domain.stale import StaleError
+from ferryman.domain.tools.declared import (
+    TASK_BYTES_MAX,
+    TOOLS_PER_TASK_MAX,
+    Apply,
+    ClientCredentials,
+    Declared,
+    Exchange,
+    Extract,
+    Parameter,
+    Style,
+    TokenExchange,
+    ToolRow,
+)
+from ferryman.ports.errors import UnavailableError
+
+from .conftest import Doors
+from .values import TASK
+
+PET = Declared(
+    name="getPet",
+    description="näme ☂",
+    url="https://api.example.com/pets/{id}",
+    query={"a[b]": "{{a}}"},
+    headers={"Authorization": "Bearer {{secrets.A}}"},
+    body={"rows": [[1, "{{x}}"], []]},
+    body_type=BodyType.FORM,
+    method=Method.PATCH,
+    ok_statuses=(200, 404),
+    parameters={"id": Parameter(schema={"type": "string", "enum": [["a"]]}, required=False, style=Style.PIPE)},
+    auth=ClientCredentials(token_url="https://auth.example.com/t", client_id="me", client_secret="{{secrets.A}}"),
+)
+LOGIN = replace(
+    PET,
+    name="login",
+    auth=TokenExchange(
+        request=Exchange(url="https://auth.example.com/login", body={"user": "{{secrets.A}}"}),
+        extract=Extract(token_path="$.token"),
+        apply=Apply(location="query", name="t"),
+        cache_ttl=60,
+    ),
+)
+
+
+async def test_tools_come_back_as_they_were_stored(doors: Doors) -> None:
+    await doors.tasks.create(TASK)
+    cluster = await doors.clusters.put(TASK.id, "pets/1 ☂", [LOGIN, PET], since=0)
+    assert cluster.size_bytes > 1_000
+    assert cluster.rows == tuple(ToolRow(name=each.name, fingerprint=each.fingerprint, enabled=True) for each in (LOGIN, PET))
+    assert await doors.clusters.list(TASK.id) == [cluster]
+    assert await doors.clusters.tools(TASK.id) == [LOGIN, PET]
+    assert await doors.clusters.find(TASK.id, "getPet") == PET
+    assert await doors.clusters.find(TASK.id, "getCat") is None
+
+
+async def test_what_is_stored_again_replaces_all_that_was_there(doors: Doors) -> None:
+    await doors.tasks.create(TASK)
+    first = await doors.clusters.put(TASK.id, "pets", [PET, LOGIN], since=0)
+    second = await doors.clusters.put(TASK.id, "pets", [replace(PET, name="cat")], since=first.generation)
+    assert second.generation > first.generation
+    assert [each.name for each in await doors.clusters.tools(TASK.id)] == ["cat"]
+
+
+async def test_a_cluster_that_was_stored_meanwhile_is_not_replaced(doors: Doors) -> None:
+    await doors.tasks.create(TASK)
+    await doors.clusters.put(TASK.id, "pets", [PET], since=0)
+    with pytest.raises(StaleError):
+        await doors.clusters.put(TASK.id, "pets", [LOGIN], since=0)
+    assert await doors.clusters.tools(TASK.id) == [PET]
+
+
+async def test_of_two_that_are_stored_at_once_one_stays_whole(doors: Doors) -> None:
+    await doors.tasks.create(TASK)
+    puts = (doors.clusters.put(TASK.id, "pets", [replace(PET, summary=f"{number}")], since=0) for number in range(2))
+    came = await asyncio.gather(*puts, return_exceptions=True)
+    assert sorted(type(each).__name__ for each in came) == ["Cluster", "StaleError"]
+    assert len(await doors.clusters.tools(TASK.id)) == 1
+
+
+async def test_a_cluster_goes_with_all_its_tools(doors: Doors) -> None:
+    await doors.tasks.create(TASK)
+    await doors.clusters.put(TASK.id, "pets", [PET], since=0)
+    await doors.clusters.put(TASK.id, "", [LOGIN], since=0)
+    assert await doors.clusters.delete(TASK.id, "pets") is True
+    assert await doors.clusters.delete(TASK.id, "pets") is False
+    assert await doors.clusters.find(TASK.id, "getPet") is None
+    assert await doors.clusters.tools(TASK.id) == [LOGIN]
+
+
+async def test_a_name_is_taken_by_one_cluster_only(doors: Doors) -> None:
+    await doors.tasks.create(TASK)
+    await doors.clusters.put(TASK.id, "pets", [PET], since=0)
+    with pytest.raises(InvalidInputError, match=r"tools\.1\.name: getPet is taken by cluster 'pets'"):
+        await doors.clusters.put(TASK.id, "cats", [LOGIN, PET], since=0)
+    assert [each.name for each in await doors.clusters.list(TASK.id)] == ["pets"]
+
+
+async def test_a_task_has_so_many_tools_and_no_more(doors: Doors) -> None:
+    await doors.tasks.create(TASK)
+    many = [replace(PET, name=f"t{number}") for number in range(TOOLS_PER_TASK_MAX)]
+    await doors.clusters.put(TASK.id, "many", many, since=0)
+    with pytest.raises(InvalidInputError, match="at most 2000 declared tools, not 2001"):
+        await doors.clusters.put(TASK.id, "", [PET], since=0)
+    assert [each.name for each in await doors.clusters.tools(TASK.id)] == [each.name for each in many]
+    assert await doors.clusters.find(TASK.id, "t1999") == many[-1]
+
+
+async def test_a_task_has_tools_of_so_many_bytes_and_no_more(doors: Doors) -> None:
+    await doors.tasks.create(TASK)
+    large = [replace(PET, name=f"t{number}", body="x" * 60_000) for number in range(TASK_BYTES_MAX // 62_000)]
+    await doors.clusters.put(TASK.id, "large", large, since=0)
+    with pytest.raises(InvalidInputError, match="at most 16777216 bytes as JSON"):
+        await doors.clusters.put(TASK.id, "more", [replace(each, name=f"u{each.name}") for each in large[:9]], since=0)
+    assert [each.name for each in await doors.clusters.list(TASK.id)] == ["large"]
+
+
+async def test_tools_go_with_their_task(doors: Doors) -> None:
+    await doors.tasks.create(TASK)
+    await doors.clusters.put(TASK.id, "pets", [PET], since=0)
+    await doors.tasks.delete(TASK.id)
+    assert await doors.clusters.list(TASK.id) == []
+    with pytest.raises(StaleError):
+        await doors.clusters.put(TASK.id, "pets", [PET], since=0)
+
+
+async def test_a_commit_whose_answer_is_lost_leaves_tools_that_can_be_read(
+    doors: Doors, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from google.api_core.exceptions import ServiceUnavailable
+    from google.cloud.firestore_v1.async_transaction import AsyncTransaction
+
+    await doors.tasks.create(TASK)
+    await doors.clusters.put(TASK.id, "pets", [PET], since=0)
+    commit = AsyncTransaction._commit
+
+    async def unheard(self: AsyncTransaction) -> None:
+        await commit(self)
+        raise ServiceUnavailable("the answer is lost")
+
+    with monkeypatch.context() as network, suppress(UnavailableError):
+        network.setattr(AsyncTransaction, "_commit", unheard)
+        await doors.clusters.put(TASK.id, "pets", [LOGIN], since=1)
+    assert [each.name for each in await doors.clusters.tools(TASK.id)] == ["login"]
+
+
+async def test_a_name_that_is_no_unicode_is_of_no_cluster(doors: Doors) -> None:
+    await doors.tasks.create(TASK)
+    assert await doors.clusters.delete(TASK.id, "\ud800") is False

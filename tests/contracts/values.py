@@ -1,0 +1,158 @@
+"""Values for the doors: one owner, one task, one execution with everything set that a document can hold."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from typing import Any
+
+from ferryman.domain.calls.call import Ticket, ToolCallResult
+from ferryman.domain.calls.rate import ExecutionRateState
+from ferryman.domain.credentials.credential import AuthType, Label, Sealed
+from ferryman.domain.credits import ledger
+from ferryman.domain.executions.execution import Execution, ExecutionSetup, Step
+from ferryman.domain.executions.policy import ExecutionPolicy
+from ferryman.domain.executions.usage import Usage
+from ferryman.domain.owners.owner import Owner
+from ferryman.domain.owners.plan import GURU
+from ferryman.domain.receipts.receipt import Fact, Head, Receipt, ReceiptKind, append_receipts
+from ferryman.domain.tasks.task import Task
+from ferryman.ports.executions import Executions, TurnCommit
+from ferryman.ports.tasks import Tasks
+from ferryman.ports.tickets import CallRequest
+
+NOW = datetime(2026, 11, 21, 12, 0, 0, 123_000, tzinfo=UTC)
+LEASE = timedelta(seconds=120)
+LATER = NOW + timedelta(seconds=10)
+TOO_LATE = NOW + LEASE
+
+OWNER = Owner(id="ann", plan="guru", created_at=NOW)
+TASK = Task(
+    id="task_1",
+    owner="ann",
+    name="näme",
+    task_prompt="Do {{date}}",
+    model="claude-haiku-4-5",
+    tools=("api_call", "webhook"),
+    integrations=("github",),
+    webhook_urls=("https://hooks.example.com/1",),
+    max_credits=Decimal("12.3456"),
+    temperature=None,
+    created_at=NOW,
+    updated_at=NOW,
+)
+EXECUTION = Execution(id="exec_1", task="task_1", owner="ann", input="Paris\n☂", created_at=NOW)
+POLICY = ExecutionPolicy(
+    owner="ann",
+    task="task_1",
+    plan=GURU,
+    tools=("api_call",),
+    integrations=("github",),
+    domains=("*.github.com",),
+    credentials=("A",),
+)
+OPENING = ExecutionSetup(
+    model="claude-haiku-4-5",
+    system="s",
+    prompt="p",
+    tools=({"name": "api_call", "input_schema": {"type": "object", "enum": [[1], []]}},),
+    max_tokens=100,
+    temperature=None,
+    max_iterations=8,
+    max_credits=Decimal(100),
+    started_at=NOW,
+)
+ENTRY = ledger.record_reservation(EXECUTION, Decimal(100), at=NOW)
+RESULT = ToolCallResult(
+    tool="api_call",
+    content="<tool_response>ü</tool_response>",
+    url="https://api.github.com/",
+    method="GET",
+    credential_used="A",
+    response_status=200,
+    response_size_bytes=3,
+    latency_ms=1.25,
+)
+
+
+async def put(tasks: Tasks, executions: Executions, execution: Execution) -> None:
+    """Store `execution`, and first its task where there is none."""
+    if await tasks.get(execution.task) is None:
+        await tasks.create(replace(TASK, id=execution.task, owner=execution.owner))
+    await executions.start(execution, most=1_000)
+
+
+def receipts(head: Head, *kinds: ReceiptKind) -> tuple[tuple[Receipt, ...], Head]:
+    """Entries of `EXECUTION` chained on to `head`, and the head they lead to."""
+    facts = [Fact(kind, {"seq": seq, "credits": "0.5"}, {f"calls/{seq}": None}) for seq, kind in enumerate(kinds)]
+    return append_receipts(head, facts, execution="exec_1", at=NOW, key=1, sign=lambda found: found * 2)
+
+
+def call_request(
+    seq: int = 0, *, epoch: int = 1, execution: str = "exec_1", task: str = "task_1", owner: str = "ann"
+) -> CallRequest:
+    """What the orchestrator asks of a tool function for a call of `EXECUTION`."""
+    return CallRequest(execution=execution, seq=seq, epoch=epoch, task=task, owner=owner)
+
+
+def sealed(version: int = 1, name: str = "A", task: str = "task_1") -> Sealed:
+    """A sealed credential of `TASK`."""
+    label = Label(
+        owner="ann",
+        task=task,
+        name=name,
+        version=version,
+        service="github",
+        auth_type=AuthType.HEADER,
+        auth_header_name="X-Key",
+        hosts=("*.github.com", "github.com"),
+    )
+    return Sealed(label=label, ciphertext=bytes(range(256)), key_version=3, created_at=NOW, updated_at=NOW)
+
+
+def turn(number: int = 1, first: int = 0, calls: int = 2, epoch: int = 1) -> TurnCommit:
+    """The turn `number`, with its calls."""
+    content: tuple[dict[str, Any], ...] = (
+        {"type": "text", "text": "hm"},
+        {"type": "tool_use", "input": {"a": [[1, None], {}]}},
+    )
+    step = Step(
+        number=number,
+        content=content,
+        stop_reason="tool_use",
+        usage=Usage(input_tokens=7, cache_read_tokens=2),
+        credits=Decimal("0.125"),
+        first_call=first,
+        calls=calls,
+        event=2,
+        at=NOW,
+    )
+    tickets = tuple(
+        Ticket(
+            seq=first + offset,
+            step=number,
+            call=f"toolu_{offset}",
+            tool="api_call",
+            arguments=b"\x00\xff",
+            shown={"url": "https://api.github.com/", "list": [[]]},
+            epoch=epoch,
+            created_at=NOW,
+        )
+        for offset in range(calls)
+    )
+    return TurnCommit(step=step, tickets=tickets)
+
+
+def counted(execution: Execution) -> Execution:
+    """`execution` after its first turn, as its holder has it."""
+    return replace(
+        execution,
+        iterations=1,
+        credits_used=Decimal("0.125"),
+        usage=Usage(input_tokens=7, cache_read_tokens=2),
+        rate=ExecutionRateState(calls=2, window_calls=2, window_opened_at=NOW),
+        tool_calls=(RESULT,),
+        tool_calls_total=1,
+        events=6,
+    )

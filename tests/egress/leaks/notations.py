@@ -1,0 +1,281 @@
+"""Notations: more ways to write a secret down: in words, word by word, in numbered parts, and in the rarer bases."""
+
+from __future__ import annotations
+
+import base64
+import bz2
+import lzma
+import random
+from collections.abc import Callable, Iterator
+
+Write = Callable[[str], str]
+
+_RADIO = [
+    "Alpha",
+    "Bravo",
+    "Charlie",
+    "Delta",
+    "Echo",
+    "Foxtrot",
+    "Golf",
+    "Hotel",
+    "India",
+    "Juliett",
+    "Kilo",
+    "Lima",
+    "Mike",
+    "November",
+    "Oscar",
+    "Papa",
+    "Quebec",
+    "Romeo",
+    "Sierra",
+    "Tango",
+    "Uniform",
+    "Victor",
+    "Whiskey",
+    "X-ray",
+    "Yankee",
+    "Zulu",
+]
+_DIGITS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
+_TEENS = (
+    *_DIGITS,
+    "ten",
+    "eleven",
+    "twelve",
+    "thirteen",
+    "fourteen",
+    "fifteen",
+    "sixteen",
+    "seventeen",
+    "eighteen",
+    "nineteen",
+)
+_TENS = ("", "", "twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
+_SIGNS = {"-": "dash", "_": "underscore", ".": "dot", "/": "slash", "+": "plus", ":": "colon"}
+_BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
+_CAPITALS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+_SMALL = _CAPITALS.lower()
+_BASE45 = "0123456789" + _CAPITALS + " $%*+-./:"
+CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+Z_BASE32 = "ybndrfg8ejkmcpqxot1uwisza345h769"
+
+
+def number(content: bytes, digits: str) -> str:
+    """`content` as one number."""
+    value, found = int.from_bytes(content, "big"), ""
+    while value:
+        value, digit = divmod(value, len(digits))
+        found = digits[digit] + found
+    return found
+
+
+def base45(content: bytes) -> str:
+    """As RFC 9285 has it."""
+    found = ""
+    for start in range(0, len(content), 2):
+        pair = content[start : start + 2]
+        value = int.from_bytes(pair, "big")
+        for _ in range(len(pair) + 1):
+            value, digit = divmod(value, 45)
+            found += _BASE45[digit]
+    return found
+
+
+def base32(content: bytes, digits: str) -> str:
+    """Base 32 with other digits."""
+    standard = base64.b32encode(content).decode().rstrip("=")
+    return standard.translate(str.maketrans(_CAPITALS + "234567", digits))
+
+
+def counted(value: int) -> str:
+    """A number below 1,000 in words."""
+    if value < 20:
+        return _TEENS[value]
+    if value < 100:
+        return _TENS[value // 10] + (f" {_DIGITS[value % 10]}" if value % 10 else "")
+    return f"{_DIGITS[value // 100]} hundred" + (f" and {counted(value % 100)}" if value % 100 else "")
+
+
+def pieces(value: str, size: int) -> list[str]:
+    """`value` in pieces of `size` characters."""
+    return [value[start : start + size] for start in range(0, len(value), size)]
+
+
+def _said(words: Callable[[str], str], joint: str = " ") -> Write:
+    return lambda value: joint.join(words(each) for each in value)
+
+
+def _letter(each: str) -> str:
+    if each.isascii() and each.isalpha():
+        return _RADIO[ord(each.lower()) - 97]
+    return _DIGITS[int(each)] if each.isdigit() else _SIGNS.get(each, each)
+
+
+def _letter_with_case(each: str) -> str:
+    return f"capital {_letter(each)}" if each.isupper() else _letter(each)
+
+
+def _digit(each: str) -> str:
+    return _DIGITS[int(each)] if each.isdigit() else each
+
+
+def _other_digits(zero: int) -> Write:
+    return lambda value: value.translate({48 + digit: zero + digit for digit in range(10)})
+
+
+def _b64(piece: str) -> str:
+    return base64.b64encode(piece.encode()).decode()
+
+
+def _by_word(encode: Write, size: int, joint: str) -> Write:
+    return lambda value: joint.join(encode(each) for each in pieces(value, size))
+
+
+def _filled(encode: Write, size: int) -> Write:
+    fill = ("and then", "after that comes", "followed by", "next to it")
+    return lambda value: " ".join(f"{encode(each)} {fill[at % len(fill)]}" for at, each in enumerate(pieces(value, size)))
+
+
+def _parts(name: str, joint: str, *, encode: Write = str, shuffled: bool = True, size: int = 6) -> Write:
+    def write(value: str) -> str:
+        found = [f"{name}{at}={encode(each)}" for at, each in enumerate(pieces(value, size), start=1)]
+        if shuffled:
+            random.Random(9).shuffle(found)
+        return joint.join(found)
+
+    return write
+
+
+def _bare64(piece: str) -> str:
+    return _b64(piece).rstrip("=")
+
+
+def _hex(piece: str) -> str:
+    return piece.encode().hex()
+
+
+def _packed(pack: Callable[[bytes], bytes]) -> Write:
+    return lambda value: base64.b64encode(pack(value.encode())).decode()
+
+
+WAYS: dict[str, dict[str, Write]] = {
+    "word by word": {
+        f"{kind} of {size}, {name}": _by_word(encode, size, joint)
+        for kind, encode in (("base64", _b64), ("base64, unpadded", _bare64), ("hexadecimal", _hex))
+        for size in (4, 5, 6, 7, 8)
+        for name, joint in (("spaces", " "), ("commas", ", "), ("semicolons", "; "), ("lines", "\n"), ("bars", " | "))
+    }
+    | {
+        f"{kind} of {size}, with other words": _filled(encode, size)
+        for kind, encode in (("base64", _b64), ("hexadecimal", _hex))
+        for size in (4, 6, 8)
+    },
+    "said in words": {
+        "NATO": _said(_letter),
+        "NATO, in lines": _said(_letter, "\n"),
+        "NATO, hyphenated": _said(lambda each: _letter(each).replace("-", ""), "-"),
+        "NATO, with capitals": _said(_letter_with_case),
+        "NATO, in small letters": lambda value: _said(_letter, ", ")(value).lower(),
+        "digits as words": _said(_digit),
+        "codes as words": lambda value: ", ".join(counted(each) for each in value.encode()),
+        "Arabic digits": _other_digits(0x0660),
+        "Persian digits": _other_digits(0x06F0),
+        "Devanagari digits": _other_digits(0x0966),
+        "Thai digits": _other_digits(0x0E50),
+    },
+    "numbered parts": {
+        "as a query": _parts("part", "&"),
+        "as a query of eight": _parts("p", "&", size=8),
+        "of four": _parts("part_", "; ", size=4),
+        "in order": _parts("k", " ", shuffled=False),
+        "each in base64": _parts("part", "&", encode=_bare64),
+        "each in hexadecimal": _parts("chunk", ", ", encode=_hex),
+    },
+    "other bases": {
+        "base36": lambda value: number(value.encode(), "0123456789" + _SMALL),
+        "base36, capitals": lambda value: number(value.encode(), "0123456789" + _CAPITALS),
+        "base58": lambda value: number(value.encode(), _BASE58),
+        "base58, Flickr's": lambda value: number(value.encode(), _BASE58.swapcase()),
+        "base62": lambda value: number(value.encode(), "0123456789" + _CAPITALS + _SMALL),
+        "base62, small letters first": lambda value: number(value.encode(), "0123456789" + _SMALL + _CAPITALS),
+        "base62, letters first": lambda value: number(value.encode(), _CAPITALS + _SMALL + "0123456789"),
+        "base45": lambda value: base45(value.encode()),
+        "base45 of more": lambda value: base45(f"the key is {value}!".encode()),
+        "Crockford's base32": lambda value: base32(value.encode(), CROCKFORD),
+        "Crockford's base32, small": lambda value: base32(value.encode(), CROCKFORD).lower(),
+        "Crockford's base32 of more": lambda value: base32(f"key: {value}.".encode(), CROCKFORD),
+        "Crockford's base32, as one number": lambda value: number(value.encode(), CROCKFORD),
+        "z-base-32": lambda value: base32(value.encode(), Z_BASE32),
+        "z-base-32 of more": lambda value: base32(f"key: {value}.".encode(), Z_BASE32),
+    },
+    "compressed, rarely": {
+        "bz2": _packed(bz2.compress),
+        "bz2, fast": _packed(lambda content: bz2.compress(content, 1)),
+        "bz2 of a document": _packed(lambda content: bz2.compress(b"well " * 300 + content + b" done" * 300)),
+        "bz2, hexadecimal": lambda value: bz2.compress(value.encode()).hex(),
+        "xz": _packed(lzma.compress),
+        "xz of a document": _packed(lambda content: lzma.compress(b"well " * 300 + content + b" done" * 300)),
+        "xz, best": _packed(lambda content: lzma.compress(content, preset=6)),
+        "lzma": _packed(lambda content: lzma.compress(content, format=lzma.FORMAT_ALONE)),
+        "xz, hexadecimal": lambda value: lzma.compress(value.encode()).hex(),
+    },
+}
+
+IN_MORE: dict[str, Write] = {
+    name: lambda value, digits=digits: number(f'{{"k":"{value}"}}'.encode(), digits)  # type: ignore[misc]  # bound per turn
+    for name, digits in (
+        ("base36 of more", "0123456789" + _SMALL),
+        ("base58 of more", _BASE58),
+        ("base62 of more", "0123456789" + _CAPITALS + _SMALL),
+    )
+}
+"""Numbers that a whole text was made of; such are read up to 400 digits."""
+
+
+def splits(value: str, host: str) -> Iterator[tuple[str, dict[str, object]]]:
+    """Fields of requests over which the parts of `value` are spread."""
+    four, six = pieces(value, 4), pieces(value, 6)
+    mixed = list(enumerate(six, start=1))
+    random.Random(5).shuffle(mixed)
+    yield (
+        "part1 … of a query, in any order",
+        {"url": f"https://{host}/?" + "&".join(f"part{at}={_bare64(x)}" for at, x in mixed)},
+    )
+    yield "part1 … of a body, in any order", {"body": {f"part{at}": x for at, x in mixed}}
+    yield "part_1 … in base64, in any order", {"body": {f"part_{at}": _b64(x) for at, x in mixed}}
+    yield "part1 … in hexadecimal, in any order", {"body": {f"part{at}": _hex(x) for at, x in mixed}}
+    yield "part1 … of headers, in any order", {"headers": {f"x-part-{at}": x for at, x in mixed}}
+    yield "a list of words in base64", {"body": {"words": [_b64(x) for x in four]}}
+    yield (
+        "words in base64 in two sentences",
+        {
+            "body": {
+                "a": "see " + " and ".join(_b64(x) for x in four[: len(four) // 2]),
+                "b": "see " + " and ".join(_b64(x) for x in four[len(four) // 2 :]),
+            }
+        },
+    )
+    yield "a list of words said", {"body": {"words": [_letter(each) for each in value]}}
+    yield (
+        "words said in path segments",
+        {"url": f"https://{host}/" + "/".join(_letter(x).replace("-", "") for x in value[:200])},
+    )
+
+
+def harmless() -> Iterator[tuple[str, dict[str, object]]]:
+    """Fields of ordinary requests that look like these notations, each with its class."""
+    dice = random.Random(31)
+    for _ in range(4):
+        yield "words that are said", {"body": {"text": " ".join(dice.choices([*_RADIO, *_DIGITS], k=200))}}
+        yield "numbered parts", {"body": {f"part{at}": f"Chapter {dice.randrange(99)} of a book" for at in range(40)}}
+        yield "numbered parts", {"body": {"q": "&".join(f"part{at}={dice.randrange(10**6)}" for at in range(40))}}
+        yield "words in base64", {"body": {"words": [_b64(dice.choice(_RADIO)[:6]) for _ in range(80)]}}
+        yield (
+            "other bases",
+            {"body": {"id": number(dice.randbytes(20), _BASE58), "ids": [number(dice.randbytes(16), "0123456789" + _SMALL)]}},
+        )
+        yield "other bases", {"body": {"qr": base45(dice.randbytes(300)), "code": base32(dice.randbytes(60), CROCKFORD)}}
+        yield "compressed, rarely", {"body": {"blob": base64.b64encode(bz2.compress(b"An ordinary line. " * 50)).decode()}}
+        yield "compressed, rarely", {"body": {"blob": base64.b64encode(lzma.compress(b"An ordinary line. " * 50)).decode()}}

@@ -1,0 +1,101 @@
+"""The rarer notations: a secret in words, word by word, in numbered parts or in a rarer base does not leave either."""
+
+from __future__ import annotations
+
+import base64
+import lzma
+import unicodedata
+from itertools import cycle
+from sys import maxunicode
+
+import pytest
+
+from ferryman.egress.leaks import LeakFinding, SecretScanner, redact_text
+from ferryman.egress.leaks.escapes import replace_lookalikes
+from tests.egress.leaks import corpus, notations
+from tests.egress.leaks.corpus import HOST, KINDS
+from tests.egress.leaks.notations import IN_MORE, WAYS
+from tests.egress.plants import credential, outbound, text
+from tests.figures import Tally
+
+OTHER = credential(text(40), "OTHER")
+SCANNERS = {kind: SecretScanner([OTHER, credential(value)]) for kind, value in KINDS.items()}
+ALL = SecretScanner([credential(value, f"KEY_{number}") for number, value in enumerate(KINDS.values())])
+PLACES = ("body value", "body, nested", "query value", "header value", "query_params, in a list")
+
+
+def found(kind: str, fields: dict[str, object]) -> bool:
+    finding = SCANNERS[kind].outbound(outbound(**fields))
+    return finding is not None and finding.name == "NEWS_KEY"
+
+
+@pytest.mark.parametrize("group", WAYS)
+def test_no_rarer_way_to_write_a_secret_leaves(group: str, tally: Tally) -> None:
+    missed, places = [], cycle(PLACES)
+    for name, write in WAYS[group].items():
+        for kind, value in KINDS.items():
+            fields = corpus.places(write(value))
+            for place in ("body value, in a sentence", next(places)):
+                passed = found(kind, fields[place])
+                tally("leaks out", group, passed)
+                missed += [] if passed else [(name, kind, place)]
+    assert not missed
+
+
+@pytest.mark.parametrize("name", IN_MORE)
+def test_no_number_made_of_a_text_with_a_secret_leaves(name: str, tally: Tally) -> None:
+    missed = []
+    for kind, value in KINDS.items():
+        written = IN_MORE[name](value)
+        if len(written) > 400:
+            continue
+        passed = found(kind, {"body": {"note": f"see {written} there"}})
+        tally("leaks out", "other bases", passed)
+        missed += [] if passed else [kind]
+    assert not missed
+
+
+def test_a_secret_in_parts_that_are_spread_over_fields_does_not_leave(tally: Tally) -> None:
+    missed = []
+    for kind, value in KINDS.items():
+        for name, fields in notations.splits(value, HOST):
+            passed = found(kind, fields)
+            tally("leaks out, split", name, passed)
+            missed += [] if passed else [(kind, name)]
+    assert not missed
+
+
+@pytest.mark.parametrize("group", WAYS)
+def test_an_echo_in_a_rarer_way_is_redacted(group: str, tally: Tally) -> None:
+    left = []
+    for name, write in WAYS[group].items():
+        for kind, value in KINDS.items():
+            seen = redact_text(f'{{"you sent": "{write(value)}", "ok": true}}', SCANNERS[kind])
+            passed = "[redacted:NEWS_KEY]" in seen and SCANNERS[kind].find(seen) is None
+            tally("leaks in", group, passed)
+            left += [] if passed else [(name, kind)]
+    assert not left
+
+
+def test_what_looks_like_these_notations_may_leave(tally: Tally) -> None:
+    blocked = []
+    for klass, fields in notations.harmless():
+        finding = ALL.outbound(outbound(**fields))
+        tally("no leaks", klass, finding is None)
+        blocked += [(klass, finding)] if finding else []
+    assert not blocked
+
+
+def test_an_archive_that_needs_more_memory_than_there_is_for_it_is_refused() -> None:
+    packed = lzma.compress(b"well " * 100, preset=9)
+    assert ALL.find(base64.b64encode(packed).decode()) == LeakFinding(None)
+
+
+def test_an_archive_of_more_than_may_be_looked_through_is_refused() -> None:
+    packed = lzma.compress(b"well " * 1_000_000)
+    assert ALL.find(base64.b64encode(packed).decode()) == LeakFinding(None)
+
+
+def test_the_digits_of_every_script_are_read() -> None:
+    digits = [chr(code) for code in range(maxunicode + 1) if unicodedata.decimal(chr(code), None) is not None]
+    assert [each for each in digits if replace_lookalikes(each) != str(unicodedata.decimal(each))] == []

@@ -1,0 +1,141 @@
+"""The stack is closed: without its token every socket it listens on refuses whatever is asked, whoever asks."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ferryman.stack.admin import Admin
+from tests.closed import sockets
+
+NOBODY = 65_534
+PUBLIC = ("GET /healthz", "GET /openapi.json")
+"""What the API tells anyone, in production too."""
+
+ROOT = Path(__file__).parents[2]
+ME = "ourselves, without the token"
+ANOTHER = "another user of the machine"
+ENDS_S = 240
+
+
+@pytest.fixture(scope="module")
+def pids(stack: Mapping[str, Any]) -> set[int]:
+    return sockets.family(int(stack["pid"]))
+
+
+@pytest.fixture(scope="module")
+def files(stack: Mapping[str, Any]) -> list[Path]:
+    return [path for path in Path(stack["data"]).rglob("*") if path.is_file()]
+
+
+@pytest.fixture(scope="module", params=[ME, ANOTHER])
+def told(request: pytest.FixtureRequest, pids: set[int], files: list[Path]) -> Mapping[str, Any]:
+    """What the neighbour was told."""
+    uid = os.geteuid() if request.param == ME else NOBODY
+    if uid != os.geteuid() and os.geteuid() != 0:
+        pytest.skip("the tests do not run as root, and so cannot take another user's id")
+    asked = {"ports": sorted(sockets.tcp(pids)), "files": [str(path) for path in files], "pids": sorted(pids)}
+    command = [sys.executable, "-m", "tests.closed.trespass", str(uid), json.dumps(asked)]
+    ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=ENDS_S, check=False)
+    assert ran.returncode == 0, ran.stderr
+    found: dict[str, Any] = json.loads(ran.stdout)
+    assert found["uid"] == uid
+    return found
+
+
+def test_it_listens_on_loopback_alone(pids: set[int]) -> None:
+    assert set(sockets.tcp(pids).values()) == {"127.0.0.1"}
+    assert sockets.udp(pids) == []
+
+
+def test_every_socket_is_one_of_those_that_are_listed(stack: Mapping[str, Any], pids: set[int]) -> None:
+    listed = json.loads((Path(stack["data"]) / "ports.json").read_text())
+    assert set(sockets.tcp(pids)) == set(listed.values())
+    kinds = {purpose.partition("/")[0] for purpose in listed}
+    assert kinds == {"admin", "functions", "grpc", "internet", "messages", "metadata"}
+
+
+def test_its_unix_sockets_lie_in_a_private_folder(stack: Mapping[str, Any], pids: set[int]) -> None:
+    data = Path(stack["data"]).resolve()
+    assert stat.S_IMODE(data.stat().st_mode) == 0o700
+    for path in sockets.unix(pids):
+        assert path.is_relative_to(data)
+
+
+def test_nothing_it_keeps_is_for_others(files: list[Path]) -> None:
+    assert {str(path) for path in files if path.stat().st_mode & 0o077} == set()
+
+
+def test_no_port_does_what_is_asked_without_a_token(told: Mapping[str, Any]) -> None:
+    assert [
+        (port, what, answer)
+        for port, kinds in told["ports"].items()
+        for what, answer in kinds["requests"]
+        if isinstance(answer, int) and not 400 <= answer < 500
+    ] == []
+
+
+def test_no_call_is_answered_without_a_token(told: Mapping[str, Any]) -> None:
+    answers = {(what, answer) for kinds in told["ports"].values() for what, answer in kinds["calls"]}
+    assert {answer for _, answer in answers} == {"UNAUTHENTICATED", "speaks no gRPC"}
+
+
+def test_the_pretend_internet_talks_to_nobody_without_its_certificate(told: Mapping[str, Any]) -> None:
+    answers = [(what, answer) for kinds in told["ports"].values() for what, answer in kinds["handshakes"]]
+    assert [each for each in answers if each[1].startswith("answered")] == []
+
+
+def test_no_page_is_let_in(told: Mapping[str, Any]) -> None:
+    assert [
+        (port, what, answer)
+        for port, kinds in told["ports"].items()
+        for what, answer in kinds["pages"]
+        if isinstance(answer, int) and answer not in (400, 403, 421)
+    ] == []
+
+
+def secrets_of(stack: Mapping[str, Any], pids: set[int]) -> set[bytes]:
+    """The stack's token, and what its functions were given of it."""
+    found = {Path(stack["env"]["LOCAL_CLOUD_TOKEN_FILE"]).read_bytes().strip()}
+    for pid in pids:
+        try:
+            environment = Path(f"/proc/{pid}/environ").read_bytes()
+        except (FileNotFoundError, ProcessLookupError):
+            continue  # a worker that has ended since
+        for entry in environment.split(b"\0"):
+            name, _, value = entry.partition(b"=")
+            if name in (b"LOCAL_CLOUD_TOKEN", b"GCE_METADATA_HOST"):
+                found.add(value.rpartition(b"/")[2])
+    assert len(found) == 1 + 2 * len(stack["functions"])
+    return found
+
+
+def test_no_command_line_shows_a_secret(told: Mapping[str, Any], stack: Mapping[str, Any], pids: set[int]) -> None:
+    secrets = secrets_of(stack, pids) | {Path(stack["key_file"]).read_bytes().strip()}
+    said = "\0".join(told["command lines"].values()).encode()
+    assert [len(secret) for secret in secrets if secret in said] == []
+
+
+def test_neither_an_environment_nor_a_file_is_readable_to_another(told: Mapping[str, Any]) -> None:
+    if told["uid"] == os.geteuid():
+        pytest.skip("our own files are ours to read")
+    assert (told["environments"], told["readable"]) == ([], [])
+
+
+def test_no_log_and_no_file_holds_a_token(stack: Mapping[str, Any], pids: set[int]) -> None:
+    secrets = secrets_of(stack, pids)
+    places = [path for path in Path(stack["data"]).rglob("*") if path.is_file() and path.name != "token"]
+    assert [(path.name, len(secret)) for path in places for secret in secrets if secret in path.read_bytes()] == []
+
+
+async def test_no_answer_of_the_admin_holds_a_token(admin: Admin, stack: Mapping[str, Any], pids: set[int]) -> None:
+    said = json.dumps([await admin.read_status(), await admin.list_deliveries(), await admin.list_model_requests()]).encode()
+    assert [len(secret) for secret in secrets_of(stack, pids) if secret in said] == []

@@ -1,0 +1,29 @@
+"""Idempotency keys on the deployed API: its instance dies under requests, and each thing that is asked for is there once."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from ferryman.stack.admin import Admin
+from tests.journeys.conftest import NewClient
+
+TASK = {"name": "once", "model": "scripted/none", "task_prompt": "Do."}
+ROUNDS, STARTS = 1, 8
+
+
+@pytest.mark.timeout(400)  # an attempt that died counts as under way for a minute
+async def test_starts_that_the_api_dies_under_start_once_each(new_client: NewClient, admin: Admin) -> None:
+    client = await new_client("pro")
+    task = (await client.create_task(TASK))["task_id"]
+    started = []
+    for round_ in range(ROUNDS):
+        names = range(round_ * STARTS, (round_ + 1) * STARTS)
+        starts = [asyncio.ensure_future(client.start_execution(task, f"number {number}")) for number in names]
+        await asyncio.wait(starts, return_when=asyncio.FIRST_COMPLETED)
+        await admin.kill("api")
+        started += await asyncio.gather(*starts)
+    stored = await client.list_executions(task=task)
+    assert sorted(each["input"] for each in stored) == sorted(f"number {number}" for number in range(ROUNDS * STARTS))
+    assert {each["execution_id"] for each in stored} == {each["execution_id"] for each in started}

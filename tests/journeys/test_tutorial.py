@@ -1,0 +1,139 @@
+"""The commands of docs/tutorial.md, typed as they are written, in a folder of their own."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.journeys.conftest import ENDS_S, FERRYMAN, KEY
+
+ROOT = Path(__file__).parents[2]
+PAGE = ROOT / "docs/tutorial.md"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A folder in which the pet store and `ferryman up` were started as the tutorial has it, but for the port."""
+    here = tmp_path_factory.mktemp("walk")
+    (here / "emulator").symlink_to(ROOT / "emulator")
+    (here / ".venv").symlink_to(FERRYMAN.parents[1])
+    serve, start = (line.partition(" #")[0].split() for line in shown("server.py").splitlines())
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = str(probe.getsockname()[1])
+    with (here / "store.log").open("wb") as log:
+        store = subprocess.Popen([*serve, "--port", port], cwd=here, env=bare(), stderr=log)
+    try:
+        while "certified by" not in (here / "store.log").read_text():
+            assert store.poll() is None, (here / "store.log").read_text()
+            time.sleep(0.05)
+        yield from up(here, [word.replace("8443", port) for word in start])
+    finally:
+        store.send_signal(signal.SIGINT)
+        store.wait(ENDS_S)
+
+
+def up(here: Path, words: list[str]) -> Iterator[Path]:
+    """A stack that runs in folder `here` as long as this does."""
+    with (here / "up.log").open("wb") as err:
+        stack = subprocess.Popen([*words, "--json"], cwd=here, env=bare(), stdout=subprocess.PIPE, stderr=err)
+    assert stack.stdout is not None
+    with stack.stdout as out:
+        try:
+            assert out.readline(), f"the stack did not start:\n{(here / 'up.log').read_text()}"
+            yield here
+        finally:
+            stack.send_signal(signal.SIGINT)
+            stack.wait(ENDS_S)
+
+
+def bare() -> dict[str, str]:
+    """The environment of somebody who has set nothing, with `ferryman` where the alias finds it."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("FERRYMAN_", "ANTHROPIC_"))}
+    return {**kept, "PATH": f"{FERRYMAN.parent}:{kept['PATH']}"}
+
+
+def typed(text: str, folder: Path, stdin: str = "", **variables: str) -> subprocess.CompletedProcess[str]:
+    env = {**bare(), **variables}
+    return subprocess.run(["bash", "-c", text], cwd=folder, env=env, input=stdin, capture_output=True, text=True, check=False)
+
+
+def shown(word: str) -> str:
+    """The block of the tutorial that has `word`, as it is typed: with the latest execution."""
+    (block,) = [each for each in re.findall(r"```sh\n(.*?)```", PAGE.read_text(), re.DOTALL) if word in each]
+    lines = "\n".join(line for line in block.splitlines() if not line.startswith("alias "))
+    return lines.replace("EXECUTION", "$(ferryman show --json | grep -o 'exec_[0-9a-f]*' | head -1)")
+
+
+def test_the_walk_through_works_as_typed(folder: Path) -> None:
+    walked = typed(f"set -euo pipefail\n{shown('ferryman replay EXECUTION')}", folder, stdin=KEY)
+    assert walked.returncode == 0, walked.stdout + walked.stderr
+    assert "I asked CoinGecko twice" in walked.stdout
+    assert walked.stdout.count("gecko_says") >= 2
+    assert "COINGECKO_API_KEY" in walked.stdout
+    assert KEY not in walked.stdout + walked.stderr
+
+
+def test_an_api_becomes_tools_as_typed(folder: Path) -> None:
+    walked = typed(f"set -euo pipefail\n{shown('ferryman tools import')}", folder, stdin=KEY)
+    assert walked.returncode == 0, walked.stdout + walked.stderr
+    assert "Swagger Petstore: 20 tools, 9 of them disabled" in walked.stdout
+    assert "Nothing was stored: this was a dry run." in walked.stdout
+    assert "petstore: 20 tools, 1 of them disabled" in walked.stdout
+    assert "▼ petstore (20 tools)\n" in walked.stdout
+    assert "  GET /v2/pet/{petId} - Find pet by ID\n" in walked.stdout
+    assert "Rex, a dog, is for sale; there is no pet 43." in walked.stdout
+    assert "Error: HTTP 404" in walked.stdout
+    assert "The cluster petstore is deleted, with all its tools." in walked.stdout
+    asked = re.findall(r'"GET (\S+) HTTP/1.1" (\d+)', (folder / "store.log").read_text())
+    assert asked == [("/v2/pet/findByStatus?status=available", "200"), ("/v2/pet/42", "200"), ("/v2/pet/43", "404")]
+    assert KEY not in walked.stdout + walked.stderr
+
+
+def test_the_models_are_listed_with_their_prices(folder: Path) -> None:
+    listed = typed("ferryman models", folder)
+    assert (listed.returncode, re.search(r"^claude-haiku-4-5 +1 +5$", listed.stdout, re.MULTILINE) is not None) == (0, True)
+
+
+def test_one_owner_never_sees_anothers(folder: Path) -> None:
+    added = typed("ferryman owner add ann --plan guru", folder)
+    key = added.stdout.strip()
+    assert (added.returncode, re.fullmatch(r"fm_[A-Za-z0-9_-]{43}", key) is not None, added.stderr) == (0, True, "")
+    mine = typed("ferryman task create --name mine --model scripted/hello --prompt Do.", folder).stdout.strip()
+    as_ann = {"FERRYMAN_URL": json.loads((folder / ".ferryman/stack.json").read_text())["url"], "FERRYMAN_KEY": key}
+    assert typed("ferryman task list --json", folder, **as_ann).stdout.strip() == "[]"
+    assert typed(f"ferryman task show {mine}", folder, **as_ann).returncode == 5
+    assert typed(f"ferryman run {mine}", folder, **as_ann).returncode == 5
+    listed = [each["owner"] for each in json.loads(typed("ferryman owner list --json", folder, **as_ann).stdout)]
+    assert listed[:2] == ["local", "ann"]
+    kept = [path for path in (folder / ".ferryman").rglob("*") if path.is_file() and key.encode() in path.read_bytes()]
+    assert kept == []
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        ("owner add local --plan pro", "name: is an owner's already"),
+        ("owner add bob --plan free", "plan: is not a known plan; known are: guru, pro"),
+        ("owner add a/b --plan pro", "name: must be letters"),
+    ],
+)
+def test_an_owner_that_cannot_be_is_not_added(folder: Path, command: str, said: str) -> None:
+    tried = typed(f"ferryman {command}", folder)
+    assert (tried.returncode, tried.stdout, said in tried.stderr) == (5, "", True)
+    listed = [each["owner"] for each in json.loads(typed("ferryman owner list --json", folder).stdout)]
+    assert "bob" not in listed
+
+
+def test_without_a_stack_there_are_no_owners(tmp_path: Path) -> None:
+    tried = typed("ferryman owner list", tmp_path)
+    assert (tried.returncode, "no stack runs" in tried.stderr) == (1, True)

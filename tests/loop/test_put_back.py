@@ -1,0 +1,142 @@
+"""Put back: a delivery of an owner at its cap holds nothing, is not a failed one, and comes again until there is a slot."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as some
+
+from ferryman.domain.executions.execution import Execution, Lease, Status
+from ferryman.domain.executions.occupancy import (
+    CLAIMS,
+    PAUSE,
+    QUEUED_PAUSE,
+    QUEUED_PAUSE_MIN,
+    STARTED_PAUSE_MAX,
+    Occupancy,
+    compute_pause,
+)
+from ferryman.domain.owners.plan import PRO
+from ferryman.inmemory.clock import START
+from ferryman.inmemory.queue import MemoryQueue, QueuedDelivery
+from ferryman.loop.run import deliver
+from ferryman.ports.errors import UnavailableError
+
+from .conftest import Stage, says
+
+LEASED = Lease(holder="another", epoch=1, expires_at=START + timedelta(hours=1))
+EXECUTION = Execution(id="e", task="t", owner="o", created_at=START)
+
+
+def crowd(stage: Stage) -> None:
+    """As many executions of the owner run as may."""
+    for number in range(PRO.executions_running):
+        running = replace(EXECUTION, id=f"running{number}", status=Status.RUNNING, lease=LEASED)
+        stage.memory.executions[running.id] = running
+        stage.memory.occupancy["o"] = stage.memory.occupancy.get("o", Occupancy()).run(running)
+
+
+async def test_a_delivery_that_finds_no_slot_is_put_back_and_forgotten(stage: Stage) -> None:
+    crowd(stage)
+    assert await deliver(stage.deps(), "e", slice=0, holder="h", waits=3)
+    assert stage.queue.waiting == (QueuedDelivery("e", 0, compute_pause(EXECUTION, queued=0, waits=3), waits=4),)
+
+
+async def test_it_changes_nothing_of_its_execution_and_asks_no_model(stage: Stage) -> None:
+    before = stage.execution
+    crowd(stage)
+    await deliver(stage.deps(), "e", slice=0, holder="h")
+    assert (stage.execution, stage.model.prompts) == (before, [])
+
+
+async def test_two_deliveries_of_the_same_are_put_back_once(stage: Stage) -> None:
+    crowd(stage)
+    for _ in range(2):
+        await deliver(stage.deps(), "e", slice=0, holder="h", waits=1)
+    assert len(stage.queue.waiting) == 1
+
+
+async def test_it_runs_once_a_slot_is_free(stage: Stage) -> None:
+    crowd(stage)
+    await deliver(stage.deps(), "e", slice=0, holder="h")
+    stage.memory.occupancy["o"] = stage.memory.occupancy["o"].leave("running0")
+    assert await stage.run(says("Done."))
+    assert (stage.execution.status, "e" in stage.memory.occupancy["o"].running) == (Status.COMPLETED, False)
+
+
+async def test_a_queue_that_does_not_take_it_back_delivers_it_again(stage: Stage) -> None:
+    class Full(MemoryQueue):
+        async def enqueue(self, *_: object, **__: object) -> None:
+            raise UnavailableError("no answer")
+
+    crowd(stage)
+    deps = replace(stage.deps(), queue=Full())
+    assert not await deliver(deps, "e", slice=0, holder="h")
+
+
+@given(some.integers(0, 10_000), some.integers(0, 200), some.text(max_size=40), some.booleans())
+def test_a_pause_is_bounded(waits: int, queued: int, name: str, started: bool) -> None:
+    execution = replace(EXECUTION, id=name, started_at=START if started else None)
+    most = STARTED_PAUSE_MAX if started else max(QUEUED_PAUSE_MIN, queued * QUEUED_PAUSE)
+    assert PAUSE / 2 <= compute_pause(execution, queued=queued, waits=waits) <= most * 1.5
+
+
+@pytest.mark.parametrize("queued", [10, 50, 200])
+def test_however_many_wait_one_a_second_asks(queued: int) -> None:
+    pauses = [
+        compute_pause(replace(EXECUTION, id=f"exec_{number}"), queued=queued, waits=9).total_seconds()
+        for number in range(queued)
+    ]
+    assert 0.75 <= sum(1 / each for each in pauses) <= 1.5
+
+
+def test_pauses_of_many_are_spread() -> None:
+    pauses = [
+        compute_pause(replace(EXECUTION, id=f"exec_{number}"), queued=200, waits=0).total_seconds() for number in range(200)
+    ]
+    assert max(sum(int(each) == second for each in pauses) for second in range(100, 300)) <= 8
+
+
+def test_one_that_has_started_asks_more_often_than_those_that_have_not() -> None:
+    started = replace(EXECUTION, started_at=START)
+    assert all(
+        compute_pause(started, queued=200, waits=waits) < compute_pause(EXECUTION, queued=200, waits=waits)
+        for waits in range(30)
+    )
+
+
+def queue_up(stage: Stage, name: str) -> None:
+    """An execution of the owner has been queued for a while."""
+    waiting = replace(EXECUTION, id=name, created_at=START - timedelta(seconds=9))
+    stage.memory.occupancy["o"] = stage.memory.occupancy.get("o", Occupancy()).enqueue(waiting, most=9)
+
+
+async def test_an_execution_that_ends_wakes_the_one_that_is_queued_longest(stage: Stage) -> None:
+    crowd(stage)
+    stage.memory.occupancy["o"] = stage.memory.occupancy["o"].leave("running0")
+    queue_up(stage, "waiting")
+    stage.memory.occupancy["o"] = stage.memory.occupancy["o"].enqueue(replace(EXECUTION, id="younger"), most=9)
+    stage.clock.turn(CLAIMS.total_seconds())
+    assert await stage.run(says("Done."))
+    assert stage.queue.waiting == (QueuedDelivery("waiting", 0, timedelta(0), nudge="slot"),)
+
+
+async def test_an_execution_that_ends_wakes_none_that_there_is_no_slot_for(stage: Stage) -> None:
+    crowd(stage)
+    queue_up(stage, "waiting")
+    await deliver(stage.deps(), "e", slice=0, holder="h")
+    assert [each.execution for each in stage.queue.waiting] == ["e"]
+
+
+async def test_a_queue_that_does_not_take_the_one_to_be_woken_fails_no_delivery(stage: Stage) -> None:
+    class Full(MemoryQueue):
+        async def enqueue(self, *_: object, **__: object) -> None:
+            raise UnavailableError("no answer")
+
+    queue_up(stage, "waiting")
+    stage.queue = Full()
+    assert await stage.run(says("Done."))
+    assert stage.execution.status is Status.COMPLETED

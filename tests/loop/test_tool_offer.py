@@ -1,0 +1,162 @@
+"""What the model is shown of declared tools: whole clusters while they fit, the names of the others, in one order for ever."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ferryman.domain.tools.declared import Declared, Parameter
+from ferryman.loop.tool_offer import CALL, DEFINITIONS_BYTES_MAX, TooManyToolsError, select_definitions
+from ferryman.tools.declared.definitions import CUSTOM
+
+BUILT_IN = [each.definition() for each in CUSTOM]
+
+
+def tool(name: str, cluster: str = "", *, size: int = 0, **said: Any) -> Declared:
+    """A tool whose description has `size` characters."""
+    return Declared(name=name, cluster=cluster, url="https://api.test/x", **{"description": "x" * size, **said})
+
+
+def names(shown: Sequence[Any]) -> list[str]:
+    return [each["name"] for each in shown]
+
+
+def size(shown: Sequence[Any]) -> int:
+    return len(json.dumps(shown))
+
+
+def caller(shown: Sequence[Any]) -> str:
+    """The description of call_custom_tool."""
+    (text,) = (each["description"] for each in shown if each["name"] == CALL)
+    return str(text)
+
+
+def filling() -> int:
+    """How many characters the description of one tool `a` in the cluster `c` has, which just fits beside the built-in ones."""
+    return DEFINITIONS_BYTES_MAX - size(select_definitions(BUILT_IN, [tool("a", "c", size=1)])) + 1
+
+
+def test_without_declared_tools_the_definitions_are_as_they_were():
+    assert select_definitions(BUILT_IN, []) == tuple(BUILT_IN)
+
+
+def test_a_declared_tool_is_shown_with_its_schema():
+    declared = tool("look", description="Looks.", parameters={"id": Parameter(schema={"type": "string"})})
+    assert select_definitions([], [declared]) == ({"name": "look", "description": "Looks.", "input_schema": declared.schema},)
+
+
+def test_a_tool_without_a_description_is_described_by_its_summary():
+    assert select_definitions([], [tool("look", summary="Looks at it.")])[0]["description"] == "Looks at it."
+
+
+def test_a_tool_that_is_switched_off_is_not_shown():
+    assert names(select_definitions([], [tool("off", enabled=False), tool("on")])) == ["on"]
+
+
+def test_a_tool_that_is_switched_off_takes_no_room():
+    shown = select_definitions(BUILT_IN, [tool("off", "c", size=DEFINITIONS_BYTES_MAX, enabled=False), tool("on", "c")])
+    assert (names(shown)[-1], caller(shown)) == ("on", BUILT_IN[1]["description"])
+
+
+def test_ungrouped_tools_come_first_and_then_the_smallest_cluster():
+    declared = [tool("big", "a", size=500), tool("small", "b"), tool("own", size=900)]
+    assert names(select_definitions(BUILT_IN, declared))[len(BUILT_IN) :] == ["own", "small", "big"]
+
+
+def test_clusters_of_one_size_come_by_their_names():
+    assert names(select_definitions([], [tool("x", "b"), tool("y", "c"), tool("z", "a")])) == ["z", "x", "y"]
+
+
+def test_the_tools_of_a_cluster_keep_their_order():
+    assert names(select_definitions([], [tool("z", "c"), tool("m", "d"), tool("a", "c"), tool("n", "c")])) == [
+        "m",
+        "z",
+        "a",
+        "n",
+    ]
+
+
+@settings(max_examples=20)
+@given(st.permutations(["", "a", "b", "c", "d"]))
+def test_whatever_order_clusters_come_in_the_definitions_are_the_same(order):
+    declared = {each: [tool(f"{each}x{n}", each, size=70_000 if each in "cd" else 9) for n in (1, 2)] for each in order}
+    shown = select_definitions(BUILT_IN, [each for name in order for each in declared[name]])
+    assert shown == select_definitions(BUILT_IN, [each for name in sorted(order) for each in declared[name]])
+
+
+def test_two_hundred_thousand_bytes_are_shown():
+    shown = select_definitions(BUILT_IN, [tool("a", "c", size=filling())])
+    assert (names(shown)[-1], size(shown)) == ("a", 200_000)
+
+
+def test_one_byte_more_is_shown_by_name():
+    shown = select_definitions(BUILT_IN, [tool("a", "c", size=filling() + 1)])
+    assert names(shown) == names(BUILT_IN)
+    assert caller(shown).endswith("\nc: a")
+
+
+def test_bytes_are_counted_as_they_are_sent():
+    shown = select_definitions(BUILT_IN, [tool("a", "c", description="é" * 50_000)])
+    assert names(shown) == names(BUILT_IN)
+
+
+def test_only_the_largest_cluster_is_named_where_the_others_fit():
+    declared = [tool("huge_1", "huge", size=100_000), tool("huge_2", "huge", size=100_000), tool("b", "mid", size=60_000)]
+    shown = select_definitions(BUILT_IN, [*declared, tool("c", "small", size=50_000)])
+    assert names(shown)[len(BUILT_IN) :] == ["c", "b"]
+    assert caller(shown).endswith(":\nhuge: huge_1, huge_2")
+
+
+def test_a_cluster_is_shown_whole_or_not_at_all():
+    shown = select_definitions(BUILT_IN, [tool("tiny", "c"), tool("huge", "c", size=DEFINITIONS_BYTES_MAX)])
+    assert names(shown) == names(BUILT_IN)
+    assert caller(shown).endswith("\nc: tiny, huge")
+
+
+def test_ungrouped_tools_that_do_not_fit_are_named_as_ungrouped():
+    assert caller(select_definitions(BUILT_IN, [tool("own", size=DEFINITIONS_BYTES_MAX)])).endswith("\nungrouped: own")
+
+
+def test_where_even_the_names_are_too_many_they_are_counted():
+    declared = [tool(f"{'n' * 50}{number}", "c", size=100) for number in range(2_000)]
+    assert caller(select_definitions(BUILT_IN, declared)).endswith("\nc: 2000 tools")
+
+
+@settings(max_examples=30)
+@given(
+    st.lists(
+        st.tuples(st.sampled_from(("", "a", "b", "é" * 64, "😀" * 64)), st.sampled_from((1, 5_000, 39_000, 70_000))),
+        max_size=12,
+    ),
+    st.integers(0, 900),
+)
+def test_never_more_than_two_hundred_thousand_bytes_are_shown_names_included(drawn, many):
+    declared = [tool(f"t{number}", cluster, size=size_) for number, (cluster, size_) in enumerate(drawn)]
+    declared += [tool(f"{'n' * 40}{number}", "many", size=150) for number in range(many)]
+    assert size(select_definitions(BUILT_IN, declared)) <= DEFINITIONS_BYTES_MAX
+
+
+def test_fifty_clusters_of_the_longest_names_take_no_more_either():
+    declared = [tool(f"{'n' * 55}{number}", "😀" * 62 + f"{number % 50:02}", size=5_000) for number in range(1_000)]
+    assert size(select_definitions(BUILT_IN, declared)) <= DEFINITIONS_BYTES_MAX
+
+
+def test_the_definitions_that_were_given_are_not_changed():
+    before = json.dumps(BUILT_IN)
+    select_definitions(BUILT_IN, [tool("a", size=DEFINITIONS_BYTES_MAX)])
+    assert json.dumps(BUILT_IN) == before
+
+
+@pytest.mark.parametrize("tools", [[], [each for each in BUILT_IN if each["name"] != CALL]], ids=["none", "the others"])
+def test_what_does_not_fit_needs_call_custom_tool(tools):
+    with pytest.raises(TooManyToolsError, match=f"2 declared tools do not fit .* enable {CALL}"):
+        select_definitions(tools, [tool("a", "c"), tool("b", "c", size=DEFINITIONS_BYTES_MAX), tool("d", "e")])
+
+
+def test_what_fits_does_not_need_call_custom_tool():
+    assert names(select_definitions([], [tool("a", "c")])) == ["a"]

@@ -1,1 +1,0 @@
-"""Needles: the search of everything that a test run kept or said for the credentials it planted."""

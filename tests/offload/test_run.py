@@ -1,0 +1,217 @@
+"""Running a function away from the event loop: what comes back, what it may take, and who ends it."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import time
+from pathlib import Path
+
+import pytest
+
+from ferryman import offload
+from ferryman.domain.calls.refusal import CallRefusedError
+from ferryman.domain.credentials.credential import Secret
+from ferryman.domain.problem import InvalidInputError
+from ferryman.offload import TEXT, Budget, JobFailedError, OverBudgetError, TooManyJobsError, WorkerPool
+from ferryman.offload.fork_server import ForkServer
+from ferryman.offload.pool import NICE, WAITING_MAX
+from tests.canaries.canary import create_key
+from tests.offload import jobs
+
+SHORT = Budget(cpu_s=0.2, wall_s=30, memory_bytes=TEXT.memory_bytes)
+WORST = (jobs.backtrack, jobs.loop)
+
+
+async def gone(process: int) -> bool:
+    """Whether the process ends within some seconds."""
+    for _ in range(500):
+        try:
+            os.kill(process, 0)
+        except ProcessLookupError:
+            return True
+        await asyncio.sleep(0.01)
+    return False
+
+
+async def begun(pool: WorkerPool, owner: str = "a") -> int:
+    """The process of the worker that takes the owner's next job."""
+    return await pool.run(owner, TEXT, jobs.process)
+
+
+async def test_a_function_answers_from_another_process():
+    assert await offload.run("a", TEXT, jobs.reversed_, "abc") == "cba"
+    assert await offload.run("a", TEXT, jobs.process) != os.getpid()
+
+
+async def test_a_secret_may_cross_to_a_worker():
+    assert await offload.run("a", TEXT, jobs.length_of, Secret(create_key("offload", 32))) == 32
+
+
+@pytest.mark.parametrize("work", WORST)
+async def test_what_takes_more_time_than_its_budget_is_ended(work):
+    with pytest.raises(OverBudgetError, match=r"0\.2 s of processor time"):
+        await offload.run("a", SHORT, work)
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="this system does not bound a process's memory")
+async def test_what_takes_more_memory_than_its_budget_is_ended():
+    with pytest.raises(OverBudgetError, match="192 MiB of memory"):
+        await offload.run("a", TEXT, jobs.hog)
+
+
+async def test_what_takes_too_long_by_the_clock_is_ended():
+    with pytest.raises(OverBudgetError):
+        await offload.run("a", Budget(cpu_s=60, wall_s=0.2, memory_bytes=TEXT.memory_bytes), jobs.sleep)
+
+
+@pytest.mark.parametrize("work", WORST)
+async def test_the_event_loop_goes_on_while_the_worst_is_read(work):
+    reading = asyncio.ensure_future(offload.run("a", SHORT, work))
+    longest, last = 0.0, time.perf_counter()
+    while not reading.done():
+        await asyncio.sleep(0.001)
+        longest, last = max(longest, time.perf_counter() - last), time.perf_counter()
+    assert isinstance(reading.exception(), OverBudgetError)
+    assert longest < 0.15  # a busy machine; the text alone takes years
+
+
+async def test_a_caller_that_gives_up_frees_the_worker_and_ends_it():
+    pool = WorkerPool(workers_max=1)
+    process = await begun(pool)
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(0.1):
+            await pool.run("a", TEXT, jobs.backtrack)
+    assert await pool.run("b", TEXT, jobs.reversed_, "ab") == "ba"
+    assert await gone(process)
+
+
+async def test_an_owner_has_one_worker_at_most():
+    pool = WorkerPool(workers_max=2)
+    flood = [asyncio.ensure_future(pool.run("a", SHORT, jobs.loop)) for _ in range(4)]
+    await asyncio.sleep(0)
+    started = time.process_time()
+    assert await pool.run("b", TEXT, jobs.reversed_, "ab") == "ba"
+    assert not any(each.done() for each in flood)
+    assert time.process_time() - started < 1
+    for each in flood:
+        each.cancel()
+    await asyncio.gather(*flood, return_exceptions=True)
+
+
+async def test_only_so_many_of_an_owner_may_wait():
+    pool = WorkerPool(workers_max=1)
+    flood = [asyncio.ensure_future(pool.run("a", TEXT, jobs.sleep)) for _ in range(WAITING_MAX + 1)]
+    await asyncio.sleep(0)
+    with pytest.raises(TooManyJobsError, match=f"more than {WAITING_MAX}"):
+        await pool.run("a", TEXT, jobs.reversed_, "ab")
+    for each in flood:
+        each.cancel()
+    await asyncio.gather(*flood, return_exceptions=True)
+
+
+async def test_a_worker_that_dies_in_the_midst_is_over_budget_and_replaced():
+    with pytest.raises(OverBudgetError):
+        await offload.run("a", TEXT, jobs.die)
+    assert await offload.run("a", TEXT, jobs.reversed_, "ab") == "ba"
+
+
+async def test_an_idle_worker_that_was_killed_costs_no_job():
+    pool = WorkerPool()
+    process = await begun(pool)
+    os.kill(process, signal.SIGKILL)
+    assert await gone(process)
+    assert await pool.run("a", TEXT, jobs.reversed_, "ab") == "ba"
+
+
+async def test_a_fork_server_that_was_killed_is_started_anew():
+    server = ForkServer()
+    pool = WorkerPool(server)
+    await begun(pool)
+    assert server._child is not None
+    server._child.kill()
+    pool.close()
+    assert await pool.run("a", TEXT, jobs.reversed_, "ab") == "ba"
+    pool.close()
+    server.close()
+
+
+async def test_closing_leaves_no_process():
+    server = ForkServer()
+    pool = WorkerPool(server)
+    worker = await begun(pool)
+    assert server._child is not None
+    child = server._child
+    pool.close()
+    server.close()
+    assert child.returncode is not None
+    assert await gone(worker)
+
+
+async def test_refusals_cross_whole():
+    with pytest.raises(CallRefusedError) as refused:
+        await offload.run("a", TEXT, jobs.refuse)
+    assert refused.value.refusal.credential == "KEY"
+    with pytest.raises(InvalidInputError) as rejected:
+        await offload.run("a", TEXT, jobs.reject)
+    assert [each.field for each in rejected.value.problems] == ["spec"]
+
+
+async def test_of_any_other_exception_only_the_type_crosses():
+    with pytest.raises(JobFailedError) as failed:
+        await offload.run("a", TEXT, jobs.fail, "what was read")
+    assert str(failed.value) == "KeyError"
+
+
+async def test_an_answer_that_would_run_code_is_not_read():
+    with pytest.raises(JobFailedError, match="UnpicklingError"):
+        await offload.run("a", TEXT, jobs.answer_code)
+
+
+async def test_a_worker_writes_no_file(tmp_path):
+    with pytest.raises(JobFailedError, match="OSError"):
+        await offload.run("a", TEXT, jobs.write, tmp_path / "file")
+
+
+async def test_a_worker_is_its_last_owners_for_a_while():
+    pool = WorkerPool(kept_s=60)
+    mine = await begun(pool, "a")
+    other = await begun(pool, "b")
+    assert other != mine
+    assert (await begun(pool, "a"), await begun(pool, "b")) == (mine, other)
+
+
+async def test_an_owner_who_uses_up_workers_uses_up_nobody_elses():
+    pool = WorkerPool(kept_s=60, idle_s=60)
+    mine = await begun(pool, "a")
+    for _ in range(3):
+        with pytest.raises(OverBudgetError):
+            await pool.run("b", TEXT, jobs.die)
+    assert await begun(pool, "a") == mine
+
+
+def test_the_workers_of_a_closed_event_loop_end_when_the_next_needs_one():
+    async def asked() -> int:
+        return await offload.run("ann", TEXT, jobs.process)
+
+    worker = asyncio.run(asked())
+    asyncio.run(asked())
+    until = time.monotonic() + 10
+    while _lives(worker) and time.monotonic() < until:
+        time.sleep(0.01)
+    assert not _lives(worker)
+
+
+def _lives(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+@pytest.mark.skipif(not Path("/proc/self/schedstat").exists(), reason="this system does not tell a process's time")
+@pytest.mark.parametrize(("work", "put_back"), [(jobs.rank_after_waiting, False), (jobs.rank_after_working, True)])
+async def test_who_works_long_is_put_back_and_who_waits_long_is_not(work, put_back):
+    assert (await offload.run("a", TEXT, work) == NICE) is put_back

@@ -1,0 +1,102 @@
+"""The ring and the holdings on Google's clients: what the local cloud keeps is read as it is."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import grpc.aio
+import pytest
+
+from emulator.clock import EmulatorClock
+from emulator.secrets import SecretManagerEmulator
+from ferryman.domain.calls.call import Ticket, TicketState
+from ferryman.domain.credentials.keys import SealedCredentialRef
+from ferryman.domain.executions.execution import Execution, Status
+from ferryman.gcp import documents, places
+from ferryman.gcp.clients import GoogleClients
+from ferryman.gcp.key_store import SecretManagerKeyStore
+from ferryman.gcp.keys import SecretManagerKeys
+from ferryman.gcp.sealed_inventory import FirestoreSealedInventory
+from ferryman.ports.errors import UnavailableError
+from ferryman.settings import Settings
+from ferryman.vault import seal
+from tests.contracts.conftest import on_google_cloud
+from tests.contracts.values import NOW, TASK, sealed
+
+SECRET = Settings().sealing_key_secret
+
+
+@pytest.fixture
+async def clients() -> AsyncIterator[GoogleClients]:
+    service, server = SecretManagerEmulator(path=None, clock=EmulatorClock()), grpc.aio.server()
+    server.add_generic_rpc_handlers((service.handler(),))
+    address = f"127.0.0.1:{server.add_insecure_port('127.0.0.1:0')}"
+    await server.start()
+    opened = GoogleClients(Settings(project="p", secret_manager_host=address))
+    secret: dict[str, Any] = {"replication": {"automatic": {}}}
+    await opened.secrets().create_secret(request={"parent": "projects/p", "secret_id": SECRET, "secret": secret})
+    yield opened
+    await opened.close()
+    await server.stop(None)
+    await service.close()
+
+
+async def test_the_ring_shows_every_version_that_was_not_destroyed(clients):
+    key_store = SecretManagerKeyStore(clients, "p", SECRET)
+    assert [await key_store.add(each) for each in (b"one", b"two", b"three")] == [1, 2, 3]
+    await key_store.disable(1)
+    await clients.secrets().destroy_secret_version(request={"name": f"projects/p/secrets/{SECRET}/versions/2"})
+    found = {each.number: each.enabled for each in await key_store.list_versions()}
+    assert found == {1: False, 3: True}
+    await key_store.enable(1)
+    assert await key_store.private(1) == b"one"
+
+
+async def test_a_disabled_version_is_waited_for_and_a_destroyed_one_is_none(clients):
+    key_store = SecretManagerKeyStore(clients, "p", SECRET)
+    await key_store.add(b"one")
+    await key_store.add(b"two")
+    await key_store.disable(1)
+    await clients.secrets().destroy_secret_version(request={"name": f"projects/p/secrets/{SECRET}/versions/2"})
+    keys = SecretManagerKeys(clients, Settings(project="p"))
+    with pytest.raises(UnavailableError, match="disabled"):
+        await keys.private(1)
+    for number in (2, 9):
+        with pytest.raises(KeyError):
+            await keys.private(number)
+
+
+async def test_the_holdings_are_every_credential_and_every_call_that_is_not_over():
+    public = seal.PublicKey(7, seal.derive_public_key(seal.generate_private_key()))
+    async with on_google_cloud() as doors:
+        client = doors.executions._clients.firestore()
+        sealed_inventory = FirestoreSealedInventory(doors.executions._clients, seal.read_key_version)
+        await doors.tasks.create(TASK)
+        for version in (1, 2):
+            await doors.credentials.put(replace(sealed(version), key_version=version))
+        await client.document("tasks/task_1/credentials/DAMAGED").set({"label": {"name": "DAMAGED"}})
+        for name, status in (("e1", Status.RUNNING), ("e2", Status.QUEUED), ("e3", Status.COMPLETED)):
+            execution = Execution(id=name, task="task_1", owner="ann", status=status, created_at=NOW, started_at=NOW)
+            await places.locate_execution(client, name).set(documents.write(execution))
+            ticket = Ticket(
+                seq=0,
+                step=1,
+                call="c",
+                tool="http_get",
+                arguments=public.seal(b"{}", seal.build_call_info(name, 0)),
+                shown={},
+                epoch=1,
+                created_at=NOW,
+            )
+            for seq, state in enumerate(TicketState):
+                await places.locate_call(client, name, seq).set(documents.write(replace(ticket, seq=seq, state=state)))
+        # what the credential is, and what it was
+        assert list(await sealed_inventory.list_credentials()) == [
+            SealedCredentialRef(task="task_1", name="A", version=each) for each in (2, 1)
+        ]
+        assert await sealed_inventory.count_calls() == {7: 4}  # two executions under way, two calls each that are not settled
+        assert await sealed_inventory.count_begun_before(NOW + timedelta(seconds=1)) == 2
+        assert await sealed_inventory.count_begun_before(NOW) == 0

@@ -1,0 +1,200 @@
+"""Texts made to cost a pattern as much as they can, of the characters that stand in it."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Callable, Iterator
+from itertools import product
+from re import _constants as codes  # type: ignore[attr-defined]  # the tree of a pattern is shown by no public name
+from re import _parser as parser  # type: ignore[attr-defined]
+from typing import Any, NamedTuple
+
+OF_CATEGORY = {
+    codes.CATEGORY_DIGIT: ("0", r"\d"),
+    codes.CATEGORY_NOT_DIGIT: ("a", r"\D"),
+    codes.CATEGORY_SPACE: (" \n", r"\s"),
+    codes.CATEGORY_NOT_SPACE: ("a", r"\S"),
+    codes.CATEGORY_WORD: ("a_", r"\w"),
+    codes.CATEGORY_NOT_WORD: ("- ", r"\W"),
+}
+"""Some of its characters, and how it is written."""
+
+OTHERS = "a0 \n\t-_<\\é\0"
+"""One of these is in every class that excludes some."""
+
+REPEATS = (codes.MAX_REPEAT, codes.MIN_REPEAT, codes.POSSESSIVE_REPEAT)
+ENDINGS = ("", "\0", "\n")
+"""After what is repeated: so that what matched may have to be given back."""
+
+IN_CLASS_MAX = 4
+MIXTURES = 200
+
+
+class Text(NamedTuple):
+    """`before`, then `repeated` up to the size that it is called with, then `after`."""
+
+    before: str
+    repeated: str
+    after: str = ""
+
+    def __call__(self, size: int) -> str:
+        """So many characters of it."""
+        times = -(-max(0, size - len(self.before) - len(self.after)) // len(self.repeated))
+        return self.before + self.repeated * times + self.after
+
+    def __repr__(self) -> str:
+        return f"{self.before!r} + {self.repeated!r} * n + {self.after!r}"
+
+
+def tree_of(pattern: re.Pattern[Any]) -> Any:
+    """The parsed form of `pattern`."""
+    text = pattern.pattern if isinstance(pattern.pattern, str) else pattern.pattern.decode("latin-1")
+    return parser.parse(text, pattern.flags & ~re.UNICODE)
+
+
+def characters(pattern: re.Pattern[Any]) -> list[str]:
+    """The literal characters of `pattern`, and some of each of its classes, each once."""
+    found = {each: None for node in _nodes(tree_of(pattern)) for each in _of(node)}
+    return list(found)
+
+
+def texts(pattern: re.Pattern[Any], mixtures: int = MIXTURES) -> Iterator[Callable[[int], str]]:
+    """Makers of texts of a given size: each character repeated, every pair of them, what leads to each repetition, and
+    mixtures of characters and words, the same in every run."""
+    alphabet = characters(pattern)
+    yield from (Text("", one) for one in alphabet)
+    for one, other in product(alphabet, alphabet):
+        if one != other:
+            yield Text("", one + other)
+            yield _Halves(one, other)
+    for before, repeated in _pumps(tree_of(pattern), ""):
+        for after in ENDINGS:
+            yield Text(before, repeated, after)
+        yield Text("", before + repeated * 2)
+    words = [*alphabet, *_words(tree_of(pattern))]
+    dice = random.Random(ascii(pattern.pattern))
+    for _ in range(mixtures if words else 0):
+        yield Text(*("".join(dice.choices(words, k=dice.randint(least, 4))) for least in (0, 1, 0)))
+
+
+class _Halves(NamedTuple):
+    one: str
+    other: str
+
+    def __call__(self, size: int) -> str:
+        return self.one * (size // 2) + self.other * (size // 2)
+
+    def __repr__(self) -> str:
+        return f"{self.one!r} * n + {self.other!r} * n"
+
+
+def _nodes(tree: Any) -> Iterator[tuple[Any, Any]]:
+    for op, argument in tree:
+        yield op, argument
+        for inner in _inner(op, argument):
+            yield from _nodes(inner)
+
+
+def _words(tree: Any) -> Iterator[str]:
+    """The literal characters of `tree` that follow each other."""
+    word = ""
+    for op, argument in tree:
+        if op is codes.LITERAL:
+            word += chr(argument)
+            continue
+        if len(word) > 1:
+            yield word
+        word = ""
+        for inner in _inner(op, argument):
+            yield from _words(inner)
+    if len(word) > 1:
+        yield word
+
+
+def _inner(op: Any, argument: Any) -> list[Any]:
+    if op in REPEATS:
+        return [argument[2]]
+    if op is codes.BRANCH:
+        return list(argument[1])
+    if op is codes.SUBPATTERN:
+        return [argument[3]]
+    if op in (codes.ASSERT, codes.ASSERT_NOT):
+        return [argument[1]]
+    if op is codes.ATOMIC_GROUP:
+        return [argument]
+    if op is codes.GROUPREF_EXISTS:
+        return [each for each in argument[1:] if each is not None]
+    return []
+
+
+def _of(node: tuple[Any, Any]) -> list[str]:
+    """Characters that `node` matches, where it is one that matches a single one."""
+    op, argument = node
+    if op is codes.LITERAL:
+        return [chr(argument)]
+    if op is codes.NOT_LITERAL:
+        return [next(each for each in OTHERS if ord(each) != argument), chr(argument)]
+    if op is codes.ANY:
+        return ["a"]
+    if op is codes.IN:
+        return _of_class(argument)
+    return []
+
+
+def _of_class(items: list[tuple[Any, Any]]) -> list[str]:
+    """Characters of a class; of one that excludes some also two of those, behind the others."""
+    found: list[str] = []
+    for op, argument in items:
+        if op is codes.LITERAL:
+            found.append(chr(argument))
+        elif op is codes.RANGE:
+            found += [chr(argument[0]), chr(argument[1])]
+        elif op is codes.CATEGORY:
+            found += OF_CATEGORY[argument][0]
+    if items[0][0] is codes.NEGATE:
+        others = [each for each in OTHERS if not any(_is_in(each, item) for item in items)]
+        return others[:3] + found[:2]
+    if len(found) > IN_CLASS_MAX:
+        return [found[index * (len(found) - 1) // (IN_CLASS_MAX - 1)] for index in range(IN_CLASS_MAX)]
+    return found
+
+
+def _is_in(character: str, item: tuple[Any, Any]) -> bool:
+    op, argument = item
+    if op is codes.LITERAL:
+        return ord(character) == argument
+    if op is codes.RANGE:
+        return bool(argument[0] <= ord(character) <= argument[1])
+    return op is codes.CATEGORY and re.fullmatch(OF_CATEGORY[argument][1], character) is not None
+
+
+def _pumps(tree: Any, before: str) -> Iterator[tuple[str, str]]:
+    """For each repetition in `tree`: a text that leads to it, and one that it repeats."""
+    for op, argument in tree:
+        if op in REPEATS and argument[1] > 1:
+            repeated = sample(argument[2])
+            if repeated:
+                yield before, repeated
+        for inner in _inner(op, argument):
+            yield from _pumps(inner, before)
+        before += sample([(op, argument)])
+
+
+def sample(tree: Any) -> str:
+    """A short text that `tree` matches, as far as that can be told without trying."""
+    found = ""
+    for op, argument in tree:
+        if op in REPEATS:
+            found += sample(argument[2]) * argument[0]
+        elif op is codes.BRANCH:
+            found += sample(argument[1][0])
+        elif op is codes.SUBPATTERN:
+            found += sample(argument[3])
+        elif op is codes.ATOMIC_GROUP:
+            found += sample(argument)
+        elif op is codes.IN and argument[0][0] is codes.NEGATE:
+            found += _of_class(argument)[0]
+        else:
+            found += "".join(_of((op, argument))[:1])
+    return found

@@ -1,0 +1,168 @@
+"""Courses: executions that ran on doubles, each another way, with the records and the receipts that they left."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from datetime import timedelta
+from decimal import Decimal
+from typing import Any
+
+from ferryman import verify_receipts as verifier
+from ferryman.domain.calls import refusal
+from ferryman.domain.calls.call import ToolCallResult
+from ferryman.domain.tools.declared import Declared, Exchange, Parameter, TokenExchange, build_cluster
+from ferryman.inmemory.clock import START
+from ferryman.ports.errors import UnavailableError
+from ferryman.serving.api.shapes import receipt as receipts
+from ferryman.vault import sign
+from tests.loop.conftest import Stage, fetches, says
+from tests.loop.test_cancel import cancel
+from tests.replay.conftest import document
+from tests.replay.test_replay import slowly, went_on
+
+Course = Callable[[Stage], Awaitable[object]]
+
+ARGUMENTS = {
+    "url": "https://api.coingecko.com/é",
+    "query_params": {"n": 1.5, "whole": 2.0, "none": None, "big": 10**20, "on": True},
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Left:
+    """What an execution left: its record as the API answers it, its document of receipts, and the stage it ran on."""
+
+    record: Any
+    receipts: Any
+    stage: Stage
+
+
+def answered(ticket: Any) -> ToolCallResult:
+    return ToolCallResult(
+        ticket.tool,
+        f"answer {ticket.seq} é",
+        url="https://api.coingecko.com/é",
+        method="GET",
+        credential_used="KEY" if ticket.tool == "api_call" else None,
+        response_status=200,
+        response_size_bytes=12 + ticket.seq,
+        latency_ms=3.0 + ticket.seq / 3,
+    )
+
+
+async def with_calls(stage: Stage) -> None:
+    stage.start(input="Hello, wörld.")
+    stage.on_call = answered
+    slowly(stage)
+    await stage.run(says("Let's see.", ("api_call", ARGUMENTS), ("http_get", {"n": 0.1})), fetches(2), says("It is 42.\nDone."))
+
+
+async def with_refusals(stage: Stage) -> None:
+    stage.on_call = lambda ticket: ToolCallResult.refused(
+        ticket.tool, refusal.refuse_leak("KEY"), url="https://a.test/", method="GET"
+    )
+    slowly(stage)
+    same = ("http_get", {"url": "https://a.test/"})
+    await stage.run(says("", ("nothing", {}), ("webhook", {"x": []}), same, same, same), says("done"))
+
+
+async def in_doubt(stage: Stage) -> None:
+    """Calls that are sent again, until one is in doubt, over deliveries of other epochs."""
+    tickets = stage.tickets
+
+    class Doubting(type(tickets)):  # type: ignore[misc] # a class that is worked out
+        async def settle(self, claimed_call: Any, result: Any, *, now: Any, in_doubt: bool = False) -> None:
+            await super().settle(claimed_call, result, now=now, in_doubt=claimed_call.again)
+
+    stage.task(tools=("http_get", "http_post"))
+    stage.on_call = lambda ticket: UnavailableError("gone")
+    await stage.run(says("", ("http_post", {"url": "https://a.test/"}), ("http_get", {"url": "https://a.test/"})))
+    stage.clock.turn(60)
+    stage.tickets = Doubting(stage.memory)
+    stage.on_call = lambda ticket: ToolCallResult.refused(ticket.tool, refusal.report_in_doubt(), method="POST")
+    await went_on(stage, (UnavailableError("busy", after_s=30),), (says("done"),))
+    assert next((each.attempt, each.in_doubt) for each in stage.memory.tickets["e"].values()) == (2, True)
+
+
+async def cancelled(stage: Stage) -> None:
+    def on_call(ticket: Any) -> ToolCallResult:
+        stage.clock.turn(2)
+        cancel(stage)
+        return answered(ticket)
+
+    stage.on_call = on_call
+    await stage.run(fetches(3), says("never"))
+
+
+async def halted(stage: Stage) -> None:
+    def on_call(ticket: Any) -> ToolCallResult:
+        stage.memory.halts.add("o")
+        return answered(ticket)
+
+    stage.on_call = on_call
+    await stage.run(fetches(2), says("never"))
+
+
+async def without_credits(stage: Stage) -> None:
+    stage.on_call = answered
+    slowly(stage)
+    stage.task(max_credits=Decimal(20))
+    await stage.run(says("", ("api_call", {}), tokens=100), says("", ("api_call", {"n": 2}), tokens=1_000), says("never"))
+    assert str(stage.execution.error).startswith("the credit limit")
+
+
+async def declared_and_scheduled(stage: Stage) -> None:
+    stage.start(scheduled_for=START - timedelta(microseconds=1), schedule_generation=3)
+    said = {"id": Parameter(schema={"type": "string"})}
+    request = Exchange(url="https://api.coingecko.com/login", body={"key": "{{secrets.KEY}}"})
+    tool = Declared(
+        name="getPrice",
+        url="https://api.coingecko.com/{id}",
+        parameters=said,
+        auth=TokenExchange(request=request),
+        cluster="prices",
+    )
+    stage.memory.clusters["t"] = {"prices": (build_cluster("prices", 1, [tool]), (tool,))}
+    stage.on_call = answered
+    stage.task(temperature=1, webhook_urls=("https://hook.test/a",), max_credits_month=Decimal("100.5"))
+    await stage.run(says("", ("getPrice", {"id": "btc"}), ("http_get", {"url": "https://a.test/"})), says("done"))
+
+
+async def never_opened(stage: Stage) -> None:
+    stage.task(enabled=False)
+    await stage.run(says("never"))
+
+
+COURSES: dict[str, Course] = {
+    each.__name__: each
+    for each in (
+        *(with_calls, with_refusals, in_doubt, cancelled, halted),
+        *(without_credits, declared_and_scheduled, never_opened),
+    )
+}
+
+
+async def left(course: Course, stage: Stage | None = None) -> Left:
+    """What an execution that ran by `course` left."""
+    stage = stage or Stage()
+    await course(stage)
+    return of(stage)
+
+
+def of(stage: Stage) -> Left:
+    """What the stage's execution left so far."""
+    kept = stage.memory.receipts.get("e", {})
+    entries = [each for first in sorted(kept) for each in kept[first]]
+    keys = {version: sign.derive_public_key(private) for version, private in stage.keys.privates.items()}
+    chain = receipts.to_chain("e", entries, keys).model_dump_json()
+    return Left(record=document(stage), receipts=json.loads(chain), stage=stage)
+
+
+def fits(record: Any, chain: Any) -> bool:
+    """Whether a verifier says that all of the record is what was signed, in a chain that is whole."""
+    try:
+        return verifier.verify(chain)[0] == verifier.WHOLE and verifier.compare(chain, record) == ([], [])
+    except (verifier.VerificationError, ValueError, KeyError, TypeError, AttributeError):
+        return False

@@ -1,0 +1,119 @@
+"""Sharing an instance: what one owner asks for at once leaves room for everybody else."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import httpx
+import pytest
+
+from ferryman.composition.api import IMPORTS_PER_OWNER, REQUESTS_PER_OWNER
+from ferryman.inmemory.executions import MemoryExecutions
+from ferryman.serving import api
+from ferryman.serving.api import sharing
+
+from .conftest import TASK, Stage
+
+IMPORT = "/v1/tasks/{}/tools/import-openapi"
+URL = {"url": "https://greedy.example.com/openapi.json"}
+
+
+@dataclass
+class Slow:
+    """What greedy asks for ends when it is released; `begun` counts how often it was asked for."""
+
+    released: asyncio.Event = field(default_factory=asyncio.Event)
+    begun: int = 0
+
+    async def wait(self) -> None:
+        self.begun += 1
+        await self.released.wait()
+
+
+class SlowExecutions(MemoryExecutions):
+    """Lists of greedy's executions are slow."""
+
+    def __init__(self, stage: Stage, slow: Slow) -> None:
+        super().__init__(stage.memory)
+        self._slow = slow
+
+    async def list(self, owner: str, *, task: str | None = None, most: int = 50) -> Any:
+        if owner == "greedy":
+            await self._slow.wait()
+        return await super().list(owner, task=task, most=most)
+
+
+@dataclass
+class SlowDocuments:
+    """Documents of greedy's are slow to fetch."""
+
+    slow: Slow
+
+    async def fetched(self, task: str, *, owner: str, url: str) -> dict[str, str]:
+        if owner == "greedy":
+            await self.slow.wait()
+        return {url: "{}"}
+
+
+@pytest.fixture
+def slow() -> Slow:
+    return Slow()
+
+
+@pytest.fixture
+async def shared(stage: Stage, slow: Slow) -> AsyncIterator[httpx.AsyncClient]:
+    deps = replace(stage.deps(), executions=SlowExecutions(stage, slow), documents=SlowDocuments(slow))
+    transport = httpx.ASGITransport(app=api.create(deps))
+    async with httpx.AsyncClient(transport=transport, base_url="http://api.test") as client:
+        yield client
+
+
+async def under_way(many: int, asking: Any) -> list[asyncio.Task[httpx.Response]]:
+    tasks = [asyncio.create_task(asking()) for _ in range(many)]
+    for _ in range(200):
+        await asyncio.sleep(0)
+    return tasks
+
+
+async def test_an_owner_has_so_many_requests_under_way_and_others_are_answered(
+    shared: httpx.AsyncClient, stage: Stage, slow: Slow
+) -> None:
+    greedy, ann = stage.owner("greedy"), stage.owner("ann")
+    asked = await under_way(100, lambda: shared.get("/v1/executions", headers=greedy))
+    assert slow.begun == REQUESTS_PER_OWNER
+    assert (await shared.get("/v1/executions", headers=ann)).status_code == 200
+    slow.released.set()
+    answers = await asyncio.gather(*asked)
+    refused = [each for each in answers if each.status_code == 429]
+    assert len(refused) == 100 - sharing.REQUESTS_MAX
+    assert {each.status_code for each in answers} == {200, 429}
+    assert refused[0].headers["retry-after"] == "1"
+    assert str(sharing.REQUESTS_MAX) in refused[0].json()["detail"]
+
+
+async def test_a_request_does_not_wait_for_ever_for_its_owners_others(
+    shared: httpx.AsyncClient, stage: Stage, slow: Slow, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    greedy = stage.owner("greedy")
+    asked = await under_way(REQUESTS_PER_OWNER, lambda: shared.get("/v1/executions", headers=greedy))
+    monkeypatch.setattr("ferryman.serving.api.asking.REQUEST_S", 0.01)
+    assert (await shared.get("/v1/executions", headers=greedy)).status_code == 429
+    slow.released.set()
+    assert {each.status_code for each in await asyncio.gather(*asked)} == {200}
+
+
+async def test_imports_of_one_owner_leave_a_turn_to_others(shared: httpx.AsyncClient, stage: Stage, slow: Slow) -> None:
+    greedy, ann = stage.owner("greedy"), stage.owner("ann")
+    mine = (await shared.post("/v1/tasks", json=TASK, headers=ann)).json()["task_id"]
+    theirs = (await shared.post("/v1/tasks", json=TASK, headers=greedy)).json()["task_id"]
+    asked = await under_way(8, lambda: shared.post(IMPORT.format(theirs), json=URL, headers=greedy))
+    while slow.begun < IMPORTS_PER_OWNER:  # noqa: ASYNC110 - a worker reads what was asked for
+        await asyncio.sleep(0.001)
+    answer = await shared.post(IMPORT.format(mine), json=URL, headers=ann)
+    assert (answer.status_code, slow.begun) == (422, IMPORTS_PER_OWNER)  # it was read, and is no document
+    slow.released.set()
+    codes = sorted(each.status_code for each in await asyncio.gather(*asked))
+    assert codes == [422] * sharing.IMPORTS_MAX + [429] * (8 - sharing.IMPORTS_MAX)
