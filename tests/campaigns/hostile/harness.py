@@ -136,6 +136,10 @@ async def _set_up(ready: Mapping[str, Any], admin: Admin, clients: GoogleClients
 
 
 def new_key(length: int = 33) -> str:
-    """A credential's value as no program has seen it before."""
-    letters = "ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz23456789"
-    return "".join(secrets.choice(letters) for _ in range(length))
+    """Return a credential's value as no program has seen it before.
+
+    One character in every four is a digit: a piece without any may read like a word, and such pieces are not counted.
+    """
+    letters = "ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
+    parts = [[secrets.choice("23456789"), *(secrets.choice(letters) for _ in range(3))] for _ in range(-(-length // 4))]
+    return "".join(character for part in parts for character in part)[:length]

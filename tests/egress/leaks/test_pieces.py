@@ -100,6 +100,14 @@ def test_pieces_of_eight_characters_are_counted_in_every_spelling(spelling: str)
     assert refused(LONG, *(f"{long}: {each}, {long}" for each in pieces)) == [False, False, True]
 
 
+@pytest.mark.parametrize("spelling", SPELT)
+def test_a_piece_that_reads_like_a_word_is_counted_from_eight_characters_on(spelling: str) -> None:
+    key = "qjcGBUbKcU9UtEGZyPsi6nSa8ttF2mwsb"
+    readable = key[12:20]
+    assert count_uncommon(reduce_to_skeleton(readable)) == 1
+    assert refused(key, *(SPELT[spelling](piece) for piece in (key[:8], key[24:32], readable))) == [False, False, True]
+
+
 def test_two_halves_of_a_short_key_do_not_both_leave() -> None:
     assert refused(SHORT, SHORT[:8], SHORT[8:]) == [False, True]
     assert refused(DIGITS, DIGITS[:10], DIGITS[10:]) == [False, True]

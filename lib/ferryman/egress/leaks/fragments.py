@@ -16,6 +16,9 @@ COUNTED_MIN = 6
 STRIDE_FROM = 128
 """Of a longer secret pieces are counted from `ALONE_MIN` characters on: shorter ones would take too many patterns."""
 
+UNCOMMON = 2
+"""So many uncommon pairs of characters a counted piece needs; one that is two characters longer needs one only."""
+
 _WORD_UNCOMMON_MAX = 4
 """So many uncommon pairs of characters may be in two words of a language that are written one after the other."""
 
@@ -55,8 +58,8 @@ def compute_leak_uncommon(bare: bytes) -> int:
 
 def compute_counted_uncommon(bare: bytes) -> int:
     """How many uncommon pairs a piece of `compute_counted_length` characters needs: most of them in a passphrase, elsewhere
-    two."""
-    return (compute_counted_length(bare) - 1) // 2 + 1 if _reads_like_words(bare) else 2
+    `UNCOMMON`."""
+    return (compute_counted_length(bare) - 1) // 2 + 1 if _reads_like_words(bare) else UNCOMMON
 
 
 def _reads_like_words(bare: bytes) -> bool:

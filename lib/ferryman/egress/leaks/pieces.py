@@ -14,6 +14,7 @@ from ferryman.domain.credentials.coverage import NOTHING, Coverage
 from ferryman.egress.leaks.fragments import (
     ALONE_MIN,
     STRIDE_FROM,
+    UNCOMMON,
     WHOLE,
     compute_counted_length,
     compute_counted_uncommon,
@@ -24,7 +25,7 @@ from ferryman.egress.leaks.skeleton import reduce_to_skeleton, rotate_letters
 PATTERN = 8
 """Of a long secret only patterns of so many characters are looked for, so far apart that every piece that counts holds one."""
 
-LONGEST = 10
+LONGEST = 12
 """No pattern is longer."""
 
 BLOCK = 65_536
@@ -123,19 +124,25 @@ class PieceFinder:
 def _patterns(name: str, bare: bytes) -> Iterable[_Pattern]:
     part = SecretPart(name, hashlib.blake2b(bare, digest_size=16).hexdigest(), len(bare))
     least, telling = compute_counted_length(bare), compute_counted_uncommon(bare)
-    length, stride = (PATTERN, least - PATTERN + 1) if len(bare) > STRIDE_FROM else (least, 1)
+    long = len(bare) > STRIDE_FROM
+    # a piece that reads like a part of a word counts when it is a little longer; of a passphrase it never does
+    kinds = [(PATTERN, telling)] if long else [(least, telling), *([(least + 2, 1)] if telling == UNCOMMON else [])]
+    stride = least - PATTERN + 1 if long else 1
     forms: dict[bytes, bool] = {}
     for turned in (bare, rotate_letters(bare)):
         forms.setdefault(turned, False)
         forms.setdefault(turned[::-1], True)
     for form, backwards in forms.items():
         seen: Counter[bytes] = Counter()
-        for place in range(0, len(form) - length + 1, stride):
-            pattern = form[place : place + length]
-            seen[pattern] += 1
-            start = len(bare) - place - length if backwards else place
-            if seen[pattern] <= REPEATS_MAX and count_uncommon(bare[start : start + length]) >= telling:
-                yield _Pattern(part, least, form, backwards, place, length)
+        for place in range(0, len(form) - kinds[0][0] + 1, stride):
+            seen[form[place : place + kinds[0][0]]] += 1
+            if seen[form[place : place + kinds[0][0]]] > REPEATS_MAX:
+                continue
+            for length, uncommon in kinds:
+                start = len(bare) - place - length if backwards else place
+                if place + length <= len(form) and count_uncommon(bare[start : start + length]) >= uncommon:
+                    yield _Pattern(part, least, form, backwards, place, length)
+                    break
 
 
 def _extended(bare: bytes, start: int, form: bytes, place: int, length: int) -> tuple[int, int]:
