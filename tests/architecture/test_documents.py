@@ -51,13 +51,13 @@ DOMAINS = ("*.weather.example", "*.chat.example", "*.books.example", "shop.examp
 def test_every_declaration_that_is_shown_is_read(declaration):
     mode = Mode.EMBEDDED if "{{env." in json.dumps(declaration) else Mode.HOSTED
     tool = entry.read(declaration, where="", mode=mode)
-    assert check.problems(tool, where="", domains=DOMAINS, mode=mode) == []
+    assert check.find_problems(tool, where="", mode=mode) == check.find_host_problems(tool, where="", domains=DOMAINS) == []
 
 
 def test_the_call_that_is_shown_goes_where_the_page_says():
     tool = entry.read(DECLARATIONS[0], where="")
     (said,) = re.findall(r"for `(\{.*?\})`:\n`GET (.*?)` with the header", PAGE)
-    sent = request.outbound(tool, json.loads(said[0]), state={})
+    sent = request.build_request(tool, json.loads(said[0]), state={})
     prepared = build_request(replace(sent, fixed_headers={}), url.parse_url(sent.url), [], None)
     assert f"https://{prepared.url.host}{prepared.url.target}" == said[1]
     assert (list(tool.parameters), tool.schema["required"]) == (["city", "lang", "units"], ["city"])

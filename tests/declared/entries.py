@@ -34,4 +34,4 @@ def fault(**fields: Any) -> str:
 
 
 def call(tool: Declared, **arguments: Any) -> OutboundRequest:
-    return request.outbound(tool, arguments, state=STATE)
+    return request.build_request(tool, arguments, state=STATE)

@@ -59,7 +59,7 @@ def test_what_a_template_names_is_a_parameter_but_for_what_has_a_value() -> None
     assert tool.schema["properties"] == {
         **{"user": {"type": "object"}, "userName": STRING, "urgent": STRING, "squad": STRING},
     }
-    assert check.uses(tool) == {"API_KEY"}
+    assert check.find_credentials(tool) == {"API_KEY"}
 
 
 def test_a_placeholder_called_as_a_variable_is_still_the_models_to_say() -> None:
@@ -103,8 +103,8 @@ def test_both_ways_to_a_token_are_read() -> None:
         cache_ttl=60,
         refresh_on=(401, 403),
     )
-    assert check.token_secrets(tool) == {"CLIENT_SECRET"}
-    assert check.uses(tool) == frozenset()
+    assert check.find_login_credentials(tool) == {"CLIENT_SECRET"}
+    assert check.find_credentials(tool) == frozenset()
     tool = read(
         auth={
             "type": "token_exchange",
@@ -125,7 +125,7 @@ def test_both_ways_to_a_token_are_read() -> None:
         extract=Extract(response_format="text"),
         apply=Apply(location="query", name="sid", format="s-{token}"),
     )
-    assert check.token_secrets(tool) == {"PASSWORD"}
+    assert check.find_login_credentials(tool) == {"PASSWORD"}
 
 
 def test_one_that_is_switched_off_says_so() -> None:
@@ -168,7 +168,7 @@ def test_one_that_is_switched_off_says_so() -> None:
         ({"url": URL + "{?a}", "params": {"a": "{{a}}"}}, "params.a", "pinned itself"),
         ({"url": URL + "{?a}", "params": {"a": {"b": 1}}}, "params.a", "a list of these"),
         ({"url": URL + "{?a}", "params": {"a": ["{{secrets.KEY}}"]}}, "params.a", "in a list"),
-        ({"url": URL + "{?a}", "params": {"a": 1}, "parameters": {"a": {}}}, "params.a", "take one of them out"),
+        ({"url": URL + "{?a}", "params": {"a": 1}, "parameters": {"a": {}}}, "params.a", "remove one of them"),
         (
             {"url": URL + "{?a}", "params": {"a": "{{secrets.KEY}}"}, "headers": {"X-A": "{{#if a}}1{{/if}}"}},
             "headers.X-A",
@@ -187,7 +187,7 @@ def test_one_that_is_switched_off_says_so() -> None:
         ({"headers": {"Content-Length": "1"}}, "headers.Content-Length", "frames or routes"),
         ({"headers": {"Accept-Encoding": "br"}}, "headers.Accept-Encoding", "frames or routes"),
         ({"headers": {"A B": "1"}}, "headers.A B", "HTTP header name"),
-        ({"headers": {"X-A": "1", "x_a": "2"}}, "headers.x_a", "stands twice"),
+        ({"headers": {"X-A": "1", "x_a": "2"}}, "headers.x_a", "is declared twice"),
         ({"headers": {"X-A": "a\r\nX-B: c"}}, "headers.X-A", "one line"),
         ({"headers": {"X-A": "ü"}}, "headers.X-A", "printable ASCII"),
         ({"headers": {"X-A": " a"}}, "headers.X-A", "space"),
@@ -201,12 +201,12 @@ def test_one_that_is_switched_off_says_so() -> None:
         ({"method": "POST", "body_type": "form", "body": "a={{a}}"}, "body", "must be an object"),
         ({"method": "POST", "body_type": "form", "body": {"a": {"b": 1}}}, "body.a", "a list of these"),
         # parameters
-        ({"parameters": {"a": {}}}, "parameters.a", "used nowhere"),
+        ({"parameters": {"a": {}}}, "parameters.a", "is not used"),
         ({"query": {"a": "{{a}}"}, "parameters": {"a": "string"}}, "parameters.a", "JSON Schema"),
         ({"query": {"a": "{{a}}"}, "parameters": {"a": {"style": "matrix"}}}, "parameters.a.style", "repeat, comma"),
-        ({"query": {"a": "{{a}}"}, "parameters": {"a": {"type": "text"}}}, "parameters.a", "no JSON Schema at type"),
+        ({"query": {"a": "{{a}}"}, "parameters": {"a": {"type": "text"}}}, "parameters.a", "not a JSON Schema at type"),
         ({"query": {"a": "{{a}}"}, "parameters": {"a": {"$ref": "#/x"}}}, "parameters.a", "$ref"),
-        ({"url": URL + "/{a}", "parameters": {"a": {"required": False}}}, "parameters.a", "stands in the path"),
+        ({"url": URL + "/{a}", "parameters": {"a": {"required": False}}}, "parameters.a", "is in the path"),
         ({"query": {f"q{n}": f"{{{{p{n}}}}}" for n in range(101)}}, "parameters", "at most 100, are 101"),
         ({"method": "POST", "body": "x" * 65_536}, "", "at most 65536 bytes"),
         # auth
@@ -286,9 +286,10 @@ def test_a_place_below_nothing_has_no_dot_before_it() -> None:
 
 def test_hosts_are_judged_by_the_task() -> None:
     tool = read(auth={**CLIENT, "token_url": "https://login.other.test/t"})
-    assert [each.field for each in check.problems(tool, where="t", domains=[])] == ["t.url", "t.auth.token_url"]
-    assert [each.field for each in check.problems(tool, where="t", domains=[HOST])] == ["t.auth.token_url"]
-    assert check.problems(tool, where="t", domains=["*.weather.test", "login.other.test"]) == []
+    assert [each.field for each in check.find_host_problems(tool, where="t", domains=[])] == ["t.url", "t.auth.token_url"]
+    assert [each.field for each in check.find_host_problems(tool, where="t", domains=[HOST])] == ["t.auth.token_url"]
+    assert check.find_host_problems(tool, where="t", domains=["*.weather.test", "login.other.test"]) == []
+    assert check.find_problems(tool, where="t") == []
 
 
 def test_no_tool_takes_the_name_of_a_built_in_one() -> None:
@@ -371,10 +372,10 @@ def test_any_entry_is_refused_as_invalid_or_has_a_schema_that_holds(value: Any) 
     except InvalidInputError:
         return
     Draft202012Validator.check_schema(tool.schema)
-    assert check.problems(tool, where="tools.0", domains=[HOST, tool.url]) == check.hosts(tool, where="tools.0", domains=[HOST])
+    assert check.find_problems(tool, where="tools.0") == []
 
 
-SAYS = "tells a service who asks, and the model would say it: write the value out"
+SAYS = "tells a service who asks, and the model would decide it: write the value out"
 
 
 RAN_TOGETHER = [

@@ -21,7 +21,7 @@ ANSWER = {"access_token": "t", "data": [{"token": "u"}, {"token": "v"}], "odd na
     ],
 )
 def test_what_a_path_finds(path: str, expected: Any) -> None:
-    assert paths.check(path) is None
+    assert paths.find_problem(path) is None
     assert paths.find(path, ANSWER) == expected
 
 
@@ -29,7 +29,7 @@ def test_what_a_path_finds(path: str, expected: Any) -> None:
     "path", ["", "access_token", "$.", "$..token", "$.data[?@.token]", "$[", "$.a | $.b", "$[*,*]", "$." + "a" * 300]
 )
 def test_what_is_no_path(path: str) -> None:
-    assert paths.check(path) is not None
+    assert paths.find_problem(path) is not None
     with pytest.raises(ValueError, match="the path"):
         paths.find(path, ANSWER)
 
@@ -42,5 +42,5 @@ def test_an_answer_that_is_no_object_has_nothing_at_a_name(document: Any) -> Non
 @settings(max_examples=40)
 @given(st.text("$.[]'\"*:0-1a_b ,@()\\é", max_size=20))
 def test_any_text_is_a_path_or_refused(text: str) -> None:
-    if paths.check(f"${text}") is None:
+    if paths.find_problem(f"${text}") is None:
         paths.find(f"${text}", ANSWER)

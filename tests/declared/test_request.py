@@ -196,7 +196,7 @@ def test_a_form_may_be_one_argument_whose_texts_are_no_templates() -> None:
 def test_the_environment_is_read_in_embedded_mode() -> None:
     fields = {"kind": "http", "name": "a", "url": URL, "headers": {"X-A": "{{env.KEY}}", "X-B": "b{{env.NONE}}"}}
     tool = entry.read(fields, where="", mode=Mode.EMBEDDED)
-    sent = request.outbound(tool, {}, state={}, env={"KEY": "v"})
+    sent = request.build_request(tool, {}, state={}, env={"KEY": "v"})
     assert sent.fixed_headers == {"X-A": "v", "X-B": "b"}
 
 
@@ -209,9 +209,9 @@ def test_the_environment_is_read_in_embedded_mode() -> None:
         ({"city": "a", "days": "3"}, "Error: 'days' for weather must be an integer"),
         ({"city": "a", "days": 99}, "Error: 'days' for weather must be as its schema says"),
         ({"city": "a", "host": "evil"}, "Error: 'arguments' for weather must be an object with only city, units, days"),
-        ({"city": "\ud800"}, "Error: 'city' for weather must be valid Unicode, and numbers that JSON can carry"),
-        ({"city": float("inf")}, "Error: 'city' for weather must be valid Unicode, and numbers that JSON can carry"),
-        ({"city": 10**70}, "Error: 'city' for weather must be valid Unicode, and numbers that JSON can carry"),
+        ({"city": "\ud800"}, "Error: 'city' for weather must be valid Unicode, and numbers that JSON can represent"),
+        ({"city": float("inf")}, "Error: 'city' for weather must be valid Unicode, and numbers that JSON can represent"),
+        ({"city": 10**70}, "Error: 'city' for weather must be valid Unicode, and numbers that JSON can represent"),
         ({"city": ".."}, "Error: 'city' for weather must be a text for one part of a path: not empty, not '.' or '..'"),
     ],
 )
@@ -268,7 +268,7 @@ def test_arguments_nested_too_deep_are_refused() -> None:
 def test_a_text_that_is_named_often_is_not_written_without_end() -> None:
     tool = read(method="POST", body="{{a}}" * 5_000)
     assert len(call(tool, a="x" * 100).body) == 500_000
-    assert "more than a request may be" in refusal(tool, a="x" * 10_000)
+    assert "the request that they make is too large" in refusal(tool, a="x" * 10_000)
 
 
 TOOL = read(
@@ -344,7 +344,7 @@ OTHER = read(url=URL + "?a={a?}", params={"b": 1}, headers={"X-B": "{{b}}"}, bod
 def test_any_arguments_are_written_or_refused(arguments: dict[str, Any]) -> None:
     for tool in (TOOL, OTHER):
         with suppress(CallRefusedError):
-            request.outbound(tool, arguments, state={})
+            request.build_request(tool, arguments, state={})
 
 
 @pytest.mark.parametrize("name", ["api_key", "API_KEY", "api.key"])

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from ferryman.declared import schemas
-from ferryman.domain.tools.declared import Parameter
 
 KEYWORDS = (
     *(
@@ -47,7 +46,7 @@ VALUES = st.recursive(
 )
 
 
-MERGED = Draft202012Validator(schemas.dialect())
+MERGED = Draft202012Validator(schemas.build_dialect())
 OWN = Draft202012Validator(Draft202012Validator.META_SCHEMA)
 
 
@@ -60,8 +59,8 @@ def test_the_merged_dialect_says_what_the_librarys_own_says(schema: dict[str, An
 @pytest.mark.parametrize(
     ("schema", "says"),
     [
-        ({"type": "text"}, "no JSON Schema at type"),
-        ({"properties": {"a": {"minimum": "1"}}}, "no JSON Schema at properties.a.minimum"),
+        ({"type": "text"}, "not a JSON Schema at type"),
+        ({"properties": {"a": {"minimum": "1"}}}, "not a JSON Schema at properties.a.minimum"),
         ({"$ref": "https://evil.test/x"}, "$ref"),
         ({"items": [{"$ref": "#"}]}, "$ref"),
         ({"anyOf": [{"$dynamicRef": "#x"}]}, "$ref"),
@@ -69,19 +68,19 @@ def test_the_merged_dialect_says_what_the_librarys_own_says(schema: dict[str, An
     ],
 )
 def test_what_no_parameter_may_have(schema: dict[str, Any], says: str) -> None:
-    assert (found := schemas.problem(Parameter(schema=schema))) is not None
+    assert (found := schemas.find_problem(schema)) is not None
     assert says in found
 
 
 def test_a_parameter_may_be_called_as_a_keyword_is() -> None:
-    assert schemas.problem(Parameter(schema={"properties": {"$ref": {"type": "string"}, "pattern": {}}})) is None
+    assert schemas.find_problem({"properties": {"$ref": {"type": "string"}, "pattern": {}}}) is None
 
 
 def test_a_schema_nested_too_deep_is_refused() -> None:
     schema: dict[str, Any] = {}
     for _ in range(70):
         schema = {"items": schema}
-    assert schemas.problem(Parameter(schema=schema)) == "is nested more than 64 deep"
+    assert schemas.find_problem(schema) == "is nested more than 64 deep"
 
 
 def test_no_regular_expression_is_tried_on_what_the_model_says() -> None:
@@ -91,9 +90,9 @@ def test_no_regular_expression_is_tried_on_what_the_model_says() -> None:
         "additionalProperties": False,
         "unevaluatedProperties": False,
     }
-    assert not schemas.faults(slow, "a" * 64 + "!")
-    assert not schemas.faults(slow, {"a" * 64 + "!": 1})
-    assert schemas.faults({"additionalProperties": False}, {"a": 1})
+    assert not schemas.find_faults(slow, "a" * 64 + "!")
+    assert not schemas.find_faults(slow, {"a" * 64 + "!": 1})
+    assert schemas.find_faults({"additionalProperties": False}, {"a": 1})
 
 
 NUMBERS = list(range(20_000))
@@ -110,27 +109,27 @@ NUMBERS = list(range(20_000))
 )
 def test_what_takes_too_many_steps_to_hold_is_given_up(schema: dict[str, Any], value: Any) -> None:
     with pytest.raises(schemas.SchemaBudgetError):
-        list(schemas.faults({"not": {"not": schema}}, value))
+        list(schemas.find_faults({"not": {"not": schema}}, value))
 
 
 def test_of_many_faults_only_the_first_are_kept() -> None:
-    assert len(schemas.faults({"items": {"type": "string"}}, NUMBERS)) == schemas.FAULTS_MAX
+    assert len(schemas.find_faults({"items": {"type": "string"}}, NUMBERS)) == schemas.FAULTS_MAX
 
 
 def test_a_thousand_rows_of_ten_fields_are_held_against_their_schema() -> None:
     row = {f"field_{number}": number for number in range(10)}
     schema = {"items": {"properties": {name: {"type": "integer"} for name in row}, "required": list(row)}}
-    assert not schemas.faults(schema, [row] * 1_000)
-    assert schemas.faults(schema, [row] * 999 + [{}])
+    assert not schemas.find_faults(schema, [row] * 1_000)
+    assert schemas.find_faults(schema, [row] * 999 + [{}])
 
 
 @pytest.mark.parametrize(("value", "fits"), [([{"a": 1}, {"a": 2}], True), ([{"a": 1}, {"a": 1}], False), ([1, True], True)])
 def test_items_are_told_apart(value: list[Any], fits: bool) -> None:
-    assert (not schemas.faults({"uniqueItems": True}, value)) is fits
+    assert (not schemas.find_faults({"uniqueItems": True}, value)) is fits
 
 
 def test_three_thousand_objects_are_told_apart() -> None:
-    assert not schemas.faults({"uniqueItems": True}, [{"a": number} for number in range(3_000)])
+    assert not schemas.find_faults({"uniqueItems": True}, [{"a": number} for number in range(3_000)])
 
 
 @pytest.mark.parametrize(
@@ -138,4 +137,4 @@ def test_three_thousand_objects_are_told_apart() -> None:
 )
 def test_alternatives_are_held(keyword: str, value: Any, fits: bool) -> None:
     schema = {keyword: [{"type": ["integer", "string"]}, {"type": "number"}]}
-    assert (not schemas.faults(schema, value)) is fits
+    assert (not schemas.find_faults(schema, value)) is fits

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ferryman.declared.templates import ABSENT, MalformedTemplateError, drill, fill, joined, parse, text
+from ferryman.declared.templates import ABSENT, MalformedTemplateError, fill, get_part, join_pieces, parse, to_text
 from ferryman.domain.http.request import SecretPlaceholder, Template
 
 VALUES = {
@@ -27,7 +27,7 @@ VALUES = {
 
 def filled(template: str, **values: Any) -> Any:
     said = {**VALUES, **values}
-    return fill(parse(template), lambda name: drill(said.get(name.root), name.parts[1:]))
+    return fill(parse(template), lambda name: get_part(said.get(name.root), name.parts[1:]))
 
 
 @pytest.mark.parametrize(
@@ -139,12 +139,12 @@ def test_any_text_is_a_template_or_malformed(said: str) -> None:
 @settings(max_examples=40)
 @given(st.lists(st.one_of(st.text(), st.just(Template((SecretPlaceholder("K"),))))))
 def test_pieces_are_joined_without_loss(pieces: list[Any]) -> None:
-    assert str(joined(pieces)) == "".join(map(str, pieces))
+    assert str(join_pieces(pieces)) == "".join(map(str, pieces))
 
 
 @settings(max_examples=40)
 @given(st.one_of(st.floats(allow_nan=False, allow_infinity=False), st.integers()))
 def test_a_number_reads_back_from_its_text(number: float) -> None:
-    assert float(text(number)) == number or isinstance(number, int)
+    assert float(to_text(number)) == number or isinstance(number, int)
     if isinstance(number, int):
-        assert int(text(number)) == number
+        assert int(to_text(number)) == number

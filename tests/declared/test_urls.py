@@ -19,8 +19,8 @@ BASE = f"https://{HOST}"
 
 def test_each_form_of_a_placeholder_is_read() -> None:
     address = urls.parse(BASE + "/v1/{city}/now?key=a&lang={lang?}&at={lat},{lon}{?units&format}")
-    assert list(address.in_path()) == ["city"]
-    assert [(each.name, each.optional) for each in address.in_query()] == [
+    assert list(address.path_names()) == ["city"]
+    assert [(each.name, each.optional) for each in address.query_placeholders()] == [
         *(("lang", True), ("lat", False), ("lon", False)),
         *(("units", False), ("format", False)),
     ]
@@ -76,7 +76,7 @@ def test_what_is_refused_when_it_is_stored(url: str, says: str) -> None:
 )
 def test_what_could_climb_or_cut_a_path_is_refused(value: str) -> None:
     with pytest.raises(InvalidUrlTemplateError) as caught:
-        urls.written(urls.parse(BASE + "/a/{x}/b"), {"x": [value]})
+        urls.fill_path(urls.parse(BASE + "/a/{x}/b"), {"x": [value]})
     assert caught.value.name == "x"
     assert not value or value in "'.'..'" or value not in str(caught.value)
 
@@ -84,15 +84,15 @@ def test_what_could_climb_or_cut_a_path_is_refused(value: str) -> None:
 @pytest.mark.parametrize(("segment", "value"), [("..{x}", ";a"), ("..{x}", "/a"), (".%2{x}", "e"), ("{x}..", "a\\")])
 def test_text_around_a_placeholder_does_not_make_it_climb(segment: str, value: str) -> None:
     with pytest.raises(InvalidUrlTemplateError):
-        urls.written(urls.parse(f"{BASE}/a/{segment}/b"), {"x": [value]})
+        urls.fill_path(urls.parse(f"{BASE}/a/{segment}/b"), {"x": [value]})
 
 
 def test_text_may_stand_around_a_placeholder() -> None:
-    assert urls.written(urls.parse(BASE + "/a/v{x}.json"), {"x": ["1.2"]}) == BASE + "/a/v1.2.json"
+    assert urls.fill_path(urls.parse(BASE + "/a/v{x}.json"), {"x": ["1.2"]}) == BASE + "/a/v1.2.json"
 
 
 def test_several_texts_stand_with_commas_and_none_can_add_one() -> None:
-    assert urls.written(urls.parse(BASE + "/{ids}"), {"ids": ["a,b", "c/d"]}) == BASE + "/a%2Cb,c%2Fd"
+    assert urls.fill_path(urls.parse(BASE + "/{ids}"), {"ids": ["a,b", "c/d"]}) == BASE + "/a%2Cb,c%2Fd"
 
 
 TEXTS = st.text(st.characters(exclude_categories=("Cs",)))
@@ -108,7 +108,7 @@ BITS = st.sampled_from(
 def test_no_value_changes_the_path(value: str) -> None:
     address = urls.parse(BASE + "/v1/{x}/end?fixed=1")
     try:
-        url = urls.written(address, {"x": [value]})
+        url = urls.fill_path(address, {"x": [value]})
     except InvalidUrlTemplateError:
         return
     found = urlsplit(url)
@@ -128,6 +128,6 @@ def test_any_text_is_a_url_or_malformed(rest: str) -> None:
     except InvalidUrlError:
         return
     assert address.host == HOST
-    written = urls.written(address, {name: ["v"] for name in address.in_path()})
+    written = urls.fill_path(address, {name: ["v"] for name in address.path_names()})
     assert "{" not in written.partition("#")[0]
     assert grammar(written).host == HOST

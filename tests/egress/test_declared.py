@@ -27,7 +27,7 @@ def written(**fields: Any) -> dict[str, Any]:
 
 async def called(world: World, *, within_s: float = 5, keys: tuple[str, ...] = ("NEWS_KEY",), **fields: Any) -> ToolCallResult:
     """What comes of a call without arguments of a tool that these fields declare."""
-    outbound = request.outbound(entry.read(written(**fields), where=""), {}, state=STATE)
+    outbound = request.build_request(entry.read(written(**fields), where=""), {}, state=STATE)
     credentials = {name: credential(VALUE, name) for name in keys}
     return await world.gate(within_s=within_s).send(outbound, CallPolicy(execution=policy(), credentials=credentials))
 

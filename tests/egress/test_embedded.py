@@ -187,7 +187,7 @@ async def test_what_cannot_be_called_says_so(world: World) -> None:
         ),
         (
             [{**ENTRY, "headers": {"X-A": "{{#if env.NEWS_KEY}}a{{/if}}"}}],
-            ["tools.0.headers.X-A has a secret in a condition: what is sent would tell of it"],
+            ["tools.0.headers.X-A has a secret in a condition: what is sent would reveal it"],
         ),
         ([ENTRY, ENTRY], ["tools.1.name is declared twice"]),
         (
@@ -196,17 +196,17 @@ async def test_what_cannot_be_called_says_so(world: World) -> None:
         ),
         (
             [{**ENTRY, "public_env": ["SHORT"]}],
-            ["tools.0.public_env names 'SHORT', which no template names: write {{env.NAME}} where it is used, or take it out"],
+            ["tools.0.public_env names 'SHORT', which no template names: write {{env.NAME}} where it is used, or remove it"],
         ),
         (
             [ENTRY, {**ENTRY, "name": "other", "public_env": ["NEWS_KEY"]}],
-            ["tools.1.public_env says that NEWS_KEY is not secret, and another tool names it as a credential: list it in both"],
+            ["tools.1.public_env lists NEWS_KEY as not secret, and another tool names it as a credential: list it in both"],
         ),
         (
             [{**ENTRY, "url": f"https://{HOST}/{{key}}", "headers": {}, "params": {"key": "{{env.NEWS_KEY}}"}}],
             [
-                "tools.0.params.key has a secret for the path of the URL: every log on the way would have it."
-                " Send it in a header"
+                "tools.0.params.key is a secret in the path of the URL, where every log on the way would have it:"
+                " send it in a header"
             ],
         ),
     ],

@@ -57,7 +57,7 @@ def get(*parameters: Any, path: str = "/things", **more: Any) -> Declared:
 
 def sent(tool: Declared, **arguments: Any) -> OutboundRequest:
     assert tool.enabled, tool.reason
-    return request.outbound(tool, arguments, state=STATE)
+    return request.build_request(tool, arguments, state=STATE)
 
 
 def schemas(tool: Declared) -> dict[str, Any]:

@@ -45,9 +45,9 @@ def held(root: Any) -> Imported | None:
         assert tool.enabled == (tool.reason is None)
         assert tool.reason is None or (0 < len(tool.reason) < 1_000 and tool.reason.isprintable())
         if tool.enabled:
-            assert check.problems(tool, where="", domains=DOMAINS) == []
+            assert check.find_problems(tool, where="") == check.find_host_problems(tool, where="", domains=DOMAINS) == []
             host = tool.url.removeprefix("https://").partition("/")[0]
-            assert all(host in CREDENTIALS[name] for name in check.uses(tool))
+            assert all(host in CREDENTIALS[name] for name in check.find_credentials(tool))
     assert tokens(found.tools) >= 0
     return found
 

@@ -255,7 +255,7 @@ def test_optional_parameters_beyond_the_limit_are_left_out():
 @pytest.mark.parametrize("name", ["{{secrets.KEY}}", "a{{b", "", "x" * 200, "a\nb"])
 def test_a_name_is_never_a_template(name):
     for tool in (get({"name": name, "in": "query", "schema": {}}), post({"type": "object", "properties": {name: {}, "a": {}}})):
-        assert check.uses(tool) == frozenset()
+        assert check.find_credentials(tool) == frozenset()
         assert name not in tool.query
 
 
@@ -265,7 +265,7 @@ def test_a_name_is_never_a_template(name):
 def test_a_path_is_never_a_template_of_ours(path):
     tool = get(path=path)
     if tool.enabled:
-        assert check.rules(tool, where="") == []
+        assert check.find_problems(tool, where="") == []
         assert re.match(rf"https://{re.escape(HOST)}/v1/", tool.url)
     assert len(tool.url) < 3_000
 

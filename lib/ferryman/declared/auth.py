@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from typing import Any
 
 from ferryman.declared import bodies, headers, paths, references
-from ferryman.declared.fields import Fields, at
+from ferryman.declared.fields import Fields, join_place, report
 from ferryman.declared.templates import Mode
 from ferryman.domain.http.request import BodyType, Method
 from ferryman.domain.http.url import InvalidUrlError, parse_url
@@ -15,141 +14,141 @@ from ferryman.domain.tools.declared import REFRESH_ON, Apply, Auth, ClientCreden
 
 CLIENT_CREDENTIALS = "oauth2_client_credentials"
 TOKEN_EXCHANGE = "token_exchange"  # noqa: S105 - the name of a way to get one
-TOKEN = "{token}"  # noqa: S105 - what stands for one in `format`
+TOKEN = "{token}"  # noqa: S105 - its placeholder in `format`
 CACHE_SECONDS_MAX = 2_592_000
 REFRESH_STATUS_MIN = 400
 
 
-def read(value: Any, where: str, problems: list[Problem]) -> Auth | None:
-    """The auth block as written; what is wrong with its form goes to `problems`."""
-    fields = Fields(value, where, problems)
-    kind = fields.word("type", (CLIENT_CREDENTIALS, TOKEN_EXCHANGE), "")
+def read_auth(fields: Fields) -> Auth | None:
+    """Return the auth block as it is written; the problems of its form are added to those of `fields`."""
+    kind = fields.read_word("type", (CLIENT_CREDENTIALS, TOKEN_EXCHANGE), "")
     if not kind:
         return None
-    cache_ttl = fields.whole("cache_ttl", least=1, most=CACHE_SECONDS_MAX)
-    refresh_on = fields.statuses("refresh_on", REFRESH_ON, least=REFRESH_STATUS_MIN)
+    cache_ttl = fields.read_integer("cache_ttl", least=1, most=CACHE_SECONDS_MAX)
+    refresh_on = fields.read_statuses("refresh_on", REFRESH_ON, least=REFRESH_STATUS_MIN)
     auth: Auth
     if kind == CLIENT_CREDENTIALS:
         auth = ClientCredentials(
-            token_url=fields.text("token_url"),
-            client_id=fields.text("client_id"),
-            client_secret=fields.text("client_secret"),
-            scope=fields.maybe("scope"),
-            creds_location=fields.word("creds_location", ("basic_header", "body"), "basic_header"),
+            token_url=fields.read_text("token_url"),
+            client_id=fields.read_text("client_id"),
+            client_secret=fields.read_text("client_secret"),
+            scope=fields.read_optional_text("scope"),
+            creds_location=fields.read_word("creds_location", ("basic_header", "body"), "basic_header"),
             cache_ttl=cache_ttl,
             refresh_on=refresh_on,
         )
     else:
         auth = TokenExchange(
-            request=_request(fields.take("request"), at(where, "request"), problems),
-            extract=_extract(fields.take("extract", {}), at(where, "extract"), problems),
-            apply=_apply(fields.take("apply", {}), at(where, "apply"), problems),
+            request=_read_exchange(fields.read_object("request")),
+            extract=_read_extract(fields.read_object("extract", {})),
+            apply=_read_apply(fields.read_object("apply", {})),
             cache_ttl=cache_ttl,
             refresh_on=refresh_on,
         )
-    fields.end()
+    fields.reject_unknown()
     return auth
 
 
-def problems(auth: Auth, where: str, mode: Mode, public: Collection[str] = ()) -> Iterator[Problem]:
-    """The rules that every auth block must meet, but for which hosts are approved."""
-    placed = list(references.login_texts(auth, where))
-    yield from references.problems(placed, mode, public)
-    for place, name, _ in references.names(placed):
+def find_auth_problems(auth: Auth, where: str, mode: Mode, public: Collection[str] = ()) -> Iterator[Problem]:
+    """Yield what breaks the rules that every auth block must meet, except for which hosts are approved."""
+    texts = list(references.list_login_texts(auth, where))
+    yield from references.find_template_problems(texts, mode, public)
+    for place, name, _ in references.list_names(texts):
         if name.store is None:
-            message = f"names '{str(name)[:64]}': a login says only secrets and what is written out"
-            yield Problem(field=place, message=message)
+            yield report(f"names '{str(name)[:64]}': a login has only secrets and what is written out", place)
     if isinstance(auth, ClientCredentials):
-        yield from _url(auth.token_url, at(where, "token_url"))
+        yield from _find_url_problems(auth.token_url, where, "token_url")
         return
-    request = at(where, "request")
-    yield from _url(auth.request.url, at(request, "url"))
-    yield from headers.problems(auth.request.headers, auth.request.body_type, at(request, "headers"))
-    yield from bodies.problems(auth.request.method, auth.request.body_type, auth.request.body, at(request, "body"))
-    yield from _extraction(auth.extract, at(where, "extract"))
-    yield from _application(auth.apply, at(where, "apply"))
+    login, place = auth.request, join_place(where, "request")
+    yield from _find_url_problems(login.url, place, "url")
+    yield from headers.find_header_problems(login.headers, login.body_type, join_place(place, "headers"))
+    yield from bodies.find_body_problems(login.method, login.body_type, login.body, join_place(place, "body"))
+    yield from _find_extract_problems(auth.extract, join_place(where, "extract"))
+    yield from _find_apply_problems(auth.apply, join_place(where, "apply"))
 
 
-def url(auth: Auth) -> tuple[str, str]:
-    """Where a token is fetched, and the place of the field that says so."""
+def get_token_url(auth: Auth) -> tuple[str, str]:
+    """Return the URL of the token endpoint, and the place of the field that has it."""
     return (auth.token_url, "token_url") if isinstance(auth, ClientCredentials) else (auth.request.url, "request.url")
 
 
-def query_name(auth: Auth | None) -> str | None:
-    """The query parameter that carries the token, where one does."""
+def get_query_name(auth: Auth | None) -> str | None:
+    """Return the name of the query parameter that the token is sent in, or None."""
     return auth.apply.name if isinstance(auth, TokenExchange) and auth.apply.location == "query" else None
 
 
-def header_name(auth: Auth | None) -> str | None:
-    """The header that carries the token, where one does."""
+def get_header_name(auth: Auth | None) -> str | None:
+    """Return the name of the header that the token is sent in, or None."""
     if isinstance(auth, TokenExchange):
         return auth.apply.name if auth.apply.location == "header" else None
     return None if auth is None else "Authorization"
 
 
-def _request(value: Any, where: str, problems: list[Problem]) -> Exchange:
-    fields = Fields(value, where, problems)
-    found = Exchange(
-        url=fields.text("url"),
-        method=fields.choice("method", Method.POST),
-        headers=fields.texts("headers"),
-        body_type=fields.choice("body_type", BodyType.JSON),
-        body=fields.take("body"),
+def _read_exchange(fields: Fields) -> Exchange:
+    exchange = Exchange(
+        url=fields.read_text("url"),
+        method=fields.read_choice("method", Method.POST),
+        headers=fields.read_texts("headers"),
+        body_type=fields.read_choice("body_type", BodyType.JSON),
+        body=fields.read("body"),
     )
-    fields.end()
-    return found
+    fields.reject_unknown()
+    return exchange
 
 
-def _extract(value: Any, where: str, problems: list[Problem]) -> Extract:
-    fields = Fields(value, where, problems)
-    found = Extract(
-        response_format=fields.word("response_format", ("json", "text"), "json"),
-        token_path=fields.maybe("token_path"),
-        expires_path=fields.maybe("expires_path"),
+def _read_extract(fields: Fields) -> Extract:
+    extract = Extract(
+        response_format=fields.read_word("response_format", ("json", "text"), "json"),
+        token_path=fields.read_optional_text("token_path"),
+        expires_path=fields.read_optional_text("expires_path"),
     )
-    fields.end()
-    return found
+    fields.reject_unknown()
+    return extract
 
 
-def _apply(value: Any, where: str, problems: list[Problem]) -> Apply:
-    fields = Fields(value, where, problems)
-    location = fields.word("location", ("header", "query"), "header")
-    found = Apply(location=location, name=fields.text("name", "Authorization"), format=fields.maybe("format"))
-    fields.end()
-    return found
+def _read_apply(fields: Fields) -> Apply:
+    apply = Apply(
+        location=fields.read_word("location", ("header", "query"), "header"),
+        name=fields.read_text("name", "Authorization"),
+        format=fields.read_optional_text("format"),
+    )
+    fields.reject_unknown()
+    return apply
 
 
-def _url(text: str, where: str) -> Iterator[Problem]:
+def _find_url_problems(text: str, *place: str) -> Iterator[Problem]:
     if "{" in text:
         message = "must be written out, without placeholders or templates: `body` with body_type query is appended to it"
-        yield Problem(field=where, message=message)
+        yield report(message, *place)
         return
     try:
         parse_url(text)
     except InvalidUrlError as error:
-        yield Problem(field=where, message=str(error))
+        yield report(str(error), *place)
 
 
-def _extraction(extract: Extract, where: str) -> Iterator[Problem]:
-    if extract.response_format == "text":
-        for name in ("token_path", "expires_path"):
-            if getattr(extract, name) is not None:
-                yield Problem(field=at(where, name), message="is for response_format json: of a text, all of it is the token")
-        return
-    if extract.token_path is None:
-        yield Problem(field=at(where, "token_path"), message="is required, as in $.access_token")
+def _find_extract_problems(extract: Extract, where: str) -> Iterator[Problem]:
+    if extract.response_format == "json" and extract.token_path is None:
+        yield report("is required, as in $.access_token", where, "token_path")
     for name, path in (("token_path", extract.token_path), ("expires_path", extract.expires_path)):
-        if path is not None and (wrong := paths.check(path)) is not None:
-            yield Problem(field=at(where, name), message=wrong)
+        if path is None:
+            continue
+        if extract.response_format == "text":
+            yield report("is for response_format json: of a text, all of it is the token", where, name)
+        elif (problem := paths.find_problem(path)) is not None:
+            yield report(problem, where, name)
 
 
-def _application(apply: Apply, where: str) -> Iterator[Problem]:
-    if apply.location == "header" and (wrong := headers.name_problem(apply.name)) is not None:
-        yield Problem(field=at(where, "name"), message=wrong)
+def _find_apply_problems(apply: Apply, where: str) -> Iterator[Problem]:
+    if apply.location == "header" and (problem := headers.find_name_problem(apply.name)) is not None:
+        yield report(problem, where, "name")
     if apply.location == "query" and (not apply.name or "{" in apply.name):
-        yield Problem(field=at(where, "name"), message="must be the name of a query parameter, written out")
-    if apply.format is not None:
-        if apply.format.count(TOKEN) != 1 or "{{" in apply.format:
-            yield Problem(field=at(where, "format"), message=f"must have {TOKEN} once, and no template")
-        elif (wrong := headers.literal_problem(apply.format)) is not None or apply.format != apply.format.strip():
-            yield Problem(field=at(where, "format"), message=wrong or "must not begin or end with a space")
+        yield report("must be the name of a query parameter, written out", where, "name")
+    if apply.format is None:
+        return
+    if apply.format.count(TOKEN) != 1 or "{{" in apply.format:
+        yield report(f"must have {TOKEN} once, and no template", where, "format")
+    elif (problem := headers.find_literal_problem(apply.format)) is not None:
+        yield report(problem, where, "format")
+    elif apply.format != apply.format.strip():
+        yield report("must not begin or end with a space", where, "format")

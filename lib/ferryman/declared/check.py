@@ -9,9 +9,9 @@ from dataclasses import asdict
 from typing import Any
 
 from ferryman.declared import auth, bodies, headers, references, schemas, urls
-from ferryman.declared.fields import at, plain_problem
-from ferryman.declared.references import STATE
-from ferryman.declared.templates import Mode
+from ferryman.declared.fields import find_json_problem, join_place, report
+from ferryman.declared.references import SECRET_IN_CONDITION, STATE
+from ferryman.declared.templates import Mode, Name
 from ferryman.domain.http import url
 from ferryman.domain.http.headers import normalize_header
 from ferryman.domain.http.host import is_covered
@@ -30,215 +30,202 @@ BUILT_IN = frozenset(
         *("http_tool", "import_openapi_tools", "call_custom_tool", "delete_tool_cluster"),
     )
 )
-"""Names that the house has given already."""
+"""Names that the system uses itself."""
 
 _PARAMETER = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}", re.ASCII)
-_APPROVED_SHOWN_MAX = 20
+_APPROVED_HOSTS_MAX = 20
 
 
-def problems(tool: Declared, *, where: str, domains: Collection[str], mode: Mode = Mode.HOSTED) -> list[Problem]:
-    """Everything that keeps `tool` from being stored and shown; the fields are places below `where`."""
-    return [*rules(tool, where=where, mode=mode), *hosts(tool, where=where, domains=domains)]
+def find_problems(tool: Declared, *, where: str, mode: Mode = Mode.HOSTED) -> list[Problem]:
+    """Return everything that keeps `tool` from being stored, except for hosts that are not approved.
 
-
-def rules(tool: Declared, *, where: str, mode: Mode = Mode.HOSTED) -> list[Problem]:
-    """Everything but whether the hosts are approved."""
+    The fields of the problems are places below `where`.
+    """
     for name in ("params", "query", "headers", "body", "parameters"):
-        said = getattr(tool, name)
-        plain = {key: each.schema for key, each in said.items()} if name == "parameters" else said
-        if (found := plain_problem(plain, at(where, name), depth=DEPTH_MAX)) is not None:
-            return [found]
+        value = getattr(tool, name)
+        plain = {key: parameter.schema for key, parameter in value.items()} if name == "parameters" else value
+        if (problem := find_json_problem(plain, where, name, depth=DEPTH_MAX)) is not None:
+            return [problem]
     return [
-        *_texts(tool, where),
-        *references.problems(_placed(tool, where), mode, tool.public_env),
-        *_public_env(tool, where, mode),
-        *_pins(tool, where),
-        *bodies.flat(tool.query, at(where, "query")),
-        *headers.problems(tool.headers, tool.body_type, at(where, "headers")),
-        *_identity(tool, where),
-        *bodies.problems(tool.method, tool.body_type, tool.body, at(where, "body")),
-        *(auth.problems(tool.auth, at(where, "auth"), mode, tool.public_env) if tool.auth else ()),
-        *_address(tool, where),
-        *_parameters(tool, where),
-        *_size(tool, where),
+        *_find_text_problems(tool, where),
+        *references.find_template_problems(_list_texts(tool, where), mode, tool.public_env),
+        *_find_public_env_problems(tool, where, mode),
+        *_find_pin_problems(tool, where),
+        *bodies.find_pair_problems(tool.query, join_place(where, "query")),
+        *headers.find_header_problems(tool.headers, tool.body_type, join_place(where, "headers")),
+        *_find_identity_problems(tool, where),
+        *bodies.find_body_problems(tool.method, tool.body_type, tool.body, join_place(where, "body")),
+        *(auth.find_auth_problems(tool.auth, join_place(where, "auth"), mode, tool.public_env) if tool.auth else ()),
+        *_find_url_problems(tool, where),
+        *_find_parameter_problems(tool, where),
+        *find_size_problems(asdict(tool), where),
     ]
 
 
-def hosts(tool: Declared, *, where: str, domains: Collection[str]) -> list[Problem]:
-    """The hosts, of the tool and of its login, that none of `domains` covers; what is no URL has none."""
-    said = [(tool.url, "url")]
+def find_host_problems(tool: Declared, *, where: str, domains: Collection[str]) -> list[Problem]:
+    """Return the hosts, of the tool and of its login, that none of `domains` covers; an invalid URL has no host."""
+    texts = [(tool.url, "url")]
     if tool.auth is not None:
-        text, place = auth.url(tool.auth)
-        said.append((text, at("auth", place)))
-    found = []
-    for text, place in said:
+        text, place = auth.get_token_url(tool.auth)
+        texts.append((text, f"auth.{place}"))
+    problems = []
+    for text, place in texts:
         try:
             host = urls.parse(text).host
         except url.InvalidUrlError:
             continue
         if not is_covered(domains, host):
-            shown = ", ".join(sorted(domains)[:_APPROVED_SHOWN_MAX]) or "none"
-            found.append(
-                Problem(field=at(where, place), message=f"host {host} is not approved for this task; approved: {shown}")
-            )
-    return found
+            approved = ", ".join(sorted(domains)[:_APPROVED_HOSTS_MAX]) or "none"
+            problems.append(report(f"host {host} is not approved for this task; approved: {approved}", where, place))
+    return problems
 
 
-def uses(tool: Declared) -> frozenset[str]:
-    """The names of the credentials that a request of it has, but for its login's."""
-    return references.secrets(_placed(tool, ""), tool.public_env)
+def find_size_problems(declaration: Any, where: str) -> Iterator[Problem]:
+    """Yield a problem where a declaration is too large."""
+    size = len(json.dumps(declaration).encode())
+    if size > DECLARATION_BYTES_MAX:
+        yield report(f"must be at most {DECLARATION_BYTES_MAX} bytes as JSON, is {size}", where)
 
 
-def token_secrets(tool: Declared) -> frozenset[str]:
-    """The names of the credentials that its login has."""
-    return references.secrets(references.login_texts(tool.auth), tool.public_env) if tool.auth else frozenset()
+def find_credentials(tool: Declared) -> frozenset[str]:
+    """Return the names of the credentials in the request of `tool`, without those of its login."""
+    return references.find_credentials(_list_texts(tool, ""), tool.public_env)
 
 
-def _placed(tool: Declared, where: str) -> list[references.Placed]:
-    return list(
-        references.texts({"params": tool.params, "query": tool.query, "headers": tool.headers, "body": tool.body}, where)
-    )
+def find_login_credentials(tool: Declared) -> frozenset[str]:
+    """Return the names of the credentials in the login of `tool`."""
+    return references.find_credentials(references.list_login_texts(tool.auth), tool.public_env) if tool.auth else frozenset()
 
 
-def _texts(tool: Declared, where: str) -> Iterator[Problem]:
+def _list_texts(tool: Declared, where: str) -> list[references.PlacedText]:
+    values = {"params": tool.params, "query": tool.query, "headers": tool.headers, "body": tool.body}
+    return list(references.list_texts(values, where))
+
+
+def _find_text_problems(tool: Declared, where: str) -> Iterator[Problem]:
     if not NAME.fullmatch(tool.name):
-        message = "must be letters, digits, '_' and '-', begin with a letter or '_', at most 64"
-        yield Problem(field=at(where, "name"), message=message)
+        yield report("must be letters, digits, '_' and '-', begin with a letter or '_', at most 64", where, "name")
     elif tool.name in BUILT_IN:
-        yield Problem(field=at(where, "name"), message="is the name of a built-in tool")
+        yield report("is the name of a built-in tool", where, "name")
     for name in ("description", "summary"):
         text = getattr(tool, name)
         if len(text) > DESCRIPTION_CHARACTERS_MAX:
-            message = f"must be at most {DESCRIPTION_CHARACTERS_MAX} characters, is {len(text)}"
-            yield Problem(field=at(where, name), message=message)
-        if (found := plain_problem(text, at(where, name), depth=1)) is not None:
-            yield found
+            yield report(f"must be at most {DESCRIPTION_CHARACTERS_MAX} characters, is {len(text)}", where, name)
+        if (problem := find_json_problem(text, where, name, depth=1)) is not None:
+            yield problem
     if not all(200 <= status <= 599 for status in tool.ok_statuses):
-        yield Problem(field=at(where, "ok_statuses"), message="must be a list of HTTP statuses of 200 to 599")
+        yield report("must be a list of HTTP statuses of 200 to 599", where, "ok_statuses")
 
 
-def _pins(tool: Declared, where: str) -> Iterator[Problem]:
-    for name, value in tool.params.items():
-        place = at(where, "params", name)
-        several = value if isinstance(value, list | tuple) else (value,)
-        if any(isinstance(each, Mapping | list | tuple) for each in several):
-            yield Problem(field=place, message="must be a text, a number, true, false, or a list of these")
-        if name in tool.parameters:
-            yield Problem(field=place, message="is pinned and a parameter: take one of them out")
-        for _, named, _ in references.names(references.texts({name: value})):
-            if named.root in tool.params and named.store is None:
-                yield Problem(field=place, message="names what is pinned itself")
-            if references.is_secret(named, tool.public_env) and isinstance(value, list | tuple):
-                yield Problem(field=place, message="has a secret in a list: it may stand in a text")
-    secret = {name for name in tool.params if _secret(tool, name)}
-    for place, named, condition in references.names(_placed(tool, where)):
-        if condition and named.store is None and named.root in secret:
-            yield Problem(field=place, message="has a secret in a condition: what is sent would tell of it")
+def _find_pin_problems(tool: Declared, where: str) -> Iterator[Problem]:
+    for pin, value in tool.params.items():
+        place = join_place(where, "params", pin)
+        yield from bodies.find_nesting(value, place)
+        if pin in tool.parameters:
+            yield report("is both pinned and a parameter: remove one of them", place)
+        for _, name, _ in references.list_names(references.list_texts({pin: value})):
+            if name.root in tool.params and name.store is None:
+                yield report("names a value that is pinned itself", place)
+            if references.is_secret(name, tool.public_env) and isinstance(value, list | tuple):
+                yield report("has a secret in a list: only a text may have one", place)
+    secret = {pin for pin in tool.params if _is_secret_pin(tool, pin)}
+    for place, name, condition in references.list_names(_list_texts(tool, where)):
+        if condition and name.store is None and name.root in secret:
+            yield report(SECRET_IN_CONDITION, place)
 
 
-def _identity(tool: Declared, where: str) -> Iterator[Problem]:
-    """Tell of headers that say who asks, where the model would say it: directly, or through what is pinned."""
-    pinned = {pin for pin in tool.params if _of_model(tool, {pin: tool.params[pin]})}
+def _find_identity_problems(tool: Declared, where: str) -> Iterator[Problem]:
+    """Yield the headers that tell a service who asks, and whose value the model decides, directly or through a pin."""
+    pins = {pin for pin, value in tool.params.items() if _is_decided_by_model(tool, value)}
     for name, value in tool.headers.items():
-        if is_identity_header(name) and _of_model(tool, {name: value}, pinned):
-            message = "tells a service who asks, and the model would say it: write the value out"
-            yield Problem(field=at(where, "headers", name), message=message)
+        if is_identity_header(name) and _is_decided_by_model(tool, value, pins):
+            yield report("tells a service who asks, and the model would decide it: write the value out", where, "headers", name)
 
 
-def _of_model(tool: Declared, values: Mapping[str, Any], pinned: Collection[str] = ()) -> bool:
-    named = references.names(references.texts(values))
-    return any(each.store is None and (each.root in tool.parameters or each.root in pinned) for _, each, _ in named)
+def _is_decided_by_model(tool: Declared, value: Any, pins: Collection[str] = ()) -> bool:
+    names = references.list_names(references.list_texts({"": value}))
+    return any(name.store is None and (name.root in tool.parameters or name.root in pins) for _, name, _ in names)
 
 
-def _secret(tool: Declared, pin: str) -> bool:
-    return bool(references.secrets(references.texts({pin: tool.params[pin]}), tool.public_env))
+def _is_secret_pin(tool: Declared, pin: str) -> bool:
+    return bool(references.find_credentials(references.list_texts({pin: tool.params[pin]}), tool.public_env))
 
 
-def _public_env(tool: Declared, where: str, mode: Mode) -> Iterator[Problem]:
+def _find_public_env_problems(tool: Declared, where: str, mode: Mode) -> Iterator[Problem]:
     """Yield what is wrong with the list of variables that are not secret: each must be one that a template names."""
-    place = at(where, "public_env")
     if tool.public_env and mode is not Mode.EMBEDDED:
-        yield Problem(field=place, message="names variables of the environment, which no task reads: write their values out")
+        message = "names variables of the environment, which no task reads: write their values out"
+        yield report(message, where, "public_env")
         return
-    named = references.variables([*_placed(tool, ""), *(references.login_texts(tool.auth) if tool.auth else ())])
-    for name in tool.public_env:
-        if name not in named:
-            message = f"names {name[:64]!r}, which no template names: write {{{{env.NAME}}}} where it is used, or take it out"
-            yield Problem(field=place, message=message)
+    texts = [*_list_texts(tool, ""), *(references.list_login_texts(tool.auth) if tool.auth else ())]
+    variables = {name.parts[1] for _, name, _ in references.list_names(texts) if name.store == "env"}
+    for variable in tool.public_env:
+        if variable not in variables:
+            message = f"names {variable[:64]!r}, which no template names: write {{{{env.NAME}}}} where it is used, or remove it"
+            yield report(message, where, "public_env")
 
 
-def _address(tool: Declared, where: str) -> Iterator[Problem]:
+def _find_url_problems(tool: Declared, where: str) -> Iterator[Problem]:
     try:
         address = urls.parse(tool.url)
     except url.InvalidUrlError as error:
-        yield Problem(field=at(where, "url"), message=str(error))
+        yield report(str(error), where, "url")
         return
-    in_path, in_query = set(address.in_path()), {each.name for each in address.in_query()}
+    in_path, in_query = set(address.path_names()), {placeholder.name for placeholder in address.query_placeholders()}
     for name in sorted(in_path | in_query):
         parameter = tool.parameters.get(name)
         if parameter is None and name not in tool.params:
-            yield Problem(
-                field=at(where, "url"), message=f"has the placeholder {name[:64]}, which is neither a parameter nor pinned"
-            )
-        elif name in in_path and name in tool.params and _secret(tool, name):
-            message = "has a secret for the path of the URL: every log on the way would have it. Send it in a header"
-            yield Problem(field=at(where, "params", name), message=message)
+            yield report(f"has the placeholder {name[:64]}, which is neither a parameter nor pinned", where, "url")
+        elif name in in_path and name in tool.params and _is_secret_pin(tool, name):
+            message = "is a secret in the path of the URL, where every log on the way would have it: send it in a header"
+            yield report(message, where, "params", name)
         elif name in in_path and parameter and not parameter.required and "default" not in parameter.schema:
-            message = "stands in the path of the URL: it must be required, or have a default"
-            yield Problem(field=at(where, "parameters", name), message=message)
-    yield from _wire(tool, address, where)
-    named = {named.root for _, named, _ in references.names(_placed(tool, "")) if named.store is None}
+            yield report("is in the path of the URL: it must be required, or have a default", where, "parameters", name)
+    yield from _find_name_collisions(tool, address, where)
+    used = in_path | in_query | {name.root for name in _list_plain_names(tool)}
     for name in tool.params:
-        if name not in in_path | in_query | named:
-            yield Problem(
-                field=at(where, "params", name), message="pins nothing: there is no placeholder or template of that name"
-            )
+        if name not in used:
+            yield report("pins nothing: there is no placeholder or template of that name", where, "params", name)
     for name in tool.parameters:
-        if name not in in_path | in_query | named:
-            message = "is used nowhere: there is no placeholder or template of that name"
-            yield Problem(field=at(where, "parameters", name), message=message)
+        if name not in used:
+            yield report("is not used: there is no placeholder or template of that name", where, "parameters", name)
 
 
-def wire_names(tool: Declared, address: urls.Address) -> list[tuple[str, str]]:
-    """The names that the query has by its declaration, each with the field that gives it; a name comes once of each."""
+def _list_plain_names(tool: Declared) -> list[Name]:
+    return [name for _, name, _ in references.list_names(_list_texts(tool, "")) if name.store is None]
+
+
+def list_wire_names(tool: Declared, address: urls.Address) -> list[tuple[str, str]]:
+    """Return the names that the query has by its declaration, each with the field that it is from; one of each per field."""
     body = tool.body if tool.body_type is BodyType.QUERY and isinstance(tool.body, Mapping) else {}
-    token = auth.query_name(tool.auth)
-    said: dict[str, Any] = {"url": dict.fromkeys(address.query_names()), "query": tool.query, "body": body}
+    token = auth.get_query_name(tool.auth)
+    names: dict[str, Any] = {"url": dict.fromkeys(address.query_names()), "query": tool.query, "body": body}
     if token is not None:
-        said["auth.apply.name"] = (token,)
-    return [(name, field) for field, names in said.items() for name in names]
+        names["auth.apply.name"] = (token,)
+    return [(name, field) for field, names_of_field in names.items() for name in names_of_field]
 
 
-def _wire(tool: Declared, address: urls.Address, where: str) -> Iterator[Problem]:
+def _find_name_collisions(tool: Declared, address: urls.Address, where: str) -> Iterator[Problem]:
     seen: dict[str, str] = {}
-    for name, field in wire_names(tool, address):
+    for name, field in list_wire_names(tool, address):
         if name in seen:
-            yield Problem(field=at(where, field), message=f"says '{name[:64]}' of the query, as {seen[name]} does already")
+            yield report(f"has '{name[:64]}' of the query, as {seen[name]} does already", where, field)
         seen.setdefault(name, field)
-    token = auth.header_name(tool.auth)
+    token = auth.get_header_name(tool.auth)
     if token is not None and normalize_header(token) in {normalize_header(name) for name in tool.headers}:
-        yield Problem(field=at(where, "headers"), message=f"has {token[:64]}, which auth sets")
+        yield report(f"has {token[:64]}, which auth sets", where, "headers")
 
 
-def _parameters(tool: Declared, where: str) -> Iterator[Problem]:
+def _find_parameter_problems(tool: Declared, where: str) -> Iterator[Problem]:
     if len(tool.parameters) > PARAMETERS_MAX:
-        message = f"must be at most {PARAMETERS_MAX}, are {len(tool.parameters)}"
-        yield Problem(field=at(where, "parameters"), message=message)
+        yield report(f"must be at most {PARAMETERS_MAX}, are {len(tool.parameters)}", where, "parameters")
     for name, parameter in tool.parameters.items():
-        place = at(where, "parameters", name)
         if not _PARAMETER.fullmatch(name):
-            yield Problem(field=place, message="must be letters, digits and '_', begin with a letter or '_', at most 64")
-        if (wrong := schemas.problem(parameter)) is not None:
-            yield Problem(field=place, message=wrong)
+            message = "must be letters, digits and '_', begin with a letter or '_', at most 64"
+            yield report(message, where, "parameters", name)
+        if (problem := schemas.find_problem(parameter.schema)) is not None:
+            yield report(problem, where, "parameters", name)
     known = {*tool.parameters, *tool.params, *STATE}
-    for place, named, _ in references.names(_placed(tool, where)):
-        if named.store is None and named.root not in known:
-            yield Problem(
-                field=place, message=f"names '{named.root[:64]}', which is no parameter, is not pinned and has no value"
-            )
-
-
-def _size(tool: Declared, where: str) -> Iterator[Problem]:
-    size = len(json.dumps(asdict(tool)).encode())
-    if size > DECLARATION_BYTES_MAX:
-        yield Problem(field=where, message=f"must be at most {DECLARATION_BYTES_MAX} bytes as JSON, is {size}")
+    for place, reference, _ in references.list_names(_list_texts(tool, where)):
+        if reference.store is None and reference.root not in known:
+            yield report(f"names '{reference.root[:64]}', which is not a parameter, not pinned and has no value", place)

@@ -7,6 +7,7 @@ from typing import Any
 
 from ferryman.declared import auth as logins
 from ferryman.declared import check, entry, urls
+from ferryman.declared.fields import report
 from ferryman.declared.templates import Mode
 from ferryman.domain.credentials.credential import AuthType, Credential, Label, Secret, find_value_problems
 from ferryman.domain.problem import InvalidInputError, Problem
@@ -15,9 +16,11 @@ from ferryman.domain.tools.declared import Declared
 EMBEDDED = "embedded"
 """The owner, the task and the service of embedded tools and their credentials."""
 
+NOT_SET = "is not set in the environment"
+
 
 def read_tools(entries: Sequence[Mapping[str, Any]]) -> list[Declared]:
-    """Return the tools that `entries` declare. Raise `InvalidInputError` with every fault."""
+    """Return the tools that `entries` declare. Raise `InvalidInputError` with every problem."""
     problems: list[Problem] = []
     tools: list[Declared] = []
     for index, declaration in enumerate(entries):
@@ -27,7 +30,7 @@ def read_tools(entries: Sequence[Mapping[str, Any]]) -> list[Declared]:
             problems += error.problems
             continue
         if tool.name in {other.name for other in tools}:
-            problems.append(Problem(field=f"tools.{index}.name", message="is declared twice"))
+            problems.append(report("is declared twice", "tools", index, "name"))
         tools.append(tool)
     if problems:
         raise InvalidInputError(problems)
@@ -36,20 +39,20 @@ def read_tools(entries: Sequence[Mapping[str, Any]]) -> list[Declared]:
 
 def list_hosts(tool: Declared) -> tuple[str, ...]:
     """Return the hosts that a tool calls: that of its URL, and that of its login."""
-    login = (logins.url(tool.auth)[0],) if tool.auth is not None else ()
+    login = (logins.get_token_url(tool.auth)[0],) if tool.auth is not None else ()
     return tuple(urls.parse(url).host for url in (tool.url, *login))
 
 
 def read_public(tools: Sequence[Declared], env: Mapping[str, str]) -> dict[str, str]:
-    """Return the variables that the tools list as not secret. Raise `InvalidInputError` where one is not set or secret to
-    another."""
+    """Return the variables that the tools list as not secret.
+
+    Raise `InvalidInputError` where one is not set, or is a credential of another tool.
+    """
     places = {name: f"tools.{index}.public_env" for index, tool in enumerate(tools) for name in tool.public_env}
-    secret = {name for tool in tools for name in check.uses(tool) | check.token_secrets(tool)}
-    problems = [Problem(field=f"env.{name}", message="is not set in the environment") for name in places if name not in env]
+    secret = {name for tool in tools for name in check.find_credentials(tool) | check.find_login_credentials(tool)}
+    problems = [report(NOT_SET, "env", name) for name in places if name not in env]
     problems += [
-        Problem(
-            field=place, message=f"says that {name} is not secret, and another tool names it as a credential: list it in both"
-        )
+        report(f"lists {name} as not secret, and another tool names it as a credential: list it in both", place)
         for name, place in places.items()
         if name in secret
     ]
@@ -59,26 +62,22 @@ def read_public(tools: Sequence[Declared], env: Mapping[str, str]) -> dict[str, 
 
 
 def read_credentials(tools: Iterable[Declared], env: Mapping[str, str]) -> dict[str, Credential]:
-    """Return the variables that the tools name as credentials, bound to the tools' hosts. Raise `InvalidInputError` where one
-    is not set, or is too short or too simple to be a secret."""
+    """Return the variables that the tools name as credentials, bound to the tools' hosts.
+
+    Raise `InvalidInputError` where one is not set, or is too short or too simple to be a secret.
+    """
     hosts: dict[str, set[str]] = {}
     for tool in tools:
         host, *login = list_hosts(tool)
-        for name in check.uses(tool):
+        for name in check.find_credentials(tool):
             hosts.setdefault(name, set()).add(host)
-        for name in check.token_secrets(tool):
-            hosts.setdefault(name, set()).update(
-                (host, *login)
-            )  # a token goes no further than the credential that it was exchanged for
-    problems = [
-        Problem(field=f"env.{name}", message=message)
-        for name in sorted(hosts)
-        for message in (
-            [problem.message for problem in find_value_problems(env[name])]
-            if env.get(name)
-            else ["is not set in the environment"]
-        )
-    ]
+        for name in check.find_login_credentials(tool):
+            # a token goes no further than the credential that it was exchanged for
+            hosts.setdefault(name, set()).update((host, *login))
+    problems: list[Problem] = []
+    for name in sorted(hosts):
+        messages = [problem.message for problem in find_value_problems(env[name])] if env.get(name) else [NOT_SET]
+        problems += [report(message, "env", name) for message in messages]
     if problems:
         raise InvalidInputError(problems)
     return {name: _build_credential(name, env[name], tuple(sorted(hosts[name]))) for name in sorted(hosts)}

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ferryman.declared import auth, check, references, urls
-from ferryman.declared.fields import Fields, at, plain_problem
+from ferryman.declared.fields import Fields, find_json_problem, join_place, report
 from ferryman.declared.references import STATE
 from ferryman.declared.templates import Mode
+from ferryman.declared.urls import Placeholder
 from ferryman.domain.http import url
 from ferryman.domain.http.request import BodyType, Method
 from ferryman.domain.problem import InvalidInputError, Problem, build_input_error
-from ferryman.domain.tools.declared import DECLARATION_BYTES_MAX, Declared, Parameter, Style
+from ferryman.domain.tools.declared import Declared, Parameter, Style
 
 DISABLED = "switched off in its declaration"
 STATUS_MIN = 200
@@ -22,101 +22,101 @@ _TEXT = {"type": "string"}
 _OBJECT = {"type": "object"}
 _TYPED = frozenset(("type", "enum", "const", "anyOf", "oneOf", "allOf", "not", "if"))
 
+_DeclaredParameter = tuple[dict[str, Any], bool | None, Style]
+"""The schema, whether it is required (None: not declared), and the style."""
+
 
 def read(entry: Mapping[str, Any], *, where: str, mode: Mode = Mode.HOSTED) -> Declared:
-    """The tool that `entry` declares, or `InvalidInputError` with every fault and its place below `where`.
+    """Return the tool that `entry` declares. Raise `InvalidInputError` with every problem and its place below `where`.
 
-    Hosts are not judged: which are approved is the task's to say (`check.hosts`).
+    Hosts are not checked: the task decides which are approved (`check.find_host_problems`).
     """
-    if (found := plain_problem(entry, where, depth=check.DEPTH_MAX)) is not None:
-        raise InvalidInputError([found])
-    size = len(json.dumps(entry).encode())
-    if size > DECLARATION_BYTES_MAX:
-        raise build_input_error(where, f"must be at most {DECLARATION_BYTES_MAX} bytes as JSON, is {size}")
+    if (problem := find_json_problem(entry, where, depth=check.DEPTH_MAX)) is not None:
+        raise InvalidInputError([problem])
+    _raise(check.find_size_problems(entry, where))
     problems: list[Problem] = []
     fields = Fields(entry, where, problems)
-    kind = fields.text("kind")
-    if kind not in ("", "http"):
-        raise build_input_error(at(where, "kind"), "must be http")
-    said = {
-        "name": fields.text("name"),
-        "description": fields.text("description", ""),
-        "url": fields.text("url"),
-        "method": fields.choice("method", Method.GET),
-        "params": fields.mapping("params"),
-        "query": fields.mapping("query"),
-        "headers": fields.texts("headers"),
-        "body_type": fields.choice("body_type", BodyType.JSON),
-        "body": fields.take("body"),
-        "ok_statuses": fields.statuses("ok_statuses", (), least=STATUS_MIN),
-        "public_env": fields.names("public_env"),
+    if fields.read_text("kind") not in ("", "http"):
+        raise build_input_error(join_place(where, "kind"), "must be http")
+    values = {
+        "name": fields.read_text("name"),
+        "description": fields.read_text("description", ""),
+        "url": fields.read_text("url"),
+        "method": fields.read_choice("method", Method.GET),
+        "params": fields.read_mapping("params"),
+        "query": fields.read_mapping("query"),
+        "headers": fields.read_texts("headers"),
+        "body_type": fields.read_choice("body_type", BodyType.JSON),
+        "body": fields.read("body"),
+        "ok_statuses": fields.read_statuses("ok_statuses", (), least=STATUS_MIN),
+        "public_env": fields.read_names("public_env"),
     }
-    login = fields.take("auth")
-    declared = _declared(fields.mapping("parameters"), at(where, "parameters"), problems)
-    enabled = fields.flag("enabled", True)
-    token = None if login is None else auth.read(login, at(where, "auth"), problems)
-    fields.end()
-    if problems:
-        raise InvalidInputError(problems)
+    login = fields.read("auth")
+    parameters = _read_parameters(fields)
+    enabled = fields.read_flag("enabled", True)
+    token = None if login is None else auth.read_auth(Fields(login, join_place(where, "auth"), problems))
+    fields.reject_unknown()
+    _raise(problems)
     tool = Declared(
-        **said,
-        summary=_summary(said["description"]),
+        **values,
+        summary=values["description"].strip().partition("\n")[0].strip()[:SUMMARY_CHARACTERS_MAX],
         auth=token,
-        parameters=_derived(said, declared),
+        parameters=_derive_parameters(values, parameters),
         enabled=enabled,
         reason=None if enabled else DISABLED,
     )
-    if faults := check.rules(tool, where=where, mode=mode):
-        raise InvalidInputError(faults)
+    _raise(check.find_problems(tool, where=where, mode=mode))
     return tool
 
 
-def _summary(description: str) -> str:
-    return description.strip().partition("\n")[0].strip()[:SUMMARY_CHARACTERS_MAX]
+def _raise(problems: Iterator[Problem] | list[Problem]) -> None:
+    if collected := list(problems):
+        raise InvalidInputError(collected)
 
 
-def _declared(values: Mapping[str, Any], where: str, problems: list[Problem]) -> dict[str, tuple[dict[str, Any], Any, Style]]:
-    """The `parameters` block: by name the schema, whether it is required (None: not said), and the style."""
-    found = {}
-    for name, value in values.items():
+def _read_parameters(fields: Fields) -> dict[str, _DeclaredParameter]:
+    """Return the `parameters` block by name."""
+    parameters = {}
+    for name, value in fields.read_mapping("parameters").items():
         if not isinstance(value, Mapping):
-            problems.append(Problem(field=at(where, name), message="must be a JSON Schema, with `required` and `style`"))
+            message = "must be a JSON Schema, with `required` and `style`"
+            fields.problems.append(report(message, fields.where, "parameters", name))
             continue
         schema = dict(value)
         # `required` is ours where it is true or false; a list of names is JSON Schema's own, of an object's fields.
         required = schema.pop("required") if isinstance(schema.get("required"), bool) else None
-        style = Fields({"style": schema.pop("style", None)}, at(where, name), problems).choice("style", Style.REPEAT)
-        found[name] = (schema, required, style)
-    return found
+        style = Fields({"style": schema.pop("style", None)}, join_place(fields.where, "parameters", name), fields.problems)
+        parameters[name] = (schema, required, style.read_choice("style", Style.REPEAT))
+    return parameters
 
 
-def _derived(said: Mapping[str, Any], declared: Mapping[str, tuple[dict[str, Any], Any, Style]]) -> dict[str, Parameter]:
-    """All parameters: the placeholders', the templates' (S1-24), and those declared. What is pinned is none."""
-    places, optional = _placeholders(said["url"])
-    roots: dict[str, dict[str, Any]] = dict.fromkeys(places, _TEXT)
-    placed = references.texts({key: said[key] for key in ("query", "headers", "body", "params")})
-    for _, named, _ in references.names(placed):
-        if named.store is None and (named.root in roots or named.root in declared or named.root not in STATE):
-            roots[named.root] = _OBJECT if len(named.parts) > 1 else roots.get(named.root, _TEXT)
-    found = {}
-    for name in dict.fromkeys((*roots, *declared)):
-        if name in said["params"] and name not in declared:
+def _derive_parameters(values: Mapping[str, Any], declared: Mapping[str, _DeclaredParameter]) -> dict[str, Parameter]:
+    """Return all parameters: those of the placeholders and of the templates (S1-24), and those declared, without the pins."""
+    placeholders = list(_list_placeholders(values["url"]))
+    required_names = {placeholder.name for placeholder in placeholders if not placeholder.optional}
+    optional_names = {placeholder.name for placeholder in placeholders} - required_names
+    derived: dict[str, dict[str, Any]] = {placeholder.name: _TEXT for placeholder in placeholders}
+    texts = references.list_texts({key: values[key] for key in ("query", "headers", "body", "params")})
+    for _, name, _ in references.list_names(texts):
+        if name.store is None and (name.root in derived or name.root in declared or name.root not in STATE):
+            derived[name.root] = _OBJECT if len(name.parts) > 1 else derived.get(name.root, _TEXT)
+    parameters = {}
+    for root in dict.fromkeys((*derived, *declared)):
+        if root in values["params"] and root not in declared:
             continue
-        schema, required, style = declared.get(name, ({}, None, Style.REPEAT))
+        schema, required, style = declared.get(root, ({}, None, Style.REPEAT))
         if not _TYPED & schema.keys():
-            schema = {**roots.get(name, _TEXT), **schema}
+            schema = {**derived.get(root, _TEXT), **schema}
         if required is None:
-            required = name not in optional and "default" not in schema
-        found[name] = Parameter(schema=schema, required=required, style=style)
-    return found
+            required = root not in optional_names and "default" not in schema
+        parameters[root] = Parameter(schema=schema, required=required, style=style)
+    return parameters
 
 
-def _placeholders(text: str) -> tuple[Iterable[str], frozenset[str]]:
-    """The names that the URL has, and which of them it has as optional only."""
+def _list_placeholders(text: str) -> Iterator[Placeholder]:
     try:
         address = urls.parse(text)
     except url.InvalidUrlError:
-        return (), frozenset()  # the check tells
-    query = list(address.in_query())
-    required = {*address.in_path(), *(each.name for each in query if not each.optional)}
-    return [*address.in_path(), *(each.name for each in query)], frozenset(each.name for each in query) - required
+        return  # `check` reports it
+    yield from map(Placeholder, address.path_names())
+    yield from address.query_placeholders()

@@ -1,165 +1,157 @@
-"""Fields: what an owner wrote at one place of an entry, taken one by one; all that is wrong is gathered."""
+"""Fields: what an owner wrote in one object of an entry, read field by field; every problem is collected."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from enum import StrEnum
 from typing import Any, TypeVar
 
+from ferryman.declared.json_tree import find_fault, walk
 from ferryman.domain.problem import Problem
 
 Choice = TypeVar("Choice", bound=StrEnum)
-_KEY_SHOWN_MAX = 64
+_KEY_CHARACTERS_MAX = 64
+_STATUS_MAX = 599
 
 
-def at(where: str, *parts: object) -> str:
-    """`parts` below `where`, as a dotted path."""
-    return ".".join(str(each)[:_KEY_SHOWN_MAX] for each in (where, *parts) if each != "")
+def join_place(*parts: object) -> str:
+    """Return the dotted path of `parts`; an empty part is left out, and what is long is cut, however deep it is nested."""
+    place = ""
+    for part in (str(part)[:_KEY_CHARACTERS_MAX] for part in parts if part != ""):
+        place = f"{place[:_KEY_CHARACTERS_MAX]}.{part}" if place else part
+    return place
 
 
-def leaves(value: Any, where: str) -> Iterator[tuple[str, Any]]:
-    """Every scalar in `value`, with its place."""
-    if isinstance(value, Mapping | list | tuple):
-        for key, inner in value.items() if isinstance(value, Mapping) else enumerate(value):
-            yield from leaves(inner, at(where, key))
-    else:
-        yield where, value
+def report(message: str, *place: object) -> Problem:
+    """Return the problem of the field at `place`, the parts of its dotted path."""
+    return Problem(field=join_place(*place), message=message)
 
 
-def plain_problem(value: Any, where: str, *, depth: int) -> Problem | None:
-    """What keeps `value` from being JSON of at most `depth` levels, or None."""
-    if isinstance(value, str):
-        if _broken(value):
-            return Problem(field=where, message="must be valid Unicode")
-    elif isinstance(value, Mapping | list | tuple):
-        if depth == 0:
-            return Problem(field=where, message="is nested too deep")
-        if isinstance(value, Mapping) and not all(isinstance(key, str) and not _broken(key) for key in value):
-            return Problem(field=where, message="has a name that is no text in valid Unicode")
-        for key, inner in value.items() if isinstance(value, Mapping) else enumerate(value):
-            if (found := plain_problem(inner, at(where, key), depth=depth - 1)) is not None:
-                return found
-    elif isinstance(value, float) and not math.isfinite(value):
-        return Problem(field=where, message="is no number that JSON can carry")
-    elif value is not None and not isinstance(value, bool | int | float):
-        return Problem(field=where, message="is of a kind that JSON does not have")
+def find_json_problem(value: Any, *place: object, depth: int) -> Problem | None:
+    """Return what keeps `value` from being JSON of at most `depth` levels, or None."""
+    for path, inner in walk(value):
+        if len(path) >= depth and isinstance(inner, Mapping | list | tuple):
+            return report("is nested too deep", *place, *path)
+        if (message := find_fault(inner)) is not None:
+            return report(message, *place, *path)
     return None
 
 
 class Fields:
-    """The fields of one object, each taken once; what is left at the end is unknown."""
+    """The fields of one object, each read once; a field that nobody read is unknown."""
 
     def __init__(self, value: Any, where: str, problems: list[Problem]) -> None:
         self.where, self.problems = where, problems
-        self._left: dict[str, Any] = dict(value) if isinstance(value, Mapping) else {}
+        self._unread: dict[str, Any] = dict(value) if isinstance(value, Mapping) else {}
         self._known: list[str] = []
-        self._object = isinstance(value, Mapping)
-        if not self._object:
+        self._is_object = isinstance(value, Mapping)
+        if not self._is_object:
             problems.append(Problem(field=where, message="must be an object"))
 
-    def wrong(self, name: str, message: str) -> None:
-        """Something is wrong with the field `name`; of what is no object, nothing more is said."""
-        if self._object:
-            self.problems.append(Problem(field=at(self.where, name), message=message))
+    def report(self, name: str, message: str) -> None:
+        """Add a problem of the field `name`. Of a value that is not an object, nothing more is reported."""
+        if self._is_object:
+            self.problems.append(report(message, self.where, name))
 
-    def take(self, name: str, default: Any = None) -> Any:
-        """The field as it stands; null is as if it were not there."""
+    def read(self, name: str, default: Any = None) -> Any:
+        """Return the field as it is written; null counts as absent."""
         self._known.append(name)
-        value = self._left.pop(name, None)
+        value = self._unread.pop(name, None)
         return default if value is None else value
 
-    def text(self, name: str, default: str | None = None, *, most: int | None = None) -> str:
-        """A text of at most `most` characters; without a default it must be there, and be something."""
-        value = self.take(name, default)
+    def read_object(self, name: str, default: Any = None) -> Fields:
+        """Return the fields of the object in this field."""
+        return Fields(self.read(name, default), join_place(self.where, name), self.problems)
+
+    def read_text(self, name: str, default: str | None = None) -> str:
+        """Return a text; without a default it is required, and must not be empty."""
+        value = self.read(name, default)
         if value is None or (default is None and value == ""):
-            self.wrong(name, "is required")
+            self.report(name, "is required")
         elif not isinstance(value, str):
-            self.wrong(name, "must be a text")
-        elif most is not None and len(value) > most:
-            self.wrong(name, f"must be at most {most} characters, is {len(value)}")
+            self.report(name, "must be a text")
         else:
             return value
         return default or ""
 
-    def maybe(self, name: str) -> str | None:
-        """A text, or None where there is none."""
-        return self.text(name) if self._left.get(name) is not None else self.take(name)
+    def read_optional_text(self, name: str) -> str | None:
+        """Return a text, or None where it is absent."""
+        return self.read_text(name) if self._unread.get(name) is not None else self.read(name)
 
-    def choice(self, name: str, default: Choice) -> Choice:
-        """A member of the default's kind, in any case of letters."""
-        value = self.take(name, default)
-        for each in type(default):
-            if isinstance(value, str) and value.lower() == each.value.lower():
-                return each
-        self.wrong(name, f"must be one of {', '.join(type(default))}")
+    def read_choice(self, name: str, default: Choice) -> Choice:
+        """Return a member of the default's enumeration, written in any case of letters."""
+        value = self.read(name, default)
+        for member in type(default):
+            if isinstance(value, str) and value.lower() == member.value.lower():
+                return member
+        self.report(name, f"must be one of {', '.join(type(default))}")
         return default
 
-    def word(self, name: str, words: Collection[str], default: str) -> str:
-        value = self.take(name, default)
-        if not isinstance(value, str) or value not in words:
-            self.wrong(name, f"must be one of {', '.join(words)}")
-            return default
-        return value
+    def read_word(self, name: str, words: Collection[str], default: str) -> str:
+        """Return one of `words`, written exactly so."""
+        value = self.read(name, default)
+        if isinstance(value, str) and value in words:
+            return value
+        self.report(name, f"must be one of {', '.join(words)}")
+        return default
 
-    def flag(self, name: str, default: bool) -> bool:
-        value = self.take(name, default)
-        if not isinstance(value, bool):
-            self.wrong(name, "must be true or false")
-            return default
-        return value
+    def read_flag(self, name: str, default: bool) -> bool:
+        """Return true or false."""
+        value = self.read(name, default)
+        if isinstance(value, bool):
+            return value
+        self.report(name, "must be true or false")
+        return default
 
-    def mapping(self, name: str) -> dict[str, Any]:
-        value = self.take(name, {})
-        if not isinstance(value, Mapping):
-            self.wrong(name, "must be an object")
-            return {}
-        return dict(value)
+    def read_mapping(self, name: str) -> dict[str, Any]:
+        """Return an object as it is written; an absent one is empty."""
+        value = self.read(name, {})
+        if isinstance(value, Mapping):
+            return dict(value)
+        self.report(name, "must be an object")
+        return {}
 
-    def texts(self, name: str) -> dict[str, str]:
-        """An object of texts; a number stands for its text."""
-        found = {}
-        for key, value in self.mapping(name).items():
+    def read_texts(self, name: str) -> dict[str, str]:
+        """Return an object of texts; a number is converted to its text."""
+        texts = {}
+        for key, value in self.read_mapping(name).items():
             if isinstance(value, str | int | float) and not isinstance(value, bool):
-                found[key] = str(value)
+                texts[key] = str(value)
             else:
-                self.wrong(f"{name}.{key[:_KEY_SHOWN_MAX]}", "must be a text")
-        return found
+                self.report(f"{name}.{key[:_KEY_CHARACTERS_MAX]}", "must be a text")
+        return texts
 
-    def whole(self, name: str, *, least: int, most: int) -> int | None:
-        value = self.take(name)
-        if value is not None and (not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most):
-            self.wrong(name, f"must be a whole number of {least} to {most}")
-            return None
-        return value
+    def read_integer(self, name: str, *, least: int, most: int) -> int | None:
+        """Return a whole number, or None where it is absent."""
+        value: int | None = self.read(name)
+        if value is None or _is_integer(value, least, most):
+            return value
+        self.report(name, f"must be a whole number of {least} to {most}")
+        return None
 
-    def names(self, name: str) -> tuple[str, ...]:
-        """A list of texts, each once."""
-        value = self.take(name, ())
-        if not isinstance(value, list | tuple) or not all(isinstance(item, str) for item in value):
-            self.wrong(name, "must be a list of texts")
-            return ()
-        return tuple(dict.fromkeys(value))
+    def read_names(self, name: str) -> tuple[str, ...]:
+        """Return a list of texts, each once."""
+        value = self.read(name, ())
+        if isinstance(value, list | tuple) and all(isinstance(text, str) for text in value):
+            return tuple(dict.fromkeys(value))
+        self.report(name, "must be a list of texts")
+        return ()
 
-    def statuses(self, name: str, default: tuple[int, ...], *, least: int) -> tuple[int, ...]:
-        """HTTP statuses of at least `least`."""
-        value = self.take(name)
+    def read_statuses(self, name: str, default: tuple[int, ...], *, least: int) -> tuple[int, ...]:
+        """Return a list of HTTP statuses of at least `least`, each once."""
+        value = self.read(name)
         if value is None:
             return default
-        if not isinstance(value, list | tuple) or not value or not all(_status(each, least) for each in value):
-            self.wrong(name, f"must be a list of HTTP statuses of {least} to 599")
-            return default
-        return tuple(dict.fromkeys(value))
+        if isinstance(value, list | tuple) and value and all(_is_integer(status, least, _STATUS_MAX) for status in value):
+            return tuple(dict.fromkeys(value))
+        self.report(name, f"must be a list of HTTP statuses of {least} to {_STATUS_MAX}")
+        return default
 
-    def end(self) -> None:
-        """Nothing else is known here."""
-        for name in self._left:
-            self.wrong(name, f"is not a field; fields are: {', '.join(self._known)}")
-
-
-def _status(value: Any, least: int) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and least <= value <= 599
+    def reject_unknown(self) -> None:
+        """Report every field that nobody read."""
+        for name in self._unread:
+            self.report(name, f"is not a field; fields are: {', '.join(self._known)}")
 
 
-def _broken(text: str) -> bool:
-    return not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text)
+def _is_integer(value: Any, least: int, most: int) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and least <= value <= most

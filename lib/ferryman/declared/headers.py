@@ -1,11 +1,11 @@
-"""Headers: which an owner may set on a declared tool, and what may stand in their values."""
+"""Headers: which ones an owner may set on a declared tool, and which values they may have."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
 
-from ferryman.declared.fields import at
+from ferryman.declared.fields import report
 from ferryman.domain.http.headers import is_declarable_header, normalize_header
 from ferryman.domain.http.request import BodyType, Template, Text
 from ferryman.domain.problem import Problem
@@ -20,49 +20,49 @@ _MEDIA = {
 }
 
 
-def name_problem(name: str) -> str | None:
-    """What is wrong with a header's name, or None."""
+def find_name_problem(name: str) -> str | None:
+    """Return what is wrong with the name of a header, or None."""
     if not _TOKEN.fullmatch(name):
         return "must be an HTTP header name of at most 64 characters"
     if not is_declarable_header(name):
-        return "is a header that frames or routes the request: it is not an owner's to set"
+        return "is a header that frames or routes the request: an owner may not set it"
     return None
 
 
-def media_problem(value: str, body_type: BodyType) -> str | None:
-    """What is wrong with an explicit Content-Type for a body of `body_type`, or None."""
-    if body_type not in _MEDIA:
-        return "is for a body, and body_type query sends none"
-    pattern, named = _MEDIA[body_type]
-    return None if pattern.fullmatch(value) else f"must be {named} for body_type {body_type}"
-
-
-def literal_problem(text: str) -> str | None:
-    """What is wrong with a text that stands in a header's value, or None."""
+def find_literal_problem(text: str) -> str | None:
+    """Return what is wrong with text in the value of a header, or None."""
     return None if _PRINTABLE.fullmatch(text) else "must be printable ASCII on one line"
 
 
-def sendable(value: Text) -> bool:
-    """Whether `value` is one line of printable ASCII without outer spaces, and something."""
+def is_sendable(value: Text) -> bool:
+    """Say whether `value` is one line of printable ASCII, not empty, without outer spaces."""
     pieces = value.pieces if isinstance(value, Template) else (value,)
-    # A credential's value is visible ASCII, so its name stands for it.
-    shown = "".join(each if isinstance(each, str) else each.name for each in pieces)
-    return bool(shown) and shown == shown.strip(" ") and _PRINTABLE.fullmatch(shown) is not None
+    # The value of a credential is visible ASCII, so that its name can represent it here.
+    line = "".join(piece if isinstance(piece, str) else piece.name for piece in pieces)
+    return bool(line) and line == line.strip(" ") and _PRINTABLE.fullmatch(line) is not None
 
 
-def problems(values: Mapping[str, str], body_type: BodyType, where: str) -> Iterator[Problem]:
-    """What is wrong with `values`, but for what their templates name."""
+def find_header_problems(values: Mapping[str, str], body_type: BodyType, where: str) -> Iterator[Problem]:
+    """Yield what is wrong with `values`, except for the names in their templates."""
     seen: set[str] = set()
     for name, value in values.items():
-        place = at(where, name)
-        wrong = name_problem(name)
-        if wrong is None and normalize_header(name) in seen:
-            wrong = "stands twice: gateways read an underscore as a hyphen, and capitals as small letters"
+        fault = find_name_problem(name)
+        if fault is None and normalize_header(name) in seen:
+            fault = "is declared twice: gateways read an underscore as a hyphen, and capitals as small letters"
         seen.add(normalize_header(name))
-        wrong = wrong or literal_problem(value)
-        if wrong is None and name.lower() == "content-type":
-            wrong = "must be written out" if "{{" in value else media_problem(value, body_type)
-        if wrong is not None:
-            yield Problem(field=place, message=wrong)
-        elif value != value.strip(" ") or not value:
-            yield Problem(field=place, message="must be something, and not begin or end with a space")
+        fault = fault or find_literal_problem(value)
+        if fault is None and name.lower() == "content-type":
+            fault = _find_media_problem(value, body_type)
+        if fault is None and (value != value.strip(" ") or not value):
+            fault = "must not be empty, nor begin or end with a space"
+        if fault is not None:
+            yield report(fault, where, name)
+
+
+def _find_media_problem(value: str, body_type: BodyType) -> str | None:
+    if "{{" in value:
+        return "must be written out"
+    if body_type not in _MEDIA:
+        return "is for a body, and body_type query sends none"
+    pattern, expected = _MEDIA[body_type]
+    return None if pattern.fullmatch(value) else f"must be {expected} for body_type {body_type}"

@@ -1,4 +1,4 @@
-"""Paths: JSONPath (RFC 9535) into the answer of a login endpoint; names, indexes and slices, without filters."""
+"""Paths: JSONPath (RFC 9535) into the answer of a login endpoint: names, indexes and slices, without filters."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ CHARACTERS_MAX = 256
 _ENVIRONMENT = JSONPathEnvironment(strict=True)
 
 
-def check(path: str) -> str | None:
-    """What is wrong with `path`, or None."""
+def find_problem(path: str) -> str | None:
+    """Return what is wrong with `path`, or None."""
     if len(path) > CHARACTERS_MAX:
         return f"must be at most {CHARACTERS_MAX} characters"
-    # two names for one place, once in each part of a path, are 2 ** 50 ways of which none may lead anywhere
+    # two names in each part of a path are 2 ** 50 ways through a document, and all of them may fail
     if "?" in path or "," in path or ".." in path:
         return "may have neither filters nor ',' nor '..': name the way to the value, as in $.data.token"
     try:
         _ENVIRONMENT.compile(path)
     except (JSONPathError, ValueError, RecursionError):
-        return "is no JSONPath, as in $.data.token"
+        return "is not a JSONPath, as in $.data.token"
     return None
 
 
 def find(path: str, document: Any) -> Any | None:
-    """The first value at `path` of `document`, None where nothing is there. Raises ValueError for what `check` refuses."""
-    if (wrong := check(path)) is not None:
-        raise ValueError(f"the path {wrong}")
+    """Return the first value at `path` of `document`, or None. Raise ValueError where `find_problem` finds a problem."""
+    if (problem := find_problem(path)) is not None:
+        raise ValueError(f"the path {problem}")
     if not isinstance(document, dict | list):
         return document if path == "$" else None
     match = _ENVIRONMENT.compile(path).match(document)

@@ -1,4 +1,4 @@
-"""Templates: `{{name}}` and `{{#if}}` in an owner's texts, filled in one pass; what is put in is never read as one."""
+"""Template injection protection: `{{name}}` and `{{#if}}`, filled in one pass; no value is read as a template."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any, Union
 from ferryman.domain.http.request import SecretPlaceholder, Template, Text
 
 NESTING_MAX = 16
-"""Blocks within blocks."""
+"""How deep blocks may be nested."""
 
 _IDENTIFIER = r"[A-Za-z_][A-Za-z0-9_]*"
 _PATH = rf"{_IDENTIFIER}(?:\.[A-Za-z0-9_-]+)*"
@@ -25,7 +25,7 @@ _EXACT = 2**53
 
 
 class MalformedTemplateError(ValueError):
-    """The text is not a template; its message says what would be accepted."""
+    """The text is not a template; the message says what would be accepted."""
 
 
 class Mode(StrEnum):
@@ -36,7 +36,7 @@ class Mode(StrEnum):
 
 
 class Absent(Enum):
-    """What an optional parameter is that the model left out: its pair, header or field is dropped."""
+    """The value of an optional parameter that the model omitted: its pair, header or field is dropped."""
 
     ABSENT = "absent"
 
@@ -56,7 +56,7 @@ class Name:
 
     @property
     def store(self) -> str | None:
-        """`env` or `secrets` where the name is of one of these."""
+        """`env` or `secrets` where the name is in one of these."""
         return self.root if len(self.parts) > 1 and self.root in ("env", "secrets") else None
 
     def __str__(self) -> str:
@@ -65,7 +65,7 @@ class Name:
 
 @dataclass(frozen=True, slots=True)
 class If:
-    """A block. Without `literal` it asks whether there is something; `equal` is which of `==` and `!=` it says."""
+    """A block. Without `literal` its condition is that the value is not empty; `equal` says which of `==` and `!=` it has."""
 
     name: Name
     literal: str | None
@@ -77,7 +77,7 @@ class If:
 Node = Union[str, Name, If]  # noqa: UP007 - named before If is a class
 ParsedTemplate = tuple[Node, ...]
 Scope = Callable[[Name], Any]
-"""What a name stands for: a value, None where there is none, ABSENT, or a `Template` where it is, or has in it, a secret."""
+"""Returns the value of a name: None where there is none, ABSENT, or a `Template` where it is, or contains, a secret."""
 
 
 @dataclass(slots=True)
@@ -87,14 +87,16 @@ class _Block:
     then: list[Node]
     otherwise: list[Node] | None = None
 
-    def closed(self) -> If:
+    def build(self) -> If:
         name, literal = Name(tuple(self.match["name"].split("."))), self.match["literal"]
         return If(name, literal, self.match["operator"] != "!=", tuple(self.then), tuple(self.otherwise or ()))
 
 
 def parse(text: str) -> ParsedTemplate:
-    """`text` as a template, or `MalformedTemplateError`. A `}}` that closes nothing is text; there is no way to write a `{{` as
-    text."""
+    """Return `text` as a template. Raise `MalformedTemplateError`.
+
+    A `}}` that closes nothing is text; there is no way to write a `{{` as text.
+    """
     current: list[Node] = []
     blocks: list[_Block] = []
     tokens = _TAG.split(text)
@@ -124,42 +126,42 @@ def parse(text: str) -> ParsedTemplate:
                 raise MalformedTemplateError("has an {{/if}} that closes no {{#if}}")
             block = blocks.pop()
             current = block.outer
-            current.append(block.closed())
+            current.append(block.build())
         elif _NAME.fullmatch(tag):
             current.append(Name(tuple(tag.split("."))))
         else:
             raise MalformedTemplateError(
-                "has a {{…}} that is no name: letters, digits and '_', parts joined by '.'; there are no helpers"
+                "has a {{…}} that is not a name: letters, digits and '_', parts joined by '.'; there are no helpers"
             )
     if blocks:
         raise MalformedTemplateError("has an {{#if}} that no {{/if}} closes")
     return tuple(current)
 
 
-def names(template: ParsedTemplate) -> Iterator[tuple[Name, bool]]:
-    """Every name in `template`, and whether it stands in a condition."""
+def list_names(template: ParsedTemplate) -> Iterator[tuple[Name, bool]]:
+    """Yield every name in `template`, and whether a condition has it."""
     for node in template:
         if isinstance(node, Name):
             yield node, False
         elif isinstance(node, If):
             yield node.name, True
-            yield from names(node.then)
-            yield from names(node.otherwise)
+            yield from list_names(node.then)
+            yield from list_names(node.otherwise)
 
 
-def whole(template: ParsedTemplate) -> Name | None:
-    """The name that `template` is nothing but."""
+def get_only_name(template: ParsedTemplate) -> Name | None:
+    """Return the name that is all of `template`, or None where it has anything else."""
     return template[0] if len(template) == 1 and isinstance(template[0], Name) else None
 
 
 def fill(template: ParsedTemplate, scope: Scope) -> Any:
-    """`template` with its names replaced: a value of any type where it is nothing but a name (S1-26), else a text."""
-    name = whole(template)
-    return scope(name) if name is not None else joined(_pieces(template, scope))
+    """Return `template` with its names replaced: a value of any type where it is only a name (S1-26), else a text."""
+    name = get_only_name(template)
+    return scope(name) if name is not None else join_pieces(_fill_pieces(template, scope))
 
 
-def drill(value: Any, parts: Iterable[str]) -> Any:
-    """What stands in `value` at `parts`; None where nothing does."""
+def get_part(value: Any, parts: Iterable[str]) -> Any:
+    """Return the value at the path `parts` in `value`, or None."""
     for part in parts:
         if isinstance(value, Mapping):
             value = value.get(part)
@@ -170,8 +172,8 @@ def drill(value: Any, parts: Iterable[str]) -> Any:
     return value
 
 
-def text(value: Any) -> str:
-    """`value` as text: null as nothing, true and false as in JSON, whole numbers without a point, what is nested as JSON."""
+def to_text(value: Any) -> str:
+    """Return `value` as text: null empty, true and false as in JSON, whole numbers without a point, what is nested as JSON."""
     if value is None or value is ABSENT:
         return ""
     if isinstance(value, str):
@@ -183,36 +185,39 @@ def text(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
-def joined(pieces: Iterable[Any]) -> Text:
-    """`pieces` as one text: a `Template` where any of them has a secret in it."""
-    flat = [each for piece in pieces for each in (piece.pieces if isinstance(piece, Template) else (text(piece),))]
-    runs: list[str | SecretPlaceholder] = []
-    for placeholder, run in groupby(flat, lambda each: isinstance(each, SecretPlaceholder)):
-        several = list(run)
-        runs += several if placeholder else ["".join(map(str, several))]
-    if all(isinstance(each, str) for each in runs):
-        return "".join(map(str, runs))
-    return Template(tuple(each for each in runs if each != ""))
+def join_pieces(pieces: Iterable[Any]) -> Text:
+    """Return `pieces` as one text: a `Template` where any of them has a secret in it."""
+    flat = [part for piece in pieces for part in (piece.pieces if isinstance(piece, Template) else (to_text(piece),))]
+    parts: list[str | SecretPlaceholder] = []
+    for is_placeholder, group in groupby(flat, lambda part: isinstance(part, SecretPlaceholder)):
+        run = list(group)
+        parts += run if is_placeholder else ["".join(map(str, run))]
+    if all(isinstance(part, str) for part in parts):
+        return "".join(map(str, parts))
+    return Template(tuple(part for part in parts if part != ""))
 
 
-def _pieces(template: ParsedTemplate, scope: Scope) -> Iterator[Any]:
+def _fill_pieces(template: ParsedTemplate, scope: Scope) -> Iterator[Any]:
     for node in template:
         if isinstance(node, str):
             yield node
         elif isinstance(node, Name):
             yield scope(node)
         else:
-            yield from _pieces(node.then if _holds(node, scope(node.name)) else node.otherwise, scope)
+            yield from _fill_pieces(node.then if _is_true(node, scope(node.name)) else node.otherwise, scope)
 
 
-def _holds(block: If, value: Any) -> bool:
-    """Empty texts and lists, 0, false and null are nothing; null is equal to null alone, other scalars by their text."""
+def _is_true(block: If, value: Any) -> bool:
+    """Say whether the condition holds.
+
+    Empty texts and lists, 0, false and null are false; null is equal to null alone, other scalars are compared as texts.
+    """
     if block.literal is None:
         return value is not ABSENT and bool(value)
     if block.literal == "null":
-        same = value is None or value is ABSENT
+        equal = value is None or value is ABSENT
     elif value is None or value is ABSENT or isinstance(value, Mapping | list | tuple):
-        same = False
+        equal = False
     else:
-        same = text(value) == (block.literal[1:-1] if block.literal[0] in "\"'" else block.literal)
-    return same is block.equal
+        equal = to_text(value) == (block.literal[1:-1] if block.literal[0] in "\"'" else block.literal)
+    return equal is block.equal

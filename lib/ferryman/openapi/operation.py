@@ -85,7 +85,7 @@ class Reader:
             whole = self._filled(tool, operation, keys)
         except UnsupportedOperationError as unfit:
             return replace(tool, enabled=False, reason=str(unfit))
-        if refused is None and (problems := check.rules(whole, where="")):
+        if refused is None and (problems := check.find_problems(whole, where="")):
             return replace(tool, enabled=False, reason=text(f"{problems[0].field} {problems[0].message}", 300))
         return replace(whole, enabled=refused is None, reason=refused)
 

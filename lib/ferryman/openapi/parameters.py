@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ferryman.declared.headers import name_problem
+from ferryman.declared.headers import find_name_problem
 from ferryman.domain.http.identity_headers import is_identity_header
 from ferryman.domain.tools.declared import Style
 from ferryman.openapi.notes import Notes, UnsupportedOperationError
@@ -71,7 +71,7 @@ def arguments(nodes: list[Node], path: str, notes: Notes) -> Iterator[Argument]:
             _left_out(required, notes, "takes a cookie, which is not sent")
         elif place == "header" and wire.lower() in _IGNORED_HEADERS:
             continue
-        elif place == "header" and (wrong := name_problem(wire)) is not None:
+        elif place == "header" and (wrong := find_name_problem(wire)) is not None:
             _left_out(required, notes, f"has the header {text(wire, 64)}, which {wrong}")
         elif place == "header" and is_identity_header(wire):
             what = f"has the header {text(wire, 64)}, which tells a service who asks: it is not the model's to say"

@@ -177,12 +177,12 @@ LAYERS = (
         cuts=(
             Cut(
                 file="tools/arguments.py",
-                old="    if _depth_exceeds(arguments, DEPTH_MAX):",
-                new="    return\n    if _depth_exceeds(arguments, DEPTH_MAX):",
+                old="    check_depth(tool.name, arguments)",
+                new="    return\n    check_depth(tool.name, arguments)",
             ),
             Cut(
                 file="declared/arguments.py",
-                old="sorted(faults(tool.schema, said), key=_rank)",
+                old="sorted(find_faults(schema, dict(arguments)), key=_rank)",
                 new="[]",
             ),
         ),
@@ -256,13 +256,13 @@ LAYERS = (
                 old="    if not values or any(not value or",
                 new="    if False and any(not value or",
             ),
-            Cut(file="declared/urls.py", old="        if name is not None and _climbs(said):", new="        if False:"),
+            Cut(file="declared/urls.py", old="        if name is not None and _climbs(part):", new="        if False:"),
         ),
     ),
     Layer(
         name="values of declared headers",
         cuts=(
-            Cut(file="declared/request.py", old="        if not headers.sendable(value):", new="        if False:"),
+            Cut(file="declared/request.py", old="        if not headers.is_sendable(value):", new="        if False:"),
             Cut(file="egress/headers.py", old="        if not _VALUE.fullmatch(str(value)):", new="        if False:"),
         ),
         behind="the HTTP library, which writes no line break and nothing but ASCII into a header",

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from ferryman import openapi
 from ferryman.declared import entry, texts
-from ferryman.declared.check import hosts
+from ferryman.declared.check import find_host_problems
 from ferryman.domain.problem import InvalidInputError, Problem, build_input_error
 from ferryman.domain.tools.declared import Declared
 from ferryman.domain.tools.tool import Tool
@@ -122,7 +122,7 @@ def read_tools(entries: Sequence[Mapping[str, Any]], places: Sequence[str], doma
         except InvalidInputError as error:
             problems += error.problems
             continue
-        problems += hosts(tool, where=place, domains=domains)
+        problems += find_host_problems(tool, where=place, domains=domains)
         if tool.name in {declaration.name for declaration in tools}:
             problems.append(Problem(field=f"{place}.name".lstrip("."), message="is declared twice"))
         tools.append(tool)

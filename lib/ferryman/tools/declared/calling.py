@@ -24,7 +24,7 @@ from ferryman.tools.prepared_call import CallContext, CallPreparer, PreparedCall
 from ferryman.tools.tokens import TokenDependencies, TokenNeed, send_with_token
 from ferryman.tools.workers import run_argument_worker
 
-offload.preload(request.outbound)
+offload.preload(request.build_request)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,7 +84,7 @@ async def _calling(
         raise CallRefusedError(refusal.refuse_changed_tool(name))
     if not tool.enabled:
         raise CallRefusedError(refusal.refuse_disabled_tool(name, tool.reason or "its owner switched it off"))
-    reading = await reading.renew_credentials(check.uses(tool) | check.token_secrets(tool))
+    reading = await reading.renew_credentials(check.find_credentials(tool) | check.find_login_credentials(tool))
     prepared_call = await prepare_declared_call(custom.way, reading, tool, arguments)
     # what another declaration of the same name may have sent is not known
     return prepared_call if tool.fingerprint == frozen else replace(prepared_call, repeatable=False)
@@ -102,7 +102,7 @@ async def prepare_declared_call(
         "task_name": claimed_call.task_name,
     }
     made = await run_argument_worker(
-        claimed_call.policy.owner, tool.name, request.outbound, tool, arguments, state=state, env=way.env
+        claimed_call.policy.owner, tool.name, request.build_request, tool, arguments, state=state, env=way.env
     )
     outbound = add_idempotency_key(made, claimed_call, way.integrations)
     prepared_call = prepare_request(way.gate, outbound, reading)

@@ -24,7 +24,7 @@ def build_token_request(need: TokenNeed) -> TokenRequest:
     What is got for a credential goes no further than that: each must be bound to the tool's own host, too.
     """
     auth, policy = need.auth, need.policy
-    hosts = [check_url(need.outbound.tool, url, policy).host for url in (need.outbound.url, logins.url(auth)[0])]
+    hosts = [check_url(need.outbound.tool, url, policy).host for url in (need.outbound.url, logins.get_token_url(auth)[0])]
     login = _login(auth)
     tool = Declared(
         name=need.outbound.tool,
@@ -34,7 +34,7 @@ def build_token_request(need: TokenNeed) -> TokenRequest:
         body_type=login.body_type,
         body=login.body,
     )
-    outbound = declared.outbound(tool, {}, state={}, env=need.env)
+    outbound = declared.build_request(tool, {}, state={}, env=need.env)
     used = find_used((outbound.fixed_headers, outbound.query_params, outbound.body), hosts, need.credentials)
     request = TokenRequest(
         outbound=outbound,

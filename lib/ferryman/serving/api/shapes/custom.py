@@ -97,7 +97,7 @@ def to_response(tool: Declared) -> CustomTool:
     try:
         address = urls.parse(tool.url)
         base, path = address.base, "/" + tool.url.removeprefix(address.base).partition("?")[0].lstrip("/")
-        in_path, in_query = tuple(address.in_path()), tuple(parameter.name for parameter in address.in_query())
+        in_path, in_query = tuple(address.path_names()), tuple(parameter.name for parameter in address.query_placeholders())
     except InvalidUrlError:
         base, path, in_path, in_query = tool.url, "", (), ()
     return CustomTool(

@@ -1,0 +1,55 @@
+"""JSON trees: the one walk over a JSON value, and what can be asked of it: is it JSON, is it too deep."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+Path = tuple[Any, ...]
+"""The names and indexes that lead to a value."""
+
+
+def walk(value: Any) -> Iterator[tuple[Path, Any]]:
+    """Yield `value` and every value in it, each with its path: outer before inner, in order, without recursion."""
+    yield (), value
+    stack = [(Path(), _iterate(value))]
+    while stack:
+        path, children = stack[-1]
+        for key, child in children:
+            yield (*path, key), child
+            if isinstance(child, Mapping | list | tuple):
+                stack.append(((*path, key), _iterate(child)))
+                break
+        else:
+            stack.pop()
+
+
+def _iterate(value: Any) -> Iterator[tuple[Any, Any]]:
+    if isinstance(value, Mapping):
+        return iter(value.items())
+    return enumerate(value) if isinstance(value, list | tuple) else iter(())
+
+
+def is_too_deep(value: Any, depth: int) -> bool:
+    """Say whether `value` has values nested more than `depth` deep."""
+    return any(len(path) > depth for path, _ in walk(value))
+
+
+def is_unicode(text: str) -> bool:
+    """Say whether `text` has no lone surrogate: whether it can be written in UTF-8."""
+    return text.isascii() or not any("\ud800" <= character <= "\udfff" for character in text)
+
+
+def find_fault(value: Any) -> str | None:
+    """Return why `value`, apart from the values in it, is not JSON; None where it is."""
+    if isinstance(value, str):
+        return None if is_unicode(value) else "must be valid Unicode"
+    if isinstance(value, Mapping):
+        valid = all(isinstance(name, str) and is_unicode(name) for name in value)
+        return None if valid else "has a name that is not text in valid Unicode"
+    if isinstance(value, float) and not math.isfinite(value):
+        return "is a number that JSON cannot represent"
+    if value is None or isinstance(value, bool | int | float | list | tuple):
+        return None
+    return "has a type that JSON does not have"
