@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 import ferryman
 from ferryman.domain.calls.call import ToolCall
-from ferryman.domain.credentials.credential import AuthType, Credential, Label, Sealed, Secret
+from ferryman.domain.credentials.credential import AuthType, Credential, Label, SealedCredential, Secret
 from ferryman.domain.executions.message import Prompt, Reply
 from ferryman.domain.executions.usage import Usage
 from ferryman.domain.http.request import InboundResponse, Method, OutboundRequest, PreparedRequest
@@ -92,7 +92,7 @@ def holders(key: str) -> dict[str, Any]:
     return {
         "a secret": Secret(key),
         "a credential": credential,
-        "a sealed one": Sealed(label=label, ciphertext=raw, key_version=1, created_at=START, updated_at=START),
+        "a sealed one": SealedCredential(label=label, ciphertext=raw, key_version=1, created_at=START, updated_at=START),
         "a call": ToolCall(id="c", name="api_call", arguments={key: key}),
         "a request as asked for": outbound,
         "its pieces": collect_request_pieces(outbound),

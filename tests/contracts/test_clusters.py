@@ -16,7 +16,7 @@ from ferryman.domain.tools.declared import (
     TOOLS_PER_TASK_MAX,
     Apply,
     ClientCredentials,
-    Declared,
+    DeclaredTool,
     Exchange,
     Extract,
     Parameter,
@@ -29,7 +29,7 @@ from ferryman.ports.errors import UnavailableError
 from .conftest import Doors
 from .values import TASK
 
-PET = Declared(
+PET = DeclaredTool(
     name="getPet",
     description="näme ☂",
     url="https://api.example.com/pets/{id}",

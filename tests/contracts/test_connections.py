@@ -9,7 +9,7 @@ from datetime import timedelta
 import pytest
 
 from ferryman.domain.credentials.connection import Connection
-from ferryman.domain.credentials.credential import Granted, Refreshing
+from ferryman.domain.credentials.credential import GrantStatus, Refreshing
 from ferryman.domain.stale import StaleError
 
 from .conftest import Doors
@@ -72,10 +72,10 @@ async def test_a_deleted_task_takes_its_connections_with_it(doors: Doors) -> Non
     assert await doors.connections.take("task_1", begun().digest) is None
 
 
-GRANTED = replace(sealed(), grant=Granted(scopes=("a",), token_expires_at=NOW))
+GRANTED = replace(sealed(), grant=GrantStatus(scopes=("a",), token_expires_at=NOW))
 CLAIMED = replace(GRANTED, grant=replace(GRANTED.grant, refreshing=Refreshing(holder="h", until=NOW + SECOND)))
 NEXT = replace(
-    GRANTED, label=replace(GRANTED.label, version=2), ciphertext=b"renewed", grant=Granted(token_expires_at=NOW + SECOND)
+    GRANTED, label=replace(GRANTED.label, version=2), ciphertext=b"renewed", grant=GrantStatus(token_expires_at=NOW + SECOND)
 )
 
 

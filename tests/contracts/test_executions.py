@@ -165,7 +165,7 @@ async def spend(doors: Doors, name: str, *, used: Decimal) -> None:
 
 
 async def test_what_was_asked_of_the_model_is_held_before_it_is_asked(doors: Doors) -> None:
-    execution = replace(await opened(doors), asked=1, credits_held=Decimal("7.25"))
+    execution = replace(await opened(doors), pending_model_calls=1, credits_held=Decimal("7.25"))
     after = await doors.executions.ask(execution, now=LATER, lease=LEASE)
     assert after == replace(execution, lease=Lease(holder="h", epoch=1, expires_at=LATER + LEASE))
     assert await stored(doors) == after
@@ -174,8 +174,8 @@ async def test_what_was_asked_of_the_model_is_held_before_it_is_asked(doors: Doo
 async def test_nothing_is_held_for_an_execution_that_was_cancelled(doors: Doors) -> None:
     execution = await opened(doors)
     await doors.executions.cancel("exec_1", now=LATER)
-    assert (await doors.executions.ask(replace(execution, asked=1), now=LATER, lease=LEASE)).cancel_requested
-    assert (await stored(doors)).asked == 0
+    assert (await doors.executions.ask(replace(execution, pending_model_calls=1), now=LATER, lease=LEASE)).cancel_requested
+    assert (await stored(doors)).pending_model_calls == 0
 
 
 @pytest.mark.parametrize("whose", [None, "ann"])
@@ -212,10 +212,10 @@ async def test_a_task_that_is_disabled_or_deleted_stops_the_next_model_call(door
 
 
 async def test_the_next_slice_alone_may_go_on_with_what_was_handed_over(doors: Doors) -> None:
-    execution = replace(await opened(doors), asked=1, credits_held=Decimal(3))
+    execution = replace(await opened(doors), pending_model_calls=1, credits_held=Decimal(3))
     assert await doors.executions.hand_over(execution, now=LATER) == 1
     before = await stored(doors)
-    assert (before.slice, before.asked, before.credits_held) == (1, 1, Decimal(3))
+    assert (before.slice, before.pending_model_calls, before.credits_held) == (1, 1, Decimal(3))
     assert await doors.executions.claim("exec_1", slice=0, holder="i", now=LATER, lease=LEASE) == (before, False)
     after, taken = await doors.executions.claim("exec_1", slice=1, holder="i", now=LATER, lease=LEASE)
     assert (after.epoch, taken) == (2, True)

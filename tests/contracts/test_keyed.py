@@ -13,7 +13,7 @@ from ferryman.domain.executions.occupancy import TooManyQueuedError
 from ferryman.domain.owners import idempotency
 from ferryman.domain.owners.idempotency import (
     ATTEMPT,
-    KEPT,
+    KEY_LIFETIME,
     AnsweredError,
     Completion,
     InProgressError,
@@ -71,10 +71,10 @@ async def test_of_those_who_join_at_once_one_does(doors: Doors) -> None:
 
 async def test_a_key_stands_for_one_request_for_a_day(doors: Doors) -> None:
     await doors.keyed.claim(asked(), now=NOW)
-    other = replace(later(KEPT), fingerprint="0" * 64)
+    other = replace(later(KEY_LIFETIME), fingerprint="0" * 64)
     with pytest.raises(KeyReusedError):
-        await doors.keyed.claim(other, now=NOW + KEPT - SECOND)
-    assert await doors.keyed.claim(other, now=NOW + KEPT) == other
+        await doors.keyed.claim(other, now=NOW + KEY_LIFETIME - SECOND)
+    assert await doors.keyed.claim(other, now=NOW + KEY_LIFETIME) == other
 
 
 async def test_an_attempt_that_came_to_nothing_is_followed_at_once(doors: Doors) -> None:

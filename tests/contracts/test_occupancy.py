@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 import pytest
 
 from ferryman.domain.executions.execution import Execution, Status
-from ferryman.domain.executions.occupancy import CLAIMS, NoFreeSlotError, Occupancy, TooManyQueuedError
+from ferryman.domain.executions.occupancy import DELIVERY_TIME, NoFreeSlotError, Occupancy, TooManyQueuedError
 from ferryman.domain.owners.plan import GURU
 from ferryman.ports.errors import TaskDisabledError
 from ferryman.ports.executions import ExecutionEnding
@@ -190,7 +190,7 @@ async def test_a_slot_that_was_freed_is_for_the_one_that_is_queued_longest(deps:
 
 async def test_one_that_was_queued_just_now_comes_by_itself(deps: Doors) -> None:
     await start(deps, 1)
-    waits = [CLAIMS - timedelta(milliseconds=1), CLAIMS]
+    waits = [DELIVERY_TIME - timedelta(milliseconds=1), DELIVERY_TIME]
     created = (await deps.executions.list("ann"))[0].created_at
     assert [len(await deps.executions.next_queued("ann", now=created + wait)) for wait in waits] == [0, 1]
 

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from ferryman.domain.credentials.credential import Sealed
+from ferryman.domain.credentials.credential import SealedCredential
 from ferryman.domain.credentials.former import FORMER_MAX, KNOWN, FormerValue, FormerValues
 from ferryman.domain.stale import StaleError
 from ferryman.domain.tasks.task import change_task
@@ -144,12 +144,12 @@ def former(*values: tuple[int, datetime]) -> FormerValues:
     return FormerValues(task="task_1", name="A", values=ended)
 
 
-async def everything(doors: Doors) -> tuple[list[Sealed], list[FormerValues]]:
+async def everything(doors: Doors) -> tuple[list[SealedCredential], list[FormerValues]]:
     live, ended = await doors.credentials.read_all("task_1")
     return list(live), list(ended)
 
 
-def stored_at(version: int, at: datetime) -> Sealed:
+def stored_at(version: int, at: datetime) -> SealedCredential:
     return replace(sealed(version), updated_at=at)
 
 

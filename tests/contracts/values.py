@@ -9,7 +9,7 @@ from typing import Any
 
 from ferryman.domain.calls.call import Ticket, ToolCallResult
 from ferryman.domain.calls.rate import ExecutionRateState
-from ferryman.domain.credentials.credential import AuthType, Label, Sealed
+from ferryman.domain.credentials.credential import AuthType, Label, SealedCredential
 from ferryman.domain.credits import ledger
 from ferryman.domain.executions.execution import Execution, ExecutionSetup, Step
 from ferryman.domain.executions.policy import ExecutionPolicy
@@ -96,7 +96,7 @@ def call_request(
     return CallRequest(execution=execution, seq=seq, epoch=epoch, task=task, owner=owner)
 
 
-def sealed(version: int = 1, name: str = "A", task: str = "task_1") -> Sealed:
+def sealed(version: int = 1, name: str = "A", task: str = "task_1") -> SealedCredential:
     """A sealed credential of `TASK`."""
     label = Label(
         owner="ann",
@@ -108,7 +108,7 @@ def sealed(version: int = 1, name: str = "A", task: str = "task_1") -> Sealed:
         auth_header_name="X-Key",
         hosts=("*.github.com", "github.com"),
     )
-    return Sealed(label=label, ciphertext=bytes(range(256)), key_version=3, created_at=NOW, updated_at=NOW)
+    return SealedCredential(label=label, ciphertext=bytes(range(256)), key_version=3, created_at=NOW, updated_at=NOW)
 
 
 def turn(number: int = 1, first: int = 0, calls: int = 2, epoch: int = 1) -> TurnCommit:
@@ -135,7 +135,7 @@ def turn(number: int = 1, first: int = 0, calls: int = 2, epoch: int = 1) -> Tur
             call=f"toolu_{offset}",
             tool="api_call",
             arguments=b"\x00\xff",
-            shown={"url": "https://api.github.com/", "list": [[]]},
+            display_arguments={"url": "https://api.github.com/", "list": [[]]},
             epoch=epoch,
             created_at=NOW,
         )

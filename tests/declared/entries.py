@@ -7,13 +7,13 @@ from typing import Any
 from ferryman.declared import entry, request
 from ferryman.domain.http.request import OutboundRequest
 from ferryman.domain.problem import InvalidInputError, Problem
-from ferryman.domain.tools.declared import Declared
+from ferryman.domain.tools.declared import DeclaredTool
 
 HOST = "api.weather.test"
 STATE = {"date": "2026-03-01", "datetime": "2026-03-01T10:00:00Z", "execution_id": "ex-1", "task_name": "weather"}
 
 
-def read(**fields: Any) -> Declared:
+def read(**fields: Any) -> DeclaredTool:
     """An entry with a name and a URL, and `fields` over these."""
     return entry.read({"kind": "http", "name": "weather", "url": f"https://{HOST}/v1", **fields}, where="tools.0")
 
@@ -33,5 +33,5 @@ def fault(**fields: Any) -> str:
     return f"{found.field} {found.message}"
 
 
-def call(tool: Declared, **arguments: Any) -> OutboundRequest:
+def call(tool: DeclaredTool, **arguments: Any) -> OutboundRequest:
     return request.build_request(tool, arguments, state=STATE)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from ferryman.domain.http.address import is_public
 from ferryman.operations import check
-from tests.egress.addresses import ADMITTED, FOUR, REFUSED, carriers
+from tests.egress.addresses import ADMITTED, FOUR, REFUSED, list_embeddings
 from tests.figures import Tally
 
 
@@ -18,8 +18,8 @@ from tests.figures import Tally
 async def test_what_is_not_the_public_internet_is_refused(klass: str, tally: Tally) -> None:
     missed = []
     for text in REFUSED[klass]:
-        said = await check.check_address({"ip": text})
-        refused = said["verdict"] == "refused" and said["reason"] is not None
+        answer = await check.check_address({"ip": text})
+        refused = answer["verdict"] == "refused" and answer["reason"] is not None
         tally("addresses refused", klass, refused)
         if not refused:
             missed.append(text)
@@ -39,7 +39,7 @@ async def test_an_address_of_the_public_internet_is_admitted(klass: str, tally: 
 
 @given(st.ip_addresses(v=4))
 def test_no_address_inside_ipv6_brings_an_ipv4_address_along(address: IPv4Address) -> None:
-    assert not any(is_public(ip_address(each)) for each in carriers(str(address)))
+    assert not any(is_public(ip_address(form)) for form in list_embeddings(str(address)))
 
 
 @given(st.ip_addresses(v=6))
@@ -49,4 +49,4 @@ def test_an_address_with_a_zone_is_refused(address: IPv6Address) -> None:
 
 @given(st.ip_addresses(v=4))
 def test_an_ipv4_address_is_admitted_exactly_outside_the_table(address: IPv4Address) -> None:
-    assert is_public(address) is not any(address in IPv4Network(each) for each in FOUR)
+    assert is_public(address) is not any(address in IPv4Network(network) for network in FOUR)

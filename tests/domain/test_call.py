@@ -35,12 +35,12 @@ def test_an_authenticated_call_whose_target_failed_still_costs_half_a_credit():
 
 
 def test_a_timed_out_call_was_sent_and_costs_half_a_credit():
-    result = ToolCallResult.refused("api_call", refusal.report_timeout(30), credential="KEY")
+    result = ToolCallResult.from_refusal("api_call", refusal.report_timeout(30), credential="KEY")
     assert (result.blocked, result.fee) == (False, Decimal("0.5"))
 
 
 def test_a_blocked_call_is_free():
-    assert ToolCallResult.refused("api_call", refusal.refuse_leak("KEY"), credential="KEY").fee == 0
+    assert ToolCallResult.from_refusal("api_call", refusal.refuse_leak("KEY"), credential="KEY").fee == 0
 
 
 @pytest.mark.parametrize("tool", ["http_get", "http_post", "webhook"])
@@ -53,9 +53,9 @@ def test_a_call_of_a_declared_tool_that_names_no_credential_is_free():
     assert ToolCallResult("get_weather", "", response_status=200).fee == 0
 
 
-def test_a_blocked_result_carries_its_reason_and_one_that_merely_failed_has_none():
+def test_a_blocked_result_has_its_reason_and_one_that_merely_failed_has_none():
     results = [
-        ToolCallResult.refused("http_get", why) for why in (refusal.refuse_address("a.test"), refusal.report_timeout(30))
+        ToolCallResult.from_refusal("http_get", why) for why in (refusal.refuse_address("a.test"), refusal.report_timeout(30))
     ]
     assert [(result.blocked, result.block_reason) for result in results] == [(True, "dns_validation_failed"), (False, None)]
 

@@ -30,40 +30,42 @@ def step(number: int, calls: int, *, first_call: int, event: int) -> Step:
 
 
 def ticket(seq: int, *, settled: bool) -> Ticket:
-    intended = Ticket(seq=seq, step=1, call=f"c{seq}", tool="http_get", arguments=b"", shown={}, epoch=1, created_at=NOW)
+    intended = Ticket(
+        seq=seq, step=1, call=f"c{seq}", tool="http_get", arguments=b"", display_arguments={}, epoch=1, created_at=NOW
+    )
     if not settled:
         return intended
     return replace(intended, state=TicketState.SETTLED, settled_at=NOW, result=ToolCallResult("http_get", "body"))
 
 
-def seen(execution, steps, tickets):
-    return [(event.number, event.kind) for event in derive_events(execution, steps, {each.seq: each for each in tickets})]
+def number_events(execution, steps, tickets):
+    return [(event.number, event.kind) for event in derive_events(execution, steps, {ticket.seq: ticket for ticket in tickets})]
 
 
 def test_nothing_is_told_before_the_execution_starts():
-    assert seen(replace(RUNNING, status=Status.QUEUED, started_at=None), [], []) == []
+    assert number_events(replace(RUNNING, status=Status.QUEUED, started_at=None), [], []) == []
 
 
 def test_a_call_under_way_is_told_and_what_follows_waits_for_its_result():
-    told = seen(RUNNING, [step(1, 2, first_call=0, event=2)], [ticket(0, settled=False), ticket(1, settled=False)])
-    assert told == [(1, "started"), (2, "turn"), (3, "tool_call")]
+    events = number_events(RUNNING, [step(1, 2, first_call=0, event=2)], [ticket(0, settled=False), ticket(1, settled=False)])
+    assert events == [(1, "started"), (2, "turn"), (3, "tool_call")]
 
 
 def test_a_finished_execution_is_told_to_its_end_with_numbers_that_rise_by_one():
     done = replace(RUNNING, status=Status.COMPLETED, completed_at=NOW)
     steps = [step(1, 2, first_call=0, event=2), step(2, 0, first_call=2, event=7)]
-    told = seen(done, steps, [ticket(0, settled=True), ticket(1, settled=True)])
+    events = number_events(done, steps, [ticket(0, settled=True), ticket(1, settled=True)])
     kinds = ["started", "turn", "tool_call", "tool_result", "tool_call", "tool_result", "turn", "finished"]
-    assert told == list(enumerate(kinds, start=1))
+    assert events == list(enumerate(kinds, start=1))
 
 
 def test_an_event_keeps_its_number_as_the_execution_goes_on():
     steps = [step(1, 2, first_call=0, event=2)]
-    early = seen(RUNNING, steps, [ticket(0, settled=True), ticket(1, settled=False)])
-    late = seen(RUNNING, steps, [ticket(0, settled=True), ticket(1, settled=True)])
+    early = number_events(RUNNING, steps, [ticket(0, settled=True), ticket(1, settled=False)])
+    late = number_events(RUNNING, steps, [ticket(0, settled=True), ticket(1, settled=True)])
     assert late[: len(early)] == early
 
 
 def test_an_execution_killed_in_the_queue_is_told_as_finished():
     killed = replace(RUNNING, status=Status.KILLED, started_at=None, completed_at=NOW)
-    assert seen(killed, [], []) == [(1, "finished")]
+    assert number_events(killed, [], []) == [(1, "finished")]

@@ -23,16 +23,17 @@ TASK = replace(BARE, schedule=CRON, schedule_generation=3, next_fire_at=NOW)
 FIRE = Fire(task="task_1", generation=3, at=NOW)
 
 
-def ended(*statuses: Status) -> list[Execution]:
+def build_ended(*statuses: Status) -> list[Execution]:
     return [
-        Execution(id=f"exec_{n}", task="task_1", owner="ann", status=each, created_at=NOW) for n, each in enumerate(statuses)
+        Execution(id=f"exec_{n}", task="task_1", owner="ann", status=status, created_at=NOW)
+        for n, status in enumerate(statuses)
     ]
 
 
 def test_a_time_has_one_execution_by_name() -> None:
     assert FIRE.execution == f"exec_1_3_{int(NOW.timestamp())}"
     others = (replace(FIRE, generation=4), replace(FIRE, at=NOW + HOUR), replace(FIRE, task="task_2"))
-    assert len({FIRE.execution, *(each.execution for each in others)}) == 4
+    assert len({FIRE.execution, *(other.execution for other in others)}) == 4
 
 
 def test_a_time_that_comes_makes_an_execution_and_moves_on() -> None:
@@ -66,7 +67,7 @@ def test_a_schedule_of_one_time_is_over_when_it_has_come() -> None:
     ],
 )
 def test_three_failures_in_a_row_pause_the_task(statuses: tuple[Status, ...], goes_on: bool) -> None:
-    after, execution = firing.fire_task(TASK, FIRE, recent=ended(*statuses), now=NOW)
+    after, execution = firing.fire_task(TASK, FIRE, recent=build_ended(*statuses), now=NOW)
     assert (execution is not None) is goes_on
     if not goes_on:
         assert after.paused == "3 scheduled executions in a row failed, the last one exec_0"
@@ -74,19 +75,19 @@ def test_three_failures_in_a_row_pause_the_task(statuses: tuple[Status, ...], go
         assert after.updated_at > TASK.updated_at  # so that nobody changes it without having seen that
 
 
-def test_setting_it_anew_ends_the_pause_and_voids_what_was_to_come() -> None:
+def test_setting_it_again_ends_the_pause_and_voids_what_was_to_come() -> None:
     paused = replace(TASK, next_fire_at=None, paused="why")
-    after = firing.arm(paused, now=NOW)
+    after = firing.rearm(paused, now=NOW)
     assert (after.next_fire_at, after.paused, after.schedule_generation) == (NOW + HOUR, None, 4)
 
 
 def test_a_task_that_is_off_or_has_no_schedule_waits_for_nothing() -> None:
     for task in (replace(TASK, enabled=False), replace(TASK, schedule=None)):
-        assert firing.find_next_fire(firing.arm(task, now=NOW)) is None
+        assert firing.find_next_fire(firing.rearm(task, now=NOW)) is None
 
 
 @pytest.mark.parametrize(
-    ("task", "change", "anew"),
+    ("task", "change", "again"),
     [
         (TASK, {"name": "x"}, False),
         (TASK, {"enabled": True}, False),
@@ -98,8 +99,8 @@ def test_a_task_that_is_off_or_has_no_schedule_waits_for_nothing() -> None:
         (replace(TASK, enabled=False), {"enabled": True}, True),
     ],
 )
-def test_a_change_sets_the_schedule_anew_or_leaves_it(task: Task, change: dict[str, object], anew: bool) -> None:
-    assert firing.must_rearm(task, change) is anew
+def test_a_change_sets_the_schedule_again_or_leaves_it(task: Task, change: dict[str, object], again: bool) -> None:
+    assert firing.must_rearm(task, change) is again
 
 
 @given(st.integers(0, 3_660 * 86_400))

@@ -52,9 +52,11 @@ SENTENCES = [
 ]
 
 
-@pytest.mark.parametrize(("said", "sentence", "reason"), SENTENCES, ids=lambda value: value if isinstance(value, str) else "")
-def test_the_sentence_stands_word_for_word(said, sentence, reason):
-    assert (said.message, said.reason) == (sentence, reason)
+@pytest.mark.parametrize(
+    ("refused_call", "sentence", "reason"), SENTENCES, ids=lambda value: value if isinstance(value, str) else ""
+)
+def test_the_sentence_is_word_for_word(refused_call, sentence, reason):
+    assert (refused_call.message, refused_call.reason) == (sentence, reason)
 
 
 def test_a_timeout_and_a_failed_request_are_not_blocks():
@@ -63,12 +65,12 @@ def test_a_timeout_and_a_failed_request_are_not_blocks():
 
 
 @given(st.text())
-def test_a_name_the_model_made_up_enters_no_sentence_unless_it_looks_like_a_name(name):
-    for said in (
+def test_a_name_the_model_made_up_enters_no_sentence_unless_it_matches_the_grammar(name):
+    for refused_call in (
         refusal.refuse_unknown_tool(name),
         refusal.refuse_tool_not_enabled(name),
         refusal.refuse_unknown_credential(name),
     ):
-        assert said.message.isascii()
-        assert "\n" not in said.message
-        assert "<" not in said.message
+        assert refused_call.message.isascii()
+        assert "\n" not in refused_call.message
+        assert "<" not in refused_call.message

@@ -1,4 +1,4 @@
-"""Registration: what a credential and a webhook must be, by class, each refusal saying what to change."""
+"""Registration: the rules for credentials and webhooks, by class; every problem says what to change."""
 
 from __future__ import annotations
 
@@ -58,16 +58,16 @@ PARAMS = ["", "a b", "a=b", "a&b", "1a", "_a", "é", "a" * 65, "a\n", "a#", "a?"
 
 
 def tells(problems: list[Problem], field: str, text: str = "") -> bool:
-    """Whether there is one problem, of this field, that says what to change."""
-    return [each.field for each in problems] == [field] and text in problems[0].message and len(problems[0].message) > 15
+    """Tell whether there is one problem, of this field, that says what to change."""
+    return [problem.field for problem in problems] == [field] and text in problems[0].message and len(problems[0].message) > 15
 
 
 @pytest.mark.parametrize("klass", VALUES)
 def test_a_value_that_could_not_be_told_from_chance_is_refused(klass: str, tally: Tally) -> None:
-    said, values = VALUES[klass]
+    rule, values = VALUES[klass]
     for value in values:
         problems = find_value_problems(value)
-        passed = tells(problems, "value", said) and (len(value) < 6 or value.strip() not in problems[0].message)
+        passed = tells(problems, "value", rule) and (len(value) < 6 or value.strip() not in problems[0].message)
         tally("registration", f"values, {klass}", passed)
         assert passed, (value[:30], problems)
 
@@ -119,13 +119,13 @@ def test_a_parameter_that_would_need_escaping_is_refused(param: str, tally: Tall
 @pytest.mark.parametrize("klass", GRAMMAR)
 def test_a_webhook_outside_the_grammar_is_refused(klass: str, tally: Tally) -> None:
     for url in GRAMMAR[klass]:
-        found = task_problems(replace(TASK, webhook_urls=(url,)), plan=PRO, **KNOWN)
-        tally("registration", "webhooks", tells(found, "webhook_urls.0"))
-        assert tells(found, "webhook_urls.0"), url
+        problems = task_problems(replace(TASK, webhook_urls=(url,)), plan=PRO, **KNOWN)
+        tally("registration", "webhooks", tells(problems, "webhook_urls.0"))
+        assert tells(problems, "webhook_urls.0"), url
 
 
 def test_a_webhook_of_the_grammar_is_accepted(tally: Tally) -> None:
-    for url in (each for urls in ALLOWED.values() for each in urls):
+    for url in (url for urls in ALLOWED.values() for url in urls):
         accepted = task_problems(replace(TASK, webhook_urls=(url,)), plan=PRO, **KNOWN) == []
         tally("registration", "webhooks allowed", accepted)
         assert accepted, url

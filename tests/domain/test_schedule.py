@@ -28,8 +28,8 @@ def delayed(seconds: int) -> Schedule:
     return Schedule(type=ScheduleType.DELAYED, after_s=seconds)
 
 
-def said(schedule: Schedule, plan: Plan = PRO) -> list[tuple[str, str]]:
-    return [(each.field, each.message) for each in find_schedule_problems(schedule, plan=plan, now=NOW)]
+def list_problems(schedule: Schedule, plan: Plan = PRO) -> list[tuple[str, str]]:
+    return [(problem.field, problem.message) for problem in find_schedule_problems(schedule, plan=plan, now=NOW)]
 
 
 @pytest.mark.parametrize(
@@ -45,13 +45,13 @@ def said(schedule: Schedule, plan: Plan = PRO) -> list[tuple[str, str]]:
     ],
 )
 def test_it_first_fires_in_a_whole_second_to_come(schedule: Schedule, first: datetime | None) -> None:
-    assert schedule.first(NOW) == first
+    assert schedule.compute_first(NOW) == first
 
 
 def test_cron_goes_on_and_the_others_do_not() -> None:
     nine = datetime(2026, 11, 22, 9, tzinfo=UTC)
-    assert cron("0 9 * * *").following(nine) == nine + DAY
-    assert (once(NOW).following(nine), delayed(60).following(nine)) == (None, None)
+    assert cron("0 9 * * *").compute_next(nine) == nine + DAY
+    assert (once(NOW).compute_next(nine), delayed(60).compute_next(nine)) == (None, None)
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ def test_cron_goes_on_and_the_others_do_not() -> None:
     ],
 )
 def test_a_schedule_that_leaves_the_plan_its_minutes_is_stored(expression: str, plan: Plan) -> None:
-    assert said(cron(expression), plan) == []
+    assert list_problems(cron(expression), plan) == []
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ def test_a_schedule_that_leaves_the_plan_its_minutes_is_stored(expression: str, 
 def test_a_schedule_that_is_ever_closer_than_the_plan_allows_is_refused(expression: str, plan: Plan) -> None:
     least = plan.schedule_minutes
     message = f"must leave at least {least} minutes between two times on plan {plan.name}"
-    assert said(cron(expression), plan) == [("schedule.cron", message)]
+    assert list_problems(cron(expression), plan) == [("schedule.cron", message)]
 
 
 FIELD = st.lists(st.integers(0, 59), min_size=1, max_size=4, unique=True).map(sorted)
@@ -96,16 +96,16 @@ DAYS = st.lists(st.integers(1, 28), min_size=1, max_size=4, unique=True).map(sor
 @settings(max_examples=60, deadline=None)
 @given(FIELD, HOURS, DAYS)
 def test_what_is_stored_is_never_closer_in_the_coming_year(minutes: list[int], hours: list[int], days: list[int]) -> None:
-    fields = (",".join(map(str, each)) for each in (minutes, hours, days))
+    fields = (",".join(map(str, values)) for values in (minutes, hours, days))
     schedule = cron(" ".join([*fields, "*", "*"]))
     times, moment = [], NOW
     while moment < NOW + timedelta(days=365):
-        following = schedule.following(moment)
+        following = schedule.compute_next(moment)
         assert following is not None
         moment = following
         times.append(moment)
     closest = min(later - earlier for earlier, later in pairwise(times))
-    assert (said(schedule) == []) is (closest >= timedelta(minutes=5))
+    assert (list_problems(schedule) == []) is (closest >= timedelta(minutes=5))
 
 
 @pytest.mark.parametrize(
@@ -128,8 +128,8 @@ def test_what_is_stored_is_never_closer_in_the_coming_year(minutes: list[int], h
     ],
 )
 def test_what_is_no_cron_expression_is_refused_with_the_reason(expression: str, message: str) -> None:
-    ((field, told),) = said(cron(expression))
-    assert (field, message in told) == ("schedule.cron", True)
+    ((field, text),) = list_problems(cron(expression))
+    assert (field, message in text) == ("schedule.cron", True)
 
 
 @settings(max_examples=300, deadline=None)
@@ -137,7 +137,7 @@ def test_what_is_no_cron_expression_is_refused_with_the_reason(expression: str, 
 def test_whatever_is_written_is_stored_or_refused_and_what_is_stored_fires(text: str) -> None:
     schedule = cron(text)
     if not find_schedule_problems(schedule, plan=PRO, now=NOW):
-        first = schedule.first(NOW)
+        first = schedule.compute_first(NOW)
         assert first is not None
         assert first > NOW
 
@@ -157,11 +157,11 @@ def test_whatever_is_written_is_stored_or_refused_and_what_is_stored_fires(text:
 def test_a_schedule_of_another_form_is_refused_with_the_field_and_the_limit(
     schedule: Schedule, field: str, message: str
 ) -> None:
-    assert (field, message) in said(schedule)
+    assert (field, message) in list_problems(schedule)
 
 
 def test_a_moment_that_is_over_cannot_be_set_any_more() -> None:
-    assert [each.message for each in find_past_problems(once(NOW), now=NOW)] == ["must be in the future"]
+    assert [problem.message for problem in find_past_problems(once(NOW), now=NOW)] == ["must be in the future"]
     assert (
         find_past_problems(once(NOW + DAY), now=NOW)
         == find_past_problems(cron("0 9 * * *"), now=NOW)

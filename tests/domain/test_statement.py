@@ -24,10 +24,10 @@ def entries(name: str, task: str, tokens: str) -> list[ledger.LedgerEntry]:
 
 
 def test_a_month_is_told_by_task_the_dearest_first() -> None:
-    found = statement.summarize_tasks(
+    lines = statement.summarize_tasks(
         [*entries("e1", "cheap", "1"), *entries("e2", "dear", "7"), *entries("e3", "dear", "2.25")]
     )
-    assert [(line.task, line.executions, line.credits) for line in found] == [
+    assert [(line.task, line.executions, line.credits) for line in lines] == [
         ("dear", 2, Decimal("10.25")),
         ("cheap", 1, Decimal("1.5")),
     ]

@@ -69,7 +69,7 @@ def ends(networks: list[str]) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def carriers(text: str) -> list[str]:
+def list_embeddings(text: str) -> list[str]:
     """Every IPv6 address that brings an IPv4 address along."""
     number = int(IPv4Address(text))
     forms = (
@@ -89,7 +89,7 @@ def carriers(text: str) -> list[str]:
 REFUSED: dict[str, list[str]] = {
     "IPv4 reserved": ends(FOUR),
     "IPv6 reserved": ends(SIX),
-    "IPv4 inside IPv6": [form for each in INSIDE for form in carriers(each)],
+    "IPv4 inside IPv6": [form for each in INSIDE for form in list_embeddings(each)],
     "zones": [
         f"{each}%{zone}" for each in ("fe80::1", "2606:4700::1111", "::1", "2a00::1") for zone in ("eth0", "1", "25eth0", "0")
     ],

@@ -7,7 +7,7 @@ import pytest
 from ferryman.domain.http.address import ANSWERS_MAX
 from ferryman.operations import check
 from ferryman.ports.gate import CallPolicy
-from tests.egress.addresses import ADMITTED, REFUSED, carriers
+from tests.egress.addresses import ADMITTED, REFUSED, list_embeddings
 from tests.egress.conftest import World
 from tests.egress.plants import VALUES, credential, outbound, policy
 from tests.figures import Tally
@@ -18,8 +18,8 @@ INSIDE = ["127.0.0.1", "10.0.0.7", "169.254.169.254", "::1", "fd20:ce::254", "10
 ANSWERS: dict[str, list[list[str] | None]] = {
     "inside": [*([each] for each in INSIDE), *([each] for each in REFUSED["IPv4 reserved"][::7])],
     "mixed": [[*pair] for each in INSIDE for pair in ((GOOD[0], each), (each, GOOD[0]), (*GOOD, each), (each, *GOOD))],
-    "containing IPv4": [[each] for bad in ("169.254.169.254", "8.8.8.8") for each in carriers(bad)],
-    "containing IPv4, mixed": [[GOOD[0], each] for each in carriers("127.0.0.1")],
+    "containing IPv4": [[each] for bad in ("169.254.169.254", "8.8.8.8") for each in list_embeddings(bad)],
+    "containing IPv4, mixed": [[GOOD[0], each] for each in list_embeddings("127.0.0.1")],
     "too many": [[f"8.8.{last // 256}.{last % 256}" for last in range(count)] for count in (ANSWERS_MAX + 1, 50, 300)],
     "none": [[], None],
     "no addresses": [

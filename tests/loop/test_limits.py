@@ -57,7 +57,7 @@ async def test_an_unknown_tool_does_not_count(stage):
 
 async def test_a_call_that_a_security_layer_blocked_counts(stage):
     guru(stage)
-    stage.on_call = lambda ticket: ToolCallResult.refused(ticket.tool, refusal.refuse_leak("KEY"))
+    stage.on_call = lambda ticket: ToolCallResult.from_refusal(ticket.tool, refusal.refuse_leak("KEY"))
     await stage.run(fetches(11), says("done"))
     assert [result.block_reason for result in stage.results] == ["credential_leak"] * 10 + ["rate_limited"]
 

@@ -76,7 +76,7 @@ async def test_an_answer_that_nobody_could_look_through_stays_asked_for(stage):
 
     stage.on_scan = away
     assert not await stage.run(says("unseen"))
-    assert stage.execution.asked == 2
+    assert stage.execution.pending_model_calls == 2
     assert stage.execution.credits_held > 0
 
 

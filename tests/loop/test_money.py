@@ -102,7 +102,7 @@ async def test_a_request_the_provider_refused_costs_nothing(stage):
 
 async def test_a_turn_whose_answer_was_lost_is_asked_for_again_and_billed_once(stage):
     assert not await stage.run(UnavailableError("gone", lost=True))
-    assert (stage.execution.asked, stage.execution.credits_held > 0) == (1, True)
+    assert (stage.execution.pending_model_calls, stage.execution.credits_held > 0) == (1, True)
     await stage.run(says("done"))
     assert settled(stage) == TURN
 
@@ -151,7 +151,7 @@ async def test_a_provider_that_is_busy_does_not_wipe_out_an_answer_that_was_lost
     await stage.run(UnavailableError("gone", lost=True))
     held = stage.execution.credits_held
     await stage.run(UnavailableError("busy", after_s=1))
-    assert (stage.execution.asked, stage.execution.credits_held) == (1, held)
+    assert (stage.execution.pending_model_calls, stage.execution.credits_held) == (1, held)
 
 
 async def test_a_reply_that_cannot_be_read_is_charged_at_its_worst(stage):

@@ -11,7 +11,7 @@ from hypothesis import strategies as some
 
 from ferryman.domain.executions.execution import Execution, Lease, Status
 from ferryman.domain.executions.occupancy import (
-    CLAIMS,
+    DELIVERY_TIME,
     PAUSE,
     QUEUED_PAUSE,
     QUEUED_PAUSE_MIN,
@@ -119,7 +119,7 @@ async def test_an_execution_that_ends_wakes_the_one_that_is_queued_longest(stage
     stage.memory.occupancy["o"] = stage.memory.occupancy["o"].leave("running0")
     queue_up(stage, "waiting")
     stage.memory.occupancy["o"] = stage.memory.occupancy["o"].enqueue(replace(EXECUTION, id="younger"), most=9)
-    stage.clock.turn(CLAIMS.total_seconds())
+    stage.clock.turn(DELIVERY_TIME.total_seconds())
     assert await stage.run(says("Done."))
     assert stage.queue.waiting == (QueuedDelivery("waiting", 0, timedelta(0), nudge="slot"),)
 

@@ -24,7 +24,7 @@ from tests.replay.conftest import document as record
 
 
 async def document(stage: Stage) -> dict[str, Any]:
-    entries = [each.shown() for each in await MemoryExecutions(stage.memory).receipts("e")]
+    entries = [each.to_json() for each in await MemoryExecutions(stage.memory).receipts("e")]
     keys = {str(version): sign.derive_public_key(private).hex() for version, private in stage.keys.privates.items()}
     return {"format": verifier.FORMAT, "execution": "e", "entries": entries, "keys": keys}
 

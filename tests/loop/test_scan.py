@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from ferryman.domain.credentials.credential import AuthType, Label, Sealed
+from ferryman.domain.credentials.credential import AuthType, Label, SealedCredential
 from ferryman.domain.credentials.former import KNOWN
 from ferryman.domain.http.request import Method
-from ferryman.domain.tools.declared import Declared, Exchange, Extract, TokenExchange, build_cluster
+from ferryman.domain.tools.declared import DeclaredTool, Exchange, Extract, TokenExchange, build_cluster
 from ferryman.inmemory.clock import START
 from ferryman.inmemory.tasks import MemoryCredentials
 from tests.loop.conftest import KEY, at_rest, redacted, says
@@ -17,7 +17,7 @@ from tests.loop.conftest import KEY, at_rest, redacted, says
 def keyed(stage):
     """A task with a credential whose value is the key, and a key holder that knows it."""
     label = Label(owner="o", task="t", name="KEY", version=1, service="coingecko", auth_type=AuthType.BEARER, hosts=())
-    sealed = Sealed(label=label, ciphertext=b"", key_version=1, created_at=START, updated_at=START)
+    sealed = SealedCredential(label=label, ciphertext=b"", key_version=1, created_at=START, updated_at=START)
     stage.memory.credentials["t"] = {"KEY": sealed}
     stage.on_scan = redacted
     return stage
@@ -36,7 +36,7 @@ async def test_a_key_in_the_final_text_does_not_come_to_rest(keyed):
 async def test_a_key_in_the_arguments_comes_to_rest_sealed_only(keyed):
     await keyed.run(says("", ("http_get", {"url": f"https://a.test/{KEY}"})), says("done"))
     assert keyed.carried[0].arguments == b'sealed:{"url": "https://a.test/' + KEY.encode() + b'"}'
-    assert keyed.memory.tickets["e"][0].shown == {"url": "https://a.test/[redacted:KEY]"}
+    assert keyed.memory.tickets["e"][0].display_arguments == {"url": "https://a.test/[redacted:KEY]"}
     assert KEY not in everything_at_rest(keyed)
 
 
@@ -75,7 +75,7 @@ LOGIN = TokenExchange(request=Exchange(url="https://auth.example.com/t"), extrac
 @pytest.fixture
 def fetching(stage):
     """A task without credentials whose one declared tool fetches a token, and a key holder that knows the token."""
-    declared = (Declared(name="probe", method=Method.GET, url="https://api.coingecko.com/", auth=LOGIN),)
+    declared = (DeclaredTool(name="probe", method=Method.GET, url="https://api.coingecko.com/", auth=LOGIN),)
     stage.memory.clusters["t"] = {"": (build_cluster("", 1, declared), declared)}
     stage.on_scan = redacted
     return stage

@@ -81,7 +81,7 @@ async def test_a_provider_that_says_when_to_come_again_is_waited_for_in_the_queu
     assert await stage.run(fetches(), UnavailableError("busy", after_s=90))
     waiting = stage.queue.take()
     assert (waiting.slice, waiting.after) == (1, timedelta(seconds=90))
-    assert (stage.execution.asked, stage.execution.credits_held) == (0, Decimal(0))
+    assert (stage.execution.pending_model_calls, stage.execution.credits_held) == (0, Decimal(0))
 
 
 async def test_a_provider_is_not_waited_for_past_the_executions_end(stage):

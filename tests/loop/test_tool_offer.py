@@ -10,16 +10,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ferryman.domain.tools.declared import Declared, Parameter
+from ferryman.domain.tools.declared import DeclaredTool, Parameter
 from ferryman.loop.tool_offer import CALL, DEFINITIONS_BYTES_MAX, TooManyToolsError, select_definitions
 from ferryman.tools.declared.definitions import CUSTOM
 
-BUILT_IN = [each.definition() for each in CUSTOM]
+BUILT_IN = [each.to_definition() for each in CUSTOM]
 
 
-def tool(name: str, cluster: str = "", *, size: int = 0, **said: Any) -> Declared:
+def tool(name: str, cluster: str = "", *, size: int = 0, **said: Any) -> DeclaredTool:
     """A tool whose description has `size` characters."""
-    return Declared(name=name, cluster=cluster, url="https://api.test/x", **{"description": "x" * size, **said})
+    return DeclaredTool(name=name, cluster=cluster, url="https://api.test/x", **{"description": "x" * size, **said})
 
 
 def names(shown: Sequence[Any]) -> list[str]:

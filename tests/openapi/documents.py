@@ -6,7 +6,7 @@ from typing import Any
 
 from ferryman.declared import request
 from ferryman.domain.http.request import OutboundRequest
-from ferryman.domain.tools.declared import Declared
+from ferryman.domain.tools.declared import DeclaredTool
 from ferryman.openapi import Imported, read
 
 ROOT = "https://docs.shop.test/v1/openapi.json"
@@ -35,7 +35,7 @@ def imported(root: Any, **said: Any) -> Imported:
     return read({ROOT: root, **others}, ROOT, **{"domains": [HOST], **said})
 
 
-def only(root: Any, **said: Any) -> Declared:
+def only(root: Any, **said: Any) -> DeclaredTool:
     (tool,) = imported(root, **said).tools
     return tool
 
@@ -46,19 +46,19 @@ def posting(schema: Any, **more: Any) -> dict[str, Any]:
     return document({"/things": {"post": {"operationId": "make", "requestBody": body}}}, **more)
 
 
-def post(schema: Any, **more: Any) -> Declared:
+def post(schema: Any, **more: Any) -> DeclaredTool:
     return only(posting(schema, **more))
 
 
-def get(*parameters: Any, path: str = "/things", **more: Any) -> Declared:
+def get(*parameters: Any, path: str = "/things", **more: Any) -> DeclaredTool:
     """The tool of a GET with `parameters`."""
     return only(document({path: {"get": {"operationId": "look", "parameters": list(parameters)}}}, **more))
 
 
-def sent(tool: Declared, **arguments: Any) -> OutboundRequest:
+def sent(tool: DeclaredTool, **arguments: Any) -> OutboundRequest:
     assert tool.enabled, tool.reason
     return request.build_request(tool, arguments, state=STATE)
 
 
-def schemas(tool: Declared) -> dict[str, Any]:
+def schemas(tool: DeclaredTool) -> dict[str, Any]:
     return {name: dict(each.schema) for name, each in tool.parameters.items()}

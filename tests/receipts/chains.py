@@ -38,7 +38,7 @@ def chain(
         for fact in facts:
             key = keys[2 if head.count >= rotated_at else 1]
             made, head = receipt.append_receipts(head, [fact], execution=execution, at=at, key=key.version, sign=key.sign)
-            entries.extend(each.shown() for each in made)
+            entries.extend(each.to_json() for each in made)
             at += timedelta(milliseconds=1)
 
     def settle(calls: list[dict[str, Any]]) -> None:

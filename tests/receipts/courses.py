@@ -12,7 +12,7 @@ from typing import Any
 from ferryman import verify_receipts as verifier
 from ferryman.domain.calls import refusal
 from ferryman.domain.calls.call import ToolCallResult
-from ferryman.domain.tools.declared import Declared, Exchange, Parameter, TokenExchange, build_cluster
+from ferryman.domain.tools.declared import DeclaredTool, Exchange, Parameter, TokenExchange, build_cluster
 from ferryman.inmemory.clock import START
 from ferryman.ports.errors import UnavailableError
 from ferryman.serving.api.shapes import receipt as receipts
@@ -60,7 +60,7 @@ async def with_calls(stage: Stage) -> None:
 
 
 async def with_refusals(stage: Stage) -> None:
-    stage.on_call = lambda ticket: ToolCallResult.refused(
+    stage.on_call = lambda ticket: ToolCallResult.from_refusal(
         ticket.tool, refusal.refuse_leak("KEY"), url="https://a.test/", method="GET"
     )
     slowly(stage)
@@ -81,7 +81,7 @@ async def in_doubt(stage: Stage) -> None:
     await stage.run(says("", ("http_post", {"url": "https://a.test/"}), ("http_get", {"url": "https://a.test/"})))
     stage.clock.turn(60)
     stage.tickets = Doubting(stage.memory)
-    stage.on_call = lambda ticket: ToolCallResult.refused(ticket.tool, refusal.report_in_doubt(), method="POST")
+    stage.on_call = lambda ticket: ToolCallResult.from_refusal(ticket.tool, refusal.report_in_doubt(), method="POST")
     await went_on(stage, (UnavailableError("busy", after_s=30),), (says("done"),))
     assert next((each.attempt, each.in_doubt) for each in stage.memory.tickets["e"].values()) == (2, True)
 
@@ -117,7 +117,7 @@ async def declared_and_scheduled(stage: Stage) -> None:
     stage.start(scheduled_for=START - timedelta(microseconds=1), schedule_generation=3)
     said = {"id": Parameter(schema={"type": "string"})}
     request = Exchange(url="https://api.coingecko.com/login", body={"key": "{{secrets.KEY}}"})
-    tool = Declared(
+    tool = DeclaredTool(
         name="getPrice",
         url="https://api.coingecko.com/{id}",
         parameters=said,

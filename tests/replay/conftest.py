@@ -32,7 +32,7 @@ async def otherwise(stage: Stage) -> list[str]:
     record = document(stage)
     read = bundle.read_bundle(bundle.write_bundle(record))
     stored = stage.memory.receipts.get("e", {})
-    chain = {"entries": [entry.shown() for first in sorted(stored) for entry in stored[first]]}
+    chain = {"entries": [entry.to_json() for first in sorted(stored) for entry in stored[first]]}
     uncovered = [part for parts in verify_receipts.compare(chain, json.loads(json.dumps(record))) for part in parts]
     return bundle.find_differences(read, await run_replay(read.record)) + uncovered
 

@@ -44,9 +44,9 @@ OUTCOMES = st.sampled_from(["answered", "answered", "answered", "refused", "fail
 def results(outcome, ticket):
     """Return what a tool answers."""
     if outcome == "refused":
-        return ToolCallResult.refused(ticket.tool, refusal.refuse_leak("KEY"), url="https://a.test/")
+        return ToolCallResult.from_refusal(ticket.tool, refusal.refuse_leak("KEY"), url="https://a.test/")
     if outcome == "failed":
-        return ToolCallResult.refused(ticket.tool, refusal.report_timeout(30))
+        return ToolCallResult.from_refusal(ticket.tool, refusal.report_timeout(30))
     paid = "KEY" if ticket.tool == "api_call" else None
     return ToolCallResult(ticket.tool, f"answer {ticket.seq}", credential_used=paid, response_status=200, latency_ms=0.1)
 

@@ -82,7 +82,7 @@ async def test_refusals_of_the_loop(stage):
 
 
 async def test_a_refusal_of_the_gate(stage):
-    stage.on_call = lambda ticket: ToolCallResult.refused(ticket.tool, refusal.refuse_leak("KEY"), url="https://a.test/")
+    stage.on_call = lambda ticket: ToolCallResult.from_refusal(ticket.tool, refusal.refuse_leak("KEY"), url="https://a.test/")
     await stage.run(fetches(), says("done"))
     assert await otherwise(stage) == []
 
@@ -170,7 +170,7 @@ async def test_a_call_that_is_sent_again_until_it_is_in_doubt(stage):
             await super().settle(claimed_call, result, now=now, in_doubt=claimed_call.again)
 
     stage.tickets = Doubting(stage.memory)
-    stage.on_call = lambda ticket: ToolCallResult.refused(ticket.tool, refusal.report_in_doubt())
+    stage.on_call = lambda ticket: ToolCallResult.from_refusal(ticket.tool, refusal.report_in_doubt())
     await went_on(stage, (says("done"),))
     ticket = stage.memory.tickets["e"][0]
     assert (ticket.attempt, ticket.in_doubt) == (2, True)

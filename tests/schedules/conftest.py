@@ -55,7 +55,7 @@ class Stage:
     async def schedule(self, schedule: Schedule | None = HOURLY, **changes: Any) -> None:
         """Store the schedule, as the API does."""
         before = self.memory.tasks.get("task_1", TASK)
-        task = firing.arm(replace(before, schedule=schedule, **changes), now=self.clock.now())
+        task = firing.rearm(replace(before, schedule=schedule, **changes), now=self.clock.now())
         self.memory.tasks["task_1"] = task
         await arm_timer(self.timers, task, now=self.clock.now())
 

@@ -14,7 +14,7 @@ from fastapi import FastAPI
 from ferryman import catalog
 from ferryman.billing.prices import Prices
 from ferryman.composition.api import ApiDependencies
-from ferryman.domain.credentials.credential import AuthType, Granted, Label, Sealed
+from ferryman.domain.credentials.credential import AuthType, GrantStatus, Label, SealedCredential
 from ferryman.domain.owners.owner import Owner
 from ferryman.domain.owners.plan import PLANS
 from ferryman.domain.problem import build_input_error
@@ -89,8 +89,10 @@ class FarBank:
             auth_type=AuthType.BEARER,
             hosts=("api.calendar.test",),
         )
-        granted = Granted(scopes=("events.read",), token_expires_at=START + timedelta(hours=1))
-        sealed = Sealed(label=label, ciphertext=b"-", key_version=version, created_at=START, updated_at=START, grant=granted)
+        granted = GrantStatus(scopes=("events.read",), token_expires_at=START + timedelta(hours=1))
+        sealed = SealedCredential(
+            label=label, ciphertext=b"-", key_version=version, created_at=START, updated_at=START, grant=granted
+        )
         self.memory.credentials.setdefault(task, {})[label.name] = sealed
         return label.name
 

@@ -38,7 +38,7 @@ TICKET = Ticket(
     call="toolu_1",
     tool="http_get",
     arguments=b"",
-    shown={"url": "https://x.example/"},
+    display_arguments={"url": "https://x.example/"},
     epoch=1,
     created_at=START,
 )

@@ -182,7 +182,7 @@ async def test_the_calls_show_what_was_scanned_and_not_what_was_sealed(
         call="toolu_1",
         tool="api_call",
         arguments=b"sealed",
-        shown={"url": "https://api.github.com/user"},
+        display_arguments={"url": "https://api.github.com/user"},
         epoch=1,
         state=TicketState.SETTLED,
         attempt=1,

@@ -297,7 +297,7 @@ async def test_a_key_is_one_owners(client: httpx.AsyncClient, stage: Stage) -> N
 
 async def test_after_a_day_a_key_stands_for_nothing(client: httpx.AsyncClient, stage: Stage) -> None:
     await client.post("/v1/tasks", json=TASK, headers=KEY)
-    stage.clock.turn(idempotency.KEPT - timedelta(seconds=1))
+    stage.clock.turn(idempotency.KEY_LIFETIME - timedelta(seconds=1))
     assert (await client.post("/v1/tasks", json=TASK, headers=KEY)).headers["idempotency-replayed"] == "true"
     stage.clock.turn(timedelta(seconds=1))
     assert "idempotency-replayed" not in (await client.post("/v1/tasks", json=TASK, headers=KEY)).headers

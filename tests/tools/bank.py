@@ -13,7 +13,7 @@ from ferryman import catalog
 from ferryman.domain.calls import refusal
 from ferryman.domain.calls.call import Ticket, ToolCallResult
 from ferryman.domain.credentials.coverage import NOTHING, Coverage
-from ferryman.domain.credentials.credential import AuthType, Credential, Label, Sealed, Secret
+from ferryman.domain.credentials.credential import AuthType, Credential, Label, SealedCredential, Secret
 from ferryman.domain.executions.execution import Execution, Lease, Status
 from ferryman.domain.executions.message import Block
 from ferryman.domain.executions.policy import ExecutionPolicy
@@ -84,19 +84,19 @@ class Bank:
         self.ask("api_call")
 
     def store(self, label: Label) -> None:
-        sealed = Sealed(label=label, ciphertext=b"", key_version=1, created_at=START, updated_at=START)
+        sealed = SealedCredential(label=label, ciphertext=b"", key_version=1, created_at=START, updated_at=START)
         self.memory.credentials["t"] = {label.name: sealed}
 
     def ask(self, tool: str) -> None:
         shown = {"method": "[redacted:KEY]"}
-        ticket = Ticket(seq=0, step=1, call="c", tool=tool, arguments=b"", shown=shown, epoch=1, created_at=START)
+        ticket = Ticket(seq=0, step=1, call="c", tool=tool, arguments=b"", display_arguments=shown, epoch=1, created_at=START)
         self.memory.tickets["e"] = {0: ticket}
 
     @property
     def ticket(self) -> Ticket:
         return self.memory.tickets["e"][0]
 
-    async def open_credential(self, sealed: Sealed) -> Credential:
+    async def open_credential(self, sealed: SealedCredential) -> Credential:
         return Credential(label=sealed.label, secret=Secret(self.value))
 
     async def open_token(self, ciphertext: bytes, *, owner: str, key: str, fetch: str) -> Secret | None:
@@ -117,7 +117,7 @@ class Bank:
     async def send(self, outbound, call) -> ToolCallResult:
         pieces = self.pieces.get(call.about["seq"])
         if pieces is not None and (name := await call.count(pieces)) is not None:
-            return ToolCallResult.refused(outbound.tool, refusal.refuse_leak(name))
+            return ToolCallResult.from_refusal(outbound.tool, refusal.refuse_leak(name))
         self.sent.append((outbound, call.credentials))
         if self.on_send is not None:
             await self.on_send(outbound)

@@ -57,7 +57,7 @@ async def test_an_unsafe_call_is_not_sent_again_and_is_in_doubt(bank):
     bank.arguments_ = {**ASKED, "method": "POST"}
     await lost(bank)
     result = await bank.carry()
-    assert result.content == "Error: outcome unknown -- the request may have been carried out. It was not repeated."
+    assert result.content == "Error: outcome unknown -- the request may have been executed. It was not repeated."
     assert (len(bank.sent), bank.ticket.in_doubt, bank.ticket.state) == (1, True, TicketState.SETTLED)
 
 

@@ -44,7 +44,7 @@ def test_there_are_exactly_four():
 
 
 def test_the_definition_of_api_call_stands_word_for_word():
-    assert api_call.TOOL.definition() == API_CALL
+    assert api_call.TOOL.to_definition() == API_CALL
 
 
 @pytest.mark.parametrize(

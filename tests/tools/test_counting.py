@@ -25,7 +25,7 @@ class Found:
         self.bits = bits
 
     def added_to(self, earlier: Coverage) -> tuple[str | None, Coverage]:
-        after = earlier.of("digest") | self.bits
+        after = earlier.get("digest") | self.bits
         return ("KEY" if after.bit_count() > 8 else None), Coverage({"digest": after}) if after else earlier
 
 
@@ -51,7 +51,7 @@ def bank() -> Bank:
 
 
 async def kept(bank: Bank) -> int:
-    return (await bank.open_coverage(bank.memory.executions["e"].coverage, execution="e")).of("digest")
+    return (await bank.open_coverage(bank.memory.executions["e"].coverage, execution="e")).get("digest")
 
 
 async def test_what_a_call_sends_is_kept_before_it_is_sent(bank: Bank) -> None:

@@ -9,9 +9,9 @@ from datetime import datetime, timedelta
 import pytest
 
 from ferryman import catalog
-from ferryman.domain.credentials.credential import Credential, Grant, Granted, Sealed, Secret
+from ferryman.domain.credentials.credential import Credential, Grant, GrantStatus, SealedCredential, Secret
 from ferryman.domain.credentials.former import KNOWN, FormerValue, FormerValues, add_former
-from ferryman.domain.credentials.grant import to_granted
+from ferryman.domain.credentials.grant import get_grant_status
 from ferryman.domain.credentials.token import Token, TokenSlot
 from ferryman.domain.http.request import InboundResponse
 from ferryman.inmemory.clock import START
@@ -40,17 +40,17 @@ GRANT = Grant(
 )
 
 
-def sealed(value: str = OLD, *, version: int = 1, task: str = "t", grant: Grant | None = None) -> Sealed:
+def sealed(value: str = OLD, *, version: int = 1, task: str = "t", grant: Grant | None = None) -> SealedCredential:
     label = replace(LABEL, version=version, task=task)
     credential = Credential(label=label, secret=Secret(value), grant=grant)
     plaintext = value.encode() if grant is None else grants.encode_grant(credential)
     info = seal.build_credential_info(label) if grant is None else seal.build_grant_info(label)
-    shown: Granted | None = None if grant is None else to_granted(grant)
+    shown: GrantStatus | None = None if grant is None else get_grant_status(grant)
     ciphertext = PUBLIC.seal(plaintext, info)
-    return Sealed(label=label, ciphertext=ciphertext, key_version=1, created_at=START, updated_at=START, grant=shown)
+    return SealedCredential(label=label, ciphertext=ciphertext, key_version=1, created_at=START, updated_at=START, grant=shown)
 
 
-def stored(*ended: Sealed) -> FormerValues:
+def stored(*ended: SealedCredential) -> FormerValues:
     return FormerValues(task="t", name="KEY", values=tuple(FormerValue(sealed=each, until=START + KNOWN) for each in ended))
 
 
@@ -96,7 +96,7 @@ async def test_where_the_key_is_not_to_be_had_nothing_goes_on_without_a_former_v
 class Keyed(Bank):
     """A far bank with a vault that opens what was sealed; `fetch` answers a token request."""
 
-    async def open_credential(self, sealed: Sealed) -> Credential:
+    async def open_credential(self, sealed: SealedCredential) -> Credential:
         return await Vault(MemoryKeys({1: PRIVATE})).open_credential(sealed)
 
     async def seal_grant(self, credential: Credential, *, version: int) -> bytes:

@@ -37,7 +37,7 @@ def admit_all(tool):
 
 
 def plan_ticket(name: str) -> Ticket:
-    return Ticket(seq=0, step=1, call="c", tool=name, arguments=b"", shown={}, epoch=1, created_at=START)
+    return Ticket(seq=0, step=1, call="c", tool=name, arguments=b"", display_arguments={}, epoch=1, created_at=START)
 
 
 def start_execution(enabled) -> Execution:

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ferryman.domain.calls.refusal import CallRefusedError
-from ferryman.domain.credentials.credential import AuthType, Label, Sealed
+from ferryman.domain.credentials.credential import AuthType, Label, SealedCredential
 from ferryman.vault.seal import (
     PublicKey,
     UnsealError,
@@ -57,8 +57,8 @@ class Keys:
         return {3: PRIVATE}[version]
 
 
-def sealed(value: bytes = b"a-secret-of-16-chars", label: Label = LABEL) -> Sealed:
-    return Sealed(
+def sealed(value: bytes = b"a-secret-of-16-chars", label: Label = LABEL) -> SealedCredential:
+    return SealedCredential(
         label=label, ciphertext=KEY.seal(value, build_credential_info(label)), key_version=3, created_at=NOW, updated_at=NOW
     )
 

@@ -26,11 +26,11 @@ class ModelPrice:
     cache_read: Decimal
 
     def to_row(self) -> Mapping[str, str]:
-        """The price as a row of the table."""
+        """Return the price as a row of the table."""
         return {name: str(getattr(self, name)) for name in ("input", "output", "cache_write", "cache_read")}
 
     def compute_credits(self, usage: Usage) -> Decimal:
-        """What `usage` costs, in credits."""
+        """Return what `usage` costs, in credits."""
         usd = (
             usage.input_tokens * self.input
             + usage.output_tokens * self.output
@@ -40,11 +40,11 @@ class ModelPrice:
         return usd / USD_PER_CREDIT
 
     def compute_worst_case(self, *, prompt_bytes: int, output_tokens: int) -> Decimal:
-        """What a call costs at its dearest: the prompt as in `affordable`, and every output token used."""
+        """Return what a call costs at its dearest: the prompt as in `affordable`, and every output token used."""
         return self.compute_credits(Usage(cache_write_tokens=prompt_bytes // 2 + 1, output_tokens=output_tokens))
 
     def count_affordable_tokens(self, budget: Decimal, *, prompt_bytes: int) -> int:
-        """How many output tokens `budget` credits still pay for after a prompt of `prompt_bytes` bytes of JSON.
+        """Return how many output tokens `budget` credits still pay for after a prompt of `prompt_bytes` bytes of JSON.
 
         The prompt is counted at its dearest: two bytes a token, all of it written to the cache.
         """
@@ -61,7 +61,7 @@ class Prices(Mapping[str, ModelPrice]):
         self._prices = {model: parse_price(model, row) for model, row in {**shipped, **(rows or {})}.items()}
 
     def find(self, model: str) -> ModelPrice | None:
-        """The price of `model`, or None where there is none; all of `scripted/NAME` cost what `scripted` does."""
+        """Return the price of `model`, or None where there is none; all of `scripted/NAME` cost what `scripted` does."""
         family, slash, _ = model.partition("/")
         return self._prices.get(family if slash and family == SCRIPTED else model)
 
@@ -76,7 +76,7 @@ class Prices(Mapping[str, ModelPrice]):
 
 
 def parse_price(model: str, row: Mapping[str, Any]) -> ModelPrice:
-    """The price of `model` by its row of the table. Raises ValueError for one that is none."""
+    """Return the price of `model` by its row of the table. Raise ValueError for one that is none."""
     try:
         paid, made = Decimal(row["input"]), Decimal(row["output"])
         written = Decimal(row.get("cache_write", paid * Decimal("1.25")))

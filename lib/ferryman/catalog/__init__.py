@@ -25,9 +25,9 @@ _REQUIRED = ("id", "name", "description", "category", "allowed_domains")
 
 
 def load(extra: Sequence[Mapping[str, Any]] = ()) -> Mapping[str, Integration]:
-    """Every integration by id, those of `extra` replacing shipped ones of the same id.
+    """Return every integration by id, those of `extra` replacing shipped ones of the same id.
 
-    Raises `MisconfiguredError`, naming the entry and the field, for one that breaks the rules.
+    Raise `MisconfiguredError`, naming the entry and the field, for one that breaks the rules.
     """
     shipped = json.loads(files(__name__).joinpath("integrations.json").read_text())["integrations"]
     known: dict[str, Integration] = {}

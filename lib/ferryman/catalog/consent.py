@@ -22,7 +22,7 @@ _OURS = frozenset(
 
 
 def parse_consent(entry: Any, domains: Sequence[str], where: str) -> OAuth:
-    """The `oauth` member of an entry whose allowed domains are `domains`. Raises `MisconfiguredError` with the place."""
+    """Return the `oauth` member of an entry whose allowed domains are `domains`. Raise `MisconfiguredError` with the place."""
     if not isinstance(entry, Mapping):
         raise MisconfiguredError(f"{where}: oauth must be an object")
     unknown, missing = set(entry) - _FIELDS, {"authorize_url", "token_url"} - set(entry)

@@ -17,7 +17,7 @@ from ferryman.domain.credentials.credential import Credential
 from ferryman.domain.executions.policy import ExecutionPolicy
 from ferryman.domain.http.request import REQUEST_SECONDS, SecretPlaceholder, Template, Text
 from ferryman.domain.owners.plan import PRO
-from ferryman.domain.tools.declared import Declared
+from ferryman.domain.tools.declared import DeclaredTool
 from ferryman.egress import checking
 from ferryman.egress.build import build_gate
 from ferryman.gcp.clock import RandomIds, SystemClock
@@ -43,7 +43,7 @@ class Embedded:
     `await Embedded.declare(entries, env=os.environ).call("getWeather", {"city": "Paris"})`
     """
 
-    tools: Mapping[str, Declared]
+    tools: Mapping[str, DeclaredTool]
     credentials: Mapping[str, Credential] = field(repr=False)
     policy: ExecutionPolicy
     way: DeclaredToolDependencies = field(repr=False)
@@ -97,12 +97,12 @@ class Embedded:
                 self.way, self._prepare_context(name, arguments, {**self.credentials, **tokens}), tool, arguments
             )
         except CallRefusedError as refused:
-            return ToolCallResult.refused(name, refused.refusal)
+            return ToolCallResult.from_refusal(name, refused.refusal)
         return await prepared_call.go(within_s)
 
     def _prepare_context(self, name: str, arguments: Mapping[str, Any], credentials: Mapping[str, Credential]) -> CallContext:
         seq, now = next(self.numbers), datetime.now(UTC)
-        ticket = Ticket(seq=seq, step=0, call=str(seq), tool=name, arguments=b"", shown={}, epoch=1, created_at=now)
+        ticket = Ticket(seq=seq, step=0, call=str(seq), tool=name, arguments=b"", display_arguments={}, epoch=1, created_at=now)
         call_request = CallRequest(execution=EMBEDDED, seq=seq, epoch=1, task=EMBEDDED, owner=EMBEDDED)
         claimed_call = ClaimedCall(
             call_request=call_request, ticket=ticket, policy=self.policy, versions={}, created=now, task_name=EMBEDDED

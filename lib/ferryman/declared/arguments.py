@@ -13,7 +13,7 @@ from ferryman.declared.schemas import DEPTH_MAX, find_faults
 from ferryman.declared.templates import to_text
 from ferryman.domain.calls import refusal
 from ferryman.domain.calls.refusal import CallRefusedError
-from ferryman.domain.tools.declared import Declared, Parameter
+from ferryman.domain.tools.declared import DeclaredTool, Parameter
 
 INTEGER_DIGITS_MAX = 64
 ID = "id"
@@ -24,7 +24,7 @@ _PLAIN_WORD = re.compile(r"[A-Za-z0-9_.-]{1,32}", re.ASCII)
 _CHOICES_MAX = 20
 
 
-def accept_arguments(tool: Declared, arguments: Mapping[str, Any]) -> dict[str, Any]:
+def accept_arguments(tool: DeclaredTool, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Return the arguments as the request takes them.
 
     Arguments for pins are ignored, null for an optional parameter is dropped, scalars become texts where only a text is
@@ -73,7 +73,7 @@ def check_schema(tool: str, schema: Mapping[str, Any], arguments: Mapping[str, A
     raise CallRefusedError(refusal.refuse_wrong_argument(tool, "arguments", f"an object with {names}"))
 
 
-def rename_id(tool: Declared, arguments: Mapping[str, Any], in_path: Collection[str]) -> Mapping[str, Any]:
+def rename_id(tool: DeclaredTool, arguments: Mapping[str, Any], in_path: Collection[str]) -> Mapping[str, Any]:
     """Return `arguments`, with `id` renamed to the only name `in_path` that is missing and ends in "id", as `petId` (S3-51).
 
     Nothing else is renamed, and nothing at all where another argument is unknown to the tool or it has an `id` of its own.

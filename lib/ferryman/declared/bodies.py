@@ -17,7 +17,7 @@ def find_body_problems(method: Method, body_type: BodyType, body: Any, where: st
     """Yield what is wrong with `body`, except for the names in its templates."""
     if body is None:
         return
-    if body_type is not BodyType.QUERY and not method.carries_body:
+    if body_type is not BodyType.QUERY and not method.has_body:
         yield report(f"is not sent with {method}: only with POST, PUT, PATCH, or with body_type query", where)
     if body_type is BodyType.JSON:
         yield from _find_templated_names(body, where)

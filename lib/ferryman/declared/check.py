@@ -18,7 +18,7 @@ from ferryman.domain.http.host import is_covered
 from ferryman.domain.http.identity_headers import is_identity_header
 from ferryman.domain.http.request import BodyType
 from ferryman.domain.problem import Problem
-from ferryman.domain.tools.declared import DECLARATION_BYTES_MAX, Declared
+from ferryman.domain.tools.declared import DECLARATION_BYTES_MAX, DeclaredTool
 
 DESCRIPTION_CHARACTERS_MAX = 4_000
 PARAMETERS_MAX = 100
@@ -36,7 +36,7 @@ _PARAMETER = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}", re.ASCII)
 _APPROVED_HOSTS_MAX = 20
 
 
-def find_problems(tool: Declared, *, where: str, mode: Mode = Mode.HOSTED) -> list[Problem]:
+def find_problems(tool: DeclaredTool, *, where: str, mode: Mode = Mode.HOSTED) -> list[Problem]:
     """Return everything that keeps `tool` from being stored, except for hosts that are not approved.
 
     The fields of the problems are places below `where`.
@@ -62,7 +62,7 @@ def find_problems(tool: Declared, *, where: str, mode: Mode = Mode.HOSTED) -> li
     ]
 
 
-def find_host_problems(tool: Declared, *, where: str, domains: Collection[str]) -> list[Problem]:
+def find_host_problems(tool: DeclaredTool, *, where: str, domains: Collection[str]) -> list[Problem]:
     """Return the hosts, of the tool and of its login, that none of `domains` covers; an invalid URL has no host."""
     texts = [(tool.url, "url")]
     if tool.auth is not None:
@@ -87,22 +87,22 @@ def find_size_problems(declaration: Any, where: str) -> Iterator[Problem]:
         yield report(f"must be at most {DECLARATION_BYTES_MAX} bytes as JSON, is {size}", where)
 
 
-def find_credentials(tool: Declared) -> frozenset[str]:
+def find_credentials(tool: DeclaredTool) -> frozenset[str]:
     """Return the names of the credentials in the request of `tool`, without those of its login."""
     return references.find_credentials(_list_texts(tool, ""), tool.public_env)
 
 
-def find_login_credentials(tool: Declared) -> frozenset[str]:
+def find_login_credentials(tool: DeclaredTool) -> frozenset[str]:
     """Return the names of the credentials in the login of `tool`."""
     return references.find_credentials(references.list_login_texts(tool.auth), tool.public_env) if tool.auth else frozenset()
 
 
-def _list_texts(tool: Declared, where: str) -> list[references.PlacedText]:
+def _list_texts(tool: DeclaredTool, where: str) -> list[references.PlacedText]:
     values = {"params": tool.params, "query": tool.query, "headers": tool.headers, "body": tool.body}
     return list(references.list_texts(values, where))
 
 
-def _find_text_problems(tool: Declared, where: str) -> Iterator[Problem]:
+def _find_text_problems(tool: DeclaredTool, where: str) -> Iterator[Problem]:
     if not NAME.fullmatch(tool.name):
         yield report("must be letters, digits, '_' and '-', begin with a letter or '_', at most 64", where, "name")
     elif tool.name in BUILT_IN:
@@ -117,7 +117,7 @@ def _find_text_problems(tool: Declared, where: str) -> Iterator[Problem]:
         yield report("must be a list of HTTP statuses of 200 to 599", where, "ok_statuses")
 
 
-def _find_pin_problems(tool: Declared, where: str) -> Iterator[Problem]:
+def _find_pin_problems(tool: DeclaredTool, where: str) -> Iterator[Problem]:
     for pin, value in tool.params.items():
         place = join_place(where, "params", pin)
         yield from bodies.find_nesting(value, place)
@@ -134,7 +134,7 @@ def _find_pin_problems(tool: Declared, where: str) -> Iterator[Problem]:
             yield report(SECRET_IN_CONDITION, place)
 
 
-def _find_identity_problems(tool: Declared, where: str) -> Iterator[Problem]:
+def _find_identity_problems(tool: DeclaredTool, where: str) -> Iterator[Problem]:
     """Yield the headers that tell a service who asks, and whose value the model decides, directly or through a pin."""
     pins = {pin for pin, value in tool.params.items() if _is_decided_by_model(tool, value)}
     for name, value in tool.headers.items():
@@ -142,16 +142,16 @@ def _find_identity_problems(tool: Declared, where: str) -> Iterator[Problem]:
             yield report("tells a service who asks, and the model would decide it: write the value out", where, "headers", name)
 
 
-def _is_decided_by_model(tool: Declared, value: Any, pins: Collection[str] = ()) -> bool:
+def _is_decided_by_model(tool: DeclaredTool, value: Any, pins: Collection[str] = ()) -> bool:
     names = references.list_names(references.list_texts({"": value}))
     return any(name.store is None and (name.root in tool.parameters or name.root in pins) for _, name, _ in names)
 
 
-def _is_secret_pin(tool: Declared, pin: str) -> bool:
+def _is_secret_pin(tool: DeclaredTool, pin: str) -> bool:
     return bool(references.find_credentials(references.list_texts({pin: tool.params[pin]}), tool.public_env))
 
 
-def _find_public_env_problems(tool: Declared, where: str, mode: Mode) -> Iterator[Problem]:
+def _find_public_env_problems(tool: DeclaredTool, where: str, mode: Mode) -> Iterator[Problem]:
     """Yield what is wrong with the list of variables that are not secret: each must be one that a template names."""
     if tool.public_env and mode is not Mode.EMBEDDED:
         message = "names variables of the environment, which no task reads: write their values out"
@@ -165,7 +165,7 @@ def _find_public_env_problems(tool: Declared, where: str, mode: Mode) -> Iterato
             yield report(message, where, "public_env")
 
 
-def _find_url_problems(tool: Declared, where: str) -> Iterator[Problem]:
+def _find_url_problems(tool: DeclaredTool, where: str) -> Iterator[Problem]:
     try:
         address = urls.parse(tool.url)
     except url.InvalidUrlError as error:
@@ -191,11 +191,11 @@ def _find_url_problems(tool: Declared, where: str) -> Iterator[Problem]:
             yield report("is not used: there is no placeholder or template of that name", where, "parameters", name)
 
 
-def _list_plain_names(tool: Declared) -> list[Name]:
+def _list_plain_names(tool: DeclaredTool) -> list[Name]:
     return [name for _, name, _ in references.list_names(_list_texts(tool, "")) if name.store is None]
 
 
-def list_wire_names(tool: Declared, address: urls.Address) -> list[tuple[str, str]]:
+def list_wire_names(tool: DeclaredTool, address: urls.Address) -> list[tuple[str, str]]:
     """Return the names that the query has by its declaration, each with the field that it is from; one of each per field."""
     body = tool.body if tool.body_type is BodyType.QUERY and isinstance(tool.body, Mapping) else {}
     token = auth.get_query_name(tool.auth)
@@ -205,7 +205,7 @@ def list_wire_names(tool: Declared, address: urls.Address) -> list[tuple[str, st
     return [(name, field) for field, names_of_field in names.items() for name in names_of_field]
 
 
-def _find_name_collisions(tool: Declared, address: urls.Address, where: str) -> Iterator[Problem]:
+def _find_name_collisions(tool: DeclaredTool, address: urls.Address, where: str) -> Iterator[Problem]:
     seen: dict[str, str] = {}
     for name, field in list_wire_names(tool, address):
         if name in seen:
@@ -216,7 +216,7 @@ def _find_name_collisions(tool: Declared, address: urls.Address, where: str) -> 
         yield report(f"has {token[:64]}, which auth sets", where, "headers")
 
 
-def _find_parameter_problems(tool: Declared, where: str) -> Iterator[Problem]:
+def _find_parameter_problems(tool: DeclaredTool, where: str) -> Iterator[Problem]:
     if len(tool.parameters) > PARAMETERS_MAX:
         yield report(f"must be at most {PARAMETERS_MAX}, are {len(tool.parameters)}", where, "parameters")
     for name, parameter in tool.parameters.items():

@@ -11,7 +11,7 @@ from ferryman.declared.fields import report
 from ferryman.declared.templates import Mode
 from ferryman.domain.credentials.credential import AuthType, Credential, Label, Secret, find_value_problems
 from ferryman.domain.problem import InvalidInputError, Problem
-from ferryman.domain.tools.declared import Declared
+from ferryman.domain.tools.declared import DeclaredTool
 
 EMBEDDED = "embedded"
 """The owner, the task and the service of embedded tools and their credentials."""
@@ -19,10 +19,10 @@ EMBEDDED = "embedded"
 NOT_SET = "is not set in the environment"
 
 
-def read_tools(entries: Sequence[Mapping[str, Any]]) -> list[Declared]:
+def read_tools(entries: Sequence[Mapping[str, Any]]) -> list[DeclaredTool]:
     """Return the tools that `entries` declare. Raise `InvalidInputError` with every problem."""
     problems: list[Problem] = []
-    tools: list[Declared] = []
+    tools: list[DeclaredTool] = []
     for index, declaration in enumerate(entries):
         try:
             tool = entry.read(declaration, where=f"tools.{index}", mode=Mode.EMBEDDED)
@@ -37,13 +37,13 @@ def read_tools(entries: Sequence[Mapping[str, Any]]) -> list[Declared]:
     return tools
 
 
-def list_hosts(tool: Declared) -> tuple[str, ...]:
+def list_hosts(tool: DeclaredTool) -> tuple[str, ...]:
     """Return the hosts that a tool calls: that of its URL, and that of its login."""
     login = (logins.get_token_url(tool.auth)[0],) if tool.auth is not None else ()
     return tuple(urls.parse(url).host for url in (tool.url, *login))
 
 
-def read_public(tools: Sequence[Declared], env: Mapping[str, str]) -> dict[str, str]:
+def read_public(tools: Sequence[DeclaredTool], env: Mapping[str, str]) -> dict[str, str]:
     """Return the variables that the tools list as not secret.
 
     Raise `InvalidInputError` where one is not set, or is a credential of another tool.
@@ -61,7 +61,7 @@ def read_public(tools: Sequence[Declared], env: Mapping[str, str]) -> dict[str, 
     return {name: env[name] for name in places}
 
 
-def read_credentials(tools: Iterable[Declared], env: Mapping[str, str]) -> dict[str, Credential]:
+def read_credentials(tools: Iterable[DeclaredTool], env: Mapping[str, str]) -> dict[str, Credential]:
     """Return the variables that the tools name as credentials, bound to the tools' hosts.
 
     Raise `InvalidInputError` where one is not set, or is too short or too simple to be a secret.

@@ -13,7 +13,7 @@ from ferryman.declared.urls import Placeholder
 from ferryman.domain.http import url
 from ferryman.domain.http.request import BodyType, Method
 from ferryman.domain.problem import InvalidInputError, Problem, build_input_error
-from ferryman.domain.tools.declared import Declared, Parameter, Style
+from ferryman.domain.tools.declared import DeclaredTool, Parameter, Style
 
 DISABLED = "switched off in its declaration"
 STATUS_MIN = 200
@@ -26,7 +26,7 @@ _DeclaredParameter = tuple[dict[str, Any], bool | None, Style]
 """The schema, whether it is required (None: not declared), and the style."""
 
 
-def read(entry: Mapping[str, Any], *, where: str, mode: Mode = Mode.HOSTED) -> Declared:
+def read(entry: Mapping[str, Any], *, where: str, mode: Mode = Mode.HOSTED) -> DeclaredTool:
     """Return the tool that `entry` declares. Raise `InvalidInputError` with every problem and its place below `where`.
 
     Hosts are not checked: the task decides which are approved (`check.find_host_problems`).
@@ -57,7 +57,7 @@ def read(entry: Mapping[str, Any], *, where: str, mode: Mode = Mode.HOSTED) -> D
     token = None if login is None else auth.read_auth(Fields(login, join_place(where, "auth"), problems))
     fields.reject_unknown()
     _raise(problems)
-    tool = Declared(
+    tool = DeclaredTool(
         **values,
         summary=values["description"].strip().partition("\n")[0].strip()[:SUMMARY_CHARACTERS_MAX],
         auth=token,

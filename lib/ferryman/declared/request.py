@@ -16,7 +16,7 @@ from ferryman.domain.calls import refusal
 from ferryman.domain.calls.refusal import CallRefusedError
 from ferryman.domain.http import url
 from ferryman.domain.http.request import BodyType, OutboundRequest, SecretPlaceholder, Template, Text
-from ferryman.domain.tools.declared import Declared, Style
+from ferryman.domain.tools.declared import DeclaredTool, Style
 
 OK = range(200, 300)
 CHARACTERS_MAX = 4_194_304
@@ -24,7 +24,7 @@ CHARACTERS_MAX = 4_194_304
 
 
 def build_request(
-    tool: Declared, arguments: Mapping[str, Any], *, state: Mapping[str, str], env: Mapping[str, Text] | None = None
+    tool: DeclaredTool, arguments: Mapping[str, Any], *, state: Mapping[str, str], env: Mapping[str, Text] | None = None
 ) -> OutboundRequest:
     """Return the request of a call of `tool`. Raise `CallRefusedError`, which names the field and never its content.
 
@@ -43,7 +43,7 @@ def build_request(
 class _Scope:
     """The values of the names in one call."""
 
-    tool: Declared
+    tool: DeclaredTool
     arguments: Mapping[str, Any]
     state: Mapping[str, str]
     env: Mapping[str, Text]
@@ -117,7 +117,7 @@ def _build(scope: _Scope, address: urls.Address) -> OutboundRequest:
         method=tool.method,
         url=_fill_path(scope, address),
         query_params=_merge(scope, pairs, [name for name, _ in list_wire_names(tool, address)]),
-        body=_fill_body(scope) if tool.method.carries_body else None,
+        body=_fill_body(scope) if tool.method.has_body else None,
         body_type=tool.body_type,
         fixed_headers=_fill_headers(scope),
         ok=tool.ok_statuses or OK,

@@ -1,1 +1,1 @@
-"""Values and rules of the house: nothing in here performs I/O, and everything above may import it."""
+"""Values and rules: nothing in here performs I/O, and every layer above may import it."""

@@ -1,4 +1,4 @@
-"""Findings: what a look at a house found, one line each."""
+"""Findings: what the examination of a deployment found, one line each."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from enum import StrEnum
 
 
 class Grade(StrEnum):
-    """How a finding is meant: all is well, somebody should look, or something does not work or is open."""
+    """The severity of a finding: fine, to be examined by a person, or broken or open."""
 
     WELL = "ok"
     LOOK = "warning"
@@ -17,7 +17,7 @@ class Grade(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DoctorFinding:
-    """One thing that was looked at: `of` which part, `what` about it, and in a sentence what was seen."""
+    """One check: `of` which part, `what` about it, and the result in a sentence."""
 
     of: str
     what: str
@@ -26,6 +26,6 @@ class DoctorFinding:
 
 
 def find_worst_grade(findings: Iterable[DoctorFinding]) -> Grade:
-    """The worst of them; no finding at all is wrong, for then nothing was looked at."""
-    grades = [each.grade for each in findings]
+    """Return the worst grade; without any finding it is wrong, since nothing was examined."""
+    grades = [finding.grade for finding in findings]
     return max(grades, key=list(Grade).index, default=Grade.WRONG)

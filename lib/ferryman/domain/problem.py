@@ -1,4 +1,4 @@
-"""Problems: what is wrong with something an owner sent, field by field."""
+"""Problems: why an owner's input is not accepted, field by field."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Problem:
-    """One fault: the `field` as a dotted path, and a sentence that says what would be accepted."""
+    """One problem: the `field` as a dotted path, and a sentence that says what would be accepted."""
 
     field: str
     message: str
 
 
 class InvalidInputError(ValueError):
-    """What was sent is not accepted; nothing was done. Carries every `Problem` found, not only the first."""
+    """The input is not accepted; nothing was done. `problems` are all of them, not only the first."""
 
     def __init__(self, problems: Iterable[Problem]) -> None:
         self.problems = tuple(problems)
-        super().__init__("; ".join(f"{each.field}: {each.message}" for each in self.problems))
+        super().__init__("; ".join(f"{problem.field}: {problem.message}" for problem in self.problems))
 
 
 def build_input_error(field: str, message: str) -> InvalidInputError:
-    """An `InvalidInputError` with a single problem."""
+    """Return an `InvalidInputError` with a single problem."""
     return InvalidInputError([Problem(field=field, message=message)])

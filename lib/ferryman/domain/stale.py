@@ -1,4 +1,4 @@
-"""Stale: what a holder is told whose time is over."""
+"""Fencing: the error for a write or a call under a lease that has ended."""
 
 
 class StaleError(Exception):

@@ -51,7 +51,7 @@ class CallChecker:
         except (offload.OverBudgetError, offload.TooManyJobsError) as error:
             return ToolCallResult(
                 tool=outbound.tool,
-                content=refusal.report_withheld_answer(inbound.status, str(error)).message,
+                content=refusal.report_unchecked_answer(inbound.status, str(error)).message,
                 method=outbound.method.value,
                 response_status=inbound.status,
                 response_size_bytes=inbound.size_bytes,
@@ -63,7 +63,7 @@ class CallChecker:
             return await offload.run(self.owner, self.budget, checks.build_refusal, outbound, reason, self.credentials)
         except (offload.OverBudgetError, offload.TooManyJobsError, offload.JobFailedError):
             redacted = replace(reason, message="Error: the call failed, and why could not be checked for credentials")
-            return ToolCallResult.refused(outbound.tool, redacted, method=outbound.method.value)
+            return ToolCallResult.from_refusal(outbound.tool, redacted, method=outbound.method.value)
 
 
 async def redact(owner: str, credentials: Iterable[Credential], text: str) -> str:

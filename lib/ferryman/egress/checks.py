@@ -68,7 +68,7 @@ def build_result(outbound: OutboundRequest, inbound: InboundResponse, credential
 def build_refusal(outbound: OutboundRequest, reason: Refusal, credentials: Credentials) -> ToolCallResult:
     """Return why the call was refused or failed, as the model may read it."""
     scanner = _get_scanner(credentials.values())
-    return ToolCallResult.refused(
+    return ToolCallResult.from_refusal(
         outbound.tool,
         redact_refusal(reason, scanner),
         url=leaks.redact_text(outbound.url, scanner),

@@ -93,7 +93,7 @@ class EgressGate:
             inbound = await self._fetch(exchange)
         except CallRefusedError as refused:
             reason = refused.refusal
-            line = ToolCallResult.refused(outbound.tool, reason, method=outbound.method.value)
+            line = ToolCallResult.from_refusal(outbound.tool, reason, method=outbound.method.value)
             self._log(exchange, replace(line, latency_ms=self._measure_ms(exchange)), reason)
             redacted = await exchange.checker.build_refusal(outbound, reason)
             raise CallRefusedError(replace(reason, message=redacted.content)) from None

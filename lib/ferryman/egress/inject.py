@@ -41,7 +41,7 @@ def build_request(
     body, parameters = None, _list_pairs(outbound, "query_params", placeholders.fill(outbound.query_params, credentials))
     if outbound.body is not None and outbound.body_type is BodyType.QUERY:
         parameters += _list_pairs(outbound, "body", placeholders.fill(outbound.body, credentials))
-    elif outbound.body is not None and outbound.method.carries_body:
+    elif outbound.body is not None and outbound.method.has_body:
         body, kind = _encode_body(outbound, placeholders.fill(outbound.body, credentials))
         kept["content-type"] = fixed.get("content-type", kind)
     if body is None:

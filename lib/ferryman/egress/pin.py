@@ -27,7 +27,7 @@ class PeerNotPinnedError(Exception):
 class Dialer(Protocol):
     """Opens a TCP connection to exactly one address, and checks the socket's peer.
 
-    Raises `PeerNotPinnedError` or httpcore's errors.
+    Raise `PeerNotPinnedError` or httpcore's errors.
     """
 
     async def dial(self, address: Address, port: int, *, timeout_s: float | None) -> httpcore.AsyncNetworkStream: ...

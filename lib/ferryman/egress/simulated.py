@@ -33,7 +33,7 @@ class SimulatedInternet:
     """`ports.Names` and `Dialer` on a table file `{"names": {host: [ip]}, "dial": {ip: port}, "ca": path, "client": path}`.
 
     Names under "slow" take so many seconds to look up; lookups are bounded per owner, as the system's are. The file is read
-    again when it changes. Raises OSError for a file that cannot be read.
+    again when it changes. Raise OSError for a file that cannot be read.
     """
 
     def __init__(self, path: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 
-from ferryman.domain.tools.declared import Cluster, Declared, build_cluster
+from ferryman.domain.tools.declared import Cluster, DeclaredTool, build_cluster
 from ferryman.gcp import documents
 from ferryman.offload import PackedSequence
 
@@ -13,27 +13,27 @@ PART_CHARACTERS = 400_000
 """A document holds 1 MiB; a character may take three bytes of it where it is not ASCII."""
 
 
-def write_cluster(name: str, tools: Sequence[Declared]) -> tuple[Cluster, list[tuple[str, Sequence[str]]]]:
+def write_cluster(name: str, tools: Sequence[DeclaredTool]) -> tuple[Cluster, list[tuple[str, Sequence[str]]]]:
     """The cluster that `tools` make, of generation 0, and them as texts that fit a document each, with the names in each."""
     made = [*tools]
     return build_cluster(name, 0, made), [*_parts(made)]
 
 
-def read_tools(stored: Sequence[tuple[str, Sequence[str]]]) -> PackedSequence[Declared]:
+def read_tools(stored: Sequence[tuple[str, Sequence[str]]]) -> PackedSequence[DeclaredTool]:
     """The tools of clusters, each of which is the JSON of its rows and those of its parts, in the order of the rows."""
     found = []
     for rows, parts in stored:
         held = {each["name"]: each for part in parts for each in json.loads(part)}
-        found += [documents.read(Declared, held[name]) for name, *_ in json.loads(rows)]
+        found += [documents.read(DeclaredTool, held[name]) for name, *_ in json.loads(rows)]
     return PackedSequence(found)
 
 
-def find_tool(part: str, name: str) -> Declared:
+def find_tool(part: str, name: str) -> DeclaredTool:
     """The tool of this name in a part that has it."""
-    return next(documents.read(Declared, each) for each in json.loads(part) if each["name"] == name)
+    return next(documents.read(DeclaredTool, each) for each in json.loads(part) if each["name"] == name)
 
 
-def _parts(tools: Sequence[Declared]) -> Iterator[tuple[str, Sequence[str]]]:
+def _parts(tools: Sequence[DeclaredTool]) -> Iterator[tuple[str, Sequence[str]]]:
     texts: list[str] = []
     names: list[str] = []
     for tool in tools:

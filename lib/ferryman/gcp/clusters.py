@@ -16,7 +16,7 @@ from ferryman import offload
 from ferryman.domain.owners.idempotency import AnsweredError, Completion
 from ferryman.domain.problem import InvalidInputError
 from ferryman.domain.stale import StaleError
-from ferryman.domain.tools.declared import Cluster, Declared, check_cluster
+from ferryman.domain.tools.declared import Cluster, DeclaredTool, check_cluster
 from ferryman.gcp import cluster_texts, documents, keyed, places
 from ferryman.gcp.faults import translate_errors
 from ferryman.gcp.firestore import FirestoreClient
@@ -45,7 +45,7 @@ class FirestoreClusters:
         return sorted(map(_read_cluster, await self._documents(task)), key=lambda each: each.name)
 
     async def put(
-        self, task: str, name: str, tools: Sequence[Declared], *, since: int, done: Completion | None = None
+        self, task: str, name: str, tools: Sequence[DeclaredTool], *, since: int, done: Completion | None = None
     ) -> Cluster:
         client = self._clients.firestore()
         reference, collection = (
@@ -114,7 +114,7 @@ class FirestoreClusters:
         await _delete_parts(reference, before["batch"], _count_parts(before))
         return True
 
-    async def tools(self, task: str) -> Sequence[Declared]:
+    async def tools(self, task: str) -> Sequence[DeclaredTool]:
         found = []
         for document in sorted(await self._documents(task), key=lambda each: str(each["name"])):
             parts = [await self._part(task, document, number) for number in range(_count_parts(document))]
@@ -123,7 +123,7 @@ class FirestoreClusters:
             return ()
         return await _run_in_worker(task, offload.DOCUMENT, cluster_texts.read_tools, found)
 
-    async def find(self, task: str, tool: str) -> Declared | None:
+    async def find(self, task: str, tool: str) -> DeclaredTool | None:
         for document in await self._documents(task):
             number = json.loads(document["parts"]).get(tool)
             if number is not None:

@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Awaitable, Mapping
-from dataclasses import is_dataclass
+from dataclasses import fields, is_dataclass
 from datetime import datetime
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, TypeVar, get_args, get_origin
 
 from cattrs import Converter
+from cattrs.gen import make_dict_structure_fn, make_dict_unstructure_fn, override
 
+from ferryman.domain.stored import get_stored_name
 from ferryman.gcp.faults import is_transient
 
 if TYPE_CHECKING:
@@ -32,9 +34,19 @@ def _build_converter() -> Converter:
     for kind in (datetime, bytes):
         converter.register_unstructure_hook(kind, lambda value: value)
         converter.register_structure_hook(kind, lambda value, _: value)
+    converter.register_unstructure_hook_factory(
+        is_dataclass, lambda kind: make_dict_unstructure_fn(kind, converter, **_rename_fields(kind))
+    )
+    converter.register_structure_hook_factory(
+        is_dataclass, lambda kind: make_dict_structure_fn(kind, converter, **_rename_fields(kind))
+    )
     converter.register_unstructure_hook_func(_is_free_form, lambda value: json.dumps(value, ensure_ascii=False))
     converter.register_structure_hook_func(_is_free_form, lambda value, _: json.loads(value))
     return converter
+
+
+def _rename_fields(kind: Any) -> dict[str, Any]:
+    return {field.name: override(rename=get_stored_name(field)) for field in fields(kind)}
 
 
 def _is_free_form(kind: Any) -> bool:

@@ -137,9 +137,9 @@ class FirestoreExecutions:
         if plan is not None and not occupied.has_slot(current, most=plan.executions_running):
             # Whose time is past is looked at before anybody waits for it. Outside of the transaction: one that holds no lease
             # takes one only in a transaction that writes the same occupancy.
-            doubtful = occupied.doubtful(besides=current.id, now=now)
+            doubtful = occupied.find_doubtful(besides=current.id, now=now)
             seen = await get_together(client, [places.locate_execution(client, each) for each in doubtful]) if doubtful else {}
-            occupied = occupied.sure(doubtful, filter(None, map(_read_or_none, seen.values())), now=now)
+            occupied = occupied.confirm(doubtful, filter(None, map(_read_or_none, seen.values())), now=now)
             if not occupied.has_slot(current, most=plan.executions_running):
                 raise NoFreeSlotError(current, queued=len(occupied.queued))
         return occupied.run(taken)

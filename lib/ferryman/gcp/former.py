@@ -9,7 +9,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from ferryman.domain.credentials.credential import Sealed
+from ferryman.domain.credentials.credential import SealedCredential
 from ferryman.domain.credentials.former import FormerValues, add_former
 from ferryman.gcp import documents, places
 from ferryman.gcp.halts import get_together
@@ -31,7 +31,7 @@ async def read_ending(
     found = await get_together(client, [live_at, former_at], transaction)
     if not found[live_at.path].exists:
         return former_at, None
-    ended = documents.read(Sealed, found[live_at.path].to_dict())
+    ended = documents.read(SealedCredential, found[live_at.path].to_dict())
     stored = found[former_at.path]
     before = documents.read(FormerValues, stored.to_dict()) if stored.exists else None
     return former_at, add_former(before, ended, now=now)

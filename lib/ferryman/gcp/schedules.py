@@ -65,7 +65,7 @@ class FirestoreSchedules:
                 if plan is not None:
                     queued = occupancy.read_occupancy(about[occupied_at.path]).enqueue(execution, most=plan.executions_queued)
                     occupancy.store_occupancy(transaction, client, task.owner, queued)
-            transaction.update(task_at, documents.write_fields(after, *firing.STATE, "updated_at"))
+            transaction.update(task_at, documents.write_fields(after, *firing.SCHEDULE_FIELDS, "updated_at"))
             if execution is not None:
                 transaction.create(execution_at, documents.write(execution))
             return FiredSchedule(task=after, execution=execution)

@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from ferryman.domain.credentials.credential import CREDENTIALS_PER_TASK_MAX, Sealed
+from ferryman.domain.credentials.credential import CREDENTIALS_PER_TASK_MAX, SealedCredential
 from ferryman.domain.credentials.former import FormerValues
 from ferryman.domain.owners import limit
 from ferryman.domain.owners.idempotency import Completion
@@ -112,7 +112,7 @@ class FirestoreCredentials:
         snapshot = await places.locate_task(self._clients.firestore(), task).get()
         return read_versions(snapshot.to_dict()).get(name, 0) + 1
 
-    async def put(self, sealed: Sealed, *, most: int = CREDENTIALS_PER_TASK_MAX) -> None:
+    async def put(self, sealed: SealedCredential, *, most: int = CREDENTIALS_PER_TASK_MAX) -> None:
         client, label = self._clients.firestore(), sealed.label
 
         async def store(transaction: AsyncTransaction) -> None:
@@ -129,7 +129,7 @@ class FirestoreCredentials:
 
         await transact(client.transaction(), store)
 
-    async def reseal(self, before: Sealed, after: Sealed) -> bool:
+    async def reseal(self, before: SealedCredential, after: SealedCredential) -> bool:
         client = self._clients.firestore()
         reference = places.locate_credential(client, before.label.task, before.label.name)
 
@@ -142,13 +142,13 @@ class FirestoreCredentials:
 
         return await transact(client.transaction(), store)
 
-    async def swap(self, before: Sealed, after: Sealed) -> bool:
+    async def swap(self, before: SealedCredential, after: SealedCredential) -> bool:
         client, label = self._clients.firestore(), before.label
         task, reference = places.locate_task(client, label.task), places.locate_credential(client, label.task, label.name)
 
         async def store(transaction: AsyncTransaction) -> bool:
             stored = (await reference.get(transaction=transaction)).to_dict()
-            if stored is None or documents.read(Sealed, stored) != before:
+            if stored is None or documents.read(SealedCredential, stored) != before:
                 return False
             if after.label.version != label.version:
                 known = read_versions((await task.get(transaction=transaction)).to_dict())
@@ -162,17 +162,17 @@ class FirestoreCredentials:
 
         return await transact(client.transaction(), store)
 
-    async def list(self, task: str) -> Sequence[Sealed]:
+    async def list(self, task: str) -> Sequence[SealedCredential]:
         return (await self.read_all(task))[0]
 
-    async def read_all(self, task: str) -> tuple[Sequence[Sealed], Sequence[FormerValues]]:
+    async def read_all(self, task: str) -> tuple[Sequence[SealedCredential], Sequence[FormerValues]]:
         collection = places.locate_task(self._clients.firestore(), task).collection("credentials")
-        stored, ended = list[Sealed](), list[FormerValues]()
+        stored, ended = list[SealedCredential](), list[FormerValues]()
         async for snapshot in collection.stream():
             if snapshot.id.endswith(places.FORMER):
                 ended.append(documents.read(FormerValues, snapshot.to_dict()))
             else:
-                stored.append(documents.read(Sealed, snapshot.to_dict()))
+                stored.append(documents.read(SealedCredential, snapshot.to_dict()))
         return stored, ended
 
     async def reseal_former(self, before: FormerValues, after: FormerValues) -> bool:

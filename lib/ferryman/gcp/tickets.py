@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from ferryman.domain.calls.call import SETTLES, Ticket, TicketState, ToolCallResult, claim_ticket
+from ferryman.domain.calls.call import SETTLING_TIME, Ticket, TicketState, ToolCallResult, claim_ticket
 from ferryman.domain.executions import lease
 from ferryman.domain.executions.execution import Execution
 from ferryman.domain.executions.policy import ExecutionPolicy
@@ -31,7 +31,7 @@ class FirestoreTickets:
 
     def __init__(self, clients: FirestoreClient, *, request_s: float = REQUEST_SECONDS) -> None:
         self._clients = clients
-        self._under_way = timedelta(seconds=request_s) + SETTLES
+        self._under_way = timedelta(seconds=request_s) + SETTLING_TIME
 
     async def claim(self, call_request: CallRequest, *, tool: str, now: datetime) -> ClaimedCall:
         client = self._clients.firestore()

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ferryman.domain.owners.idempotency import Completion
 from ferryman.domain.stale import StaleError
-from ferryman.domain.tools.declared import Cluster, Declared, build_cluster, check_cluster
+from ferryman.domain.tools.declared import Cluster, DeclaredTool, build_cluster, check_cluster
 from ferryman.inmemory import keyed
 from ferryman.inmemory.memory import Memory
 
@@ -22,7 +22,7 @@ class MemoryClusters:
         return [held[name][0] for name in sorted(held)]
 
     async def put(
-        self, task: str, name: str, tools: Sequence[Declared], *, since: int, done: Completion | None = None
+        self, task: str, name: str, tools: Sequence[DeclaredTool], *, since: int, done: Completion | None = None
     ) -> Cluster:
         keyed.check_completion(self._memory, done)
         if task not in self._memory.tasks:
@@ -40,9 +40,9 @@ class MemoryClusters:
     async def delete(self, task: str, name: str) -> bool:
         return self._memory.clusters.get(task, {}).pop(name, None) is not None
 
-    async def tools(self, task: str) -> Sequence[Declared]:
+    async def tools(self, task: str) -> Sequence[DeclaredTool]:
         held = self._memory.clusters.get(task, {})
         return [tool for name in sorted(held) for tool in held[name][1]]
 
-    async def find(self, task: str, tool: str) -> Declared | None:
+    async def find(self, task: str, tool: str) -> DeclaredTool | None:
         return next((each for each in await self.tools(task) if each.name == tool), None)

@@ -108,7 +108,9 @@ class MemoryExecutions:
         if current.cancel_requested:
             return replace(execution, cancel_requested=True)
         renewed = replace(held, expires_at=now + lease)
-        self._keep(current, lease=renewed, asked=execution.asked, credits_held=execution.credits_held)
+        self._keep(
+            current, lease=renewed, pending_model_calls=execution.pending_model_calls, credits_held=execution.credits_held
+        )
         return replace(execution, lease=renewed)
 
     async def commit(self, execution: Execution, turn: TurnCommit, *, now: datetime, lease: timedelta) -> Execution:
@@ -207,9 +209,9 @@ class MemoryExecutions:
         occupied, owner = self._occupied(current.owner), self._memory.owners.get(current.owner)
         plan = self._plans.get(owner.plan) if owner else None
         if plan is not None and not occupied.has_slot(current, most=plan.executions_running):
-            doubtful = occupied.doubtful(besides=current.id, now=now)
+            doubtful = occupied.find_doubtful(besides=current.id, now=now)
             seen = [self._memory.executions[each] for each in doubtful if each in self._memory.executions]
-            occupied = occupied.sure(doubtful, seen, now=now)
+            occupied = occupied.confirm(doubtful, seen, now=now)
             if not occupied.has_slot(current, most=plan.executions_running):
                 raise NoFreeSlotError(current, queued=len(occupied.queued))
         self._memory.occupancy[current.owner] = occupied.run(taken)
@@ -232,7 +234,7 @@ class MemoryExecutions:
             iterations=after.iterations,
             credits_used=after.credits_used,
             credits_held=after.credits_held,
-            asked=after.asked,
+            pending_model_calls=after.pending_model_calls,
             usage=after.usage,
             tool_calls=after.tool_calls,
             tool_calls_total=after.tool_calls_total,

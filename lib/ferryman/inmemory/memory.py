@@ -8,7 +8,7 @@ from datetime import datetime
 
 from ferryman.domain.calls.call import Ticket
 from ferryman.domain.credentials.connection import Connection
-from ferryman.domain.credentials.credential import Sealed
+from ferryman.domain.credentials.credential import SealedCredential
 from ferryman.domain.credentials.former import FormerValues
 from ferryman.domain.credentials.token import TokenSlot
 from ferryman.domain.credits.balance import CreditBalance
@@ -19,7 +19,7 @@ from ferryman.domain.owners.idempotency import KeyedRequest
 from ferryman.domain.owners.owner import Owner
 from ferryman.domain.receipts.receipt import Receipt
 from ferryman.domain.tasks.task import Task
-from ferryman.domain.tools.declared import Cluster, Declared
+from ferryman.domain.tools.declared import Cluster, DeclaredTool
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,10 +30,10 @@ class Memory:
     keys: dict[str, str] = field(default_factory=dict)
     tasks: dict[str, Task] = field(default_factory=dict)
     versions: dict[str, dict[str, int]] = field(default_factory=dict)
-    credentials: dict[str, dict[str, Sealed]] = field(default_factory=dict)
+    credentials: dict[str, dict[str, SealedCredential]] = field(default_factory=dict)
     former: dict[str, dict[str, FormerValues]] = field(default_factory=dict)
     connections: dict[str, dict[str, Connection]] = field(default_factory=dict)
-    clusters: dict[str, dict[str, tuple[Cluster, tuple[Declared, ...]]]] = field(default_factory=dict)
+    clusters: dict[str, dict[str, tuple[Cluster, tuple[DeclaredTool, ...]]]] = field(default_factory=dict)
     generations: dict[str, int] = field(default_factory=dict)
     executions: dict[str, Execution] = field(default_factory=dict)
     openings: dict[str, ExecutionSetup] = field(default_factory=dict)

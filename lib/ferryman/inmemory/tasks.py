@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from ferryman.domain.credentials.credential import CREDENTIALS_PER_TASK_MAX, Sealed
+from ferryman.domain.credentials.credential import CREDENTIALS_PER_TASK_MAX, SealedCredential
 from ferryman.domain.credentials.former import FormerValues, add_former
 from ferryman.domain.owners import limit
 from ferryman.domain.owners.idempotency import Completion
@@ -89,7 +89,7 @@ class MemoryCredentials:
     async def next_version(self, task: str, name: str) -> int:
         return self._memory.versions.get(task, {}).get(name, 0) + 1
 
-    async def put(self, sealed: Sealed, *, most: int = CREDENTIALS_PER_TASK_MAX) -> None:
+    async def put(self, sealed: SealedCredential, *, most: int = CREDENTIALS_PER_TASK_MAX) -> None:
         label = sealed.label
         if label.task not in self._memory.tasks or await self.next_version(label.task, label.name) != label.version:
             raise StaleError("the credential was stored by somebody else meanwhile")
@@ -100,14 +100,14 @@ class MemoryCredentials:
         self._memory.versions.setdefault(label.task, {})[label.name] = label.version
         self._memory.credentials.setdefault(label.task, {})[label.name] = sealed
 
-    async def reseal(self, before: Sealed, after: Sealed) -> bool:
+    async def reseal(self, before: SealedCredential, after: SealedCredential) -> bool:
         stored = self._memory.credentials.get(before.label.task, {})
         if stored.get(before.label.name) != before:
             return False
         stored[before.label.name] = replace(before, ciphertext=after.ciphertext, key_version=after.key_version)
         return True
 
-    async def swap(self, before: Sealed, after: Sealed) -> bool:
+    async def swap(self, before: SealedCredential, after: SealedCredential) -> bool:
         label = before.label
         stored = self._memory.credentials.get(label.task, {})
         if stored.get(label.name) != before or label.task not in self._memory.tasks:
@@ -118,10 +118,10 @@ class MemoryCredentials:
         stored[label.name] = after
         return True
 
-    async def list(self, task: str) -> Sequence[Sealed]:
+    async def list(self, task: str) -> Sequence[SealedCredential]:
         return tuple(self._memory.credentials.get(task, {}).values())
 
-    async def read_all(self, task: str) -> tuple[Sequence[Sealed], Sequence[FormerValues]]:
+    async def read_all(self, task: str) -> tuple[Sequence[SealedCredential], Sequence[FormerValues]]:
         return await self.list(task), tuple(self._memory.former.get(task, {}).values())
 
     async def reseal_former(self, before: FormerValues, after: FormerValues) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from ferryman.domain.calls.call import SETTLES, TicketState, ToolCallResult, claim_ticket
+from ferryman.domain.calls.call import SETTLING_TIME, TicketState, ToolCallResult, claim_ticket
 from ferryman.domain.executions import lease
 from ferryman.domain.executions.execution import Execution
 from ferryman.domain.http.request import REQUEST_SECONDS
@@ -15,7 +15,7 @@ from ferryman.inmemory.halts import MemoryHalts
 from ferryman.inmemory.memory import Memory
 from ferryman.ports.tickets import CallRequest, ClaimedCall
 
-DEADLINE = timedelta(seconds=REQUEST_SECONDS) + SETTLES
+DEADLINE = timedelta(seconds=REQUEST_SECONDS) + SETTLING_TIME
 """How long after its claim a call can still be under way."""
 
 

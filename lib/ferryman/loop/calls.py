@@ -90,7 +90,7 @@ async def _settle(deps: LoopDependencies, run: Run, ticket: Ticket) -> Ticket | 
     def admit(tool: Tool) -> None:
         if again:
             return  # it was admitted, and counted, when it was first sent; its tool knows whether it may be repeated
-        repeats.check_repeats(repeats.digest_call(ticket.tool, ticket.shown), run.recent)
+        repeats.check_repeats(repeats.digest_call(ticket.tool, ticket.display_arguments), run.recent)
         now = deps.clock.now()
         rate = run.execution.rate.admit(policy.plan, now) if tool.counts else run.execution.rate
         if run.execution.credits_used + get_fee(tool.name) > run.opening.max_credits:
@@ -134,7 +134,7 @@ def _postpone(deps: LoopDependencies, ticket: Ticket) -> Postponement | None:
 
 
 async def _settle_unsent(deps: LoopDependencies, run: Run, ticket: Ticket, reason: Refusal) -> Ticket:
-    result = _add_request_fields(ToolCallResult.refused(ticket.tool, reason), ticket)
+    result = _add_request_fields(ToolCallResult.from_refusal(ticket.tool, reason), ticket)
     return await deps.executions.settle(
         run.execution, ticket.seq, result, now=deps.clock.now(), in_doubt=is_outcome_unknown(result)
     )
@@ -142,7 +142,7 @@ async def _settle_unsent(deps: LoopDependencies, run: Run, ticket: Ticket, reaso
 
 def _add_request_fields(result: ToolCallResult, ticket: Ticket) -> ToolCallResult:
     """Return `result` with the URL, method and credential name of the call's arguments, as far as they are strings."""
-    url, method, credential = (ticket.shown.get(name) for name in ("url", "method", "credential"))
+    url, method, credential = (ticket.display_arguments.get(name) for name in ("url", "method", "credential"))
     has_credential = ticket.tool == AUTHENTICATED and isinstance(credential, str)
     return truncate_names(
         replace(

@@ -84,7 +84,7 @@ class Run:
         assert ticket.result is not None, "a turn is only followed by another when all its calls were settled"
         del self.pending[0]
         self.results.append(ticket)
-        self.recent.append(digest_call(ticket.tool, ticket.shown))
+        self.recent.append(digest_call(ticket.tool, ticket.display_arguments))
         return ticket.result
 
 
@@ -106,4 +106,4 @@ def rebuild(execution: Execution, opening: ExecutionSetup, steps: Sequence[Step]
 def compute_rate(tickets: Sequence[Ticket]) -> ExecutionRateState:
     """Return the rate state after the calls that were sent so far."""
     moments: list[datetime] = sorted(ticket.sent_at for ticket in tickets if ticket.sent_at is not None)
-    return ExecutionRateState.of(moments)
+    return ExecutionRateState.from_moments(moments)

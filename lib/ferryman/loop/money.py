@@ -21,12 +21,16 @@ NOTHING = Decimal(0)
 def reserve_model_call(run: Run, worst: Decimal) -> Execution:
     """Return the execution with the worst cost of a model call held, in addition to the fees that are not committed yet."""
     execution = run.execution
-    return replace(execution, asked=execution.asked + 1, credits_held=execution.credits_used - run.committed + worst)
+    return replace(
+        execution,
+        pending_model_calls=execution.pending_model_calls + 1,
+        credits_held=execution.credits_used - run.committed + worst,
+    )
 
 
 def undo_model_call(execution: Execution, before: Execution) -> Execution:
     """Return the execution as it was before a model call that the provider declined; an earlier lost call stays charged."""
-    return replace(execution, asked=before.asked, credits_held=before.credits_held)
+    return replace(execution, pending_model_calls=before.pending_model_calls, credits_held=before.credits_held)
 
 
 def charge_reply(deps: LoopDependencies, run: Run, reply: Reply) -> tuple[Execution, Decimal]:
@@ -44,7 +48,7 @@ def charge_reply(deps: LoopDependencies, run: Run, reply: Reply) -> tuple[Execut
         run.execution,
         credits_used=run.execution.credits_used + paid,
         usage=run.execution.usage + reply.usage,
-        asked=0,
+        pending_model_calls=0,
         credits_held=NOTHING,
     )
     return execution, paid
@@ -66,8 +70,8 @@ def close_account(execution: Execution, run: Run | None, now: datetime) -> tuple
     # a record that cannot be rebuilt still releases its reservation
     committed, fees = (run.committed, run.fees) if run else (execution.credits_used, NOTHING)
     used = execution.credits_used
-    if execution.asked:
+    if execution.pending_model_calls:
         used = min(execution.credits_reserved, max(used, committed + execution.credits_held))
-    final = replace(execution, credits_used=used, asked=0, credits_held=NOTHING)
+    final = replace(execution, credits_used=used, pending_model_calls=0, credits_held=NOTHING)
     rest = execution.credits_reserved - used
     return final, ledger.record_release(final, tokens=used - committed - fees, fees=fees, rest=rest, at=now)

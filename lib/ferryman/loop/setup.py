@@ -80,7 +80,7 @@ async def begin(deps: LoopDependencies, execution: Execution) -> tuple[Execution
     signer = await deps.signing.key()
     now = deps.clock.now()
     opening = await _build_opening(deps, opened, task, policy, tools=offer.tools, now=now)
-    opening = replace(opening, price=price.to_row(), patience_s=deps.execution_timeout.total_seconds())
+    opening = replace(opening, price=price.to_row(), timeout_s=deps.execution_timeout.total_seconds())
     reserve = opening.max_credits
     entry = ledger.record_reservation(opened, reserve, at=now)
     opened, signed = receipts.sign_opening(signer, opened, opening, entry)

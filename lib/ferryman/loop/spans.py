@@ -83,6 +83,8 @@ def record_result(span: Span, ticket: Ticket) -> None:
     result = ticket.result
     assert result is not None, "a settled call has a result"
     span.set({"http.response.status_code": result.response_status, "ferryman.block_reason": result.block_reason})
-    span.content({"gen_ai.tool.call.arguments": json.dumps(dict(ticket.shown)), "gen_ai.tool.call.result": result.content})
+    span.content(
+        {"gen_ai.tool.call.arguments": json.dumps(dict(ticket.display_arguments)), "gen_ai.tool.call.result": result.content}
+    )
     if result.failed:
         span.failed(result.block_reason or str(result.response_status or "failed"))

@@ -9,7 +9,7 @@ from itertools import groupby
 from typing import Any
 
 from ferryman import offload
-from ferryman.domain.tools.declared import Declared
+from ferryman.domain.tools.declared import DeclaredTool
 
 DEFINITIONS_BYTES_MAX = 200_000
 """All definitions together, as JSON: about 50,000 tokens of every model call. Step 0 stores them, too."""
@@ -33,7 +33,7 @@ class ToolOffer:
     fault: str | None = None
 
 
-async def build_offer(owner: str, definitions: Sequence[Mapping[str, Any]], declared: Sequence[Declared]) -> ToolOffer:
+async def build_offer(owner: str, definitions: Sequence[Mapping[str, Any]], declared: Sequence[DeclaredTool]) -> ToolOffer:
     """Return the offer of the built-in `definitions` and the `declared` tools, which may be thousands: built in a worker."""
     if not declared:
         return ToolOffer(tools=select_definitions(definitions, ()))
@@ -43,7 +43,7 @@ async def build_offer(owner: str, definitions: Sequence[Mapping[str, Any]], decl
         return ToolOffer(fault=f"the declared tools cannot be read: {error}")
 
 
-def make_offer(definitions: Sequence[Mapping[str, Any]], declared: Sequence[Declared]) -> ToolOffer:
+def make_offer(definitions: Sequence[Mapping[str, Any]], declared: Sequence[DeclaredTool]) -> ToolOffer:
     """Return the offer; a pure function for workers."""
     enabled = [tool for tool in declared if tool.enabled]
     try:
@@ -53,7 +53,9 @@ def make_offer(definitions: Sequence[Mapping[str, Any]], declared: Sequence[Decl
     return ToolOffer(tools=tools, fingerprints={tool.name: tool.fingerprint for tool in enabled})
 
 
-def select_definitions(definitions: Sequence[Mapping[str, Any]], declared: Iterable[Declared]) -> tuple[Mapping[str, Any], ...]:
+def select_definitions(
+    definitions: Sequence[Mapping[str, Any]], declared: Iterable[DeclaredTool]
+) -> tuple[Mapping[str, Any], ...]:
     """Return `definitions` and those of the enabled `declared` tools, cluster by cluster, the smallest first, while they fit.
 
     The other tools are listed in the description of call_custom_tool. Raise `TooManyToolsError` where the task has not enabled
@@ -87,7 +89,7 @@ def select_definitions(definitions: Sequence[Mapping[str, Any]], declared: Itera
     )
 
 
-def _define(tool: Declared) -> dict[str, Any]:
+def _define(tool: DeclaredTool) -> dict[str, Any]:
     return {"name": tool.name, "description": tool.description or tool.summary, "input_schema": tool.schema}
 
 

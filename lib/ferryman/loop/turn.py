@@ -90,7 +90,7 @@ async def _commit(deps: LoopDependencies, run: Run, prompt: Prompt, reply: Reply
             call=redacted.id,
             tool=redacted.name,
             arguments=deps.seal(run.execution.id, step.first_call + offset, json.dumps(dict(call.arguments)).encode()),
-            shown=redacted.arguments,
+            display_arguments=redacted.arguments,
             epoch=run.execution.epoch,
             created_at=now,
         )
@@ -112,7 +112,7 @@ async def _commit(deps: LoopDependencies, run: Run, prompt: Prompt, reply: Reply
 
 async def _ask(deps: LoopDependencies, run: Run, prompt: Prompt, worst_case: Decimal) -> Reply:
     """Hold the worst case in credits, and return the model's reply; a call that the provider declined costs nothing."""
-    if run.execution.asked >= MODEL_ATTEMPTS_MAX:
+    if run.execution.pending_model_calls >= MODEL_ATTEMPTS_MAX:
         raise RejectedError(LOST)
     before = run.execution
     try:

@@ -51,7 +51,7 @@ async def run(
     """Return `function(*arguments, **named)`, computed in a worker process of this event loop's pool, for `owner`.
 
     `function` is one of a module, and reads nothing but its arguments; those and its answer are values that can be pickled.
-    What it raises of ours is raised here. A caller that is cancelled kills the worker. Raises `OverBudgetError` where it takes
+    What it raises of ours is raised here. A caller that is cancelled kills the worker. Raise `OverBudgetError` where it takes
     more than `budget`, `TooManyJobsError` where too many of the owner's wait already, `JobFailedError` for a fault inside.
     """
     loop = asyncio.get_running_loop()

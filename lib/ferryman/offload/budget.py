@@ -24,7 +24,7 @@ class Budget:
 
 TEXT = Budget(cpu_s=2.0, wall_s=4.0, memory_bytes=192 * MIB)
 """A request, an answer, a model's turn: at most some hundreds of thousands of characters. Its wall time is less than what a
-call has left to be settled in (`domain.call.SETTLES`)."""
+call has left to be settled in (`domain.call.SETTLING_TIME`)."""
 
 DOCUMENT = Budget(cpu_s=20.0, wall_s=25.0, memory_bytes=448 * MIB)
 """An OpenAPI document with those it refers to, of 16 MiB together."""

@@ -29,7 +29,7 @@ _BOOT = (
 
 
 class ForkServer:
-    """The process, started when it is first needed. Raises OSError where it, or a worker, cannot be started."""
+    """The process, started when it is first needed. Raise OSError where it, or a worker, cannot be started."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

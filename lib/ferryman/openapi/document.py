@@ -10,7 +10,7 @@ from typing import Any
 from ferryman.declared import check
 from ferryman.domain.http.request import Method
 from ferryman.domain.problem import build_input_error
-from ferryman.domain.tools.declared import CLUSTER_CHARACTERS_MAX, TOOLS_PER_TASK_MAX, Declared
+from ferryman.domain.tools.declared import CLUSTER_CHARACTERS_MAX, TOOLS_PER_TASK_MAX, DeclaredTool
 from ferryman.domain.tools.tool import Tool
 from ferryman.openapi import names
 from ferryman.openapi.notes import Notes
@@ -30,7 +30,7 @@ class Imported:
     """What an import makes: the tools of `cluster`, those disabled among them, and what its owner should know."""
 
     cluster: str
-    tools: tuple[Declared, ...]
+    tools: tuple[DeclaredTool, ...]
     notes: tuple[str, ...]
 
 
@@ -72,13 +72,13 @@ def read(
     return Imported(cluster=name, tools=tools, notes=reader.notes.lines())
 
 
-def tokens(tools: Iterable[Declared]) -> int:
+def tokens(tools: Iterable[DeclaredTool]) -> int:
     """About how many prompt tokens the definitions of the enabled `tools` cost: one for every four characters of their JSON.
 
     An estimate: the provider counts in its own way.
     """
     definitions = (
-        Tool(name=each.name, description=each.description, schema=each.schema).definition() for each in tools if each.enabled
+        Tool(name=each.name, description=each.description, schema=each.schema).to_definition() for each in tools if each.enabled
     )
     return sum(-(-len(json.dumps(each, ensure_ascii=False)) // CHARACTERS_PER_TOKEN) for each in definitions)
 
@@ -118,7 +118,7 @@ def _version(document: Mapping[str, Any]) -> str:
     raise build_input_error("spec.openapi", f"must be 3.0 or 3.1, or `swagger` 2.0; {found}")
 
 
-def _tools(reader: Reader, cluster: str, taken: Iterable[str]) -> tuple[Declared, ...]:
+def _tools(reader: Reader, cluster: str, taken: Iterable[str]) -> tuple[DeclaredTool, ...]:
     found = _operations(reader)
     used = dict.fromkeys((*check.BUILT_IN, *taken), 1)
     tools = []

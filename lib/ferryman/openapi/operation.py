@@ -9,7 +9,7 @@ from typing import Any
 
 from ferryman.declared import check
 from ferryman.domain.http.request import Method
-from ferryman.domain.tools.declared import Declared, Parameter
+from ferryman.domain.tools.declared import DeclaredTool, Parameter
 from ferryman.openapi import bodies, names, parameters, security, servers, swagger
 from ferryman.openapi.bodies import Body
 from ferryman.openapi.notes import Notes, UnsupportedOperationError
@@ -55,7 +55,7 @@ class Reader:
     credentials: security.Credentials
     server: str | None = None
 
-    def read(self, operation: Operation, name: str, cluster: str) -> Declared:
+    def read(self, operation: Operation, name: str, cluster: str) -> DeclaredTool:
         """The tool called `name`. What cannot be called, or not by this task, is disabled with the first reason found."""
         said = mapping(operation.node.value)
         summary, described = text(said.get("summary"), SUMMARY_CHARACTERS_MAX), text(said.get("description"), 4_000)
@@ -63,7 +63,7 @@ class Reader:
         about = [f"{summary}." if summary and summary[-1] not in ".!?…" else summary, described if described != summary else ""]
         path = servers.path(operation.path[:PATH_CHARACTERS_MAX])
         base, refused = servers.address(self._servers(operation), self.root.uri, self.domains, self.notes)
-        tool = Declared(
+        tool = DeclaredTool(
             name=name,
             cluster=cluster,
             method=operation.method,
@@ -107,7 +107,7 @@ class Reader:
         )
         return security.keys(required, Node(schemes, self.root.uri), host, self.credentials, self.references, self.notes)
 
-    def _filled(self, tool: Declared, operation: Operation, keys: security.Keys) -> Declared:
+    def _filled(self, tool: DeclaredTool, operation: Operation, keys: security.Keys) -> DeclaredTool:
         said = parameters.listed(self.references, *reversed(operation.lists("parameters")))
         body = Node(mapping(operation.node.value).get("requestBody"), operation.node.uri)
         if self.version == "2.0":
@@ -126,7 +126,7 @@ class Reader:
     def _body(self, method: Method, node: Node) -> Body | None:
         if node.value is None:
             return None
-        if not method.carries_body:
+        if not method.has_body:
             followed = self.references.follow(node)
             if followed is not None and mapping(followed.value).get("required") is True:
                 raise UnsupportedOperationError(f"takes a body, which {method} does not send")
@@ -149,7 +149,9 @@ class Reader:
         taken: dict[str, int] = {}
         return {names.argument(each.wire, each.place, taken): each for each in arguments}
 
-    def _templates(self, tool: Declared, named: Mapping[str, Argument], body: Body | None, keys: security.Keys) -> Declared:
+    def _templates(
+        self, tool: DeclaredTool, named: Mapping[str, Argument], body: Body | None, keys: security.Keys
+    ) -> DeclaredTool:
         url, query, headers = tool.url, dict[str, Any](), dict[str, str]()
         fields: dict[str, Any] = {}
         for name, each in named.items():

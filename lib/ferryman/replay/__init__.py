@@ -104,5 +104,5 @@ def _build_dependencies(state: ReplayState, queue: MemoryQueue, opening: Executi
         integrations={},
         lease=FOR_EVER,
         slice=FOR_EVER,
-        execution_timeout=timedelta(seconds=opening.patience_s),
+        execution_timeout=timedelta(seconds=opening.timeout_s),
     )

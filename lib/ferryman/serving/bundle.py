@@ -21,6 +21,7 @@ from ferryman.domain.executions.policy import ExecutionPolicy, ServiceHeaders
 from ferryman.domain.executions.usage import Usage
 from ferryman.domain.owners.plan import Plan
 from ferryman.domain.records.record import Record
+from ferryman.domain.stored import get_stored_name
 from ferryman.replay import ReplayResult
 from ferryman.serving.api.shapes import record as shapes
 from ferryman.serving.api.shapes.shape import ResponseShape
@@ -95,7 +96,7 @@ def find_differences(bundle: Bundle, replayed: ReplayResult) -> list[str]:
 
 def _of_turn(record: Record, step: Step, replayed: bytes) -> Iterator[str]:
     assert record.opening is not None
-    recorded = canonicalize_prompt(record.opening.system, record.opening.tools, record.messages(step))
+    recorded = canonicalize_prompt(record.opening.system, record.opening.tools, record.build_messages(step))
     digest = digest_prompt(replayed)
     yield f"turn {step.number}: the model was asked something else (recorded {step.prompt_digest}, replayed {digest})"
     if recorded == replayed:
@@ -146,7 +147,7 @@ def _record(response: shapes.RecordResponse) -> Record:
                 step=part.iteration,
                 call=part.id,
                 arguments=b"",
-                shown=part.arguments,
+                display_arguments=part.arguments,
                 epoch=0,
                 result=None if part.result is None else _same(ToolCallResult, part.result),
             )
@@ -166,5 +167,6 @@ def _policy(response: shapes.PolicyResponse) -> ExecutionPolicy:
 
 def _same(kind: type[Value], shape: ResponseShape, **others: Any) -> Value:
     """Return a `kind` with the fields that `shape` has under the same names, and `others`."""
-    names = {field.name for field in fields(kind)} & set(type(shape).model_fields) - set(others)  # type: ignore[arg-type] # kinds are dataclasses
-    return kind(**{name: getattr(shape, name) for name in names}, **others)
+    names = {get_stored_name(field): field.name for field in fields(kind)}  # type: ignore[arg-type] # kinds are dataclasses
+    shared = names.keys() & set(type(shape).model_fields) - set(others)
+    return kind(**{names[name]: getattr(shape, name) for name in shared}, **others)

@@ -12,9 +12,9 @@ from functools import partial
 from typing import Any, Protocol
 
 from ferryman.domain.calls import refusal
-from ferryman.domain.calls.call import SETTLES, Ticket, TicketState, ToolCallResult, is_outcome_unknown, truncate_names
+from ferryman.domain.calls.call import SETTLING_TIME, Ticket, TicketState, ToolCallResult, is_outcome_unknown, truncate_names
 from ferryman.domain.calls.refusal import CallRefusedError
-from ferryman.domain.credentials.credential import Credential, Sealed
+from ferryman.domain.credentials.credential import Credential, SealedCredential
 from ferryman.domain.executions.message import Block
 from ferryman.domain.stale import StaleError
 from ferryman.halting import run_unless_halted
@@ -39,7 +39,7 @@ class ToolVault(TokenVault, GrantVault, counting.CoverageVault, Protocol):
     Its methods raise `CallRefusedError` for a value that does not open.
     """
 
-    async def reseal(self, sealed: Sealed, *, version: int) -> Sealed: ...
+    async def reseal(self, sealed: SealedCredential, *, version: int) -> SealedCredential: ...
     async def open_arguments(self, ciphertext: bytes, *, execution: str, seq: int) -> dict[str, Any]: ...
 
 
@@ -107,7 +107,7 @@ async def _send(
     if claimed_call.again and not (prepared_call.repeatable and ticket.attempt <= ATTEMPTS_MAX):
         return _refused(ticket, refusal.report_in_doubt())
     assert ticket.deadline is not None, "a claimed ticket has a deadline"
-    within_s = (ticket.deadline - SETTLES - deps.clock.now()).total_seconds()
+    within_s = (ticket.deadline - SETTLING_TIME - deps.clock.now()).total_seconds()
     if within_s <= 0:
         raise StaleError("the call's deadline passed while this instance was suspended: it is another's to send")
     try:
@@ -186,8 +186,8 @@ async def _open(deps: ToolDependencies, task: str, versions: Mapping[str, int]) 
 
 
 def _refused(ticket: Ticket, reason: refusal.Refusal, *, method: str | None = None) -> ToolCallResult:
-    url, asked_method, credential = (_text(ticket.shown.get(name)) for name in ("url", "method", "credential"))
-    return ToolCallResult.refused(ticket.tool, reason, url=url, method=method or asked_method, credential=credential)
+    url, asked_method, credential = (_text(ticket.display_arguments.get(name)) for name in ("url", "method", "credential"))
+    return ToolCallResult.from_refusal(ticket.tool, reason, url=url, method=method or asked_method, credential=credential)
 
 
 def _text(value: Any) -> str | None:

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Protocol
 
 from ferryman.domain.calls.refusal import CallRefusedError
-from ferryman.domain.credentials.credential import AuthType, Credential, Sealed, Secret
+from ferryman.domain.credentials.credential import AuthType, Credential, SealedCredential, Secret
 from ferryman.domain.credentials.former import FormerValue, FormerValues, replace_sealed, select_current
 from ferryman.ports.credentials import Credentials
 from ferryman.ports.log import Log
@@ -17,13 +17,13 @@ from ferryman.ports.log import Log
 class CredentialOpener(Protocol):
     """Opens what was sealed. Raises `CallRefusedError` for what does not open, and `UnavailableError`."""
 
-    async def open_credential(self, sealed: Sealed) -> Credential: ...
+    async def open_credential(self, sealed: SealedCredential) -> Credential: ...
 
 
 class CredentialResealer(Protocol):
     """Seals what it opens to another version of the key. Raises `CallRefusedError`, `UnavailableError` and KeyError."""
 
-    async def reseal(self, sealed: Sealed, *, version: int) -> Sealed: ...
+    async def reseal(self, sealed: SealedCredential, *, version: int) -> SealedCredential: ...
 
 
 async def open_former(
@@ -64,7 +64,7 @@ async def reseal_former(
 
     Nothing is changed where another value was added meanwhile: the rotation tries again. Raise as `vault` does.
     """
-    opened: list[tuple[FormerValue, Sealed]] = []
+    opened: list[tuple[FormerValue, SealedCredential]] = []
     for value in select_current(stored.values, now):
         try:
             opened.append((value, await vault.reseal(value.sealed, version=version)))

@@ -48,7 +48,7 @@ class ToolRegistry:
         Names that are not registered are omitted, and so are tools that require a service without a credential in `services`.
         """
         return [
-            tool.definition()
+            tool.to_definition()
             for tool in self._tools.values()
             if tool.name in enabled and (tool.requires is None or tool.requires in services)
         ]
@@ -77,5 +77,5 @@ class ToolRegistry:
         try:
             admit(self.find_tool(ticket.tool, policy.enabled if policy else ()))
         except CallRefusedError as refused:
-            return replace(ticket, result=ToolCallResult.refused(ticket.tool, refused.refusal))
+            return replace(ticket, result=ToolCallResult.from_refusal(ticket.tool, refused.refusal))
         return await self._handlers.get(ticket.tool, self._handler)(ticket, execution=execution)

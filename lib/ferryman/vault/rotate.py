@@ -20,7 +20,7 @@ class NothingToRotateError(Exception):
 
 
 class KeyStore(Protocol):
-    """All versions of one key, as its operator has them. Raises `UnavailableError`."""
+    """All versions of one key, as its operator has them. Raise `UnavailableError`."""
 
     async def list_versions(self) -> Sequence[KeyVersion]: ...
     async def private(self, version: int) -> bytes: ...

@@ -29,7 +29,7 @@ class UnsealError(Exception):
 
 
 class PublicKey:
-    """A public key with the version of its private half: `ports.Sealer`. Raises ValueError for anything else."""
+    """A public key with the version of its private half: `ports.Sealer`. Raise ValueError for anything else."""
 
     def __init__(self, version: int, public: bytes) -> None:
         if not 0 < version <= VERSION_MAX:

@@ -13,7 +13,7 @@ PUBLIC_BYTES = 32
 
 
 class SigningKey:
-    """One version of the key: `Signer`. Raises ValueError for anything but a private key of `generate_private_key`."""
+    """One version of the key: `Signer`. Raise ValueError for anything but a private key of `generate_private_key`."""
 
     def __init__(self, version: int, private: bytes) -> None:
         self._version = version

@@ -10,7 +10,7 @@ from ferryman.domain.calls import refusal
 from ferryman.domain.calls.refusal import CallRefusedError
 from ferryman.domain.credentials.connection import Connection, NotConnectedError, Proof
 from ferryman.domain.credentials.coverage import NOTHING, Coverage
-from ferryman.domain.credentials.credential import Credential, Sealed, Secret
+from ferryman.domain.credentials.credential import Credential, SealedCredential, Secret
 from ferryman.ports.keys import PrivateKeys
 from ferryman.vault import grants
 from ferryman.vault.seal import (
@@ -34,7 +34,7 @@ class Vault:
     def __init__(self, keys: PrivateKeys) -> None:
         self._keys = keys
 
-    async def open_credential(self, sealed: Sealed) -> Credential:
+    async def open_credential(self, sealed: SealedCredential) -> Credential:
         """Return the opened credential. Raise `CallRefusedError` unless its ciphertext was sealed with this label."""
         plaintext = await self._open_plaintext(sealed)
         try:
@@ -45,7 +45,7 @@ class Vault:
             # The cause is left out: a decoding error carries the bytes it failed on.
             raise CallRefusedError(refusal.refuse_unreadable_credential(sealed.label.name)) from None
 
-    async def reseal(self, sealed: Sealed, *, version: int) -> Sealed:
+    async def reseal(self, sealed: SealedCredential, *, version: int) -> SealedCredential:
         """Return the credential sealed to key `version`; one that is sealed to that or a later version is returned unchanged.
 
         The public half is derived from the private one, so that no caller can have it sealed to a key of their own. Raise
@@ -62,7 +62,7 @@ class Vault:
         return (await self._derive_public(version)).seal(grants.encode_grant(credential), build_grant_info(credential.label))
 
     async def open_proof(self, connection: Connection) -> Proof:
-        """What a connection keeps, or `NotConnectedError` when it is not what it is said to be."""
+        """Return what a connection keeps, or `NotConnectedError` when it is not what it is said to be."""
         try:
             return grants.decode_proof(await self._open(connection.ciphertext, build_connection_info(connection)))
         except (UnsealError, ValueError, KeyError, TypeError):
@@ -105,7 +105,7 @@ class Vault:
             raise UnsealError("there is no such key version") from None
         return public.seal(encoded, build_coverage_info(execution))
 
-    async def _open_plaintext(self, sealed: Sealed) -> bytes:
+    async def _open_plaintext(self, sealed: SealedCredential) -> bytes:
         try:
             if read_key_version(sealed.ciphertext) != sealed.key_version:
                 raise UnsealError("the ciphertext is for another key version")
@@ -124,5 +124,5 @@ class Vault:
         return unseal(ciphertext, info, private)
 
 
-def _build_info(sealed: Sealed) -> bytes:
+def _build_info(sealed: SealedCredential) -> bytes:
     return build_credential_info(sealed.label) if sealed.grant is None else build_grant_info(sealed.label)

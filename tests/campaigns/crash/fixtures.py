@@ -13,7 +13,7 @@ from ferryman.domain.calls import refusal
 from ferryman.domain.calls.call import ToolCallResult
 from ferryman.domain.calls.refusal import CallRefusedError
 from ferryman.domain.credentials.coverage import NOTHING, Coverage
-from ferryman.domain.credentials.credential import AuthType, Credential, Label, Sealed, Secret
+from ferryman.domain.credentials.credential import AuthType, Credential, Label, SealedCredential, Secret
 from ferryman.domain.credentials.integration import Integration
 from ferryman.domain.executions.allowlist import check_url
 from ferryman.domain.executions.execution import Execution
@@ -147,7 +147,7 @@ class SimulatedTransport:
             if call.count is not None and (known := await call.count(pieces)) is not None:
                 raise CallRefusedError(refusal.refuse_leak(known))
         except CallRefusedError as refused:
-            return ToolCallResult.refused(outbound.tool, refused.refusal, credential=outbound.credential, **named)
+            return ToolCallResult.from_refusal(outbound.tool, refused.refusal, credential=outbound.credential, **named)
         self._tally.add("effect", path=url.path, method=outbound.method.value, key=(outbound.idempotency or (None, None))[1])
         return ToolCallResult(outbound.tool, "done", credential_used=outbound.credential, response_status=200, **named)
 
@@ -158,7 +158,7 @@ class SimulatedTransport:
 class OpenVault:
     """A vault of which nothing is locked."""
 
-    async def open_credential(self, sealed: Sealed) -> Credential:
+    async def open_credential(self, sealed: SealedCredential) -> Credential:
         return Credential(label=sealed.label, secret=Secret(sealed.ciphertext.decode()))
 
     async def open_coverage(self, ciphertext: bytes, *, execution: str) -> Coverage:
@@ -267,7 +267,7 @@ async def store_task(ports: Ports, scenario: Scenario, *, sealing: bool = True) 
         label = Label(owner=owner, task=task, name=name, version=1, service=service, auth_type=AuthType.BEARER, hosts=(host,))
         ciphertext = SEALER.seal(value.encode(), build_credential_info(label)) if sealing else value.encode()
         await ports.credentials.put(
-            Sealed(label=label, ciphertext=ciphertext, key_version=1, created_at=START, updated_at=START)
+            SealedCredential(label=label, ciphertext=ciphertext, key_version=1, created_at=START, updated_at=START)
         )
     made = Execution(id=execution, task=task, owner=owner, created_at=START)
     await ports.executions.start(made, most=1_000)

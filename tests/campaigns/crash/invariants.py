@@ -86,8 +86,8 @@ def _find_doubled(record: Record) -> list[str]:
     found = []
     known = set()
     for ticket in record.tickets:
-        url = urlsplit(str(ticket.shown.get("url", "")))
-        safe = str(ticket.shown.get("method", "GET" if ticket.tool == "http_get" else "POST")) == "GET"
+        url = urlsplit(str(ticket.display_arguments.get("url", "")))
+        safe = str(ticket.display_arguments.get("method", "GET" if ticket.tool == "http_get" else "POST")) == "GET"
         keyed = url.hostname == KEYED and not safe
         effects = [effect for effect in record.effects if effect.path == url.path]
         known.add(url.path)
@@ -142,7 +142,7 @@ def _receipts(record: Record) -> list[str]:
     """All that the API would show is what was signed, whichever of its writers died."""
     parts = {"opening": record.opening, "steps": record.steps, "tickets": record.tickets, "entries": record.entries}
     account = shapes.to_response(domain.Record(execution=record.execution, **parts)).model_dump_json()
-    chain = {"entries": [entry.shown() for entry in record.receipts]}
+    chain = {"entries": [entry.to_json() for entry in record.receipts]}
     wrong, bare = verify_receipts.compare(chain, json.loads(account))
     return [f"receipts: {part} is not covered as it is" for part in (*wrong, *bare)]
 
@@ -168,8 +168,10 @@ def _find_overcharged(record: Record, whole: Record | None) -> list[str]:
         normal = whole.execution.credits_used - _fees(whole.tickets) + _fees(whole.tickets[entry.seq] for entry in same)
         if paid != normal:
             found.append(f"charged: {paid} credits, uninterrupted {normal}, calls in doubt left out")
-    if ended.credits_held or ended.asked:
-        found.append(f"charged: {ended.credits_held} credits are still held, {ended.asked} model calls still open")
+    if ended.credits_held or ended.pending_model_calls:
+        found.append(
+            f"charged: {ended.credits_held} credits are still held, {ended.pending_model_calls} model calls still open"
+        )
     return found
 
 

@@ -46,7 +46,7 @@ async def claimed_again(clients: GoogleClients) -> None:
     lost = Lease(holder="dead", epoch=1, expires_at=NOW)
     execution = Execution(id="e", task="t", owner="ann", created_at=NOW, status=Status.RUNNING, lease=lost)
     await places.locate_execution(clients.firestore(), "e").create(documents.write(execution))
-    ticket = Ticket(seq=0, step=1, call="x", tool="webhook", arguments=b"", shown={}, epoch=1, created_at=NOW)
+    ticket = Ticket(seq=0, step=1, call="x", tool="webhook", arguments=b"", display_arguments={}, epoch=1, created_at=NOW)
     await places.locate_call(clients.firestore(), "e", 0).set(documents.write(ticket))
     _, taken = await FirestoreExecutions(clients).claim(
         "e", slice=0, holder="b", now=NOW + timedelta(seconds=1), lease=timedelta(seconds=9)

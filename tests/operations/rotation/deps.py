@@ -8,7 +8,7 @@ from datetime import timedelta
 from typing import Any
 
 from ferryman.domain.calls.call import Ticket, TicketState
-from ferryman.domain.credentials.credential import AuthType, Label, Sealed
+from ferryman.domain.credentials.credential import AuthType, Label, SealedCredential
 from ferryman.domain.executions.execution import Execution, Status
 from ferryman.domain.tasks.task import Task
 from ferryman.inmemory.clock import START, ManualClock
@@ -120,7 +120,7 @@ class Stage:
             owner="o", task=task, name=name, version=version, service="s", auth_type=AuthType.BEARER, hosts=("h.test",)
         )
         self.memory.versions[task][name] = version
-        self.memory.credentials.setdefault(task, {})[name] = Sealed(
+        self.memory.credentials.setdefault(task, {})[name] = SealedCredential(
             label=label,
             ciphertext=key.seal(value.encode(), seal.build_credential_info(label)),
             key_version=key.version,
@@ -131,7 +131,9 @@ class Stage:
     def ticket(self, seq: int) -> Ticket:
         """A call under way, its arguments sealed with the public half that is published."""
         sealed = seal.PublicKey.parse(self.publication.public).seal(ARGUMENTS, seal.build_call_info("e", seq))
-        return Ticket(seq=seq, step=1, call=f"c{seq}", tool="http_get", arguments=sealed, shown={}, epoch=1, created_at=START)
+        return Ticket(
+            seq=seq, step=1, call=f"c{seq}", tool="http_get", arguments=sealed, display_arguments={}, epoch=1, created_at=START
+        )
 
     def settle(self, seq: int = 0) -> None:
         """The call is over."""

@@ -87,7 +87,7 @@ async def test_the_holdings_are_every_credential_and_every_call_that_is_not_over
                 call="c",
                 tool="http_get",
                 arguments=public.seal(b"{}", seal.build_call_info(name, 0)),
-                shown={},
+                display_arguments={},
                 epoch=1,
                 created_at=NOW,
             )

@@ -15,7 +15,7 @@ from ferryman.domain.executions.policy import ExecutionPolicy
 from ferryman.domain.http.request import InboundResponse, OutboundRequest
 from ferryman.domain.owners.plan import PRO
 from ferryman.domain.tasks.task import Task
-from ferryman.domain.tools.declared import Declared
+from ferryman.domain.tools.declared import DeclaredTool
 from ferryman.egress.frame import neutralize_unframed
 from ferryman.egress.leaks import SecretScanner
 from ferryman.egress.sanitize import frame_text
@@ -49,8 +49,8 @@ POLICY = ExecutionPolicy(
 TASK = Task(id="t", owner="o", name="n", task_prompt="p", model="m", created_at=START, updated_at=START)
 
 
-def tool(name: str = "look", path: str = "/items", **said: Any) -> Declared:
-    return Declared(name=name, url=f"https://{HOST}{path}", **said)
+def tool(name: str = "look", path: str = "/items", **said: Any) -> DeclaredTool:
+    return DeclaredTool(name=name, url=f"https://{HOST}{path}", **said)
 
 
 def document(*operations: str, title: str = "Shop", server: str = f"https://{HOST}", **said: Any) -> str:
@@ -78,7 +78,7 @@ class Desk:
     def clusters(self) -> Clusters:
         return MemoryClusters(self.memory)
 
-    async def has(self, *tools: Declared, cluster: str = "", shown: bool = True) -> None:
+    async def has(self, *tools: DeclaredTool, cluster: str = "", shown: bool = True) -> None:
         """`tools` are the cluster; `shown` tells that they were, when the execution began."""
         since = next((each.generation for each in await self.clusters.list("t") if each.name == cluster), 0)
         await self.clusters.put("t", cluster, [replace(each, cluster=cluster) for each in tools], since=since)
@@ -102,7 +102,7 @@ class Desk:
     async def prepared_call(self, name: str, arguments: Mapping[str, Any]) -> PreparedCall:
         """The call, read; raises `CallRefusedError`."""
         gate: Any = self
-        ticket = Ticket(seq=0, step=1, call="c", tool=name, arguments=b"", shown={}, epoch=1, created_at=START)
+        ticket = Ticket(seq=0, step=1, call="c", tool=name, arguments=b"", display_arguments={}, epoch=1, created_at=START)
         claimed_call = ClaimedCall(
             call_request=CallRequest(execution="e", seq=0, epoch=1, task="t", owner="o"),
             ticket=ticket,
@@ -134,5 +134,5 @@ class Desk:
         try:
             prepared_call = await self.prepared_call(name, arguments)
         except CallRefusedError as refused:
-            return ToolCallResult.refused(name, refused.refusal)
+            return ToolCallResult.from_refusal(name, refused.refusal)
         return await prepared_call.go(10)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ferryman.domain.tools.declared import Declared
+from ferryman.domain.tools.declared import DeclaredTool
 from ferryman.egress.frame import neutralize_unframed
 from ferryman.inmemory.clusters import MemoryClusters
 from ferryman.inmemory.memory import Memory
@@ -23,7 +23,7 @@ async def read(text: str, **said: Any) -> ImportedTools:
     return await import_tools(MemoryClusters(Memory(tasks={"t": TASK})), "t", wanted, tame=neutralize_unframed, owner="o")
 
 
-async def asking(schema: Any, **parameter: Any) -> Declared:
+async def asking(schema: Any, **parameter: Any) -> DeclaredTool:
     """The tool whose one parameter `q` has this schema."""
     said = {"name": "q", "in": "query", "required": True, "schema": schema, **parameter}
     (tool,) = (await read(document("one", parameters=[said]))).tools

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from ferryman.domain.calls.refusal import CallRefusedError, refuse_unreadable_credential
-from ferryman.domain.credentials.credential import Credential, Sealed
+from ferryman.domain.credentials.credential import Credential, SealedCredential
 from ferryman.inmemory.gate import redact_document_plainly
 from ferryman.inmemory.tasks import MemoryTasks
 from ferryman.tools.declared.documents import FetchedDocuments, OpenApiFetcher
@@ -21,7 +21,7 @@ from .desk import SPEC, Desk, document
 class Unreadable(Bank):
     """A far bank whose vault opens nothing."""
 
-    async def open_credential(self, sealed: Sealed) -> Credential:
+    async def open_credential(self, sealed: SealedCredential) -> Credential:
         raise CallRefusedError(refuse_unreadable_credential(sealed.label.name))
 
 

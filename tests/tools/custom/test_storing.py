@@ -9,7 +9,7 @@ import pytest
 from ferryman.domain.owners.idempotency import Completion
 from ferryman.domain.problem import InvalidInputError
 from ferryman.domain.stale import StaleError
-from ferryman.domain.tools.declared import Cluster, Declared
+from ferryman.domain.tools.declared import Cluster, DeclaredTool
 from ferryman.inmemory.clusters import MemoryClusters
 from ferryman.inmemory.memory import Memory
 from ferryman.tools.declared.storing import ATTEMPTS_MAX, add_tools, remove_tool
@@ -25,7 +25,7 @@ class Busy(MemoryClusters):
         self.times = times
 
     async def put(
-        self, task: str, name: str, tools: Sequence[Declared], *, since: int, done: Completion | None = None
+        self, task: str, name: str, tools: Sequence[DeclaredTool], *, since: int, done: Completion | None = None
     ) -> Cluster:
         if self.times:
             self.times -= 1

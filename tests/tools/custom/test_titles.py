@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from ferryman.domain.tasks.task import Task
-from ferryman.domain.tools.declared import Declared
+from ferryman.domain.tools.declared import DeclaredTool
 from ferryman.egress.frame import neutralize_unframed
 from ferryman.inmemory.clock import START
 from ferryman.inmemory.clusters import MemoryClusters
@@ -17,7 +17,7 @@ from ferryman.tools.declared.importing import DocumentImport, import_tools
 from ferryman.tools.declared.storing import add_tools, store_cluster
 from tests.openapi.documents import HOST, ROOT, document
 
-OWN = Declared(name="own", url=f"https://{HOST}/own")
+OWN = DeclaredTool(name="own", url=f"https://{HOST}/own")
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from emulator.internet.oauth import OAuthServer
 from ferryman import catalog
 from ferryman.domain.credentials import connection as rules
 from ferryman.domain.credentials.connection import Connection, Proof
-from ferryman.domain.credentials.credential import AuthType, Credential, Label, Sealed, Secret
+from ferryman.domain.credentials.credential import AuthType, Credential, Label, SealedCredential, Secret
 from ferryman.domain.credentials.integration import Integration, OAuth
 from ferryman.domain.tasks.task import Task
 from ferryman.egress import tls
@@ -188,7 +188,7 @@ class Harness:
         await self.finish(begun, await self.consent(address))
         return await self.opened()
 
-    def stored(self) -> Sealed:
+    def stored(self) -> SealedCredential:
         return self.memory.credentials["t"]["CALENDAR_TOKEN"]
 
     async def opened(self) -> Credential:

@@ -9,7 +9,7 @@ from datetime import timedelta
 import pytest
 
 from ferryman.domain.credentials.connection import LIFETIME, NotConnectedError
-from ferryman.domain.credentials.credential import Granted
+from ferryman.domain.credentials.credential import GrantStatus
 from ferryman.inmemory.clock import START
 
 from .harness import CLIENT_SECRET, LOGIN, Harness
@@ -20,7 +20,7 @@ async def test_a_consent_becomes_a_credential_that_holds_the_access_token(harnes
     assert credential.secret.reveal() in harness.server.report()["issued"]  # type: ignore[operator]
     assert credential.label.version == 1
     assert credential.label.hosts == ("api.calendar.test",)
-    assert harness.stored().grant == Granted(scopes=("read", "write"), token_expires_at=START + timedelta(hours=1))
+    assert harness.stored().grant == GrantStatus(scopes=("read", "write"), token_expires_at=START + timedelta(hours=1))
     assert harness.counts == {"authorize": 1, "authorization_code": 1}
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from ferryman.domain.calls.refusal import CallRefusedError
 from ferryman.domain.credentials import grant as rules
-from ferryman.domain.credentials.credential import Credential, Sealed
+from ferryman.domain.credentials.credential import Credential, SealedCredential
 from ferryman.inmemory.tasks import MemoryCredentials
 from ferryman.ports.errors import UnavailableError
 
@@ -42,7 +42,7 @@ async def test_a_token_with_a_minute_left_is_renewed_with_all_that_came_with_it(
     opened = await harness.opened()
     assert (opened.label.version, opened.secret.reveal()) == (2, after.secret.reveal())
     assert opened.grant.refresh_token.reveal() == after.grant.refresh_token.reveal()  # type: ignore[union-attr]
-    assert harness.stored().grant == rules.to_granted(after.grant)  # type: ignore[arg-type]
+    assert harness.stored().grant == rules.get_grant_status(after.grant)  # type: ignore[arg-type]
 
 
 async def test_ten_at_once_renew_it_once_and_all_use_the_new_one(harness: Harness) -> None:
@@ -129,7 +129,7 @@ class Dying(MemoryCredentials):
 
     swaps = 0
 
-    async def swap(self, before: Sealed, after: Sealed) -> bool:
+    async def swap(self, before: SealedCredential, after: SealedCredential) -> bool:
         self.swaps += 1
         if self.swaps == 2:
             raise ConnectionResetError("the instance died")
@@ -181,7 +181,7 @@ class Rotating(MemoryCredentials):
 
     swaps = 0
 
-    async def swap(self, before: Sealed, after: Sealed) -> bool:
+    async def swap(self, before: SealedCredential, after: SealedCredential) -> bool:
         self.swaps += 1
         if self.swaps == 2:
             harness: Harness = self.harness  # type: ignore[attr-defined]
@@ -204,7 +204,7 @@ async def test_a_credential_that_was_stored_anew_meanwhile_is_left_alone(harness
     harness.passes(NEARLY)
 
     class Replaced(MemoryCredentials):
-        async def swap(self, before: Sealed, after: Sealed) -> bool:
+        async def swap(self, before: SealedCredential, after: SealedCredential) -> bool:
             if after.label.version > before.label.version:
                 label = replace(before.label, version=2)
                 await self.put(replace(before, label=label, grant=None))
@@ -246,7 +246,7 @@ class Silent(MemoryCredentials):
 
     swaps, written = 0, False
 
-    async def swap(self, before: Sealed, after: Sealed) -> bool:
+    async def swap(self, before: SealedCredential, after: SealedCredential) -> bool:
         self.swaps += 1
         if self.swaps == 2:
             if self.written:

@@ -9,7 +9,7 @@ import pytest
 
 from ferryman.domain.credentials import connection, grant
 from ferryman.domain.credentials.connection import Connection
-from ferryman.domain.credentials.credential import AuthType, Grant, Granted, Label, Sealed
+from ferryman.domain.credentials.credential import AuthType, Grant, GrantStatus, Label, SealedCredential
 from ferryman.domain.credentials.integration import OAuth
 from ferryman.inmemory.clock import START
 
@@ -118,7 +118,9 @@ def test_a_token_is_renewed_in_its_last_minute_and_used_to_its_end(in_s: float |
 
 
 def test_a_renewal_is_claimed_by_one_until_the_claim_has_run_out() -> None:
-    sealed = Sealed(label=LABEL, ciphertext=b"", key_version=1, created_at=START, updated_at=START, grant=Granted())
+    sealed = SealedCredential(
+        label=LABEL, ciphertext=b"", key_version=1, created_at=START, updated_at=START, grant=GrantStatus()
+    )
     taken = grant.claim_renewal(sealed, "a", START)
     assert taken is not None
     assert grant.claim_renewal(taken, "b", START + grant.LEASE - timedelta(microseconds=1)) is None

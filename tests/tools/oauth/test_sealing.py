@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 
 from ferryman.domain.calls.refusal import CallRefusedError
-from ferryman.domain.credentials.credential import AuthType, Credential, Grant, Granted, Label, Sealed, Secret
+from ferryman.domain.credentials.credential import AuthType, Credential, Grant, GrantStatus, Label, SealedCredential, Secret
 from ferryman.domain.http.request import Method, OutboundRequest
 from ferryman.egress.leaks import SecretScanner, redact_text
 from ferryman.inmemory.clock import START
@@ -34,10 +34,12 @@ CREDENTIAL = Credential(
 )
 
 
-async def sealed(version: int = 1) -> Sealed:
+async def sealed(version: int = 1) -> SealedCredential:
     ciphertext = await VAULT.seal_grant(CREDENTIAL, version=version)
-    granted = Granted(scopes=("read",), token_expires_at=START)
-    return Sealed(label=LABEL, ciphertext=ciphertext, key_version=version, created_at=START, updated_at=START, grant=granted)
+    granted = GrantStatus(scopes=("read",), token_expires_at=START)
+    return SealedCredential(
+        label=LABEL, ciphertext=ciphertext, key_version=version, created_at=START, updated_at=START, grant=granted
+    )
 
 
 def told(credential: Credential) -> tuple[str | None, ...]:

@@ -61,7 +61,7 @@ async def test_what_is_not_safe_to_repeat_is_in_doubt_after_any_status_but_401(
     result = await call(harness.instance(), api, need(auth, outbound=outbound))
     assert (len(api.got), is_outcome_unknown(result), result.blocked) == (1, True, False)
     assert result.content == (
-        "Error: outcome unknown -- the request may have been carried out. It was not repeated. "
+        "Error: outcome unknown -- the request may have been executed. It was not repeated. "
         f"It was answered with HTTP {status}."
     )
 
@@ -162,7 +162,7 @@ async def test_a_call_that_was_sent_once_is_not_told_as_blocked(harness: Harness
 
     async def send(outbound: OutboundRequest, credentials: Mapping[str, Credential]) -> ToolCallResult:
         if first.got:
-            return ToolCallResult.refused(outbound.tool, refuse_address("api.service.test"))
+            return ToolCallResult.from_refusal(outbound.tool, refuse_address("api.service.test"))
         return await first.send(outbound, credentials)
 
     result = await send_with_token(harness.instance(), need(), send, left_s=lambda: 30)

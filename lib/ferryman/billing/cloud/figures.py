@@ -52,7 +52,7 @@ class Figures:
 
 
 def check_figures(figures: Figures) -> None:
-    """Raises `InvalidInputError` with every figure that is beyond its limits."""
+    """Raise `InvalidInputError` with every figure that is beyond its limits."""
     problems = [
         Problem(field=name, message=f"must be from {least:,} to {most:,}, not {value}")
         for name, (least, most) in LIMITS.items()

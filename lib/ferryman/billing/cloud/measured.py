@@ -49,7 +49,7 @@ class Measurement:
 
 @cache
 def load_measurement() -> Measurement:
-    """The measurement of the package."""
+    """Return the measurement of the package."""
     kept = json.loads(files("ferryman.billing.cloud").joinpath("measured.json").read_text())
     return Measurement(
         command=kept["command"],

@@ -84,7 +84,7 @@ class Times:
 
 
 def compute_lines(figures: Figures) -> tuple[CostLine, ...]:
-    """What all of them use. Raises `InvalidInputError`."""
+    """Return what all of them use. Raise `InvalidInputError`."""
     check_figures(figures)
     prices, one = load_price_list(), _one(figures)
     return tuple(
@@ -94,7 +94,7 @@ def compute_lines(figures: Figures) -> tuple[CostLine, ...]:
 
 
 def compute_times(figures: Figures) -> Times:
-    """How long one execution takes at each function."""
+    """Return how long one execution takes at each function."""
     trip = figures.round_trip_ms / 1000
     parts = _how_often(figures)
     tool_trips = {name: load_measurement()[name].round_trips.get(TOOL, 0) for name in parts}
@@ -123,7 +123,7 @@ def compute_times(figures: Figures) -> Times:
 
 
 def _one(figures: Figures) -> Mapping[str, Decimal]:
-    """What one execution uses of each."""
+    """Return what one execution uses of each."""
     spent = compute_times(figures)
     seconds = spent.busy[ORCHESTRATOR]
     parts = {**_how_often(figures), **_by_the_clock(figures, spent)}
@@ -155,12 +155,12 @@ def _one(figures: Figures) -> Mapping[str, Decimal]:
 
 
 def _how_often(figures: Figures) -> dict[str, int]:
-    """How often each part comes in an execution, but for what goes by the clock."""
+    """Return how often each part comes in an execution, but for what goes by the clock."""
     return {"start": 1, "opening": 1, "turn": figures.turns - 1, "call": figures.calls, "end": 1}
 
 
 def _by_the_clock(figures: Figures, spent: Times) -> dict[str, int]:
-    """How often each part comes that does so while something is waited for."""
+    """Return how often each part comes that does so while something is waited for."""
     seconds, every = spent.busy[ORCHESTRATOR], Decimal(POLL_INTERVAL.total_seconds())
     looks = figures.turns * _floor(figures.model_seconds / every) + figures.calls * _floor(figures.call_seconds / every)
     watching = {"watch": 1, "poll": _ceiling(seconds / Decimal(KNOWN.poll_s))} if figures.watched else {}
@@ -168,7 +168,7 @@ def _by_the_clock(figures: Figures, spent: Times) -> dict[str, int]:
 
 
 def _shared_by(function: str, busy: Decimal, seconds: Decimal, at_once: int) -> Decimal:
-    """How many requests an instance of `function` serves at a time, when so many executions run at once."""
+    """Return how many requests an instance of `function` serves at a time, when so many executions run at once."""
     at_a_time = at_once * min(Decimal(1), busy / seconds)
     return max(Decimal(1), min(Decimal(load_measurement().functions[function].concurrency), at_a_time))
 

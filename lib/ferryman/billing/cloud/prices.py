@@ -22,11 +22,11 @@ class CloudPrice:
     free: Decimal
 
     def of(self, amount: Decimal) -> Decimal:
-        """What `amount` costs, in USD."""
+        """Return what `amount` costs, in USD."""
         return amount * self.usd / self.per
 
     def beyond_free(self, amount: Decimal) -> Decimal:
-        """The same, where `amount` is all that the month has, spread evenly over its days."""
+        """Return the same, where `amount` is all that the month has, spread evenly over its days."""
         return self.of(max(Decimal(0), amount - self.free))
 
 
@@ -44,7 +44,7 @@ class PriceList:
 
 @cache
 def load_price_list() -> PriceList:
-    """The table of the package."""
+    """Return the table of the package."""
     table = json.loads(files("ferryman.billing.cloud").joinpath("prices.json").read_text(), parse_float=Decimal)
     prices = {
         name: CloudPrice(

@@ -36,7 +36,7 @@ class IdleCost:
 
 
 def compute_idle_costs(figures: Figures) -> tuple[IdleCost, ...]:
-    """What is there besides the executions, and what the executions of `figures` leave behind."""
+    """Return what is there besides the executions, and what the executions of `figures` leave behind."""
     archives = Decimal(load_measurement().archives_bytes) / GIB
     kept = {each.name: each.amount for each in compute_lines(figures) if each.name in ("stored_gib", "recovery_gib")}
     return (
@@ -57,7 +57,7 @@ def _kept(title: str, name: str, amount: Decimal, shown: str) -> IdleCost:
 
 
 def _sweeps() -> IdleCost:
-    """The sweep of the schedules, which only comes while any task waits for a time."""
+    """Return the sweep of the schedules, which only comes while any task waits for a time."""
     sweeps = int(DAYS_PER_MONTH * 86_400 / WINDOW.total_seconds())
     part, memory = load_measurement()["sweep"], Decimal(load_measurement().functions[ORCHESTRATOR].memory_mib) / KIB
     each = {

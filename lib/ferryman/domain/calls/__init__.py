@@ -1,1 +1,1 @@
-"""Calls of tools: the ticket, its outcome, the limits on rates and repetition, the reasons to refuse."""
+"""Calls of tools: the ticket, its result, the limits on rates and repetition, the reasons to refuse."""

@@ -1,4 +1,4 @@
-"""Calls: what the model asked of a tool, the ticket that carries it, and what came of it."""
+"""Calls: what the model asks of a tool, the ticket (a write-ahead journal entry of the call), and the result."""
 
 from __future__ import annotations
 
@@ -11,48 +11,48 @@ from typing import Any
 
 from ferryman.domain.calls.refusal import Refusal
 from ferryman.domain.stale import StaleError
+from ferryman.domain.stored import STORED_NAME
 from ferryman.domain.tools.tool import get_function
 
 AUDIT_ROWS_MAX = 50
 """Rows of the execution's `tool_calls` (S0-125)."""
 
 AUDIT_CHARACTERS_MAX = 1_000
-"""Characters of `content` in an audit row; the whole of it stands in the call's ticket."""
+"""Characters of `content` in an audit row; the ticket of the call has all of them."""
 
-SETTLES = timedelta(seconds=5)
-"""How long past its own deadline a call is still taken to be under way: it has to be settled, too."""
+SETTLING_TIME = timedelta(seconds=5)
+"""For how long after its own deadline a call counts as under way: it has to be settled, too."""
 
 URL_CHARACTERS_MAX = 2_048
 NAME_CHARACTERS_MAX = 64
-"""What a record keeps of a URL, and of a tool's, a method's or a credential's name: the model may write any length."""
+"""How many characters a record keeps of a URL, and of the name of a tool, method or credential: the model sets no limit."""
 
 TRUNCATED = "... (truncated)"  # S0-129
 
 ERROR = "Error: "
-"""How a result begins that is an error; what a host answered begins with its frame."""
+"""The beginning of a result that is an error; the answer of a host begins with its frame."""
 
 AUTHENTICATED = "api_call"
 """The tool whose calls name their credential (S0-9)."""
 
 CALL_CREDITS = Decimal("0.5")
-"""What one authenticated call costs on top of the model's tokens (S0-111)."""
+"""The fee of one authenticated call, beside the model's tokens (S0-111)."""
 
 FREE = frozenset(("http_get", "http_post", "webhook", "import_openapi_tools", "delete_tool_cluster"))
-"""The tools whose calls carry no credential, and cost nothing (S0-112)."""
-
+"""The tools whose calls use no credential and cost nothing (S0-112)."""
 
 SAFE = frozenset(("http_get", "import_openapi_tools", "delete_tool_cluster"))
-"""The tools whose calls may be made again without further effect, whatever they say."""
+"""The tools whose calls may be repeated without further effect, whatever their arguments."""
 
 
 def get_fee(tool: str) -> Decimal:
-    """What one call of `tool` may cost, in credits."""
+    """Return the highest fee of one call of `tool`, in credits."""
     return Decimal(0) if tool in FREE else CALL_CREDITS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolCall:
-    """One tool use of the model's reply. `arguments` is whatever JSON object the model wrote."""
+    """One tool use of the model's reply. `arguments` is the JSON object that the model wrote."""
 
     id: str
     name: str
@@ -61,7 +61,7 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True)
 class ToolCallResult:
-    """What came of one tool call, for the model and for the record (S0-114 … S0-123).
+    """The result of one tool call, for the model and for the record (S0-114 … S0-123).
 
     `content` is the framed response or an error sentence; `response_size_bytes` counts the raw body; `latency_ms` is the
     round trip; `block_reason` is set exactly when `blocked` is.
@@ -79,7 +79,7 @@ class ToolCallResult:
     block_reason: str | None = None
 
     @classmethod
-    def refused(
+    def from_refusal(
         cls,
         tool: str,
         refusal: Refusal,
@@ -89,7 +89,7 @@ class ToolCallResult:
         credential: str | None = None,
         latency_ms: float | None = None,
     ) -> ToolCallResult:
-        """The result of a call that was refused or that failed, carrying the refusal's sentence."""
+        """Return the result of a call that was refused or that failed, with the refusal's sentence."""
         return cls(
             tool=tool,
             content=refusal.message,
@@ -103,19 +103,19 @@ class ToolCallResult:
 
     @property
     def failed(self) -> bool:
-        """Whether the model is told of an error: nothing came back, or what did is one by the tool's declaration (S1-39)."""
+        """Whether the model reads an error: no response came back, or it is an error by the tool's declaration (S1-39)."""
         return self.response_status is None or self.content.startswith(ERROR)
 
     @property
     def fee(self) -> Decimal:
-        """Credits for the call itself: an authenticated call that was not blocked (S0-111 … S0-113)."""
+        """The fee of the call in credits: only an authenticated call that was not blocked has one (S0-111 … S0-113)."""
         if self.blocked or self.credential_used is None:
             return Decimal(0)
         return get_fee(self.tool)
 
 
 class TicketState(StrEnum):
-    """Where a call stands: written down, on its way, or answered."""
+    """The state of a call: journaled, sent, or settled."""
 
     INTENDED = "intended"
     SENT = "sent"
@@ -124,12 +124,11 @@ class TicketState(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ticket:
-    """A call as it is journaled, in the same commit as the turn that asked for it.
+    """A call in the journal, written in the same commit as the turn that asked for it.
 
-    `attempt` counts the times it was claimed; `in_doubt` tells that it was sent and nobody knows what came of it.
-
-    `seq` counts the execution's calls from 0; `step` is the turn. `arguments` are the model's own, sealed to the key
-    holders; `shown` is what may be read of them (scanned). `call` is the model's id of the tool use.
+    `seq` counts the execution's calls from 0; `step` is the turn; `call` is the model's id of the tool use. `arguments` are the
+    model's own, sealed to the key holders; `display_arguments` are the same, scanned and redacted. `attempt` counts the claims;
+    `in_doubt` tells that the call was sent and its outcome is unknown.
     """
 
     seq: int
@@ -137,7 +136,7 @@ class Ticket:
     call: str
     tool: str
     arguments: bytes = field(repr=False)
-    shown: Mapping[str, Any] = field(repr=False)
+    display_arguments: Mapping[str, Any] = field(repr=False, metadata={STORED_NAME: "shown"})
     epoch: int
     state: TicketState = TicketState.INTENDED
     attempt: int = 0
@@ -150,18 +149,18 @@ class Ticket:
 
 
 def claim_ticket(ticket: Ticket, *, tool: str, epoch: int, stopped: bool, now: datetime, under_way: timedelta) -> Ticket:
-    """The ticket as the function `tool` takes it to carry it now; a settled one as it stands. Raises `StaleError` when it may
-    not.
+    """Return the ticket, claimed by the function `tool` that executes it now; a settled ticket is returned unchanged.
 
-    One that was sent may be taken again when its deadline has passed. `stopped` tells that the execution was ended.
+    Raise `StaleError` where it may not be claimed. A ticket that was sent may be claimed again after its deadline. `stopped`
+    tells that the execution was ended.
     """
     if get_function(ticket.tool) != tool:
-        raise StaleError("the call is another tool's")
+        raise StaleError("the call belongs to another tool")
     if ticket.state is TicketState.SETTLED:
         return ticket
-    under = ticket.state is TicketState.SENT and ticket.deadline is not None and now < ticket.deadline
-    if under or ticket.epoch != epoch:
-        raise StaleError("the call is already on its way")
+    is_sent = ticket.state is TicketState.SENT and ticket.deadline is not None and now < ticket.deadline
+    if is_sent or ticket.epoch != epoch:
+        raise StaleError("the call is already under way")
     if stopped:
         raise StaleError("the execution was ended")
     sent_at = now if ticket.state is TicketState.INTENDED else ticket.sent_at
@@ -169,13 +168,13 @@ def claim_ticket(ticket: Ticket, *, tool: str, epoch: int, stopped: bool, now: d
 
 
 def is_outcome_unknown(result: ToolCallResult) -> bool:
-    """Whether the call was sent, may have changed something at the other end, and nobody knows whether it did."""
+    """Tell whether the call may have had an effect on its host, and nobody knows whether it did."""
     safe = result.tool in SAFE or (result.method or "").upper() in ("GET", "HEAD")
     return not result.blocked and result.response_status is None and not safe
 
 
 def truncate_names(result: ToolCallResult) -> ToolCallResult:
-    """`result` with every word the model chose cut to what a record keeps; `content` is bounded where it is framed."""
+    """Return `result` with every name that the model chose cut to its limit; `content` is bounded where it is framed."""
     return replace(
         result,
         tool=result.tool[:NAME_CHARACTERS_MAX],
@@ -186,7 +185,7 @@ def truncate_names(result: ToolCallResult) -> ToolCallResult:
 
 
 def to_audit_row(result: ToolCallResult) -> ToolCallResult:
-    """`result` as the execution document keeps it: all ten fields, bounded, `content` cut to 1,000 characters."""
+    """Return `result` for the execution document: all ten fields, bounded, `content` cut to 1,000 characters."""
     content = result.content
     if len(content) > AUDIT_CHARACTERS_MAX:
         content = content[:AUDIT_CHARACTERS_MAX] + TRUNCATED

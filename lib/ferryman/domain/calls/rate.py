@@ -1,4 +1,4 @@
-"""Rates: how many calls an execution has made, and whether it may make another."""
+"""Rate limiting: how many calls an execution has made, and whether it may make another."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ WINDOW = timedelta(seconds=60)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExecutionRateState:
-    """The calls counted so far (S0-96): in all, and in the window that `window_opened_at` opened."""
+    """The calls counted so far (S0-96): in total, and in the window that began at `window_opened_at`."""
 
     calls: int = 0
     window_calls: int = 0
     window_opened_at: datetime | None = None
 
     @classmethod
-    def of(cls, moments: Iterable[datetime]) -> ExecutionRateState:
-        """The state that calls counted at `moments`, in order, have led to."""
+    def from_moments(cls, moments: Iterable[datetime]) -> ExecutionRateState:
+        """Return the state after calls at `moments`, in order."""
         state = cls()
         for moment in moments:
-            state = state.counted(moment)
+            state = state.count(moment)
         return state
 
-    def counted(self, now: datetime) -> ExecutionRateState:
-        """The state after one more call at `now`.
+    def count(self, now: datetime) -> ExecutionRateState:
+        """Return the state after one more call at `now`.
 
         The window is opened by its first call and resets when more than 60 seconds have passed since then (S0-98).
         """
@@ -40,10 +40,10 @@ class ExecutionRateState:
         return ExecutionRateState(calls=self.calls + 1, window_calls=self.window_calls + 1, window_opened_at=opened)
 
     def admit(self, plan: Plan, now: datetime) -> ExecutionRateState:
-        """The state with this call counted, or `CallRefusedError` when one of the plan's limits is reached (S0-97)."""
+        """Return the state with this call counted, or `CallRefusedError` when one of the plan's limits is reached (S0-97)."""
         if self.calls >= plan.calls_per_execution:
             raise CallRefusedError(refusal.refuse_execution_rate(plan.calls_per_execution))
-        after = self.counted(now)
+        after = self.count(now)
         if after.window_calls > plan.calls_per_minute:
             raise CallRefusedError(refusal.refuse_minute_rate(plan.calls_per_minute))
         return after

@@ -1,7 +1,7 @@
-"""Refusals: every reason not to carry a call, each with its reason for the log and its sentence for the model.
+"""Refusals: every reason not to execute a call, each with a code for the log and a sentence for the model.
 
-The sentences are the specification's (S0-131 … S0-141). Nothing of the raw input stands in one but a canonical host name,
-or a name that matched its own grammar.
+The sentences are the specification's (S0-131 … S0-141). Of the raw input, a sentence has only a canonical host name, or a name
+that matched its own grammar: no other text can be injected into the prompt.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _CREDENTIAL = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}", re.ASCII)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refusal:
-    """Why a call was not carried. `blocked` is false where the request may have left and simply failed."""
+    """Why a call was not executed. `blocked` is false where the request may have been sent, and failed."""
 
     reason: str
     message: str
@@ -28,7 +28,7 @@ class Refusal:
 
 
 class CallRefusedError(Exception):
-    """A call ends here with a sentence for the model."""
+    """The call is not executed; the model reads the sentence of `refusal`."""
 
     def __init__(self, refusal: Refusal) -> None:
         self.refusal = refusal
@@ -56,7 +56,7 @@ def refuse_tool_not_enabled(name: str) -> Refusal:
 
 
 def refuse_disabled_tool(name: str, reason: str) -> Refusal:
-    """`reason` is ours: it was written when the tool was stored."""
+    """Refuse a disabled tool. `reason` is our own text, written when the tool was stored."""
     return Refusal(reason="tool_disabled", message=f"Error: tool '{_check_name(_TOOL, name)}' is disabled: {reason}")
 
 
@@ -78,8 +78,8 @@ def refuse_wrong_argument(tool: str, field: str, expected: str) -> Refusal:
 
 
 def refuse_method(tool: str, method: str, allowed: Iterable[str]) -> Refusal:
-    shown = method if re.fullmatch(r"[A-Za-z]{1,8}", method) else "?"
-    message = f"Error: method '{shown}' not allowed for {tool}. Allowed: [{', '.join(allowed)}]"
+    name = method if re.fullmatch(r"[A-Za-z]{1,8}", method) else "?"
+    message = f"Error: method '{name}' not allowed for {tool}. Allowed: [{', '.join(allowed)}]"
     return Refusal(reason="method_not_allowed", message=message)
 
 
@@ -124,12 +124,12 @@ def refuse_unreadable_credential(name: str) -> Refusal:
 
 
 def refuse_without_token(why: str) -> Refusal:
-    """The tool's own request was not sent; `why` is ours, never the token endpoint's text."""
+    """Refuse a call without its token: its request was not sent. `why` is our own text, never the token endpoint's."""
     return Refusal(reason="token_not_fetched", message=f"Error: no token could be fetched for this tool -- {why}")
 
 
 def refuse_until_reconnected(name: str) -> Refusal:
-    message = f"Error: credential {name} has to be connected again by its owner: its service renews it no more."
+    message = f"Error: credential {name} has to be connected again by its owner: its service no longer renews it."
     return Refusal(reason="credential_reconnect", message=message, credential=name)
 
 
@@ -159,33 +159,34 @@ def report_timeout(seconds: float) -> Refusal:
 
 
 def report_failure(kind: str) -> Refusal:
-    """The request left, or tried to, and the other end or the network failed; `kind` is ours, never the peer's text."""
+    """Report that the request may have been sent, and the host or the network failed; `kind` is our own text, never the
+    peer's."""
     return Refusal(reason="request_failed", message=f"Error: request failed: {kind}", blocked=False)
 
 
 def refuse_unchecked(what: str, limit: str) -> Refusal:
-    """`what` (request, document, …) could not be checked for credentials within its budget; `limit` is ours, and names it."""
+    """Refuse `what` (request, document, …), whose check for credentials exceeded its budget; `limit` is our name of it."""
     return Refusal(reason="over_budget", message=f"Error: the {what} could not be checked for credentials: {limit}")
 
 
-def report_withheld_answer(status: int, limit: str) -> Refusal:
-    """The request was carried out and answered; what was answered could not be checked within its budget."""
-    message = f"Error: HTTP {status}. The answer is withheld, for it could not be checked for credentials: {limit}"
+def report_unchecked_answer(status: int, limit: str) -> Refusal:
+    """Report that the request was sent and answered, and the check of the answer exceeded its budget."""
+    message = f"Error: HTTP {status}. The answer is omitted, because it could not be checked for credentials: {limit}"
     return Refusal(reason="over_budget", message=message, blocked=False)
 
 
 def refuse_after_internal_error() -> Refusal:
-    """A fault of ours before anything was sent."""
+    """Refuse a call after an error of our own, before anything was sent."""
     return Refusal(reason="internal_fault", message="Error: request failed: an internal fault")
 
 
 def report_in_doubt() -> Refusal:
-    message = "Error: outcome unknown -- the request may have been carried out. It was not repeated."
+    message = "Error: outcome unknown -- the request may have been executed. It was not repeated."
     return Refusal(reason="in_doubt", message=message, blocked=False)
 
 
 def report_halt() -> Refusal:
-    """The kill switch, while a call was under way that leaves nothing changed at the other end."""
+    """Report that the kill switch stopped a call that changes nothing at its host."""
     return Refusal(reason="halted", message="Error: the execution was stopped while this call was under way", blocked=False)
 
 

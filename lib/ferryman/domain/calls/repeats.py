@@ -1,4 +1,4 @@
-"""Repeats: when a model asks for the same thing over and over."""
+"""Repeats: a model that asks for the same call again and again is refused."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from ferryman.domain.calls import refusal
 from ferryman.domain.calls.refusal import CallRefusedError
 
 RECENT_CALLS = 10
-"""How many of the latest calls are looked at, the one that is asked for among them."""
+"""How many of the latest calls are compared, the requested one included."""
 
 SAME_CALLS_MAX = 2
-"""How often the same call may stand among them; the third is refused."""
+"""How often the same call may be among them; the third is refused."""
 
 
 def digest_call(tool: str, arguments: Mapping[str, Any]) -> str:
-    """What calls of the same tool with the same arguments have in common, in whatever order they name them."""
+    """Return a digest of tool and arguments; the order of the arguments does not matter."""
     return hashlib.sha256(json.dumps([tool, arguments], sort_keys=True, default=str).encode()).hexdigest()
 
 
-def check_repeats(asked: str, recent: Sequence[str]) -> None:
-    """Raise `CallRefusedError` when the call was made twice among the latest already."""
-    if list(recent)[-(RECENT_CALLS - 1) :].count(asked) >= SAME_CALLS_MAX:
+def check_repeats(digest: str, recent: Sequence[str]) -> None:
+    """Raise `CallRefusedError` where the latest calls have this digest twice already."""
+    if list(recent)[-(RECENT_CALLS - 1) :].count(digest) >= SAME_CALLS_MAX:
         raise CallRefusedError(refusal.refuse_repeated_call())

@@ -1,4 +1,7 @@
-"""Connections: a person's consent under way (RFC 6749, 4.1; PKCE by RFC 7636; native apps by RFC 8252; iss by RFC 9207)."""
+"""Connections: OAuth authorization codes with PKCE, while a person's consent is awaited.
+
+RFC 6749, 4.1; PKCE by RFC 7636; native apps by RFC 8252; iss by RFC 9207.
+"""
 
 from __future__ import annotations
 
@@ -19,14 +22,14 @@ LIFETIME = timedelta(minutes=10)
 """How long a person has to consent."""
 
 PER_TASK_MAX = 20
-"""Connections under way at once, for one task."""
+"""Pending connections of one task at once."""
 
 STATE = re.compile(r"[A-Za-z0-9_-]{43}", re.ASCII)
 CODE = re.compile(r"[\x20-\x7e]{1,2048}", re.ASCII)
 """An authorization code (RFC 6749, A.11), bounded."""
 
 ISS = re.compile(r"[\x21-\x7e]{1,2048}", re.ASCII)
-"""An issuer identifier, as it may come back (RFC 9207, 2), bounded."""
+"""An issuer identifier in an authorization response (RFC 9207, 2), bounded."""
 
 _LOOPBACK = re.compile(r"http://(?:127\.0\.0\.1|\[::1\]):(?P<port>[1-9][0-9]{0,4})(?:/[A-Za-z0-9._~/-]{0,200})?", re.ASCII)
 _SCOPE = re.compile(r"[\x21\x23-\x5b\x5d-\x7e]{1,200}", re.ASCII)
@@ -36,10 +39,9 @@ SCOPES_MAX = 50
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Connection:
-    """One consent that is waited for. Of the state only its `digest` is kept; `label` is that of the credential to be.
+    """One consent that is awaited. Of the state only its `digest` is kept; `label` is that of the future credential.
 
-    `ciphertext` holds what the exchange needs and nobody else may have: the PKCE verifier and the client's secret. Everything
-    else here is bound to it.
+    `ciphertext` holds the secrets of the exchange: the PKCE verifier and the client's secret. All other fields are bound to it.
     """
 
     digest: str
@@ -55,20 +57,20 @@ class Connection:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Proof:
-    """What a connection keeps sealed."""
+    """The sealed secrets of a connection."""
 
     verifier: Secret
     client_secret: Secret | None = None
 
 
 class NotConnectedError(Exception):
-    """The consent came to nothing. The text is ours, and its owner is told it."""
+    """The consent was not completed. The text is our own, and its owner may read it."""
 
 
 def check_issuer(oauth: OAuth, iss: str | None) -> None:
     """Raise `NotConnectedError` unless the authorization response came from the service's issuer (mix-up attacks, RFC 9207).
 
-    `iss` is what the response said, None where it said nothing. It is compared character by character, and not repeated.
+    `iss` is that of the response, None where it has none. It is compared character by character, and not repeated in messages.
     """
     if iss is None:
         if oauth.sends_iss:
@@ -82,7 +84,7 @@ def check_issuer(oauth: OAuth, iss: str | None) -> None:
 
 
 def digest_state(state: str) -> str:
-    """Return the SHA-256 of a state in hex: looked up by it, a state is compared with nothing."""
+    """Return the SHA-256 of a state in hex. The state is looked up by it, so no comparison leaks it through timing."""
     return hashlib.sha256(state.encode()).hexdigest()
 
 
@@ -92,7 +94,7 @@ def derive_challenge(verifier: str) -> str:
 
 
 def build_authorize_url(oauth: OAuth, connection: Connection, *, state: str, verifier: str) -> str:
-    """Return where the person consents. What the service's entry adds comes first, so that it cannot stand in for ours."""
+    """Return the URL where the person consents. Parameters of the service's entry cannot replace ours."""
     ours = {
         "response_type": "code",
         "client_id": connection.client_id,
@@ -108,7 +110,7 @@ def build_authorize_url(oauth: OAuth, connection: Connection, *, state: str, ver
 
 
 def find_connection_problems(oauth: OAuth, *, redirect_uri: str, client_id: str | None, scopes: Iterable[str]) -> list[Problem]:
-    """Return what is wrong with a connection that is asked for."""
+    """Return the problems of a requested connection."""
     faults = []
     if not (is_loopback(redirect_uri) or redirect_uri in oauth.redirect_uris):
         registered = f", or one of {', '.join(oauth.redirect_uris)}" if oauth.redirect_uris else ""
@@ -116,7 +118,9 @@ def find_connection_problems(oauth: OAuth, *, redirect_uri: str, client_id: str 
             Problem(field="redirect_uri", message=f"must be http://127.0.0.1:PORT/… or http://[::1]:PORT/…{registered}")
         )
     if client_id is None:
-        faults.append(Problem(field="client_id", message="is required: this deployment has none of its own for the service"))
+        faults.append(
+            Problem(field="client_id", message="is required: this deployment has no client id of its own for the service")
+        )
     elif not _CLIENT_ID.fullmatch(client_id):
         faults.append(Problem(field="client_id", message="must be visible ASCII characters, at most 512"))
     faults += find_scope_problems(scopes)
@@ -124,7 +128,7 @@ def find_connection_problems(oauth: OAuth, *, redirect_uri: str, client_id: str 
 
 
 def find_scope_problems(scopes: Iterable[str]) -> list[Problem]:
-    """Return what is wrong with scopes (RFC 6749, 3.3)."""
+    """Return the problems of scopes (RFC 6749, 3.3)."""
     known = tuple(scopes)
     if len(known) > SCOPES_MAX or not all(_SCOPE.fullmatch(scope) for scope in known):
         rule = f"must be at most {SCOPES_MAX}, each of visible ASCII without quotes and backslashes"

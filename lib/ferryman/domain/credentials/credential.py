@@ -1,4 +1,4 @@
-"""Credentials: a name, what it is for, how it is injected; sealed at rest, a Secret when open."""
+"""Credentials: name, service and way of injection; sealed at rest, a `Secret` when open."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class AuthType(StrEnum):
 
 
 class Secret:
-    """A credential's value while it is open. Shows itself to nobody: not in repr, str, format or a pickle."""
+    """A credential's value while it is open. It is in no repr, str, format or pickle."""
 
     __slots__ = ("_value",)
 
@@ -39,7 +39,7 @@ class Secret:
         self._value = value
 
     def reveal(self) -> str:
-        """The value itself; called only where it is compared or injected."""
+        """Return the value; called only where it is compared or injected."""
         return self._value
 
     def __repr__(self) -> str:
@@ -69,15 +69,16 @@ class Label:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refreshing:
-    """Who has a token renewed at the moment, and until when nobody else does."""
+    """The renewal of a token that is under way: its holder, and until when no one else may renew."""
 
     holder: str
     until: datetime
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Granted:
-    """What is known of a grant without opening it. `reconnect`: its service renews it no more, a person has to consent anew."""
+class GrantStatus:
+    """What is known of a grant without opening it. `reconnect`: its service no longer renews it, a person has to consent
+    again."""
 
     scopes: tuple[str, ...] = ()
     token_expires_at: datetime | None = None
@@ -86,10 +87,10 @@ class Granted:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sealed:
+class SealedCredential:
     """A credential at rest. `key_version` names the Secret Manager version that opens `ciphertext`.
 
-    One with a grant was connected by consent; it is sealed as such, and opens as nothing else.
+    A credential with a grant was connected by consent. It is sealed together with the grant, and opens only with it.
     """
 
     label: Label
@@ -97,12 +98,12 @@ class Sealed:
     key_version: int
     created_at: datetime
     updated_at: datetime
-    grant: Granted | None = None
+    grant: GrantStatus | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grant:
-    """By what an access token is had anew: all of it is sealed together with the token, and shown to nobody."""
+    """What renews an access token. It is sealed together with the token, and nobody reads it."""
 
     token_url: str
     client_id: str
@@ -115,7 +116,7 @@ class Grant:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Credential:
-    """An open credential, in memory for one call; of one with a grant, the secret is the access token."""
+    """An open credential, in memory for one call; with a grant, the secret is the access token."""
 
     label: Label
     secret: Secret
@@ -127,21 +128,21 @@ class Credential:
 
     @property
     def secrets(self) -> tuple[Secret, ...]:
-        """Everything of it that must not leave."""
+        """Every value of it that must not leave."""
         grant = self.grant
-        beside = (grant.refresh_token, grant.client_secret) if grant is not None else ()
-        return (self.secret, *(each for each in beside if each is not None))
+        others = (grant.refresh_token, grant.client_secret) if grant is not None else ()
+        return (self.secret, *(secret for secret in others if secret is not None))
 
 
 def find_name_problems(name: str) -> list[Problem]:
-    """What is wrong with a credential's name."""
+    """Return the problems of a credential's name."""
     if NAME.fullmatch(name):
         return []
     return [Problem(field="name", message="must be capital letters, digits and underscores, start with a letter, at most 64")]
 
 
 def find_value_problems(value: str, *, characters_max: int = VALUE_CHARACTERS_MAX) -> list[Problem]:
-    """Return what is wrong with a credential's value: what to change, and nothing of the value."""
+    """Return the problems of a credential's value: what to change, and nothing of the value."""
 
     def problem(message: str) -> list[Problem]:
         return [Problem(field="value", message=message)]
@@ -162,7 +163,7 @@ def find_value_problems(value: str, *, characters_max: int = VALUE_CHARACTERS_MA
 
 
 def find_injection_problems(auth_type: AuthType, header: str | None, param: str | None) -> list[Problem]:
-    """What is wrong with where a credential would be injected (S0-22, S0-23)."""
+    """Return the problems of the place where a credential would be injected (S0-22, S0-23)."""
     if auth_type is AuthType.HEADER:
         if header is None:
             return [Problem(field="auth_header_name", message="is required when auth_type is header")]

@@ -1,7 +1,7 @@
-"""Former values: what a credential was until it was stored again, renewed or deleted.
+"""Former values of a credential that was stored again, renewed or deleted.
 
-They are looked for in everything, as its value is, and are never sent: its service may still take them, an upstream may have
-kept them, and an execution under way may have been told them in some disguise.
+Every text is scanned for them, as for the present value, and they are never sent: the service may still accept them, an
+upstream may have kept them, and a running execution may have read them in some encoding.
 """
 
 from __future__ import annotations
@@ -10,20 +10,20 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from ferryman.domain.credentials.credential import Sealed
+from ferryman.domain.credentials.credential import SealedCredential
 
 KNOWN = timedelta(days=1)
-"""For how long after its end a value is looked for."""
+"""For how long after its end texts are scanned for a value."""
 
 FORMER_MAX = 5
-"""How many values of one credential are kept, the newest: each takes time to open and to look for in every call."""
+"""How many values of one credential are kept, the newest: each takes time to open and to scan for in every call."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FormerValue:
-    """A value at rest that is looked for until `until` and used for nothing else."""
+    """A value at rest that texts are scanned for until `until`; it is used for nothing else."""
 
-    sealed: Sealed
+    sealed: SealedCredential
     until: datetime
 
 
@@ -38,26 +38,26 @@ class FormerValues:
     @property
     def key_version(self) -> int:
         """The oldest version of the sealing key that is needed to open them all; `values` must not be empty."""
-        return min(each.sealed.key_version for each in self.values)
+        return min(value.sealed.key_version for value in self.values)
 
     @property
     def until(self) -> datetime:
-        """When none of them is looked for any longer; `values` must not be empty."""
-        return max(each.until for each in self.values)
+        """When texts are no longer scanned for any of them; `values` must not be empty."""
+        return max(value.until for value in self.values)
 
 
-def add_former(before: FormerValues | None, ended: Sealed, *, now: datetime) -> FormerValues:
-    """Return `before` with the value that ended `now`, without those whose time is over."""
-    kept = select_current(before.values if before is not None else (), now)
-    values = (FormerValue(sealed=ended, until=now + KNOWN), *kept)[:FORMER_MAX]
+def add_former(before: FormerValues | None, ended: SealedCredential, *, now: datetime) -> FormerValues:
+    """Return `before` with the value that ended `now`, and without those that have expired."""
+    current = select_current(before.values if before is not None else (), now)
+    values = (FormerValue(sealed=ended, until=now + KNOWN), *current)[:FORMER_MAX]
     return FormerValues(task=ended.label.task, name=ended.label.name, values=values)
 
 
 def select_current(values: Iterable[FormerValue], now: datetime) -> tuple[FormerValue, ...]:
-    """Return those that are still looked for at `now`."""
-    return tuple(each for each in values if now < each.until)
+    """Return the values that have not expired at `now`."""
+    return tuple(value for value in values if now < value.until)
 
 
-def replace_sealed(former: FormerValues, opened: Iterable[tuple[FormerValue, Sealed]]) -> FormerValues:
-    """Return `former` with only the values in `opened`, each sealed as it is paired."""
+def replace_sealed(former: FormerValues, opened: Iterable[tuple[FormerValue, SealedCredential]]) -> FormerValues:
+    """Return `former` with only the values in `opened`, each with the sealed credential it is paired with."""
     return replace(former, values=tuple(replace(value, sealed=sealed) for value, sealed in opened))

@@ -1,11 +1,11 @@
-"""Grants: when a token is renewed, which instance renews it, and what becomes of it."""
+"""Grants: when a token is renewed, and which instance renews it (single-flight)."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from ferryman.domain.credentials.credential import Grant, Granted, Refreshing, Sealed
+from ferryman.domain.credentials.credential import Grant, GrantStatus, Refreshing, SealedCredential
 from ferryman.domain.credentials.oauth import TokenResponse
 
 MARGIN = timedelta(seconds=60)
@@ -15,7 +15,7 @@ REFRESH_SECONDS = 8.0
 """A token request, resolving included: there must be time left for the call that waits for it."""
 
 LEASE = timedelta(seconds=REFRESH_SECONDS + 4)
-"""How long one instance alone renews a token: the request, and storing what came back."""
+"""How long one instance alone renews a token: the request, and storing the answer."""
 
 
 def is_due(grant: Grant | None, now: datetime) -> bool:
@@ -28,17 +28,16 @@ def is_usable(grant: Grant | None, now: datetime) -> bool:
     return grant is None or grant.expires_at is None or grant.expires_at > now
 
 
-def to_granted(grant: Grant) -> Granted:
-    """Return what of `grant` may be shown."""
-    return Granted(scopes=grant.scopes, token_expires_at=grant.expires_at)
+def get_grant_status(grant: Grant) -> GrantStatus:
+    """Return the part of `grant` that may be shown."""
+    return GrantStatus(scopes=grant.scopes, token_expires_at=grant.expires_at)
 
 
-def claim_renewal(sealed: Sealed, holder: str, now: datetime) -> Sealed | None:
+def claim_renewal(sealed: SealedCredential, holder: str, now: datetime) -> SealedCredential | None:
     """Return `sealed` with the renewal claimed for `holder`, or None while another has it.
 
-    A claim that has run out is free again: its holder died, or did not run. The token that it may have been given is lost then;
-    a service that hands each refresh token out once answers the next request with invalid_grant, and the credential has to be
-    connected again.
+    An expired claim is free again: its holder died. The token that it may have received is then lost; a service that issues
+    each refresh token once answers the next request with invalid_grant, and the credential has to be connected again.
     """
     granted = sealed.grant
     if granted is None or (granted.refreshing is not None and granted.refreshing.until > now):
@@ -46,16 +45,16 @@ def claim_renewal(sealed: Sealed, holder: str, now: datetime) -> Sealed | None:
     return replace(sealed, grant=replace(granted, refreshing=Refreshing(holder=holder, until=now + LEASE)))
 
 
-def release_renewal(sealed: Sealed, *, reconnect: bool = False) -> Sealed:
-    """Return `sealed` without a claim; with `reconnect`, as one that a person has to connect again."""
+def release_renewal(sealed: SealedCredential, *, reconnect: bool = False) -> SealedCredential:
+    """Return `sealed` without a claim; `reconnect` tells that a person has to connect it again."""
     assert sealed.grant is not None, "only a grant is claimed"
     return replace(sealed, grant=replace(sealed.grant, refreshing=None, reconnect=reconnect))
 
 
 def apply_response(grant: Grant, response: TokenResponse, now: datetime) -> Grant:
-    """Return `grant` with what its service answered at `now`. Where that gave no new refresh token, the old one is kept.
+    """Return `grant` with the service's answer of `now`. Without a new refresh token in it, the old one is kept.
 
-    The scopes are those of the grant that were granted: no other text of the service's is shown.
+    The scopes are those of the grant that the answer confirms: no other text of the service is shown.
     """
     seconds, scopes = response.expires_in_s, response.scopes
     return replace(

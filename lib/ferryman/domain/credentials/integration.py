@@ -14,14 +14,14 @@ WEBHOOK = "webhook"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OAuth:
-    """How a person consents to a service being used (RFC 6749, 4.1 with RFC 7636).
+    """How a person consents to the use of a service (RFC 6749, 4.1 with RFC 7636).
 
     Both URLs are on one of the integration's `allowed_domains` or on one of `hosts`, exact names that only the executor's own
     token requests go to: approving the integration for a task approves them for these, and opens them to no tool.
     `authorize_params` are added to the authorization request. `redirect_uris` are the service's own: https or loopback URLs
     that are registered with it; any other loopback address needs no listing. `creds_location` says where a client's secret
     goes: `basic_header` or `body`. `issuer` is the issuer identifier of its authorization server, and `sends_iss` tells that
-    it names itself in each authorization response (RFC 9207).
+    every authorization response has it (RFC 9207).
     """
 
     authorize_url: str

@@ -1,4 +1,4 @@
-"""Versions of a key, and what is sealed to them."""
+"""Versions of a key, and the credentials that are sealed to them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from datetime import datetime
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeyVersion:
-    """One version of a key in the store; one that was destroyed is none any more."""
+    """One version of a key in the store; destroyed versions are left out."""
 
     number: int
     enabled: bool
@@ -17,7 +17,7 @@ class KeyVersion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SealedCredentialRef:
-    """One stored credential, by the task it stands at and its name, and the version of the key that it is sealed to."""
+    """One stored credential: its task, its name, and the version of the key that it is sealed to."""
 
     task: str
     name: str

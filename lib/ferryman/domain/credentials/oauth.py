@@ -1,4 +1,4 @@
-"""OAuth token responses (RFC 6749, 5.1 and 5.2): the one set of rules by which a token is taken from an answer, or refused."""
+"""OAuth token responses (RFC 6749, 5.1 and 5.2): the one set of rules by which a token is accepted or refused."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from typing import Any
 from ferryman.domain.credentials.credential import VALUE_CHARACTERS_MIN, Secret, find_value_problems
 
 RESPONSE_BYTES_MAX = 65_536
-"""A token endpoint's answer: two tokens and a few words."""
+"""The longest answer of a token endpoint: two tokens and a few words."""
 
 TOKEN_CHARACTERS_MAX = 8_192
 LIFETIME_SECONDS_MAX = 10 * 366 * 24 * 3_600
 
 BEARER = frozenset(("bearer", "bearertoken"))
-"""What services call the type of RFC 6750, in any case of letters. A token of another type could not be applied (7.1)."""
+"""Names of the token type of RFC 6750, in lower case. A token of another type could not be applied (7.1)."""
 
 UNIX_TIME_MIN = 1_000_000_000
-"""A lifetime of so many seconds is none: it is the moment, in Unix time, when the token expires."""
+"""From this value on, a lifetime in seconds is read as the Unix time at which the token expires."""
 
 TRANSIENT_ERRORS = frozenset(("server_error", "temporarily_unavailable"))
 ERRORS = TRANSIENT_ERRORS | {
     *("invalid_request", "invalid_client", "invalid_grant", "unauthorized_client"),
     *("unsupported_grant_type", "invalid_scope", "access_denied", "unsupported_response_type"),
 }
-"""The errors that the standard names (RFC 6749, 4.1.2.1 and 5.2): only these are repeated, any other text may hold a key."""
+"""The errors that the standard names (RFC 6749, 4.1.2.1 and 5.2): messages repeat only these, any other text may hold a key."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +42,7 @@ class TokenResponse:
 class TokenResponseError(Exception):
     """The answer holds no token that may be used. The text is ours and repeats nothing of the answer.
 
-    `error` is the standard's word for why, where the endpoint said one; `final` tells that asking again cannot help.
+    `error` is the standard's error code, where the endpoint sent one; `final` tells that a retry cannot succeed.
     """
 
     def __init__(self, message: str, *, error: str | None = None) -> None:
@@ -63,8 +63,8 @@ def read_token_response(
     """Return the token in an answer. Raise `TokenResponseError`, also where a failure was sent with status 200.
 
     `now_s` is the time in Unix seconds; `cut` tells that the answer was longer than `body`. `sent` are the secrets of the
-    request: a token that has one in it, or is a piece of one, is an echo, which would be sent on. `fields` are given for an
-    answer that is not OAuth's own: what was found in it, by the names of OAuth.
+    request: a token that contains one, or is a part of one, is an echo, and would be sent on. `fields` replace the body of an
+    answer that is not OAuth: its values by their OAuth names.
     """
     if cut or len(body) > RESPONSE_BYTES_MAX:
         raise TokenResponseError(f"the token endpoint's answer is longer than {RESPONSE_BYTES_MAX} bytes")
@@ -77,7 +77,7 @@ def read_token_response(
             raise TokenResponseError(f"the token endpoint answered {error}", error=error)
         raise TokenResponseError(f"the token endpoint answered with status {status} and no error that the standard names")
     if answer is None:
-        raise TokenResponseError("the token endpoint's answer is no JSON object")
+        raise TokenResponseError("the token endpoint's answer is not a JSON object")
     kind = answer.get("token_type")
     if kind is not None and not (isinstance(kind, str) and kind.lower() in BEARER):
         raise TokenResponseError("the token endpoint gave a token that is not of the type bearer")
@@ -101,7 +101,7 @@ def _object(body: bytes) -> dict[str, Any] | None:
 def _secret(value: Any, what: str) -> Secret:
     if not isinstance(value, str):
         raise TokenResponseError(f"the token endpoint gave no {what} where one is expected")
-    # the same rules as for any credential: what cannot be told from chance cannot be kept from leaking
+    # the same rules as for any credential: a value that occurs by chance cannot be scanned for
     for problem in find_value_problems(value, characters_max=TOKEN_CHARACTERS_MAX):
         raise TokenResponseError(f"the {what} that the token endpoint gave {problem.message}")
     return Secret(value)
@@ -115,7 +115,7 @@ def _reject_echo(token: Secret, sent: Iterable[Secret]) -> Secret:
 
 
 def _lifetime_s(value: Any, now_s: float) -> int | None:
-    """Return whole seconds. None for what is no number, or a negative one: some services say -1 for a token that stays."""
+    """Return whole seconds. None for no number, or a negative one: some services send -1 for a token that does not expire."""
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
     try:

@@ -1,7 +1,7 @@
-"""The double-entry ledger: every movement of credits goes out of one account and into another.
+"""The double-entry ledger: every entry takes credits from one account and adds them to others.
 
-Accounts are `owner:ID`, `execution:ID`, and what credits are spent on: `llm_tokens` and `api_call_fee`. An execution's account
-is empty before it starts and after it ends, and an owner's is minus what the owner's purse has used and holds.
+Accounts are `owner:ID`, `execution:ID`, and the expenses `llm_tokens` and `api_call_fee`. An execution's account is empty
+before it starts and after it ends; an owner's is minus the credits that the owner's balance has used and reserved.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ FEES = "api_call_fee"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Posting:
-    """Credits that come into an account, or leave it when negative."""
+    """Credits added to an account; negative ones are taken from it."""
 
     account: str
     credits: Decimal
@@ -28,7 +28,7 @@ class Posting:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LedgerEntry:
-    """One movement. `id` is made of the execution and of what happened, so that nothing is entered twice."""
+    """One entry. `id` is made of the execution and the event, so no event is entered twice (idempotency)."""
 
     id: str
     execution: str
@@ -43,12 +43,12 @@ class LedgerEntry:
 
 
 def record_reservation(execution: Execution, amount: Decimal, *, at: datetime) -> LedgerEntry:
-    """The owner sets `amount` credits aside for an execution that starts."""
+    """Return the entry that reserves `amount` of the owner's credits for an execution that starts."""
     return _build_entry(execution, "start", at, {name_owner_balance(execution.owner): -amount, name_account(execution): amount})
 
 
 def record_turn(execution: Execution, turn: int, *, tokens: Decimal, fees: Decimal, at: datetime) -> LedgerEntry | None:
-    """A turn's tokens, and the fees of the calls before it; None where it was free."""
+    """Return the entry of a turn's tokens and of the fees of the calls before it; None where both are 0."""
     if not tokens and not fees:
         return None
     return _build_entry(
@@ -57,7 +57,7 @@ def record_turn(execution: Execution, turn: int, *, tokens: Decimal, fees: Decim
 
 
 def record_release(execution: Execution, *, tokens: Decimal, fees: Decimal, rest: Decimal, at: datetime) -> LedgerEntry:
-    """What was spent since the last turn, and the `rest` of the reservation, back to the owner."""
+    """Return the entry of the expenses since the last turn, which returns the `rest` of the reservation to the owner."""
     lines = {
         name_account(execution): -tokens - fees - rest,
         TOKENS: tokens,
@@ -68,27 +68,27 @@ def record_release(execution: Execution, *, tokens: Decimal, fees: Decimal, rest
 
 
 def sort_entries(entries: Iterable[LedgerEntry]) -> list[LedgerEntry]:
-    """Return the entries of one execution as they were made: its start, its turns, its end. Clocks do not matter."""
+    """Return the entries of one execution in order: start, turns, end. Times do not matter, since clocks differ."""
     ranks = {"start": 0, "end": 2}
     return sorted(entries, key=lambda entry: (ranks.get(entry.id.rpartition(".")[2], 1), entry.id))
 
 
 def sum_accounts(entries: Iterable[LedgerEntry]) -> Mapping[str, Decimal]:
-    """What stands in each account after `entries`."""
-    found: dict[str, Decimal] = {}
+    """Return the credits in each account after `entries`."""
+    sums: dict[str, Decimal] = {}
     for entry in entries:
         for posting in entry.postings:
-            found[posting.account] = found.get(posting.account, Decimal(0)) + posting.credits
-    return found
+            sums[posting.account] = sums.get(posting.account, Decimal(0)) + posting.credits
+    return sums
 
 
 def format_credits(amount: Decimal) -> str:
-    """An amount of credits in digits, without an exponent or zeros that tell nothing."""
+    """Return an amount of credits in digits, without an exponent or trailing zeros."""
     return f"{amount.normalize():f}"
 
 
 def name_account(execution: Execution) -> str:
-    """The account of an execution."""
+    """Return the name of an execution's account."""
     return f"execution:{execution.id}"
 
 

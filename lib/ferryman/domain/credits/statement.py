@@ -1,4 +1,4 @@
-"""Statements: an owner's month, out of the ledger."""
+"""Statements: an owner's expenses of a month, computed from the ledger."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _MONTH = re.compile(r"(20[0-9]{2})-(0[1-9]|1[0-2])", re.ASCII)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StatementLine:
-    """What one task's executions spent in the month, in credits."""
+    """The credits that the executions of one task spent in the month."""
 
     task: str
     executions: int
@@ -29,17 +29,17 @@ class StatementLine:
 
 
 def parse_month(month: str) -> tuple[datetime, datetime]:
-    """The first moment of `month` ("2026-11", UTC), and the first after it. Raises `InvalidInputError`."""
-    found = _MONTH.fullmatch(month)
-    if found is None:
+    """Return the start of `month` ("2026-11", UTC) and of the next month. Raise `InvalidInputError`."""
+    match = _MONTH.fullmatch(month)
+    if match is None:
         raise build_input_error("month", "must be a month like 2026-11")
-    year, number = int(found[1]), int(found[2])
+    year, number = int(match[1]), int(match[2])
     following = (year + number // 12, number % 12 + 1)
     return datetime(year, number, 1, tzinfo=UTC), datetime(*following, 1, tzinfo=UTC)
 
 
 def summarize_tasks(entries: Iterable[LedgerEntry]) -> list[StatementLine]:
-    """What was spent, by task, the dearest first. Reservations and what came back of them are no expense."""
+    """Return the expenses by task, the highest first. Reservations and their release are no expense."""
     spent: dict[str, dict[str, Decimal]] = {}
     executions: dict[str, set[str]] = {}
     for entry in entries:
@@ -48,8 +48,8 @@ def summarize_tasks(entries: Iterable[LedgerEntry]) -> list[StatementLine]:
         for posting in entry.postings:
             if posting.account in accounts:
                 accounts[posting.account] += posting.credits
-    found = [
-        StatementLine(task=task, executions=len(executions[task]), llm_tokens=each[TOKENS], api_call_fees=each[FEES])
-        for task, each in spent.items()
+    lines = [
+        StatementLine(task=task, executions=len(executions[task]), llm_tokens=sums[TOKENS], api_call_fees=sums[FEES])
+        for task, sums in spent.items()
     ]
-    return sorted(found, key=lambda line: (-line.credits, line.task))
+    return sorted(lines, key=lambda line: (-line.credits, line.task))

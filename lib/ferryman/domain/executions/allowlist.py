@@ -46,7 +46,7 @@ def is_registered(url: URL, policy: ExecutionPolicy) -> bool:
 
 
 def _parse_all(raws: Iterable[str]) -> list[URL]:
-    # What was registered passed the grammar then; where the grammar became stricter since, it is no longer a target.
+    # A registered URL passed the grammar then; where the grammar became stricter since, it is no longer a target.
     urls = []
     for raw in raws:
         try:

@@ -1,4 +1,4 @@
-"""Executions: one run of a task, its lease, its steps and how it ended."""
+"""Executions: one run of a task, its lease, its steps and its result."""
 
 from __future__ import annotations
 
@@ -15,12 +15,13 @@ from ferryman.domain.executions.message import Block
 from ferryman.domain.executions.policy import ExecutionPolicy
 from ferryman.domain.executions.usage import Usage
 from ferryman.domain.receipts.receipt import Head
+from ferryman.domain.stored import STORED_NAME
 
 INPUT_CHARACTERS_MAX = 20_000
 
 
 class Status(StrEnum):
-    """Where an execution stands. `killed` is what a cancel leads to."""
+    """The state of an execution. A cancelled one ends as `killed`."""
 
     QUEUED = "queued"
     RUNNING = "running"
@@ -48,11 +49,10 @@ class Execution:
     """The execution document. Credits are Decimals; `tool_calls` holds at most 50 audit rows of all ten fields.
 
     `events` counts the events numbered so far; `slice` is the queue delivery that may go on with it, and older ones may not.
-    `credits_held` are set aside for what is under way and not in `credits_used` yet; `asked` counts the model calls that were
-    sent for a turn which is not committed yet. `trace` is what its spans go on with, as W3C's Trace Context writes it;
-    `receipts` is where its chain of receipts ends. One that a schedule started
-    tells the time it was `scheduled_for`, and the generation of that schedule. `coverage` is sealed to the key holders: which
-    characters of which secrets its calls have sent so far.
+    `credits_held` are reserved for work under way and not in `credits_used` yet; `pending_model_calls` counts the model calls
+    that were sent for the turn that is not committed yet. `trace` is its trace context (W3C); `receipts` is the head of its
+    chain of receipts. `scheduled_for` and `schedule_generation` are set where a schedule started it. `coverage` is sealed to
+    the key holders: which characters of which secrets its calls have sent so far.
     """
 
     id: str
@@ -69,7 +69,7 @@ class Execution:
     credits_used: Decimal = Decimal(0)
     credits_reserved: Decimal = Decimal(0)
     credits_held: Decimal = Decimal(0)
-    asked: int = 0
+    pending_model_calls: int = field(default=0, metadata={STORED_NAME: "asked"})
     usage: Usage = field(default_factory=Usage)
     tool_calls: tuple[ToolCallResult, ...] = field(default=(), repr=False)
     tool_calls_total: int = 0
@@ -93,10 +93,10 @@ class Execution:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExecutionSetup:
-    """Step 0: everything the model calls are made of, so that a replay needs nothing else. Scanned.
+    """Step 0: everything that the model calls are made of, so that a replay needs nothing else. Scanned.
 
-    `price` is what a million of the model's tokens cost in USD when it began, by kind of token; `patience_s` is how long the
-    execution may take, in seconds.
+    `price` is the price of a million of the model's tokens in USD at the start, by kind of token; `timeout_s` is the time limit
+    of the execution, in seconds.
     """
 
     model: str
@@ -109,15 +109,15 @@ class ExecutionSetup:
     max_credits: Decimal
     started_at: datetime
     price: Mapping[str, str] = field(default_factory=dict)
-    patience_s: float = 0.0
+    timeout_s: float = field(default=0.0, metadata={STORED_NAME: "patience_s"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """One turn, numbered from 1: what the model said (scanned), and which calls it asked for (`first_call`, `calls`).
+    """One turn, numbered from 1: the model's content (scanned), and the calls that it asked for (`first_call`, `calls`).
 
     `event` is the number of the turn's own event; each call takes the two numbers that follow. `slice` is the delivery that
-    committed it, `prompt_digest` the SHA-256 of what the model was asked (`message.canonical`), in hex.
+    committed it, `prompt_digest` the SHA-256 of the prompt in hex (`message.digest_prompt`).
     """
 
     number: int

@@ -1,4 +1,4 @@
-"""Halts: what a kill switch, or a task that is there no more, says to whom it stops."""
+"""Halts: the reasons why an execution is stopped by a kill switch or by the end of its task."""
 
 BY_OPERATOR = "stopped by the operator's kill switch"
 BY_OWNER = "stopped by its owner's kill switch"

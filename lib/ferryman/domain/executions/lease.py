@@ -1,4 +1,4 @@
-"""The lease: by which rules an execution is taken, and when what its holder does still counts."""
+"""The lease with its fencing token, the epoch: who may go on with an execution, and whose writes are accepted."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from ferryman.domain.stale import StaleError
 
 
 def acquire_lease(current: Execution, *, slice: int, holder: str, now: datetime, length: timedelta) -> Execution | None:
-    """The execution as `holder` takes it for this slice, or None: it has ended, went on to a later slice, or is held."""
-    held = current.lease is not None and current.lease.expires_at > now
-    if current.status.terminal or slice < current.slice or (current.status is Status.RUNNING and held):
+    """Return the execution leased to `holder` for this slice, or None: it has ended, has a later slice, or is leased."""
+    is_leased = current.lease is not None and current.lease.expires_at > now
+    if current.status.terminal or slice < current.slice or (current.status is Status.RUNNING and is_leased):
         return None
     return replace(
         current,
@@ -22,36 +22,36 @@ def acquire_lease(current: Execution, *, slice: int, holder: str, now: datetime,
     )
 
 
-def check_fence(current: Execution, held: Execution, now: datetime) -> Lease:
-    """The lease under which `held` may still be written over `current`; raises `StaleError` when there is none."""
+def check_fence(current: Execution, claimed: Execution, now: datetime) -> Lease:
+    """Return the lease under which `claimed` may be written over `current`. Raise `StaleError` where there is none."""
     lease = current.lease
-    if lease is None or held.lease is None or lease.epoch != held.lease.epoch or current.status.terminal:
-        raise StaleError("the lease has moved on")
+    if lease is None or claimed.lease is None or lease.epoch != claimed.lease.epoch or current.status.terminal:
+        raise StaleError("the lease has passed to another holder")
     if lease.expires_at <= now:
-        raise StaleError("the lease has run out")
+        raise StaleError("the lease has expired")
     return lease
 
 
 def check_epoch(current: Execution, epoch: int, now: datetime) -> Execution:
-    """`current`, when it runs under a lease of this epoch; raises `StaleError` otherwise."""
+    """Return `current` if it runs under a lease of this epoch. Raise `StaleError` otherwise."""
     lease = current.lease
     if current.status is not Status.RUNNING or lease is None or lease.epoch != epoch or lease.expires_at <= now:
-        raise StaleError("the lease has moved on or run out")
+        raise StaleError("the lease has passed to another holder or expired")
     return current
 
 
-def release_lease(current: Execution, held: Execution, now: datetime) -> Execution:
-    """`current` as its holder leaves it; the epoch stays, so that nothing of this holder's is accepted any more.
+def release_lease(current: Execution, claimed: Execution, now: datetime) -> Execution:
+    """Return `current` without a holder; the epoch stays, so no further write of this holder is accepted. Raise `StaleError`.
 
-    What `held` sets aside holds only while its last turn is the stored one: a commit whose answer was lost has moved on.
-    Raises `StaleError`.
+    The credits held by `claimed` are kept only while its last turn is the stored one: a commit whose answer was lost came
+    after.
     """
-    left = replace(current, lease=replace(check_fence(current, held, now), expires_at=now))
-    if current.events != held.events:
-        return left
-    return replace(left, asked=held.asked, credits_held=held.credits_held)
+    released = replace(current, lease=replace(check_fence(current, claimed, now), expires_at=now))
+    if current.events != claimed.events:
+        return released
+    return replace(released, pending_model_calls=claimed.pending_model_calls, credits_held=claimed.credits_held)
 
 
-def hand_over_slice(current: Execution, held: Execution, now: datetime) -> Execution:
-    """`current` given up for the next slice."""
-    return replace(release_lease(current, held, now), slice=current.slice + 1)
+def hand_over_slice(current: Execution, claimed: Execution, now: datetime) -> Execution:
+    """Return `current` released for the next slice. Raise `StaleError`."""
+    return replace(release_lease(current, claimed, now), slice=current.slice + 1)

@@ -1,4 +1,4 @@
-"""Messages: what passes between the loop and the model, in the blocks of the Messages API."""
+"""Messages between the loop and the model, in the blocks of the Messages API."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Message = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prompt:
-    """Everything one model call is made of. A `closing` one asks for the answer: the tools are shown but may not be used."""
+    """The input of one model call. A `closing` one asks for the answer: the tools are listed but may not be used."""
 
     model: str
     system: str = field(repr=False)
@@ -33,7 +33,7 @@ class Prompt:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reply:
-    """The model's answer: its blocks as they came, why it stopped, and what it cost in tokens."""
+    """The model's answer: its blocks as received, why it stopped, and the tokens it used."""
 
     content: Sequence[Block] = field(repr=False)
     stop_reason: str
@@ -49,12 +49,12 @@ class Reply:
 
 
 def join_text(content: Sequence[Block]) -> str:
-    """The text blocks of `content`, joined by newlines."""
+    """Return the text blocks of `content`, joined by newlines."""
     return "\n".join(str(block["text"]) for block in content if block["type"] == "text")
 
 
 def extract_calls(content: Sequence[Block]) -> tuple[ToolCall, ...]:
-    """The tool_use blocks of `content`, in order."""
+    """Return the tool_use blocks of `content`, in order."""
     return tuple(
         ToolCall(id=block["id"], name=block["name"], arguments=block["input"])
         for block in content
@@ -63,17 +63,17 @@ def extract_calls(content: Sequence[Block]) -> tuple[ToolCall, ...]:
 
 
 def canonicalize_prompt(system: str, tools: Sequence[Mapping[str, Any]], messages: Sequence[Message]) -> bytes:
-    """What a model is asked, as JSON in the one form that digests are made of: keys in order, nothing but ASCII."""
+    """Return the prompt as canonical JSON, of which digests are made: sorted keys, only ASCII."""
     return json.dumps([system, list(tools), list(messages)], sort_keys=True).encode()
 
 
-def digest_prompt(asked: bytes) -> str:
-    """The SHA-256 of what a model is asked, in hex."""
-    return hashlib.sha256(asked).hexdigest()
+def digest_prompt(canonical: bytes) -> str:
+    """Return the SHA-256 of a canonical prompt, in hex."""
+    return hashlib.sha256(canonical).hexdigest()
 
 
 def build_tool_result(call: str, content: str, *, is_error: bool) -> Block:
-    """The block that answers the tool use `call`."""
+    """Return the block that answers the tool use `call`."""
     block: dict[str, Any] = {"type": "tool_result", "tool_use_id": call, "content": content}
     if is_error:
         block["is_error"] = True

@@ -24,9 +24,9 @@ class ServiceHeaders:
 class ExecutionPolicy:
     """Task x plan x integrations. `domains` are the approved host patterns, in the order of the task's integrations.
 
-    `credits_per_month` is the task's own cap, under the plan's. `declared` are the declared tools by name, each with the
-    fingerprint it had: one that was changed since is another tool. `former` tells that credentials of the task were stored over
-    or deleted within the last day. `headers` are those of its integrations' services.
+    `credits_per_month` is the task's own limit, below the plan's. `declared` are the fingerprints of the declared tools by
+    name: a tool that was changed since is another tool. `former` tells that credentials of the task were replaced or deleted
+    within the last day. `headers` are those of its integrations' services.
     """
 
     owner: str
@@ -45,29 +45,29 @@ class ExecutionPolicy:
     headers: tuple[ServiceHeaders, ...] = ()
 
     def headers_of(self, host: str) -> tuple[str, ...]:
-        """The headers that a model may set in a call of `host`, beside those that it may set anywhere."""
-        return tuple(name for each in self.headers if is_covered(each.domains, host) for name in each.names)
+        """Return the headers that a model may set in a call of `host`, beside those that it may set in any call."""
+        return tuple(name for headers in self.headers if is_covered(headers.domains, host) for name in headers.names)
 
     @property
     def enabled(self) -> tuple[str, ...]:
-        """Every tool it may use."""
+        """Every tool that the execution may use."""
         return (*self.tools, *self.declared)
 
     @property
     def fetches(self) -> bool:
-        """Whether tokens may be fetched for it: by the function of declared tools, and no other."""
-        return any(get_function(each) == HTTP_TOOL for each in self.enabled)
+        """Whether tokens may be fetched for the execution, which only the function of declared tools does."""
+        return any(get_function(tool) == HTTP_TOOL for tool in self.enabled)
 
     @property
     def holds_secrets(self) -> bool:
-        """Whether there is anything that what is said in it must not hold: a credential, a former one or a fetched token."""
+        """Whether texts have to be scanned for secrets: a credential, a former one or a fetched token."""
         return bool(self.credentials) or self.former or self.fetches
 
     def admits(self, host: str) -> bool:
-        """Whether an approved integration covers `host` (S0-77)."""
+        """Tell whether an approved integration covers `host` (S0-77)."""
         return is_covered(self.domains, host)
 
 
 def collect_service_headers(approved: Iterable[Integration]) -> tuple[ServiceHeaders, ...]:
-    """The headers of those `approved` integrations that have any."""
-    return tuple(ServiceHeaders(domains=each.allowed_domains, names=each.headers) for each in approved if each.headers)
+    """Return the headers of those `approved` integrations that have any."""
+    return tuple(ServiceHeaders(domains=entry.allowed_domains, names=entry.headers) for entry in approved if entry.headers)

@@ -1,4 +1,4 @@
-"""Usage: what the model consumed, in tokens."""
+"""Usage: the tokens of model calls."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
-    """Tokens of one or more model calls; cache tokens are counted apart from `input_tokens`, as the Messages API does."""
+    """Tokens of one or more model calls; cache tokens are not in `input_tokens`, as in the Messages API."""
 
     input_tokens: int = 0
     output_tokens: int = 0

@@ -1,4 +1,4 @@
-"""Addresses: which IP addresses are the public internet. An own table, since the standard library's predicates miss dozens."""
+"""SSRF protection: which IP addresses are public. An own table, since the standard library's predicates miss dozens."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _REFUSED_6 = tuple(IPv6Network(text) for text in ("2001::/23", "2001:db8::/32", 
 
 
 def is_public(address: Address) -> bool:
-    """Whether `address` is on the public internet and may be dialled."""
+    """Tell whether `address` is on the public internet and may be dialled."""
     if isinstance(address, IPv4Address):
         return not any(address in network for network in _REFUSED_4)
     if address.scope_id is not None:

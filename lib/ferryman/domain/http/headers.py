@@ -1,4 +1,4 @@
-"""Header names: which are reserved, and the one spelling under which names are compared."""
+"""Header names: the reserved ones, and the normal form in which names are compared."""
 
 from __future__ import annotations
 
@@ -52,15 +52,15 @@ _DECLARABLE = frozenset(
         *("range", "user-agent", "x-goog-fieldmask"),
     )
 )
-"""Reserved where a credential is injected, yet the owner of a declared tool may write them out: they frame nothing."""
+"""Reserved where a credential is injected, yet allowed to the owner of a declared tool: they do not frame the request."""
 
 
 def normalize_header(header: str) -> str:
-    """Return the name that every spelling of `header` may arrive as: gateways read an underscore as a hyphen."""
+    """Return the normal form of a header's name: lower case, and hyphens, since gateways read an underscore as a hyphen."""
     return header.lower().replace("_", "-")
 
 
 def is_declarable_header(header: str) -> bool:
-    """Return whether the owner of a declared tool may set this header."""
+    """Tell whether the owner of a declared tool may set this header."""
     name = normalize_header(header)
     return name in _DECLARABLE or not (name in RESERVED_HEADERS or name.startswith(RESERVED_PREFIXES))

@@ -1,4 +1,4 @@
-"""Hosts: which name is covered by which pattern."""
+"""Host patterns: which hosts a pattern of an allowlist covers."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 
 def is_covered_by(pattern: str, host: str) -> bool:
-    """Whether `pattern` admits `host`: case-insensitively and exactly; `*.x` admits exactly one more label, and not x."""
+    """Tell whether `pattern` covers `host`, case-insensitively: the same name, or for `*.x` a name of one more label than x."""
     pattern, host = pattern.lower(), host.lower()
     if not pattern.startswith("*."):
         return pattern == host
@@ -15,5 +15,5 @@ def is_covered_by(pattern: str, host: str) -> bool:
 
 
 def is_covered(patterns: Iterable[str], host: str) -> bool:
-    """Whether any of `patterns` admits `host`."""
+    """Tell whether any of `patterns` covers `host`."""
     return any(is_covered_by(pattern, host) for pattern in patterns)

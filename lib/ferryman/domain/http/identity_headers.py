@@ -1,4 +1,4 @@
-"""Identity headers: those in which a gateway tells the service behind it who asks, which a service then believes."""
+"""Identity headers: a gateway names the caller in them, and the service behind it trusts them (impersonation)."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ WORDS = frozenset(
         *("credential", "clientcert", "remoteuser", "smuser", "universalid", "admin", "superuser", "masquerade"),
     )
 )
-"""One of them is in the names that oauth2-proxy, Kong, Hasura, Envoy, Pomerium, authentik, SiteMinder and others give such
-headers. It decides where an owner chose the header and a model would choose its value; what a model may set by itself is
-listed instead (`egress/headers.py`)."""
+"""At least one is in every such header of oauth2-proxy, Kong, Hasura, Envoy, Pomerium, authentik, SiteMinder and others. The
+words decide where an owner chose the header and a model chooses its value; headers that a model may set by itself are on an
+allowlist (`egress/headers.py`)."""
 
 
 def is_identity_header(header: str) -> bool:
-    """Return whether `header` may tell a service who asks: its name has one of `WORDS`, in whatever spelling."""
+    """Tell whether `header` may name the caller: its name has one of `WORDS`, in any spelling."""
     return not WORDS.isdisjoint(normalize_header(header).replace(".", "-").split("-"))

@@ -1,4 +1,4 @@
-"""HTTP as a tool sees it: what is to be sent, and what came back."""
+"""HTTP requests and responses of tools, before and after the gate."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ class Method(StrEnum):
     HEAD = "HEAD"
 
     @property
-    def carries_body(self) -> bool:
+    def has_body(self) -> bool:
         """GET, HEAD and DELETE send none (S0-17, S1-19, S3-58)."""
         return self in (Method.POST, Method.PUT, Method.PATCH)
 
     @property
     def safe(self) -> bool:
-        """Whether repeating the request has no further effect at the other end."""
+        """Whether a repeated request has no further effect."""
         return self in (Method.GET, Method.HEAD)
 
 
@@ -46,19 +46,19 @@ class BodyType(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SecretPlaceholder:
-    """The place in a text where the credential `name` goes; the gate fills it last, and nobody sees it filled."""
+    """The place in a text where the credential `name` is injected; the gate does it last, so no one reads the filled text."""
 
     name: str
 
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """A text with holes. Shown, each is `{{secrets.NAME}}`, as its template has it."""
+    """A text with placeholders. As a string, each is `{{secrets.NAME}}`."""
 
     pieces: tuple[str | SecretPlaceholder, ...]
 
     def __str__(self) -> str:
-        return "".join(each if isinstance(each, str) else f"{{{{secrets.{each.name}}}}}" for each in self.pieces)
+        return "".join(piece if isinstance(piece, str) else f"{{{{secrets.{piece.name}}}}}" for piece in self.pieces)
 
 
 Text = str | Template
@@ -79,11 +79,11 @@ def placeholder_names(value: Any) -> list[str]:
 class OutboundRequest:
     """A request as the model asked for it: nothing injected yet. `url` is the raw string; `credential` is a name.
 
-    What a declared tool sends has holes for credentials in the values of `fixed_headers` (its owner's, which the model's rules
-    do not hold for), of `query_params` and anywhere in `body`. `ok` are the statuses that are no error; None: all are none.
+    A declared tool's request has placeholders for credentials in the values of `fixed_headers` (its owner's; the rules for the
+    model's headers do not apply), of `query_params` and anywhere in `body`. `ok` are the statuses that are no error; None: all.
 
-    `idempotency` is ours: the header by which the other end recognises a repetition, and its value. Nothing else of it has
-    been looked through, so it shows only the tool and the method.
+    `idempotency` is our own: the header by which the host recognises a repetition, and its value. No field has been scanned
+    yet, so the repr has only the tool and the method.
     """
 
     tool: str
@@ -100,13 +100,13 @@ class OutboundRequest:
 
     @property
     def repeatable(self) -> bool:
-        """Whether sending it again has no further effect at the other end."""
+        """Whether the request may be sent again without further effect."""
         return self.method.safe or self.idempotency is not None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PreparedRequest:
-    """A request ready for the wire: bytes, with whatever was injected. Never logged, never recorded."""
+    """A request ready to be sent: bytes, with its credentials injected. Never logged, never recorded."""
 
     method: Method
     url: URL = field(repr=False)
@@ -116,9 +116,9 @@ class PreparedRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InboundResponse:
-    """What came back, its body decoded from its content coding and bounded.
+    """A response, its body decoded from its content coding and bounded.
 
-    `size_bytes` is the raw size (S0-120); `cut` tells that the body was longer than what was read.
+    `size_bytes` is the raw size (S0-120); `cut` tells that the body was longer than `body`.
     """
 
     status: int

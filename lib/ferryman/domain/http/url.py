@@ -1,4 +1,4 @@
-"""URLs: one strict grammar on the raw string, used exactly as given, with no trimming and no repair."""
+"""URLs: one strict grammar on the raw string, without trimming or repair (prevents SSRF by parser differences)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _URL = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*)://(?P<authority>[^/?#]*)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class URL:
-    """A URL that passed the grammar. `parse_host` is lower case; `path` starts with a slash; `query` has no question mark."""
+    """A URL that passed the grammar. `host` is lower case; `path` starts with a slash; `query` has no question mark."""
 
     host: str
     path: str
@@ -24,7 +24,7 @@ class URL:
 
     @property
     def target(self) -> str:
-        """What stands in the request line: path and query, never a fragment."""
+        """The request target: path and query, never a fragment."""
         return self.path if self.query is None else f"{self.path}?{self.query}"
 
     def __str__(self) -> str:
@@ -36,7 +36,7 @@ class InvalidUrlError(ValueError):
 
 
 def parse_host(text: str) -> str:
-    """`text` as a canonical (lower-case) DNS name of at least two LDH labels, or `InvalidUrlError`."""
+    """Return `text` as a canonical (lower-case) DNS name of at least two LDH labels. Raise `InvalidUrlError`."""
     if len(text) > HOST_CHARACTERS_MAX or not _HOST.fullmatch(text):
         raise InvalidUrlError("the host is not a plain DNS name")
     if _NUMERIC.fullmatch(text.rpartition(".")[2]):
@@ -45,7 +45,7 @@ def parse_host(text: str) -> str:
 
 
 def parse_url(raw: str) -> URL:
-    """`raw` as a `URL`, or `InvalidUrlError` with the rule that refused it. https and port 443 only; a fragment is dropped."""
+    """Return `raw` as a `URL`: https and port 443 only; a fragment is dropped. Raise `InvalidUrlError` with the broken rule."""
     if len(raw) > CHARACTERS_MAX:
         raise InvalidUrlError(f"the URL is longer than {CHARACTERS_MAX} characters")
     if not _PRINTABLE.fullmatch(raw):

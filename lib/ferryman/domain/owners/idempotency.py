@@ -1,7 +1,7 @@
 """Idempotency-Key: a request that is sent again under its key has its effect once (draft-ietf-httpapi-idempotency-key-header).
 
-What a key stands for is one document. It is claimed before anything is done, and told the answer in the same transaction that
-has the effect: an instance that dies leaves both or neither, and of two attempts at once one has the effect.
+The request of a key is one document. It is claimed before anything is done, and gets the answer in the same transaction that
+has the effect: an instance that dies leaves both or neither, and of two concurrent attempts one has the effect.
 """
 
 from __future__ import annotations
@@ -11,20 +11,20 @@ import re
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
-KEPT = timedelta(hours=24)
-"""How long a key stands for its request, from its first attempt on."""
+KEY_LIFETIME = timedelta(hours=24)
+"""How long a key belongs to its request, from the first attempt on."""
 
 ATTEMPT = timedelta(seconds=60)
-"""How long an attempt is taken to be under way. One that takes longer may be joined by another; only one has an effect."""
+"""How long an attempt counts as under way. After that another may start; only one has an effect."""
 
 KEY_CHARACTERS_MAX = 255
 ANSWER_BYTES_MAX = 800_000
-"""As it is stored: a document holds 1 MiB."""
+"""The stored bytes of an answer: a document holds 1 MiB."""
 
 MALFORMED = f"must be a string in double quotes, of 1 to {KEY_CHARACTERS_MAX} printable ASCII characters, and be given once"
 
 _STRING = re.compile(r'"((?:[\x20\x21\x23-\x5b\x5d-\x7e]|\\["\\]){1,255})"', re.ASCII)
-"""A string as a structured field has it (RFC 9651)."""
+"""A string of a structured field (RFC 9651)."""
 
 
 class MalformedKeyError(ValueError):
@@ -32,11 +32,11 @@ class MalformedKeyError(ValueError):
 
 
 class KeyReusedError(Exception):
-    """The key stands for another request."""
+    """The key belongs to another request."""
 
 
 class InProgressError(Exception):
-    """An attempt at the same request is under way; nobody knows yet what comes of it."""
+    """An attempt of the same request is under way; its outcome is not known yet."""
 
 
 class AnsweredError(Exception):
@@ -49,10 +49,10 @@ class AnsweredError(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeyedRequest:
-    """What a key of an owner stands for.
+    """The request of an owner's key.
 
-    `id` is the digest of owner and key. `fingerprint` tells the request from any other; `seed` is what the names of things it
-    makes in several steps derive from. `until` is how long an attempt is under way, None where none is; `answer` is sealed.
+    `id` is the digest of owner and key. `fingerprint` tells the request from any other; the ids of everything that it creates
+    derive from `seed`. `until` is when the current attempt ends, None where none is under way; `answer` is sealed.
     """
 
     id: str
@@ -66,17 +66,17 @@ class KeyedRequest:
 
     @property
     def expires_at(self) -> datetime:
-        """From when on the key stands for nothing."""
-        return self.claimed_at + KEPT
+        """When the key becomes free again."""
+        return self.claimed_at + KEY_LIFETIME
 
     def name(self, prefix: str) -> str:
-        """Return a name for something of this kind that the request makes: the same in every attempt."""
+        """Return an id with this prefix for a thing that the request creates: the same in every attempt."""
         return f"{prefix}_{hashlib.sha256(f'{self.seed}/{prefix}'.encode()).hexdigest()[:30]}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Completion:
-    """The answer of a request, to be stored together with what it does."""
+    """The answer of a request, to be stored together with its effect."""
 
     request: KeyedRequest
     answer: bytes = field(repr=False)
@@ -84,49 +84,49 @@ class Completion:
 
 def parse_key(header: str) -> str:
     """Return the key in the header's value. Raise `MalformedKeyError`."""
-    found = _STRING.fullmatch(header.strip(" "))
-    if found is None:
+    match = _STRING.fullmatch(header.strip(" "))
+    if match is None:
         raise MalformedKeyError(MALFORMED)
-    return re.sub(r"\\(.)", r"\1", found[1])
+    return re.sub(r"\\(.)", r"\1", match[1])
 
 
 def derive_id(owner: str, key: str) -> str:
-    """Return the id of what `key` stands for, which no other owner's key has."""
+    """Return the id of the request of `key`, which no other owner's key has."""
     return hashlib.sha256(f"{owner}\0{key}".encode()).hexdigest()
 
 
-def claim_key(found: KeyedRequest | None, asked: KeyedRequest, *, now: datetime) -> KeyedRequest:
-    """Return the request as it is to be stored, where `found` is: `asked`, a further attempt at it, or one that has an answer.
+def claim_key(stored: KeyedRequest | None, request: KeyedRequest, *, now: datetime) -> KeyedRequest:
+    """Return what to store in place of `stored`: `request`, another attempt of it, or the stored one that has an answer.
 
     Raise `KeyReusedError` and `InProgressError`.
     """
-    if found is None or found.expires_at <= now:
-        return asked
-    if found.fingerprint != asked.fingerprint:
+    if stored is None or stored.expires_at <= now:
+        return request
+    if stored.fingerprint != request.fingerprint:
         raise KeyReusedError
-    if found.answer is not None:
-        return found
-    if found.until is not None and found.until > now:
+    if stored.answer is not None:
+        return stored
+    if stored.until is not None and stored.until > now:
         raise InProgressError
-    return replace(found, attempt=found.attempt + 1, until=now + ATTEMPT)
+    return replace(stored, attempt=stored.attempt + 1, until=now + ATTEMPT)
 
 
-def complete_request(found: KeyedRequest | None, completion: Completion) -> KeyedRequest:
-    """Return `found` with the answer. Raise `AnsweredError` where it has that of another attempt.
+def complete_request(stored: KeyedRequest | None, completion: Completion) -> KeyedRequest:
+    """Return `stored` with the answer. Raise `AnsweredError` where it has the answer of another attempt.
 
-    An attempt that took longer than it was thought to may still complete the request, as long as no other one has.
+    An attempt that took longer than `ATTEMPT` may still complete the request, as long as no other one has.
     """
-    if found is None:
-        found = completion.request  # it took a day, and the document is gone
-    if found.seed != completion.request.seed:
-        raise InProgressError  # and the key stands for another request since
-    if found.answer not in (None, completion.answer):
-        raise AnsweredError(found)
-    return replace(found, until=None, answer=completion.answer)
+    if stored is None:
+        stored = completion.request  # it took a day, and the document was deleted
+    if stored.seed != completion.request.seed:
+        raise InProgressError  # the key belongs to another request since
+    if stored.answer not in (None, completion.answer):
+        raise AnsweredError(stored)
+    return replace(stored, until=None, answer=completion.answer)
 
 
-def release_attempt(found: KeyedRequest | None, held: KeyedRequest) -> KeyedRequest | None:
-    """Return `found` without the attempt that is `held`, so that the next one need not wait; None where nothing changes."""
-    if found is None or found.answer is not None or (found.seed, found.attempt) != (held.seed, held.attempt):
+def release_attempt(stored: KeyedRequest | None, attempt: KeyedRequest) -> KeyedRequest | None:
+    """Return `stored` without this attempt, so that the next one need not wait; None where nothing changes."""
+    if stored is None or stored.answer is not None or (stored.seed, stored.attempt) != (attempt.seed, attempt.attempt):
         return None
-    return replace(found, until=None)
+    return replace(stored, until=None)

@@ -1,10 +1,10 @@
-"""Limits on how many there may be: of tasks, schedules and credentials. They hold in the transaction that stores one more."""
+"""Limits on the number of tasks, schedules and credentials, checked in the transaction that stores one more."""
 
 from __future__ import annotations
 
 
 class LimitReachedError(Exception):
-    """There are as many as there may be; the text says of what, and how many. Nothing was stored."""
+    """The limit is reached; the text names it. Nothing was stored."""
 
 
 def check_tasks(count: int, most: int) -> None:

@@ -1,4 +1,4 @@
-"""Owners: whose tasks they are, and on which plan."""
+"""Owners of tasks, each on a plan."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from datetime import datetime
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Owner:
-    """One owner; the credits are in the owner's purse."""
+    """One owner; the credits are in the owner's balance."""
 
     id: str
     plan: str

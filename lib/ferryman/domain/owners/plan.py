@@ -1,4 +1,4 @@
-"""Plans: how much one subscription may do."""
+"""Plans: the limits of a subscription."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Streams: which streams of events an owner has open, each for as long as it says that it is."""
+"""Streams: which streams of events an owner has open; each renews its lease while it is open."""
 
 from __future__ import annotations
 
@@ -6,18 +6,15 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 
 HOLD = timedelta(seconds=60)
-"""How long a stream counts without saying that it is still open: that of an instance that died is gone after this."""
+"""How long a stream counts as open without a renewal, as after its instance died."""
 
 RENEWAL = timedelta(seconds=20)
-"""After which time it says so, with its next frame; there is one at least every 15 seconds."""
+"""After which time it is renewed, with its next frame; there is one at least every 15 seconds."""
 
 
 def hold_stream(
-    held: Mapping[str, datetime], stream: str, *, now: datetime, until: datetime, most: int
+    streams: Mapping[str, datetime], stream: str, *, now: datetime, until: datetime, most: int
 ) -> Mapping[str, datetime] | None:
-    """The streams that are open with `stream` among them `until` then; None where `most` others are.
-
-    `held` says of each until when it counts; what is past is left out.
-    """
-    others = {name: end for name, end in held.items() if end > now and name != stream}
+    """Return `streams`, name to expiry, with `stream` open `until` then; None where `most` others are open."""
+    others = {name: end for name, end in streams.items() if end > now and name != stream}
     return None if len(others) >= most else {**others, stream: until}

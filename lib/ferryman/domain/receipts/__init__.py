@@ -1,1 +1,1 @@
-"""Receipts: what an execution did, entry by entry, hash-chained and signed; and what a key holder reports for them."""
+"""Receipts: a hash chain of signed entries about an execution; and the reports of key holders for them."""

@@ -1,4 +1,4 @@
-"""Settlements: what a key holder tells the orchestrator of a call, so that nothing has to be read again to sign for it."""
+"""Settlements: a key holder's report of a call, so that the orchestrator can sign a receipt without another read."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ _TIMES = ("sent_at", "deadline", "settled_at")
 
 
 def write_settlement(ticket: Ticket) -> dict[str, Any]:
-    """Return what is told of a settled `ticket`, as JSON; times are ISO 8601 with their offset."""
+    """Return the report of a settled `ticket`, as JSON; times are ISO 8601 with their offset."""
     assert ticket.result is not None, "a settled call has a result"
     times = {name: None if (at := getattr(ticket, name)) is None else at.isoformat() for name in _TIMES}
     return {"attempt": ticket.attempt, "in_doubt": ticket.in_doubt, **times, "result": asdict(ticket.result)}
 
 
-def read_settlement(ticket: Ticket, told: Mapping[str, Any]) -> Ticket:
-    """Return `ticket` as it settled. Raises ValueError, KeyError or TypeError for what is no settlement."""
-    times: dict[str, Any] = {name: _parse_time(told[name]) for name in _TIMES}
+def read_settlement(ticket: Ticket, report: Mapping[str, Any]) -> Ticket:
+    """Return `ticket` as it was settled. Raise ValueError, KeyError or TypeError for anything but a settlement."""
+    times: dict[str, Any] = {name: _parse_time(report[name]) for name in _TIMES}
     return replace(
         ticket,
         state=TicketState.SETTLED,
-        attempt=int(told["attempt"]),
-        in_doubt=bool(told["in_doubt"]),
-        result=ToolCallResult(**told["result"]),
+        attempt=int(report["attempt"]),
+        in_doubt=bool(report["in_doubt"]),
+        result=ToolCallResult(**report["result"]),
         **times,
     )
 

@@ -1,1 +1,1 @@
-"""Records: the account of an execution as one value, as JSON, and as events."""
+"""Records: everything about an execution as one value, as JSON, and as events."""

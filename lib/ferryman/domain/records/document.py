@@ -1,4 +1,4 @@
-"""Documents: the parts of a record as JSON values, in the one form that the API shows and that receipts are made over.
+"""Documents: the parts of a record as JSON values, in the one form that the API returns and that receipts cover.
 
 Credits are decimal strings without trailing zeros; times are UTC, as ISO 8601 writes them with a Z, to the microsecond where
 that is not zero; a number that is not finite is null.
@@ -20,6 +20,7 @@ from ferryman.domain.executions.execution import Execution, ExecutionSetup, Step
 from ferryman.domain.executions.policy import ExecutionPolicy
 from ferryman.domain.records.event import Event
 from ferryman.domain.records.record import Record
+from ferryman.domain.stored import get_stored_name
 
 Document = dict[str, Any]
 
@@ -32,10 +33,10 @@ _CALL = ("seq", "tool", "state", "attempt", "in_doubt", "created_at", "sent_at",
 
 def serialize_record(record: Record) -> Document:
     """Return the whole record: its execution, opening, policy, steps, calls, events and ledger."""
-    opening, policy = record.opening, record.execution.policy
+    setup, policy = record.opening, record.execution.policy
     return {
         "execution": serialize_execution(record.execution),
-        "opening": None if opening is None else serialize_setup(opening),
+        "opening": None if setup is None else serialize_setup(setup),
         "policy": None if policy is None else serialize_policy(policy),
         "steps": [serialize_step(step) for step in record.steps],
         "calls": [serialize_ticket(ticket) for ticket in record.tickets],
@@ -45,15 +46,15 @@ def serialize_record(record: Record) -> Document:
 
 
 def serialize_execution(execution: Execution) -> Document:
-    """Return the execution as GET /v1/executions/{id} answers it."""
+    """Return the execution as GET /v1/executions/{id} returns it."""
     rows = [serialize_result(row) for row in execution.tool_calls]
     return {"execution_id": execution.id, "task_id": execution.task, "tool_calls": rows, **_select(execution, _EXECUTION)}
 
 
-def serialize_setup(opening: ExecutionSetup) -> Document:
-    """Return the opening: what every model call of an execution is made of."""
-    reals = {"temperature": _to_finite(opening.temperature), "patience_s": _to_finite(opening.patience_s)}
-    return {**_to_json(opening), **reals}
+def serialize_setup(setup: ExecutionSetup) -> Document:
+    """Return the setup: everything that the model calls of an execution are made of."""
+    reals = {"temperature": _to_finite(setup.temperature), "patience_s": _to_finite(setup.timeout_s)}
+    return {**_to_json(setup), **reals}
 
 
 def serialize_policy(policy: ExecutionPolicy) -> Document:
@@ -68,7 +69,7 @@ def serialize_step(step: Step) -> Document:
 
 def serialize_ticket(ticket: Ticket) -> Document:
     """Return a call; its sealed arguments and its epoch are left out."""
-    names = {"iteration": ticket.step, "id": ticket.call, "arguments": _to_json(ticket.shown)}
+    names = {"iteration": ticket.step, "id": ticket.call, "arguments": _to_json(ticket.display_arguments)}
     result = None if ticket.result is None else serialize_result(ticket.result)
     return {**_select(ticket, _CALL), **names, "result": result}
 
@@ -79,12 +80,12 @@ def serialize_result(result: ToolCallResult) -> Document:
 
 
 def serialize_event(event: Event) -> Document:
-    """Return an event as watchers are told it."""
+    """Return an event as watchers receive it."""
     return dict(_to_json(event))
 
 
 def serialize_entry(entry: LedgerEntry) -> Document:
-    """Return a movement of credits."""
+    """Return an entry of the ledger."""
     return _select(entry, ("id", "at", "postings"))
 
 
@@ -106,10 +107,10 @@ def _to_json(value: Any) -> Any:
     if isinstance(value, float):
         return _to_finite(value)
     if is_dataclass(value):
-        return {field.name: _to_json(getattr(value, field.name)) for field in fields(value)}
+        return {get_stored_name(field): _to_json(getattr(value, field.name)) for field in fields(value)}
     return value
 
 
 def _to_finite(value: float | None) -> float | None:
-    # a whole number that was stored or sent as one is the same field all the same
+    # a whole number is the same value as the float that it was stored from
     return float(value) if value is not None and math.isfinite(value) else None

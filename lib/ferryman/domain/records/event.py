@@ -1,4 +1,4 @@
-"""Events: what a watcher of an execution is told, derived from the record and numbered so that watching can resume."""
+"""Events of an execution for its watchers, derived from the record and numbered so that a stream can resume."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ class Event:
 
 
 def count_numbers(step: Step) -> int:
-    """How many event numbers a turn takes: its own, and two for each call."""
+    """Return how many event numbers a turn takes: its own, and two for each call."""
     return 1 + 2 * step.calls
 
 
 def derive_events(execution: Execution, steps: Sequence[Step], tickets: Mapping[int, Ticket]) -> Iterator[Event]:
-    """The execution's events in order, up to the first that has not happened yet. `tickets` are keyed by seq."""
+    """Yield the execution's events in order, up to the first that has not happened yet. `tickets` are keyed by seq."""
     last, first = 0, build_started(execution)
     if first is not None:
         yield first
@@ -56,7 +56,7 @@ def derive_events(execution: Execution, steps: Sequence[Step], tickets: Mapping[
 
 
 def build_started(execution: Execution) -> Event | None:
-    """Return the event that tells of the start; None before it."""
+    """Return the event of the start; None before it."""
     if execution.started_at is None:
         return None
     ids = {"execution_id": execution.id, "task_id": execution.task}
@@ -64,7 +64,7 @@ def build_started(execution: Execution) -> Event | None:
 
 
 def build_turn(step: Step) -> Event:
-    """Return the event that tells of a turn."""
+    """Return the event of a turn."""
     body = {
         "iteration": step.number,
         "text": join_text(step.content),
@@ -77,15 +77,15 @@ def build_turn(step: Step) -> Event:
 
 
 def build_tool_call(step: Step, ticket: Ticket) -> Event:
-    """Return the event that tells of a call that `step` asks for."""
-    body = {"seq": ticket.seq, "id": ticket.call, "name": ticket.tool, "arguments": ticket.shown}
+    """Return the event of a call that `step` asks for."""
+    body = {"seq": ticket.seq, "id": ticket.call, "name": ticket.tool, "arguments": ticket.display_arguments}
     return Event(number=_number_call(step, ticket), kind="tool_call", at=ticket.created_at, body=body)
 
 
 def build_tool_result(step: Step, ticket: Ticket) -> Event:
-    """Return the event that tells what came of a settled call of `step`."""
+    """Return the event of the result of a settled call of `step`."""
     assert ticket.result is not None, "a settled call has a result"
-    assert ticket.settled_at is not None, "a settled call has the time when it was"
+    assert ticket.settled_at is not None, "a settled call has a time"
     row = to_audit_row(ticket.result)
     result = {name: getattr(row, name) for name in row.__dataclass_fields__}
     body = {"seq": ticket.seq, **result}
@@ -93,7 +93,7 @@ def build_tool_result(step: Step, ticket: Ticket) -> Event:
 
 
 def build_finished(execution: Execution, *, after: int) -> Event:
-    """Return the event that tells how an execution ended; `after` is the number of the last one before it."""
+    """Return the event of the end of an execution; `after` is the number of the event before it."""
     body = {
         "status": execution.status.value,
         "output": execution.output,

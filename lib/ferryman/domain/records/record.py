@@ -1,4 +1,4 @@
-"""The record: the full account of one execution, as one value."""
+"""The record: everything about one execution, as one value."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ferryman.domain.records.event import Event, derive_events
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Record:
-    """Everything that is kept of an execution; all of it in the form that was scanned. No opening: it ended before one."""
+    """Everything that is stored of an execution, scanned. `opening` is None where it ended before its setup."""
 
     execution: Execution
     opening: ExecutionSetup | None = field(repr=False)
@@ -24,20 +24,20 @@ class Record:
 
     @property
     def events(self) -> tuple[Event, ...]:
-        """What a watcher was told."""
+        """The events that a watcher received."""
         return tuple(derive_events(self.execution, self.steps, {ticket.seq: ticket for ticket in self.tickets}))
 
-    def messages(self, step: Step) -> list[Message]:
-        """The messages that the model read before it took `step`, put together from the record alone."""
-        assert self.opening is not None, "a step is taken after an opening"
-        found: list[Message] = [{"role": "user", "content": self.opening.prompt}]
+    def build_messages(self, step: Step) -> list[Message]:
+        """Return the messages that the model read before `step`, rebuilt from the record alone."""
+        assert self.opening is not None, "a step comes after the setup"
+        messages: list[Message] = [{"role": "user", "content": self.opening.prompt}]
         by_seq = {ticket.seq: ticket for ticket in self.tickets}
-        for each in self.steps:
-            if each.number >= step.number:
+        for earlier in self.steps:
+            if earlier.number >= step.number:
                 break
-            found.append({"role": "assistant", "content": list(each.content)})
-            asked = [by_seq[seq] for seq in range(each.first_call, each.first_call + each.calls) if seq in by_seq]
-            answers = [(ticket.call, ticket.result) for ticket in asked if ticket.result is not None]
+            messages.append({"role": "assistant", "content": list(earlier.content)})
+            tickets = [by_seq[seq] for seq in range(earlier.first_call, earlier.first_call + earlier.calls) if seq in by_seq]
+            answers = [(ticket.call, ticket.result) for ticket in tickets if ticket.result is not None]
             blocks = [build_tool_result(call, result.content, is_error=result.failed) for call, result in answers]
-            found.append({"role": "user", "content": blocks})
-        return found
+            messages.append({"role": "user", "content": blocks})
+        return messages

@@ -1,1 +1,1 @@
-"""Tasks: what an owner wants done, the prompt that says so, and when it runs by itself."""
+"""Tasks: the work that an owner defines, its prompt, and its schedule."""

@@ -1,4 +1,4 @@
-"""Prompts: the scan that runs before any model sees a task's text, and the variables that text may use."""
+"""Prompts: the abuse filter that runs before a model reads a task's text, and the variables of that text."""
 
 from __future__ import annotations
 
@@ -39,10 +39,11 @@ _VARIABLE = re.compile(r"\{\{\s*([a-z_]+)\s*\}\}")
 
 
 def find_suspicion(texts: Iterable[str]) -> str | None:
-    """The first rule that one of `texts` trips, or None. A coarse net for careless abuse; the gate is what holds."""
+    """Return the first rule that one of `texts` matches, or None. A coarse filter for careless abuse; the gate is the
+    defence."""
     return next((rule for text in texts for rule, pattern in _RULES if pattern.search(text)), None)
 
 
 def render_variables(text: str, variables: Mapping[str, str]) -> str:
-    """`text` with each `{{name}}` of `variables` replaced, once and not again inside what was put in; others stay."""
+    """Return `text` with each `{{name}}` of `variables` replaced; replacements are not rendered again, other names stay."""
     return _VARIABLE.sub(lambda match: variables.get(match[1], match[0]), text)

@@ -1,4 +1,4 @@
-"""Schedules: when a task is to run by itself, in UTC, and the rules a schedule must meet to be stored."""
+"""Schedules: when a task runs, in UTC, and the rules that a stored schedule meets."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SCHEDULED_PER_OWNER_MAX = 50  # requirements 0.1
 
 _SECOND, _DAY = timedelta(seconds=1), timedelta(days=1)
 _FOUR_YEARS = timedelta(days=1_462)
-"""In which every pair of days that can follow each other does, 29 February and 1 March too."""
+"""Every pair of consecutive days occurs in this time, 29 February and 1 March too."""
 
 _RANGES = {
     "minute": "0 to 59",
@@ -32,7 +32,7 @@ _RANGES = {
 
 
 class ScheduleType(StrEnum):
-    """How a schedule tells its times: again and again, at a moment, or so long after it was set."""
+    """How a schedule defines its times: repeatedly, at a moment, or so long after it was set."""
 
     CRON = "cron"
     ONCE = "once"
@@ -40,7 +40,7 @@ class ScheduleType(StrEnum):
 
 
 FIELDS = {ScheduleType.CRON: "cron", ScheduleType.ONCE: "at", ScheduleType.DELAYED: "after_s"}
-"""Which field of a schedule says its times."""
+"""The field of a schedule that defines its times."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,21 +52,21 @@ class Schedule:
     at: datetime | None = None
     after_s: int | None = None
 
-    def first(self, now: datetime) -> datetime | None:
-        """The first time it fires when it is set `now`, in whole seconds; None when it never does."""
+    def compute_first(self, now: datetime) -> datetime | None:
+        """Return the first time of a schedule that is set `now`, in whole seconds; None where it never fires."""
         if self.type is ScheduleType.DELAYED and self.after_s is not None:
             return _round_up(now + timedelta(seconds=self.after_s))
         if self.type is ScheduleType.ONCE and self.at is not None:
             return _round_up(self.at) if self.at > now else None
-        return self.following(now)
+        return self.compute_next(now)
 
-    def following(self, now: datetime) -> datetime | None:
-        """The next time after `now`, once it has fired; None when that was the last."""
+    def compute_next(self, now: datetime) -> datetime | None:
+        """Return the next time after `now` of a schedule that has fired; None after the last."""
         return next(_iterate_times(self.cron, now), None) if self.cron is not None else None
 
 
 def find_schedule_problems(schedule: Schedule, *, plan: Plan, now: datetime) -> list[Problem]:
-    """Everything that keeps `schedule` from being stored under `plan`, but for a moment that has passed."""
+    """Return the problems that keep `schedule` from being stored under `plan`, except a moment in the past."""
     faults = _find_form_problems(schedule)
     if faults:
         return faults
@@ -82,45 +82,44 @@ def find_schedule_problems(schedule: Schedule, *, plan: Plan, now: datetime) -> 
 
 
 def find_past_problems(schedule: Schedule | None, *, now: datetime) -> list[Problem]:
-    """The problem of a schedule that is set `now` for a moment that is over."""
+    """Return the problem of a schedule that is set `now` for a moment in the past."""
     if schedule is None or schedule.at is None or schedule.at > now:
         return []
     return [Problem(field="schedule.at", message="must be in the future")]
 
 
 def _find_form_problems(schedule: Schedule) -> list[Problem]:
-    found = []
+    problems = []
     for kind, name in FIELDS.items():
-        given = getattr(schedule, name) is not None
-        if given and kind is not schedule.type:
-            found.append(Problem(field=f"schedule.{name}", message=f"is for type {kind} only"))
-        elif not given and kind is schedule.type:
-            found.append(Problem(field=f"schedule.{name}", message=f"is required for type {kind}"))
-    return found
+        is_set = getattr(schedule, name) is not None
+        if is_set is not (kind is schedule.type):
+            message = f"is for type {kind} only" if is_set else f"is required for type {kind}"
+            problems.append(Problem(field=f"schedule.{name}", message=message))
+    return problems
 
 
 def _find_cron_problems(expression: str, *, plan: Plan, now: datetime) -> list[Problem]:
-    def fault(message: str) -> list[Problem]:
+    def problem(message: str) -> list[Problem]:
         return [Problem(field="schedule.cron", message=message)]
 
     if len(expression) > CRON_CHARACTERS_MAX:
-        return fault(f"must be at most {CRON_CHARACTERS_MAX} characters, is {len(expression)}")
+        return problem(f"must be at most {CRON_CHARACTERS_MAX} characters, is {len(expression)}")
     if not expression.isascii() or len(expression.split()) != CRON_FIELDS:
-        return fault("must have five fields in ASCII: minute, hour, day of the month, month, day of the week")
+        return problem("must have five fields in ASCII: minute, hour, day of the month, month, day of the week")
     try:
         first = next(_iterate_times(expression, now), None)
     except CronSimError as error:
         field = str(error).removeprefix("Bad ")
-        return fault(f"has a bad {field.replace('-', ' ')}: it may be {_RANGES.get(field, 'what cron knows')}")
+        return problem(f"has a bad {field.replace('-', ' ')}: it may be {_RANGES.get(field, 'a value that cron accepts')}")
     if first is None or first > now + AHEAD_MAX:
-        return fault(f"does not fire in the coming {AHEAD_MAX.days} days")
+        return problem(f"does not fire in the coming {AHEAD_MAX.days} days")
     if _has_closer_times(expression, timedelta(minutes=plan.schedule_minutes), now):
-        return fault(f"must leave at least {plan.schedule_minutes} minutes between two times on plan {plan.name}")
+        return problem(f"must leave at least {plan.schedule_minutes} minutes between two times on plan {plan.name}")
     return []
 
 
 def _has_closer_times(expression: str, least: timedelta, now: datetime) -> bool:
-    """Whether two of its times are ever closer than `least`. Its times of the day are the same on every day it fires."""
+    """Tell whether two times are ever closer than `least`. The times of the day are the same on every day."""
     minute, hour, *day = expression.split()
     midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
     times = list(takewhile(lambda at: at < midnight + _DAY, _iterate_times(f"{minute} {hour} * * *", midnight - _SECOND)))
@@ -133,7 +132,7 @@ def _has_closer_times(expression: str, least: timedelta, now: datetime) -> bool:
 
 
 def _iterate_times(expression: str, after: datetime) -> Iterator[datetime]:
-    """The times after `after`, in UTC. Raises CronSimError, at the first one, for what is no cron expression."""
+    """Yield the times after `after`, in UTC. Raise CronSimError, at the first one, for an invalid expression."""
     yield from CronSim(expression, after)
 
 

@@ -1,4 +1,4 @@
-"""Tasks: what an owner wants done, and the rules a task must meet to be stored."""
+"""Tasks: the work that an owner defines, and the rules that a stored task meets."""
 
 from __future__ import annotations
 
@@ -14,8 +14,7 @@ from ferryman.domain.http.url import InvalidUrlError, parse_url
 from ferryman.domain.owners.plan import Plan
 from ferryman.domain.problem import Problem
 from ferryman.domain.tasks import prompt
-from ferryman.domain.tasks.schedule import Schedule
-from ferryman.domain.tasks.schedule import find_schedule_problems as schedule_problems
+from ferryman.domain.tasks.schedule import Schedule, find_schedule_problems
 
 NAME_CHARACTERS_MAX = 100
 DESCRIPTION_CHARACTERS_MAX = 1_000
@@ -29,7 +28,7 @@ CREDITS_DEFAULT = Decimal(100)
 TASKS_PER_OWNER_MAX = 200
 WEBHOOK_MATCHES = ("host", "url")
 SCRIPTED = "scripted"
-"""The one family of models: `scripted/NAME` plays the script NAME, and costs what the family does."""
+"""The one family of models: `scripted/NAME` runs the script NAME, at the price of the family."""
 
 _MODEL = re.compile(r"(?P<name>[a-z0-9.@-]{1,64})(?:/(?P<script>[A-Za-z0-9_.-]{1,64}))?", re.ASCII)
 _TICK = timedelta(microseconds=1)
@@ -40,7 +39,7 @@ class Task:
     """A task as stored. `max_credits` is per execution, `max_credits_month` over all of a month's.
 
     `tools` and `integrations` list ids; an empty list means none. `next_fire_at` is when its schedule runs it next, `paused`
-    says why it does not any more, and `schedule_generation` rises whenever what was to fire is void.
+    the reason why it no longer does, and `schedule_generation` rises whenever earlier fires become void.
     """
 
     id: str
@@ -69,9 +68,9 @@ class Task:
 
 
 def change_task(task: Task, change: Mapping[str, Any], *, now: datetime) -> Task:
-    """`task` with the fields of `change`, changed `now`: a tick later where the last change is not older than that.
+    """Return `task` with the fields of `change`, changed `now`, or a tick after the last change if that is later.
 
-    So `updated_at` tells any two states of a task apart, also those of one moment.
+    So any two states of a task differ in `updated_at`, also those of one moment.
     """
     return replace(task, **{**change, "updated_at": max(now, task.updated_at + _TICK)})
 
@@ -79,7 +78,7 @@ def change_task(task: Task, change: Mapping[str, Any], *, now: datetime) -> Task
 def find_task_problems(
     task: Task, *, plan: Plan, tools: Collection[str], integrations: Collection[str], models: Collection[str]
 ) -> list[Problem]:
-    """Everything that keeps `task` from being stored under `plan`; `models` are the names that have a price."""
+    """Return the problems that keep `task` from being stored under `plan`; `models` are the names that have a price."""
     schedule = task.schedule
     return [
         *_find_text_problems(task),
@@ -88,12 +87,12 @@ def find_task_problems(
         *_find_webhook_problems(task),
         *_find_limit_problems(task, plan),
         *_find_model_problems(task.model, models),
-        *(schedule_problems(schedule, plan=plan, now=task.updated_at) if schedule else ()),
+        *(find_schedule_problems(schedule, plan=plan, now=task.updated_at) if schedule else ()),
     ]
 
 
 def _find_text_problems(task: Task) -> list[Problem]:
-    found = []
+    problems = []
     limits = {
         "name": (task.name, NAME_CHARACTERS_MAX),
         "description": (task.description, DESCRIPTION_CHARACTERS_MAX),
@@ -102,64 +101,64 @@ def _find_text_problems(task: Task) -> list[Problem]:
     }
     for name, (text, most) in limits.items():
         if len(text) > most:
-            found.append(Problem(field=name, message=f"must be at most {most} characters, is {len(text)}"))
+            problems.append(Problem(field=name, message=f"must be at most {most} characters, is {len(text)}"))
         try:
             text.encode()
         except UnicodeEncodeError:
-            found.append(Problem(field=name, message="must be valid Unicode, without lone surrogates"))
+            problems.append(Problem(field=name, message="must be valid Unicode, without lone surrogates"))
     if not task.name.strip():
-        found.append(Problem(field="name", message="must not be empty"))
+        problems.append(Problem(field="name", message="must not be empty"))
     if not task.task_prompt.strip():
-        found.append(Problem(field="task_prompt", message="must not be empty"))
+        problems.append(Problem(field="task_prompt", message="must not be empty"))
     for name in ("system_prompt", "task_prompt"):
         rule = prompt.find_suspicion([getattr(task, name)[:PROMPT_CHARACTERS_MAX]])
         if rule is not None:
-            found.append(Problem(field=name, message=f"asks for {rule}, which tasks may not do"))
-    return found
+            problems.append(Problem(field=name, message=f"asks for {rule}, which tasks may not do"))
+    return problems
 
 
-def _find_member_problems(name: str, given: tuple[str, ...], known: Collection[str], noun: str) -> list[Problem]:
-    found = []
-    for index, item in enumerate(given):
-        if item not in known:
+def _find_member_problems(name: str, ids: tuple[str, ...], known: Collection[str], noun: str) -> list[Problem]:
+    problems = []
+    for index, id_ in enumerate(ids):
+        if id_ not in known:
             listed = ", ".join(sorted(known))
-            found.append(Problem(field=f"{name}.{index}", message=f"is not a known {noun}; known are: {listed}"))
-        elif item in given[:index]:
-            found.append(Problem(field=f"{name}.{index}", message="is listed twice"))
-    return found
+            problems.append(Problem(field=f"{name}.{index}", message=f"is not a known {noun}; known are: {listed}"))
+        elif id_ in ids[:index]:
+            problems.append(Problem(field=f"{name}.{index}", message="is listed twice"))
+    return problems
 
 
 def _find_webhook_problems(task: Task) -> list[Problem]:
-    found = []
+    problems = []
     if len(task.webhook_urls) > WEBHOOK_URLS_MAX:
-        found.append(
+        problems.append(
             Problem(field="webhook_urls", message=f"at most {WEBHOOK_URLS_MAX} webhook URLs, got {len(task.webhook_urls)}")
         )
     for index, raw in enumerate(task.webhook_urls):
         try:
             parse_url(raw)
         except InvalidUrlError as error:
-            found.append(Problem(field=f"webhook_urls.{index}", message=str(error)))
+            problems.append(Problem(field=f"webhook_urls.{index}", message=str(error)))
     if task.webhook_match not in WEBHOOK_MATCHES:
-        found.append(Problem(field="webhook_match", message="must be host or url"))
-    return found
+        problems.append(Problem(field="webhook_match", message="must be host or url"))
+    return problems
 
 
 def _find_limit_problems(task: Task, plan: Plan) -> list[Problem]:
-    found = []
+    problems = []
     if not 1 <= task.max_iterations <= plan.iterations:
-        found.append(Problem(field="max_iterations", message=f"must be 1 to {plan.iterations} on plan {plan.name}"))
+        problems.append(Problem(field="max_iterations", message=f"must be 1 to {plan.iterations} on plan {plan.name}"))
     if not 0 < task.max_credits <= plan.credits_per_execution:
         most = plan.credits_per_execution
-        found.append(Problem(field="max_credits", message=f"must be above 0 and at most {most} on plan {plan.name}"))
+        problems.append(Problem(field="max_credits", message=f"must be above 0 and at most {most} on plan {plan.name}"))
     if task.max_credits_month is not None and not 0 < task.max_credits_month <= plan.credits_per_month:
         most = plan.credits_per_month
-        found.append(Problem(field="max_credits_month", message=f"must be above 0 and at most {most} on plan {plan.name}"))
+        problems.append(Problem(field="max_credits_month", message=f"must be above 0 and at most {most} on plan {plan.name}"))
     if task.temperature is not None and not 0 <= task.temperature <= 1:
-        found.append(Problem(field="temperature", message="must be 0 to 1"))
+        problems.append(Problem(field="temperature", message="must be 0 to 1"))
     if not 1 <= task.max_tokens <= MAX_TOKENS_LIMIT:
-        found.append(Problem(field="max_tokens", message=f"must be 1 to {MAX_TOKENS_LIMIT}"))
-    return found
+        problems.append(Problem(field="max_tokens", message=f"must be 1 to {MAX_TOKENS_LIMIT}"))
+    return problems
 
 
 def _find_model_problems(model: str, models: Collection[str]) -> list[Problem]:

@@ -1,1 +1,1 @@
-"""Tools as data: the definition that the model sees, and tools that owners declare."""
+"""Tools as data: the definition that the model reads, and tools that owners declare."""

@@ -18,10 +18,10 @@ CLUSTER_CHARACTERS_MAX = 64
 DECLARATION_BYTES_MAX = 65_536
 """One declared tool, written as JSON."""
 TASK_BYTES_MAX = 16_777_216
-"""All declared tools of a task, written as JSON: whoever opens an execution of it has them all in memory."""
+"""All declared tools of a task, written as JSON: the setup of an execution has them all in memory."""
 
 REFRESH_ON = (401,)
-"""Statuses that say a token is no longer good (S1-28)."""
+"""Statuses that mean a token is no longer valid (S1-28)."""
 
 
 class Style(StrEnum):
@@ -36,7 +36,7 @@ class Style(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parameter:
-    """One thing the model says: its JSON Schema, whether it must be said, and how it is written outside of a JSON body."""
+    """One argument of the model: its JSON Schema, whether it is required, and its style outside of a JSON body."""
 
     schema: Mapping[str, Any]
     required: bool = True
@@ -58,7 +58,7 @@ class ClientCredentials:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exchange:
-    """The request that a login endpoint answers with a token; everything but the method is a template (S1-29)."""
+    """The request to a login endpoint, which answers with a token; everything but the method is a template (S1-29)."""
 
     url: str
     method: Method = Method.POST
@@ -69,7 +69,7 @@ class Exchange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Extract:
-    """Where the token stands in the answer: JSONPath in `json`, the whole body in `text`."""
+    """The place of the token in the answer: JSONPath in `json`, the whole body in `text`."""
 
     response_format: str = "json"
     token_path: str | None = None
@@ -78,7 +78,7 @@ class Extract:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Apply:
-    """Where the token is put: `{token}` in `format` stands for it. None: "Bearer {token}" in a header, "{token}" in a query."""
+    """The place of the token in a request, `{token}` in `format`. None: "Bearer {token}" in a header, "{token}" in a query."""
 
     location: str = "header"
     name: str = "Authorization"
@@ -100,13 +100,13 @@ Auth = ClientCredentials | TokenExchange
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Declared:
-    """One declared tool as stored: checked, and with everything that can be derived from it.
+class DeclaredTool:
+    """One declared tool as stored: checked, with all derived values.
 
     `url` has the placeholders `{X}`, `{X?}`, `{?a&b}`; `params` pins some of them; `query`, `headers` and `body` are templates
-    by the name on the wire. `parameters` are all that the model may say, by the name it says them under. An empty `ok_statuses`
-    means 200 to 299. `public_env` names the variables of the environment that are not secret, in embedded use. One that is not
-    `enabled` tells why in `reason`, is not shown to the model and is not carried.
+    by the name on the wire. `parameters` are the arguments of the model by name. An empty `ok_statuses` means 200 to 299.
+    `public_env` names the variables of the environment that are not secret, in embedded use. A tool that is not `enabled` has a
+    `reason`, is not offered to the model and is not executed.
     """
 
     name: str
@@ -129,22 +129,22 @@ class Declared:
 
     @property
     def schema(self) -> dict[str, Any]:
-        """The input schema the model is shown."""
-        required = [name for name, each in self.parameters.items() if each.required]
-        properties = {name: dict(each.schema) for name, each in self.parameters.items()}
+        """The input schema that the model reads."""
+        required = [name for name, parameter in self.parameters.items() if parameter.required]
+        properties = {name: dict(parameter.schema) for name, parameter in self.parameters.items()}
         return {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
 
     @property
     def fingerprint(self) -> str:
-        """16 hexadecimal digits of what it does: two declarations that would send the same have the same."""
-        apart = ("cluster", "enabled", "reason", "public_env")
-        said = {key: value for key, value in asdict(self).items() if key not in apart}
-        return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()[:16]
+        """16 hexadecimal digits of a digest: two declarations that would send the same requests have the same."""
+        excluded = ("cluster", "enabled", "reason", "public_env")
+        content = {key: value for key, value in asdict(self).items() if key not in excluded}
+        return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolRow:
-    """One tool of a cluster as the cluster's document lists it."""
+    """One tool in the list of a cluster's document."""
 
     name: str
     fingerprint: str
@@ -153,10 +153,11 @@ class ToolRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cluster:
-    """Declared tools of a task that are stored, replaced and deleted as one (S3-52). That of no name holds the others (S3-54).
+    """Declared tools of a task that are stored, replaced and deleted together (S3-52). The cluster named "" has the rest
+    (S3-54).
 
-    `generation` rises whenever any cluster of the task is stored, and is never given again; `size_bytes` is that of its tools,
-    written as JSON.
+    `generation` rises whenever any cluster of the task is stored, and is never used twice; `size_bytes` is the size of its
+    tools, written as JSON.
     """
 
     name: str
@@ -165,36 +166,36 @@ class Cluster:
     size_bytes: int = 0
 
 
-def build_cluster(name: str, generation: int, tools: Iterable[Declared]) -> Cluster:
-    """The cluster that `tools` make."""
+def build_cluster(name: str, generation: int, tools: Iterable[DeclaredTool]) -> Cluster:
+    """Return the cluster of `tools`."""
     rows, size = [], 0
-    for each in tools:
-        rows.append(ToolRow(name=each.name, fingerprint=each.fingerprint, enabled=each.enabled))
-        size += len(json.dumps(asdict(each)))
+    for tool in tools:
+        rows.append(ToolRow(name=tool.name, fingerprint=tool.fingerprint, enabled=tool.enabled))
+        size += len(json.dumps(asdict(tool)))
     return Cluster(name=name, generation=generation, rows=tuple(rows), size_bytes=size)
 
 
 def check_cluster(others: Sequence[Cluster], cluster: Cluster) -> None:
-    """Raise `InvalidInputError` where `cluster`, beside the `others` of the task, would break a rule of them all."""
-    found, name = [], cluster.name
+    """Raise `InvalidInputError` where `cluster` and the `others` of the task would together break a rule."""
+    problems, name = [], cluster.name
     if len(others) + 1 > CLUSTERS_PER_TASK_MAX:
-        found.append(Problem(field="cluster", message=f"a task may have at most {CLUSTERS_PER_TASK_MAX} clusters"))
+        problems.append(Problem(field="cluster", message=f"a task may have at most {CLUSTERS_PER_TASK_MAX} clusters"))
     if len(name) > CLUSTER_CHARACTERS_MAX or not name.isprintable():
-        found.append(Problem(field="cluster", message=f"must be at most {CLUSTER_CHARACTERS_MAX} printable characters"))
-    size = cluster.size_bytes + sum(each.size_bytes for each in others)
+        problems.append(Problem(field="cluster", message=f"must be at most {CLUSTER_CHARACTERS_MAX} printable characters"))
+    size = cluster.size_bytes + sum(other.size_bytes for other in others)
     if size > TASK_BYTES_MAX:
         message = f"the declared tools of a task may have at most {TASK_BYTES_MAX} bytes as JSON, not {size}"
-        found.append(Problem(field="tools", message=message))
-    total = len(cluster.rows) + sum(len(each.rows) for each in others)
+        problems.append(Problem(field="tools", message=message))
+    total = len(cluster.rows) + sum(len(other.rows) for other in others)
     if total > TOOLS_PER_TASK_MAX:
-        found.append(
+        problems.append(
             Problem(field="tools", message=f"a task may have at most {TOOLS_PER_TASK_MAX} declared tools, not {total}")
         )
-    taken = {row.name: each.name for each in others for row in each.rows}
+    clusters = {row.name: other.name for other in others for row in other.rows}
     for index, tool in enumerate(cluster.rows):
-        if tool.name in taken:
-            where = f"cluster {taken[tool.name]!r}" if taken[tool.name] else "the ungrouped tools"
-            found.append(Problem(field=f"tools.{index}.name", message=f"{tool.name} is taken by {where}"))
-        taken[tool.name] = name
-    if found:
-        raise InvalidInputError(found)
+        if tool.name in clusters:
+            where = f"cluster {clusters[tool.name]!r}" if clusters[tool.name] else "the ungrouped tools"
+            problems.append(Problem(field=f"tools.{index}.name", message=f"{tool.name} is taken by {where}"))
+        clusters[tool.name] = name
+    if problems:
+        raise InvalidInputError(problems)

@@ -72,7 +72,7 @@ def write_base45(content: bytes) -> str:
 
 
 def decode_numbers(text: str) -> Iterator[bytes]:
-    """What reads as text when a word of `text` is read as one number."""
+    """Yield what reads as text when a word of `text` is read as one number."""
     for word in dict.fromkeys(_WORD.findall(text)):
         if word.isalpha() and (word.islower() or word.isupper()):
             continue
@@ -83,7 +83,7 @@ def decode_numbers(text: str) -> Iterator[bytes]:
 
 
 def read_number(word: str, place: int, values: dict[int, int]) -> bytes:
-    """The bytes of `word` in the base of `NUMBERS[place]`; nothing where a character is none of its digits."""
+    """Return the bytes of `word` in the base of `NUMBERS[place]`; nothing where a character is none of its digits."""
     base = len(NUMBERS[place])
     if base == 36:
         number = int(word, 36)
@@ -102,7 +102,7 @@ def read_number(word: str, place: int, values: dict[int, int]) -> bytes:
 
 
 def decode_base45(text: str) -> Iterator[bytes]:
-    """The runs of base 45 in `text`, read from each of their first three characters on."""
+    """Yield the runs of base 45 in `text`, read from each of their first three characters on."""
     for found in _RUN45.finditer(text):
         run = found[0]
         if len(run) > RUN45_MAX or len(_LETTERS45.findall(run)) < _LETTERS45_MIN:
@@ -117,7 +117,7 @@ def decode_base45(text: str) -> Iterator[bytes]:
 
 
 def decode_base32(text: str) -> Iterator[bytes]:
-    """The runs of each kind of base 32 in `text`, one kind after the other."""
+    """Yield the runs of each kind of base 32 in `text`, one kind after the other."""
     # long words are many; nearly every run has a digit among sixteen
     runs = [run.upper() for run in _RUN32.findall(text) if not run.isalpha() and not run.isdigit()]
     if not runs:
@@ -130,7 +130,8 @@ def decode_base32(text: str) -> Iterator[bytes]:
 
 
 def read_base32(word: str, place: int) -> bytes:
-    """The whole bytes of a word in capitals in `BASE32_KINDS[place]`; nothing where a character is none of its digits."""
+    """Return the whole bytes of a word in capitals in `BASE32_KINDS[place]`; nothing where a character is none of its
+    digits."""
     return b"" if _NO_MEMBER32[place].search(word) else _base32_bytes(word.translate(_NUMERALS32[place]))
 
 

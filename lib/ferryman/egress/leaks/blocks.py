@@ -28,7 +28,7 @@ class BlockField(NamedTuple):
 
 
 def redact_blocks(content: Sequence[Mapping[str, Any]], scanner: SecretScanner) -> list[dict[str, Any]]:
-    """`content` without credentials: as many blocks, of the same types, with the same fields, `input` always an object.
+    """Return `content` without credentials: as many blocks, of the same types, with the same fields, `input` always an object.
 
     What cannot be taken out of its place takes the whole text or input with it, and so does what is split over several.
     """
@@ -47,7 +47,7 @@ def _redacted(field: str, value: Any, scanner: SecretScanner, budget: StepBudget
 
 
 def _selections(blocks: Sequence[Mapping[str, Any]]) -> Iterator[tuple[BlockField, ...]]:
-    """What may be read as one, beyond the single parts that have been redacted already."""
+    """Yield what may be read as one, beyond the single parts that have been redacted already."""
     for fields in _TOGETHER:
         parts = tuple(BlockField(number, field) for number, block in enumerate(blocks) for field in fields if field in block)
         if len(parts) > 1:

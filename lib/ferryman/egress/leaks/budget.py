@@ -34,7 +34,7 @@ class StepBudget:
         self._within = within
 
     def spend(self, view: str | bytes, *, further: bool = True) -> None:
-        """Pay for looking through `view`, and decoding it `further` where it is text. Raises `NestingLimitError`."""
+        """Pay for looking through `view`, and decoding it `further` where it is text. Raise `NestingLimitError`."""
         if further and isinstance(view, str):
             self._spend(STEPS_OF_TEXT + STEPS_OF_CHARACTER * len(view))
         else:

@@ -31,26 +31,27 @@ _LETTERS = {"n": "\n", "r": "\r", "t": "\t"}
 
 
 def undo_escapes(text: str) -> str:
-    """`text` with percent, backslash, entity and code point notations undone once, and look-alike characters made plain."""
+    """Return `text` with percent, backslash, entity and code point notations undone once, and look-alike characters made
+    plain."""
     for undo in _STEPS:
         text = undo(text)
     return text
 
 
 def undo_quoted_printable(text: str) -> str:
-    """`text` with quoted-printable undone; text without any comes back as it is."""
+    """Return `text` with quoted-printable undone; text without any comes back as it is."""
     if "=" not in text or not (_QUOTED.search(text) or _SOFT_BREAK.search(text)):
         return text
     return quopri.decodestring(text.encode("utf-8", "replace")).decode("utf-8", "replace")
 
 
 def undo_entities(text: str) -> str:
-    """`text` with HTML entities undone, however often their ampersand was escaped."""
+    """Return `text` with HTML entities undone, however often their ampersand was escaped."""
     return html.unescape(_AMPERSANDS.sub("&", text)) if "&" in text else text
 
 
 def undo_backslashes(text: str) -> str:
-    """`text` with the escapes of string literals undone."""
+    """Return `text` with the escapes of string literals undone."""
     if "\\" not in text:
         return text
     if not _CODED_ESCAPE.search(text):
@@ -63,7 +64,7 @@ def undo_backslashes(text: str) -> str:
 
 
 def undo_percents(text: str) -> str:
-    """`text` with percent-encoding undone; bytes that are UTF-8 become their characters."""
+    """Return `text` with percent-encoding undone; bytes that are UTF-8 become their characters."""
     if "%" not in text:
         return text
     text = _PERCENT_U.sub(lambda found: _character(found[1], 16), text)
@@ -71,7 +72,7 @@ def undo_percents(text: str) -> str:
 
 
 def replace_lookalikes(text: str) -> str:
-    """`text` with full-width, mathematical, enclosed, hidden and look-alike forms of ASCII made plain."""
+    """Return `text` with full-width, mathematical, enclosed, hidden and look-alike forms of ASCII made plain."""
     if text.isascii():
         return text
     known: dict[str, str] = {}
@@ -87,7 +88,7 @@ def replace_lookalikes(text: str) -> str:
 
 
 def mend_utf8(text: str) -> str:
-    """`text` with characters put back together whose UTF-8 bytes were written out one by one."""
+    """Return `text` with characters put back together whose UTF-8 bytes were written out one by one."""
     return text if text.isascii() else _BYTEWISE.sub(_utf8, text)
 
 

@@ -38,12 +38,13 @@ _HEXADECIMAL = re.compile(rb"[0-9a-f]*")
 
 
 def compute_leak_length(length: int) -> int:
-    """From how many characters on a fragment of a secret of `length` letters and digits is a leak by itself."""
+    """Return from how many characters on a fragment of a secret of `length` letters and digits is a leak by itself."""
     return min(length, WHOLE, max(ALONE_MIN, -(-length // 2)))
 
 
 def compute_counted_length(bare: bytes) -> int:
-    """From how many characters on a piece of the skeleton `bare` is counted: the fewer there are to choose from, the more."""
+    """Return from how many characters on a piece of the skeleton `bare` is counted: the fewer there are to choose from, the
+    more."""
     if len(bare) > STRIDE_FROM:
         return ALONE_MIN
     if bare.isdigit():
@@ -52,18 +53,19 @@ def compute_counted_length(bare: bytes) -> int:
 
 
 def compute_leak_uncommon(bare: bytes) -> int:
-    """How many uncommon pairs a fragment shorter than `WHOLE` of the secret `bare` needs, so as not to be a word."""
+    """Return how many uncommon pairs a fragment shorter than `WHOLE` of the secret `bare` needs, so as not to be a word."""
     return _WORD_UNCOMMON_MAX + 1 if _reads_like_words(bare) else 1
 
 
 def compute_counted_uncommon(bare: bytes) -> int:
-    """How many uncommon pairs a piece of `compute_counted_length` characters needs: most of them in a passphrase, elsewhere
-    `UNCOMMON`."""
+    """Return how many uncommon pairs a piece of `compute_counted_length` characters needs: most of them in a passphrase,
+    elsewhere `UNCOMMON`."""
     return (compute_counted_length(bare) - 1) // 2 + 1 if _reads_like_words(bare) else UNCOMMON
 
 
 def _reads_like_words(bare: bytes) -> bool:
-    """Whether a secret may be a passphrase: three fifths of its pairs of characters are common. Hardly any random one is."""
+    """Tell whether a secret may be a passphrase: three fifths of its pairs of characters are common. Hardly any random one
+    is."""
     return count_uncommon(bare) * 5 < (len(bare) - 1) * 2
 
 

@@ -39,7 +39,8 @@ class InflationLimitError(Exception):
 
 
 def open_streams(content: bytes) -> Iterator[bytes]:
-    """The streams in `content`, opened: each up to `INFLATED_MAX` bytes, then what follows. Raises `InflationLimitError`."""
+    """Yield the streams in `content`, opened: each up to `INFLATED_MAX` bytes, then what follows. Raise
+    `InflationLimitError`."""
     held = memoryview(content)
     tries = 0
     for head in _HEADS:
@@ -56,7 +57,7 @@ def open_streams(content: bytes) -> Iterator[bytes]:
 
 
 def open_raw_stream(content: bytes) -> Iterator[bytes]:
-    """`content` as one whole stream without head or checksum, where it is a single block of one. Raises
+    """Yield `content` as one whole stream without head or checksum, where it is a single block of one. Raise
     `InflationLimitError`."""
     if content[0] & 7 in RAW_HEADS:
         yield from _opened(memoryview(content), -zlib.MAX_WBITS, whole=True)

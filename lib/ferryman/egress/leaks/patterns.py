@@ -56,7 +56,7 @@ class SecretPattern(NamedTuple):
 
 
 def generate_patterns(value: str) -> Iterator[SecretPattern]:
-    """`value` in every form that is looked for."""
+    """Yield `value` in every form that is looked for."""
     for whole in list_parts(value):
         plain = reduce_to_skeleton(whole)
         if len(plain) < PLAIN_MIN:
@@ -76,13 +76,13 @@ def generate_patterns(value: str) -> Iterator[SecretPattern]:
 
 
 def list_parts(value: str) -> tuple[str, ...]:
-    """The value, and of `user:password` the password too."""
+    """Return the value, and of `user:password` the password too."""
     user, colon, password = value.partition(":")
     return (value, password) if colon and user and "/" not in password[:2] else (value,)
 
 
 def list_secret_parts(value: str) -> tuple[str, ...]:
-    """What of the value nobody but its holder knows: no public prefix, no user name, no head and payload of a JWT."""
+    """Return what of the value nobody but its holder knows: no public prefix, no user name, no head and payload of a JWT."""
     token = _JWT.fullmatch(value)
     if token:
         return (token[1],)
@@ -129,7 +129,7 @@ def _coded(value: str) -> Iterator[str | bytes]:
 
 
 def _contents(value: str) -> Iterator[bytes]:
-    """The bytes that somebody may have put into base64."""
+    """Yield the bytes that somebody may have put into base64."""
     yield value.encode()
     yield value[::-1].encode()
     yield value.encode("utf-16-le")[:-1]  # without the last zero it is in UTF-16 of either order
@@ -138,7 +138,8 @@ def _contents(value: str) -> Iterator[bytes]:
 
 
 def _cores(encode: Callable[[bytes], bytes], size: int, width: int, content: bytes, *, whole: bool = False) -> Iterator[bytes]:
-    """What stays of `content` wherever it begins in a longer encoded stream: groups of `size` bytes become `width` characters.
+    """Yield what stays of `content` wherever it begins in a longer encoded stream: groups of `size` bytes become `width`
+    characters.
 
     With `whole`, a character depends on all of its group, so that only whole groups stay.
     """

@@ -146,8 +146,8 @@ def _patterns(name: str, bare: bytes) -> Iterable[_Pattern]:
 
 
 def _extended(bare: bytes, start: int, form: bytes, place: int, length: int) -> tuple[int, int]:
-    """Which part of `form` stands around `start` of `bare`, where `length` characters from `place` on do; up to `WHOLE` more
-    on either side, which would be a leak."""
+    """Return which part of `form` stands around `start` of `bare`, where `length` characters from `place` on do; up to
+    `WHOLE` more on either side, which would be a leak."""
     offset = start - place
     first, least = place, max(0, place - WHOLE, -offset)
     while first > least and bare[offset + first - 1] == form[first - 1]:

@@ -29,17 +29,17 @@ _TOKENS = re.compile(r"([\s\"'<>,;(){}\[\]]+)")
 
 
 def format_redaction(name: str) -> str:
-    """What stands in a credential's place."""
+    """Return what stands in a credential's place."""
     return f"[redacted:{name}]"
 
 
 def format_finding(finding: LeakFinding) -> str:
-    """What stands in place of everything that `finding` is about."""
+    """Return what stands in place of everything that `finding` is about."""
     return OMITTED if finding.name is None else format_redaction(finding.name)
 
 
 def redact_text(text: str, scanner: SecretScanner, budget: StepBudget | None = None) -> str:
-    """`text` without credentials: replaced where they can be pointed at, token by token or line by line where they are
+    """Return `text` without credentials: replaced where they can be pointed at, token by token or line by line where they are
     encoded, and withheld as a whole where nothing smaller will do, or `budget` is spent before that is known."""
     text = _direct(text, scanner)
     head, rest = text[:DEEP_CHARACTERS], text[DEEP_CHARACTERS:]
@@ -59,7 +59,7 @@ def redact_text(text: str, scanner: SecretScanner, budget: StepBudget | None = N
 
 
 def redact_json(value: Any, scanner: SecretScanner, budget: StepBudget | None = None) -> Any:
-    """A JSON value with its keys and texts redacted; emptied, and marked, where the secret is spread over it."""
+    """Return a JSON value with its keys and texts redacted; emptied, and marked, where the secret is spread over it."""
     pieces = walk.split_urls(walk.collect_pieces(value, ""))
     if len(pieces) > walk.PIECES_MAX:
         return empty_value(value, OMITTED) if scanner else value
@@ -76,7 +76,7 @@ def redact_json(value: Any, scanner: SecretScanner, budget: StepBudget | None = 
 
 
 def empty_value(value: Any, told: str) -> Any:
-    """What is left of `value` when all that was in it goes: an object or a list that holds `told`, or `told` itself."""
+    """Return what is left of `value` when all that was in it goes: an object or a list that holds `told`, or `told` itself."""
     if isinstance(value, dict):
         return {"redacted": told}
     return [told] if isinstance(value, list | tuple) else told
@@ -104,7 +104,7 @@ def _cut(text: str, spans: list[TextSpan]) -> str:
 
 
 def _merged(text: str, spans: list[TextSpan]) -> list[tuple[int, int, str]]:
-    """The spans in order, overlapping ones as one, each widened over what belongs to the same encoded run."""
+    """Return the spans in order, overlapping ones as one, each widened over what belongs to the same encoded run."""
     merged: list[tuple[int, int, str]] = []
     for start, end, name in sorted((*_widened(text, span), span.name) for span in spans):
         if merged and start < merged[-1][1]:
@@ -125,7 +125,7 @@ def _widened(text: str, span: TextSpan) -> tuple[int, int]:
 
 
 def _parted(pieces: list[str], finding: LeakFinding, find: Callable[[str], LeakFinding | None]) -> str:
-    """`pieces`, which `finding` is about together, joined: those that hold a credential by themselves are marked.
+    """Return `pieces`, which `finding` is about together, joined: those that hold a credential by themselves are marked.
 
     Looked at in ever smaller parts, of which those that hold none are left at once.
     """

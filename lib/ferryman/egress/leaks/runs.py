@@ -51,7 +51,7 @@ _CODES_LEAST = 8
 
 
 def decode(text: str) -> Iterator[str | bytes]:
-    """What `text` may stand for: texts to look into further, and bytes that are to be looked through only.
+    """Yield what `text` may stand for: texts to look into further, and bytes that are to be looked through only.
 
     What reads as text comes together in its order: a secret may be split over neighbouring runs.
     """
@@ -65,7 +65,10 @@ def decode(text: str) -> Iterator[str | bytes]:
 
 
 def _read(contents: list[tuple[int, bytes]], scale: Callable[[int], int] = lambda place: place) -> Iterator[str | bytes]:
-    """`contents`, each with its alignment, as what reads as text in them. `scale` gives a byte's place in what it came from."""
+    """Yield `contents`, each with its alignment, as what reads as text in them.
+
+    `scale` gives a byte's place in what it came from.
+    """
     found: list[tuple[int, bytes]] = []
     for offset, content in contents:
         if len(content) >= LEAST:
@@ -96,7 +99,7 @@ def _base64_bytes(run: bytes) -> bytes:
 
 
 def _numerals(text: str, plain: bytes) -> Iterator[str | bytes]:
-    """What is written in base 32, 36, 45, 58 or 62."""
+    """Yield what is written in base 32, 36, 45, 58 or 62."""
     if b"p" * 16 in plain.translate(_BASE32_SHAPE):
         yield from _read([(0, content) for content in bases.decode_base32(text)])
         yield from _read([(0, content) for content in bases.decode_numbers(text)])
@@ -119,7 +122,7 @@ def _hexadecimal(text: str, plain: bytes) -> Iterator[str | bytes]:
 
 
 def _unpacked(content: bytes) -> Iterator[str | bytes]:
-    """What was compressed, as text; what is more than may be decoded is looked through only."""
+    """Yield what was compressed, as text; what is more than may be decoded is looked through only."""
     if len(content) > inflate.INFLATED_MAX:
         yield content
         return

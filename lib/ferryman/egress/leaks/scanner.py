@@ -92,14 +92,14 @@ class SecretScanner:
         self._automaton = BytesAhoCorasick(kernels, implementation=Implementation.ContiguousNFA) if kernels else None
 
     def __bool__(self) -> bool:
-        """Whether there is anything to look for."""
+        """Tell whether there is anything to look for."""
         return self._automaton is not None or bool(self._exact)
 
     def __repr__(self) -> str:
         return f"Scanner({len({name for alike in self._kernels for _, _, name in alike})} credentials)"
 
     def outbound(self, outbound: OutboundRequest) -> LeakFinding | None:
-        """The first credential found in anything the model supplied for a request, or of which it has pieces enough."""
+        """Return the first credential found in anything the model supplied for a request, or of which it has pieces enough."""
         return self.request(outbound)[0]
 
     def request(self, outbound: OutboundRequest) -> tuple[LeakFinding | None, SecretPieces]:
@@ -112,13 +112,13 @@ class SecretScanner:
         return finding, pieces
 
     def among(self, pieces: list[walk.TextPiece], *, budget: StepBudget | None = None) -> LeakFinding | None:
-        """The first credential found in `pieces`, however it is split over them."""
+        """Return the first credential found in `pieces`, however it is split over them."""
         return self._among(pieces, None, budget) if self else None
 
     def find(
         self, text: str, *, thorough: bool = False, budget: StepBudget | None = None, small: int = SMALL
     ) -> LeakFinding | None:
-        """The first credential found in `text`, in any notation and nesting; one without a name where `budget` is spent.
+        """Return the first credential found in `text`, in any notation and nesting; one without a name where `budget` is spent.
 
         A text of up to `small` characters is looked at in more ways than a longer one.
         """
@@ -169,7 +169,8 @@ class SecretScanner:
         return None
 
     def spans(self, text: str) -> list[TextSpan]:
-        """Where credentials are in `text` as it is, in the forms that need no decoding first; at most `SPANS_MAX` + 1."""
+        """Return where credentials are in `text` as it is, in the forms that need no decoding first; at most `SPANS_MAX` +
+        1."""
         exact = (
             TextSpan(start, start + len(value), name, False)
             for value, name in self._exact
@@ -221,7 +222,8 @@ class SecretScanner:
                         yield Hit(hit_start, hit_end, name, needle.coded)
 
     def _disguised(self, text: str) -> LeakFinding | None:
-        """Three cheap looks beyond decoding: a rotated ASCII, a shifted alphabet, and a filler after every character or two."""
+        """Return three cheap looks beyond decoding: a rotated ASCII, a shifted alphabet, and a filler after every character
+        or two."""
         bare = reduce_to_skeleton(text)
         for hit in self._hits(build_difference_list(bare)):
             return LeakFinding(hit.name)
@@ -247,7 +249,7 @@ def find_occurrences(text: str, value: str) -> Iterator[int]:
 
 
 def _tells(needle: SecretPattern, bare: bytes, start: int, end: int) -> bool:
-    """Whether what stands there is a leak, and no word."""
+    """Tell whether what stands there is a leak, and no word."""
     return end - start >= min(WHOLE, len(needle.form)) or count_uncommon(bare[start:end]) >= needle.telling
 
 
@@ -258,7 +260,7 @@ def _without(bare: bytes, first: int, step: int) -> bytes:
 
 
 def _places(needle: SecretPattern) -> Iterator[int]:
-    """Where the kernels of `needle` begin: every part of it of `least` characters holds one."""
+    """Yield where the kernels of `needle` begin: every part of it of `least` characters holds one."""
     last = len(needle.form) - KERNEL
     apart = needle.least - KERNEL + 1
     alike: Counter[bytes] = Counter()
@@ -270,18 +272,18 @@ def _places(needle: SecretPattern) -> Iterator[int]:
 
 
 def _shared_after(bare: bytes, end: int, form: bytes, from_: int) -> int:
-    """How many bytes from `end` on in `bare` are those from `from_` on in `form`."""
+    """Return how many bytes from `end` on in `bare` are those from `from_` on in `form`."""
     most = min(len(form) - from_, len(bare) - end)
     return _longest(most, lambda count: bare.startswith(form[from_ : from_ + count], end))
 
 
 def _shared_before(bare: bytes, start: int, form: bytes, to: int) -> int:
-    """How many bytes up to `start` in `bare` are those up to `to` in `form`."""
+    """Return how many bytes up to `start` in `bare` are those up to `to` in `form`."""
     return _longest(min(to, start), lambda count: bare.startswith(form[to - count : to], start - count))
 
 
 def _longest(most: int, agree: Callable[[int], bool]) -> int:
-    """The largest count up to `most` for which so many bytes `agree`; where they do, fewer agree as well.
+    """Return the largest count up to `most` for which so many bytes `agree`; where they do, fewer agree as well.
 
     Found in as many steps as the count has binary digits: a value may be long, and all of it but a byte may be there.
     """

@@ -18,19 +18,20 @@ _STEP = bytes(_LETTERS[code % 26] for code in range(256))
 
 
 def reduce_to_skeleton(text: str | bytes) -> bytes:
-    """What remains of `text` for comparison."""
+    """Return what remains of `text` for comparison."""
     if isinstance(text, str):
         text = text.encode("ascii", "ignore")
     return text.translate(_LOWER, _OTHER)
 
 
 def rotate_letters(bare: bytes) -> bytes:
-    """A skeleton with its letters moved on by thirteen."""
+    """Return a skeleton with its letters moved on by thirteen."""
     return bare.translate(_ROT13)
 
 
 def build_difference_list(bare: bytes) -> bytes:
-    """From letter to letter of a skeleton, how far on in the alphabet (a: not at all): a shift of all letters leaves it so."""
+    """Return from letter to letter of a skeleton, how far on in the alphabet (a: not at all): a shift of all letters leaves
+    it so."""
     letters = bare.translate(_ORDINAL, b"0123456789")
     count = len(letters) - 1
     if count < 1:
@@ -41,7 +42,7 @@ def build_difference_list(bare: bytes) -> bytes:
 
 
 def locate(text: str, indexes: Iterable[int]) -> dict[int, int]:
-    """Where in `text` the bytes of its skeleton at `indexes` are: characters by byte.
+    """Return where in `text` the bytes of its skeleton at `indexes` are: characters by byte.
 
     Only blocks that hold one of them are looked at character by character: a list for the whole text would be many times
     as large as the text.

@@ -42,7 +42,8 @@ _SILENT = frozenset(
 
 
 def read_spelled(plain: bytes, *, least: int) -> Iterator[tuple[bytes, bool]]:
-    """The characters that the words of `plain` spell: among the other words, and alone; and its numbers, which may be codes.
+    """Yield the characters that the words of `plain` spell: among the other words, and alone; and its numbers, which may be
+    codes.
 
     Each with whether it may be decoded further. At least so many different words have to be there that stand for something.
     """
@@ -60,7 +61,7 @@ def read_spelled(plain: bytes, *, least: int) -> Iterator[tuple[bytes, bool]]:
 
 
 def _numbers(words: list[str], most: int) -> list[str]:
-    """The numbers among `words` in digits, up to `most`; one ends where the next word cannot go on with it."""
+    """Return the numbers among `words` in digits, up to `most`; one ends where the next word cannot go on with it."""
     numbers: list[int] = []
     room = 0  # what may still be added to the last one: below 100 after hundreds, below 10 after tens
     for word, after in zip(words, [*words[1:], ""], strict=True):

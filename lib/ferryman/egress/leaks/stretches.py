@@ -12,7 +12,7 @@ _END = re.compile(rb"[^p]")
 
 
 def build_shape_table(**signs: bytes) -> bytes:
-    """A table for `bytes.translate` that writes for each byte the sign of its class, and a dot for the others."""
+    """Return a table for `bytes.translate` that writes for each byte the sign of its class, and a dot for the others."""
     table = bytearray(b"." * 256)
     for sign, members in signs.items():
         for code in members:
@@ -21,7 +21,7 @@ def build_shape_table(**signs: bytes) -> bytes:
 
 
 def find_spans(shape: bytes, least: int) -> Iterator[tuple[int, int]]:
-    """Where in `shape` at least `least` times the sign p stands in a row, in order."""
+    """Yield where in `shape` at least `least` times the sign p stands in a row, in order."""
     mark = b"p" * least
     start = shape.find(mark)
     while start >= 0:
@@ -51,14 +51,14 @@ _UTF8 = re.compile(rb"(?:[\t\n\r\x20-\x7e]|[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x
 
 
 def find_text_spans(content: bytes) -> Iterator[tuple[int, bytes]]:
-    """Where in `content` ASCII stands, and what it says."""
+    """Yield where in `content` ASCII stands, and what it says."""
     shape = content.translate(_SHAPE)
     for start, end in find_spans(shape, LEAST if len(content) <= MANY else LEAST_OF_MANY):
         yield start, content[start:end]
 
 
 def find_non_ascii_text(content: bytes) -> str:
-    """The stretches of `content` that are text in UTF-8 with more than ASCII in it, or in UTF-16 or UTF-32, in lines."""
+    """Return the stretches of `content` that are text in UTF-8 with more than ASCII in it, or in UTF-16 or UTF-32, in lines."""
     shape = content.translate(_SHAPE)
     # What can stand in no UTF-8 breaks a stretch here, which leaves next to nothing of noise.
     joined = shape.replace(b"lp", b".p").replace(b"pc", b"p.")

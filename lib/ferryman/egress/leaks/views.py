@@ -24,8 +24,8 @@ _SPREAD = re.compile(r"(?s).([ \t\n.,:;|_*~/+-])(?:.\1){15,}+.?")
 def iterate_views(
     text: str, *, thorough: bool = False, budget: StepBudget | None = None, small: int = SMALL
 ) -> Iterator[str | bytes]:
-    """`text`, then what it decodes to until nothing new comes. Raises `NestingLimitError` where that is too much, or `budget`
-    is spent.
+    """Yield `text`, then what it decodes to until nothing new comes. Raise `NestingLimitError` where that is too much, or
+    `budget` is spent.
 
     Bytes are dead ends: they are looked through, and not decoded again; and so are the joined words of a longer text. Up to
     `small` characters a text counts as small. `thorough` takes the long words of a long text backwards too, which costs half
@@ -61,12 +61,12 @@ def iterate_views(
 
 
 def undo_all_escapes(text: str) -> str:
-    """`text` with its escapes undone once, in the order in which they are mostly written."""
+    """Return `text` with its escapes undone once, in the order in which they are mostly written."""
     return escapes.undo_quoted_printable(escapes.undo_escapes(text))
 
 
 def _unescaped(text: str, small: int) -> Iterator[str]:
-    """`text` with its escapes undone, and, while it is small, in several orders: one may look like another's escape."""
+    """Yield `text` with its escapes undone, and, while it is small, in several orders: one may look like another's escape."""
     if len(text) > small:
         yield undo_all_escapes(text)
         return
@@ -76,7 +76,7 @@ def _unescaped(text: str, small: int) -> Iterator[str]:
 
 
 def _changed(before: str, after: str) -> str:
-    """The parts of `after` that were not in `before`: the others have been decoded already."""
+    """Return the parts of `after` that were not in `before`: the others have been decoded already."""
     known = set(_parts(before))
     return "\n".join(part for part in _parts(after) if part not in known)
 
@@ -86,7 +86,7 @@ def _parts(text: str) -> list[str]:
 
 
 def _turned(text: str, small: int, *, thorough: bool) -> Iterator[str]:
-    """`text` backwards and without separators. What comes of it is not turned round so soon again."""
+    """Yield `text` backwards and without separators. What comes of it is not turned round so soon again."""
     if len(text) > small:
         if thorough:
             yield "\n".join(_LONG_WORD.findall(text))[::-1]

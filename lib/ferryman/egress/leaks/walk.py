@@ -48,7 +48,7 @@ class TextPiece(NamedTuple):
 
 
 def collect_request_pieces(outbound: OutboundRequest) -> list[TextPiece]:
-    """Everything the model supplied, in order."""
+    """Return everything the model supplied, in order."""
     found = [TextPiece(field, field, str(text)) for field, text in _scalars(outbound)]
     found += _url(outbound.url, "url")
     headers, query, body = outbound.headers, outbound.query_params, outbound.body
@@ -62,7 +62,7 @@ def collect_request_pieces(outbound: OutboundRequest) -> list[TextPiece]:
 
 
 def collect_pieces(value: Any, path: str) -> list[TextPiece]:
-    """The keys and leaves of a JSON value in order, and no more than one or two beyond `PIECES_MAX`.
+    """Return the keys and leaves of a JSON value in order, and no more than one or two beyond `PIECES_MAX`.
 
     Walks without recursion: hostile nesting cannot exhaust the stack.
     """
@@ -98,7 +98,8 @@ def _entries(value: Any) -> Iterator[tuple[Any, Any]]:
 
 
 def split_urls(found: list[TextPiece]) -> list[TextPiece]:
-    """`found` with every URL among the values taken apart: what is split over two of them stands in the same part of each."""
+    """Return `found` with every URL among the values taken apart: what is split over two of them stands in the same part of
+    each."""
     apart: list[TextPiece] = []
     for piece in found:
         if len(apart) > PIECES_MAX:
@@ -117,20 +118,20 @@ def split_urls(found: list[TextPiece]) -> list[TextPiece]:
 
 
 def join_pieces(found: list[TextPiece]) -> tuple[str, str]:
-    """The texts worth decoding: everything in order, and the values alone, which joins what was split over fields."""
+    """Return the texts worth decoding: everything in order, and the values alone, which joins what was split over fields."""
     return "\n".join(piece.text for piece in found), "".join(
         piece.text for piece in found if not piece.key and piece.path != "url"
     )
 
 
 def group_by_kind(found: list[TextPiece]) -> str:
-    """All keys, then all values: decoded as a whole it shows what is split over either, at half the price."""
+    """Return all keys, then all values: decoded as a whole it shows what is split over either, at half the price."""
     keys = [piece.text for piece in found if piece.key or piece.path == "url"]
     return "\n".join((*keys, *(piece.text for piece in found if not piece.key and piece.path != "url")))
 
 
 def iterate_arrangements(found: list[TextPiece]) -> Iterator[str]:
-    """Further ways to put the pieces together, for a look at their letters and digits only."""
+    """Yield further ways to put the pieces together, for a look at their letters and digits only."""
     values = [piece for piece in found if not piece.key and piece.path != "url"]
     texts = [piece.text for piece in values]
     numbered, read = lru_cache(build_sort_key), lru_cache(decode_piece)
@@ -164,7 +165,7 @@ def _scalars(outbound: OutboundRequest) -> Iterator[tuple[str, str]]:
 
 
 def _url(url: str, where: str) -> Iterator[TextPiece]:
-    """The segments of the path and the values of the query, each a piece; the URL as a whole is one already."""
+    """Yield the segments of the path and the values of the query, each a piece; the URL as a whole is one already."""
     rest, _, fragment = url.partition("#")
     rest, _, query = rest.partition("?")
     _, _, path = rest.partition("://")[2].partition("/")
@@ -189,7 +190,7 @@ def _text(value: Any) -> str | None:
 
 
 def decode_piece(text: str) -> str:
-    """What a single piece stands for, if it is wholly written in one notation after another."""
+    """Return what a single piece stands for, if it is wholly written in one notation after another."""
     for _ in range(_ROUNDS):
         if not 4 <= len(text) <= PIECE_MAX or (text.isalpha() and text.islower()):
             break

@@ -38,7 +38,7 @@ TEXT_MIN = 8
 
 
 def join_words(text: str, *, small: bool) -> Iterator[tuple[str, bool]]:
-    """The words of `text` in other forms, put together: decoded one by one, spelt, and numbered ones in their order.
+    """Yield the words of `text` in other forms, put together: decoded one by one, spelt, and numbered ones in their order.
 
     Each with whether it may be decoded further. In a `small` text such words are looked at as well that may be of a language.
     """
@@ -56,7 +56,7 @@ def join_words(text: str, *, small: bool) -> Iterator[tuple[str, bool]]:
 
 
 def _replaced(plain: bytes) -> Iterator[bytes]:
-    """The text with the words decoded that are in base64, or in hexadecimal, and the others as they are."""
+    """Yield the text with the words decoded that are in base64, or in hexadecimal, and the others as they are."""
     yield _WORD.sub(lambda word: _instead(word[0], _base64(word[0])), plain)
     yield _WORD.sub(lambda word: _instead(word[0], _hexadecimal(word[0])), plain)
 
@@ -93,7 +93,7 @@ def _hexadecimal(word: bytes) -> bytes:
 
 
 def _printable(content: bytes) -> bytes:
-    """The words among `content`, which zeros part, that are printable as a whole."""
+    """Return the words among `content`, which zeros part, that are printable as a whole."""
     return b"".join(_WHOLE.findall(content))
 
 
@@ -102,7 +102,7 @@ def _instead(word: bytes, content: bytes) -> bytes:
 
 
 def _numbered(text: str) -> Iterator[bytes]:
-    """What stands behind numbers, in the order of those, for each word before them and for all: `part2=…&part1=…`."""
+    """Yield what stands behind numbers, in the order of those, for each word before them and for all: `part2=…&part1=…`."""
     if text.count("=") + text.count(":") < 2:
         return
     found = [(int(each[1]), each[2], each.start()) for each in _NUMBERED.finditer(text)]

@@ -9,7 +9,7 @@ from starlette.convertors import StringConvertor, register_url_convertor
 
 from ferryman.composition.api import ApiDependencies
 from ferryman.domain.credentials import credential as rules
-from ferryman.domain.credentials.credential import AuthType, Label, Sealed
+from ferryman.domain.credentials.credential import AuthType, Label, SealedCredential
 from ferryman.domain.credentials.integration import Integration
 from ferryman.domain.problem import InvalidInputError, Problem
 from ferryman.domain.tasks.task import Task
@@ -56,7 +56,7 @@ async def put_credential(
         hosts=service.allowed_domains,
     )
     now = deps.clock.now()
-    sealed = Sealed(
+    sealed = SealedCredential(
         label=label,
         ciphertext=deps.sealer.seal(value.encode(), deps.info(label)),
         key_version=deps.sealer.version,

@@ -20,7 +20,7 @@ from starlette.responses import Response
 from ferryman import offload
 from ferryman.composition.api import ApiDependencies
 from ferryman.domain.tasks.task import Task
-from ferryman.domain.tools.declared import Declared
+from ferryman.domain.tools.declared import DeclaredTool
 from ferryman.ports.errors import UnavailableError
 from ferryman.serving.api import documents
 from ferryman.serving.api.asking import Dependencies, OwnedTask
@@ -136,7 +136,7 @@ def list_domains(task: Task, deps: ApiDependencies) -> tuple[str, ...]:
 
 async def read_declared_tools(
     entries: Sequence[Mapping[str, Any]], task: Task, deps: ApiDependencies, *, places: Sequence[str]
-) -> list[Declared]:
+) -> list[DeclaredTool]:
     """Return the tools that `entries` declare for `task`. Raise `InvalidInputError`, also beyond the parser's CPU budget."""
     if not entries:
         return []

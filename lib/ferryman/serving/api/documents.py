@@ -12,7 +12,7 @@ from ferryman import openapi
 from ferryman.declared import entry, texts
 from ferryman.declared.check import find_host_problems
 from ferryman.domain.problem import InvalidInputError, Problem, build_input_error
-from ferryman.domain.tools.declared import Declared
+from ferryman.domain.tools.declared import DeclaredTool
 from ferryman.domain.tools.tool import Tool
 from ferryman.serving.api.shapes import custom as shapes
 from ferryman.tools.declared.importing import DocumentImport, ImportedTools, StoredNames, build_tools
@@ -96,12 +96,12 @@ def _import(imported: ImportedTools, dry_run: bool) -> shapes.ImportResponse:
     )
 
 
-def write_tools(tools: Iterable[Declared]) -> bytes:
+def write_tools(tools: Iterable[DeclaredTool]) -> bytes:
     """Return the list of a task's custom tools."""
     return shapes.Envelope[tuple[shapes.CustomTool, ...]](data=_records(tools)).model_dump_json().encode()
 
 
-def write_chat_tools(built_in: Iterable[Tool], tools: Iterable[Declared]) -> bytes:
+def write_chat_tools(built_in: Iterable[Tool], tools: Iterable[DeclaredTool]) -> bytes:
     """Return the tools as the task's model is shown them."""
     named = [(tool.name, tool.description, dict(tool.schema)) for tool in built_in]
     named += [(tool.name, tool.description or tool.summary, tool.schema) for tool in tools if tool.enabled]
@@ -109,13 +109,13 @@ def write_chat_tools(built_in: Iterable[Tool], tools: Iterable[Declared]) -> byt
     return shapes.ChatTools(tools=tuple(response)).model_dump_json().encode()
 
 
-def read_tools(entries: Sequence[Mapping[str, Any]], places: Sequence[str], domains: tuple[str, ...]) -> list[Declared]:
+def read_tools(entries: Sequence[Mapping[str, Any]], places: Sequence[str], domains: tuple[str, ...]) -> list[DeclaredTool]:
     """Return the tools that `entries`, each at its place, declare for a task that may reach `domains`.
 
     Raises `InvalidInputError` with every fault, hosts included.
     """
     problems: list[Problem] = []
-    tools: list[Declared] = []
+    tools: list[DeclaredTool] = []
     for declaration, place in zip(entries, places, strict=True):
         try:
             tool = entry.read(declaration, where=place)
@@ -145,5 +145,5 @@ def _make_import(
     return build_tools(source, target.existing, target.neutralize)
 
 
-def _records(tools: Iterable[Declared]) -> tuple[shapes.CustomTool, ...]:
+def _records(tools: Iterable[DeclaredTool]) -> tuple[shapes.CustomTool, ...]:
     return tuple(shapes.to_response(tool) for tool in sorted(tools, key=lambda tool: (tool.cluster, tool.name)))

@@ -16,7 +16,7 @@ def rearm_schedule(before: Task, after: Task, changes: Mapping[str, Any]) -> tup
     """Return `after`, with its schedule set again where the `changes` do that, and the names of the fields to store."""
     if not firing.must_rearm(before, changes):
         return after, tuple(changes)
-    return firing.arm(after, now=after.updated_at), (*changes, *firing.STATE)
+    return firing.rearm(after, now=after.updated_at), (*changes, *firing.SCHEDULE_FIELDS)
 
 
 async def start_sweep(deps: ApiDependencies, task: Task) -> None:

@@ -30,7 +30,7 @@ async def get_integration(integration_id: str, deps: Dependencies, _: CurrentOwn
 
 @router.get("/v1/tools", summary="The tools a task may enable, as the model is shown them")
 async def list_tools(deps: Dependencies, _: CurrentOwner) -> shapes.ToolList:
-    return shapes.ToolList(tools=tuple(shapes.ToolResponse(**tool.definition()) for tool in deps.tools))
+    return shapes.ToolList(tools=tuple(shapes.ToolResponse(**tool.to_definition()) for tool in deps.tools))
 
 
 @router.get("/v1/plans", summary="The plans and their limits")

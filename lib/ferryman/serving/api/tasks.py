@@ -17,7 +17,7 @@ from ferryman.domain.tasks import firing
 from ferryman.domain.tasks import task as rules
 from ferryman.domain.tasks.schedule import Schedule, find_past_problems
 from ferryman.domain.tasks.task import Task
-from ferryman.domain.tools.declared import Declared
+from ferryman.domain.tools.declared import DeclaredTool
 from ferryman.serving.api import custom, schedules, webhooks
 from ferryman.serving.api.asking import CurrentOwner, Dependencies, OwnedTask, get_plan
 from ferryman.serving.api.faults import NotFoundError
@@ -47,7 +47,7 @@ async def create_task(
     task = Task(id=once.name("task"), owner=owner.id, created_at=now, updated_at=now, **{**limits, **fields})
     await _check(deps, plan, task, webhook_urls=task.webhook_urls, schedule=task.schedule)
     tools = await custom.read_declared_tools(declared, task, deps, places=_places(body))
-    task = firing.arm(task, now=now)
+    task = firing.rearm(task, now=now)
     await schedules.start_sweep(deps, task)
     answer, location = shapes.to_response(task), f"/v1/tasks/{task.id}"
     done = await once.complete(201, answer, location=location)
@@ -113,7 +113,9 @@ def _places(body: shapes.NewTask | shapes.TaskChange) -> list[str]:
     return [f"tools.{index}" for index, tool in enumerate(body.tools) if not isinstance(tool, str)]
 
 
-async def _store_tools(deps: ApiDependencies, task: Task, tools: Sequence[Declared], done: Completion | None = None) -> None:
+async def _store_tools(
+    deps: ApiDependencies, task: Task, tools: Sequence[DeclaredTool], done: Completion | None = None
+) -> None:
     if tools:
         await storing.add_tools(deps.clusters, task.id, tools, done)
 

@@ -14,7 +14,7 @@ from ferryman.domain.calls.refusal import CallRefusedError
 from ferryman.domain.credentials.credential import Credential
 from ferryman.domain.credentials.integration import Integration
 from ferryman.domain.http.request import OutboundRequest, Text
-from ferryman.domain.tools.declared import Declared
+from ferryman.domain.tools.declared import DeclaredTool
 from ferryman.ports.clusters import Clusters
 from ferryman.ports.gate import FetchGate
 from ferryman.tools.arguments import check_arguments
@@ -91,7 +91,7 @@ async def _calling(
 
 
 async def prepare_declared_call(
-    way: DeclaredToolDependencies, reading: CallContext, tool: Declared, arguments: Mapping[str, object]
+    way: DeclaredToolDependencies, reading: CallContext, tool: DeclaredTool, arguments: Mapping[str, object]
 ) -> PreparedCall:
     """The passage of a call of `tool`, or `CallRefusedError`."""
     claimed_call = reading.claimed_call
@@ -134,6 +134,6 @@ async def prepare_declared_call(
                 url = await way.tokens.redact(claimed_call.policy.owner, reading.credentials.values(), outbound.url)
             except CallRefusedError:
                 url = None
-            return ToolCallResult.refused(tool.name, refused.refusal, url=url, method=outbound.method.value)
+            return ToolCallResult.from_refusal(tool.name, refused.refusal, url=url, method=outbound.method.value)
 
     return replace(prepared_call, go=go)

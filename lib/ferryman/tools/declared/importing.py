@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from ferryman import offload, openapi
 from ferryman.declared import texts
 from ferryman.domain.problem import build_input_error
-from ferryman.domain.tools.declared import CLUSTER_CHARACTERS_MAX, Declared, Parameter
+from ferryman.domain.tools.declared import CLUSTER_CHARACTERS_MAX, DeclaredTool, Parameter
 from ferryman.offload import PackedSequence
 from ferryman.openapi import Imported
 from ferryman.ports.clusters import Clusters
@@ -43,7 +43,7 @@ class ImportedTools:
     by the reason, and notes for the owner."""
 
     cluster: str
-    tools: PackedSequence[Declared]
+    tools: PackedSequence[DeclaredTool]
     names: tuple[str, ...]
     disabled: Mapping[str | None, int]
     notes: tuple[str, ...]
@@ -114,7 +114,7 @@ def build_tools(wanted: DocumentImport, held: StoredNames, tame: Callable[[str],
     )
 
 
-def _tamed(tool: Declared, tame: Callable[[str], str]) -> Declared:
+def _tamed(tool: DeclaredTool, tame: Callable[[str], str]) -> DeclaredTool:
     parameters = {
         name: Parameter(schema=_words(each.schema, tame), required=each.required, style=each.style)
         for name, each in tool.parameters.items()

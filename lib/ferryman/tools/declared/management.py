@@ -58,7 +58,7 @@ class ClusterManager:
                 made = await import_tools(self.clusters, policy.task, wanted, tame=self.tame, owner=policy.owner)
                 await store_cluster(self.clusters, policy.task, made)
             except CallRefusedError as refused:
-                return ToolCallResult.refused(IMPORT.name, refused.refusal, method=Method.GET.value)
+                return ToolCallResult.from_refusal(IMPORT.name, refused.refusal, method=Method.GET.value)
             except (InvalidInputError, StaleError) as fault:
                 return await self._told(IMPORT.name, f"Error: nothing was imported: {fault}", reading)
             return await self._told(IMPORT.name, json.dumps(summarize_import(made)), reading)
@@ -82,7 +82,7 @@ class ClusterManager:
         try:
             framed = await self.framed(owner, opened, rest if mark and not error else text)
         except CallRefusedError as refused:
-            return ToolCallResult.refused(tool, refused.refusal)
+            return ToolCallResult.from_refusal(tool, refused.refusal)
         # a result that is no answer of HTTP has the status of one that is done, or none
         done = not (mark and not error)
         return ToolCallResult(tool, framed if done else f"Error: {framed}", response_status=200 if done else 400)

@@ -46,6 +46,6 @@ def parse_request(arguments: Mapping[str, Any]) -> OutboundRequest:
         url=arguments["url"],
         headers=arguments.get("headers", {}),
         query_params=arguments.get("query_params", {}),
-        body=arguments.get("body") if method.carries_body else None,
+        body=arguments.get("body") if method.has_body else None,
         credential=arguments["credential"],
     )

@@ -13,7 +13,7 @@ from dataclasses import asdict
 from datetime import timedelta
 
 from ferryman.domain.calls import refusal
-from ferryman.domain.calls.call import SETTLES
+from ferryman.domain.calls.call import SETTLING_TIME
 from ferryman.domain.calls.refusal import CallRefusedError
 from ferryman.domain.credentials.oauth import TokenResponseError
 from ferryman.domain.credentials.token import Fetch, Token, compute_use_s
@@ -25,7 +25,7 @@ from ferryman.tools.tokens.dependencies import OpenToken, TokenDependencies, Tok
 FETCH = timedelta(seconds=10)
 """One token request; the call it is for has to fit beside it into the call's own time."""
 
-UNDER_WAY = FETCH + SETTLES
+UNDER_WAY = FETCH + SETTLING_TIME
 """How long nobody else fetches; after that the instance that did is taken to be dead."""
 
 WAITS = UNDER_WAY + FETCH
@@ -55,7 +55,7 @@ async def obtain_token(
     began = deps.clock.now()
     while (now := deps.clock.now()) < began + WAITS:
         slot = await deps.tokens.get(key)
-        token = slot.usable_token(stale=stale, now=now) if slot else None
+        token = slot.find_usable_token(stale=stale, now=now) if slot else None
         if token is not None:
             secret = await deps.vault.open_token(token.ciphertext, owner=need.policy.owner, key=key, fetch=token.fetch)
             if secret is not None:

@@ -9,7 +9,7 @@ from datetime import timedelta
 from typing import Any, Protocol
 
 from ferryman.domain.credentials.connection import Connection, Proof
-from ferryman.domain.credentials.credential import Credential, Sealed, Secret
+from ferryman.domain.credentials.credential import Credential, SealedCredential, Secret
 from ferryman.domain.credentials.integration import Integration
 from ferryman.domain.executions.policy import ExecutionPolicy
 from ferryman.domain.http.request import OutboundRequest, Text
@@ -71,7 +71,7 @@ class TokenNeed:
 class GrantVault(Protocol):
     """Opens and seals what a consent brought. Raises `CallRefusedError` or `NotConnectedError` for what does not open."""
 
-    async def open_credential(self, sealed: Sealed) -> Credential: ...
+    async def open_credential(self, sealed: SealedCredential) -> Credential: ...
     async def seal_grant(self, credential: Credential, *, version: int) -> bytes: ...
     async def open_proof(self, connection: Connection) -> Proof: ...
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from datetime import datetime
 
 from ferryman.domain.calls.refusal import CallRefusedError
-from ferryman.domain.credentials.credential import Credential, Grant, Label, Sealed, Secret
-from ferryman.domain.credentials.grant import REFRESH_SECONDS, to_granted
+from ferryman.domain.credentials.credential import Credential, Grant, Label, SealedCredential, Secret
+from ferryman.domain.credentials.grant import REFRESH_SECONDS, get_grant_status
 from ferryman.domain.credentials.oauth import TokenResponse, TokenResponseError
 from ferryman.domain.executions.policy import ExecutionPolicy
 from ferryman.domain.http.request import BodyType, Method, OutboundRequest, SecretPlaceholder, Template
@@ -50,22 +50,22 @@ async def request_grant(deps: GrantDependencies, label: Label, grant: Grant, for
         raise TokenResponseError(refused.refusal.message.removeprefix("Error: ")) from None
 
 
-async def find_sealed(deps: GrantDependencies, label: Label) -> Sealed | None:
+async def find_sealed(deps: GrantDependencies, label: Label) -> SealedCredential | None:
     """Return the stored credential of this task and name, whatever its version."""
     return next((sealed for sealed in await deps.credentials.list(label.task) if sealed.label.name == label.name), None)
 
 
 async def seal_grant(
     deps: GrantDependencies, credential: Credential, *, version: int, created_at: datetime | None = None
-) -> Sealed:
+) -> SealedCredential:
     """Return `credential` as it is stored, sealed to key `version`; created now unless it is told when. Raise KeyError."""
     assert credential.grant is not None, "what a consent brought has a grant"
     ciphertext, now = await deps.vault.seal_grant(credential, version=version), deps.clock.now()
-    return Sealed(
+    return SealedCredential(
         label=credential.label,
         ciphertext=ciphertext,
         key_version=version,
         created_at=created_at or now,
         updated_at=now,
-        grant=to_granted(credential.grant),
+        grant=get_grant_status(credential.grant),
     )

@@ -18,7 +18,7 @@ from uuid import uuid4
 from ferryman.domain.calls import refusal
 from ferryman.domain.calls.refusal import CallRefusedError
 from ferryman.domain.credentials import grant as rules
-from ferryman.domain.credentials.credential import Credential, Label, Sealed, Secret
+from ferryman.domain.credentials.credential import Credential, Label, SealedCredential, Secret
 from ferryman.domain.credentials.oauth import TokenResponseError
 from ferryman.ports.errors import UnavailableError
 from ferryman.tools.tokens.dependencies import GrantDependencies
@@ -66,7 +66,7 @@ async def _renew_if_due(deps: GrantDependencies, credential: Credential) -> Cred
     return _use_as_it_is(deps, credential, refusal.refuse_until_renewed(credential.name))
 
 
-async def _renew(deps: GrantDependencies, credential: Credential, claimed: Sealed) -> Credential:
+async def _renew(deps: GrantDependencies, credential: Credential, claimed: SealedCredential) -> Credential:
     grant, now = credential.grant, deps.clock.now()
     assert grant is not None, "only a grant is claimed"
     about = {"task": credential.label.task, "credential": credential.name}
@@ -90,7 +90,7 @@ async def _renew(deps: GrantDependencies, credential: Credential, claimed: Seale
     return after
 
 
-async def _store(deps: GrantDependencies, claimed: Sealed, after: Credential) -> None:
+async def _store(deps: GrantDependencies, claimed: SealedCredential, after: Credential) -> None:
     """Store token and refresh token in one write, sealed to the key that the last version is sealed to by now.
 
     A refresh token that was just handed out is nowhere else: where the store does not answer, it is written once more, unless
@@ -116,14 +116,14 @@ async def _store(deps: GrantDependencies, claimed: Sealed, after: Credential) ->
     raise silent or UnavailableError("a credential was stored while it was renewed")
 
 
-async def _find_sealed(deps: GrantDependencies, label: Label) -> Sealed:
+async def _find_sealed(deps: GrantDependencies, label: Label) -> SealedCredential:
     sealed = await find_sealed(deps, label)
     if sealed is None:
         raise CallRefusedError(refusal.refuse_unknown_credential(label.name))
     return sealed
 
 
-async def _open_newer(deps: GrantDependencies, sealed: Sealed) -> Credential:
+async def _open_newer(deps: GrantDependencies, sealed: SealedCredential) -> Credential:
     label = sealed.label
     if label.version != await deps.credentials.next_version(label.task, label.name) - 1:
         raise UnavailableError("a credential was stored while this was read")

@@ -13,7 +13,7 @@ from ferryman.domain.credentials.credential import Credential
 from ferryman.domain.executions.allowlist import check_url
 from ferryman.domain.http.host import is_covered
 from ferryman.domain.http.request import BodyType, placeholder_names
-from ferryman.domain.tools.declared import Auth, ClientCredentials, Declared, Exchange
+from ferryman.domain.tools.declared import Auth, ClientCredentials, DeclaredTool, Exchange
 from ferryman.tools.tokens.client import OAUTH_HEADERS, TokenRequest, authenticate_client
 from ferryman.tools.tokens.dependencies import TokenNeed
 
@@ -26,7 +26,7 @@ def build_token_request(need: TokenNeed) -> TokenRequest:
     auth, policy = need.auth, need.policy
     hosts = [check_url(need.outbound.tool, url, policy).host for url in (need.outbound.url, logins.get_token_url(auth)[0])]
     login = _login(auth)
-    tool = Declared(
+    tool = DeclaredTool(
         name=need.outbound.tool,
         method=login.method,
         url=login.url,

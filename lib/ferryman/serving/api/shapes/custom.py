@@ -8,7 +8,7 @@ from pydantic import Field, StrictBool, StrictStr
 
 from ferryman.declared import urls
 from ferryman.domain.http.url import InvalidUrlError
-from ferryman.domain.tools.declared import Declared
+from ferryman.domain.tools.declared import DeclaredTool
 from ferryman.serving.api.shapes.shape import RequestShape, ResponseShape
 
 Data = TypeVar("Data")
@@ -92,7 +92,7 @@ class Deleted(ResponseShape):
     deleted: str
 
 
-def to_response(tool: Declared) -> CustomTool:
+def to_response(tool: DeclaredTool) -> CustomTool:
     """Return the response for `tool`; nothing of its headers, its body or its login."""
     try:
         address = urls.parse(tool.url)

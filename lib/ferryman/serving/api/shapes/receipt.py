@@ -91,7 +91,7 @@ class ReceiptKeysResponse(ResponseShape):
 
 def to_chain(execution: str, entries: Iterable[Receipt], keys: Mapping[int, bytes]) -> ReceiptChain:
     """Return the response for the chain of an execution."""
-    validated: tuple[Any, ...] = tuple(_ENTRY.validate_python(entry.shown()) for entry in entries)
+    validated: tuple[Any, ...] = tuple(_ENTRY.validate_python(entry.to_json()) for entry in entries)
     return ReceiptChain(execution=execution, entries=validated, keys=to_public_keys(keys))
 
 
