@@ -8,7 +8,7 @@ import inspect
 import pkgutil
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import partial
 from types import FunctionType, ModuleType
@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import ferryman
 
 FUNCTIONS = ("compile", "match", "fullmatch", "search", "sub", "subn", "split", "findall", "finditer")
+_MENTIONED = re.compile(rf"\b({'|'.join(FUNCTIONS)})\b")
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 
 
@@ -42,13 +43,17 @@ def collect(everything: Iterable[ModuleType]) -> list[Use]:
     methods: defaultdict[Any, set[str]] = defaultdict(set)
     direct: list[Use] = []
     for module in everything:
-        tree = ast.parse(inspect.getsource(module))
-        for pattern, method in _applied(tree, module):
+        source = inspect.getsource(module)
+        if not _MENTIONED.search(source):
+            continue  # it may keep patterns, but applies and writes none
+        nodes = list(ast.walk(ast.parse(source)))
+        for pattern, method in _applied(nodes, module):
             methods[pattern].add(method)
-        direct += _written(module, tree)
+        direct += _written(module, nodes)
+    seen: set[int] = set()
     for module in everything:
         for name, value in vars(module).items():
-            for pattern in _kept(value, re.Pattern, set()):
+            for pattern in _kept(value, re.Pattern, seen):
                 known = found.get((pattern.pattern, pattern.flags))
                 if known is None:
                     found[pattern.pattern, pattern.flags] = (pattern, f"{module.__name__}.{name}")
@@ -56,9 +61,9 @@ def collect(everything: Iterable[ModuleType]) -> list[Use]:
     return kept + [each for each in direct if (each.pattern.pattern, each.pattern.flags) not in found]
 
 
-def _applied(tree: ast.AST, module: ModuleType) -> Iterator[tuple[re.Pattern[Any], str]]:
+def _applied(nodes: Iterable[ast.AST], module: ModuleType) -> Iterator[tuple[re.Pattern[Any], str]]:
     """The patterns of which a method is called or taken by name, with the method."""
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Attribute) and node.attr in FUNCTIONS:
             held: Any = module
             for name in ast.unparse(node.value).split("."):
@@ -67,10 +72,10 @@ def _applied(tree: ast.AST, module: ModuleType) -> Iterator[tuple[re.Pattern[Any
                 yield held, node.attr
 
 
-def _written(module: ModuleType, tree: ast.AST) -> Iterator[Use]:
+def _written(module: ModuleType, nodes: Collection[ast.AST]) -> Iterator[Use]:
     """The patterns that are handed to functions of `re`."""
-    inside = {id(node) for each in ast.walk(tree) if isinstance(each, _SCOPES) for node in ast.walk(each)}
-    for node in ast.walk(tree):
+    inside: set[int] = set()
+    for node in nodes:
         function = _function_of_re(node, module)
         if function is None or not isinstance(node, ast.Call):
             continue
@@ -79,6 +84,7 @@ def _written(module: ModuleType, tree: ast.AST) -> Iterator[Use]:
         try:
             yield Use(re.compile(*_evaluated(node, function, module)), where, methods)
         except NameError:
+            inside = inside or {id(node) for each in nodes if isinstance(each, _SCOPES) for node in ast.walk(each)}
             if id(node) not in inside:
                 continue  # in a comprehension of the module, which keeps what it makes
             if not isinstance(node.args[0], ast.Name):

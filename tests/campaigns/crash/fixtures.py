@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+import pickle
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 from ferryman.billing.prices import Prices
 from ferryman.domain.calls import refusal
@@ -25,6 +26,7 @@ from ferryman.domain.tasks.task import Task
 from ferryman.egress import checking
 from ferryman.egress.checks import scan_request
 from ferryman.egress.leaks import SecretScanner
+from ferryman.egress.leaks.pieces import SecretPieces
 from ferryman.inmemory.clock import START
 from ferryman.inmemory.clusters import MemoryClusters
 from ferryman.inmemory.connections import MemoryConnections
@@ -132,8 +134,24 @@ class ScriptedModel:
 class SimulatedTransport:
     """The gate with its wire left out: hosts are judged, pieces of keys added up, and what would be sent is counted."""
 
+    _pieces: ClassVar[dict[tuple[object, ...], SecretPieces | CallRefusedError]] = {}
+    """What the scan of a request found: the runs of a scenario send the same requests, each of which is scanned once."""
+
     def __init__(self, tally: Tally) -> None:
         self._tally = tally
+
+    def _scan(self, outbound: OutboundRequest, credentials: Collection[Credential]) -> SecretPieces:
+        secrets = tuple((credential.name, secret.reveal()) for credential in credentials for secret in credential.secrets)
+        key = (pickle.dumps(outbound), secrets)
+        if key not in self._pieces:
+            try:
+                self._pieces[key] = scan_request(outbound, SecretScanner(credentials))
+            except CallRefusedError as refused:
+                self._pieces[key] = refused
+        result = self._pieces[key]
+        if isinstance(result, CallRefusedError):
+            raise result
+        return result
 
     async def send(
         self,
@@ -143,7 +161,7 @@ class SimulatedTransport:
         named: dict[str, Any] = {"url": outbound.url, "method": outbound.method.value}
         try:
             url = check_url(outbound.tool, outbound.url, call.execution)
-            pieces = scan_request(outbound, SecretScanner(call.credentials.values()))
+            pieces = self._scan(outbound, call.credentials.values())
             if call.count is not None and (known := await call.count(pieces)) is not None:
                 raise CallRefusedError(refusal.refuse_leak(known))
         except CallRefusedError as refused:

@@ -106,55 +106,58 @@ class HushingTickets(MemoryTickets):
         await super().settle(claimed_call, result, now=now)
 
 
-async def rules_broken(scenario: Scenario, **kinds: type) -> set[str]:
-    """The first words of what is found over all points of a scenario, on these ports."""
+async def is_found(*rules: str, scenario: Scenario = UNKEYED, **kinds: type) -> bool:
+    """Say whether all these rules are found broken on these ports, at points of a scenario up to the first where they are."""
 
     def ports() -> Ports:
         memory = Memory()
         return replace(memory_ports(memory), **{name: kind(memory) for name, kind in kinds.items()})
 
     whole = SimulatedRun(scenario=scenario, ports=ports())
-    found: list[str] = find_broken(await whole.perform())
+    missing = set(rules) - list_rules(find_broken(await whole.perform()))
     for number, (point, way) in enumerate(targets(whole.passed)):
+        if not missing:
+            break
         run = SimulatedRun(scenario=scenario, ports=ports(), target=point, way=way)
-        found += find_broken(await run.perform(together=2, impatient=number % 2 == 0))
-    return set(_words(found))
+        missing -= list_rules(find_broken(await run.perform(together=2, impatient=number % 2 == 0)))
+    return not missing
 
 
-def _words(found: Iterable[str]) -> Iterable[str]:
-    return (item.partition(":")[0] for item in found)
+def list_rules(findings: Iterable[str]) -> set[str]:
+    """Return the first words of findings: the rules that are broken."""
+    return {finding.partition(":")[0] for finding in findings}
 
 
 async def test_a_call_that_is_sent_again_is_found() -> None:
-    assert "doubled" in await rules_broken(UNKEYED, tickets=ForgettingTickets)
+    assert await is_found("doubled", tickets=ForgettingTickets)
 
 
 async def test_writes_that_are_not_fenced_are_found() -> None:
-    assert await rules_broken(UNKEYED, executions=UnfencedExecutions)
+    assert await is_found("charged", executions=UnfencedExecutions)
 
 
 async def test_a_turn_that_is_charged_twice_is_found() -> None:
-    assert "charged" in await rules_broken(UNKEYED, executions=GreedyExecutions)
+    assert await is_found("charged", executions=GreedyExecutions)
 
 
 async def test_a_reservation_that_is_kept_is_found() -> None:
-    assert {"ledger", "purse"} <= await rules_broken(UNKEYED, executions=KeepingExecutions)
+    assert await is_found("ledger", "purse", executions=KeepingExecutions)
 
 
 async def test_a_missing_audit_row_is_found() -> None:
-    assert "audit" in await rules_broken(UNKEYED, executions=SilentExecutions)
+    assert await is_found("audit", executions=SilentExecutions)
 
 
 async def test_an_execution_that_never_ends_is_found() -> None:
-    assert "lost" in await rules_broken(UNKEYED, executions=StubbornExecutions)
+    assert await is_found("lost", executions=StubbornExecutions)
 
 
 async def test_a_doubt_that_is_hidden_is_found() -> None:
-    assert "lost" in await rules_broken(UNKEYED, tickets=HushingTickets)
+    assert await is_found("lost", tickets=HushingTickets)
 
 
 async def test_a_record_that_is_another_than_was_signed_is_found() -> None:
-    assert "receipts" in await rules_broken(UNKEYED, tickets=HushingTickets)
+    assert await is_found("receipts", tickets=HushingTickets)
     run = SimulatedRun(scenario=KEYED, ports=memory_ports(Memory()))
     outcome = await run.perform()
     tickets = [replace(outcome.tickets[0], attempt=outcome.tickets[0].attempt + 1), *outcome.tickets[1:]]
@@ -165,11 +168,11 @@ async def test_a_key_that_changes_is_found() -> None:
     run = SimulatedRun(scenario=KEYED, ports=memory_ports(Memory()))
     outcome = await run.perform()
     other = replace(outcome.effects[0], key="another")
-    assert set(_words(find_broken(replace(outcome, effects=[*outcome.effects, other])))) == {"doubled"}
+    assert list_rules(find_broken(replace(outcome, effects=[*outcome.effects, other]))) == {"doubled"}
 
 
 async def test_a_credit_that_is_not_in_the_ledger_is_found() -> None:
     run = SimulatedRun(scenario=CANCEL, ports=memory_ports(Memory()))
     outcome = await run.perform()
     short = replace(outcome.execution, credits_used=outcome.execution.credits_used - Decimal("0.001"))
-    assert {"charged", "ledger", "purse"} <= set(_words(find_broken(replace(outcome, execution=short))))
+    assert {"charged", "ledger", "purse"} <= list_rules(find_broken(replace(outcome, execution=short)))
