@@ -8,11 +8,11 @@ from typing import Any
 
 from jsonschema.exceptions import ValidationError
 
-from ferryman.declared.json_tree import find_fault, is_too_deep, walk
 from ferryman.declared.schemas import DEPTH_MAX, find_faults
 from ferryman.declared.templates import to_text
 from ferryman.domain.calls import refusal
 from ferryman.domain.calls.refusal import CallRefusedError
+from ferryman.domain.json_tree import find_fault, is_too_deep, walk
 from ferryman.domain.tools.declared import DeclaredTool, Parameter
 
 INTEGER_DIGITS_MAX = 64

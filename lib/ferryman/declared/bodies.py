@@ -7,9 +7,9 @@ from typing import Any
 
 from ferryman.declared import templates
 from ferryman.declared.fields import report
-from ferryman.declared.json_tree import walk
 from ferryman.declared.templates import MalformedTemplateError
 from ferryman.domain.http.request import BodyType, Method
+from ferryman.domain.json_tree import walk
 from ferryman.domain.problem import Problem
 
 

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from enum import StrEnum
 from typing import Any, TypeVar
 
-from ferryman.declared.json_tree import find_fault, walk
+from ferryman.domain.json_tree import find_fault, walk
 from ferryman.domain.problem import Problem
 
 Choice = TypeVar("Choice", bound=StrEnum)

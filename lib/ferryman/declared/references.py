@@ -7,9 +7,9 @@ from typing import Any
 
 from ferryman.declared import templates
 from ferryman.declared.fields import join_place, report
-from ferryman.declared.json_tree import walk
 from ferryman.declared.templates import MalformedTemplateError, Mode, Name
 from ferryman.domain.credentials.credential import NAME
+from ferryman.domain.json_tree import walk
 from ferryman.domain.problem import Problem
 from ferryman.domain.tools.declared import Auth, ClientCredentials
 

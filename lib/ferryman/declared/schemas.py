@@ -14,7 +14,7 @@ from jsonschema.exceptions import ValidationError
 from jsonschema.validators import extend
 from jsonschema_specifications import REGISTRY  # type: ignore[import-untyped]  # it has no types
 
-from ferryman.declared.json_tree import is_too_deep, walk
+from ferryman.domain.json_tree import is_too_deep, walk
 
 DEPTH_MAX = 64
 FAULTS_MAX = 64

@@ -40,7 +40,7 @@ def prepare_request(
     # fetched tokens and former values are scanned for, under names that no credential can have
     nameable = {name: credential for name, credential in credentials.items() if NAME.fullmatch(name)}
     credential = find_bound_credential(named, url.host, nameable) if named is not None else None
-    for name in placeholders.list_placeholder_names(outbound):
+    for name in placeholders.list_request_placeholders(outbound):
         find_bound_credential(name, url.host, credentials)
     pieces = scan_request(outbound, scanner)
     headers.reject_fixed_header_conflicts(outbound.fixed_headers)

@@ -160,4 +160,4 @@ class EgressGate:
 
 def _list_used(outbound: OutboundRequest) -> list[str]:
     """Return the credentials a call asks for: the one it names, or those it has placeholders for."""
-    return [outbound.credential] if outbound.credential is not None else placeholders.list_placeholder_names(outbound)
+    return [outbound.credential] if outbound.credential is not None else placeholders.list_request_placeholders(outbound)

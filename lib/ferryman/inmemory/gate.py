@@ -13,6 +13,7 @@ from ferryman.domain.executions.message import Block
 from ferryman.domain.http.host import is_covered
 from ferryman.domain.http.request import BodyType, InboundResponse, OutboundRequest, SecretPlaceholder, Template
 from ferryman.domain.http.url import parse_url
+from ferryman.domain.json_tree import map_leaves
 from ferryman.ports.gate import CallPolicy
 
 
@@ -54,12 +55,11 @@ class PlainGate:
         if not policy.admits(host):
             raise CallRefusedError(refusal.refuse_host(host, policy.domains))
 
-        def filled(value: Any) -> Any:
-            if isinstance(value, Template):
-                return "".join(each if isinstance(each, str) else reveal(each) for each in value.pieces)
-            if isinstance(value, Mapping):
-                return {name: filled(each) for name, each in value.items()}
-            return [filled(each) for each in value] if isinstance(value, list | tuple) else value
+        def fill(value: Any) -> Any:
+            return map_leaves(value, lambda leaf: fill_text(leaf) if isinstance(leaf, Template) else leaf)
+
+        def fill_text(template: Template) -> str:
+            return "".join(piece if isinstance(piece, str) else reveal(piece) for piece in template.pieces)
 
         def reveal(placeholder: SecretPlaceholder) -> str:
             credential = credentials.get(placeholder.name)
@@ -73,9 +73,9 @@ class PlainGate:
         arrived = FilledRequest(
             method=outbound.method.value,
             url=outbound.url,
-            headers={name.lower(): filled(value) for name, value in headers.items()},
-            query_params=filled(outbound.query_params),
-            body=filled(outbound.body),
+            headers={name.lower(): fill(value) for name, value in headers.items()},
+            query_params=fill(outbound.query_params),
+            body=fill(outbound.body),
             body_type=outbound.body_type,
         )
         return _truncate(await self._upstream(arrived), call.body_max)

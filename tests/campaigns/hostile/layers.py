@@ -62,7 +62,7 @@ LAYERS = (
             Cut(
                 file="egress/checks.py",
                 old=(
-                    "    for name in placeholders.list_placeholder_names(outbound):\n"
+                    "    for name in placeholders.list_request_placeholders(outbound):\n"
                     "        find_bound_credential(name, url.host, credentials)\n"
                 ),
                 new="",

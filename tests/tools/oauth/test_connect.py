@@ -161,8 +161,8 @@ HOSTILE = {
     "redirect": "with a redirect",
     "endless": "timed out",
     "huge": "longer than 65536",
-    "text": "no JSON object",
-    "deep": "no JSON object",
+    "text": "not a JSON object",
+    "deep": "not a JSON object",
 }
 
 

@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import Any
 
 from ferryman.domain.http.url import URL
+from ferryman.domain.json_tree import iterate_leaves
 
 REQUEST_SECONDS = 30
 """The whole call: resolving, connecting, sending, reading (S0-138)."""
@@ -64,15 +65,11 @@ class Template:
 Text = str | Template
 
 
-def placeholder_names(value: Any) -> list[str]:
-    """Return the names of the credentials that go into `value`, a text or a JSON-like value with texts, each once, in order."""
-    if isinstance(value, Template):
-        return list(dict.fromkeys(piece.name for piece in value.pieces if isinstance(piece, SecretPlaceholder)))
-    if isinstance(value, Mapping):
-        value = tuple(value.values())
-    if not isinstance(value, list | tuple):
-        return []
-    return list(dict.fromkeys(name for item in value for name in placeholder_names(item)))
+def list_placeholder_names(value: Any) -> list[str]:
+    """Return the names of the credentials in `value`, a text or a JSON-like value with texts, each once, in order."""
+    templates = (leaf for leaf in iterate_leaves(value) if isinstance(leaf, Template))
+    pieces = (piece for template in templates for piece in template.pieces)
+    return list(dict.fromkeys(piece.name for piece in pieces if isinstance(piece, SecretPlaceholder)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from ferryman.domain.json_tree import map_leaves
 from ferryman.egress.leaks import walk
 from ferryman.egress.leaks.budget import SMALL, StepBudget
 from ferryman.egress.leaks.scanner import SPANS_MAX, LeakFinding, SecretScanner, TextSpan
@@ -68,7 +69,11 @@ def redact_json(value: Any, scanner: SecretScanner, budget: StepBudget | None = 
     if finding is None:
         return value
     try:
-        clean = _mapped(value, scanner, budget)
+        clean = map_leaves(
+            value,
+            lambda leaf: _redact_leaf(leaf, scanner, budget),
+            rename=lambda name: redact_text(str(name), scanner, budget),
+        )
     except RecursionError:
         return empty_value(value, format_finding(finding))  # nested deeper than may be taken apart
     left = scanner.among(walk.split_urls(walk.collect_pieces(clean, "")), budget=budget)
@@ -141,14 +146,8 @@ def _part(pieces: list[str], find: Callable[[str], LeakFinding | None]) -> str:
     return _parted(pieces, found, find) if found else text
 
 
-def _mapped(value: Any, scanner: SecretScanner, budget: StepBudget) -> Any:
-    if isinstance(value, str):
-        return redact_text(value, scanner, budget)
-    if isinstance(value, dict):
-        return {redact_text(str(key), scanner, budget): _mapped(item, scanner, budget) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_mapped(item, scanner, budget) for item in value]
-    if value is None or isinstance(value, bool):
-        return value
-    text = walk.collect_pieces(value, "")[0].text
-    return redact_text(text, scanner, budget) if scanner.find(text, budget=budget) else value
+def _redact_leaf(leaf: Any, scanner: SecretScanner, budget: StepBudget) -> Any:
+    if leaf is None or isinstance(leaf, bool):
+        return leaf
+    text = leaf if isinstance(leaf, str) else walk.collect_pieces(leaf, "")[0].text
+    return redact_text(text, scanner, budget) if isinstance(leaf, str) or scanner.find(text, budget=budget) else leaf

@@ -13,7 +13,7 @@ from urllib.parse import unquote
 from ferryman.domain.http.request import OutboundRequest
 from ferryman.egress.leaks import escapes
 from ferryman.egress.leaks.ordering import build_sort_key
-from ferryman.egress.placeholders import list_placeholder_names, to_display_form
+from ferryman.egress.placeholders import list_request_placeholders, to_display_form
 
 PIECE_MAX = 4_096
 """A single piece longer than this is not decoded by itself: it is where everything stands in order."""
@@ -52,7 +52,7 @@ def collect_request_pieces(outbound: OutboundRequest) -> list[TextPiece]:
     found = [TextPiece(field, field, str(text)) for field, text in _scalars(outbound)]
     found += _url(outbound.url, "url")
     headers, query, body = outbound.headers, outbound.query_params, outbound.body
-    if list_placeholder_names(outbound):
+    if list_request_placeholders(outbound):
         query, body = to_display_form(query), to_display_form(body)
     found += collect_pieces(headers, "headers")
     found += collect_pieces(to_display_form(outbound.fixed_headers), "headers")

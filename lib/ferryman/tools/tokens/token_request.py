@@ -12,7 +12,7 @@ from ferryman.domain.calls.refusal import CallRefusedError
 from ferryman.domain.credentials.credential import Credential
 from ferryman.domain.executions.allowlist import check_url
 from ferryman.domain.http.host import is_covered
-from ferryman.domain.http.request import BodyType, placeholder_names
+from ferryman.domain.http.request import BodyType, list_placeholder_names
 from ferryman.domain.tools.declared import Auth, ClientCredentials, DeclaredTool, Exchange
 from ferryman.tools.tokens.client import OAUTH_HEADERS, TokenRequest, authenticate_client
 from ferryman.tools.tokens.dependencies import TokenNeed
@@ -59,7 +59,7 @@ def find_used(value: Any, hosts: Collection[str], credentials: Mapping[str, Cred
     """Return the credentials that go into `value`, by name. Raise `CallRefusedError` for one that is missing, or may not go to
     each of `hosts`."""
     used = {}
-    for name in sorted(placeholder_names(value)):
+    for name in sorted(list_placeholder_names(value)):
         credential = credentials.get(name)
         if credential is None:
             raise CallRefusedError(refusal.refuse_unknown_credential(name))

@@ -1,9 +1,9 @@
-"""JSON trees: the one walk over a JSON value, and what can be asked of it: is it JSON, is it too deep."""
+"""JSON trees: the one walk over a JSON value and the one map over its leaves; whether it is JSON, and not too deep."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 Path = tuple[Any, ...]
@@ -23,6 +23,31 @@ def walk(value: Any) -> Iterator[tuple[Path, Any]]:
                 break
         else:
             stack.pop()
+
+
+def iterate_leaves(value: Any) -> Iterator[Any]:
+    """Yield the leaves of `value` in order, without recursion; unlike `walk`, its cost does not grow with the depth."""
+    stack = [iter((value,))]
+    while stack:
+        for child in stack[-1]:
+            if isinstance(child, Mapping | list | tuple):
+                stack.append(iter(child.values() if isinstance(child, Mapping) else child))
+                break
+            yield child
+        else:
+            stack.pop()
+
+
+def map_leaves(value: Any, transform: Callable[[Any], Any], *, rename: Callable[[Any], Any] | None = None) -> Any:
+    """Return `value` with `transform` of every leaf, and with `rename` of every name where it is given; tuples become lists.
+
+    Raise RecursionError for a value that is nested too deep.
+    """
+    if isinstance(value, Mapping):
+        return {rename(name) if rename else name: map_leaves(inner, transform, rename=rename) for name, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [map_leaves(inner, transform, rename=rename) for inner in value]
+    return transform(value)
 
 
 def _iterate(value: Any) -> Iterator[tuple[Any, Any]]:
