@@ -116,7 +116,7 @@ async def _by_the_clock(on: Stage) -> dict[str, Part]:
         held = await on.looks.get(execution)
         assert held is not None
         before = on.snapshot(execution)
-        await on.loop.halts.standing(held.owner, created=held.created_at)
+        await on.loop.halts.find_halt_reason(held.owner, created=held.created_at)
         looked = on.snapshot(execution)
         await on.loop.executions.renew(held, now=on.loop.clock.now(), lease=NEVER)
         beaten = on.snapshot(execution)

@@ -148,7 +148,7 @@ async def stage(answer_bytes: int = 0) -> AsyncIterator[Stage]:
                 receipt_public_keys=receipts,
                 queue_caller=f"queue@{project}.iam.gserviceaccount.com",
                 function_urls={ORCHESTRATOR: "http://127.0.0.1:9"},
-                pretend_internet=internet.table,
+                simulated_internet=internet.table,
                 prices={"scripted": {"input": "3", "output": "15"}},
                 **services.at(addresses[function]),
             )

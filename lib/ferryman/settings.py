@@ -17,19 +17,19 @@ GOOGLE_CERTS_URL = "https://www.googleapis.com/oauth2/v1/certs"
 RETENTION_DAYS = 90
 LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
 
-SPEAKING = ("GOOGLE_SDK_PYTHON_LOGGING_SCOPE", "ANTHROPIC_LOG", "GRPC_TRACE", "SSLKEYLOGFILE")
-"""Variables by which a library writes requests, responses or session keys past our log."""
+TRACING_VARIABLES = ("GOOGLE_SDK_PYTHON_LOGGING_SCOPE", "ANTHROPIC_LOG", "GRPC_TRACE", "SSLKEYLOGFILE")
+"""Variables that make a library write requests, responses or session keys outside of our log."""
 
 
 class MisconfiguredError(RuntimeError):
-    """The environment does not describe a house that may open; names the variable."""
+    """The environment does not describe a deployment that may start; the message names the variable."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """Everything the environment says, parsed. Seconds are seconds; URLs have no trailing slash.
+    """The environment, parsed. Names that end in `_s` are seconds; URLs have no trailing slash.
 
-    `retention_days` is how many days an execution is kept after its end, with all that is below it; 0 for ever.
+    `retention_days` is how many days an execution is kept after its end, with every document below it; 0 for ever.
     """
 
     project: str = "local"
@@ -41,7 +41,7 @@ class Settings:
     local_token: str | None = field(default=None, repr=False)
     metadata_host: str = "metadata.google.internal"
     certs_url: str = GOOGLE_CERTS_URL
-    pretend_internet: Path | None = None
+    simulated_internet: Path | None = None
     location: str = "us-central1"
     queue: str = "executions"
     schedules_queue: str = "schedules"
@@ -80,18 +80,18 @@ class Settings:
 
     @property
     def firestore_token(self) -> str | None:
-        """What our own Firestore asks for; Google's emulator, at an address of its own, is not shown what opens the others."""
+        """The token for our own Firestore; Google's emulator, at an address of its own, does not get the others' token."""
         return self.local_token if self.firestore_host == self.secret_manager_host else None
 
 
 def read(environment: Mapping[str, str] = os.environ) -> Settings:
-    """The settings of `environment`, or `MisconfiguredError`.
+    """Return the settings in `environment`. Raise `MisconfiguredError`.
 
-    The local stack's switches (the pretend internet, other certificates) are refused in a deployed function.
+    The local stack's switches (the simulated internet, other certificates) are refused in a deployed function.
     """
     get = environment.get
     deployed = "K_SERVICE" in environment
-    pretend = get("FERRYMAN_PRETEND_INTERNET")
+    simulated_internet = get("FERRYMAN_PRETEND_INTERNET")
     certs_url = get("FERRYMAN_CERTS_URL", GOOGLE_CERTS_URL)
     settings = Settings(
         project=get("GOOGLE_CLOUD_PROJECT", "local"),
@@ -103,7 +103,7 @@ def read(environment: Mapping[str, str] = os.environ) -> Settings:
         local_token=_read_token(environment),
         metadata_host=get("GCE_METADATA_HOST", "metadata.google.internal"),
         certs_url=certs_url,
-        pretend_internet=Path(pretend) if pretend else None,
+        simulated_internet=Path(simulated_internet) if simulated_internet else None,
         location=get("FERRYMAN_LOCATION", "us-central1"),
         queue=get("FERRYMAN_QUEUE", "executions"),
         schedules_queue=get("FERRYMAN_SCHEDULES_QUEUE", "schedules"),
@@ -142,7 +142,7 @@ def read(environment: Mapping[str, str] = os.environ) -> Settings:
 
 def _refuse_local_switches(settings: Settings) -> None:
     switches = {
-        "FERRYMAN_PRETEND_INTERNET": settings.pretend_internet is not None,
+        "FERRYMAN_PRETEND_INTERNET": settings.simulated_internet is not None,
         "FERRYMAN_CERTS_URL": settings.certs_url != GOOGLE_CERTS_URL,
         "FERRYMAN_SCRIPTED_MODEL_URL": settings.scripted_model_url is not None,
     }
@@ -157,9 +157,9 @@ def _refuse_local_switches(settings: Settings) -> None:
 
 
 def _refuse_tracing_variables(environment: Mapping[str, str]) -> None:
-    for name in SPEAKING:
+    for name in TRACING_VARIABLES:
         if environment.get(name):
-            raise MisconfiguredError(f"{name} has a library write what passes through it, keys included; unset it")
+            raise MisconfiguredError(f"{name} makes a library write requests and responses, keys included; unset it")
 
 
 def _read_token(environment: Mapping[str, str]) -> str | None:

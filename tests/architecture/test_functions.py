@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from ferryman.domain.calls.call import FREE
-from ferryman.gcp.connecting import CONNECTS
-from ferryman.gcp.remote import SCANS
-from ferryman.gcp.resealing import RESEALS
+from ferryman.gcp.connecting import CONNECTING_FUNCTION
+from ferryman.gcp.remote import SCANNING_FUNCTION
+from ferryman.gcp.resealing import RESEALING_FUNCTION
 from ferryman.tools.http import PARSERS, TOOLS
 
 ROOT = Path(__file__).parents[2]
@@ -58,22 +58,22 @@ def test_only_the_api_is_open_to_anyone():
 
 
 def test_the_key_holder_that_scans_may_unseal():
-    assert ROWS[SCANS]["unseals"]
+    assert ROWS[SCANNING_FUNCTION]["unseals"]
 
 
 def test_the_key_holder_that_reseals_may_unseal_and_whoever_asks_it_may_do_nothing_else():
-    assert [name for name, row in ROWS.items() if row.get("resealers")] == [RESEALS]
-    assert ROWS[RESEALS]["unseals"]
-    asking = set(ROWS[RESEALS]["resealers"])
+    assert [name for name, row in ROWS.items() if row.get("resealers")] == [RESEALING_FUNCTION]
+    assert ROWS[RESEALING_FUNCTION]["unseals"]
+    asking = set(ROWS[RESEALING_FUNCTION]["resealers"])
     assert not asking & {row["identity"] for row in ROWS.values()}
     assert not asking & {caller for row in ROWS.values() for caller in row["callers"]}
 
 
 def test_the_key_holder_that_connects_may_unseal_and_only_the_api_asks_it():
-    assert [name for name, row in ROWS.items() if row.get("connectors")] == [CONNECTS]
-    assert ROWS[CONNECTS]["unseals"]
-    assert ROWS[CONNECTS]["connectors"] == [ROWS["api"]["identity"]]
-    assert ROWS["api"]["calls"] == [CONNECTS]
+    assert [name for name, row in ROWS.items() if row.get("connectors")] == [CONNECTING_FUNCTION]
+    assert ROWS[CONNECTING_FUNCTION]["unseals"]
+    assert ROWS[CONNECTING_FUNCTION]["connectors"] == [ROWS["api"]["identity"]]
+    assert ROWS["api"]["calls"] == [CONNECTING_FUNCTION]
 
 
 def test_whoever_enqueues_acts_as_the_queue_and_as_nobody_else():

@@ -194,8 +194,8 @@ async def test_a_kill_switch_that_was_let_go_still_stops_what_was_there_before(d
     execution = await opened(doors)
     await doors.halts.put(whose, on=True, now=NOW)
     await doors.halts.put(whose, on=False, now=LATER)
-    assert await doors.halts.standing("ann") is None
-    assert await doors.halts.standing("ann", created=LATER + timedelta(seconds=1)) is None
+    assert await doors.halts.find_halt_reason("ann") is None
+    assert await doors.halts.find_halt_reason("ann", created=LATER + timedelta(seconds=1)) is None
     with pytest.raises(HaltedError):
         await doors.executions.ask(execution, now=LATER, lease=LEASE)
 

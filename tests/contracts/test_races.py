@@ -253,7 +253,7 @@ async def test_a_switch_that_goes_on_while_it_is_let_go_is_one_or_the_other(door
         await doors.halts.put(owner, on=True, now=NOW)
         both = (doors.halts.put(owner, on=on, now=NOW + SECOND) for on in (False, True))
         assert await at_once(both) == [None, None]
-        assert await doors.halts.standing(owner, created=NOW) == BY_OWNER  # what was there before ends either way
+        assert await doors.halts.find_halt_reason(owner, created=NOW) == BY_OWNER  # what was there before ends either way
 
 
 @pytest.fixture

@@ -177,8 +177,8 @@ async def test_a_time_years_away_is_taken_by_its_first_hop(doors: Doors) -> None
     assert timedelta(days=3) < due - now < timedelta(days=30)
 
 
-async def test_another_generation_time_or_nudge_is_another_timer(doors: Doors) -> None:
+async def test_another_generation_time_or_wake_up_is_another_timer(doors: Doors) -> None:
     at = datetime.now(NOW.tzinfo).replace(microsecond=0) + HOUR
-    for generation, due, nudge in ((1, at, ""), (2, at, ""), (2, at + HOUR, ""), (2, at, "sweep"), (2, at, "sweep")):
-        await doors.timers.set(Fire(task="task_7", generation=generation, at=at), due=due, nudge=nudge)
+    for generation, due, wake_up in ((1, at, ""), (2, at, ""), (2, at + HOUR, ""), (2, at, "sweep"), (2, at, "sweep")):
+        await doors.timers.set(Fire(task="task_7", generation=generation, at=at), due=due, wake_up=wake_up)
     assert len(await doors.set_timers()) == 4

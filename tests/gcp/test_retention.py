@@ -45,7 +45,7 @@ from tests.emulator.firestore.conftest import Clock, Served, serving
 
 INDEXES = Path(__file__).parents[2] / "infra/firestore.indexes.json"
 DAY, HOUR = timedelta(days=1), timedelta(hours=1)
-KEPT = Retention(kept=30 * DAY, execution_timeout=6 * HOUR)
+KEPT = Retention(period=30 * DAY, execution_timeout=6 * HOUR)
 DONE = ExecutionEnding(status=Status.COMPLETED, output="done")
 STAYS = {"owners", "tasks", "credentials", "purses", "ledger", "occupancy"}
 
@@ -142,7 +142,7 @@ async def test_former_values_of_a_credential_go_when_nobody_looks_for_them_and_t
 
 
 async def test_nothing_goes_while_an_execution_may_still_take_a_turn(deps: House) -> None:
-    short = Retention(kept=timedelta(seconds=1), execution_timeout=6 * HOUR)
+    short = Retention(period=timedelta(seconds=1), execution_timeout=6 * HOUR)
     await under_way(deps, deps.executions(short))
     before = await deps.times()
     await deps.at(NOW + 6 * HOUR)
@@ -187,13 +187,13 @@ async def test_an_execution_that_cannot_be_read_goes_too(deps: House) -> None:
 
 
 async def test_kept_for_ever_no_document_is_told_a_time(deps: House) -> None:
-    await ended(deps, deps.executions(Retention.of(Settings(retention_days=0))), NOW + HOUR)
+    await ended(deps, deps.executions(Retention.from_settings(Settings(retention_days=0))), NOW + HOUR)
     assert set((await deps.times()).values()) == {None}
 
 
 def test_the_setting_says_how_many_days_and_the_longest_run_how_many_more() -> None:
-    told = Retention.of(read({"FERRYMAN_RETENTION_DAYS": "7", "FERRYMAN_EXECUTION_S": "60"}))
-    assert told == Retention(kept=7 * DAY, execution_timeout=timedelta(minutes=1))
+    told = Retention.from_settings(read({"FERRYMAN_RETENTION_DAYS": "7", "FERRYMAN_EXECUTION_S": "60"}))
+    assert told == Retention(period=7 * DAY, execution_timeout=timedelta(minutes=1))
 
 
 async def test_a_request_that_carried_a_key_goes_after_a_day(deps: House) -> None:

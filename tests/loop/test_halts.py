@@ -21,7 +21,7 @@ SOON = timedelta(milliseconds=1)
 
 
 def looks(memory: Memory):
-    return lambda: MemoryHalts(memory).standing("o")
+    return lambda: MemoryHalts(memory).find_halt_reason("o")
 
 
 @pytest.mark.parametrize(

@@ -121,7 +121,7 @@ async def test_an_execution_that_ends_wakes_the_one_that_is_queued_longest(stage
     stage.memory.occupancy["o"] = stage.memory.occupancy["o"].enqueue(replace(EXECUTION, id="younger"), most=9)
     stage.clock.turn(DELIVERY_TIME.total_seconds())
     assert await stage.run(says("Done."))
-    assert stage.queue.waiting == (QueuedDelivery("waiting", 0, timedelta(0), nudge="slot"),)
+    assert stage.queue.waiting == (QueuedDelivery("waiting", 0, timedelta(0), wake_up="slot"),)
 
 
 async def test_an_execution_that_ends_wakes_none_that_there_is_no_slot_for(stage: Stage) -> None:

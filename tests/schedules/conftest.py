@@ -74,7 +74,7 @@ class Stage:
             self.clock.turn(max(timedelta(0), timer.due - self.clock.now()))
             if not (lose and timer.fire):
                 assert await self.deliver(timer)
-            self.timers.done(timer)
+            self.timers.remove(timer)
         self.clock.turn(end - self.clock.now())
 
     def end(self, execution: Execution, status: Status) -> None:

@@ -67,7 +67,7 @@ async def lived(life: Life) -> Stage:
             assert await stage.deliver(timer, life.deps(stage))
         except Died:
             continue
-        stage.timers.done(timer)
+        stage.timers.remove(timer)
     return stage
 
 
@@ -99,8 +99,8 @@ async def test_whatever_becomes_of_the_deliveries_every_time_makes_one_execution
     while (timer := stage.timers.next()) is not None and timer.due <= START + hours * HOUR + timedelta(minutes=21):
         stage.clock.turn(max(timedelta(0), timer.due - stage.clock.now()))
         fate, *how = (fates.pop() if fates else "delivered").split()
-        if fate == "lost" and timer.fire and timer not in started and not timer.nudge:
-            stage.timers.done(timer)
+        if fate == "lost" and timer.fire and timer not in started and not timer.wake_up:
+            stage.timers.remove(timer)
             continue
         life = Life(ends_at=int(how[0]), after=how[1] == "True") if how else Life()
         try:
@@ -109,5 +109,5 @@ async def test_whatever_becomes_of_the_deliveries_every_time_makes_one_execution
         except Died:
             started.add(timer)
             continue
-        stage.timers.done(timer)
+        stage.timers.remove(timer)
     exactly_once(stage, hours)

@@ -45,7 +45,7 @@ async def test_a_sweep_that_comes_twice_sets_a_timer_once(stage: Stage) -> None:
     for _ in range(3):
         await stage.deliver(QueuedTimer(None, START + 2 * HOUR))
         stage.clock.turn(1)
-    assert [each.nudge for each in stage.timers.waiting if each.fire] == ["", "sweep"]
+    assert [each.wake_up for each in stage.timers.waiting if each.fire] == ["", "sweep"]
 
 
 async def test_a_sweep_by_anothers_clock_sets_a_lost_timer_once_a_window(stage: Stage) -> None:

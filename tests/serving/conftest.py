@@ -110,7 +110,7 @@ class Stage:
     keys: dict[str, str] = field(default_factory=dict)
     documents: dict[str, str] = field(default_factory=dict)
 
-    async def fetched(self, task: str, *, owner: str, url: str) -> dict[str, str]:
+    async def fetch(self, task: str, *, owner: str, url: str) -> dict[str, str]:
         if url not in self.documents:
             raise build_input_error("url", "Error: request failed: the document was answered with HTTP 404")
         return dict(self.documents)

@@ -57,7 +57,7 @@ def effects(stage: Stage) -> dict[str, Any]:
     What is stored is enqueued: by the trigger (`on_execution`) where the API died before it.
     """
     memory = stage.memory
-    enqueued = [(each.execution, each.slice, each.nudge) for each in stage.queue.waiting]
+    enqueued = [(each.execution, each.slice, each.wake_up) for each in stage.queue.waiting]
     return {
         "tasks": len(memory.tasks),
         "executions": sorted(each.status for each in memory.executions.values()),

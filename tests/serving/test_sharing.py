@@ -52,7 +52,7 @@ class SlowDocuments:
 
     slow: Slow
 
-    async def fetched(self, task: str, *, owner: str, url: str) -> dict[str, str]:
+    async def fetch(self, task: str, *, owner: str, url: str) -> dict[str, str]:
         if owner == "greedy":
             await self.slow.wait()
         return {url: "{}"}

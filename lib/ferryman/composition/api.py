@@ -104,7 +104,7 @@ def build_api(settings: Settings) -> ApiDependencies:
     from ferryman.gcp.clock import RandomIds, SystemClock
     from ferryman.gcp.cloud_tasks import CloudTasksClient
     from ferryman.gcp.clusters import FirestoreClusters
-    from ferryman.gcp.connecting import RemoteConnector, RemoteDocuments
+    from ferryman.gcp.connecting import RemoteConnector, RemoteDocumentFetcher
     from ferryman.gcp.connections import FirestoreConnections
     from ferryman.gcp.executions import FirestoreExecutions
     from ferryman.gcp.firestore import FirestoreClient
@@ -137,9 +137,9 @@ def build_api(settings: Settings) -> ApiDependencies:
         clusters=FirestoreClusters(firestore),
         connections=FirestoreConnections(firestore),
         connector=RemoteConnector(functions),
-        documents=RemoteDocuments(functions),
+        documents=RemoteDocumentFetcher(functions),
         neutralize=neutralize_unframed,
-        executions=FirestoreExecutions(firestore, Retention.of(settings), plans),
+        executions=FirestoreExecutions(firestore, Retention.from_settings(settings), plans),
         keyed=FirestoreKeyedRequests(firestore),
         ledger=FirestoreLedger(firestore),
         halts=FirestoreHalts(firestore),
@@ -165,10 +165,10 @@ def build_api(settings: Settings) -> ApiDependencies:
 
 def _names(settings: Settings) -> NameResolver:
     # the table of the pretend internet is for the local stack alone; settings refuse it everywhere else
-    if settings.pretend_internet is not None:
+    if settings.simulated_internet is not None:
         from ferryman.egress.simulated import SimulatedInternet
 
-        return SimulatedInternet(settings.pretend_internet)
+        return SimulatedInternet(settings.simulated_internet)
     from ferryman.egress.resolve import Resolver
 
     return Resolver()

@@ -54,7 +54,7 @@ class OrchestratorFunction:
             tasks=FirestoreTasks(clients),
             credentials=FirestoreCredentials(clients),
             clusters=FirestoreClusters(clients),
-            executions=FirestoreExecutions(clients, Retention.of(settings), plans),
+            executions=FirestoreExecutions(clients, Retention.from_settings(settings), plans),
             halts=FirestoreHalts(clients),
             queue=CloudTasksQueue(clients, settings, tracer.traceparent),
             model=AnthropicModel(settings),

@@ -13,8 +13,8 @@ from ferryman.settings import Settings
 
 def build_gate(settings: Settings, tracer: Log) -> EgressGate:
     """Return the gate. Settings refuse the simulated internet in a deployed function, so that only this place decides."""
-    if settings.pretend_internet:
-        simulated = SimulatedInternet(settings.pretend_internet)
+    if settings.simulated_internet:
+        simulated = SimulatedInternet(settings.simulated_internet)
         context = tls.create_context(simulated.ca, simulated.client)
         return EgressGate(names=simulated, dial=simulated, tls=context, tracer=tracer, within_s=settings.request_s)
     return EgressGate(

@@ -1,4 +1,4 @@
-"""Channels: Google's clients led to the local cloud where settings name it; each call there carries the cloud's token."""
+"""Channels: Google's clients use the local cloud where settings name it, and send its token with each call."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ KINDS = {
 
 
 def connect_client(kind: type[Client], host: str | None, token: str | None) -> Client:
-    """A client of this kind, of the real service where `host` (HOST:PORT) is None; `token` is None where none is asked for."""
+    """Return a client of this kind for `host` (HOST:PORT), or for Google's own where that is None; `token` None sends none."""
     if host is None:
         return kind()
     import grpc.aio
 
-    made: Any = kind
+    client_type: Any = kind
     channel = grpc.aio.insecure_channel(host, options=UNLIMITED, interceptors=_build_interceptors(token) if token else None)
-    return kind(**{"transport": made.get_transport_class("grpc_asyncio")(channel=channel)})
+    return kind(**{"transport": client_type.get_transport_class("grpc_asyncio")(channel=channel)})
 
 
 def _build_interceptors(token: str) -> list[Any]:

@@ -1,4 +1,4 @@
-"""Clients: all of Google's own in one, for who uses all of them; a function that needs fewer is given fewer."""
+"""Google's clients in one class, for processes that use all of them; a function that needs fewer gets fewer."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from ferryman.settings import Settings
 
 
 class GoogleClients(FirestoreClient, SecretManagerClient, CloudTasksClient):
-    """The clients of one process. Each import waits for its first use: they cost a cold start 0.2 to 0.5 s apiece.
+    """The clients of one process. Each import waits for its first use: each costs a cold start 0.2 to 0.5 s.
 
-    They stand in files of their own, since an archive holds what its function's imports lead to (infra/imports.py).
+    Each has a file of its own, since an archive holds what its function's imports lead to (infra/imports.py).
     """
 
     def __init__(self, settings: Settings) -> None:

@@ -1,4 +1,4 @@
-"""The time and new names, as the deployed house has them."""
+"""The system's clock and random ids."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class SystemClock:
 
 
 class RandomIds:
-    """`ports.Ids`: 120 bits of chance behind the prefix."""
+    """`ports.Ids`: 120 random bits after the prefix."""
 
     def new(self, prefix: str) -> str:
         return f"{prefix}_{secrets.token_hex(15)}"

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class CloudTasksClient:
-    """Whoever puts something into a queue is given this."""
+    """The client of a process that enqueues something."""
 
     def __init__(self, settings: Settings) -> None:
         self._tasks_host = settings.cloud_tasks_host
@@ -20,7 +20,7 @@ class CloudTasksClient:
         self._tasks: CloudTasksAsyncClient | None = None
 
     def tasks(self) -> CloudTasksAsyncClient:
-        """The client."""
+        """Return the client."""
         if self._tasks is None:
             from google.cloud import tasks_v2
 
@@ -28,7 +28,7 @@ class CloudTasksClient:
         return self._tasks
 
     async def close(self) -> None:
-        """Close it if it was opened."""
+        """Close the client if there is one."""
         if self._tasks is not None:
             transport: Any = self._tasks.transport
             await transport.close()

@@ -1,4 +1,4 @@
-"""The texts of clusters: how declared tools are written into documents and read back. Pure functions, for workers."""
+"""The texts of clusters: declared tools as documents have them, written and read. Pure functions, for workers."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ PART_CHARACTERS = 400_000
 
 
 def write_cluster(name: str, tools: Sequence[DeclaredTool]) -> tuple[Cluster, list[tuple[str, Sequence[str]]]]:
-    """The cluster that `tools` make, of generation 0, and them as texts that fit a document each, with the names in each."""
-    made = [*tools]
-    return build_cluster(name, 0, made), [*_parts(made)]
+    """Return the cluster of `tools`, of generation 0, and the texts that hold them, each for one document, with its names."""
+    declared = [*tools]
+    return build_cluster(name, 0, declared), [*_parts(declared)]
 
 
 def read_tools(stored: Sequence[tuple[str, Sequence[str]]]) -> PackedSequence[DeclaredTool]:
-    """The tools of clusters, each of which is the JSON of its rows and those of its parts, in the order of the rows."""
-    found = []
+    """Return the tools of clusters in the order of their rows; `stored` has JSON: the rows of each, and its parts."""
+    tools = []
     for rows, parts in stored:
-        held = {each["name"]: each for part in parts for each in json.loads(part)}
-        found += [documents.read(DeclaredTool, held[name]) for name, *_ in json.loads(rows)]
-    return PackedSequence(found)
+        by_name = {tool["name"]: tool for part in parts for tool in json.loads(part)}
+        tools += [documents.read(DeclaredTool, by_name[name]) for name, *_ in json.loads(rows)]
+    return PackedSequence(tools)
 
 
 def find_tool(part: str, name: str) -> DeclaredTool:
-    """The tool of this name in a part that has it."""
-    return next(documents.read(DeclaredTool, each) for each in json.loads(part) if each["name"] == name)
+    """Return the tool of this name in a part that has it."""
+    return next(documents.read(DeclaredTool, tool) for tool in json.loads(part) if tool["name"] == name)
 
 
 def _parts(tools: Sequence[DeclaredTool]) -> Iterator[tuple[str, Sequence[str]]]:

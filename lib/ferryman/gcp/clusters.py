@@ -1,7 +1,7 @@
-"""Declared tools in Firestore: a document per cluster, which lists its tools, and the parts that hold them whole.
+"""DeclaredTool tools in Firestore: a document per cluster, which lists its tools, and the parts that hold them whole.
 
-A cluster is stored by writing its parts first and its document last, in one transaction: until then nobody knows the parts, and
-from then on nobody knows the old ones. An import of a thousand operations is a dozen writes, and a deletion is one.
+A cluster is stored by writing its parts first and its document last, in a transaction: before it nothing refers to the new
+parts, and after it nothing refers to the old ones. An import of a thousand operations is a dozen writes, a deletion is one.
 """
 
 from __future__ import annotations
@@ -19,8 +19,7 @@ from ferryman.domain.stale import StaleError
 from ferryman.domain.tools.declared import Cluster, DeclaredTool, check_cluster
 from ferryman.gcp import cluster_texts, documents, keyed, places
 from ferryman.gcp.faults import translate_errors
-from ferryman.gcp.firestore import FirestoreClient
-from ferryman.gcp.transactions import transact
+from ferryman.gcp.store import FirestoreStore
 from ferryman.ports.errors import UnavailableError
 
 if TYPE_CHECKING:
@@ -35,43 +34,37 @@ offload.preload(cluster_texts.read_tools)
 
 
 @translate_errors
-class FirestoreClusters:
+class FirestoreClusters(FirestoreStore):
     """`ports.Clusters`."""
 
-    def __init__(self, clients: FirestoreClient) -> None:
-        self._clients = clients
-
     async def list(self, task: str) -> Sequence[Cluster]:
-        return sorted(map(_read_cluster, await self._documents(task)), key=lambda each: each.name)
+        return sorted(map(_read_cluster, await self._documents(task)), key=lambda cluster: cluster.name)
 
     async def put(
         self, task: str, name: str, tools: Sequence[DeclaredTool], *, since: int, done: Completion | None = None
     ) -> Cluster:
-        client = self._clients.firestore()
-        reference, collection = (
-            places.locate_cluster(client, task, name),
-            places.locate_task(client, task).collection("clusters"),
-        )
+        client, task_at = self._client, places.locate_task(self._client, task)
+        reference, collection = places.locate_cluster(client, task, name), task_at.collection("clusters")
         batch = secrets.token_hex(4)
-        made, texts = await _run_in_worker(task, offload.DOCUMENT, cluster_texts.write_cluster, name, tools)
+        built, texts = await _run_in_worker(task, offload.DOCUMENT, cluster_texts.write_cluster, name, tools)
 
         async def store(transaction: AsyncTransaction) -> tuple[Cluster, dict[str, Any] | None]:
             answered = await keyed.read_completion(transaction, client, done)
-            of = (await places.locate_task(client, task).get(transaction=transaction)).to_dict()
-            if of is None:
+            task_document = (await task_at.get(transaction=transaction)).to_dict()
+            if task_document is None:
                 raise StaleError("the task was deleted")
-            stored = {each.id: each.to_dict() or {} async for each in collection.stream(transaction=transaction)}
+            stored = {snapshot.id: snapshot.to_dict() or {} async for snapshot in collection.stream(transaction=transaction)}
             before = stored.pop(reference.id, None)
             if before is not None and before["batch"] == batch:
-                return _read_cluster(before), None  # an attempt before this one was committed, unheard
+                return _read_cluster(before), None  # an earlier attempt was committed, and its answer lost
             if (before or {}).get("generation", 0) != since:
                 raise StaleError("the cluster was stored by somebody else meanwhile")
-            # counted at the task, so that a cluster which was deleted and stored anew is never taken for the one before
-            cluster = replace(made, generation=of.get(GENERATION, 0) + 1)
-            check_cluster([_read_cluster(each) for each in stored.values()], cluster)
+            # counted at the task, so that a cluster which was deleted and stored again is never taken for the one before
+            cluster = replace(built, generation=task_document.get(GENERATION, 0) + 1)
+            check_cluster([_read_cluster(document) for document in stored.values()], cluster)
             rows = json.dumps([[row.name, row.fingerprint, row.enabled] for row in cluster.rows])
-            where = {tool: number for number, (_, names) in enumerate(texts) for tool in names}
-            transaction.update(places.locate_task(client, task), {GENERATION: cluster.generation})
+            parts = {tool: number for number, (_, names) in enumerate(texts) for tool in names}
+            transaction.update(task_at, {GENERATION: cluster.generation})
             transaction.set(
                 reference,
                 {
@@ -80,7 +73,7 @@ class FirestoreClusters:
                     "rows": rows,
                     "size_bytes": cluster.size_bytes,
                     "batch": batch,
-                    "parts": json.dumps(where),
+                    "parts": json.dumps(parts),
                 },
             )
             keyed.store_completion(transaction, client, answered)
@@ -89,39 +82,38 @@ class FirestoreClusters:
         for number, (text, _) in enumerate(texts):
             await _locate_part(reference, batch, number).set({"tools": text})
         try:
-            cluster, before = await transact(client.transaction(), store)
+            cluster, before = await self._transact(store)
         except (StaleError, InvalidInputError, AnsweredError):
             await _delete_parts(reference, batch, len(texts))
-            raise  # after anything else it may be stored all the same: then these parts are its own
+            raise  # after any other error it may be stored all the same, and then needs these parts
         if before is not None:
             await _delete_parts(reference, before["batch"], _count_parts(before))
         return cluster
 
     async def delete(self, task: str, name: str) -> bool:
-        client = self._clients.firestore()
-        reference = places.locate_cluster(client, task, name)
+        reference = places.locate_cluster(self._client, task, name)
 
         async def remove(transaction: AsyncTransaction) -> dict[str, Any] | None:
-            found: dict[str, Any] | None = (await reference.get(transaction=transaction)).to_dict()
-            if found is not None:
+            document: dict[str, Any] | None = (await reference.get(transaction=transaction)).to_dict()
+            if document is not None:
                 transaction.delete(reference)
-            return found
+            return document
 
-        # the document first: from here on there are no such tools
-        before = await transact(client.transaction(), remove)
+        # the document first: from here on the tools do not exist
+        before = await self._transact(remove)
         if before is None:
             return False
         await _delete_parts(reference, before["batch"], _count_parts(before))
         return True
 
     async def tools(self, task: str) -> Sequence[DeclaredTool]:
-        found = []
-        for document in sorted(await self._documents(task), key=lambda each: str(each["name"])):
+        stored = []
+        for document in sorted(await self._documents(task), key=lambda document: str(document["name"])):
             parts = [await self._part(task, document, number) for number in range(_count_parts(document))]
-            found.append((document["rows"], parts))
-        if not found:
+            stored.append((document["rows"], parts))
+        if not stored:
             return ()
-        return await _run_in_worker(task, offload.DOCUMENT, cluster_texts.read_tools, found)
+        return await _run_in_worker(task, offload.DOCUMENT, cluster_texts.read_tools, stored)
 
     async def find(self, task: str, tool: str) -> DeclaredTool | None:
         for document in await self._documents(task):
@@ -132,20 +124,19 @@ class FirestoreClusters:
         return None
 
     async def _documents(self, task: str) -> Sequence[dict[str, Any]]:
-        collection = places.locate_task(self._clients.firestore(), task).collection("clusters")
-        found: dict[str, dict[str, Any]] = {each.id: each.to_dict() or {} async for each in collection.stream()}
-        return [*found.values()]
+        collection = places.locate_task(self._client, task).collection("clusters")
+        return [snapshot.to_dict() or {} async for snapshot in collection.stream()]
 
     async def _part(self, task: str, document: dict[str, Any], number: int) -> str:
-        reference = places.locate_cluster(self._clients.firestore(), task, document["name"])
+        reference = places.locate_cluster(self._client, task, document["name"])
         part = (await _locate_part(reference, document["batch"], number).get()).to_dict()
         if part is None:
-            raise UnavailableError("the cluster was stored anew while it was read")
+            raise UnavailableError("the cluster was stored again while it was read")
         return str(part["tools"])
 
 
 async def _run_in_worker(task: str, budget: offload.Budget, function: Callable[..., Answer], *arguments: Any) -> Answer:
-    """`function(*arguments)`, in a worker: what is stored was made of documents of strangers, and may be some megabytes."""
+    """Return `function(*arguments)`, run in a worker: the documents come from strangers, and may have some megabytes."""
     try:
         return await offload.run(task, budget, function, *arguments)
     except offload.OverBudgetError as error:
@@ -153,10 +144,10 @@ async def _run_in_worker(task: str, budget: offload.Budget, function: Callable[.
 
 
 async def delete_cluster(reference: AsyncDocumentReference) -> None:
-    """Delete the cluster at `reference`, and whatever parts any attempt to store it has left."""
+    """Delete the cluster at `reference`, and the parts that any attempt to store it has left."""
     await reference.delete()
-    async for each in reference.collection("parts").list_documents():
-        await each.delete()
+    async for part in reference.collection("parts").list_documents():
+        await part.delete()
 
 
 async def _delete_parts(reference: AsyncDocumentReference, batch: str, count: int) -> None:
@@ -175,5 +166,5 @@ def _count_parts(document: dict[str, Any]) -> int:
 
 def _read_cluster(document: dict[str, Any]) -> Cluster:
     rows = [dict(zip(("name", "fingerprint", "enabled"), row, strict=True)) for row in json.loads(document["rows"])]
-    said = {name: document[name] for name in ("name", "generation", "size_bytes")}
-    return documents.read(Cluster, {**said, "rows": rows})
+    fields = {name: document[name] for name in ("name", "generation", "size_bytes")}
+    return documents.read(Cluster, {**fields, "rows": rows})

@@ -1,4 +1,4 @@
-"""Connecting: what the API asks of the key holder that may go out for it, called as the API's own account."""
+"""What the API asks of the key holder that may reach other hosts: consents and documents, called as the API's own account."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from ferryman.domain.problem import build_input_error
 from ferryman.domain.tools.tool import HTTP_TOOL
 from ferryman.gcp.functions import FunctionClient
 
-CONNECTS = HTTP_TOOL
+CONNECTING_FUNCTION = HTTP_TOOL
 """The key holder that exchanges codes for tokens, and fetches documents."""
 
 
-class _Remote:
+class _RemoteFunction:
     def __init__(self, functions: FunctionClient) -> None:
         self._functions = functions
 
     async def _post(self, path: str, body: Mapping[str, Any]) -> httpx.Response:
-        return await self._functions.post(CONNECTS, path, body, expected=(httpx.codes.UNPROCESSABLE_ENTITY,))
+        return await self._functions.post(CONNECTING_FUNCTION, path, body, expected=(httpx.codes.UNPROCESSABLE_ENTITY,))
 
 
-class RemoteConnector(_Remote):
+class RemoteConnector(_RemoteFunction):
     """`ports.Connector`."""
 
     async def finish(self, task: str, *, owner: str, digest: str, code: str, iss: str | None, version: int) -> str:
-        """The name of the credential that was stored."""
+        """Return the name of the credential that was stored."""
         body = {"task": task, "owner": owner, "digest": digest, "code": code, "iss": iss or "", "version": version}
         answer = await self._post("/connect", body)
         if answer.status_code != httpx.codes.OK:
@@ -37,16 +37,16 @@ class RemoteConnector(_Remote):
         return str(answer.json()["name"])
 
 
-class RemoteDocuments(_Remote):
-    """`ports.Documents`."""
+class RemoteDocumentFetcher(_RemoteFunction):
+    """`ports.DocumentFetcher`."""
 
-    async def fetched(self, task: str, *, owner: str, url: str) -> Mapping[str, bytes]:
+    async def fetch(self, task: str, *, owner: str, url: str) -> Mapping[str, bytes]:
         answer = await self._post("/document", {"task": task, "owner": owner, "url": url})
         if answer.status_code != httpx.codes.OK:
             raise build_input_error("url", str(answer.json()["detail"]))
         head, _, rest = answer.content.partition(b"\n")
-        found, at = {}, 0
+        texts, at = {}, 0
         for name, size in json.loads(head)["sizes"]:
-            found[str(name)] = rest[at : at + size]
+            texts[str(name)] = rest[at : at + size]
             at += size
-        return found
+        return texts

@@ -1,6 +1,6 @@
-"""Documents: how the values of the house are written in Firestore, and read back.
+"""Documents: how the domain's values are written to Firestore, and read back.
 
-Decimals are strings; free-form JSON is one JSON string, since Firestore has no arrays in arrays; the rest is as it stands.
+Decimals are strings; free-form JSON is one JSON string, since Firestore has no arrays in arrays; the rest has its own type.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ferryman.domain.stored import get_stored_name
 from ferryman.gcp.faults import is_transient
 
 if TYPE_CHECKING:
-    from google.cloud.firestore import AsyncDocumentReference
+    from google.cloud.firestore import AsyncDocumentReference, AsyncTransaction, DocumentSnapshot
 
     from ferryman.domain.executions.execution import Execution
     from ferryman.domain.tasks.task import Task
@@ -57,48 +57,48 @@ _CONVERTER = _build_converter()
 
 
 def write(value: Any) -> dict[str, Any]:
-    """`value`, one of the domain's dataclasses, as a document."""
+    """Return the document of `value`, one of the domain's dataclasses."""
     document: dict[str, Any] = _CONVERTER.unstructure(value)
     return document
 
 
 def write_fields(value: Any, *names: str) -> dict[str, Any]:
-    """Only the fields `names` of `value`, as a document."""
+    """Return the fields `names` of `value`, as a document has them."""
     document = write(value)
-    return {name: document[name] for name in names}
+    stored_names = {field.name: get_stored_name(field) for field in fields(value)}
+    return {stored_names[name]: document[stored_names[name]] for name in names}
 
 
 async def confirm_created(
     creation: Awaitable[Value], reference: AsyncDocumentReference, value: Execution | Task
 ) -> Value | None:
-    """Await the `creation` of the document of `value`; one that it left there itself, whose answer was lost, is that document.
+    """Await the `creation` of the document of `value`, and return its result, or None where only its answer was lost.
 
-    Return what it answered, None where the answer was lost.
-
-    The client asks again by itself, and is then told that the document is there already. Raises AlreadyExists for another's.
+    The client repeats a creation by itself, and is then told that the document exists: the one that it created. Raise
+    AlreadyExists for a document of anybody else.
     """
     from google.api_core.exceptions import AlreadyExists, GoogleAPICallError
 
     try:
         return await creation
     except GoogleAPICallError as error:
-        # told that it is there, or, of a transaction that was committed without our hearing of it, that it is closed
+        # it exists, or the transaction is closed: it was committed, and the answer was lost
         if not isinstance(error, AlreadyExists) and not is_transient(error):
             raise
-        found = (await reference.get()).to_dict() or {}
-        if (found.get("owner"), found.get("created_at")) != (value.owner, value.created_at):
+        stored = (await reference.get()).to_dict() or {}
+        if (stored.get("owner"), stored.get("created_at")) != (value.owner, value.created_at):
             raise
         return None
 
 
 class UnreadableDocumentError(ValueError):
-    """A document is not what this house writes: somebody else made it, or changed it."""
+    """A document is not as Ferryman writes it: somebody else created or changed it."""
 
 
 def read(kind: type[Value], document: Mapping[str, Any] | None) -> Value:
-    """The `kind` that `document` holds; fields it does not know are left out.
+    """Return the `kind` that `document` holds, without fields that `kind` does not have.
 
-    Raises KeyError where there is no document, `UnreadableDocumentError` where there is another one.
+    Raise KeyError where there is no document, `UnreadableDocumentError` where it holds something else.
     """
     if document is None:
         raise KeyError(kind.__name__)
@@ -106,3 +106,13 @@ def read(kind: type[Value], document: Mapping[str, Any] | None) -> Value:
         return _CONVERTER.structure(document, kind)
     except Exception as error:  # cattrs raises whatever the field's own type does
         raise UnreadableDocumentError(f"the document holds no {kind.__name__}") from error
+
+
+def read_or_none(kind: type[Value], snapshot: DocumentSnapshot[Any]) -> Value | None:
+    """Return the `kind` in `snapshot`, or None where there is no document."""
+    return read(kind, snapshot.to_dict()) if snapshot.exists else None
+
+
+async def read_all(kind: type[Value], query: Any, transaction: AsyncTransaction | None = None) -> list[Value]:
+    """Return the `kind` in each document that `query` finds."""
+    return [read(kind, snapshot.to_dict()) async for snapshot in query.stream(transaction=transaction)]

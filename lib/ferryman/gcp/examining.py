@@ -1,4 +1,4 @@
-"""Examining: what Google Cloud says of a house's queues and of its Firestore."""
+"""The state of a deployment's queues and Firestore, as Google Cloud reports it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ferryman.gcp.clients import GoogleClients
 from ferryman.gcp.faults import translate_errors
 
 TASKS_MAX = 1_000
-"""Tasks that are looked at in a queue."""
+"""Tasks of a queue that are read."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,18 +27,18 @@ class QueueStatus:
 
 @translate_errors
 class GoogleCloudExaminer:
-    """Looks, and changes nothing. Raises `UnavailableError`, or google.api_core's error for what is not there."""
+    """Reads, and changes nothing. Raises `UnavailableError`, or google.api_core's error for what is not there."""
 
     def __init__(self, clients: GoogleClients, project: str, location: str) -> None:
         self._clients = clients
         self._parent = f"projects/{project}/locations/{location}/queues"
 
     async def queues(self, names: Sequence[str]) -> list[QueueStatus]:
-        return [await self._queue(each) for each in names]
+        return [await self._queue(name) for name in names]
 
     async def _queue(self, name: str) -> QueueStatus:
         path, client, now = f"{self._parent}/{name}", self._clients.tasks(), datetime.now(UTC)
-        found = await client.get_queue(request={"name": path})
+        queue = await client.get_queue(request={"name": path})
         due = []
         async for task in await client.list_tasks(request={"parent": path, "page_size": TASKS_MAX}):
             scheduled: Any = task.schedule_time  # a datetime, where its stub names the message
@@ -46,10 +46,10 @@ class GoogleCloudExaminer:
             if len(due) == TASKS_MAX:
                 break
         late = timedelta(seconds=max(0.0, now.timestamp() - min(due))) if due else timedelta(0)
-        return QueueStatus(name=name, state=found.state.name, waiting=len(due), late=late)
+        return QueueStatus(name=name, state=queue.state.name, waiting=len(due), late=late)
 
     async def firestore_s(self) -> float:
-        """How long Firestore takes to answer, in seconds."""
+        """Measure how long Firestore takes to answer, in seconds."""
         began = time.monotonic()
         await self._clients.firestore().collection("halts").document("house").get()
         return time.monotonic() - began

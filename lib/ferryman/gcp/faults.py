@@ -1,4 +1,4 @@
-"""Faults: what Google's clients raise when a service cannot answer now, as the house calls it."""
+"""Transient faults of Google's services, raised by their clients and translated to `UnavailableError`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ferryman.ports.errors import UnavailableError
 
 Kind = TypeVar("Kind", bound=type)
 
-PASSING = frozenset(
+TRANSIENT = frozenset(
     (
         "Aborted",
         "BadGateway",
@@ -34,7 +34,7 @@ _CLOSED = "referenced transaction"
 
 
 def translate_errors(kind: Kind) -> Kind:
-    """The class, with every public coroutine raising `UnavailableError` for a passing fault of the service behind it."""
+    """Make every public coroutine of the class raise `UnavailableError` for a transient fault of its service."""
     for name, member in list(vars(kind).items()):
         if inspect.iscoroutinefunction(member) and not name.startswith("_"):
             setattr(kind, name, _translate_method(member))
@@ -43,25 +43,25 @@ def translate_errors(kind: Kind) -> Kind:
 
 def _translate_method(method: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
     @functools.wraps(method)
-    async def translating(*given: Any, **named: Any) -> Any:
+    async def translating(*args: Any, **named: Any) -> Any:
         handled = sys.exc_info()[1]
         try:
-            return await method(*given, **named)
+            return await method(*args, **named)
         except Exception as error:
-            found = list(_iterate_causes(error, handled))
-            if not _is_client_error(found[-1]) and found[-1] is not error:
-                raise found[-1] from None
-            if any(is_transient(each) for each in found):
-                raise UnavailableError(f"Google Cloud did not answer ({type(found[-1]).__name__})") from error
+            causes = list(_iterate_causes(error, handled))
+            if not _is_client_error(causes[-1]) and causes[-1] is not error:
+                raise causes[-1] from None
+            if any(is_transient(cause) for cause in causes):
+                raise UnavailableError(f"Google Cloud did not answer ({type(causes[-1]).__name__})") from error
             raise
 
     return translating
 
 
 def _iterate_causes(error: BaseException, handled: BaseException | None) -> Iterator[BaseException]:
-    """`error` and what it hides, down to what was `handled` when the method was called.
+    """Yield `error` and the errors it hides, down to the one that was `handled` when the method was called.
 
-    The client rolls back after whatever ended a transaction, and where that fails too, its failure is what comes up.
+    The client rolls back after the error that ended a transaction; where that fails too, the second error hides the first.
     """
     yield error
     while _is_client_error(error) and error.__context__ is not None and error.__context__ is not handled:
@@ -76,14 +76,14 @@ def _is_client_error(error: BaseException) -> bool:
 
 
 def is_transient(error: BaseException) -> bool:
-    """Whether `error` is a fault that passes.
+    """Return whether `error` is a transient fault.
 
-    A transaction that lost every attempt is a bare ValueError of the client's. One that is closed, as its own client finds,
-    was committed without the client's hearing of it, or it was let expire: what is stored tells.
+    A transaction that lost every attempt is a bare ValueError of the client's. One that is closed when its client continues
+    was committed, with the answer lost, or has expired: the stored document tells which.
     """
-    kinds = {each.__name__ for each in type(error).__mro__ if each.__module__.startswith("google.")}
+    kinds = {base.__name__ for base in type(error).__mro__ if base.__module__.startswith("google.")}
     if "InvalidArgument" in kinds:
         return _CLOSED in str(error)
-    if kinds & PASSING:
+    if kinds & TRANSIENT:
         return True
     return type(error) is ValueError and str(error).startswith(_CONTENDED)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class FirestoreClient:
-    """Whoever reads and writes documents is given this."""
+    """The client of a process that reads and writes documents."""
 
     def __init__(self, settings: Settings) -> None:
         self._project = settings.project
@@ -21,7 +21,7 @@ class FirestoreClient:
         self._firestore: AsyncClient | None = None
 
     def firestore(self) -> AsyncClient:
-        """The client."""
+        """Return the client."""
         if self._firestore is None:
             from google.cloud.firestore import AsyncClient
 
@@ -33,15 +33,15 @@ class FirestoreClient:
         from google.cloud.firestore import AsyncClient
         from google.cloud.firestore_v1.services.firestore import FirestoreAsyncClient
 
-        nobody: Any = AnonymousCredentials  # the library has no types here
-        made: Any = AsyncClient(project=self._project, credentials=nobody())
-        # by itself it knows of an emulator, from a variable, and of no token
-        made._firestore_api_internal = connect_client(FirestoreAsyncClient, self._host, self._token)
-        local: AsyncClient = made
+        anonymous: Any = AnonymousCredentials  # the library has no types here
+        client: Any = AsyncClient(project=self._project, credentials=anonymous())
+        # the library itself supports an emulator, named by a variable, but no token
+        client._firestore_api_internal = connect_client(FirestoreAsyncClient, self._host, self._token)
+        local: AsyncClient = client
         return local
 
     async def close(self) -> None:
-        """Close it if it was opened."""
+        """Close the client if there is one."""
         if self._firestore is not None:
             opened: Any = self._firestore
             closing = opened.close()

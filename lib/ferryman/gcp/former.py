@@ -1,7 +1,7 @@
-"""Former values of credentials in Firestore: a document beside each credential's own, which its TTL takes away.
+"""Former values of credentials in Firestore: a document beside each credential's own, which its TTL deletes.
 
-A document of its own, since a TTL deletes whole documents: what nobody looks for any longer goes though no call ever comes,
-and what a deletion leaves to be looked for goes by itself.
+A document of its own, since a TTL deletes whole documents: a value that nobody scans for any longer disappears although no call
+ever comes, and what a deletion leaves to be scanned for disappears by itself.
 """
 
 from __future__ import annotations
@@ -12,15 +12,14 @@ from typing import TYPE_CHECKING, Any
 from ferryman.domain.credentials.credential import SealedCredential
 from ferryman.domain.credentials.former import FormerValues, add_former
 from ferryman.gcp import documents, places
-from ferryman.gcp.halts import get_together
 from ferryman.gcp.retention import EXPIRE_AT
-from ferryman.gcp.transactions import transact
+from ferryman.gcp.store import read_together, transact
 
 if TYPE_CHECKING:
     from google.cloud.firestore import AsyncClient, AsyncDocumentReference, AsyncTransaction
 
 FormerEnding = tuple["AsyncDocumentReference", FormerValues | None]
-"""Where former values stand, and what is to stand there; None where nothing changes."""
+"""Where former values are stored, and what is to be stored there; None where nothing changes."""
 
 
 async def read_ending(
@@ -28,13 +27,11 @@ async def read_ending(
 ) -> FormerEnding:
     """Read what `transaction` has to write so that the credential's value, if it has one, becomes a former one `now`."""
     live_at, former_at = places.locate_credential(client, task, name), places.locate_former(client, task, name)
-    found = await get_together(client, [live_at, former_at], transaction)
-    if not found[live_at.path].exists:
+    snapshots = await read_together(client, [live_at, former_at], transaction)
+    ended = documents.read_or_none(SealedCredential, snapshots[live_at.path])
+    if ended is None:
         return former_at, None
-    ended = documents.read(SealedCredential, found[live_at.path].to_dict())
-    stored = found[former_at.path]
-    before = documents.read(FormerValues, stored.to_dict()) if stored.exists else None
-    return former_at, add_former(before, ended, now=now)
+    return former_at, add_former(documents.read_or_none(FormerValues, snapshots[former_at.path]), ended, now=now)
 
 
 def store_ending(transaction: AsyncTransaction, ending: FormerEnding) -> None:
@@ -45,17 +42,17 @@ def store_ending(transaction: AsyncTransaction, ending: FormerEnding) -> None:
 
 
 def to_document(former: FormerValues) -> dict[str, Any]:
-    """The document of `former`: with the oldest key it needs, and when nothing in it is of use any longer."""
+    """Return the document of `former`, with the oldest key version it needs, and when nothing in it is of use any longer."""
     return {**documents.write(former), "key_version": former.key_version, EXPIRE_AT: former.until}
 
 
 async def replace_former(client: AsyncClient, before: FormerValues, after: FormerValues) -> bool:
-    """Store `after` where `before` is still what is stored, and tell whether it did."""
+    """Store `after` where `before` is still what is stored, and return whether it did."""
     reference = places.locate_former(client, before.task, before.name)
 
     async def change(transaction: AsyncTransaction) -> bool:
-        stored = (await reference.get(transaction=transaction)).to_dict()
-        if stored is None or documents.read(FormerValues, stored) != before:
+        stored = documents.read_or_none(FormerValues, await reference.get(transaction=transaction))
+        if stored != before:
             return False
         if after.values:
             transaction.set(reference, to_document(after))

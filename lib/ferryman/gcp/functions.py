@@ -1,4 +1,4 @@
-"""The one client of our own functions: POST with an identity token, and the answers that are errors said once."""
+"""The client of our own functions: POST with an identity token, and errors for answers that are none."""
 
 from __future__ import annotations
 

@@ -9,52 +9,42 @@ from typing import TYPE_CHECKING, Any
 from ferryman.domain.executions.halt import BY_OPERATOR, BY_OWNER
 from ferryman.gcp import places
 from ferryman.gcp.faults import translate_errors
-from ferryman.gcp.firestore import FirestoreClient
+from ferryman.gcp.store import FirestoreStore, read_together
 
 if TYPE_CHECKING:
-    from google.cloud.firestore import AsyncClient, AsyncDocumentReference, AsyncTransaction, DocumentSnapshot
+    from google.cloud.firestore import AsyncClient, AsyncDocumentReference, DocumentSnapshot
 
 
 @translate_errors
-class FirestoreHalts:
+class FirestoreHalts(FirestoreStore):
     """`ports.Halts`."""
 
-    def __init__(self, clients: FirestoreClient) -> None:
-        self._clients = clients
-
-    async def standing(self, owner: str, *, created: datetime | None = None) -> str | None:
-        client = self._clients.firestore()
-        return find_halt_reason(await get_together(client, list_switches(client, owner)), client, owner, created)
+    async def find_halt_reason(self, owner: str, *, created: datetime | None = None) -> str | None:
+        switches = await read_together(self._client, list_switches(self._client, owner))
+        return read_halt_reason(switches, self._client, owner, created)
 
     async def put(self, owner: str | None, *, on: bool, now: datetime) -> None:
-        reference = places.locate_halt(self._clients.firestore(), owner)
+        reference = places.locate_halt(self._client, owner)
         if on or (await reference.get()).exists:
             await reference.set({"on": on, "at": now})
 
 
 def list_switches(client: AsyncClient, owner: str) -> list[AsyncDocumentReference]:
-    """The documents of the switches that stop `owner`'s executions."""
+    """Return the documents of the switches that stop `owner`'s executions."""
     return [places.locate_halt(client, None), places.locate_halt(client, owner)]
 
 
-def find_halt_reason(
-    found: Mapping[str, DocumentSnapshot[Any]], client: AsyncClient, owner: str, created: datetime | None = None
+def read_halt_reason(
+    snapshots: Mapping[str, DocumentSnapshot[Any]], client: AsyncClient, owner: str, created: datetime | None = None
 ) -> str | None:
-    """What stops `owner`'s executions, or one that was `created` then, in words; `found` holds the switches by path."""
-    deps, own = (found[each.path].to_dict() for each in list_switches(client, owner))
-    if _stops(deps, created):
+    """Return what `Halts.find_halt_reason` does, of `snapshots` that hold the switches by path."""
+    by_operator, by_owner = (snapshots[reference.path].to_dict() for reference in list_switches(client, owner))
+    if _stops(by_operator, created):
         return BY_OPERATOR
-    return BY_OWNER if _stops(own, created) else None
+    return BY_OWNER if _stops(by_owner, created) else None
 
 
 def _stops(switch: Mapping[str, Any] | None, created: datetime | None) -> bool:
     if switch is None:
         return False
     return bool(switch["on"]) or (created is not None and created <= switch["at"])
-
-
-async def get_together(
-    client: AsyncClient, references: list[AsyncDocumentReference], transaction: AsyncTransaction | None = None
-) -> dict[str, DocumentSnapshot[Any]]:
-    """Several documents in one read, by path; one that is not there is a snapshot that does not exist."""
-    return {each.reference.path: each async for each in client.get_all(references, transaction=transaction)}

@@ -1,4 +1,4 @@
-"""The one HTTP client for Google's side of the wire: other functions, the metadata server, the certificates of its tokens."""
+"""The HTTP client for Google's side: other functions, the metadata server, the certificates of its tokens."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ SECONDS = 60.0
 
 
 def build_trace_headers(traceparent: str) -> dict[str, str]:
-    """The header that carries a trace on, where there is one."""
+    """Return the header that continues a trace, where there is one."""
     return {"traceparent": traceparent} if traceparent else {}
 
 

@@ -1,4 +1,4 @@
-"""Identity: the token that says who we are, from the metadata server, and the check of a caller's."""
+"""Identity tokens: our own, from the metadata server, and the check of a caller's (authentication)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ferryman.settings import Settings
 
 ISSUERS = ("https://accounts.google.com", "accounts.google.com")
 MARGIN_S = 300
-"""A token is asked for anew this long before it expires."""
+"""A new token is requested this long before the old one expires."""
 
 
 class MetadataIdentity:
@@ -28,13 +28,13 @@ class MetadataIdentity:
         self._asking = asyncio.Lock()
 
     async def token(self, audience: str) -> str:
-        """A token for `audience`. Raises `UnavailableError` where the metadata server does not answer."""
+        """Return a token for `audience`. Raise `UnavailableError` where the metadata server does not answer."""
         async with self._asking:
-            kept = self._tokens.get(audience)
-            if kept is None or kept[0] <= time.time():
-                kept = await self._ask(audience)
-                self._tokens[audience] = kept
-            return kept[1]
+            cached = self._tokens.get(audience)
+            if cached is None or cached[0] <= time.time():
+                cached = await self._ask(audience)
+                self._tokens[audience] = cached
+            return cached[1]
 
     async def _ask(self, audience: str) -> tuple[float, str]:
         url = f"http://{self._settings.metadata_host}/computeMetadata/v1/instance/service-accounts/default/identity"
@@ -50,7 +50,7 @@ class MetadataIdentity:
 
 
 class TokenCallers:
-    """`ports.Callers`: issuer, audience, signature, expiry and e-mail, checked here besides IAM."""
+    """`ports.CallerIdentifier`: issuer, audience, signature, expiry and e-mail, checked here besides IAM."""
 
     def __init__(self, wire: HttpClient, settings: Settings) -> None:
         self._wire = wire

@@ -1,4 +1,4 @@
-"""The ring: all versions of one key in Secret Manager, as its operator has them."""
+"""The key store: all versions of one key in Secret Manager, as its operator has them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ DESTROYED = "DESTROYED"
 
 @translate_errors
 class SecretManagerKeyStore:
-    """The ring of one secret, which is there."""
+    """The versions of one secret, which exists."""
 
     def __init__(self, clients: SecretManagerClient, project: str, secret: str) -> None:
         self._clients = clients
@@ -22,7 +22,7 @@ class SecretManagerKeyStore:
 
     async def list_versions(self) -> Sequence[KeyVersion]:
         listed = await self._clients.secrets().list_secret_versions(request={"parent": self._name})
-        return [_read_version(each) async for each in listed if each.state.name != DESTROYED]
+        return [_read_version(version) async for version in listed if version.state.name != DESTROYED]
 
     async def private(self, version: int) -> bytes:
         answer = await self._clients.secrets().access_secret_version(request={"name": self._at(version)})
@@ -43,6 +43,6 @@ class SecretManagerKeyStore:
         return f"{self._name}/versions/{version}"
 
 
-def _read_version(found: Any) -> KeyVersion:
-    number = int(found.name.rpartition("/")[2])
-    return KeyVersion(number=number, enabled=found.state.name == "ENABLED", created_at=found.create_time)
+def _read_version(version: Any) -> KeyVersion:
+    number = int(version.name.rpartition("/")[2])
+    return KeyVersion(number=number, enabled=version.state.name == "ENABLED", created_at=version.create_time)

@@ -1,4 +1,4 @@
-"""Requests under an idempotency key in Firestore: a document each, which its TTL takes away after a day."""
+"""Requests under an idempotency key in Firestore: a document each, which its TTL deletes after a day."""
 
 from __future__ import annotations
 
@@ -10,49 +10,45 @@ from ferryman.domain.owners import idempotency
 from ferryman.domain.owners.idempotency import Completion, KeyedRequest
 from ferryman.gcp import documents, places
 from ferryman.gcp.faults import translate_errors
-from ferryman.gcp.firestore import FirestoreClient
 from ferryman.gcp.retention import EXPIRE_AT
-from ferryman.gcp.transactions import transact
+from ferryman.gcp.store import FirestoreStore
 
 if TYPE_CHECKING:
     from google.cloud.firestore import AsyncClient, AsyncTransaction
 
 
 @translate_errors
-class FirestoreKeyedRequests:
+class FirestoreKeyedRequests(FirestoreStore):
     """`ports.KeyedRequests`."""
 
-    def __init__(self, clients: FirestoreClient) -> None:
-        self._clients = clients
+    async def claim(self, request: KeyedRequest, *, now: datetime) -> KeyedRequest:
+        def change(before: KeyedRequest | None) -> KeyedRequest:
+            if before is not None and (before.seed, before.attempt) == (request.seed, request.attempt):
+                return before  # an earlier attempt was committed, and its answer lost
+            return idempotency.claim_key(before, request, now=now)
 
-    async def claim(self, asked: KeyedRequest, *, now: datetime) -> KeyedRequest:
-        def change(found: KeyedRequest | None) -> KeyedRequest:
-            if found is not None and (found.seed, found.attempt) == (asked.seed, asked.attempt):
-                return found  # an attempt before this one was committed, unheard
-            return idempotency.claim_key(found, asked, now=now)
-
-        claimed = await self._change(asked.id, change)
-        assert claimed is not None, "claiming answers what stands there"
+        claimed = await self._change(request.id, change)
+        assert claimed is not None, "claiming returns what is stored"
         return claimed
 
     async def complete(self, completion: Completion) -> None:
-        await self._change(completion.request.id, lambda found: idempotency.complete_request(found, completion))
+        await self._change(completion.request.id, lambda before: idempotency.complete_request(before, completion))
 
-    async def release(self, held: KeyedRequest) -> None:
-        await self._change(held.id, lambda found: idempotency.release_attempt(found, held))
+    async def release(self, request: KeyedRequest) -> None:
+        await self._change(request.id, lambda before: idempotency.release_attempt(before, request))
 
     async def _change(self, name: str, change: Callable[[KeyedRequest | None], KeyedRequest | None]) -> KeyedRequest | None:
-        """What `change` makes of the request, stored unless it is what stood there, or None."""
-        client = self._clients.firestore()
+        """Apply `change` to the request, and store the result unless it is the same one or None. Return the result."""
+        client = self._client
 
         async def store(transaction: AsyncTransaction) -> KeyedRequest | None:
             before = await _read(transaction, client, name)
             after = change(before)
-            if after is not None and after is not before:
-                _write(transaction, client, after)
+            if after is not before:
+                store_completion(transaction, client, after)
             return after
 
-        return await transact(client.transaction(), store)
+        return await self._transact(store)
 
 
 async def read_completion(transaction: AsyncTransaction, client: AsyncClient, done: Completion | None) -> KeyedRequest | None:
@@ -63,13 +59,10 @@ async def read_completion(transaction: AsyncTransaction, client: AsyncClient, do
 def store_completion(transaction: AsyncTransaction, client: AsyncClient, request: KeyedRequest | None) -> None:
     """Write what `read_completion` returned, in the transaction that read it."""
     if request is not None:
-        _write(transaction, client, request)
+        document = {**documents.write(request), EXPIRE_AT: request.expires_at}
+        transaction.set(places.locate_keyed(client, request.id), document)
 
 
 async def _read(transaction: AsyncTransaction, client: AsyncClient, name: str) -> KeyedRequest | None:
     snapshot = await places.locate_keyed(client, name).get(transaction=transaction)
-    return documents.read(KeyedRequest, snapshot.to_dict()) if snapshot.exists else None
-
-
-def _write(transaction: AsyncTransaction, client: AsyncClient, request: KeyedRequest) -> None:
-    transaction.set(places.locate_keyed(client, request.id), {**documents.write(request), EXPIRE_AT: request.expires_at})
+    return documents.read_or_none(KeyedRequest, snapshot)

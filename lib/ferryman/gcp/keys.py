@@ -1,4 +1,4 @@
-"""The sealing keys in Secret Manager: what was sealed says which version opens it."""
+"""The sealing keys in Secret Manager: a ciphertext names the version that opens it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ferryman.settings import Settings
 
 
 class SecretManagerKeys(SecretManagerVersions):
-    """`ports.Keys` of the unsealing key."""
+    """`ports.PrivateKeys` of the unsealing key."""
 
     def __init__(self, clients: SecretManagerClient, settings: Settings) -> None:
         super().__init__(clients, settings, settings.sealing_key_secret)

@@ -1,4 +1,4 @@
-"""The ledger in Firestore: an entry is created in the transaction of what it tells of, and never changed."""
+"""The double-entry ledger in Firestore: an entry is created in the transaction that it records, and never changed."""
 
 from __future__ import annotations
 
@@ -9,36 +9,22 @@ from ferryman.domain.credits.balance import CreditBalance
 from ferryman.domain.credits.ledger import LedgerEntry
 from ferryman.gcp import documents, places
 from ferryman.gcp.faults import translate_errors
-from ferryman.gcp.firestore import FirestoreClient
+from ferryman.gcp.store import FirestoreStore, filter_by
 
 
 @translate_errors
-class FirestoreLedger:
+class FirestoreLedger(FirestoreStore):
     """`ports.Ledger`."""
 
-    def __init__(self, clients: FirestoreClient) -> None:
-        self._clients = clients
-
     async def balance(self, balance: str) -> CreditBalance:
-        snapshot = await places.locate_balance(self._clients.firestore(), balance).get()
-        return documents.read(CreditBalance, snapshot.to_dict()) if snapshot.exists else CreditBalance(id=balance)
+        snapshot = await places.locate_balance(self._client, balance).get()
+        return documents.read_or_none(CreditBalance, snapshot) or CreditBalance(id=balance)
 
     async def of_execution(self, execution: str) -> Sequence[LedgerEntry]:
-        from google.cloud.firestore import FieldFilter
-
-        query = self._clients.firestore().collection("ledger").where(filter=FieldFilter("execution", "==", execution))
-        found = [documents.read(LedgerEntry, snapshot.to_dict()) async for snapshot in query.stream()]
-        return sorted(found, key=lambda entry: entry.at)
+        query = filter_by(self._client.collection("ledger"), ("execution", "==", execution))
+        return sorted(await documents.read_all(LedgerEntry, query), key=lambda entry: entry.at)
 
     async def of_owner(self, owner: str, *, since: datetime, until: datetime) -> Sequence[LedgerEntry]:
-        from google.cloud.firestore import FieldFilter
-
-        query = (
-            self._clients.firestore()
-            .collection("ledger")
-            .where(filter=FieldFilter("owner", "==", owner))
-            .where(filter=FieldFilter("at", ">=", since))
-            .where(filter=FieldFilter("at", "<", until))
-            .order_by("at")
-        )
-        return [documents.read(LedgerEntry, snapshot.to_dict()) async for snapshot in query.stream()]
+        conditions = ("owner", "==", owner), ("at", ">=", since), ("at", "<", until)
+        query = filter_by(self._client.collection("ledger"), *conditions).order_by("at")
+        return await documents.read_all(LedgerEntry, query)

@@ -22,10 +22,10 @@ class JsonLog:
 
 
 class JsonLogHandler(logging.Handler):
-    """What Python's loggers say, as lines of the same log.
+    """Records of Python's loggers, as lines of the same log.
 
-    Of a library's record nothing is written but where it was made and the format it was made with: its arguments, a text
-    put together beforehand and the text of an exception may hold what was sent. Below WARNING a library is not heard at all.
+    Of a library's record only its place and its format are written: its arguments, a text formatted beforehand and the text of
+    an exception may hold what was sent. Below WARNING a library's record is dropped.
     """
 
     def emit(self, record: logging.LogRecord) -> None:
@@ -51,13 +51,13 @@ def capture_loggers(level: str) -> None:
     root = logging.getLogger()
     root.handlers[:] = [JsonLogHandler()]
     root.setLevel(level)
-    for each in list(logging.root.manager.loggerDict.values()):
-        if isinstance(each, logging.Logger) and not all(isinstance(h, logging.NullHandler) for h in each.handlers):
-            each.handlers.clear()
-            each.propagate = True
+    for logger in list(logging.root.manager.loggerDict.values()):
+        if isinstance(logger, logging.Logger) and not all(isinstance(h, logging.NullHandler) for h in logger.handlers):
+            logger.handlers.clear()
+            logger.propagate = True
     sys.excepthook = _log_unhandled
 
 
 def _log_unhandled(kind: type[BaseException], fault: BaseException, traceback: Any) -> None:
-    """The last words of a process: as those of a record, without the exception's text."""
+    """Log the exception that ends the process, without its text."""
     logging.getLogger().critical("unhandled", exc_info=(kind, fault, traceback))

@@ -1,4 +1,4 @@
-"""An owner's occupancy in Firestore: a document that is read where a slot is taken, and written without reading to free it."""
+"""An owner's occupancy in Firestore: a document that is read to take a slot, and written without reading to free one."""
 
 from __future__ import annotations
 
@@ -17,26 +17,26 @@ if TYPE_CHECKING:
 
 
 def read_occupancy(snapshot: DocumentSnapshot[Any]) -> Occupancy:
-    """The occupancy that `snapshot` holds; none where there is no document yet."""
+    """Return the occupancy in `snapshot`, empty where there is no document yet."""
     return Occupancy(**(snapshot.to_dict() or {}))
 
 
 def store_occupancy(transaction: AsyncTransaction, client: AsyncClient, owner: str, occupancy: Occupancy) -> None:
-    """Store what was read in the same transaction, and changed since."""
+    """Store the occupancy that was read in the same transaction."""
     transaction.set(
         places.locate_occupancy(client, owner), {"queued": dict(occupancy.queued), "running": dict(occupancy.running)}
     )
 
 
 def free_slot(transaction: AsyncTransaction, client: AsyncClient, execution: Execution) -> None:
-    """Take `execution` off its owner's occupancy, whatever else is in it."""
+    """Remove `execution` from its owner's occupancy, whatever else is in it."""
     from google.cloud.firestore import DELETE_FIELD
 
-    gone = {execution.id: DELETE_FIELD}
-    transaction.set(places.locate_occupancy(client, execution.owner), {"queued": gone, "running": gone}, merge=True)
+    removal = {execution.id: DELETE_FIELD}
+    transaction.set(places.locate_occupancy(client, execution.owner), {"queued": removal, "running": removal}, merge=True)
 
 
 def find_plan(snapshot: DocumentSnapshot[Any], plans: Mapping[str, Plan]) -> Plan | None:
-    """The plan of the owner in `snapshot`; None where there is no such owner or plan."""
-    document = snapshot.to_dict()
-    return None if document is None else plans.get(documents.read(Owner, document).plan)
+    """Return the plan of the owner in `snapshot`, or None where there is no such owner or plan."""
+    owner = documents.read_or_none(Owner, snapshot)
+    return None if owner is None else plans.get(owner.plan)

@@ -1,4 +1,4 @@
-"""Places: where each document stands."""
+"""Places: the path of each document."""
 
 from __future__ import annotations
 

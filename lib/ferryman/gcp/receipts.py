@@ -24,10 +24,7 @@ class StoredReceipts:
 def create_receipts(
     client: AsyncClient, transaction: AsyncTransaction, receipts: tuple[Receipt, ...], more: Mapping[str, Any]
 ) -> None:
-    """Write the entries of a commit in its transaction, which fails when there are others in their place.
-
-    `more` are fields of the document besides.
-    """
+    """Write the entries of a commit in its transaction, which fails where there are others; `more` are further fields."""
     if receipts:
         first = receipts[0]
         written = {**documents.write(StoredReceipts(first=first.number, entries=receipts)), **more}

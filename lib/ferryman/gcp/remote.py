@@ -1,4 +1,4 @@
-"""Remote tools: a journaled call handed to the tool's own function, and what the model said to a key holder's eyes."""
+"""Remote tools: a journaled call is executed by the tool's own function, and the model's output scanned by a key holder."""
 
 from __future__ import annotations
 
@@ -16,27 +16,29 @@ from ferryman.domain.tools.tool import get_function
 from ferryman.gcp.functions import FunctionClient
 from ferryman.ports.errors import RejectedError
 
-SCANS = "api_call"
-"""The key holder that looks through what the model said."""
+SCANNING_FUNCTION = "api_call"
+"""The key holder that scans the model's output."""
 
 
 class RemoteTools:
-    """`ports.Toolbox` and `ports.Scanner`: POST with an identity token to the function that carries the tool."""
+    """`ports.Toolbox` and `ports.ReplyScanner`: POST with an identity token to the function of the tool."""
 
     def __init__(self, functions: FunctionClient) -> None:
         self._functions = functions
 
     async def run(self, ticket: Ticket, *, execution: Execution) -> Ticket:
-        # task and owner say only where to look: what is stored is believed
-        where = {"task": execution.task, "owner": execution.owner}
+        # task and owner only locate the documents: what these hold is believed
+        locations = {"task": execution.task, "owner": execution.owner}
         answer = await self._post(
-            get_function(ticket.tool), "/", {"execution": execution.id, "call": ticket.seq, "epoch": execution.epoch, **where}
+            get_function(ticket.tool),
+            "/",
+            {"execution": execution.id, "call": ticket.seq, "epoch": execution.epoch, **locations},
         )
         return settlement.read_settlement(ticket, answer)
 
     async def scan(self, execution: Execution, content: Sequence[Block]) -> Sequence[Block]:
-        asked = {"execution": execution.id, "epoch": execution.epoch, "content": list(content)}
-        answer = await self._post(SCANS, "/scan", asked)
+        body = {"execution": execution.id, "epoch": execution.epoch, "content": list(content)}
+        answer = await self._post(SCANNING_FUNCTION, "/scan", body)
         return tuple(answer["content"])
 
     async def _post(self, function: str, path: str, body: Mapping[str, Any]) -> Any:

@@ -1,4 +1,4 @@
-"""Re-sealing: the internal route of the key holder that does it, called as an account that may."""
+"""Re-sealing (key rotation): the internal route of the key holder that does it, called as an account that may."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ferryman.gcp.functions import FunctionClient
 
-RESEALS = "api_call"
+RESEALING_FUNCTION = "api_call"
 """The key holder that seals credentials again, to another version of the key."""
 
 
@@ -18,5 +18,5 @@ class RemoteResealer:
 
     async def reseal(self, task: str, *, version: int) -> Sequence[str]:
         """Return the names of the credentials that do not open. Raise `UnavailableError`."""
-        answer = await self._functions.post(RESEALS, "/reseal", {"task": task, "version": version})
+        answer = await self._functions.post(RESEALING_FUNCTION, "/reseal", {"task": task, "version": version})
         return [str(name) for name in answer.json()["unreadable"]]

@@ -1,4 +1,4 @@
-"""Retention: when a document of an execution may go, in the field by which the database deletes documents itself."""
+"""Retention: when a document of an execution expires, in the field by which the database deletes documents itself (TTL)."""
 
 from __future__ import annotations
 
@@ -15,28 +15,28 @@ EXPIRE_AT = "expire_at"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Retention:
-    """`kept` is how long an execution is kept after its end, None for ever; `execution_timeout` the longest that one may take.
+    """`period` is how long an execution is kept after its end, None for ever; `execution_timeout` the longest one may take.
 
-    The execution's own document is told its time at its end, and so never goes before. Those below it are told theirs when
-    they are written, since there may be hundreds to write once more at the end.
+    The execution's own document gets its expiry at its end, and so never disappears before. The documents below it get theirs
+    when they are written, since there may be hundreds to write once more at the end.
     """
 
-    kept: timedelta | None = None
+    period: timedelta | None = None
     execution_timeout: timedelta = timedelta(0)
 
     @classmethod
-    def of(cls, settings: Settings) -> Retention:
-        """As the settings say."""
-        kept = timedelta(days=settings.retention_days) if settings.retention_days else None
-        return cls(kept=kept, execution_timeout=timedelta(seconds=settings.execution_s))
+    def from_settings(cls, settings: Settings) -> Retention:
+        """Return the retention that the settings ask for."""
+        period = timedelta(days=settings.retention_days) if settings.retention_days else None
+        return cls(period=period, execution_timeout=timedelta(seconds=settings.execution_s))
 
-    def below(self, execution: Execution, now: datetime) -> dict[str, Any]:
-        """The field of a document below `execution` that is written `now`: reckoned from the latest end there may be.
+    def expire_below(self, execution: Execution, now: datetime) -> dict[str, Any]:
+        """Return the field of a document below `execution` that is written `now`, counted from the latest possible end.
 
-        After that end an execution takes no turn any more, so that none is taken without all that went before it.
+        After that end an execution takes no further turn, so that no document disappears before one that refers to it.
         """
-        return self.ended(max(now, (execution.started_at or now) + self.execution_timeout))
+        return self.expire(max(now, (execution.started_at or now) + self.execution_timeout))
 
-    def ended(self, at: datetime) -> dict[str, Any]:
-        """The field of an execution that ended `at`; none where it is kept for ever."""
-        return {} if self.kept is None else {EXPIRE_AT: at + self.kept}
+    def expire(self, end: datetime) -> dict[str, Any]:
+        """Return the field of an execution with this end; none where it is kept for ever."""
+        return {} if self.period is None else {EXPIRE_AT: end + self.period}

@@ -1,4 +1,4 @@
-"""Scheduled tasks in Firestore: a time comes true in the transaction that moves its task to the next one."""
+"""Scheduled tasks in Firestore: the transaction that makes the execution of a time moves the task to its next time."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from ferryman.domain.tasks.task import Task
 from ferryman.gcp import documents, occupancy, places
 from ferryman.gcp.faults import translate_errors
 from ferryman.gcp.firestore import FirestoreClient
-from ferryman.gcp.halts import find_halt_reason, get_together, list_switches
-from ferryman.gcp.transactions import transact
+from ferryman.gcp.halts import list_switches, read_halt_reason
+from ferryman.gcp.store import FirestoreStore, filter_by, read_together
 from ferryman.ports.errors import HaltedError
 from ferryman.ports.schedules import FiredSchedule
 
@@ -26,44 +26,49 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @translate_errors
-class FirestoreSchedules:
+class FirestoreSchedules(FirestoreStore):
     """`ports.Schedules`."""
 
     def __init__(self, clients: FirestoreClient, plans: Mapping[str, Plan] = PLANS) -> None:
-        self._clients = clients
+        super().__init__(clients)
         self._plans = plans
 
     async def fire(self, fire: Fire, *, now: datetime) -> FiredSchedule:
-        from google.cloud.firestore import FieldFilter, Query
+        from google.cloud.firestore import Query
 
-        client = self._clients.firestore()
+        client = self._client
         task_at, execution_at = places.locate_task(client, fire.task), places.locate_execution(client, fire.execution)
         ended = (
-            client.collection("executions")
-            .where(filter=FieldFilter("task", "==", fire.task))
-            .where(filter=FieldFilter("schedule_generation", "==", fire.generation))
-            .where(filter=FieldFilter("status", "in", [each.value for each in firing.ENDED]))
+            filter_by(
+                client.collection("executions"),
+                ("task", "==", fire.task),
+                ("schedule_generation", "==", fire.generation),
+                ("status", "in", [status.value for status in firing.ENDED]),
+            )
             .order_by("completed_at", direction=Query.DESCENDING)
             .limit(firing.FAILURES_MAX)
         )
 
         async def store(transaction: AsyncTransaction) -> FiredSchedule:
-            found = await get_together(client, [task_at, execution_at], transaction)
-            task = _read_or_none(Task, found[task_at.path].to_dict())
-            made = _read_or_none(Execution, found[execution_at.path].to_dict())
-            if task is None or made is not None or firing.find_next_fire(task) != fire or fire.at > now:
-                return FiredSchedule(task=task, execution=made)
-            owner, occupied_at = places.locate_owner(client, task.owner), places.locate_occupancy(client, task.owner)
-            about = await get_together(client, [*list_switches(client, task.owner), owner, occupied_at], transaction)
-            reason = find_halt_reason(about, client, task.owner)
+            snapshots = await read_together(client, [task_at, execution_at], transaction)
+            task = documents.read_or_none(Task, snapshots[task_at.path])
+            execution = documents.read_or_none(Execution, snapshots[execution_at.path])
+            if task is None or execution is not None or firing.find_next_fire(task) != fire or fire.at > now:
+                return FiredSchedule(task=task, execution=execution)
+            owner_at, occupancy_at = places.locate_owner(client, task.owner), places.locate_occupancy(client, task.owner)
+            references = [*list_switches(client, task.owner), owner_at, occupancy_at]
+            of_owner = await read_together(client, references, transaction)
+            reason = read_halt_reason(of_owner, client, task.owner)
             if reason is not None:
                 raise HaltedError(reason)
-            recent = [documents.read(Execution, each.to_dict()) async for each in ended.stream(transaction=transaction)]
+            recent = await documents.read_all(Execution, ended, transaction)
             after, execution = firing.fire_task(task, fire, recent=recent, now=now)
             if execution is not None:
-                plan = occupancy.find_plan(about[owner.path], self._plans)
+                plan = occupancy.find_plan(of_owner[owner_at.path], self._plans)
                 if plan is not None:
-                    queued = occupancy.read_occupancy(about[occupied_at.path]).enqueue(execution, most=plan.executions_queued)
+                    queued = occupancy.read_occupancy(of_owner[occupancy_at.path]).enqueue(
+                        execution, most=plan.executions_queued
+                    )
                     occupancy.store_occupancy(transaction, client, task.owner, queued)
             transaction.update(task_at, documents.write_fields(after, *firing.SCHEDULE_FIELDS, "updated_at"))
             if execution is not None:
@@ -71,30 +76,21 @@ class FirestoreSchedules:
             return FiredSchedule(task=after, execution=execution)
 
         try:
-            return await transact(client.transaction(), store)
+            return await self._transact(store)
         except documents.UnreadableDocumentError:
-            return FiredSchedule(task=None, execution=None)  # its timer would come back for ever
+            return FiredSchedule(task=None, execution=None)  # its timer would be delivered for ever
 
     async def overdue(self, *, before: datetime) -> Sequence[Fire]:
-        from google.cloud.firestore import FieldFilter
-
-        late = self._waiting().where(filter=FieldFilter("next_fire_at", "<", before))
-        found = []
-        async for each in late.select(["schedule_generation", "next_fire_at"]).stream():
-            fields = each.to_dict()
-            found.append(Fire(task=each.id, generation=fields.get("schedule_generation", 0), at=fields["next_fire_at"]))
-        return found
+        late = filter_by(self._query_armed(), ("next_fire_at", "<", before)).select(["schedule_generation", "next_fire_at"])
+        fires = []
+        async for snapshot in late.stream():
+            fields = snapshot.to_dict()
+            fires.append(Fire(task=snapshot.id, generation=fields.get("schedule_generation", 0), at=fields["next_fire_at"]))
+        return fires
 
     async def armed(self) -> bool:
-        return bool([each async for each in self._waiting().select([]).limit(1).stream()])
+        return bool([snapshot async for snapshot in self._query_armed().select([]).limit(1).stream()])
 
-    def _waiting(self) -> Any:
-        """The tasks that wait for a time, the earliest first."""
-        from google.cloud.firestore import FieldFilter
-
-        tasks: Any = self._clients.firestore().collection("tasks")
-        return tasks.where(filter=FieldFilter("next_fire_at", ">", _EPOCH)).order_by("next_fire_at")
-
-
-def _read_or_none(kind: type[Any], document: dict[str, Any] | None) -> Any:
-    return None if document is None else documents.read(kind, document)
+    def _query_armed(self) -> Any:
+        """Return the query of the tasks that wait for a time, the earliest first."""
+        return filter_by(self._client.collection("tasks"), ("next_fire_at", ">", _EPOCH)).order_by("next_fire_at")

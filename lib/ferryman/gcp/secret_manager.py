@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class SecretManagerClient:
-    """Whoever reads keys is given this."""
+    """The client of a process that reads keys."""
 
     def __init__(self, settings: Settings) -> None:
         self._secrets_host = settings.secret_manager_host
@@ -20,7 +20,7 @@ class SecretManagerClient:
         self._secrets: SecretManagerServiceAsyncClient | None = None
 
     def secrets(self) -> SecretManagerServiceAsyncClient:
-        """The client."""
+        """Return the client."""
         if self._secrets is None:
             from google.cloud import secretmanager_v1 as secretmanager
 
@@ -30,7 +30,7 @@ class SecretManagerClient:
         return self._secrets
 
     async def close(self) -> None:
-        """Close it if it was opened."""
+        """Close the client if there is one."""
         if self._secrets is not None:
             transport: Any = self._secrets.transport
             await transport.close()

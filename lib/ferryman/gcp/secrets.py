@@ -1,4 +1,4 @@
-"""Secrets in Secret Manager: the versions of one of them, each kept in memory for a while."""
+"""Secrets in Secret Manager: the versions of one secret, each cached in memory for a while."""
 
 from __future__ import annotations
 
@@ -13,8 +13,7 @@ DESTROYED = "DESTROYED"
 
 
 class SecretManagerVersions:
-    """The versions of one secret, by number, never `latest`. Raises `UnavailableError`, `DisabledKeyError` or,
-    for one that is not there, KeyError."""
+    """`ports.PrivateKeys`: the versions of one secret, by number, never `latest`."""
 
     def __init__(self, clients: SecretManagerClient, settings: Settings, secret: str) -> None:
         self._clients = clients
@@ -23,12 +22,12 @@ class SecretManagerVersions:
         self._cache: dict[int, tuple[float, bytes]] = {}
 
     async def private(self, version: int) -> bytes:
-        """The bytes of `version`."""
+        """Return the bytes of `version`. Raise `UnavailableError`, `DisabledKeyError`, or KeyError for an unknown version."""
         from google.api_core import exceptions
 
-        kept = self._cache.get(version)
-        if kept is not None and time.monotonic() - kept[0] < self._ttl_s:
-            return kept[1]
+        cached = self._cache.get(version)
+        if cached is not None and time.monotonic() - cached[0] < self._ttl_s:
+            return cached[1]
         try:
             answer = await self._clients.secrets().access_secret_version(name=f"{self._name}/{version}")
         except exceptions.NotFound as error:

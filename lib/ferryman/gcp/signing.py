@@ -1,4 +1,4 @@
-"""The receipt keys in Secret Manager: what receipts are signed with. They open nothing."""
+"""The receipt keys in Secret Manager: they sign receipts, and open nothing."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ferryman.settings import Settings
 
 
 class SecretManagerReceiptKeys(SecretManagerVersions):
-    """`ports.Keys` of the receipt key."""
+    """`ports.PrivateKeys` of the receipt key."""
 
     def __init__(self, clients: SecretManagerClient, settings: Settings) -> None:
         super().__init__(clients, settings, settings.receipt_key_secret)

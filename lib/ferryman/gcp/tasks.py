@@ -15,26 +15,21 @@ from ferryman.domain.tasks.schedule import SCHEDULED_PER_OWNER_MAX, ScheduleType
 from ferryman.domain.tasks.task import TASKS_PER_OWNER_MAX, Task
 from ferryman.gcp import clusters, documents, former, keyed, places
 from ferryman.gcp.faults import translate_errors
-from ferryman.gcp.firestore import FirestoreClient
-from ferryman.gcp.transactions import transact
+from ferryman.gcp.store import FirestoreStore, filter_by
 
 if TYPE_CHECKING:
     from google.cloud.firestore import AsyncClient, AsyncDocumentReference, AsyncQuery, AsyncTransaction
 
 VERSIONS = "credential_versions"
-"""The field of a task's document that holds, by name, the version each credential must have."""
+"""The field of a task's document that holds the version which each credential must have, by name."""
 
 
 @translate_errors
-class FirestoreTasks:
+class FirestoreTasks(FirestoreStore):
     """`ports.Tasks`."""
 
-    def __init__(self, clients: FirestoreClient) -> None:
-        self._clients = clients
-
     async def get(self, task: str) -> Task | None:
-        snapshot = await places.locate_task(self._clients.firestore(), task).get()
-        return documents.read(Task, snapshot.to_dict()) if snapshot.exists else None
+        return documents.read_or_none(Task, await places.locate_task(self._client, task).get())
 
     async def create(
         self,
@@ -44,28 +39,28 @@ class FirestoreTasks:
         scheduled: int = SCHEDULED_PER_OWNER_MAX,
         done: Completion | None = None,
     ) -> None:
-        client = self._clients.firestore()
+        client = self._client
         reference = places.locate_task(client, task.id)
 
         async def store(transaction: AsyncTransaction) -> None:
             answered = await keyed.read_completion(transaction, client, done)
-            there = (await reference.get(transaction=transaction)).to_dict()
-            if there is not None:
-                if (there.get("owner"), there.get("created_at")) == (task.owner, task.created_at):
-                    return  # an attempt before this one was committed, unheard
-                raise ValueError("the task is there already")
+            stored = (await reference.get(transaction=transaction)).to_dict()
+            if stored is not None:
+                if (stored.get("owner"), stored.get("created_at")) == (task.owner, task.created_at):
+                    return  # an earlier attempt was committed, and its answer lost
+                raise ValueError("the task exists already")
             limit.check_tasks(await _count(_query_owned(client, task.owner), transaction), most)
             if task.schedule is not None:
                 limit.check_scheduled(await _count(_query_scheduled(client, task.owner), transaction), scheduled)
             transaction.create(reference, documents.write(task))
             keyed.store_completion(transaction, client, answered)
 
-        await documents.confirm_created(transact(client.transaction(), store), reference, task)
+        await documents.confirm_created(self._transact(store), reference, task)
 
     async def update(
         self, task: Task, fields: Collection[str], *, since: datetime, scheduled: int = SCHEDULED_PER_OWNER_MAX
     ) -> bool:
-        client = self._clients.firestore()
+        client = self._client
         reference = places.locate_task(client, task.id)
 
         async def store(transaction: AsyncTransaction) -> bool:
@@ -79,41 +74,37 @@ class FirestoreTasks:
             transaction.update(reference, documents.write_fields(task, *fields, "updated_at"))
             return True
 
-        return await transact(client.transaction(), store)
+        return await self._transact(store)
 
     async def list(self, owner: str) -> Sequence[Task]:
-        query = _query_owned(self._clients.firestore(), owner)
-        tasks = [documents.read(Task, snapshot.to_dict()) async for snapshot in query.stream()]
+        tasks = await documents.read_all(Task, _query_owned(self._client, owner))
         return sorted(tasks, key=lambda task: (task.created_at, task.id))
 
     async def delete(self, task: str) -> bool:
-        reference = places.locate_task(self._clients.firestore(), task)
+        reference = places.locate_task(self._client, task)
         snapshot = await reference.get()
         if not snapshot.exists:
             return False
-        # the task first: what is left of its credentials belongs to nothing and opens for nobody
+        # the task first: what is left of its credentials belongs to no task, and is opened for nobody
         await reference.delete()
         for belonging in ("credentials", "connections"):
-            async for each in reference.collection(belonging).list_documents():
-                await each.delete()
-        async for each in reference.collection("clusters").list_documents():
-            await clusters.delete_cluster(each)
+            async for document_at in reference.collection(belonging).list_documents():
+                await document_at.delete()
+        async for cluster_at in reference.collection("clusters").list_documents():
+            await clusters.delete_cluster(cluster_at)
         return True
 
 
 @translate_errors
-class FirestoreCredentials:
+class FirestoreCredentials(FirestoreStore):
     """`ports.Credentials`."""
 
-    def __init__(self, clients: FirestoreClient) -> None:
-        self._clients = clients
-
     async def next_version(self, task: str, name: str) -> int:
-        snapshot = await places.locate_task(self._clients.firestore(), task).get()
+        snapshot = await places.locate_task(self._client, task).get()
         return read_versions(snapshot.to_dict()).get(name, 0) + 1
 
     async def put(self, sealed: SealedCredential, *, most: int = CREDENTIALS_PER_TASK_MAX) -> None:
-        client, label = self._clients.firestore(), sealed.label
+        client, label = self._client, sealed.label
 
         async def store(transaction: AsyncTransaction) -> None:
             task = places.locate_task(client, label.task)
@@ -127,10 +118,10 @@ class FirestoreCredentials:
             former.store_ending(transaction, ended)
             transaction.set(places.locate_credential(client, label.task, label.name), documents.write(sealed))
 
-        await transact(client.transaction(), store)
+        await self._transact(store)
 
     async def reseal(self, before: SealedCredential, after: SealedCredential) -> bool:
-        client = self._clients.firestore()
+        client = self._client
         reference = places.locate_credential(client, before.label.task, before.label.name)
 
         async def store(transaction: AsyncTransaction) -> bool:
@@ -140,10 +131,10 @@ class FirestoreCredentials:
             transaction.update(reference, documents.write_fields(after, "ciphertext", "key_version"))
             return True
 
-        return await transact(client.transaction(), store)
+        return await self._transact(store)
 
     async def swap(self, before: SealedCredential, after: SealedCredential) -> bool:
-        client, label = self._clients.firestore(), before.label
+        client, label = self._client, before.label
         task, reference = places.locate_task(client, label.task), places.locate_credential(client, label.task, label.name)
 
         async def store(transaction: AsyncTransaction) -> bool:
@@ -160,13 +151,13 @@ class FirestoreCredentials:
             transaction.set(reference, documents.write(after))
             return True
 
-        return await transact(client.transaction(), store)
+        return await self._transact(store)
 
     async def list(self, task: str) -> Sequence[SealedCredential]:
         return (await self.read_all(task))[0]
 
     async def read_all(self, task: str) -> tuple[Sequence[SealedCredential], Sequence[FormerValues]]:
-        collection = places.locate_task(self._clients.firestore(), task).collection("credentials")
+        collection = places.locate_task(self._client, task).collection("credentials")
         stored, ended = list[SealedCredential](), list[FormerValues]()
         async for snapshot in collection.stream():
             if snapshot.id.endswith(places.FORMER):
@@ -176,10 +167,10 @@ class FirestoreCredentials:
         return stored, ended
 
     async def reseal_former(self, before: FormerValues, after: FormerValues) -> bool:
-        return await former.replace_former(self._clients.firestore(), before, after)
+        return await former.replace_former(self._client, before, after)
 
     async def delete(self, task: str, name: str, *, now: datetime) -> bool:
-        client = self._clients.firestore()
+        client = self._client
 
         async def remove(transaction: AsyncTransaction) -> bool:
             ended = await former.read_ending(transaction, client, task, name, now=now)
@@ -189,35 +180,32 @@ class FirestoreCredentials:
             transaction.delete(places.locate_credential(client, task, name))
             return True
 
-        return await transact(client.transaction(), remove)
+        return await self._transact(remove)
 
 
 def _query_owned(client: AsyncClient, owner: str) -> AsyncQuery:
-    from google.cloud.firestore import FieldFilter
-
-    return client.collection("tasks").where(filter=FieldFilter("owner", "==", owner))
+    query: AsyncQuery = filter_by(client.collection("tasks"), ("owner", "==", owner))
+    return query
 
 
 def _query_scheduled(client: AsyncClient, owner: str) -> AsyncQuery:
-    from google.cloud.firestore import FieldFilter
-
-    return _query_owned(client, owner).where(filter=FieldFilter("schedule.type", "in", [each.value for each in ScheduleType]))
+    types = [kind.value for kind in ScheduleType]
+    query: AsyncQuery = filter_by(_query_owned(client, owner), ("schedule.type", "in", types))
+    return query
 
 
 def _query_credentials(task: AsyncDocumentReference) -> AsyncQuery:
-    from google.cloud.firestore import FieldFilter
-
     # the documents of former values have no label
-    query: AsyncQuery = task.collection("credentials").where(filter=FieldFilter("label.task", "==", task.id))
+    query: AsyncQuery = filter_by(task.collection("credentials"), ("label.task", "==", task.id))
     return query
 
 
 async def _count(query: AsyncQuery, transaction: AsyncTransaction) -> int:
-    """How many documents `query` finds. Who adds one to them meanwhile has the transaction run again."""
+    """Count the documents that `query` finds. Where another transaction adds one meanwhile, this one runs again."""
     count: Any = query.count()
     return int((await count.get(transaction=transaction))[0][0].value)
 
 
 def read_versions(document: dict[str, Any] | None) -> dict[str, int]:
-    """The credential versions on a task's document."""
+    """Return the credential versions on a task's document."""
     return dict((document or {}).get(VERSIONS, {}))

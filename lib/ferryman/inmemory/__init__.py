@@ -1,4 +1,4 @@
-"""The ports in memory, for tests and for embedding: real code with the same rules as on Google Cloud, and nothing that lasts.
+"""The ports in memory, for tests and for embedding: real code with the same rules as on Google Cloud; nothing is persistent.
 
-No method awaits anything halfway, so each is as atomic as a transaction.
+No method awaits anything before it has written, so each is as atomic as a transaction.
 """

@@ -1,4 +1,4 @@
-"""A clock one turns by hand, and names that count up."""
+"""A clock that is moved by hand, and ids that count up."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ START = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 
 
 class ManualClock:
-    """`ports.Clock`: it stands still until it is turned."""
+    """`ports.Clock`: its time changes only by `turn`."""
 
     def __init__(self, now: datetime = START) -> None:
         self._now = now
@@ -17,7 +17,7 @@ class ManualClock:
         return self._now
 
     def turn(self, by: timedelta | float) -> datetime:
-        """Move on by a timedelta, or by so many seconds; answers the new time."""
+        """Move on by a timedelta or a number of seconds, and return the new time."""
         self._now += by if isinstance(by, timedelta) else timedelta(seconds=by)
         return self._now
 
@@ -26,8 +26,8 @@ class CountingIds:
     """`ports.Ids` for tests: guessable, since it counts."""
 
     def __init__(self) -> None:
-        self._given = 0
+        self._count = 0
 
     def new(self, prefix: str) -> str:
-        self._given += 1
-        return f"{prefix}_{self._given:06d}"
+        self._count += 1
+        return f"{prefix}_{self._count:06d}"

@@ -1,4 +1,4 @@
-"""Declared tools in memory."""
+"""DeclaredTool tools in memory."""
 
 from __future__ import annotations
 
@@ -8,18 +8,15 @@ from ferryman.domain.owners.idempotency import Completion
 from ferryman.domain.stale import StaleError
 from ferryman.domain.tools.declared import Cluster, DeclaredTool, build_cluster, check_cluster
 from ferryman.inmemory import keyed
-from ferryman.inmemory.memory import Memory
+from ferryman.inmemory.memory import MemoryStore
 
 
-class MemoryClusters:
+class MemoryClusters(MemoryStore):
     """`ports.Clusters`."""
 
-    def __init__(self, memory: Memory) -> None:
-        self._memory = memory
-
     async def list(self, task: str) -> Sequence[Cluster]:
-        held = self._memory.clusters.get(task, {})
-        return [held[name][0] for name in sorted(held)]
+        clusters = self._memory.clusters.get(task, {})
+        return [clusters[name][0] for name in sorted(clusters)]
 
     async def put(
         self, task: str, name: str, tools: Sequence[DeclaredTool], *, since: int, done: Completion | None = None
@@ -27,13 +24,13 @@ class MemoryClusters:
         keyed.check_completion(self._memory, done)
         if task not in self._memory.tasks:
             raise StaleError("the task was deleted")
-        held = self._memory.clusters.setdefault(task, {})
-        if (held[name][0].generation if name in held else 0) != since:
+        clusters = self._memory.clusters.setdefault(task, {})
+        if (clusters[name][0].generation if name in clusters else 0) != since:
             raise StaleError("the cluster was stored by somebody else meanwhile")
         cluster = build_cluster(name, self._memory.generations.get(task, 0) + 1, tools)
-        check_cluster([each for each in await self.list(task) if each.name != name], cluster)
+        check_cluster([other for other in await self.list(task) if other.name != name], cluster)
         self._memory.generations[task] = cluster.generation
-        held[name] = (cluster, tuple(tools))
+        clusters[name] = (cluster, tuple(tools))
         keyed.store_completion(self._memory, done)
         return cluster
 
@@ -41,8 +38,8 @@ class MemoryClusters:
         return self._memory.clusters.get(task, {}).pop(name, None) is not None
 
     async def tools(self, task: str) -> Sequence[DeclaredTool]:
-        held = self._memory.clusters.get(task, {})
-        return [tool for name in sorted(held) for tool in held[name][1]]
+        clusters = self._memory.clusters.get(task, {})
+        return [tool for name in sorted(clusters) for tool in clusters[name][1]]
 
     async def find(self, task: str, tool: str) -> DeclaredTool | None:
-        return next((each for each in await self.tools(task) if each.name == tool), None)
+        return next((declared for declared in await self.tools(task) if declared.name == tool), None)

@@ -8,22 +8,19 @@ from ferryman.domain.credentials.connection import Connection
 from ferryman.domain.owners.idempotency import Completion
 from ferryman.domain.stale import StaleError
 from ferryman.inmemory import keyed
-from ferryman.inmemory.memory import Memory
+from ferryman.inmemory.memory import MemoryStore
 
 
-class MemoryConnections:
+class MemoryConnections(MemoryStore):
     """`ports.Connections`."""
-
-    def __init__(self, memory: Memory) -> None:
-        self._memory = memory
 
     async def put(self, connection: Connection, *, now: datetime, most: int, done: Completion | None = None) -> None:
         keyed.check_completion(self._memory, done)
         task = connection.label.task
         known = self._memory.connections.get(task, {})
-        live = {digest: each for digest, each in known.items() if each.expires_at > now}
+        live = {digest: stored for digest, stored in known.items() if stored.expires_at > now}
         if task not in self._memory.tasks or len(live) >= most:
-            raise StaleError("the task is gone, or too many connections are under way")
+            raise StaleError("the task was deleted, or too many connections are under way")
         self._memory.connections[task] = {**live, connection.digest: connection}
         keyed.store_completion(self._memory, done)
 

@@ -1,4 +1,4 @@
-"""A gate without a network: what may go out is handed, filled, to a function that stands for the other end."""
+"""A gate without a network: an allowed request is passed, with its secrets filled in, to a function in place of the host."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ferryman.ports.gate import CallPolicy
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FilledRequest:
-    """A request as the other end has it, with every hole filled; header names in lower case."""
+    """A request as the host receives it, with every secret filled in; header names in lower case."""
 
     method: str
     url: str = field(repr=False)
@@ -33,23 +33,19 @@ Upstream = Callable[[FilledRequest], Awaitable[InboundResponse]]
 
 
 def build_response(body: str | bytes, status: int = 200) -> InboundResponse:
-    """An answer with this body."""
+    """Return a response with this body."""
     raw = body.encode() if isinstance(body, str) else body
     return InboundResponse(status=status, headers=(), body=raw, size_bytes=len(raw))
 
 
 class PlainGate:
-    """Lets out what the policy admits, to hosts that each credential in it is bound to."""
+    """Sends what the policy admits, to hosts that each credential in the request is bound to."""
 
     def __init__(self, upstream: Upstream) -> None:
         self._upstream = upstream
 
-    async def fetch(
-        self,
-        outbound: OutboundRequest,
-        call: CallPolicy,
-    ) -> InboundResponse:
-        """What the other end answers, cut to `call.body_max` bytes; raises `CallRefusedError`."""
+    async def fetch(self, outbound: OutboundRequest, call: CallPolicy) -> InboundResponse:
+        """Return the host's response, cut to `call.body_max` bytes. Raise `CallRefusedError`."""
         policy, credentials = call.execution, call.credentials
         host = parse_url(outbound.url).host
         if not policy.admits(host):
@@ -81,20 +77,20 @@ class PlainGate:
         return _truncate(await self._upstream(arrived), call.body_max)
 
 
-async def redact_plainly(owner: str, credentials: Iterable[Credential], text: str) -> str:  # noqa: ARG001 - as all that redact
-    """`text` with every credential that stands in it as it is replaced by its name."""
-    for each in credentials:
-        text = text.replace(each.secret.reveal(), f"[redacted:{each.name}]")
+async def redact_plainly(owner: str, credentials: Iterable[Credential], text: str) -> str:  # noqa: ARG001 - the signature of every redaction
+    """Return `text` with every value of a credential replaced by the credential's name."""
+    for credential in credentials:
+        text = text.replace(credential.secret.reveal(), f"[redacted:{credential.name}]")
     return text
 
 
 async def redact_document_plainly(owner: str, credentials: Iterable[Credential], body: bytes) -> bytes:
-    """The same for a document."""
+    """Return a document redacted in the same way."""
     return (await redact_plainly(owner, credentials, body.decode())).encode()
 
 
 async def pass_unscanned(owner: str, credentials: Iterable[Credential], content: Sequence[Block]) -> Sequence[Block]:  # noqa: ARG001
-    """What the model said, as it is: for where it says no credential."""
+    """Return the model's output as it is: for a model that repeats no credential."""
     return content
 
 

@@ -5,16 +5,13 @@ from __future__ import annotations
 from datetime import datetime
 
 from ferryman.domain.executions.halt import BY_OPERATOR, BY_OWNER
-from ferryman.inmemory.memory import Memory
+from ferryman.inmemory.memory import MemoryStore
 
 
-class MemoryHalts:
+class MemoryHalts(MemoryStore):
     """`ports.Halts`."""
 
-    def __init__(self, memory: Memory) -> None:
-        self._memory = memory
-
-    async def standing(self, owner: str, *, created: datetime | None = None) -> str | None:
+    async def find_halt_reason(self, owner: str, *, created: datetime | None = None) -> str | None:
         if self._stops(None, created):
             return BY_OPERATOR
         return BY_OWNER if self._stops(owner, created) else None

@@ -1,4 +1,4 @@
-"""A key's versions, what is sealed to them and what is published, in memory."""
+"""A key's versions, the inventory of what is sealed to them, and the published keys, in memory."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from datetime import UTC, datetime, timedelta
 
 from ferryman.domain.calls.call import TicketState
 from ferryman.domain.credentials.keys import KeyVersion, SealedCredentialRef
-from ferryman.inmemory.memory import Memory
+from ferryman.inmemory.memory import Memory, MemoryStore
 from ferryman.ports.errors import DisabledKeyError
 
-MADE = datetime(2026, 1, 1, tzinfo=UTC)
+CREATED = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 @dataclass(slots=True)
 class MemoryKeyStore:
-    """The versions of a key, of which only those not `disabled` can be read: `ports.Keys` too."""
+    """The versions of a key, of which only those not `disabled` can be read: `ports.PrivateKeys` too."""
 
     privates: dict[int, bytes] = field(default_factory=dict, repr=False)
     disabled: set[int] = field(default_factory=set)
 
     async def list_versions(self) -> Sequence[KeyVersion]:
-        return [KeyVersion(number=each, enabled=each not in self.disabled, created_at=MADE) for each in self.privates]
+        return [KeyVersion(number=number, enabled=number not in self.disabled, created_at=CREATED) for number in self.privates]
 
     async def private(self, version: int) -> bytes:
         if version in self.disabled:
@@ -42,11 +42,11 @@ class MemoryKeyStore:
         self.disabled.add(version)
 
 
-class MemorySealedInventory:
-    """What in `memory` is sealed, and to which version."""
+class MemorySealedInventory(MemoryStore):
+    """Everything sealed in `memory`, and to which version."""
 
     def __init__(self, memory: Memory, version_of: Callable[[bytes], int]) -> None:
-        self._memory = memory
+        super().__init__(memory)
         self._version_of = version_of
 
     async def list_credentials(self) -> Sequence[SealedCredentialRef]:
@@ -56,9 +56,9 @@ class MemorySealedInventory:
             for sealed in stored.values()
         ]
         former = [
-            SealedCredentialRef(task=task, name=each.name, version=each.key_version)
+            SealedCredentialRef(task=task, name=former_values.name, version=former_values.key_version)
             for task, stored in self._memory.former.items()
-            for each in stored.values()
+            for former_values in stored.values()
         ]
         return live + former
 
@@ -71,8 +71,8 @@ class MemorySealedInventory:
         )
 
     async def count_begun_before(self, moment: datetime) -> int:
-        under_way = (each for each in self._memory.executions.values() if not each.status.terminal)
-        return sum(each.started_at is not None and each.started_at < moment for each in under_way)
+        under_way = (execution for execution in self._memory.executions.values() if not execution.status.terminal)
+        return sum(execution.started_at is not None and execution.started_at < moment for execution in under_way)
 
 
 @dataclass(slots=True)

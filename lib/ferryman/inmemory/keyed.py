@@ -6,27 +6,24 @@ from datetime import datetime
 
 from ferryman.domain.owners import idempotency
 from ferryman.domain.owners.idempotency import Completion, KeyedRequest
-from ferryman.inmemory.memory import Memory
+from ferryman.inmemory.memory import Memory, MemoryStore
 
 
-class MemoryKeyedRequests:
+class MemoryKeyedRequests(MemoryStore):
     """`ports.KeyedRequests`."""
 
-    def __init__(self, memory: Memory) -> None:
-        self._memory = memory
-
-    async def claim(self, asked: KeyedRequest, *, now: datetime) -> KeyedRequest:
-        claimed = idempotency.claim_key(self._memory.keyed.get(asked.id), asked, now=now)
-        self._memory.keyed[asked.id] = claimed
+    async def claim(self, request: KeyedRequest, *, now: datetime) -> KeyedRequest:
+        claimed = idempotency.claim_key(self._memory.keyed.get(request.id), request, now=now)
+        self._memory.keyed[request.id] = claimed
         return claimed
 
     async def complete(self, completion: Completion) -> None:
         self._memory.keyed[completion.request.id] = complete_request(self._memory, completion)
 
-    async def release(self, held: KeyedRequest) -> None:
-        released = idempotency.release_attempt(self._memory.keyed.get(held.id), held)
+    async def release(self, request: KeyedRequest) -> None:
+        released = idempotency.release_attempt(self._memory.keyed.get(request.id), request)
         if released is not None:
-            self._memory.keyed[held.id] = released
+            self._memory.keyed[request.id] = released
 
 
 def complete_request(memory: Memory, completion: Completion) -> KeyedRequest:

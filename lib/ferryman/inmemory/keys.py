@@ -10,7 +10,7 @@ from ferryman.ports.errors import UnavailableError
 
 @dataclass(slots=True)
 class MemoryKeys:
-    """`ports.Keys`; while `away`, it does not answer."""
+    """`ports.PrivateKeys`; while `away`, it does not answer."""
 
     privates: Mapping[int, bytes] = field(repr=False)
     away: bool = False

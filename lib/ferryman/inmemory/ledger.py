@@ -7,21 +7,20 @@ from datetime import datetime
 
 from ferryman.domain.credits.balance import CreditBalance
 from ferryman.domain.credits.ledger import LedgerEntry
-from ferryman.inmemory.memory import Memory
+from ferryman.inmemory.memory import MemoryStore
 
 
-class MemoryLedger:
+class MemoryLedger(MemoryStore):
     """`ports.Ledger`."""
-
-    def __init__(self, memory: Memory) -> None:
-        self._memory = memory
 
     async def balance(self, balance: str) -> CreditBalance:
         return self._memory.balances.get(balance, CreditBalance(id=balance))
 
     async def of_execution(self, execution: str) -> Sequence[LedgerEntry]:
-        return sorted((each for each in self._memory.entries.values() if each.execution == execution), key=lambda each: each.at)
+        return sorted(
+            (entry for entry in self._memory.entries.values() if entry.execution == execution), key=lambda entry: entry.at
+        )
 
     async def of_owner(self, owner: str, *, since: datetime, until: datetime) -> Sequence[LedgerEntry]:
-        found = (each for each in self._memory.entries.values() if each.owner == owner and since <= each.at < until)
-        return sorted(found, key=lambda each: each.at)
+        entries = (entry for entry in self._memory.entries.values() if entry.owner == owner and since <= entry.at < until)
+        return sorted(entries, key=lambda entry: entry.at)

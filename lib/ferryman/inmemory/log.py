@@ -1,4 +1,4 @@
-"""A log that is kept, to be read by whoever asks what was logged and traced; and one that is not."""
+"""A log that records its lines and spans, and one that drops them."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class RecordingLog:
 
 
 class NoLog:
-    """`ports.Log` of nobody."""
+    """`ports.Log` that drops its lines."""
 
     def line(self, event: str, **fields: Any) -> None:
         pass

@@ -1,4 +1,4 @@
-"""Memory: what the ports of one house remember together."""
+"""Memory: what the ports of one deployment store together."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from ferryman.domain.tools.declared import Cluster, DeclaredTool
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """The documents by name; `versions` and `generations` stand beside the task and outlive what they count."""
+    """The documents by name; `versions` and `generations` belong to the task, and outlive what they count."""
 
     owners: dict[str, Owner] = field(default_factory=dict)
     keys: dict[str, str] = field(default_factory=dict)
@@ -48,3 +48,10 @@ class Memory:
     released: dict[str | None, datetime] = field(default_factory=dict)
     keyed: dict[str, KeyedRequest] = field(default_factory=dict)
     tokens: dict[str, TokenSlot] = field(default_factory=dict)
+
+
+class MemoryStore:
+    """A port over `Memory`."""
+
+    def __init__(self, memory: Memory) -> None:
+        self._memory = memory

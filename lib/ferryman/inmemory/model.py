@@ -1,4 +1,4 @@
-"""A model that plays a script: each reply, or exception, in turn; asking past the end is an error."""
+"""A model that replies from a script of replies and exceptions, in order; a request past its end is an error."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ferryman.domain.executions.message import Prompt, Reply
 
 
 class ScriptedModel:
-    """`ports.Model`. Every prompt it was given is kept in `prompts`."""
+    """`ports.Model`. `prompts` holds every prompt it got."""
 
     def __init__(self, script: Iterable[Reply | Exception]) -> None:
         self._script = list(script)
@@ -18,12 +18,12 @@ class ScriptedModel:
         self.prompts.append(prompt)
         if not self._script:
             raise AssertionError("the script has no further reply")
-        played = self._script.pop(0)
-        if isinstance(played, Exception):
-            raise played
-        return played
+        reply = self._script.pop(0)
+        if isinstance(reply, Exception):
+            raise reply
+        return reply
 
     @property
-    def left(self) -> int:
-        """How many replies were not asked for."""
+    def remaining(self) -> int:
+        """How many replies were not requested."""
         return len(self._script)

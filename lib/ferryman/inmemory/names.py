@@ -9,7 +9,7 @@ from ferryman.domain.http.address import Address
 
 
 class TableNames:
-    """`ports.Names`: host to addresses, as text."""
+    """`ports.NameResolver`: host to addresses, as text."""
 
     def __init__(self, table: Mapping[str, Sequence[str]]) -> None:
         self._table = {host.lower(): tuple(ip_address(text) for text in texts) for host, texts in table.items()}

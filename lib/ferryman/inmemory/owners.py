@@ -5,14 +5,11 @@ from __future__ import annotations
 from datetime import datetime
 
 from ferryman.domain.owners.owner import Owner
-from ferryman.inmemory.memory import Memory
+from ferryman.inmemory.memory import MemoryStore
 
 
-class MemoryOwners:
+class MemoryOwners(MemoryStore):
     """`ports.Owners`."""
-
-    def __init__(self, memory: Memory) -> None:
-        self._memory = memory
 
     async def get(self, owner: str) -> Owner | None:
         return self._memory.owners.get(owner)
@@ -25,5 +22,5 @@ class MemoryOwners:
 
     async def add_key(self, digest: str, owner: str, at: datetime) -> None:  # noqa: ARG002 - nothing here lists keys by age
         if digest in self._memory.keys:
-            raise ValueError("the key is there already")
+            raise ValueError("the key exists already")
         self._memory.keys[digest] = owner

@@ -1,4 +1,4 @@
-"""The queues in memory: what was enqueued waits until somebody takes it."""
+"""The queues in memory: a delivery waits until it is taken."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from ferryman.ports.queue import NOW
 
 @dataclass(frozen=True, slots=True)
 class QueuedDelivery:
-    """One slice of an execution that is to be delivered `after` so long."""
+    """A slice of an execution that is to be delivered `after` this time."""
 
     execution: str
     slice: int
     after: timedelta
-    nudge: str = ""
+    wake_up: str = ""
     waits: int = 0
 
 
@@ -27,21 +27,13 @@ class MemoryQueue:
         self._named: set[tuple[str, int, str, int]] = set()
         self._waiting: list[QueuedDelivery] = []
 
-    async def enqueue(
-        self,
-        execution: str,
-        *,
-        slice: int,
-        after: timedelta = NOW,
-        nudge: str = "",
-        waits: int = 0,
-    ) -> None:
-        if (execution, slice, nudge, waits) not in self._named:
-            self._named.add((execution, slice, nudge, waits))
-            self._waiting.append(QueuedDelivery(execution, slice, after, nudge, waits))
+    async def enqueue(self, execution: str, *, slice: int, after: timedelta = NOW, wake_up: str = "", waits: int = 0) -> None:
+        if (execution, slice, wake_up, waits) not in self._named:
+            self._named.add((execution, slice, wake_up, waits))
+            self._waiting.append(QueuedDelivery(execution, slice, after, wake_up, waits))
 
     def take(self) -> QueuedDelivery | None:
-        """The delivery that has waited longest, taken out; None when none waits."""
+        """Remove the delivery that has waited longest, and return it; None when none waits."""
         return self._waiting.pop(0) if self._waiting else None
 
     @property
@@ -51,36 +43,36 @@ class MemoryQueue:
 
 @dataclass(frozen=True, slots=True)
 class QueuedTimer:
-    """What is to be delivered at `due`: the time of a task, or, without one, the sweep."""
+    """A delivery at `due`: the time of a task, or, without one, the sweep."""
 
     fire: Fire | None
     due: datetime
-    nudge: str = ""
+    wake_up: str = ""
 
     @property
     def name(self) -> tuple[object, ...]:
-        return (self.fire and (self.fire.task, self.fire.generation), self.due, self.nudge)
+        return (self.fire and (self.fire.task, self.fire.generation), self.due, self.wake_up)
 
 
 class MemoryTimers:
-    """`ports.Timers`. Its timers stand in `waiting` until they are `done`, and no name is used again, as in Cloud Tasks."""
+    """`ports.Timers`. Its timers are in `waiting` until they are removed; no name is used again, as in Cloud Tasks."""
 
     def __init__(self) -> None:
         self._named: set[tuple[object, ...]] = set()
         self.waiting: list[QueuedTimer] = []
 
-    async def set(self, fire: Fire, *, due: datetime, nudge: str = "") -> None:
-        self._put(QueuedTimer(fire, due, nudge))
+    async def set(self, fire: Fire, *, due: datetime, wake_up: str = "") -> None:
+        self._put(QueuedTimer(fire, due, wake_up))
 
     async def sweep(self, *, due: datetime) -> None:
         self._put(QueuedTimer(None, due))
 
     def next(self) -> QueuedTimer | None:
-        """The timer that is due first; it stays until it is `done`."""
+        """Return the timer that is due first; it stays until it is removed."""
         return min(self.waiting, key=lambda timer: timer.due, default=None)
 
-    def done(self, timer: QueuedTimer) -> None:
-        """The timer was delivered, or has been lost."""
+    def remove(self, timer: QueuedTimer) -> None:
+        """Remove a timer that was delivered or lost."""
         self.waiting.remove(timer)
 
     def _put(self, timer: QueuedTimer) -> None:

@@ -24,10 +24,10 @@ class MemorySchedules:
         self._plans = plans
 
     async def fire(self, fire: Fire, *, now: datetime) -> FiredSchedule:
-        task, made = self._memory.tasks.get(fire.task), self._memory.executions.get(fire.execution)
-        if task is None or made is not None or firing.find_next_fire(task) != fire or fire.at > now:
-            return FiredSchedule(task=task, execution=made)
-        reason = await MemoryHalts(self._memory).standing(task.owner)
+        task, execution = self._memory.tasks.get(fire.task), self._memory.executions.get(fire.execution)
+        if task is None or execution is not None or firing.find_next_fire(task) != fire or fire.at > now:
+            return FiredSchedule(task=task, execution=execution)
+        reason = await MemoryHalts(self._memory).find_halt_reason(task.owner)
         if reason is not None:
             raise HaltedError(reason)
         after, execution = firing.fire_task(task, fire, recent=self._recent(fire), now=now)
@@ -50,10 +50,10 @@ class MemorySchedules:
 
     def _recent(self, fire: Fire) -> Sequence[Execution]:
         ended = [
-            (each.completed_at, each)
-            for each in self._memory.executions.values()
-            if (each.task, each.schedule_generation) == (fire.task, fire.generation)
-            and each.status in firing.ENDED
-            and each.completed_at is not None
+            (execution.completed_at, execution)
+            for execution in self._memory.executions.values()
+            if (execution.task, execution.schedule_generation) == (fire.task, fire.generation)
+            and execution.status in firing.ENDED
+            and execution.completed_at is not None
         ]
-        return [each for _, each in sorted(ended, key=lambda pair: pair[0], reverse=True)[: firing.FAILURES_MAX]]
+        return [execution for _, execution in sorted(ended, key=lambda pair: pair[0], reverse=True)[: firing.FAILURES_MAX]]

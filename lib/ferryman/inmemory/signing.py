@@ -1,4 +1,4 @@
-"""Receipts that nobody reads, signed by nobody: for a replay, whose own are never kept."""
+"""A signer that signs nothing, for a replay, whose receipts are never stored."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ UNSIGNED = bytes(64)
 
 
 class NullSigner:
-    """`ports.Signing`, and the key it answers."""
+    """`ports.SigningKeys`, and the `ports.Signer` that it returns."""
 
     version = 0
 
     async def key(self) -> NullSigner:
         return self
 
-    def sign(self, message: bytes) -> bytes:  # noqa: ARG002 - whatever it is
+    def sign(self, message: bytes) -> bytes:  # noqa: ARG002 - the port's own signature
         return UNSIGNED

@@ -12,13 +12,13 @@ class MemoryStreams:
     """`ports.Streams`."""
 
     def __init__(self, memory: Memory) -> None:
-        self._held = memory.streams
+        self._streams = memory.streams
 
     async def hold(self, owner: str, stream: str, *, now: datetime, until: datetime, most: int) -> bool:
-        held = rules.hold_stream(self._held.get(owner, {}), stream, now=now, until=until, most=most)
-        if held is not None:
-            self._held[owner] = held
-        return held is not None
+        streams = rules.hold_stream(self._streams.get(owner, {}), stream, now=now, until=until, most=most)
+        if streams is not None:
+            self._streams[owner] = streams
+        return streams is not None
 
     async def release(self, owner: str, stream: str) -> None:
-        self._held[owner] = {name: until for name, until in self._held.get(owner, {}).items() if name != stream}
+        self._streams[owner] = {name: until for name, until in self._streams.get(owner, {}).items() if name != stream}

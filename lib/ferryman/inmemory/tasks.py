@@ -15,14 +15,11 @@ from ferryman.domain.stale import StaleError
 from ferryman.domain.tasks.schedule import SCHEDULED_PER_OWNER_MAX
 from ferryman.domain.tasks.task import TASKS_PER_OWNER_MAX, Task
 from ferryman.inmemory import keyed
-from ferryman.inmemory.memory import Memory
+from ferryman.inmemory.memory import MemoryStore
 
 
-class MemoryTasks:
+class MemoryTasks(MemoryStore):
     """`ports.Tasks`."""
-
-    def __init__(self, memory: Memory) -> None:
-        self._memory = memory
 
     async def get(self, task: str) -> Task | None:
         return self._memory.tasks.get(task)
@@ -36,11 +33,11 @@ class MemoryTasks:
         done: Completion | None = None,
     ) -> None:
         keyed.check_completion(self._memory, done)
-        there = self._memory.tasks.get(task.id)
-        if there is not None:
-            if (there.owner, there.created_at) == (task.owner, task.created_at):
+        stored = self._memory.tasks.get(task.id)
+        if stored is not None:
+            if (stored.owner, stored.created_at) == (task.owner, task.created_at):
                 return
-            raise ValueError("the task is there already")
+            raise ValueError("the task exists already")
         limit.check_tasks(len(self._owned(task.owner)), most)
         if task.schedule is not None:
             limit.check_scheduled(self._scheduled(task.owner), scheduled)
@@ -65,13 +62,18 @@ class MemoryTasks:
         return sorted(self._owned(owner), key=lambda task: (task.created_at, task.id))
 
     async def delete(self, task: str) -> bool:
-        self._memory.credentials.pop(task, None)
-        self._memory.former.pop(task, None)
-        self._memory.versions.pop(task, None)
-        self._memory.connections.pop(task, None)
-        self._memory.clusters.pop(task, None)
-        self._memory.generations.pop(task, None)
-        return self._memory.tasks.pop(task, None) is not None
+        memory = self._memory
+        belonging = (
+            memory.credentials,
+            memory.former,
+            memory.versions,
+            memory.connections,
+            memory.clusters,
+            memory.generations,
+        )
+        for documents in belonging:
+            documents.pop(task, None)
+        return memory.tasks.pop(task, None) is not None
 
     def _owned(self, owner: str) -> Sequence[Task]:
         return [task for task in self._memory.tasks.values() if task.owner == owner]
@@ -80,11 +82,8 @@ class MemoryTasks:
         return sum(task.schedule is not None for task in self._owned(owner))
 
 
-class MemoryCredentials:
+class MemoryCredentials(MemoryStore):
     """`ports.Credentials`."""
-
-    def __init__(self, memory: Memory) -> None:
-        self._memory = memory
 
     async def next_version(self, task: str, name: str) -> int:
         return self._memory.versions.get(task, {}).get(name, 0) + 1
@@ -139,7 +138,7 @@ class MemoryCredentials:
         return self._memory.credentials.get(task, {}).pop(name, None) is not None
 
     def _end(self, task: str, name: str, *, now: datetime) -> None:
-        """Keep the value that stands there, if there is one, among the former ones."""
+        """Keep the stored value, if there is one, among the former ones."""
         ended = self._memory.credentials.get(task, {}).get(name)
         if ended is not None:
             former = self._memory.former.setdefault(task, {})

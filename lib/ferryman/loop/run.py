@@ -74,7 +74,7 @@ async def _skip(deps: LoopDependencies, execution: Execution, slice: int) -> boo
         return True
     if slice < execution.slice:
         # the delivery that handed over may have died before the next slice was enqueued; a cancel does not wait for its time
-        await deps.queue.enqueue(execution.id, slice=execution.slice, nudge="cancel" if execution.cancel_requested else "")
+        await deps.queue.enqueue(execution.id, slice=execution.slice, wake_up="cancel" if execution.cancel_requested else "")
         return True
     return False
 
@@ -99,7 +99,7 @@ async def _wake_next(deps: LoopDependencies, owner: str) -> None:
     """Deliver the owner's executions that wait for the slot that was just freed; where that fails, their time comes anyway."""
     try:
         for name in await deps.executions.next_queued(owner, now=deps.clock.now()):
-            await deps.queue.enqueue(name, slice=0, nudge="slot")
+            await deps.queue.enqueue(name, slice=0, wake_up="slot")
     except UnavailableError as error:
         deps.log("slot.not_passed_on", owner=owner, reason=str(error), severity="WARNING")
 

@@ -138,7 +138,7 @@ async def _ask(deps: LoopDependencies, run: Run, prompt: Prompt, worst_case: Dec
 
 
 async def _read_halt(deps: LoopDependencies, execution: Execution) -> str | None:
-    return await deps.halts.standing(execution.owner, created=execution.created_at)
+    return await deps.halts.find_halt_reason(execution.owner, created=execution.created_at)
 
 
 def _build_prompt(deps: LoopDependencies, run: Run, *, closing: bool) -> tuple[Prompt, Decimal]:

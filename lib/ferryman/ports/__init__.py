@@ -1,1 +1,1 @@
-"""Ports: what the system asks of the world, each a Protocol of few methods, a file per noun."""
+"""Ports (hexagonal architecture): what the system needs from outside, each a Protocol of few methods, a file per noun."""

@@ -1,4 +1,4 @@
-"""The port that checks who calls."""
+"""The port that authenticates callers."""
 
 from __future__ import annotations
 
@@ -6,6 +6,6 @@ from typing import Protocol
 
 
 class CallerIdentifier(Protocol):
-    """Who is calling: checks an identity token and answers the caller's e-mail, or raises PermissionError."""
+    """Checks an identity token, and returns the caller's e-mail or raises PermissionError."""
 
     async def identify(self, authorization: str | None, *, audience: str) -> str: ...

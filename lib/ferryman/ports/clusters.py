@@ -12,10 +12,9 @@ from ferryman.domain.tools.declared import Cluster, DeclaredTool
 class Clusters(Protocol):
     """A task's declared tools, by cluster; names are unique over all of them.
 
-    `put` stores `tools` as the cluster `name` in place of what it held, at once; it raises `StaleError` when the task is gone,
-    or the cluster is not of the generation `since` (0: not there), and `InvalidInputError` for what the task's other clusters
-    do not admit. It stores `done` at once with them, and raises `AnsweredError` where the request was answered.
-    `delete` tells whether it was there.
+    `put` replaces the tools of the cluster `name`, in one transaction with `done`. It raises `StaleError` when the task was
+    deleted, or the cluster is not of the generation `since` (0: it does not exist), `InvalidInputError` for a conflict with the
+    task's other clusters, and `AnsweredError` where the request was answered. `delete` returns whether the cluster existed.
     """
 
     async def list(self, task: str) -> Sequence[Cluster]: ...

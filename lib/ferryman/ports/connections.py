@@ -10,11 +10,11 @@ from ferryman.domain.owners.idempotency import Completion
 
 
 class Connections(Protocol):
-    """The consents that are waited for, by task and digest.
+    """The consents under way, by task and digest.
 
-    `put` first removes what has run out; it raises `StaleError` when the task is gone or has `most` under way, and stores
-    `done` with the connection, or raises `AnsweredError` where the request was answered. `take` answers one and removes it:
-    each is taken once, whoever asks at the same time.
+    `put` first removes expired ones; it raises `StaleError` when the task was deleted or has `most` under way, and stores
+    `done` with the connection, or raises `AnsweredError` where the request was answered. `take` removes a consent and returns
+    it, to one caller alone.
     """
 
     async def put(self, connection: Connection, *, now: datetime, most: int, done: Completion | None = None) -> None: ...
@@ -22,10 +22,10 @@ class Connections(Protocol):
 
 
 class Connector(Protocol):
-    """Has a key holder exchange a code for a token, and store what it is given, sealed to key `version`.
+    """Has a key holder exchange a code for a token (OAuth), and store the token sealed to key `version`.
 
-    `iss` is the issuer that the authorization response named, if any. Raises `NotConnectedError` with what the owner is told,
-    or `UnavailableError`.
+    `finish` returns the name of the credential that was stored. `iss` is the issuer that the authorization response named, if
+    any. Raises `NotConnectedError` with a message for the owner, or `UnavailableError`.
     """
 
     async def finish(self, task: str, *, owner: str, digest: str, code: str, iss: str | None, version: int) -> str: ...

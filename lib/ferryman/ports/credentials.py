@@ -1,4 +1,4 @@
-"""The port of a task's sealed credentials, and of what they were before."""
+"""The port of a task's sealed credentials, and of their former values."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from ferryman.domain.credentials.former import FormerValues
 
 
 class Credentials(Protocol):
-    """A task's sealed credentials. The version that must be current stands beside the task, so a rolled-back one shows.
+    """A task's sealed credentials. The version that must be current is stored at the task, so that a rollback is detected.
 
     `put` raises `StaleError` when the label's version is not the next one, and `LimitReachedError` where the task has `most`
-    others: counted in the transaction that writes. `reseal` stores ciphertext and key version of `after`,
-    and tells whether it did: not where something else than `before` is stored by now. `swap` stores all of `after`, which is of
-    the same version or of the next one, under the same condition.
+    others, counted in the transaction that writes. `reseal` stores ciphertext and key version of `after`, unless something
+    other than `before` is stored by now, and returns whether it did. `swap` stores all of `after`, which is of the same version
+    or of the next one, under the same condition.
 
-    A value that is stored over, or deleted, becomes one of its credential's former values in the same write. `read_all` answers
-    with one query what `list` does, and the former values by credential. `reseal_former` stores `after` where `before` is
-    still what is stored, and tells whether it did; without any value left, nothing is kept.
+    A value that is replaced or deleted becomes one of its credential's former values in the same write. `read_all` returns with
+    one query what `list` does, and the former values by credential. `reseal_former` stores `after`, or nothing where that is
+    without values, if `before` is still what is stored, and returns whether it did.
     """
 
     async def next_version(self, task: str, name: str) -> int: ...

@@ -9,7 +9,7 @@ from typing import Protocol
 class DocumentFetcher(Protocol):
     """Has a key holder fetch a document, with those it refers to, through the gate, for the owner of `task`.
 
-    Answers their texts by URL, in UTF-8; raises `InvalidInputError` with what the owner is told, or `UnavailableError`.
+    Returns their texts by URL, in UTF-8. Raises `InvalidInputError` with a message for the owner, or `UnavailableError`.
     """
 
-    async def fetched(self, task: str, *, owner: str, url: str) -> Mapping[str, bytes]: ...
+    async def fetch(self, task: str, *, owner: str, url: str) -> Mapping[str, bytes]: ...

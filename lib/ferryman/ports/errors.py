@@ -1,4 +1,4 @@
-"""Errors that ports raise: what is not there now, what is refused for good, what a kill switch stopped."""
+"""Errors of ports: unavailable now, rejected for good, stopped by a kill switch."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from __future__ import annotations
 class UnavailableError(Exception):
     """The other side could not answer now; trying again later is right.
 
-    `after_s` is its own hint, in seconds; `lost` tells that it may have done what it was asked, without our hearing of it.
+    `after_s` is its own hint, in seconds; `lost` tells that it may have executed the request, and its answer was lost.
     """
 
     def __init__(self, message: str, *, after_s: float | None = None, lost: bool = False) -> None:
@@ -28,9 +28,9 @@ class TaskDisabledError(HaltedError):
 
 
 class RejectedError(Exception):
-    """The other side will not do this, however often it is asked; its text may be shown to the owner.
+    """The other side rejects this, however often it is requested; the text may be shown to the owner.
 
-    `lost` tells that it did something all the same, and that nobody knows how much.
+    `lost` tells that it did an unknown part of it all the same.
     """
 
     def __init__(self, message: str, *, lost: bool = False) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Protocol
 
@@ -35,6 +35,10 @@ class ExecutionEnding:
     entry: LedgerEntry | None = None
     receipts: tuple[Receipt, ...] = ()
 
+    def apply(self, execution: Execution, *, now: datetime) -> Execution:
+        """Return the execution as it ended `now`, without its lease."""
+        return replace(execution, status=self.status, output=self.output, error=self.error, completed_at=now, lease=None)
+
 
 class Executions(Protocol):
     """The executions, as the orchestrator and the API see them.
@@ -60,18 +64,12 @@ class Executions(Protocol):
         """Return at most `most` executions of `owner`, the newest first; with `task`, those of that task alone."""
 
     async def claim(
-        self,
-        execution: str,
-        *,
-        slice: int,
-        holder: str,
-        now: datetime,
-        lease: timedelta,
+        self, execution: str, *, slice: int, holder: str, now: datetime, lease: timedelta
     ) -> tuple[Execution, bool]:
         """Return the execution with a new lease and True, or the stored execution and False where it is not to be run.
 
-        It is not where it has ended, has gone on to a later slice, or is held by another. Raise KeyError for one that does not
-        exist, and `NoFreeSlotError` where as many of its owner's hold a lease as the plan allows.
+        It is not where it has ended, is in a later slice, or has another holder. Raise KeyError for an unknown execution, and
+        `NoFreeSlotError` where as many of the owner's executions hold a lease as the plan allows.
         """
 
     async def open(
@@ -89,9 +87,10 @@ class Executions(Protocol):
         """
 
     async def ask(self, execution: Execution, *, now: datetime, lease: timedelta) -> Execution:
-        """Renew the lease before a model call, and store `asked` and `credits_held`; where it was cancelled, store nothing.
+        """Renew the lease before a model call, and store `pending_model_calls` and `credits_held`.
 
-        Return the execution with that lease, or with its cancel flag. Raise `HaltedError` or `TaskDisabledError`.
+        Return the execution with that lease; where it is cancelled, store nothing and return it with its cancel flag. Raise
+        `HaltedError` or `TaskDisabledError`.
         """
 
     async def commit(self, execution: Execution, turn: TurnCommit, *, now: datetime, lease: timedelta) -> Execution:
@@ -109,7 +108,7 @@ class Executions(Protocol):
         """Store the result of call `seq` unless it has one, and return the ticket as it is stored then."""
 
     async def give_up(self, execution: Execution, *, now: datetime) -> None:
-        """End the lease, so that the next delivery may claim the execution; store `asked` and `credits_held`."""
+        """End the lease, so that the next delivery may claim the execution; store `pending_model_calls` and `credits_held`."""
 
     async def hand_over(self, execution: Execution, *, now: datetime) -> int:
         """Do as `give_up` does, for the next slice. Return that slice's number."""
@@ -117,11 +116,11 @@ class Executions(Protocol):
     async def finish(self, execution: Execution, ending: ExecutionEnding, *, now: datetime) -> bool:
         """End the execution, give the rest of its reservation back, and return True.
 
-        Return False, with nothing stored, where it was cancelled since its holder read it: its receipts do not cover that.
+        Return False, with nothing stored, where it was cancelled since its holder read it: the receipts do not cover that.
         """
 
     async def cancel(self, execution: str, *, now: datetime) -> Execution | None:
-        """Flag the execution as cancelled, or end it at once where it has not started; None where there is none."""
+        """Set the cancel flag, or end the execution at once where it has not started; return it, or None for an unknown id."""
 
     async def opening(self, execution: str) -> ExecutionSetup | None:
         """Return step 0, or None before it is stored."""

@@ -1,4 +1,4 @@
-"""The port of the gate: the only way out for a call, and what each call may do there."""
+"""The port of the gate, the only way to other hosts (SSRF protection), and what one call may do there."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from ferryman.domain.http.request import InboundResponse, OutboundRequest
 
 
 class PieceTally(Protocol):
-    """The pieces of secrets in one request: what has been sent with them, and the credential of which that is too much."""
+    """The pieces of secrets in one request: the coverage with them, and the credential that is covered too far."""
 
     def added_to(self, earlier: Coverage) -> tuple[str | None, Coverage]: ...
 
 
 PieceCounter = Callable[[PieceTally], Awaitable[str | None]]
-"""Adds pieces to what the execution has sent before, and stores the sum; returns the name of the credential of which that is
-too much, or None. Raises `UnavailableError`."""
+"""Adds pieces to those that the execution has sent before, and stores the sum; returns the name of the credential that is
+covered too far, or None. Raises `UnavailableError`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +42,7 @@ class CallPolicy:
 
 
 class Sender(Protocol):
-    """Sends calls of the model. Returns a result whatever happens; `UnavailableError` of `count` alone is raised."""
+    """Sends calls of the model. Every failure is a result, except `UnavailableError` of `count`, which is raised."""
 
     async def send(self, outbound: OutboundRequest, call: CallPolicy) -> ToolCallResult: ...
 

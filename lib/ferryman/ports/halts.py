@@ -7,11 +7,11 @@ from typing import Protocol
 
 
 class Halts(Protocol):
-    """The kill switches: each owner's own, and the operator's over the whole house (owner None).
+    """The kill switches: one of each owner, and the operator's for the whole deployment (owner None).
 
-    `standing` answers what stops the executions of `owner`, in words, or None; and what stops one that was `created` then: a
-    switch that was let go since still does, or what only waited would go on.
+    `find_halt_reason` returns a sentence that says what stops the executions of `owner`, or the one that was `created` then, or
+    None. A switch that was on since then stops that one even after it was turned off, or a waiting execution would go on.
     """
 
-    async def standing(self, owner: str, *, created: datetime | None = None) -> str | None: ...
+    async def find_halt_reason(self, owner: str, *, created: datetime | None = None) -> str | None: ...
     async def put(self, owner: str | None, *, on: bool, now: datetime) -> None: ...

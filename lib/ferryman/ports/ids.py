@@ -1,4 +1,4 @@
-"""The port of new names."""
+"""The port of new ids."""
 
 from __future__ import annotations
 
@@ -6,6 +6,6 @@ from typing import Protocol
 
 
 class Ids(Protocol):
-    """New names: URL-safe, at most 40 characters, not guessable."""
+    """New ids: URL-safe, at most 40 characters, not guessable."""
 
     def new(self, prefix: str) -> str: ...

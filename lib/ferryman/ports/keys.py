@@ -1,4 +1,4 @@
-"""The ports of keys: those that unseal, those that sign, those that seal."""
+"""The ports of keys that unseal, sign and seal."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Signer(Protocol):
 
 
 class SigningKeys(Protocol):
-    """The key that receipts are signed with, as it is now. Raises `UnavailableError`."""
+    """The current key that receipts are signed with. Raises `UnavailableError`."""
 
     async def key(self) -> Signer: ...
 

@@ -11,7 +11,7 @@ from ferryman.domain.credits.ledger import LedgerEntry
 
 
 class Ledger(Protocol):
-    """What became of the credits, as the executions' writes entered it."""
+    """The entries and balances of credits, which the writes of executions create."""
 
     async def balance(self, balance: str) -> CreditBalance: ...
     async def of_execution(self, execution: str) -> Sequence[LedgerEntry]: ...

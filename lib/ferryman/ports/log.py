@@ -8,13 +8,13 @@ from typing import Any, Protocol
 
 
 class Log(Protocol):
-    """One canonical line per thing done; never a secret in it."""
+    """One canonical line per event, never with a secret in it."""
 
     def line(self, event: str, **fields: Any) -> None: ...
 
 
 class Span(Protocol):
-    """A stretch of work that is traced. `content` is what somebody said, scanned, and kept only where that is asked for."""
+    """A traced operation. `content` sets scanned texts of people and models, kept only where the settings ask for them."""
 
     def set(self, attributes: Mapping[str, Any]) -> None: ...
     def content(self, attributes: Mapping[str, Any]) -> None: ...
@@ -22,7 +22,7 @@ class Span(Protocol):
 
 
 class Tracer(Log, Protocol):
-    """The log, and spans by OpenTelemetry's names. `parent` and `traceparent` are as W3C's Trace Context writes them.
+    """The log, and spans by OpenTelemetry's names. `parent` and `traceparent` have the form of W3C's Trace Context.
 
     `kind` is server, client or internal; `flush` is awaited at the end of a request.
     """

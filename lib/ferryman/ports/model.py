@@ -8,6 +8,6 @@ from ferryman.domain.executions.message import Prompt, Reply
 
 
 class Model(Protocol):
-    """A language model. Raises `UnavailableError` (try later) or `RejectedError` (never)."""
+    """A language model. Raises `UnavailableError` (try again later) or `RejectedError` (for good)."""
 
     async def reply(self, prompt: Prompt) -> Reply: ...

@@ -9,6 +9,6 @@ from ferryman.domain.http.address import Address
 
 
 class NameResolver(Protocol):
-    """Name resolution, for `owner`. Answers every address of `host`, or raises OSError."""
+    """Name resolution, for `owner`. Returns every address of `host`, or raises OSError."""
 
     async def resolve(self, host: str, *, owner: str) -> Sequence[Address]: ...

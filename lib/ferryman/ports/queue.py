@@ -9,17 +9,12 @@ NOW = timedelta(0)
 
 
 class Queue(Protocol):
-    """The executions queue. Enqueuing the same execution and slice twice enqueues once; a `nudge` is one more delivery.
+    """The executions queue. Enqueuing the same execution and slice twice enqueues once.
 
-    So is each of the `waits` of a delivery that found no free slot; it is delivered with their number.
+    A `wake_up` is the name of one further delivery. `waits` counts how often the delivery found no free slot before: each count
+    is one further delivery too, which has the count in it.
     """
 
     async def enqueue(
-        self,
-        execution: str,
-        *,
-        slice: int,
-        after: timedelta = NOW,
-        nudge: str = "",
-        waits: int = 0,
+        self, execution: str, *, slice: int, after: timedelta = NOW, wake_up: str = "", waits: int = 0
     ) -> None: ...

@@ -1,4 +1,4 @@
-"""The port by which a key holder scans what the model said."""
+"""The port by which a key holder scans the model's output for credentials."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ferryman.domain.executions.message import Block
 
 
 class ReplyScanner(Protocol):
-    """Has a key holder look through what the model said, and answers the form that may come to rest.
+    """Has a key holder scan the model's output, and returns the redacted form that may be stored.
 
     Raises `StaleError`, `UnavailableError`, or `RejectedError` when one of the task's credentials does not open.
     """

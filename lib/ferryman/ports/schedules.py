@@ -1,4 +1,4 @@
-"""The ports of scheduled tasks and of the timers that bring their times."""
+"""The ports of scheduled tasks and of their timers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ferryman.domain.tasks.task import Task
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FiredSchedule:
-    """A task after one of its times was delivered, and the execution that time has made, now or before. None: not there."""
+    """A task after one of its times was delivered, and the execution of that time; None where it does not exist."""
 
     task: Task | None
     execution: Execution | None
@@ -23,11 +23,10 @@ class FiredSchedule:
 class Schedules(Protocol):
     """The scheduled tasks.
 
-    `fire` has a time come true in one transaction: once it is due, and only while it is the task's next one, it makes the
-    execution and moves the task to its next time, or pauses it; at any other moment it changes nothing. It raises `HaltedError`
-    when a kill switch keeps a due one from starting, and `TooManyQueuedError` while its owner has as many executions queued as
-    the plan allows. `overdue` answers the times before `before` that have not come true, and
-    `armed` whether any task waits for one.
+    `fire` is one transaction: while the time is due and the task's next one, it creates the execution and moves the task to its
+    next time, or pauses it; otherwise it changes nothing. It raises `HaltedError` when a kill switch stops a due one, and
+    `TooManyQueuedError` while the owner has as many executions queued as the plan allows. `overdue` returns the times before
+    `before` that were not fired, and `armed` whether any task waits for a time.
     """
 
     async def fire(self, fire: Fire, *, now: datetime) -> FiredSchedule: ...
@@ -36,7 +35,7 @@ class Schedules(Protocol):
 
 
 class Timers(Protocol):
-    """The schedules queue, at most 30 days ahead. The same timer set twice is set once; with a `nudge` it is one more."""
+    """The schedules queue, at most 30 days ahead. The same timer set twice is set once; a `wake_up` names a further one."""
 
-    async def set(self, fire: Fire, *, due: datetime, nudge: str = "") -> None: ...
+    async def set(self, fire: Fire, *, due: datetime, wake_up: str = "") -> None: ...
     async def sweep(self, *, due: datetime) -> None: ...

@@ -9,8 +9,8 @@ from typing import Protocol
 class Streams(Protocol):
     """The streams of events that an owner has open, over all instances.
 
-    `hold` has `stream` count among them `until` then, the first time and whenever it says that it is still open, and tells
-    whether it may be: not while `most` others are. `release` ends it; one that nobody ends counts until its time is over.
+    `hold` counts `stream` among them `until` then, and returns whether it may be open: not while `most` others are. It is
+    called when the stream opens and while it is open. `release` ends it; one that is never released counts until its time ends.
     """
 
     async def hold(self, owner: str, stream: str, *, now: datetime, until: datetime, most: int) -> bool: ...

@@ -12,12 +12,12 @@ from ferryman.domain.tasks.task import TASKS_PER_OWNER_MAX, Task
 
 
 class Tasks(Protocol):
-    """Tasks. `update` and `delete` tell whether the task was there; with it go its credentials.
+    """Tasks. `update` and `delete` return whether the task existed; `delete` deletes its credentials too.
 
     `update` writes only `fields` of the task and its `updated_at`, and raises `StaleError`, with nothing written, when the
-    stored task was changed at another moment than `since`: the `updated_at` of the task that was read. `create` of a task that
-    it has made already, by owner and `created_at`, changes nothing. Both raise `LimitReachedError`, with nothing written, where
-    the owner would have more than `most` tasks or `scheduled` of them with a schedule: counted in the transaction that writes.
+    stored task was changed since it was read, with `updated_at` equal to `since`. `create` of a task that it has created
+    already, by owner and `created_at`, changes nothing. Both raise `LimitReachedError`, with nothing written, where the owner
+    would have more than `most` tasks or `scheduled` of them with a schedule, counted in the transaction that writes.
     `create` stores `done` in that transaction too, and raises `AnsweredError` where the request was answered.
     """
 

@@ -1,20 +1,21 @@
-"""What a tool function asks of the world about the call that it carries."""
+"""The port of a call's ticket, by which a tool function claims the call (exactly-once effects), sends it and settles it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Protocol
 
-from ferryman.domain.calls.call import Ticket, ToolCallResult
+from ferryman.domain.calls.call import Ticket, TicketState, ToolCallResult, claim_ticket
 from ferryman.domain.executions.execution import Execution
 from ferryman.domain.executions.policy import ExecutionPolicy
+from ferryman.domain.stale import StaleError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallRequest:
-    """Which call a tool function is asked to carry; whatever else there is to know of it is believed as stored."""
+    """Which call a tool function is asked to execute; everything else about the call is read from the store."""
 
     execution: str
     seq: int
@@ -25,10 +26,10 @@ class CallRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClaimedCall:
-    """What a tool function gets when it claims a ticket: the ticket, the frozen policy, the fresh credential versions.
+    """A call that a tool function claimed: the ticket, the frozen policy, the present credential versions.
 
-    `created` is when its execution was, `task_name` what its task is called; `again` tells that an earlier attempt was sent and
-    nobody knows what came of it; `mark` is the store's own. `coverage` is the execution's, sealed as it is stored.
+    `created` is when its execution was created; `again` tells that an earlier attempt was sent and its outcome is unknown;
+    `mark` is for the store alone. `coverage` is the execution's, sealed as it is stored.
     """
 
     call_request: CallRequest
@@ -42,22 +43,68 @@ class ClaimedCall:
     mark: Any = field(default=None, repr=False, compare=False)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskState:
+    """What a claim reads of the task: `versions` are those that its credentials must have."""
+
+    name: str
+    enabled: bool
+    versions: Mapping[str, int]
+
+
 class Tickets(Protocol):
-    """Tickets as a tool function sees them.
+    """Tickets as a tool function sees them."""
 
-    `claim` moves intended to sent in one transaction that also reads execution, task and kill switches; it raises `StaleError`
-    when the epoch is not the current lease's, the lease has expired, the execution was cancelled or stopped, or the ticket is
-    already on its way; it answers a settled ticket as it stands, and a sent one whose deadline has passed `again`. `settle`
-    records the result of one attempt, `release` that an attempt never sent anything, so that the call may be claimed again.
-    `scope` answers the execution whose lease has this epoch, with the versions its task's credentials must have.
-    `cover` stores `after` as the execution's coverage in one transaction, unless something other than `before` is stored by
-    then, and answers what is stored; it raises `StaleError` when the epoch is not the current lease's or the lease has expired.
-    """
+    async def claim(self, call_request: CallRequest, *, tool: str, now: datetime) -> ClaimedCall:
+        """Move the ticket from intended to sent, in one transaction that also reads execution, task and kill switches.
 
-    async def claim(self, call_request: CallRequest, *, tool: str, now: datetime) -> ClaimedCall: ...
-    async def settle(
-        self, claimed_call: ClaimedCall, result: ToolCallResult, *, now: datetime, in_doubt: bool = False
-    ) -> None: ...
-    async def release(self, claimed_call: ClaimedCall) -> None: ...
-    async def scope(self, execution: str, *, epoch: int, now: datetime) -> tuple[Execution, Mapping[str, int]]: ...
-    async def cover(self, claimed_call: ClaimedCall, before: bytes, after: bytes, *, now: datetime) -> bytes: ...
+        A settled ticket is returned as it is, and a sent one whose deadline has passed is claimed `again`. Raise `StaleError`
+        when the epoch is not the current lease's, the lease has expired, the execution was cancelled or stopped, or the ticket
+        is already on its way.
+        """
+
+    async def settle(self, claimed_call: ClaimedCall, result: ToolCallResult, *, now: datetime, in_doubt: bool = False) -> None:
+        """Record the result of one attempt."""
+
+    async def release(self, claimed_call: ClaimedCall) -> None:
+        """Record that an attempt never sent anything, so that the call may be claimed again."""
+
+    async def scope(self, execution: str, *, epoch: int, now: datetime) -> tuple[Execution, Mapping[str, int]]:
+        """Return the execution whose lease has this epoch, with the versions that its task's credentials must have."""
+
+    async def cover(self, claimed_call: ClaimedCall, before: bytes, after: bytes, *, now: datetime) -> bytes:
+        """Store `after` as the execution's coverage, unless something other than `before` is stored; return what is then.
+
+        Raise `StaleError` when the epoch is not the current lease's or the lease has expired.
+        """
+
+
+def claim_call(
+    call_request: CallRequest,
+    current: Execution,
+    ticket: Ticket | None,
+    *,
+    tool: str,
+    task: TaskState | None,
+    halt_reason: str | None,
+    now: datetime,
+    under_way: timedelta,
+) -> ClaimedCall:
+    """Return the call as a store claims it: by the same rules in every store. Raise `StaleError`."""
+    if ticket is None or (current.task, current.owner) != (call_request.task, call_request.owner):
+        raise StaleError("there is no such call")
+    if current.policy is None:
+        raise StaleError("the execution has not been opened")
+    if task is None or not task.enabled:
+        raise StaleError("the task was disabled or deleted")
+    stopped = current.cancel_requested or halt_reason is not None
+    return ClaimedCall(
+        call_request=call_request,
+        ticket=claim_ticket(ticket, tool=tool, epoch=call_request.epoch, stopped=stopped, now=now, under_way=under_way),
+        policy=current.policy,
+        versions=task.versions,
+        created=current.created_at,
+        task_name=task.name,
+        again=ticket.state is TicketState.SENT,
+        coverage=current.coverage,
+    )

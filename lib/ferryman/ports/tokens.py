@@ -10,13 +10,13 @@ from ferryman.domain.credentials.token import Fetch, Token, TokenSlot
 
 
 class Tokens(Protocol):
-    """Fetched tokens, sealed, each under a key that tells whose it is and what for; and the fetch that is under way.
+    """Fetched tokens, sealed, each under a key of its owner and use, and the fetch that is under way (single-flight).
 
-    `claim` is one transaction: where there is no usable token (one that has expired, or that the fetch `stale` brought, is
-    dropped) and no other fetch is under way, the caller's `fetch` is; it returns what is stored then, so that `fetch` in it
-    tells who is to fetch. `put` stores what a fetch brought and ends it; it raises `StaleError`, with nothing stored, when
-    another has taken over. `release` ends a fetch that brought nothing. `list` returns what is kept by key: what a task's
-    credentials brought, and what the owner got without any.
+    `claim` is one transaction: where there is no usable token (one that has expired, or that the fetch `stale` returned, is
+    dropped) and no other fetch is under way, it stores the caller's `fetch`. It returns the slot as it is stored then: its
+    `fetch` tells who is to fetch. `put` stores the token of a fetch and ends the fetch; it raises `StaleError`, with nothing
+    stored, when another has taken over. `release` ends a fetch without a token. `list` returns the slots by key: of the task's
+    credentials, and of the owner without any.
     """
 
     async def get(self, key: str) -> TokenSlot | None: ...

@@ -26,7 +26,7 @@ async def fire(deps: ScheduleDependencies, fire: Fire) -> bool:
         return True  # its time stays the task's next one, and the sweep asks again
     except TooManyQueuedError as full:
         # its time stays the task's next one: a timer of its own asks again, so that the queue is not slowed by a failure
-        await deps.timers.set(fire, due=now + firing.FULL_PAUSE, nudge="full")
+        await deps.timers.set(fire, due=now + firing.FULL_PAUSE, wake_up="full")
         deps.line("fire.put_back", task=fire.task, reason=str(full))
         return True
     if fired.execution is not None:

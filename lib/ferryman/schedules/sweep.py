@@ -21,6 +21,6 @@ async def sweep(deps: ScheduleDependencies, *, at: datetime) -> None:
     await deps.timers.sweep(due=following)
     lost = await deps.schedules.overdue(before=now - OVERDUE)
     for fire in lost:
-        await deps.timers.set(fire, due=following - WINDOW, nudge="sweep")
+        await deps.timers.set(fire, due=following - WINDOW, wake_up="sweep")
     if lost:
         deps.line("sweep.repaired", timers=len(lost), severity="WARNING")

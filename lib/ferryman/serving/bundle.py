@@ -21,7 +21,6 @@ from ferryman.domain.executions.policy import ExecutionPolicy, ServiceHeaders
 from ferryman.domain.executions.usage import Usage
 from ferryman.domain.owners.plan import Plan
 from ferryman.domain.records.record import Record
-from ferryman.domain.stored import get_stored_name
 from ferryman.replay import ReplayResult
 from ferryman.serving.api.shapes import record as shapes
 from ferryman.serving.api.shapes.shape import ResponseShape
@@ -167,6 +166,5 @@ def _policy(response: shapes.PolicyResponse) -> ExecutionPolicy:
 
 def _same(kind: type[Value], shape: ResponseShape, **others: Any) -> Value:
     """Return a `kind` with the fields that `shape` has under the same names, and `others`."""
-    names = {get_stored_name(field): field.name for field in fields(kind)}  # type: ignore[arg-type] # kinds are dataclasses
-    shared = names.keys() & set(type(shape).model_fields) - set(others)
-    return kind(**{names[name]: getattr(shape, name) for name in shared}, **others)
+    names = {field.name for field in fields(kind)} & set(type(shape).model_fields) - set(others)  # type: ignore[arg-type] # kinds are dataclasses
+    return kind(**{name: getattr(shape, name) for name in names}, **others)

@@ -122,7 +122,7 @@ async def _send(
 
 
 async def _read_halt(deps: ToolDependencies, claimed_call: ClaimedCall) -> str | None:
-    return await deps.halts.standing(claimed_call.call_request.owner, created=claimed_call.created)
+    return await deps.halts.find_halt_reason(claimed_call.call_request.owner, created=claimed_call.created)
 
 
 async def scan_output(deps: ToolDependencies, *, execution: str, epoch: int, content: Sequence[Block]) -> list[Block]:

@@ -21,7 +21,7 @@ class Task:
 
     due: datetime
     slice: int
-    nudge: str = ""
+    wake_up: str = ""
 
 
 async def drive(
@@ -36,7 +36,7 @@ async def drive(
     done: set[tuple[int, str]] = set()
     deliveries = 0
     while deliveries < DELIVERIES_MAX:
-        tasks = [task for task in waiting() if (task.slice, task.nudge) not in done]
+        tasks = [task for task in waiting() if (task.slice, task.wake_up) not in done]
         if not tasks:
             break
         task = min(tasks)
@@ -44,7 +44,7 @@ async def drive(
         times = 1 if deliveries == 0 else together
         deliveries += 1
         if any(await gather(task.slice, times)):
-            done.add((task.slice, task.nudge))
+            done.add((task.slice, task.wake_up))
         elif not impatient:
             clock.turn(LEASE + timedelta(seconds=1))
         impatient = False

@@ -134,8 +134,8 @@ def _tasks(tally: FileTally) -> Sequence[Task]:
     """The queue's tasks: a name that was used is not used again, as in Cloud Tasks."""
     named: dict[tuple[int, str], Task] = {}
     for item in tally.of("queued"):
-        task = Task(due=datetime.fromisoformat(item["due"]), slice=item["slice"], nudge=item["nudge"])
-        named.setdefault((task.slice, task.nudge), task)
+        task = Task(due=datetime.fromisoformat(item["due"]), slice=item["slice"], wake_up=item["wake_up"])
+        named.setdefault((task.slice, task.wake_up), task)
     return list(named.values())
 
 

@@ -116,7 +116,7 @@ class SimulatedRun:
 
         def tasks() -> Sequence[Task]:
             while (taken := self.queue.take()) is not None:
-                waiting.append(Task(due=self.clock.now() + taken.after, slice=taken.slice, nudge=taken.nudge))
+                waiting.append(Task(due=self.clock.now() + taken.after, slice=taken.slice, wake_up=taken.wake_up))
             return waiting
 
         await drive(self.deliver, tasks, self.clock, together=together, impatient=impatient)

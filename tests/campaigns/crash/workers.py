@@ -114,8 +114,8 @@ class FileQueue:
     def __init__(self, tally: FileTally, clock: FileClock) -> None:
         self._tally, self._clock = tally, clock
 
-    async def enqueue(self, execution: str, *, slice: int, after: timedelta = NOW, nudge: str = "") -> None:
-        self._tally.add("queued", slice=slice, due=(self._clock.now() + after).isoformat(), nudge=nudge)
+    async def enqueue(self, execution: str, *, slice: int, after: timedelta = NOW, wake_up: str = "") -> None:
+        self._tally.add("queued", slice=slice, due=(self._clock.now() + after).isoformat(), wake_up=wake_up)
 
 
 class PlannedDeath:

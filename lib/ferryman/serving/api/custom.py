@@ -96,7 +96,7 @@ async def _imported(body: bytes, task: Task, deps: ApiDependencies, once: Idempo
     imported = request.imported
     if imported is None:
         assert request.url is not None, "what did not come along is elsewhere"
-        fetched = await deps.documents.fetched(task.id, owner=task.owner, url=request.url)
+        fetched = await deps.documents.fetch(task.id, owner=task.owner, url=request.url)
         imported = await run_document_worker(task.owner, "url", documents.read_fetched, fetched, request, target)
     answer = await _json(task, documents.write_import, imported, request.dry_run)
     if not request.dry_run:

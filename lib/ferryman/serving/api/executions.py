@@ -54,7 +54,7 @@ async def start_execution(
 ) -> shapes.ExecutionResponse:
     plan = get_plan(deps, owner)
     take_token(deps.starts, owner.id, start_rate(plan), now=deps.clock.now(), what="executions")
-    halted = await deps.halts.standing(owner.id)
+    halted = await deps.halts.find_halt_reason(owner.id)
     if halted is not None:
         raise ConflictError(f"nothing is started: {halted}")
     name = deps.ids.new("exec")
@@ -123,7 +123,7 @@ async def cancel_execution(execution: OwnedExecution, deps: Dependencies) -> sha
     if not cancelled.status.terminal:
         try:
             # one that waits for its next slice is not to wait any longer
-            await deps.queue.enqueue(execution.id, slice=cancelled.slice, nudge="cancel")
+            await deps.queue.enqueue(execution.id, slice=cancelled.slice, wake_up="cancel")
         except Exception as error:  # noqa: BLE001 - the flag stands, and whoever runs it next sees it
             deps.tracer.line("cancel.not_enqueued", severity="WARNING", execution=execution.id, error=type(error).__name__)
     return shapes.to_response(cancelled)

@@ -21,11 +21,11 @@ async def halt(deps: Dependencies, owner: CurrentOwner) -> shapes.Halt:
     for execution in await deps.executions.list(owner.id, most=WOKEN_MAX):
         if execution.status is Status.RUNNING:
             # one that waits for its next slice is not to wait any longer
-            await deps.queue.enqueue(execution.id, slice=execution.slice, nudge=f"halt-{int(now.timestamp())}")
-    return shapes.Halt(halted=await deps.halts.standing(owner.id))
+            await deps.queue.enqueue(execution.id, slice=execution.slice, wake_up=f"halt-{int(now.timestamp())}")
+    return shapes.Halt(halted=await deps.halts.find_halt_reason(owner.id))
 
 
 @router.delete("/halt", summary="Let executions start again; those that were there before end")
 async def resume(deps: Dependencies, owner: CurrentOwner) -> shapes.Halt:
     await deps.halts.put(owner.id, on=False, now=deps.clock.now())
-    return shapes.Halt(halted=await deps.halts.standing(owner.id))
+    return shapes.Halt(halted=await deps.halts.find_halt_reason(owner.id))

@@ -93,7 +93,7 @@ class IdempotentRequest:
         if self.claimed is None:
             return None
         self.answered = True
-        response = answer if isinstance(answer, Response) else JSONResponse(answer.model_dump(mode="json", by_alias=True))
+        response = answer if isinstance(answer, Response) else JSONResponse(answer.model_dump(mode="json"))
         sealed = await self._seal(self.claimed, status, location, response)
         if len(sealed) > idempotency.ANSWER_BYTES_MAX and brief is not None:
             sealed = await self._seal(self.claimed, status, location, await brief())

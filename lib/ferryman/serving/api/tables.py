@@ -56,7 +56,7 @@ async def get_me(deps: Dependencies, owner: CurrentOwner) -> shapes.Me:
         credits_used=balance.credits_used,
         credits_reserved=balance.credits_reserved,
         credits_left=remaining,
-        halted=await deps.halts.standing(owner.id),
+        halted=await deps.halts.find_halt_reason(owner.id),
         limits=None if plan is None else shapes.to_plan(plan),
     )
 

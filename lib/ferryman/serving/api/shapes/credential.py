@@ -13,7 +13,7 @@ from ferryman.serving.api.shapes.shape import RequestShape, ResponseShape
 class NewCredential(RequestShape):
     """A credential to be stored; what is not given comes from the service's entry in the catalog."""
 
-    value: SecretStr = Field(description="SealedCredential at once; no route returns it")
+    value: SecretStr = Field(description="Sealed at once; no route returns it")
     service: StrictStr = Field(description="One of the task's integrations")
     auth_type: AuthType | None = None
     auth_header_name: StrictStr | None = None
@@ -30,7 +30,7 @@ class NewConnection(RequestShape):
         description="Where the consent page leads back to: a loopback address, or one of the service's own, by default",
     )
     client_id: StrictStr | None = None
-    client_secret: SecretStr | None = Field(default=None, description="SealedCredential at once; no route returns it")
+    client_secret: SecretStr | None = Field(default=None, description="Sealed at once; no route returns it")
     scopes: tuple[StrictStr, ...] | None = None
 
 

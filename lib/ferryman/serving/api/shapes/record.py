@@ -1,9 +1,11 @@
-"""A record: everything that is kept of an execution, as one document without a sealed byte in it."""
+"""A record: everything that is stored of an execution, as one document without a sealed byte in it."""
 
 from __future__ import annotations
 
 from datetime import datetime
 from typing import Any, Literal
+
+from pydantic import Field
 
 from ferryman.domain.records import document
 from ferryman.domain.records.record import Record
@@ -14,7 +16,7 @@ FORMAT: Literal["ferryman.record/2"] = "ferryman.record/2"
 
 
 class OpeningResponse(ResponseShape):
-    """What every model call of the execution is made of. `price` is in US dollars for a million tokens, by kind of token."""
+    """What every model call of the execution consists of. `price` is in US dollars for a million tokens, by kind of token."""
 
     model: str
     system: str
@@ -26,7 +28,7 @@ class OpeningResponse(ResponseShape):
     max_credits: Credits
     started_at: datetime
     price: dict[str, str]
-    patience_s: float
+    timeout_s: float = Field(alias="patience_s")
 
 
 class ServiceHeadersResponse(ResponseShape):
@@ -39,7 +41,7 @@ class ServiceHeadersResponse(ResponseShape):
 class PolicyResponse(ResponseShape):
     """What the execution was allowed to do, frozen when it began.
 
-    `former` tells that credentials of the task were stored over or deleted within the day before.
+    `former` tells that credentials of the task were replaced or deleted within the day before.
     """
 
     owner: str
@@ -59,9 +61,9 @@ class PolicyResponse(ResponseShape):
 
 
 class StepResponse(ResponseShape):
-    """One turn: what the model said, in the form that was scanned.
+    """One turn: the model's output, in its scanned form.
 
-    `prompt_digest` is the SHA-256 of what it had been asked, `slice` the delivery that committed the turn.
+    `prompt_digest` is the SHA-256 of the prompt, `slice` the delivery that committed the turn.
     """
 
     number: int
@@ -78,7 +80,7 @@ class StepResponse(ResponseShape):
 
 
 class EventResponse(ResponseShape):
-    """An event as watchers were told it."""
+    """An event as watchers received it."""
 
     number: int
     kind: str
@@ -87,7 +89,7 @@ class EventResponse(ResponseShape):
 
 
 class PostingResponse(ResponseShape):
-    """Credits that came into an account, or left it when negative."""
+    """Credits added to an account, or taken from it when negative."""
 
     account: str
     credits: Credits
@@ -115,5 +117,5 @@ class RecordResponse(ResponseShape):
 
 
 def to_response(record: Record) -> RecordResponse:
-    """`record` as it is answered."""
+    """Return the record as the API answers it."""
     return RecordResponse.model_validate({"format": FORMAT, **document.serialize_record(record)})

@@ -19,7 +19,7 @@ class RequestShape(BaseModel):
 class ResponseShape(BaseModel):
     """A response's body."""
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, serialize_by_alias=True)
 
 
 Credits = Annotated[Decimal, PlainSerializer(format_credits, return_type=str)]
