@@ -11,7 +11,7 @@ import pytest
 
 from ferryman.domain.calls.call import Ticket, TicketState, ToolCallResult
 from ferryman.domain.executions.execution import Execution, Status
-from ferryman.domain.executions.occupancy import Occupancy, compute_pause
+from ferryman.domain.executions.occupancy import START_SPACING, Occupancy, compute_pause
 from ferryman.domain.executions.usage import Usage
 from ferryman.domain.owners.idempotency import Completion
 from ferryman.domain.owners.plan import PRO
@@ -220,6 +220,23 @@ async def test_an_execution_that_finds_no_slot_is_delivered_later(client: httpx.
     assert stage.queue.waiting == (
         QueuedDelivery(execution, 0, compute_pause(stage.memory.executions[execution], queued=1, waits=0)),
     )
+
+
+async def test_executions_that_are_started_together_begin_one_after_the_other(
+    client: httpx.AsyncClient, task: str, stage: Stage
+) -> None:
+    for _ in range(3):
+        await started(client, task)
+    assert [delivery.after for delivery in stage.queue.waiting] == [0 * START_SPACING, START_SPACING, 2 * START_SPACING]
+
+
+async def test_an_execution_beside_running_ones_does_not_wait_for_them(
+    client: httpx.AsyncClient, task: str, stage: Stage
+) -> None:
+    until = stage.clock.now() + timedelta(minutes=1)
+    stage.memory.occupancy["ann"] = Occupancy(running={f"exec_{n}": until for n in range(PRO.executions_running - 1)})
+    await started(client, task)
+    assert stage.queue.waiting[0].after == timedelta(0)
 
 
 async def test_a_slot_whose_lease_may_have_ended_is_asked_for_at_once(

@@ -17,8 +17,11 @@ QUEUED_PAUSE = timedelta(seconds=1)
 """The pause of a queued execution, for each one that the owner has queued: however many wait, one a second asks, of the 50 that
 the queue dispatches. This is the safety net: an execution that frees its slot wakes the next one."""
 
-DELIVERY_TIME = timedelta(milliseconds=500)
+DELIVERY_TIME = timedelta(seconds=1)
 """An execution that was queued within this time has its own delivery under way, and needs no other to wake it."""
+
+START_SPACING = timedelta(milliseconds=200)
+"""Executions that an owner starts together begin so long after each other: a burst does not take all processors at once."""
 
 GROWTH = 1.3
 STARTED_PAUSE_MAX = timedelta(seconds=20)
@@ -76,9 +79,15 @@ class Occupancy:
         """Tell whether `execution` may run beside the others; a cancelled one always may, since it only ends."""
         return execution.cancel_requested or len(self.running.keys() - {execution.id}) < most
 
-    def has_room(self, *, most: int, now: datetime) -> bool:
-        """Tell whether all queued executions may run beside the leased ones, at most `most` together."""
-        return len(self.queued) + self._leased(now) <= most
+    def pause_start(self, execution: Execution, *, most: int, now: datetime) -> timedelta:
+        """Return after how long the first delivery of `execution`, queued just now, comes: after those queued before it.
+
+        Where not all queued executions may run beside the leased ones, at most `most` together, it is the pause of a delivery
+        that found no free slot: the execution that frees one wakes it.
+        """
+        if len(self.queued) + self._leased(now) > most:
+            return compute_pause(execution, queued=len(self.queued), waits=0)
+        return START_SPACING * len(self.queued.keys() - {execution.id})
 
     def find_next(self, *, most: int, now: datetime) -> tuple[str, ...]:
         """Return the queued executions that the free slots are for, the oldest first."""

@@ -9,14 +9,13 @@ from starlette.responses import Response, StreamingResponse
 
 from ferryman.composition.api import ApiDependencies
 from ferryman.domain.executions.execution import Execution
-from ferryman.domain.executions.occupancy import Occupancy, TooManyQueuedError, compute_pause
+from ferryman.domain.executions.occupancy import Occupancy, TooManyQueuedError
 from ferryman.domain.owners.idempotency import Completion
 from ferryman.domain.owners.plan import Plan
 from ferryman.domain.records.record import Record
 from ferryman.domain.tasks.task import Task
 from ferryman.feeds import Feed
 from ferryman.ports.errors import TaskDisabledError
-from ferryman.ports.queue import NOW
 from ferryman.serving import sse
 from ferryman.serving.api.asking import CurrentOwner, Dependencies, OwnedExecution, OwnedTask, get_plan
 from ferryman.serving.api.faults import ConflictError, NotFoundError, TooManyRequestsError
@@ -70,9 +69,7 @@ async def start_execution(
         )
         answer, location = shapes.to_response(execution), f"/v1/executions/{execution.id}"
         occupied = await _store(deps, task, execution, plan, await once.complete(202, answer, location=location))
-        # without a slot it would be delivered for nothing: the execution that frees one wakes it
-        has_room = occupied.has_room(most=plan.executions_running, now=execution.created_at)
-        after = NOW if has_room else compute_pause(execution, queued=len(occupied.queued), waits=0)
+        after = occupied.pause_start(execution, most=plan.executions_running, now=execution.created_at)
         try:
             await deps.queue.enqueue(execution.id, slice=0, after=after)
         except Exception as error:  # noqa: BLE001 - the document is there, so it is started all the same: on_execution enqueues it
