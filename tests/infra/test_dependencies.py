@@ -120,24 +120,24 @@ def test_a_build_back_end_that_the_lock_does_not_cover_is_found(checkout):
         ("pip", "0.0.1", "pip 0.0.1 is installed, and the locks list nothing of that name"),
     ],
 )
-def test_an_installed_distribution_that_no_lock_lists_is_found(monkeypatch, tmp_path, name, version, said):
-    planted = tmp_path / f"{name}.dist-info"
+def test_an_installed_distribution_that_no_lock_lists_is_found(monkeypatch, checkout, name, version, said):
+    planted = checkout / f"{name}.dist-info"
     planted.mkdir()
     (planted / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n")
     real = list(dependencies.distributions())
     monkeypatch.setattr(dependencies, "distributions", lambda: [*real, PathDistribution(planted)])
-    found = dependencies.check()
+    found = dependencies.check(checkout)
     assert len(found) == 1
     assert found[0].startswith(said)
 
 
-def test_an_installed_distribution_whose_need_no_lock_pins_is_found(monkeypatch, tmp_path):
-    planted = tmp_path / "cronsim.dist-info"
+def test_an_installed_distribution_whose_need_no_lock_pins_is_found(monkeypatch, checkout):
+    planted = checkout / "cronsim.dist-info"
     planted.mkdir()
     version = Project(ROOT).pins["requirements.lock"]["cronsim"].version
     (planted / "METADATA").write_text(f"Metadata-Version: 2.1\nName: cronsim\nVersion: {version}\nRequires-Dist: left-pad\n")
     monkeypatch.setattr(dependencies, "distributions", lambda: [PathDistribution(planted)])
-    assert dependencies.check() == ["cronsim needs left-pad, which no lock pins"]
+    assert dependencies.check(checkout) == ["cronsim needs left-pad, which no lock pins"]
 
 
 def test_continuous_integration_asks():
