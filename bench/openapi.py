@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from ferryman.domain.problem import InvalidInputError
-from ferryman.openapi import needed, read, tokens
+from ferryman.openapi import DocumentImport, estimate_tokens, find_missing, read
 from tests.openapi.bombs import BOMBS
 
 ROOT = "https://documents.bench.test/openapi.json"
@@ -106,12 +106,12 @@ def measure(root: Any, *, server: str | None) -> dict[str, Any]:
     credentials = {f"KEY_{number}": sorted(named) for number in range(3)}
     start = time.process_time()
     try:
-        found = read({ROOT: root}, ROOT, domains=named, credentials=credentials, server=server)
+        found = read(DocumentImport(documents={ROOT: root}, root=ROOT, domains=named, credentials=credentials, server=server))
     except InvalidInputError as invalid:
         return {"invalid": str(invalid), "seconds": time.process_time() - start}
     seconds = time.process_time() - start
     start = time.process_time()
-    asked = needed({ROOT: root}, ROOT)
+    asked = find_missing({ROOT: root}, ROOT)
     return {
         "operations": sum(name in METHODS for item in root["paths"].values() if isinstance(item, dict) for name in item),
         "tools": len(found.tools),
@@ -121,7 +121,7 @@ def measure(root: Any, *, server: str | None) -> dict[str, Any]:
         "needed": time.process_time() - start,
         "asked": asked,
         "peak": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1_024,
-        "tokens": tokens(found.tools),
+        "tokens": estimate_tokens(found.tools),
         "notes": found.notes,
     }
 

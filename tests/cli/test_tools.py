@@ -164,7 +164,7 @@ def test_no_document_outside_of_the_folder_is_read(way: str, typed: Typed, task:
         assert (created.exit_code, "which is a link out of its folder" in created.output) == (2, True)
     else:
         assert created.exit_code == 0, created.output
-        assert "is not there" in created.stdout
+        assert "is missing" in created.stdout
 
 
 def test_a_dry_run_stores_nothing(typed: Typed, task: str, store: Path) -> None:

@@ -9,14 +9,18 @@ from tests.openapi.documents import document, posting
 
 
 def laughs(keyword: str) -> dict[str, Any]:
-    """Ten schemas of which each has the next ten times: ten thousand million leaves."""
+    """Return ten schemas, of which each has the next ten times: ten thousand million leaves."""
 
     def ten(name: str) -> Any:
-        each = {"$ref": f"#/components/schemas/{name}"}
-        return {"properties": {f"p{index}": each for index in range(10)}} if keyword == "properties" else {keyword: [each] * 10}
+        reference = {"$ref": f"#/components/schemas/{name}"}
+        return (
+            {"properties": {f"p{index}": reference for index in range(10)}}
+            if keyword == "properties"
+            else {keyword: [reference] * 10}
+        )
 
-    made = {f"L{level}": ten(f"L{level + 1}") for level in range(10)}
-    return posting({"$ref": "#/components/schemas/L0"}, components={"schemas": {**made, "L10": {"type": "string"}}})
+    levels = {f"L{level}": ten(f"L{level + 1}") for level in range(10)}
+    return posting({"$ref": "#/components/schemas/L0"}, components={"schemas": {**levels, "L10": {"type": "string"}}})
 
 
 HUGE = "x" * 1_000_000

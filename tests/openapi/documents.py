@@ -1,13 +1,14 @@
-"""Documents: small ones of each version, and what they are imported as."""
+"""Documents: small ones of each version, and the tools that they are imported as."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from ferryman.declared import request
 from ferryman.domain.http.request import OutboundRequest
 from ferryman.domain.tools.declared import DeclaredTool
-from ferryman.openapi import Imported, read
+from ferryman.openapi import DocumentImport, OpenApiTools, read
 
 ROOT = "https://docs.shop.test/v1/openapi.json"
 HOST = "api.shop.test"
@@ -30,18 +31,19 @@ def swagger(paths: Any, **more: Any) -> dict[str, Any]:
     }
 
 
-def imported(root: Any, **said: Any) -> Imported:
-    others = said.pop("others", {})
-    return read({ROOT: root, **others}, ROOT, **{"domains": [HOST], **said})
+def read_tools(root: Any, *, others: Any = None, reserved: Iterable[str] = (), **options: Any) -> OpenApiTools:
+    """Return what is made of `root` and of the `others` that it refers to."""
+    source = DocumentImport(documents={ROOT: root, **(others or {})}, root=ROOT, **{"domains": [HOST], **options})
+    return read(source, reserved)
 
 
-def only(root: Any, **said: Any) -> DeclaredTool:
-    (tool,) = imported(root, **said).tools
+def only(root: Any, **options: Any) -> DeclaredTool:
+    (tool,) = read_tools(root, **options).tools
     return tool
 
 
 def posting(schema: Any, **more: Any) -> dict[str, Any]:
-    """A document with a POST whose JSON body has `schema`."""
+    """Return a document with a POST whose JSON body has `schema`."""
     body = {"content": {"application/json": {"schema": schema}}}
     return document({"/things": {"post": {"operationId": "make", "requestBody": body}}}, **more)
 
@@ -51,14 +53,14 @@ def post(schema: Any, **more: Any) -> DeclaredTool:
 
 
 def get(*parameters: Any, path: str = "/things", **more: Any) -> DeclaredTool:
-    """The tool of a GET with `parameters`."""
+    """Return the tool of a GET with `parameters`."""
     return only(document({path: {"get": {"operationId": "look", "parameters": list(parameters)}}}, **more))
 
 
-def sent(tool: DeclaredTool, **arguments: Any) -> OutboundRequest:
+def build(tool: DeclaredTool, **arguments: Any) -> OutboundRequest:
     assert tool.enabled, tool.reason
     return request.build_request(tool, arguments, state=STATE)
 
 
 def schemas(tool: DeclaredTool) -> dict[str, Any]:
-    return {name: dict(each.schema) for name, each in tool.parameters.items()}
+    return {name: dict(parameter.schema) for name, parameter in tool.parameters.items()}

@@ -25,7 +25,7 @@ def _body(schema: dict[str, Any]) -> dict[str, Any]:
     return {"name": "body", "in": "body", "required": True, "schema": schema}
 
 
-def _of(name: str) -> dict[str, Any]:
+def _refer(name: str) -> dict[str, Any]:
     return {"$ref": f"#/definitions/{name}"}
 
 
@@ -33,7 +33,7 @@ def _operation(name: str, *parameters: dict[str, Any], **more: Any) -> dict[str,
     return {"operationId": name, "summary": f"What {name} does", "parameters": list(parameters), "responses": {}, **more}
 
 
-_USERS = _body({"type": "array", "items": _of("User")})
+_USERS = _body({"type": "array", "items": _refer("User")})
 _KEY = {"security": [{"api_key": []}]}
 _SIGNED = {"security": [{"petstore_auth": ["write:pets"]}]}
 _MULTIPART = {"consumes": ["multipart/form-data"]}
@@ -51,8 +51,8 @@ PETSTORE: dict[str, Any] = {
     },
     "paths": {
         "/pet": {
-            "post": _operation("addPet", _body(_of("Pet")), **_SIGNED),
-            "put": _operation("updatePet", _body(_of("Pet")), **_SIGNED),
+            "post": _operation("addPet", _body(_refer("Pet")), **_SIGNED),
+            "put": _operation("updatePet", _body(_refer("Pet")), **_SIGNED),
         },
         "/pet/findByStatus": {"get": _operation("findPetsByStatus", _many("status"), **_SIGNED)},
         "/pet/findByTags": {"get": _operation("findPetsByTags", _many("tags"), **_SIGNED)},
@@ -63,19 +63,19 @@ PETSTORE: dict[str, Any] = {
         },
         "/pet/{petId}/uploadImage": {"post": _operation("uploadFile", _path("petId"), _form("file", "file"), **_MULTIPART)},
         "/store/inventory": {"get": _operation("getInventory", **_KEY)},
-        "/store/order": {"post": _operation("placeOrder", _body(_of("Order")))},
+        "/store/order": {"post": _operation("placeOrder", _body(_refer("Order")))},
         "/store/order/{orderId}": {
             "get": _operation("getOrderById", _path("orderId")),
             "delete": _operation("deleteOrder", _path("orderId")),
         },
-        "/user": {"post": _operation("createUser", _body(_of("User")))},
+        "/user": {"post": _operation("createUser", _body(_refer("User")))},
         "/user/createWithArray": {"post": _operation("createUsersWithArrayInput", _USERS)},
         "/user/createWithList": {"post": _operation("createUsersWithListInput", _USERS)},
         "/user/login": {"get": _operation("loginUser", _query("username"), _query("password"))},
         "/user/logout": {"get": _operation("logoutUser")},
         "/user/{username}": {
             "get": _operation("getUserByName", _path("username", "string")),
-            "put": _operation("updateUser", _path("username", "string"), _body(_of("User"))),
+            "put": _operation("updateUser", _path("username", "string"), _body(_refer("User"))),
             "delete": _operation("deleteUser", _path("username", "string")),
         },
     },
@@ -86,7 +86,7 @@ PETSTORE: dict[str, Any] = {
             "required": ["name", "photoUrls"],
             "properties": {
                 "id": {"type": "integer", "format": "int64"},
-                "category": _of("Category"),
+                "category": _refer("Category"),
                 "name": {"type": "string", "example": "doggie"},
                 "photoUrls": {"type": "array", "items": {"type": "string"}},
                 "status": {"type": "string", "enum": ["available", "pending", "sold"]},

@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from ferryman.declared import check
 from ferryman.domain.problem import InvalidInputError
 from ferryman.domain.tools.declared import DECLARATION_BYTES_MAX
-from ferryman.openapi import Imported, needed, read, tokens
-from ferryman.openapi.document import _reader, _tools
+from ferryman.openapi import DocumentImport, OpenApiTools, estimate_tokens, find_missing, read
+from ferryman.openapi.context import ImportContext
+from ferryman.openapi.document import read_tools
 from ferryman.openapi.notes import Notes
 from ferryman.openapi.references import Node, References
 from ferryman.openapi.schemas import NODES_MAX, Schemas
@@ -26,17 +27,17 @@ DOMAINS = [HOST, "petstore.test.example"]
 CREDENTIALS = {"KEY": [HOST], "OTHER": ["petstore.test.example", "other.test"]}
 
 
-def held(root: Any) -> Imported | None:
-    """What `root` is imported as, held against what must be true of every import; None where it is `InvalidInputError`."""
+def import_checked(root: Any) -> OpenApiTools | None:
+    """Return the tools of `root`, checked for what every import guarantees; None where it is `InvalidInputError`."""
     try:
-        assert all(each.startswith("https://") for each in needed({ROOT: root}, ROOT))
-        found = read({ROOT: root}, ROOT, domains=DOMAINS, credentials=CREDENTIALS)
+        assert all(item.startswith("https://") for item in find_missing({ROOT: root}, ROOT))
+        result = read(DocumentImport(documents={ROOT: root}, root=ROOT, domains=DOMAINS, credentials=CREDENTIALS))
     except InvalidInputError:
         return None
-    assert len({each.name for each in found.tools}) == len(found.tools)
-    assert len(found.notes) <= 100
-    assert all(len(each) < 1_000 and each.isprintable() for each in found.notes)
-    for tool in found.tools:
+    assert len({tool.name for tool in result.tools}) == len(result.tools)
+    assert len(result.notes) <= 100
+    assert all(len(note) < 1_000 and note.isprintable() for note in result.notes)
+    for tool in result.tools:
         assert check.NAME.fullmatch(tool.name)
         assert (
             len(json.dumps([tool.description, tool.url, tool.schema, tool.query, tool.headers, tool.body]))
@@ -48,8 +49,8 @@ def held(root: Any) -> Imported | None:
             assert check.find_problems(tool, where="") == check.find_host_problems(tool, where="", domains=DOMAINS) == []
             host = tool.url.removeprefix("https://").partition("/")[0]
             assert all(host in CREDENTIALS[name] for name in check.find_credentials(tool))
-    assert tokens(found.tools) >= 0
-    return found
+    assert estimate_tokens(result.tools) >= 0
+    return result
 
 
 TEXTS = (
@@ -76,7 +77,7 @@ VALUES = st.recursive(
 @given(VALUES)
 @settings(max_examples=20)
 def test_any_value_is_imported_or_invalid(root):
-    held(root)
+    import_checked(root)
 
 
 @given(VALUES, VALUES, VALUES, st.sampled_from(["get", "post", "delete"]), st.booleans())
@@ -84,14 +85,14 @@ def test_any_value_is_imported_or_invalid(root):
 def test_any_operation_is_imported_or_invalid(operation, components, more, method, old):
     operation = operation if isinstance(operation, dict) else {"requestBody": operation, "parameters": [operation]}
     root = (swagger if old else document)({"/a/{x}": {method: operation, "parameters": more}}, components=components)
-    found = held(root)
-    assert found is not None
-    assert len(found.tools) >= 1
+    result = import_checked(root)
+    assert result is not None
+    assert len(result.tools) >= 1
 
 
 def places(value: Any, at: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    return [at, *(place for key, each in inner for place in places(each, (*at, key)))]
+    return [at, *(place for key, item in inner for place in places(item, (*at, key)))]
 
 
 PLACES = places(PETSTORE)[1:]
@@ -108,47 +109,47 @@ def test_a_document_with_something_else_in_any_place_is_imported_or_invalid(chan
             for key in place[:-1]:
                 at = at[key]
             at[place[-1]] = value
-    held(root)
+    import_checked(root)
 
 
 @pytest.mark.parametrize("name", BOMBS)
 def test_a_bomb_is_imported_or_invalid(name):
-    assert (held(BOMBS[name]()) is None) == (name in TOO_MUCH)
+    assert (import_checked(BOMBS[name]()) is None) == (name in TOO_MUCH)
 
 
 def test_a_document_has_a_budget_of_schemas():
     notes = Notes()
     schemas = Schemas(References({}, ROOT), notes)
-    schemas.left = 3
+    schemas.nodes_left = 3
     views = {name: schemas.view(Node({"type": "array", "items": {"type": "string"}}, ROOT)) for name in "ab"}
-    assert schemas.shown(views) == {"a": {"type": "array", "items": {}}, "b": {}}
-    assert schemas.left == 0
-    assert "the document has more than" in notes.lines()[0]
+    assert schemas.show(views) == {"a": {"type": "array", "items": {}}, "b": {}}
+    assert schemas.nodes_left == 0
+    assert "the document has more than" in notes.list_lines()[0]
 
 
 def test_properties_and_enums_count_as_work_of_their_own():
     schemas = Schemas(References({}, ROOT), Notes())
-    before = schemas.left
+    before = schemas.nodes_left
     schemas.view(Node({"properties": {f"p{index}": {} for index in range(200)}, "enum": MANY}, ROOT))
-    assert before - schemas.left == 31
+    assert before - schemas.nodes_left == 31
 
 
-def test_all_schemas_of_a_document_have_one_room():
+def test_all_schemas_of_a_document_have_one_budget():
     notes = Notes()
     schemas = Schemas(References({}, ROOT), notes)
-    schemas.room = 300
+    schemas.bytes_left = 300
     for _ in range(3):
-        shown = schemas.shown({"a": schemas.view(Node({"type": "string", "description": "d" * 80, "enum": ["x" * 50]}, ROOT))})
-    assert shown == {"a": {"description": "d" * 80}} or shown == {"a": {}}
-    assert schemas.room < 300
-    assert "later ones are shown as anything" in notes.lines()[0]
+        schema = schemas.show({"a": schemas.view(Node({"type": "string", "description": "d" * 80, "enum": ["x" * 50]}, ROOT))})
+    assert schema == {"a": {"description": "d" * 80}} or schema == {"a": {}}
+    assert schemas.bytes_left < 300
+    assert "later ones are shown as anything" in notes.list_lines()[0]
 
 
 def test_operations_behind_too_many_parameters_are_disabled():
     listed = [{"name": f"p{index}", "in": "query"} for index in range(100)]
     root = document({f"/{index}": {"get": {"parameters": listed}} for index in range(5)})
-    reader = _reader({ROOT: root}, ROOT, domains=DOMAINS, credentials={})
-    reader.schemas.left = 3_000 - NODES_MAX // 4
-    tools = _tools(reader, "c", ())
-    assert [each.enabled for each in tools] == [True, True, False, False, False]
-    assert tools[-1].reason == "stands behind more schemas and parameters than are read of one document"
+    context = ImportContext(DocumentImport(documents={ROOT: root}, root=ROOT, domains=DOMAINS))
+    context.schemas.nodes_left = 3_000 - NODES_MAX // 4
+    tools = read_tools(context, "c", ())
+    assert [tool.enabled for tool in tools] == [True, True, False, False, False]
+    assert tools[-1].reason == "is after more schemas and parameters than are read of one document"

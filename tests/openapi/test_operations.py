@@ -10,19 +10,19 @@ from ferryman.declared import check
 from ferryman.domain.calls.refusal import CallRefusedError
 from ferryman.domain.problem import InvalidInputError
 from ferryman.domain.tools.declared import Style
-from ferryman.openapi import needed, read, tokens
-from tests.openapi.documents import HOST, ROOT, document, get, imported, only, post, schemas, sent
+from ferryman.openapi import DocumentImport, estimate_tokens, find_missing, read
+from tests.openapi.documents import HOST, ROOT, build, document, get, only, post, read_tools, schemas
 
 
-def named(*operations: tuple[str, str, str | None]) -> list[str]:
+def list_names(*operations: tuple[str, str, str | None]) -> list[str]:
     paths: dict[str, dict[str, dict[str, str]]] = {}
     for method, path, name in operations:
         paths.setdefault(path, {})[method] = {} if name is None else {"operationId": name}
-    return [each.name for each in imported(document(paths)).tools]
+    return [tool.name for tool in read_tools(document(paths)).tools]
 
 
 @pytest.mark.parametrize(
-    ("said", "name"),
+    ("operation_id", "name"),
     [
         ("getPetById", "getPetById"),
         ("repos/get-all", "repos_get-all"),
@@ -34,12 +34,12 @@ def named(*operations: tuple[str, str, str | None]) -> list[str]:
         ("_private", "_private"),
     ],
 )
-def test_the_operation_id_made_to_fit_is_the_name(said, name):
-    assert named(("get", "/pets/{petId}", said)) == [name]
+def test_the_operation_id_made_to_fit_is_the_name(operation_id, name):
+    assert list_names(("get", "/pets/{petId}", operation_id)) == [name]
 
 
 def test_names_are_told_apart_by_a_number():
-    assert named(("get", "/a", "x"), ("get", "/b", "x"), ("get", "/c", "x_2"), ("get", "/d", "x")) == [
+    assert list_names(("get", "/a", "x"), ("get", "/b", "x"), ("get", "/c", "x_2"), ("get", "/d", "x")) == [
         "x",
         "x_2",
         "x_2_2",
@@ -48,17 +48,17 @@ def test_names_are_told_apart_by_a_number():
 
 
 def test_names_that_others_have_are_not_taken():
-    assert only(document({"/a": {"get": {"operationId": "mine"}}}), taken=["mine"]).name == "mine_2"
+    assert only(document({"/a": {"get": {"operationId": "mine"}}}), reserved=["mine"]).name == "mine_2"
 
 
 def test_the_cluster_is_the_title_where_none_is_named():
-    assert imported(document({"/a": {"get": {}}})).cluster == "Shop"
-    assert imported(document({"/a": {"get": {}}}), cluster="  mine ").tools[0].cluster == "mine"
-    assert imported(document({"/a": {"get": {}}}, info={"title": "x" * 100})).cluster == "x" * 63 + "…"
+    assert read_tools(document({"/a": {"get": {}}})).cluster == "Shop"
+    assert read_tools(document({"/a": {"get": {}}}), cluster="  mine ").tools[0].cluster == "mine"
+    assert read_tools(document({"/a": {"get": {}}}, info={"title": "x" * 100})).cluster == "x" * 63 + "…"
 
 
 def test_parameters_go_where_they_are_declared():
-    outbound = sent(
+    outbound = build(
         get(
             {"name": "pet-id", "in": "path", "required": True, "schema": {"type": "integer"}},
             {"name": "filter[name]", "in": "query", "schema": {"type": "string"}},
@@ -90,20 +90,20 @@ def test_an_operations_parameter_goes_before_its_paths():
 
 
 def test_one_name_in_two_places_is_two_arguments():
-    said = [{"name": "id", "in": place, "required": True, "schema": {"type": "string"}} for place in ("path", "query")]
-    tool = get(*said, path="/a/{id}")
+    parameters = [{"name": "id", "in": place, "required": True, "schema": {"type": "string"}} for place in ("path", "query")]
+    tool = get(*parameters, path="/a/{id}")
     assert list(tool.parameters) == ["id", "query_id"]
     assert dict(tool.query) == {"id": "{{query_id}}"}
 
 
 def test_a_path_parameter_that_is_not_declared_is_a_text():
-    assert sent(get(path="/a/{b}"), b="c").url.endswith("/a/c")
+    assert build(get(path="/a/{b}"), b="c").url.endswith("/a/c")
 
 
 def test_a_value_does_not_leave_its_segment():
-    assert sent(get(path="/a/{b}"), b="c?d#e").url.endswith("/a/c%3Fd%23e")
+    assert build(get(path="/a/{b}"), b="c?d#e").url.endswith("/a/c%3Fd%23e")
     with pytest.raises(CallRefusedError):
-        sent(get(path="/a/{b}"), b="../c")
+        build(get(path="/a/{b}"), b="../c")
 
 
 @pytest.mark.parametrize("name", ["Accept", "content-type", "AUTHORIZATION"])
@@ -121,13 +121,13 @@ def test_a_header_that_frames_the_request_is_not_the_models_to_set(name):
 
 def test_a_cookie_is_left_out_or_disables_its_operation():
     cookie = {"name": "session", "in": "cookie", "schema": {"type": "string"}}
-    found = imported(document({"/a": {"get": {"operationId": "x", "parameters": [cookie]}}}))
-    assert (found.tools[0].enabled, found.notes) == (True, ("x: takes a cookie, which is not sent: it is left out",))
+    result = read_tools(document({"/a": {"get": {"operationId": "x", "parameters": [cookie]}}}))
+    assert (result.tools[0].enabled, result.notes) == (True, ("x: takes a cookie, which is not sent: it is left out",))
     assert get({**cookie, "required": True}).reason == "takes a cookie, which is not sent"
 
 
 @pytest.mark.parametrize(
-    ("said", "style"),
+    ("options", "style"),
     [
         ({}, Style.REPEAT),
         ({"explode": False}, Style.COMMA),
@@ -137,8 +137,8 @@ def test_a_cookie_is_left_out_or_disables_its_operation():
         ({"style": "deepObject", "explode": True}, Style.DEEP),
     ],
 )
-def test_a_list_is_written_as_its_style_says(said, style):
-    assert get({"name": "a", "in": "query", "schema": {"type": "array"}, **said}).parameters["a"].style is style
+def test_a_list_is_written_as_its_style_says(options, style):
+    assert get({"name": "a", "in": "query", "schema": {"type": "array"}, **options}).parameters["a"].style is style
 
 
 @pytest.mark.parametrize(("place", "style"), [("path", "matrix"), ("path", "label"), ("query", "new"), ("query", ["form"])])
@@ -155,8 +155,8 @@ def test_a_parameter_that_is_a_document_is_said_as_a_text():
 def test_fields_of_a_body_are_arguments():
     tool = post({"type": "object", "required": ["a-b"], "properties": {"a-b": {"type": "string"}, "c": {"type": "integer"}}})
     assert tool.schema["required"] == ["a_b"]
-    assert sent(tool, a_b="x").body == {"a-b": "x"}
-    assert sent(tool, a_b="x", c=1).body == {"a-b": "x", "c": 1}
+    assert build(tool, a_b="x").body == {"a-b": "x"}
+    assert build(tool, a_b="x", c=1).body == {"a-b": "x", "c": 1}
 
 
 def test_fields_come_from_all_that_a_body_is_all_of():
@@ -196,7 +196,7 @@ def test_a_default_is_told_and_never_set():
     schema = {"type": "object", "properties": {"private": {"type": "boolean", "default": False}}}
     tool = post(schema)
     assert schemas(tool) == {"private": {"type": "boolean", "description": "Default: false."}}
-    assert sent(tool).body == {}
+    assert build(tool).body == {}
 
 
 def body(content, method="post", **more):
@@ -241,15 +241,15 @@ def test_get_delete_and_head_send_no_body(method):
 
 
 def test_methods_that_no_tool_has_are_left_out():
-    found = imported(document({"/a": {"get": {}, "options": {}, "trace": {}}}))
-    assert (len(found.tools), found.notes) == (1, ("OPTIONS, TRACE and QUERY operations are left out",))
+    result = read_tools(document({"/a": {"get": {}, "options": {}, "trace": {}}}))
+    assert (len(result.tools), result.notes) == (1, ("OPTIONS, TRACE and QUERY operations are left out",))
 
 
 def test_optional_parameters_beyond_the_limit_are_left_out():
-    said = [{"name": f"p{index}", "in": "query", "required": index == 149, "schema": {}} for index in range(150)]
-    tool = get(*said)
+    parameters = [{"name": f"p{index}", "in": "query", "required": index == 149, "schema": {}} for index in range(150)]
+    tool = get(*parameters)
     assert (tool.enabled, len(tool.parameters), "p149" in tool.parameters) == (True, check.PARAMETERS_MAX, True)
-    assert get(*[{**each, "required": True} for each in said]).enabled is False
+    assert get(*[{**item, "required": True} for item in parameters]).enabled is False
 
 
 @pytest.mark.parametrize("name", ["{{secrets.KEY}}", "a{{b", "", "x" * 200, "a\nb"])
@@ -282,10 +282,10 @@ def test_the_cost_in_tokens_is_that_of_the_enabled_tools():
         "/a": {"get": {"operationId": "a"}},
         "/b": {"get": {"operationId": "b", "servers": [{"url": "https://other.test"}]}},
     }
-    tools = imported(document(paths)).tools
-    assert [each.enabled for each in tools] == [True, False]
-    assert tokens(tools) == tokens(tools[:1]) > 20
-    assert tokens(tools[1:]) == 0
+    tools = read_tools(document(paths)).tools
+    assert [tool.enabled for tool in tools] == [True, False]
+    assert estimate_tokens(tools) == estimate_tokens(tools[:1]) > 20
+    assert estimate_tokens(tools[1:]) == 0
 
 
 @pytest.mark.parametrize(
@@ -298,9 +298,9 @@ def test_the_cost_in_tokens_is_that_of_the_enabled_tools():
 )  # fmt: skip
 def test_what_is_no_such_document_is_invalid(root):
     with pytest.raises(InvalidInputError):
-        read({ROOT: root}, ROOT, domains=[])
+        read(DocumentImport(documents={ROOT: root}, root=ROOT))
     with pytest.raises(InvalidInputError):
-        needed({ROOT: root}, ROOT)
+        find_missing({ROOT: root}, ROOT)
 
 
 @pytest.mark.parametrize("version", ["3.0", "3.0.4", "3.1", "3.1.1", 3.1])

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from ferryman.openapi import needed, read
-from tests.openapi.documents import HOST, ROOT, document, imported, only, post, posting, schemas
+from ferryman.openapi import DocumentImport, find_missing, read
+from tests.openapi.documents import HOST, ROOT, document, only, post, posting, read_tools, schemas
 
 BASE = ROOT.rpartition("/")[0]
 
@@ -52,17 +52,17 @@ def test_other_documents_are_asked_for_one_after_the_other():
     item = {"post": {"requestBody": {"content": {"application/json": {"schema": {"$ref": "../schemas.yaml#/S"}}}}}}
     others = {"S": {"type": "object", "properties": {"t": {"$ref": "#/T"}}}, "T": {"type": "integer"}}
     documents = {ROOT: document({"/a": {"$ref": "paths/a.yaml"}, "/b": {"get": {}}})}
-    assert needed(documents, ROOT) == [f"{BASE}/paths/a.yaml"]
+    assert find_missing(documents, ROOT) == [f"{BASE}/paths/a.yaml"]
     documents[f"{BASE}/paths/a.yaml"] = item
-    assert needed(documents, ROOT) == [f"{BASE}/schemas.yaml"]
+    assert find_missing(documents, ROOT) == [f"{BASE}/schemas.yaml"]
     documents[f"{BASE}/schemas.yaml"] = others
-    assert needed(documents, ROOT) == []
-    tool = read(documents, ROOT, domains=[HOST]).tools[0]
+    assert find_missing(documents, ROOT) == []
+    tool = read(DocumentImport(documents=documents, root=ROOT, domains=[HOST])).tools[0]
     assert schemas(tool) == {"t": {"type": "integer"}}
 
 
 @pytest.mark.parametrize(
-    ("root", "reference", "asked"),
+    ("root", "reference", "missing"),
     [
         (ROOT, "b.json", [f"{BASE}/b.json"]),
         (ROOT, "https://other.test/b.json#/A", ["https://other.test/b.json"]),
@@ -78,21 +78,21 @@ def test_other_documents_are_asked_for_one_after_the_other():
         ("file:///home/a/spec.json", "https://other.test/b.json", ["https://other.test/b.json"]),
     ],
 )
-def test_only_what_an_import_may_read_is_asked_for(root, reference, asked):
-    said = posting({"type": "object", "properties": {"a": {"$ref": reference}}})
-    assert needed({root: said}, root) == asked
+def test_only_what_an_import_may_read_is_asked_for(root, reference, missing):
+    spec = posting({"type": "object", "properties": {"a": {"$ref": reference}}})
+    assert find_missing({root: spec}, root) == missing
 
 
 def test_a_document_that_stays_away_is_told_and_leaves_anything():
-    found = imported(posting({"type": "object", "properties": {"a": {"$ref": "b.json"}}}))
-    assert schemas(found.tools[0]) == {"a": {}}
-    assert any("b.json is referred to and is not there" in each for each in found.notes)
+    result = read_tools(posting({"type": "object", "properties": {"a": {"$ref": "b.json"}}}))
+    assert schemas(result.tools[0]) == {"a": {}}
+    assert any("b.json is referred to and is missing" in note for note in result.notes)
 
 
 def test_a_parameter_or_body_that_is_not_there_disables_its_operation():
-    gone = {"$ref": "#/components/gone"}
-    assert "is not there" in only(document({"/a": {"get": {"parameters": [gone]}}})).reason
-    assert "is not there" in only(document({"/a": {"post": {"requestBody": gone}}})).reason
+    reference = {"$ref": "#/components/gone"}
+    assert "is missing" in only(document({"/a": {"get": {"parameters": [reference]}}})).reason
+    assert "is missing" in only(document({"/a": {"post": {"requestBody": reference}}})).reason
 
 
 @pytest.mark.parametrize("at", ["#/x", "#", "#/paths", "#/x-a", "x", "#x", "#/openapi/0", "#/x-a/9999999999999999999999"])
@@ -100,4 +100,4 @@ def test_a_reference_in_a_circle_or_to_nonsense_ends(at):
     root = posting({"type": "object", "properties": {"a": {"$ref": at}}}, **{"x-a": {"$ref": "#/x-a"}})
     root["paths"]["/c"] = {"$ref": "#/paths/~1c"}
     root["paths"]["/d"] = {"get": {"parameters": [{"$ref": at}, {"$ref": "#/x-a"}]}}
-    assert [each.name for each in imported(root).tools] == ["make", "get_d"]
+    assert [tool.name for tool in read_tools(root).tools] == ["make", "get_d"]

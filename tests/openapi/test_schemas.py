@@ -1,4 +1,4 @@
-"""Schemas: what the model is shown of a document's, and that it never refuses what the document admits."""
+"""Schemas: what the model is show of a document's, and that it never refuses what the document admits."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from ferryman.openapi.schemas import DEPTH_MAX, SCHEMA_BYTES_MAX
-from tests.openapi.documents import imported, post, posting, schemas
+from tests.openapi.documents import post, posting, read_tools, schemas
 
 
-def shown(schema, **more):
+def show(schema, **more):
     return schemas(post({"type": "object", "properties": {"a": schema}}, **more))["a"]
 
 
 @pytest.mark.parametrize(
-    ("said", "expected"),
+    ("schema", "expected"),
     [
         ({"type": "string", "example": "x", "examples": ["x"], "xml": {}, "deprecated": True}, {"type": "string"}),
         ({"type": ["string", "null"]}, {"type": ["string", "null"]}),
@@ -44,28 +44,28 @@ def shown(schema, **more):
         ),
     ],
 )  # fmt: skip
-def test_a_schema_is_shown_in_what_both_sides_understand(said, expected):
-    assert shown(said) == expected
+def test_a_schema_is_shown_in_what_both_sides_understand(schema, expected):
+    assert show(schema) == expected
 
 
 def test_a_property_that_may_never_be_is_left_out():
     assert list(post({"type": "object", "properties": {"a": {}, "never": False}}).parameters) == ["a"]
 
 
-def test_what_stands_beside_a_reference_holds_before_what_it_refers_to():
+def test_what_is_beside_a_reference_applies_before_what_it_refers_to():
     components = {"schemas": {"A": {"type": "string", "description": "theirs", "maxLength": 3}}}
-    said = {"$ref": "#/components/schemas/A", "description": "ours", "nullable": True}
-    assert shown(said, components=components) == {"type": ["string", "null"], "description": "ours", "maxLength": 3}
+    schema = {"$ref": "#/components/schemas/A", "description": "ours", "nullable": True}
+    assert show(schema, components=components) == {"type": ["string", "null"], "description": "ours", "maxLength": 3}
 
 
 def test_a_recursive_schema_is_cut_where_it_begins_again():
     node = {"type": "object", "properties": {"child": {"$ref": "#/components/schemas/Node"}, "name": {"type": "string"}}}
-    found = imported(posting({"$ref": "#/components/schemas/Node"}, components={"schemas": {"Node": node}}))
-    assert schemas(found.tools[0]) == {
+    result = read_tools(posting({"$ref": "#/components/schemas/Node"}, components={"schemas": {"Node": node}}))
+    assert schemas(result.tools[0]) == {
         "child": {"type": "object", "properties": {"child": {"type": "object"}, "name": {"type": "string"}}},
         "name": {"type": "string"},
     }
-    assert found.notes == ("make: has a recursive schema: where it begins again, it is shown as anything",)
+    assert result.notes == ("make: has a recursive schema: where it begins again, it is shown as anything",)
 
 
 def nested(levels):
@@ -76,12 +76,12 @@ def nested(levels):
 
 
 def test_a_schema_deeper_than_is_shown_is_anything_with_its_description():
-    found = imported(posting(nested(30)))
-    inner = schemas(found.tools[0])["a"]
+    result = read_tools(posting(nested(30)))
+    inner = schemas(result.tools[0])["a"]
     for _ in range(DEPTH_MAX):
         inner = inner["properties"]["a"]
     assert inner == {"description": "d"}
-    assert "what is deeper is shown as anything" in found.notes[0]
+    assert "what is deeper is shown as anything" in result.notes[0]
 
 
 def test_schemas_have_room_for_so_many_bytes_and_the_nearest_are_shown_first():
@@ -111,4 +111,4 @@ def test_schemas_have_room_for_so_many_bytes_and_the_nearest_are_shown_first():
     ],
 )
 def test_what_is_cut_admits_what_the_whole_admits(schema, value):
-    assert Draft202012Validator(shown(schema)).is_valid(value)
+    assert Draft202012Validator(show(schema)).is_valid(value)

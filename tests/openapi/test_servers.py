@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from ferryman.openapi import read
-from tests.openapi.documents import HOST, document, imported, only
+from ferryman.openapi import DocumentImport, read
+from tests.openapi.documents import HOST, document, only, read_tools
 
 
-def at(*servers, **said):
-    return only({**document({"/a": {"get": {}}}), "servers": [{"url": each} for each in servers]}, **said)
+def at(*servers, **options):
+    return only({**document({"/a": {"get": {}}}), "servers": [{"url": item} for item in servers]}, **options)
 
 
 @pytest.mark.parametrize(
@@ -39,9 +41,10 @@ def test_without_servers_it_is_the_documents_own():
 
 def test_a_document_from_nowhere_has_no_server_of_its_own():
     root = {**document({"/a": {"get": {}}}), "servers": []}
-    (tool,) = read({"file:///a/b.json": root}, "file:///a/b.json", domains=[HOST]).tools
+    source = DocumentImport(documents={"file:///a/b.json": root}, root="file:///a/b.json", domains=[HOST])
+    (tool,) = read(source).tools
     assert "no absolute server" in tool.reason
-    (tool,) = read({"file:///a/b.json": root}, "file:///a/b.json", domains=[HOST], server=f"https://{HOST}").tools
+    (tool,) = read(replace(source, server=f"https://{HOST}")).tools
     assert (tool.url, tool.enabled) == (f"https://{HOST}/a", True)
 
 
@@ -50,7 +53,7 @@ def test_the_nearest_servers_hold():
         return {"servers": [{"url": f"https://{HOST}/{name}"}]}
 
     paths = {"/a": {**server("item"), "get": server("operation"), "post": {}}}
-    assert [each.url.split("/")[3] for each in imported(document(paths)).tools] == ["operation", "item"]
+    assert [tool.url.split("/")[3] for tool in read_tools(document(paths)).tools] == ["operation", "item"]
 
 
 def test_variables_have_their_defaults():
@@ -74,8 +77,8 @@ def test_variables_have_their_defaults():
         ("https://metadata.google.internal/v1", "is not on the public internet"),
         ("ftp://x.test", "no absolute server"),
         ("https://{tenant}.shop.test", "not a plain DNS name"),
-        ("https://[", "no URL"),
-        ("https://api.shop.test\r\n/", "no URL"),
+        ("https://[", "not a URL"),
+        ("https://api.shop.test\r\n/", "not a URL"),
     ],
 )
 def test_a_server_that_may_not_be_called_disables_the_operation(server, reason):
@@ -93,7 +96,7 @@ def test_what_is_named_as_the_server_must_be_approved_too():
     assert at(f"https://{HOST}", server="https://evil.test").enabled is False
 
 
-NOWHERE = "asks for a credential in the {}, which no credential is sent in"
+NOWHERE = "has a credential in the {}, where none is sent"
 BEARER = {"type": "http", "scheme": "bearer"}
 KEY = {"type": "apiKey", "in": "header", "name": "X-Api-Key"}
 
@@ -101,7 +104,7 @@ KEY = {"type": "apiKey", "in": "header", "name": "X-Api-Key"}
 def secured(scheme, credentials, security=None, **schemes):
     components = {"securitySchemes": {"s": scheme, **schemes}}
     root = document({"/a": {"get": {"operationId": "x"}}}, components=components, security=security or [{"s": []}])
-    return imported(root, credentials=credentials)
+    return read_tools(root, credentials=credentials)
 
 
 @pytest.mark.parametrize(
@@ -153,9 +156,9 @@ def test_a_credential_of_another_approved_host_is_not_sent():
 
 
 def test_of_several_credentials_the_first_by_name_is_sent():
-    found = secured(BEARER, {"B": [HOST], "A": [HOST]})
-    assert dict(found.tools[0].headers) == {"Authorization": "Bearer {{secrets.A}}"}
-    assert found.notes == (f"x: several credentials are bound to {HOST}: A is sent",)
+    result = secured(BEARER, {"B": [HOST], "A": [HOST]})
+    assert dict(result.tools[0].headers) == {"Authorization": "Bearer {{secrets.A}}"}
+    assert result.notes == (f"x: several credentials are bound to {HOST}: A is sent",)
 
 
 def test_a_credential_that_is_named_like_its_scheme_is_sent_there():

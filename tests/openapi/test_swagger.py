@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ferryman.domain.tools.declared import Style
-from ferryman.openapi import read
-from tests.openapi.documents import ROOT, imported, only, sent, swagger
+from tests.openapi.documents import build, only, read_tools, swagger
 from tests.openapi.petstore import PETSTORE
 
 STORE = "petstore.test.example"
@@ -14,50 +13,50 @@ STORE = "petstore.test.example"
 
 @pytest.fixture(scope="module")
 def store():
-    found = read({ROOT: PETSTORE}, ROOT, cluster="petstore", domains=[STORE], credentials={"PETSTORE_KEY": [STORE]})
-    return {each.name: each for each in found.tools}
+    result = read_tools(PETSTORE, cluster="petstore", domains=[STORE], credentials={"PETSTORE_KEY": [STORE]})
+    return {tool.name: tool for tool in result.tools}
 
 
 def test_the_pet_store_has_twenty_operations(store):
     assert len(store) == 20
-    assert {each.cluster for each in store.values()} == {"petstore"}
+    assert {value.cluster for value in store.values()} == {"petstore"}
 
 
 def test_a_pet_is_looked_up_by_its_number(store):
-    outbound = sent(store["getPetById"], petId=42)
+    outbound = build(store["getPetById"], petId=42)
     assert (outbound.method, outbound.url) == ("GET", "https://petstore.test.example/v2/pet/42")
     assert str(outbound.fixed_headers["api_key"]) == "{{secrets.PETSTORE_KEY}}"
 
 
 def test_a_pet_is_looked_up_by_what_its_number_is_usually_called(store):
-    assert sent(store["getPetById"], id=42).url == "https://petstore.test.example/v2/pet/42"
+    assert build(store["getPetById"], id=42).url == "https://petstore.test.example/v2/pet/42"
 
 
 def test_all_but_the_upload_can_be_called(store):
-    assert [(name, each.reason) for name, each in store.items() if not each.enabled] == [
+    assert [(name, item.reason) for name, item in store.items() if not item.enabled] == [
         ("uploadFile", "takes multipart/form-data, which is not sent: only JSON and forms are")
     ]
 
 
 def test_a_body_is_said_field_by_field(store):
-    outbound = sent(store["addPet"], name="Rex", photoUrls=[], category={"id": 1})
+    outbound = build(store["addPet"], name="Rex", photoUrls=[], category={"id": 1})
     assert outbound.body == {"name": "Rex", "photoUrls": [], "category": {"id": 1}}
     assert sorted(store["addPet"].schema["required"]) == ["name", "photoUrls"]
 
 
 def test_a_body_that_is_a_list_is_one_argument(store):
     users = [{"username": "ann"}]
-    assert sent(store["createUsersWithListInput"], body=users).body == users
+    assert build(store["createUsersWithListInput"], body=users).body == users
 
 
 def test_form_fields_are_a_form(store):
-    outbound = sent(store["updatePetWithForm"], petId=1, name="Rex")
+    outbound = build(store["updatePetWithForm"], petId=1, name="Rex")
     assert outbound.body_type == "form"
     assert outbound.body == {"name": "Rex"}
 
 
 def test_a_field_that_is_named_like_a_parameter_gets_a_prefix(store):
-    outbound = sent(store["updateUser"], username="ann", body_username="anna")
+    outbound = build(store["updateUser"], username="ann", body_username="anna")
     assert outbound.url.endswith("/user/ann")
     assert outbound.body == {"username": "anna"}
 
@@ -67,15 +66,15 @@ def test_a_field_that_is_named_like_a_parameter_gets_a_prefix(store):
     [("csv", Style.COMMA), ("ssv", Style.SPACE), ("pipes", Style.PIPE), ("multi", Style.REPEAT), (None, Style.COMMA)],
 )
 def test_a_list_is_written_as_its_collection_format_says(collection, style):
-    said = {"name": "ids", "in": "query", "type": "array", "items": {"type": "string"}}
+    parameter = {"name": "ids", "in": "query", "type": "array", "items": {"type": "string"}}
     if collection:
-        said["collectionFormat"] = collection
-    assert only(swagger({"/a": {"get": {"parameters": [said]}}})).parameters["ids"].style is style
+        parameter["collectionFormat"] = collection
+    assert only(swagger({"/a": {"get": {"parameters": [parameter]}}})).parameters["ids"].style is style
 
 
 def test_a_list_separated_by_tabs_disables_its_operation():
-    said = {"name": "ids", "in": "query", "type": "array", "collectionFormat": "tsv"}
-    assert "tabs" in only(swagger({"/a": {"get": {"parameters": [said]}}})).reason
+    parameter = {"name": "ids", "in": "query", "type": "array", "collectionFormat": "tsv"}
+    assert "tabs" in only(swagger({"/a": {"get": {"parameters": [parameter]}}})).reason
 
 
 def test_basic_authentication_is_not_supported():
@@ -92,8 +91,8 @@ def test_without_a_host_it_is_at_the_documents_own():
 
 
 def test_without_schemes_it_is_https():
-    found = imported({**swagger({"/a": {"get": {}}}), "schemes": None})
-    assert (found.tools[0].url, found.notes) == ("https://api.shop.test/v2/a", ())
+    result = read_tools({**swagger({"/a": {"get": {}}}), "schemes": None})
+    assert (result.tools[0].url, result.notes) == ("https://api.shop.test/v2/a", ())
 
 
 def test_a_bearer_token_declared_as_a_key_is_sent_as_one():

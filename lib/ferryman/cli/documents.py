@@ -40,7 +40,7 @@ def gather_documents(path: Path) -> dict[str, Any]:
 
 def _needed(parsed: dict[str, Any], root: str, path: Path) -> list[str]:
     try:
-        return openapi.needed(parsed, root)
+        return openapi.find_missing(parsed, root)
     except InvalidInputError as error:
         raise _wrong(path, f"is no document that can be imported: {error}") from None
 

@@ -46,7 +46,7 @@ class Embedded:
     tools: Mapping[str, DeclaredTool]
     credentials: Mapping[str, Credential] = field(repr=False)
     policy: ExecutionPolicy
-    way: DeclaredToolDependencies = field(repr=False)
+    deps: DeclaredToolDependencies = field(repr=False)
     numbers: Iterator[int] = field(default_factory=itertools.count, repr=False)
 
     @classmethod
@@ -81,8 +81,8 @@ class Embedded:
         )
         gate = build_gate(settings.read(env), log) if gate is None else gate
         variables: dict[str, Text] = {**public, **{name: Template((SecretPlaceholder(name),)) for name in credentials}}
-        way = DeclaredToolDependencies(gate=gate, tokens=_build_tokens(gate, log), integrations={}, env=variables)
-        return cls(tools={tool.name: tool for tool in tools}, credentials=credentials, policy=policy, way=way)
+        deps = DeclaredToolDependencies(gate=gate, tokens=_build_tokens(gate, log), integrations={}, env=variables)
+        return cls(tools={tool.name: tool for tool in tools}, credentials=credentials, policy=policy, deps=deps)
 
     async def call(self, name: str, arguments: Mapping[str, Any], *, within_s: float = REQUEST_SECONDS) -> ToolCallResult:
         """Return the result of one call, as a task's model would see it; a refused call has a result, too."""
@@ -92,9 +92,9 @@ class Embedded:
                 raise CallRefusedError(refusal.refuse_unknown_tool(name))
             if not tool.enabled:
                 raise CallRefusedError(refusal.refuse_disabled_tool(name, tool.reason or "its owner switched it off"))
-            tokens = await open_known_tokens(self.way.tokens.tokens, self.way.tokens.vault, owner=EMBEDDED, task=EMBEDDED)
+            tokens = await open_known_tokens(self.deps.tokens.tokens, self.deps.tokens.vault, owner=EMBEDDED, task=EMBEDDED)
             prepared_call = await prepare_declared_call(
-                self.way, self._prepare_context(name, arguments, {**self.credentials, **tokens}), tool, arguments
+                self.deps, self._prepare_context(name, arguments, {**self.credentials, **tokens}), tool, arguments
             )
         except CallRefusedError as refused:
             return ToolCallResult.from_refusal(name, refused.refusal)
@@ -108,10 +108,10 @@ class Embedded:
             call_request=call_request, ticket=ticket, policy=self.policy, versions={}, created=now, task_name=EMBEDDED
         )
 
-        async def renewed(_: object) -> Mapping[str, Credential]:
+        async def renew(_: object) -> Mapping[str, Credential]:
             return credentials
 
-        return CallContext(claimed_call=claimed_call, arguments=arguments, credentials=credentials, renew=renewed, about={})
+        return CallContext(claimed_call=claimed_call, arguments=arguments, credentials=credentials, renew=renew, about={})
 
 
 def _build_tokens(gate: FetchGate, log: Log) -> TokenDependencies:

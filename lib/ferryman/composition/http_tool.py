@@ -38,12 +38,9 @@ class HttpToolFunction(ToolFunction):
             ids=RandomIds(),
             log=deps.tracer,
         )
-        handling = ClusterManager(
-            clusters=clusters,
-            documents=self.documents,
-            tame=neutralize_unframed,
-            framed=checking.frame_text,
+        manager = ClusterManager(
+            clusters=clusters, documents=self.documents, neutralize=neutralize_unframed, frame=checking.frame_text
         )
-        way = DeclaredToolDependencies(gate=deps.gate, tokens=tokens, integrations=deps.integrations)
-        custom = CustomToolDependencies(clusters=clusters, way=way, handling=handling)
+        declared = DeclaredToolDependencies(gate=deps.gate, tokens=tokens, integrations=deps.integrations)
+        custom = CustomToolDependencies(clusters=clusters, declared=declared, manager=manager)
         self.dependencies = replace(deps, prepare=make_custom_preparer(custom))

@@ -1,1 +1,1 @@
-"""Declared: an owner's description of an HTTP endpoint, checked when stored, and written as a request when called."""
+"""Declared tools: an owner's description of an HTTP endpoint, checked when stored, and turned into a request when called."""

@@ -1,5 +1,6 @@
-"""OpenAPI: the operations of a document become declared tools. Pure: whoever needs another document of it brings it."""
+"""OpenAPI: the operations of a document become declared tools. Pure: the caller fetches the documents that it refers to."""
 
-from ferryman.openapi.document import Imported, needed, read, tokens
+from ferryman.openapi.context import DocumentImport
+from ferryman.openapi.document import OpenApiTools, estimate_tokens, find_missing, read
 
-__all__ = ["Imported", "needed", "read", "tokens"]
+__all__ = ["DocumentImport", "OpenApiTools", "estimate_tokens", "find_missing", "read"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,150 +13,95 @@ from ferryman.domain.problem import build_input_error
 from ferryman.domain.tools.declared import CLUSTER_CHARACTERS_MAX, TOOLS_PER_TASK_MAX, DeclaredTool
 from ferryman.domain.tools.tool import Tool
 from ferryman.openapi import names
-from ferryman.openapi.notes import Notes
-from ferryman.openapi.operation import Operation, Reader
-from ferryman.openapi.references import Node, References
-from ferryman.openapi.schemas import Schemas
-from ferryman.openapi.security import Credentials
-from ferryman.openapi.values import mapping, text
+from ferryman.openapi.context import DocumentImport, ImportContext
+from ferryman.openapi.operation import Operation, read_operation
+from ferryman.openapi.references import Node
+from ferryman.openapi.values import to_line, to_mapping
 
 CHARACTERS_PER_TOKEN = 4
-_METHODS = tuple((each.value.lower(), each) for each in Method)
+_METHODS = {method.value.lower(): method for method in Method}
 _OTHERS = ("options", "trace", "query")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Imported:
-    """What an import makes: the tools of `cluster`, those disabled among them, and what its owner should know."""
+class OpenApiTools:
+    """The result of an import: the tools of `cluster`, disabled ones included, and what its owner should know."""
 
     cluster: str
     tools: tuple[DeclaredTool, ...]
     notes: tuple[str, ...]
 
 
-def needed(documents: Mapping[str, Any], root: str) -> list[str]:
-    """The documents, as absolute URIs, that reading `root` asks for and that are not among `documents`; more may follow.
+def find_missing(documents: Mapping[str, Any], root: str) -> list[str]:
+    """Return the documents, as absolute URIs, that reading `root` requires and that are not there; more may follow.
 
-    Only what is under https is asked for, and for a root that is a file what is in its folder. Raises `InvalidInputError` as
-    `read` does.
+    These are https URLs only, and for a root that is a file those in its folder. Raise `InvalidInputError` as `read` does.
     """
-    reader = _reader(documents, root, domains=(), credentials={})
-    _tools(reader, "", ())
-    return list(reader.references.missing)
+    context = ImportContext(DocumentImport(documents=documents, root=root))
+    read_tools(context, "", ())
+    return list(context.references.missing)
 
 
-def read(
-    documents: Mapping[str, Any],
-    root: str,
-    *,
-    cluster: str | None = None,
-    domains: Collection[str],
-    credentials: Credentials | None = None,
-    taken: Iterable[str] = (),
-    server: str | None = None,
-) -> Imported:
-    """The operations of the document `root` as tools. `documents` are by absolute URI, parsed; `root` is one of them.
+def read(source: DocumentImport, reserved: Iterable[str] = ()) -> OpenApiTools:
+    """Return the operations of the root document as tools. No tool has a `reserved` name, nor that of a built-in one.
 
-    `domains` are the task's approved host patterns, `credentials` the names of its credentials with the patterns each is bound
-    to, `taken` are names that no tool may have, beside the built-in ones. `cluster` is its title where None (S3-47). `server`
-    is a URL to go to in place of the servers the document names, which may be none or examples; it must be approved like them.
-    Raises `InvalidInputError` where it is no such document, or has no operations or more than a task may have tools.
+    Raise `InvalidInputError` where it is not such a document, or has no operations or more than a task may have tools.
     """
-    reader = _reader(documents, root, domains=domains, credentials=credentials or {}, server=server)
-    title = mapping(mapping(reader.root.value).get("info")).get("title")
-    name = text(cluster, CLUSTER_CHARACTERS_MAX) or text(title, CLUSTER_CHARACTERS_MAX) or "openapi"
-    tools = _tools(reader, name, taken)
-    reader.notes.at("")
-    for each in reader.references.missing:
-        reader.notes.add(f"{text(each, 200)} is referred to and is not there")
-    return Imported(cluster=name, tools=tools, notes=reader.notes.lines())
+    context = ImportContext(source)
+    title = to_mapping(context.root.fields.get("info")).get("title")
+    cluster = to_line(source.cluster, CLUSTER_CHARACTERS_MAX) or to_line(title, CLUSTER_CHARACTERS_MAX) or "openapi"
+    tools = read_tools(context, cluster, reserved)
+    context.notes.place = ""
+    for uri in context.references.missing:
+        context.notes.add(f"{to_line(uri, 200)} is referred to and is missing")
+    return OpenApiTools(cluster=cluster, tools=tools, notes=context.notes.list_lines())
 
 
-def tokens(tools: Iterable[DeclaredTool]) -> int:
-    """About how many prompt tokens the definitions of the enabled `tools` cost: one for every four characters of their JSON.
+def estimate_tokens(tools: Iterable[DeclaredTool]) -> int:
+    """Return about how many prompt tokens the definitions of the enabled `tools` cost: one per four characters of JSON.
 
     An estimate: the provider counts in its own way.
     """
-    definitions = (
-        Tool(name=each.name, description=each.description, schema=each.schema).to_definition() for each in tools if each.enabled
-    )
-    return sum(-(-len(json.dumps(each, ensure_ascii=False)) // CHARACTERS_PER_TOKEN) for each in definitions)
+    definitions = (Tool(name=tool.name, description=tool.description, schema=tool.schema) for tool in tools if tool.enabled)
+    return sum(-(-len(json.dumps(tool.to_definition(), ensure_ascii=False)) // CHARACTERS_PER_TOKEN) for tool in definitions)
 
 
-def _reader(
-    documents: Mapping[str, Any],
-    root: str,
-    *,
-    domains: Collection[str],
-    credentials: Credentials,
-    server: str | None = None,
-) -> Reader:
-    document = documents.get(root)
-    if not isinstance(document, dict):
-        raise build_input_error("spec", "must be an object: an OpenAPI 3.0 or 3.1 document, or a Swagger 2.0 one")
-    references, notes = References(documents, root), Notes()
-    return Reader(
-        root=Node(document, root),
-        version=_version(document),
-        references=references,
-        schemas=Schemas(references, notes),
-        notes=notes,
-        domains=domains,
-        credentials=credentials,
-        server=server,
-    )
-
-
-def _version(document: Mapping[str, Any]) -> str:
-    said = document.get("openapi", document.get("swagger"))
-    # YAML reads a version without quotes as a number.
-    version = f"{said:.1f}" if isinstance(said, float) else text(said, 16)
-    for prefix in ("3.0", "3.1") if "openapi" in document else ("2.0",):
-        if version == prefix or version.startswith(f"{prefix}."):
-            return prefix
-    found = f"is {version!r}" if version else "is not there"
-    raise build_input_error("spec.openapi", f"must be 3.0 or 3.1, or `swagger` 2.0; {found}")
-
-
-def _tools(reader: Reader, cluster: str, taken: Iterable[str]) -> tuple[DeclaredTool, ...]:
-    found = _operations(reader)
-    used = dict.fromkeys((*check.BUILT_IN, *taken), 1)
+def read_tools(context: ImportContext, cluster: str, reserved: Iterable[str]) -> tuple[DeclaredTool, ...]:
+    """Return the tools of all operations. Raise `InvalidInputError`."""
+    operations = _list_operations(context)
+    numbers = dict.fromkeys((*check.BUILT_IN, *reserved), 1)
     tools = []
-    for each in found:
-        said = mapping(each.node.value).get("operationId")
-        name = names.unique(names.tool(said if isinstance(said, str) else "", each.method, each.path), used)
-        reader.notes.at(name)
-        tools.append(reader.read(each, name, cluster))
+    for operation in operations:
+        operation_id = operation.node.fields.get("operationId")
+        name = operation_id if isinstance(operation_id, str) else ""
+        name = names.make_unique(names.build_tool_name(name, operation.method, operation.path), numbers)
+        context.notes.place = name
+        tools.append(read_operation(context, operation, name, cluster))
     return tuple(tools)
 
 
-def _operations(reader: Reader) -> list[Operation]:
-    found: list[Operation] = []
-    paths = mapping(mapping(reader.root.value).get("paths"))
-    for path, item in paths.items():
+def _list_operations(context: ImportContext) -> list[Operation]:
+    operations: list[Operation] = []
+    for path, value in to_mapping(context.root.fields.get("paths")).items():
         if not isinstance(path, str) or path.startswith("x-"):
             continue
-        here = Node(item, reader.root.uri)
-        target = reader.references.follow(here)
+        item = Node(value, context.root.uri)
+        target = context.references.follow(item)
         if target is None:
-            reader.notes.add("a path refers to what is not there: it is left out")
-        parts = (here,) if target is None or target.value is here.value else (here, target)
-        found.extend(_of_item(path, parts, reader.notes))
-        if len(found) > TOOLS_PER_TASK_MAX:
-            raise build_input_error(
-                "spec.paths", f"has more than {TOOLS_PER_TASK_MAX:,} operations, which is what a task may have tools"
-            )
-    if not found:
+            context.notes.add("a path refers to something that is missing: it is left out")
+        items = (item,) if target is None or target.value is item.value else (item, target)
+        operations.extend(_list_methods(path, items))
+        if any(name in item.fields for item in items for name in _OTHERS):
+            context.notes.add("OPTIONS, TRACE and QUERY operations are left out")
+        if len(operations) > TOOLS_PER_TASK_MAX:
+            raise build_input_error("spec.paths", f"has more than {TOOLS_PER_TASK_MAX:,} operations, the most tools of a task")
+    if not operations:
         raise build_input_error("spec.paths", "has no operations")
-    return found
+    return operations
 
 
-def _of_item(path: str, parts: tuple[Node, ...], notes: Notes) -> Iterable[Operation]:
-    for name, method in _METHODS:
-        for part in parts:
-            said = mapping(part.value).get(name)
-            if isinstance(said, dict):
-                yield Operation(method, path, Node(said, part.uri), parts)
-                break
-    if any(name in mapping(part.value) for part in parts for name in _OTHERS):
-        notes.add("OPTIONS, TRACE and QUERY operations are left out")
+def _list_methods(path: str, items: tuple[Node, ...]) -> Iterator[Operation]:
+    for name, method in _METHODS.items():
+        nodes = [node for node in (item.child(name) for item in items) if isinstance(node.value, dict)]
+        if nodes:
+            yield Operation(method, path, nodes[0], items)

@@ -1,4 +1,4 @@
-"""Notes: what an import tells its owner, one line for each thing it met, however many operations have it."""
+"""Notes: what an import tells its owner, one line for each finding, however many operations have it."""
 
 from __future__ import annotations
 
@@ -6,35 +6,31 @@ NOTES_MAX = 50
 
 
 class UnsupportedOperationError(Exception):
-    """This operation cannot be called from here; the text is the reason its tool is disabled with."""
+    """This operation cannot be called from here; the text is the reason why its tool is disabled."""
 
 
 class Notes:
-    """What was met, with how often and where first."""
+    """Findings, each with the places where it was found."""
 
     def __init__(self) -> None:
-        self._met: dict[str, list[str]] = {}
-        self._where = ""
+        self._places: dict[str, list[str]] = {}
+        self.place = ""
+        """Where the next findings are: the name of a tool, or "" for the document."""
 
-    def at(self, where: str) -> None:
-        """What follows was met at `where`, a tool's name."""
-        self._where = where
+    def add(self, finding: str) -> None:
+        """Note `finding`, once for each place, and at most `NOTES_MAX` different ones."""
+        places = self._places.get(finding)
+        if places is not None and places[-1] != self.place:
+            places.append(self.place)
+        elif places is None and len(self._places) < NOTES_MAX:
+            self._places[finding] = [self.place]
 
-    def add(self, what: str) -> None:
-        """Note `what`; once for each place, and beyond `NOTES_MAX` different ones no more."""
-        if what in self._met:
-            places = self._met[what]
-            if not places or places[-1] != self._where:
-                places.append(self._where)
-        elif len(self._met) < NOTES_MAX:
-            self._met[what] = [self._where]
-
-    def lines(self) -> tuple[str, ...]:
-        """The notes, each with the first place and the number of the others."""
-        return tuple(_line(what, places) for what, places in self._met.items())
+    def list_lines(self) -> tuple[str, ...]:
+        """Return the notes, each with its first place and the number of the others."""
+        return tuple(_write_line(finding, *places) for finding, places in self._places.items())
 
 
-def _line(what: str, places: list[str]) -> str:
-    if not places[0]:
-        return what
-    return f"{places[0]}: {what}" if len(places) == 1 else f"{places[0]} and {len(places) - 1} more: {what}"
+def _write_line(finding: str, first: str, *others: str) -> str:
+    if not first:
+        return finding
+    return f"{first} and {len(others)} more: {finding}" if others else f"{first}: {finding}"

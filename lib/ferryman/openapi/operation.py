@@ -1,182 +1,182 @@
-"""Operation: one operation of a document as a declared tool, or as a disabled one that says why."""
+"""Operation: one operation of a document as a declared tool, or as a disabled one with the reason."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
-from itertools import islice
 from typing import Any
 
 from ferryman.declared import check
 from ferryman.domain.http.request import Method
 from ferryman.domain.tools.declared import DeclaredTool, Parameter
 from ferryman.openapi import bodies, names, parameters, security, servers, swagger
-from ferryman.openapi.bodies import Body
-from ferryman.openapi.notes import Notes, UnsupportedOperationError
+from ferryman.openapi.bodies import RequestBody
+from ferryman.openapi.context import ImportContext
+from ferryman.openapi.notes import UnsupportedOperationError
 from ferryman.openapi.parameters import Argument
-from ferryman.openapi.references import Node, References
-from ferryman.openapi.schemas import NODES_MAX, Schemas
-from ferryman.openapi.values import mapping, text
+from ferryman.openapi.references import Node
+from ferryman.openapi.schemas import NODES_MAX
+from ferryman.openapi.security import CredentialTemplates
+from ferryman.openapi.values import to_line
 
 SUMMARY_CHARACTERS_MAX = 120
 DESCRIPTION_CHARACTERS_MAX = 1_000
 PATH_CHARACTERS_MAX = 1_500
-ARGUMENT = 10
-"""So many schemas' work is a parameter: it is named, and its schema is held against the schema of schemas."""
+NODES_PER_ARGUMENT = 10
+"""So many schemas' work is a parameter: it is named, and its schema is checked against the schema of schemas."""
 
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """Where a document says an operation: `items` are its path item, more than one where that refers to another."""
+    """The place of an operation in a document: `items` are its path item, and the one that this refers to."""
 
     method: Method
     path: str
     node: Node
     items: tuple[Node, ...]
 
-    def lists(self, name: str) -> list[Node]:
-        """What the operation, then its path item, say under `name`."""
-        return [Node(mapping(each.value).get(name), each.uri) for each in (self.node, *self.items)]
+    def list_children(self, name: str) -> list[Node]:
+        """Return the members `name` of the operation, then of its path items."""
+        return [node.child(name) for node in (self.node, *self.items)]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reader:
-    """What all operations of an import are read with. `version` is that of the document `root`: "2.0", "3.0" or "3.1".
+def read_operation(context: ImportContext, operation: Operation, name: str, cluster: str) -> DeclaredTool:
+    """Return the tool called `name`. One that cannot be called, or not by this task, is disabled with the first reason."""
+    base, reason = servers.choose_server(context, _list_servers(context, operation))
+    tool = _describe(operation, name, cluster, base)
+    if "#" in operation.path:
+        context.notes.add("has a '#' in its path: what follows is never sent")
+    credentials = CredentialTemplates()
+    try:
+        if reason is None:
+            credentials = _choose_credentials(context, operation, base.removeprefix("https://").partition("/")[0])
+    except UnsupportedOperationError as error:
+        reason = str(error)
+    try:
+        if len(operation.path) > PATH_CHARACTERS_MAX:
+            raise UnsupportedOperationError(f"has a path of more than {PATH_CHARACTERS_MAX} characters")
+        filled = _fill(context, tool, operation, credentials)
+    except UnsupportedOperationError as error:
+        return replace(tool, enabled=False, reason=str(error))
+    if reason is None and (problems := check.find_problems(filled, where="")):
+        return replace(tool, enabled=False, reason=to_line(f"{problems[0].field} {problems[0].message}", 300))
+    return replace(filled, enabled=reason is None, reason=reason)
 
-    `server` is one that the owner names in place of the document's.
-    """
 
-    root: Node
-    version: str
-    references: References
-    schemas: Schemas
-    notes: Notes
-    domains: Collection[str]
-    credentials: security.Credentials
-    server: str | None = None
+def _describe(operation: Operation, name: str, cluster: str, base: str) -> DeclaredTool:
+    fields = operation.node.fields
+    summary, description = to_line(fields.get("summary"), SUMMARY_CHARACTERS_MAX), to_line(fields.get("description"), 4_000)
+    sentences = [
+        "Deprecated." if fields.get("deprecated") is True else "",
+        f"{summary}." if summary and summary[-1] not in ".!?…" else summary,
+        description if description != summary else "",
+    ]
+    path = servers.quote_path(operation.path[:PATH_CHARACTERS_MAX])
+    return DeclaredTool(
+        name=name,
+        cluster=cluster,
+        method=operation.method,
+        url=base + path,
+        summary=summary or to_line(path, SUMMARY_CHARACTERS_MAX),
+        description=to_line(" ".join(filter(None, sentences)), DESCRIPTION_CHARACTERS_MAX),
+    )
 
-    def read(self, operation: Operation, name: str, cluster: str) -> DeclaredTool:
-        """The tool called `name`. What cannot be called, or not by this task, is disabled with the first reason found."""
-        said = mapping(operation.node.value)
-        summary, described = text(said.get("summary"), SUMMARY_CHARACTERS_MAX), text(said.get("description"), 4_000)
-        marks = ["Deprecated."] if said.get("deprecated") is True else []
-        about = [f"{summary}." if summary and summary[-1] not in ".!?…" else summary, described if described != summary else ""]
-        path = servers.path(operation.path[:PATH_CHARACTERS_MAX])
-        base, refused = servers.address(self._servers(operation), self.root.uri, self.domains, self.notes)
-        tool = DeclaredTool(
-            name=name,
-            cluster=cluster,
-            method=operation.method,
-            url=base + path,
-            summary=summary or text(path, SUMMARY_CHARACTERS_MAX),
-            description=text(" ".join(filter(None, [*marks, *about])), DESCRIPTION_CHARACTERS_MAX),
-        )
-        if "#" in operation.path:
-            self.notes.add("has a '#' in its path: what follows is never sent")
-        try:
-            keys = security.Keys()
-            if refused is None:
-                keys = self._keys(operation, base.removeprefix("https://").partition("/")[0])
-        except UnsupportedOperationError as unfit:
-            refused = str(unfit)
-        try:
-            if len(operation.path) > PATH_CHARACTERS_MAX:
-                raise UnsupportedOperationError(f"has a path of more than {PATH_CHARACTERS_MAX} characters")
-            whole = self._filled(tool, operation, keys)
-        except UnsupportedOperationError as unfit:
-            return replace(tool, enabled=False, reason=str(unfit))
-        if refused is None and (problems := check.find_problems(whole, where="")):
-            return replace(tool, enabled=False, reason=text(f"{problems[0].field} {problems[0].message}", 300))
-        return replace(whole, enabled=refused is None, reason=refused)
 
-    def _servers(self, operation: Operation) -> list[Node]:
-        root = mapping(self.root.value)
-        if self.server is not None:
-            return [Node([{"url": self.server}], self.root.uri)]
-        if self.version == "2.0":
-            schemes = mapping(operation.node.value).get("schemes", root.get("schemes"))
-            return [Node(swagger.servers(root, schemes), self.root.uri)]
-        return [*operation.lists("servers"), Node(root.get("servers"), self.root.uri)]
+def _list_servers(context: ImportContext, operation: Operation) -> list[Node]:
+    root = context.root
+    if context.source.server is not None:
+        return [Node([{"url": context.source.server}], root.uri)]
+    if context.version == "2.0":
+        schemes = operation.node.fields.get("schemes", root.fields.get("schemes"))
+        return [Node(swagger.list_servers(root.fields, schemes), root.uri)]
+    return [*operation.list_children("servers"), root.child("servers")]
 
-    def _keys(self, operation: Operation, host: str) -> security.Keys:
-        root, said = mapping(self.root.value), mapping(operation.node.value)
-        own = operation.node if "security" in said else self.root
-        required = Node(mapping(own.value).get("security"), own.uri)
-        schemes = (
-            swagger.security_schemes(root) if self.version == "2.0" else mapping(root.get("components")).get("securitySchemes")
-        )
-        return security.keys(required, Node(schemes, self.root.uri), host, self.credentials, self.references, self.notes)
 
-    def _filled(self, tool: DeclaredTool, operation: Operation, keys: security.Keys) -> DeclaredTool:
-        said = parameters.listed(self.references, *reversed(operation.lists("parameters")))
-        body = Node(mapping(operation.node.value).get("requestBody"), operation.node.uri)
-        if self.version == "2.0":
-            consumes = mapping(operation.node.value).get("consumes", mapping(self.root.value).get("consumes"))
-            body = swagger.body(said, consumes) or body
-            said = swagger.parameters(said)
-        secret = set(security.wires(keys))
-        outside = [
-            each
-            for each in parameters.arguments(said, tool.url, self.notes)
-            if (each.place, each.wire.lower() if each.place == "header" else each.wire) not in secret
-        ]
-        sent = self._body(operation.method, body)
-        return self._templates(tool, self._named([*outside, *(sent.arguments if sent else ())]), sent, keys)
+def _choose_credentials(context: ImportContext, operation: Operation, host: str) -> CredentialTemplates:
+    root = context.root
+    requirements = (operation.node if "security" in operation.node.fields else root).child("security")
+    schemes = root.child("components").child("securitySchemes")
+    if context.version == "2.0":
+        schemes = Node(swagger.convert_security_schemes(root.fields), root.uri)
+    return security.choose_credentials(context, requirements, schemes, host)
 
-    def _body(self, method: Method, node: Node) -> Body | None:
-        if node.value is None:
-            return None
-        if not method.has_body:
-            followed = self.references.follow(node)
-            if followed is not None and mapping(followed.value).get("required") is True:
-                raise UnsupportedOperationError(f"takes a body, which {method} does not send")
-            self.notes.add(f"has a body, which {method} does not send: it is left out")
-            return None
-        return bodies.read(node, self.references, self.schemas)
 
-    def _named(self, arguments: list[Argument]) -> dict[str, Argument]:
-        most = check.PARAMETERS_MAX
-        if sum(each.required for each in arguments) > most:
-            raise UnsupportedOperationError(f"has more than {most} parameters that must be said")
-        if len(arguments) > most:
-            self.notes.add(f"has more than {most} parameters: optional ones are left out")
-            room = most - sum(each.required for each in arguments)
-            optional = islice((each for each in arguments if not each.required), room)
-            arguments = [*(each for each in arguments if each.required), *optional]
-        self.schemas.left -= ARGUMENT * len(arguments)
-        if self.schemas.left <= -NODES_MAX // 4:
-            raise UnsupportedOperationError("stands behind more schemas and parameters than are read of one document")
-        taken: dict[str, int] = {}
-        return {names.argument(each.wire, each.place, taken): each for each in arguments}
+def _fill(context: ImportContext, tool: DeclaredTool, operation: Operation, credentials: CredentialTemplates) -> DeclaredTool:
+    """Return `tool` with its arguments and credentials. Raise `UnsupportedOperationError`."""
+    nodes = parameters.list_parameters(context.references, *reversed(operation.list_children("parameters")))
+    body_node = operation.node.child("requestBody")
+    if context.version == "2.0":
+        consumes = operation.node.fields.get("consumes", context.root.fields.get("consumes"))
+        body_node = swagger.build_body(nodes, consumes) or body_node
+        nodes = swagger.convert_parameters(nodes)
+    reserved = set(credentials.list_names())
+    outside = [
+        argument
+        for argument in parameters.list_arguments(nodes, tool.url, context.notes)
+        if (argument.place, argument.wire.lower() if argument.place == "header" else argument.wire) not in reserved
+    ]
+    body = _read_body(context, operation.method, body_node)
+    arguments = _name_arguments(context, [*outside, *(body.arguments if body else ())])
+    return _write_templates(replace(tool, parameters=_show_parameters(context, arguments)), arguments, body, credentials)
 
-    def _templates(
-        self, tool: DeclaredTool, named: Mapping[str, Argument], body: Body | None, keys: security.Keys
-    ) -> DeclaredTool:
-        url, query, headers = tool.url, dict[str, Any](), dict[str, str]()
-        fields: dict[str, Any] = {}
-        for name, each in named.items():
-            if each.place == "path":
-                url = url.replace(f"{{{each.wire}}}", f"{{\0{name}}}")
-            else:
-                {"query": query, "header": headers, "body": fields}[each.place][each.wire] = f"{{{{{name}}}}}"
-        if body is not None and body.media is not None:
-            headers["Content-Type"] = body.media
-        whole = fields.get("body") if body is not None and body.whole else None
-        return replace(
-            tool,
-            url=url.replace("\0", ""),
-            query={**query, **keys.query},
-            headers={**headers, **keys.headers},
-            body_type=body.body_type if body else tool.body_type,
-            body=None if body is None else whole if body.whole else fields,
-            parameters=self._shown(named),
-        )
 
-    def _shown(self, named: Mapping[str, Argument]) -> dict[str, Parameter]:
-        views = {}
-        for name, each in named.items():
-            views[name] = self.schemas.view(each.schema)
-            if each.description:
-                views[name].words["description"] = Node(each.description, "")
-        shown = self.schemas.shown(views)
-        return {name: Parameter(schema=shown[name], required=each.required, style=each.style) for name, each in named.items()}
+def _read_body(context: ImportContext, method: Method, node: Node) -> RequestBody | None:
+    if node.value is None:
+        return None
+    if method.has_body:
+        return bodies.read_body(context, node)
+    body = context.references.follow(node)
+    if body is not None and body.fields.get("required") is True:
+        raise UnsupportedOperationError(f"takes a body, which {method} does not send")
+    context.notes.add(f"has a body, which {method} does not send: it is left out")
+    return None
+
+
+def _name_arguments(context: ImportContext, arguments: list[Argument]) -> dict[str, Argument]:
+    most = check.PARAMETERS_MAX
+    required = [argument for argument in arguments if argument.required]
+    if len(required) > most:
+        raise UnsupportedOperationError(f"has more than {most} required parameters")
+    if len(arguments) > most:
+        context.notes.add(f"has more than {most} parameters: optional ones are left out")
+        arguments = [*required, *(argument for argument in arguments if not argument.required)][:most]
+    context.schemas.nodes_left -= NODES_PER_ARGUMENT * len(arguments)
+    if context.schemas.nodes_left <= -NODES_MAX // 4:
+        raise UnsupportedOperationError("is after more schemas and parameters than are read of one document")
+    numbers: names.Numbers = {}
+    return {names.build_argument_name(argument.wire, argument.place, numbers): argument for argument in arguments}
+
+
+def _show_parameters(context: ImportContext, arguments: dict[str, Argument]) -> dict[str, Parameter]:
+    views = {}
+    for name, argument in arguments.items():
+        views[name] = context.schemas.view(argument.schema)
+        if argument.description:
+            views[name].keywords["description"] = Node(argument.description, "")
+    schemas = context.schemas.show(views)
+    return {
+        name: Parameter(schema=schemas[name], required=argument.required, style=argument.style)
+        for name, argument in arguments.items()
+    }
+
+
+def _write_templates(
+    tool: DeclaredTool, arguments: dict[str, Argument], body: RequestBody | None, credentials: CredentialTemplates
+) -> DeclaredTool:
+    url, query, headers, fields = tool.url, dict[str, Any](), dict[str, str](), dict[str, Any]()
+    for name, argument in arguments.items():
+        if argument.place == "path":
+            # the mark keeps a name from being replaced twice
+            url = url.replace(f"{{{argument.wire}}}", f"{{\0{name}}}")
+        else:
+            {"query": query, "header": headers, "body": fields}[argument.place][argument.wire] = f"{{{{{name}}}}}"
+    if body is not None and body.media is not None:
+        headers["Content-Type"] = body.media
+    template = fields.get("body") if body is not None and body.whole else fields
+    return replace(
+        tool,
+        url=url.replace("\0", ""),
+        query={**query, **credentials.query},
+        headers={**headers, **credentials.headers},
+        body_type=body.body_type if body else tool.body_type,
+        body=None if body is None else template,
+    )

@@ -1,4 +1,4 @@
-"""Parameters: what an operation takes in its path, its query and its headers."""
+"""Parameters: what an operation accepts in its path, its query and its headers."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from ferryman.domain.http.identity_headers import is_identity_header
 from ferryman.domain.tools.declared import Style
 from ferryman.openapi.notes import Notes, UnsupportedOperationError
 from ferryman.openapi.references import Node, References
-from ferryman.openapi.values import items, mapping, members, plain, text
+from ferryman.openapi.values import is_plain, list_members, to_line
 
 PARAMETERS_READ_MAX = 300
 WIRE_CHARACTERS_MAX = 128
 
 PLACES = ("path", "query", "header", "cookie")
 _IGNORED_HEADERS = ("accept", "content-type", "authorization")
-"""Parameters of these names are to be ignored (OpenAPI 3.1, 4.8.12.2.1): media types and security say them."""
+"""Parameters of these names are ignored (OpenAPI 3.1, 4.8.12.2.1): media types and security define them."""
 
 _STYLES = {"form": Style.COMMA, "simple": Style.COMMA, "spaceDelimited": Style.SPACE, "pipeDelimited": Style.PIPE}
 _DEFAULT_STYLES = {"path": "simple", "header": "simple", "query": "form", "form": "form"}
 _BRACED = re.compile(r"\{([^{}]*)\}")
-_ANY = {"type": "string"}
+_TEXT = Node({"type": "string"}, "")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Argument:
-    """Something the model is to say: `wire` is its name in `place` (path, query, header or body), `schema` what it may be."""
+    """An argument of the model: `wire` is its name in `place` (path, query, header or body), `schema` what it may be."""
 
     wire: str
     place: str
@@ -39,93 +39,88 @@ class Argument:
     description: str = ""
 
 
-def listed(references: References, *lists: Node) -> list[Node]:
-    """The parameters of an operation's `lists`, of which later ones go before those of the same name and place."""
-    found: dict[tuple[str, str], Node] = {}
-    for listing in lists:
-        for each in items(listing.value, PARAMETERS_READ_MAX):
-            node = references.follow(Node(each, listing.uri))
+def list_parameters(references: References, *lists: Node) -> list[Node]:
+    """Return the parameters in an operation's `lists`; a later one replaces one of the same name and place."""
+    parameters: dict[tuple[str, str], Node] = {}
+    for nodes in lists:
+        for item in nodes.items(PARAMETERS_READ_MAX):
+            node = references.follow(item)
             if node is None:
-                raise UnsupportedOperationError(f"has a parameter that refers to {_reference(each)}, which is not there")
-            name, place = mapping(node.value).get("name"), mapping(node.value).get("in")
+                target = to_line(item.fields.get("$ref"), 80)
+                raise UnsupportedOperationError(f"has a parameter that refers to {target}, which is missing")
+            name, place = node.fields.get("name"), node.fields.get("in")
             if isinstance(name, str) and isinstance(place, str):
-                found[name, place] = node
-        if isinstance(listing.value, list) and len(listing.value) > PARAMETERS_READ_MAX:
+                parameters[name, place] = node
+        if isinstance(nodes.value, list) and len(nodes.value) > PARAMETERS_READ_MAX:
             raise UnsupportedOperationError(f"has more than {PARAMETERS_READ_MAX} parameters")
-    return list(found.values())
+    return list(parameters.values())
 
 
-def _reference(value: Any) -> str:
-    return text(mapping(value).get("$ref"), 80)
-
-
-def arguments(nodes: list[Node], path: str, notes: Notes) -> Iterator[Argument]:
-    """The arguments of an operation at `path`: those that `nodes` declare, and those that only the path names."""
-    named = list(dict.fromkeys(_BRACED.findall(path)))
+def list_arguments(nodes: list[Node], path: str, notes: Notes) -> Iterator[Argument]:
+    """Yield the arguments of an operation at `path`: those that `nodes` declare, and those that only the path names."""
+    in_path = list(dict.fromkeys(_BRACED.findall(path)))
     in_query = set(_BRACED.findall(path.partition("?")[2])) - set(_BRACED.findall(path.partition("?")[0]))
     declared = set()
     for node in nodes:
         wire, place = node.value["name"], node.value["in"]
         required = node.value.get("required") is True or place == "path"
-        if place == "cookie":
-            _left_out(required, notes, "takes a cookie, which is not sent")
-        elif place == "header" and wire.lower() in _IGNORED_HEADERS:
+        if place == "header" and wire.lower() in _IGNORED_HEADERS:
             continue
-        elif place == "header" and (wrong := find_name_problem(wire)) is not None:
-            _left_out(required, notes, f"has the header {text(wire, 64)}, which {wrong}")
-        elif place == "header" and is_identity_header(wire):
-            what = f"has the header {text(wire, 64)}, which tells a service who asks: it is not the model's to say"
-            _left_out(required, notes, what)
-        elif place == "path" and wire not in named:
+        if place == "path" and wire not in in_path:
             notes.add("declares a path parameter that its path does not have: it is left out")
+        elif place not in PLACES:
+            notes.add(f"has a parameter in {to_line(place, 32)!r}, which is not a place: it is left out")
         elif place == "query" and wire in in_query:
-            # The path has a query that it stands in: it is filled there.
+            # The path has a query with its placeholder: it is filled there.
             declared.add(wire)
-            yield _argument(node, "path", required=True)
-        elif place in PLACES:
-            if not plain(wire, WIRE_CHARACTERS_MAX) or "{{" in wire:
-                _left_out(required, notes, "has a parameter whose name cannot be sent as it is")
-                continue
+            yield _read_argument(node, "path", required=True)
+        elif (problem := _find_problem(wire, place)) is None:
             declared.add(wire)
-            yield _argument(node, place, required=required)
+            yield _read_argument(node, place, required=required)
+        elif required:
+            raise UnsupportedOperationError(problem)
         else:
-            notes.add(f"has a parameter in {text(place, 32)!r}, which is nowhere: it is left out")
-    for wire in named:
+            notes.add(f"{problem}: it is left out")
+    for wire in in_path:
         if wire not in declared:
             notes.add("names a parameter in its path that it does not declare: it is taken for a text")
-            yield Argument(wire=wire, place="path", schema=Node(_ANY, ""), required=True)
+            yield Argument(wire=wire, place="path", schema=_TEXT, required=True)
 
 
-def _left_out(required: bool, notes: Notes, what: str) -> None:
-    if required:
-        raise UnsupportedOperationError(what)
-    notes.add(f"{what}: it is left out")
+def _find_problem(wire: str, place: str) -> str | None:
+    """Return why a parameter cannot be sent, or None."""
+    if place == "cookie":
+        return "takes a cookie, which is not sent"
+    if place == "header" and (problem := find_name_problem(wire)) is not None:
+        return f"has the header {to_line(wire, 64)}, which {problem}"
+    if place == "header" and is_identity_header(wire):
+        return f"has the header {to_line(wire, 64)}, which tells a service who asks: the model may not decide it"
+    return None if is_name(wire) else "has a parameter whose name cannot be sent as it is"
 
 
-def _argument(node: Node, place: str, *, required: bool) -> Argument:
+def is_name(wire: str) -> bool:
+    """Say whether a name can be sent as it is, and is not read as a template."""
+    return is_plain(wire, WIRE_CHARACTERS_MAX) and "{{" not in wire
+
+
+def _read_argument(node: Node, place: str, *, required: bool) -> Argument:
     value: Mapping[str, Any] = node.value
-    description = text(value.get("description"), 300)
-    if "schema" not in value and (content := list(members(value.get("content"), 1))):
+    description = to_line(value.get("description"), 300)
+    schema, style = Node(value.get("schema", _TEXT.value), node.uri), Style.REPEAT
+    if "schema" not in value and (content := list(list_members(value.get("content"), 1))):
         # The value is a document of its own media type within the parameter.
-        description = f"{description} A text of {text(content[0][0], 64)}.".lstrip()
-        return Argument(wire=value["name"], place=place, schema=Node(_ANY, ""), required=required, description=description)
-    return Argument(
-        wire=value["name"],
-        place=place,
-        schema=Node(value.get("schema", _ANY), node.uri),
-        required=required,
-        style=style(value, place),
-        description=description,
-    )
+        description = f"{description} A text of {to_line(content[0][0], 64)}.".lstrip()
+    else:
+        style = read_style(value, place)
+    return Argument(wire=value["name"], place=place, schema=schema, required=required, style=style, description=description)
 
 
-def style(value: Mapping[str, Any], place: str) -> Style:
-    """How lists and objects are written: what a parameter or a form's encoding says of it (OpenAPI 3.1, 4.8.12.3)."""
-    default = _DEFAULT_STYLES[place]
-    said = value.get("style", default)
-    if said == "deepObject":
+def read_style(value: Mapping[str, Any], place: str) -> Style:
+    """Return how lists and objects are written, by a parameter or by the encoding of a form (OpenAPI 3.1, 4.8.12.3)."""
+    style = value.get("style", _DEFAULT_STYLES[place])
+    if style == "deepObject":
         return Style.DEEP
-    if not isinstance(said, str) or said not in _STYLES or (place == "path" and said != "simple"):
-        raise UnsupportedOperationError(f"has a parameter of the style {text(said, 32)!r}, which is not written here")
-    exploded = value.get("explode", said == "form")
-    return Style.REPEAT if exploded is True and place != "path" and said != "simple" else _STYLES[said]
+    if not isinstance(style, str) or style not in _STYLES or (place == "path" and style != "simple"):
+        raise UnsupportedOperationError(f"has a parameter of the style {to_line(style, 32)!r}, which is not supported")
+    exploded = value.get("explode", style == "form")
+    return Style.REPEAT if exploded is True and place != "path" and style != "simple" else _STYLES[style]

@@ -1,4 +1,4 @@
-"""References: what a `$ref` means, in the document where it stands or in another one."""
+"""References: resolve a `$ref`, in the document that has it or in another one of the import."""
 
 from __future__ import annotations
 
@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import unquote, urldefrag, urljoin, urlsplit
 
+from ferryman.openapi.values import list_items, to_mapping
+
 REFERENCE_CHARACTERS_MAX = 2_048
 HOPS_MAX = 16
-"""References that lead to references, one after the other."""
+"""How many references may lead to a reference, one after the other."""
 
-Address = tuple[str, str]
+Pointer = tuple[str, str]
 """A document's absolute URI, and a JSON pointer (RFC 6901) into it, unescaped from its URI form."""
 
 
@@ -22,29 +24,42 @@ class Node:
     value: Any
     uri: str
 
+    @property
+    def fields(self) -> Mapping[str, Any]:
+        """The members of an object; none where it is anything else."""
+        return to_mapping(self.value)
+
+    def child(self, name: str) -> Node:
+        """Return the member `name` of an object; None where it has none."""
+        return Node(self.fields.get(name), self.uri)
+
+    def items(self, most: int) -> list[Node]:
+        """Return the first `most` items of a list."""
+        return [Node(item, self.uri) for item in list_items(self.value, most)]
+
 
 class References:
-    """The documents of an import. What is asked for and not there is kept in `missing`, in the order asked for."""
+    """The documents of an import. `missing` are those that references lead to and that are not there, in that order."""
 
     def __init__(self, documents: Mapping[str, Any], root: str) -> None:
         self._documents = documents
         self._root = root
-        self._found: dict[Address, Node | None] = {}
+        self._nodes: dict[Pointer, Node | None] = {}
         self.missing: dict[str, None] = {}
 
-    def address(self, reference: str, uri: str) -> Address | None:
-        """Where `reference`, standing in the document `uri`, leads; None where no import may go."""
+    def resolve(self, reference: str, uri: str) -> Pointer | None:
+        """Return where `reference` in the document `uri` leads; None where no import may go."""
         if len(reference) > REFERENCE_CHARACTERS_MAX:
             return None
         if reference.startswith("#"):
             return uri, unquote(reference[1:])
         try:
             target, fragment = urldefrag(urljoin(uri, reference))
-            return (target, unquote(fragment)) if target == uri or self._allowed(target) else None
+            return (target, unquote(fragment)) if target == uri or self._is_allowed(target) else None
         except ValueError:
             return None
 
-    def _allowed(self, target: str) -> bool:
+    def _is_allowed(self, target: str) -> bool:
         # A document from the network names no file of this machine, and a file none outside of its folder.
         parts = urlsplit(target)
         if parts.scheme == "https":
@@ -53,14 +68,13 @@ class References:
         inside = target.startswith(folder) and ".." not in unquote(parts.path).split("/")
         return parts.scheme == "file" and self._root.startswith("file:") and inside
 
-    def at(self, address: Address) -> Node | None:
-        """What stands at `address`, or None."""
-        if address not in self._found:
-            self._found[address] = self._look(address)
-        return self._found[address]
+    def find(self, pointer: Pointer) -> Node | None:
+        """Return the value at `pointer`, or None."""
+        if pointer not in self._nodes:
+            self._nodes[pointer] = self._find(*pointer)
+        return self._nodes[pointer]
 
-    def _look(self, address: Address) -> Node | None:
-        uri, pointer = address
+    def _find(self, uri: str, pointer: str) -> Node | None:
         if uri not in self._documents:
             self.missing[uri] = None
             return None
@@ -78,14 +92,14 @@ class References:
         return Node(value, uri)
 
     def follow(self, node: Node) -> Node | None:
-        """`node`, or what it refers to; None where the reference leads nowhere or in a circle."""
+        """Return `node`, or what it refers to; None where the reference leads nowhere or in a circle."""
         for _ in range(HOPS_MAX):
-            reference = node.value.get("$ref") if isinstance(node.value, dict) else None
+            reference = node.fields.get("$ref")
             if not isinstance(reference, str):
                 return node
-            address = self.address(reference, node.uri)
-            found = None if address is None else self.at(address)
-            if found is None:
+            pointer = self.resolve(reference, node.uri)
+            target = None if pointer is None else self.find(pointer)
+            if target is None:
                 return None
-            node = found
+            node = target
         return None

@@ -1,4 +1,4 @@
-"""Servers: where an operation is, and whether a task may go there. Importing approves nothing."""
+"""Servers: the host of an operation, and whether a task may call it. Importing approves nothing."""
 
 from __future__ import annotations
 
@@ -8,100 +8,101 @@ from urllib.parse import quote, urljoin
 
 from ferryman.domain.http import url
 from ferryman.domain.http.host import is_covered
-from ferryman.openapi.notes import Notes, UnsupportedOperationError
+from ferryman.openapi.context import ImportContext
+from ferryman.openapi.notes import UnsupportedOperationError
 from ferryman.openapi.references import Node
-from ferryman.openapi.values import items, mapping, text
+from ferryman.openapi.values import to_line, to_mapping
 
 SERVERS_READ_MAX = 20
-_SHOWN_MAX = 5
+_DOMAINS_SHOWN_MAX = 5
 _VARIABLE = re.compile(r"\{([^{}]*)\}")
 _NOT_PUBLIC = ("local", "localhost", "internal", "localdomain", "home.arpa", "invalid", "onion")
 _SAFE = "/:@!$&'()*+,;=%~-._?"
 
 
-def address(listed: list[Node], document: str, domains: Collection[str], notes: Notes) -> tuple[str, str | None]:
-    """The first of an operation's servers that is approved, as `https://host/base` without a slash at its end, and None;
-    those written with http go last.
+def choose_server(context: ImportContext, lists: list[Node]) -> tuple[str, str | None]:
+    """Return the first of an operation's servers that is approved, as `https://host/base` without a slash at its end, and
+    None; those written with http are last.
 
-    Where there is none: the first that is a URL at all, or "", and the reason why it is not called. `listed` are lists of
-    servers, the nearest first: the first that lists any holds. `document` is the absolute URI that relative ones start from,
-    `domains` are the approved hosts.
+    Where there is none: the first that is a URL at all, or "", and the reason why it is not called. `lists` are lists of
+    servers, the nearest first: the first that is not empty applies.
     """
     base, reason = "", None
-    for raw in sorted(_written(listed), key=lambda each: each.lower().startswith("http:")):
+    for server in sorted(_list_servers(lists), key=lambda server: server.lower().startswith("http:")):
         try:
-            found, plain = _resolved(raw, document)
-            base = base or _base(found)
-            _approve(found.host, domains)
-        except UnsupportedOperationError as unfit:
-            reason = reason or str(unfit)
+            resolved, is_http = _resolve(server, context.root.uri)
+            base = base or _write_base(resolved)
+            _approve(resolved.host, context.source.domains)
+        except UnsupportedOperationError as error:
+            reason = reason or str(error)
             continue
-        if plain:
-            notes.add("its server says http: it is called by https")
+        if is_http:
+            context.notes.add("its server is an http URL: it is called by https")
         if reason is not None:
-            notes.add("its first server is not approved: a later one, which is, is taken")
-        return _base(found), None
+            context.notes.add("its first server is not approved: a later one, which is, is used")
+        return _write_base(resolved), None
     return base, reason or "has no server"
 
 
-def _base(found: url.URL) -> str:
-    return str(found).partition("?")[0].rstrip("/")
+def _write_base(server: url.URL) -> str:
+    return str(server).partition("?")[0].rstrip("/")
 
 
-def _written(listed: list[Node]) -> Iterator[str]:
-    chosen: list[object] = next((each.value for each in listed if isinstance(each.value, list) and each.value), [{"url": "/"}])
-    for each in items(chosen, SERVERS_READ_MAX):
-        raw = mapping(each).get("url")
-        if isinstance(raw, str):
-            yield _filled(raw[: url.CHARACTERS_MAX + 1], mapping(mapping(each).get("variables")))
+def _list_servers(lists: list[Node]) -> Iterator[str]:
+    default = Node([{"url": "/"}], "")
+    servers = next((nodes for nodes in lists if isinstance(nodes.value, list) and nodes.value), default)
+    for server in servers.items(SERVERS_READ_MAX):
+        text = server.fields.get("url")
+        if isinstance(text, str):
+            yield _fill_variables(text[: url.CHARACTERS_MAX + 1], server.child("variables").fields)
 
 
-def _filled(raw: str, variables: Mapping[str, object]) -> str:
-    return _VARIABLE.sub(lambda found: _default(variables.get(found[1]), found[0]), raw)
+def _fill_variables(server: str, variables: Mapping[str, object]) -> str:
+    def fill(match: re.Match[str]) -> str:
+        default = to_mapping(variables.get(match[1])).get("default")
+        # YAML writes a port or a version without quotes.
+        is_text = isinstance(default, str | float) or (isinstance(default, int) and abs(default) < 2**31)
+        return str(default) if is_text else match[0]
+
+    return _VARIABLE.sub(fill, server)
 
 
-def _default(variable: object, otherwise: str) -> str:
-    # YAML writes a port or a version without quotes.
-    said = mapping(variable).get("default")
-    return str(said) if isinstance(said, str | float) or (isinstance(said, int) and abs(said) < 2**31) else otherwise
-
-
-def _resolved(raw: str, document: str) -> tuple[url.URL, bool]:
-    # The server by https, and whether it was written with http.
+def _resolve(server: str, document: str) -> tuple[url.URL, bool]:
+    """Return the server by https, and whether it was written with http."""
     try:
-        whole = urljoin(document, raw.strip())
+        absolute = urljoin(document, server.strip())
     except ValueError:
-        whole = None
-    # urljoin drops line breaks and tabs, by which one URL reads as another.
-    if whole is None or not raw.isprintable():
-        raise UnsupportedOperationError("has a server that is no URL")
-    if whole.startswith("//"):
-        whole = f"https:{whole}"
-    scheme, colon, rest = whole.partition("://")
+        absolute = None
+    # urljoin drops line breaks and tabs, so that one URL would be read as another.
+    if absolute is None or not server.isprintable():
+        raise UnsupportedOperationError("has a server that is not a URL")
+    if absolute.startswith("//"):
+        absolute = f"https:{absolute}"
+    scheme, colon, rest = absolute.partition("://")
     if not colon or scheme.lower() not in ("http", "https"):
         raise UnsupportedOperationError(
-            f"has no absolute server: {text(raw, 80)!r} says no host, and the document is not from the network"
+            f"has no absolute server: {to_line(server, 80)!r} has no host, and the document is not from the network"
         )
-    plain = scheme.lower() == "http"
-    if plain:
+    is_http = scheme.lower() == "http"
+    if is_http:
         authority, slash, path = rest.partition("/")
         rest = authority.removesuffix(":80") + slash + path
     try:
-        return url.parse_url(f"https://{rest}"), plain
+        return url.parse_url(f"https://{rest}"), is_http
     except url.InvalidUrlError as error:
-        raise UnsupportedOperationError(f"its server {text(raw, 80)!r} is not called: {error}") from None
+        raise UnsupportedOperationError(f"its server {to_line(server, 80)!r} is not called: {error}") from None
 
 
 def _approve(host: str, domains: Collection[str]) -> None:
-    if host.endswith(tuple(f".{each}" for each in _NOT_PUBLIC)):
+    if host.endswith(tuple(f".{suffix}" for suffix in _NOT_PUBLIC)):
         raise UnsupportedOperationError(f"its server {host} is not on the public internet")
     if not is_covered(domains, host):
-        shown = sorted(domains)[:_SHOWN_MAX] + (["…"] if len(domains) > _SHOWN_MAX else [])
-        raise UnsupportedOperationError(f"{host} is not approved for this task; approved: {', '.join(shown) or 'none'}")
+        approved = sorted(domains)[:_DOMAINS_SHOWN_MAX] + (["…"] if len(domains) > _DOMAINS_SHOWN_MAX else [])
+        raise UnsupportedOperationError(f"{host} is not approved for this task; approved: {', '.join(approved) or 'none'}")
 
 
-def path(written: str) -> str:
-    """A document's path as it stands in a URL: begins with a slash, and what no URL has is percent-encoded."""
-    said = written.partition("#")[0]
-    pieces = re.split(r"(\{[^{}]*\})", said if said.startswith("/") else f"/{said}")
-    return "".join(each if each.startswith("{") else quote(each, safe=_SAFE, errors="replace") for each in pieces)
+def quote_path(path: str) -> str:
+    """Return a document's path as a URL has it: it begins with a slash, and what no URL has is percent-encoded."""
+    plain = path.partition("#")[0]
+    pieces = re.split(r"(\{[^{}]*\})", plain if plain.startswith("/") else f"/{plain}")
+    return "".join(piece if piece.startswith("{") else quote(piece, safe=_SAFE, errors="replace") for piece in pieces)

@@ -1,4 +1,4 @@
-"""Values: what a document says, taken for what it should be or for nothing, and never longer than it may be."""
+"""Values: what a document has in a place, as the type that it should have or as nothing, and within its limits."""
 
 from __future__ import annotations
 
@@ -7,62 +7,61 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any
 
-Scalar = str | int | float | bool | None
+from ferryman.domain.json_tree import is_unicode
 
 SCALAR_CHARACTERS_MAX = 200
-_WHOLE_MAX = 2**63
+_INTEGER_MAX = 2**63
 
 
-def mapping(value: Any) -> Mapping[str, Any]:
-    """`value` where it is an object, else one without members."""
+def to_mapping(value: Any) -> Mapping[str, Any]:
+    """Return `value` where it is an object, else an empty one."""
     return value if isinstance(value, dict) else {}
 
 
-def members(value: Any, most: int) -> Iterator[tuple[str, Any]]:
-    """The first `most` members of an object; YAML's keys that are no text are passed over."""
-    return ((key, each) for key, each in islice(mapping(value).items(), most) if isinstance(key, str))
+def list_members(value: Any, most: int) -> Iterator[tuple[str, Any]]:
+    """Yield the first `most` members of an object, without those of YAML whose keys are not texts."""
+    return ((key, member) for key, member in islice(to_mapping(value).items(), most) if isinstance(key, str))
 
 
-def items(value: Any, most: int) -> list[Any]:
-    """The first `most` items of a list."""
+def list_items(value: Any, most: int) -> list[Any]:
+    """Return the first `most` items of a list."""
     return value[:most] if isinstance(value, list) else []
 
 
-def texts(value: Any, most: int) -> list[str]:
-    """The texts among the first `most` items of a list."""
-    return [each for each in items(value, most) if isinstance(each, str)]
+def list_texts(value: Any, most: int) -> list[str]:
+    """Return the texts among the first `most` items of a list."""
+    return [item for item in list_items(value, most) if isinstance(item, str)]
 
 
-def text(value: Any, characters: int) -> str:
-    """`value` on one line of visible characters, cut to `characters` with an ellipsis; "" where it is no text.
+def to_line(value: Any, characters: int) -> str:
+    """Return `value` as one line of visible characters, cut to `characters` with an ellipsis; "" where it is not a text.
 
-    What a document says about itself is read by the model, so characters that nobody sees do not get there.
+    The model reads what a document says about itself, so that invisible characters must not reach it (prompt injection).
     """
     if not isinstance(value, str):
         return ""
-    # Twice as many, since white space falls away; never the whole, which may be a megabyte.
+    # Twice as many, since white space is joined; never all of it, which may be a megabyte.
     start = value[: 2 * characters + 1]
-    shown = start if start.isprintable() else "".join(each if each.isprintable() else " " * each.isspace() for each in start)
-    line = " ".join(shown.split())
-    return line if len(line) <= characters and len(start) == len(value) else line[: characters - 1].rstrip() + "…"
+    if not start.isprintable():
+        start = "".join(character if character.isprintable() else " " * character.isspace() for character in start)
+    line = " ".join(start.split())
+    return line if len(line) <= characters and len(value) <= 2 * characters + 1 else line[: characters - 1].rstrip() + "…"
 
 
-def plain(value: Any, characters: int) -> bool:
-    """Whether `value` is a text of visible characters, not empty and not too long: what a name on the wire must be."""
+def is_plain(value: Any, characters: int) -> bool:
+    """Say whether `value` is a text of visible characters, neither empty nor too long, as a name in a request must be."""
     return isinstance(value, str) and 0 < len(value) <= characters and value.isprintable()
 
 
-def scalar(value: Any) -> bool:
-    """Whether `value` can be shown to the model and written as JSON: a short text or a number that JSON knows."""
-    if value is None or isinstance(value, bool):
-        return True
+def is_scalar(value: Any) -> bool:
+    """Say whether the model can be shown `value`, and JSON can represent it: a short text or a number."""
     if isinstance(value, str):
-        return len(value) <= SCALAR_CHARACTERS_MAX and not any("\ud800" <= each <= "\udfff" for each in value)
-    return number(value)
+        return len(value) <= SCALAR_CHARACTERS_MAX and is_unicode(value)
+    return value is None or isinstance(value, bool) or is_number(value)
 
 
-def number(value: Any) -> bool:
-    """Whether `value` is a number of at most 64 bits; YAML writes integers of any length, which nothing prints again."""
+def is_number(value: Any) -> bool:
+    """Say whether `value` is a number of at most 64 bits; YAML has integers of any length, which cannot be printed."""
     if isinstance(value, int) and not isinstance(value, bool):
-        return abs(value) < _WHOLE_MAX
+        return abs(value) < _INTEGER_MAX
     return isinstance(value, float) and math.isfinite(value)

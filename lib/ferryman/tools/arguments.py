@@ -1,8 +1,8 @@
-"""Argument validation: check a call's arguments against the tool's schema before anything else is done with them."""
+"""Arguments: the schemas of the tools' arguments, and the check of a call's arguments before anything is done with them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ferryman.declared.arguments import check_depth, check_schema
@@ -10,6 +10,20 @@ from ferryman.domain.calls import refusal
 from ferryman.domain.calls.refusal import CallRefusedError
 from ferryman.domain.http.request import Method
 from ferryman.domain.tools.tool import Tool
+
+
+def build_schema(properties: Mapping[str, Mapping[str, Any]], *, required: Sequence[str]) -> dict[str, Any]:
+    """Return the JSON Schema of the arguments of a tool."""
+    return {"type": "object", "properties": properties, "required": list(required)}
+
+
+def build_property(description: str, kind: str = "string", **rules: Any) -> dict[str, Any]:
+    """Return the JSON Schema of one argument, a text unless its `kind` is another type."""
+    return {"type": kind, **rules, "description": description}
+
+
+HEADERS = build_property("Additional request headers (do NOT include auth headers)", "object")
+QUERY_PARAMS = build_property("URL query parameters", "object")
 
 
 def check_arguments(tool: Tool, arguments: Mapping[str, Any]) -> None:

@@ -2,29 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Protocol
-
-from ferryman.domain.credentials.coverage import Coverage
 from ferryman.domain.stale import StaleError
 from ferryman.ports.clock import Clock
 from ferryman.ports.errors import UnavailableError
 from ferryman.ports.gate import PieceTally
 from ferryman.ports.tickets import ClaimedCall, Tickets
 from ferryman.tools.prepared_call import NotSentError
+from ferryman.tools.vault import ToolVault
 
 TRIES_MAX = 8
 """How often an addition is tried while other calls of the execution add to the same coverage."""
 
 
-class CoverageVault(Protocol):
-    """Opens and seals a coverage; raises `UnavailableError`."""
-
-    async def open_coverage(self, ciphertext: bytes, *, execution: str) -> Coverage: ...
-    async def seal_coverage(self, coverage: Coverage, *, execution: str, like: bytes) -> bytes: ...
-
-
 async def count_pieces(
-    tickets: Tickets, vault: CoverageVault, clock: Clock, claimed_call: ClaimedCall, pieces: PieceTally
+    tickets: Tickets, vault: ToolVault, clock: Clock, claimed_call: ClaimedCall, pieces: PieceTally
 ) -> str | None:
     """Add `pieces` to those that the execution has sent; return the credential of which that is too much (nothing is stored).
 

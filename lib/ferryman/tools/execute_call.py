@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Protocol
+from typing import Any
 
 from ferryman.domain.calls import refusal
 from ferryman.domain.calls.call import SETTLING_TIME, Ticket, TicketState, ToolCallResult, is_outcome_unknown, truncate_names
 from ferryman.domain.calls.refusal import CallRefusedError
-from ferryman.domain.credentials.credential import Credential, SealedCredential
+from ferryman.domain.credentials.credential import Credential
 from ferryman.domain.executions.message import Block
 from ferryman.domain.stale import StaleError
 from ferryman.halting import run_unless_halted
@@ -25,22 +25,12 @@ from ferryman.ports.tokens import Tokens
 from ferryman.tools import counting
 from ferryman.tools.former import make_scan_only, open_former
 from ferryman.tools.prepared_call import CallContext, CallPreparer, NotSentError, PreparedCall, Redactor, narrow_credential
-from ferryman.tools.tokens.dependencies import GrantDependencies, GrantVault
-from ferryman.tools.tokens.known import TokenVault, open_known_tokens
+from ferryman.tools.tokens.dependencies import GrantDependencies
+from ferryman.tools.tokens.known import open_known_tokens
 from ferryman.tools.tokens.renewal import renew_expiring
 
 ATTEMPTS_MAX = 3
 """How often a call is sent, when each answer is lost."""
-
-
-class ToolVault(TokenVault, GrantVault, counting.CoverageVault, Protocol):
-    """Opens values that were sealed to the key holders, and seals values to them.
-
-    Its methods raise `CallRefusedError` for a value that does not open.
-    """
-
-    async def reseal(self, sealed: SealedCredential, *, version: int) -> SealedCredential: ...
-    async def open_arguments(self, ciphertext: bytes, *, execution: str, seq: int) -> dict[str, Any]: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,7 +43,6 @@ class ToolDependencies(GrantDependencies):
 
     tickets: Tickets
     tokens: Tokens
-    vault: ToolVault
     prepare: CallPreparer
     redact: Redactor
     redact_blocks: Callable[[str, Iterable[Credential], Sequence[Block]], Awaitable[Sequence[Block]]]
@@ -140,15 +129,14 @@ async def scan_output(deps: ToolDependencies, *, execution: str, epoch: int, con
 async def _prepare(deps: ToolDependencies, claimed_call: ClaimedCall, about: Mapping[str, Any]) -> PreparedCall:
     ticket, policy = claimed_call.ticket, claimed_call.policy
     if ticket.tool not in policy.enabled:
-        raise CallRefusedError(
-            refusal.refuse_tool_not_enabled(ticket.tool)
-        )  # the process that talks to the model is not trusted
+        # the process that talks to the model is not trusted
+        raise CallRefusedError(refusal.refuse_tool_not_enabled(ticket.tool))
     credentials = await _open(deps, policy.task, claimed_call.versions)
     if policy.fetches:
         credentials |= await open_known_tokens(deps.tokens, deps.vault, owner=policy.owner, task=policy.task)
     arguments = await deps.vault.open_arguments(ticket.arguments, execution=claimed_call.call_request.execution, seq=ticket.seq)
 
-    async def renewed(names: Collection[str]) -> dict[str, Credential]:
+    async def renew(names: Collection[str]) -> dict[str, Credential]:
         after = await renew_expiring(deps, credentials, names=names, services=policy.integrations)
         for name in names:
             if name in after and after[name] is not credentials[name]:
@@ -157,11 +145,11 @@ async def _prepare(deps: ToolDependencies, claimed_call: ClaimedCall, about: Map
 
     usable = {name: narrow_credential(credential, policy, deps.integrations) for name, credential in credentials.items()}
     count = partial(counting.count_pieces, deps.tickets, deps.vault, deps.clock, claimed_call)
-    reading = CallContext(
-        claimed_call=claimed_call, arguments=arguments, credentials=usable, renew=renewed, about=about, count=count
+    context = CallContext(
+        claimed_call=claimed_call, arguments=arguments, credentials=usable, renew=renew, about=about, count=count
     )
     try:
-        return await deps.prepare(reading)
+        return await deps.prepare(context)
     except CallRefusedError as refused:
         # the message may quote the arguments
         message = await deps.redact(policy.owner, credentials.values(), refused.refusal.message)

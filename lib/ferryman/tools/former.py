@@ -5,29 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime
-from typing import Protocol
 
 from ferryman.domain.calls.refusal import CallRefusedError
 from ferryman.domain.credentials.credential import AuthType, Credential, SealedCredential, Secret
 from ferryman.domain.credentials.former import FormerValue, FormerValues, replace_sealed, select_current
 from ferryman.ports.credentials import Credentials
 from ferryman.ports.log import Log
-
-
-class CredentialOpener(Protocol):
-    """Opens what was sealed. Raises `CallRefusedError` for what does not open, and `UnavailableError`."""
-
-    async def open_credential(self, sealed: SealedCredential) -> Credential: ...
-
-
-class CredentialResealer(Protocol):
-    """Seals what it opens to another version of the key. Raises `CallRefusedError`, `UnavailableError` and KeyError."""
-
-    async def reseal(self, sealed: SealedCredential, *, version: int) -> SealedCredential: ...
+from ferryman.tools.vault import ToolVault
 
 
 async def open_former(
-    opener: CredentialOpener, stored: Iterable[FormerValues], *, task: str, now: datetime, log: Log
+    vault: ToolVault, stored: Iterable[FormerValues], *, task: str, now: datetime, log: Log
 ) -> dict[str, Credential]:
     """Return the former values that were `stored` for `task` and are still scanned for, under names that no credential has.
 
@@ -40,7 +28,7 @@ async def open_former(
             if value.sealed.label.task != task:
                 continue
             try:
-                opened = await opener.open_credential(value.sealed)
+                opened = await vault.open_credential(value.sealed)
             except CallRefusedError:
                 log.line("credential.former_unreadable", task=task, credential=former.name, severity="WARNING")
                 continue
@@ -58,7 +46,7 @@ def make_scan_only(credential: Credential) -> dict[str, Credential]:
 
 
 async def reseal_former(
-    credentials: Credentials, vault: CredentialResealer, stored: FormerValues, *, version: int, now: datetime, log: Log
+    credentials: Credentials, vault: ToolVault, stored: FormerValues, *, version: int, now: datetime, log: Log
 ) -> None:
     """Seal to key `version` the values that are still scanned for; drop the others, and those that do not open.
 

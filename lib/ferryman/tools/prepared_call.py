@@ -59,6 +59,16 @@ class CallContext:
     about: Mapping[str, Any]
     count: PieceCounter | None = field(default=None, repr=False)
 
+    def build_policy(self, within_s: float) -> CallPolicy:
+        """Return what the call may do at the gate, in `within_s` seconds."""
+        return CallPolicy(
+            execution=self.claimed_call.policy,
+            credentials=self.credentials,
+            about=self.about,
+            within_s=within_s,
+            count=self.count,
+        )
+
     async def renew_credentials(self, names: Collection[str]) -> CallContext:
         """Return the context with the credentials of these names renewed where they are about to expire."""
         return replace(self, credentials=await self.renew(names)) if names else self
@@ -71,29 +81,20 @@ CallPreparer = Callable[[CallContext], Awaitable[PreparedCall]]
 def make_builtin_preparer(gate: Sender, integrations: Mapping[str, Integration]) -> CallPreparer:
     """Return the preparer of the built-in tools, each of which is a function of its own."""
 
-    async def read(reading: CallContext) -> PreparedCall:
-        tool, owner = reading.claimed_call.ticket.tool, reading.claimed_call.policy.owner
-        outbound = await run_argument_worker(owner, tool, PARSERS[tool], reading.arguments)
-        reading = await reading.renew_credentials([outbound.credential] if outbound.credential is not None else [])
-        return prepare_request(gate, add_idempotency_key(outbound, reading.claimed_call, integrations), reading)
+    async def prepare(context: CallContext) -> PreparedCall:
+        tool, owner = context.claimed_call.ticket.tool, context.claimed_call.policy.owner
+        outbound = await run_argument_worker(owner, tool, PARSERS[tool], context.arguments)
+        context = await context.renew_credentials([outbound.credential] if outbound.credential is not None else [])
+        return prepare_request(gate, add_idempotency_key(outbound, context.claimed_call, integrations), context)
 
-    return read
+    return prepare
 
 
-def prepare_request(gate: Sender, outbound: OutboundRequest, reading: CallContext) -> PreparedCall:
+def prepare_request(gate: Sender, outbound: OutboundRequest, context: CallContext) -> PreparedCall:
     """Return the prepared call of one request."""
 
     async def go(within_s: float) -> ToolCallResult:
-        return await gate.send(
-            outbound,
-            CallPolicy(
-                execution=reading.claimed_call.policy,
-                credentials=reading.credentials,
-                about=reading.about,
-                within_s=within_s,
-                count=reading.count,
-            ),
-        )
+        return await gate.send(outbound, context.build_policy(within_s))
 
     return PreparedCall(go=go, method=outbound.method.value, safe=outbound.method.safe, repeatable=outbound.repeatable)
 

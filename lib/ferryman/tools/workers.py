@@ -1,4 +1,4 @@
-"""Reading: what the model wrote, or a login endpoint answered, made into values of ours, in a worker process."""
+"""Workers: parse the arguments of the model in another process, within a budget."""
 
 from __future__ import annotations
 

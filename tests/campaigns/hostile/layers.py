@@ -108,7 +108,7 @@ LAYERS = (
             ),
             Cut(
                 file="tools/declared/documents.py",
-                old="await self.redact(claimed_call.policy.owner, claimed_call.credentials.values(), inbound.body)",
+                old="await self.redact(call.execution.owner, call.credentials.values(), inbound.body)",
                 new="inbound.body",
             ),
         ),
@@ -275,16 +275,18 @@ LAYERS = (
         name="neutralizing of imported words",
         cuts=(
             Cut(file="tools/declared/importing.py", old="    parameters = {\n", new="    return tool\n    parameters = {\n"),
-            Cut(file="tools/declared/importing.py", old="tame(found.cluster)[", new="found.cluster["),
+            Cut(file="tools/declared/importing.py", old="neutralize(imported.cluster)[", new="imported.cluster["),
         ),
     ),
     Layer(
         name="approval of hosts at import",
-        cuts=(Cut(file="openapi/servers.py", old="            _approve(found.host, domains)\n", new=""),),
+        cuts=(Cut(file="openapi/servers.py", old="            _approve(resolved.host, context.source.domains)\n", new=""),),
     ),
     Layer(
         name="declarations as they were",
-        cuts=(Cut(file="tools/declared/calling.py", old="    if known and tool.fingerprint != frozen:", new="    if False:"),),
+        cuts=(
+            Cut(file="tools/declared/calling.py", old="    if known and tool.fingerprint != fingerprint:", new="    if False:"),
+        ),
     ),
     Layer(
         name="tools that are switched off",

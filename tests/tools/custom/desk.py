@@ -60,7 +60,7 @@ def document(*operations: str, title: str = "Shop", server: str = f"https://{HOS
     return json.dumps({"openapi": "3.1.0", "info": info, "servers": [{"url": server}], "paths": paths})
 
 
-async def _framed(_: str, credentials: Iterable[Credential], text: str) -> str:
+async def _frame(_: str, credentials: Iterable[Credential], text: str) -> str:
     return frame_text(text, SecretScanner(credentials), nonce="0" * 16)
 
 
@@ -117,15 +117,15 @@ class Desk:
             self.used.append(names)
             return credentials
 
-        handling = ClusterManager(
+        manager = ClusterManager(
             clusters=self.clusters,
             documents=OpenApiFetcher(gate=gate, redact=redact_document_plainly),
-            framed=_framed,
-            tame=neutralize_unframed,
+            frame=_frame,
+            neutralize=neutralize_unframed,
         )
-        way = DeclaredToolDependencies(gate=gate, tokens=Harness().instance(), integrations=catalog.load())
-        read = make_custom_preparer(CustomToolDependencies(clusters=self.clusters, way=way, handling=handling))
-        return await read(
+        declared = DeclaredToolDependencies(gate=gate, tokens=Harness().instance(), integrations=catalog.load())
+        custom = CustomToolDependencies(clusters=self.clusters, declared=declared, manager=manager)
+        return await make_custom_preparer(custom)(
             CallContext(claimed_call=claimed_call, arguments=arguments, credentials=credentials, renew=renewed, about={})
         )
 

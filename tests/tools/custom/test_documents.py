@@ -10,6 +10,7 @@ from ferryman.domain.calls.refusal import CallRefusedError
 from ferryman.domain.executions.policy import ExecutionPolicy
 from ferryman.domain.owners.plan import PRO
 from ferryman.inmemory.gate import FilledRequest, PlainGate, redact_document_plainly
+from ferryman.ports.gate import CallPolicy
 from ferryman.tools import arguments
 from ferryman.tools.declared.definitions import DELETE
 from ferryman.tools.declared.documents import AT_ONCE, OpenApiFetcher
@@ -18,8 +19,8 @@ URL = "https://api.service.test/openapi.json"
 POLICY = ExecutionPolicy(owner="o", task="t", plan=PRO, tools=(), integrations=(), domains=("api.service.test",))
 
 
-async def fetched(documents: OpenApiFetcher, within_s: float) -> None:
-    await documents.fetched(URL, tool="t", policy=POLICY, credentials={}, about={}, within_s=within_s)
+async def fetch(documents: OpenApiFetcher, within_s: float) -> None:
+    await documents.fetch(URL, tool="t", call=CallPolicy(execution=POLICY, credentials={}), within_s=within_s)
 
 
 async def test_a_document_whose_turn_does_not_come_in_time_is_refused() -> None:
@@ -28,9 +29,9 @@ async def test_a_document_whose_turn_does_not_come_in_time_is_refused() -> None:
 
     documents = OpenApiFetcher(gate=PlainGate(silent), redact=redact_document_plainly)  # type: ignore[arg-type]  # it only fetches
     for _ in range(AT_ONCE):
-        await documents.turns.acquire()
+        await documents.semaphore.acquire()
     with pytest.raises(CallRefusedError, match="too many documents"):
-        await asyncio.wait_for(fetched(documents, 0.01), 5)
+        await asyncio.wait_for(fetch(documents, 0.01), 5)
 
 
 def test_the_agent_does_not_delete_what_stands_in_no_cluster() -> None:

@@ -12,8 +12,8 @@ from ferryman.egress.frame import neutralize_unframed
 from ferryman.inmemory.clock import START
 from ferryman.inmemory.clusters import MemoryClusters
 from ferryman.inmemory.memory import Memory
-from ferryman.openapi import Imported
-from ferryman.tools.declared.importing import DocumentImport, import_tools
+from ferryman.openapi import DocumentImport
+from ferryman.tools.declared.importing import ImportedTools, import_tools
 from ferryman.tools.declared.storing import add_tools, store_cluster
 from tests.openapi.documents import HOST, ROOT, document
 
@@ -27,11 +27,11 @@ def clusters() -> MemoryClusters:
     return MemoryClusters(memory)
 
 
-async def brought(clusters: MemoryClusters, title: str) -> Imported:
+async def brought(clusters: MemoryClusters, title: str) -> ImportedTools:
     """What a document of this title is imported as."""
     root = document({"/a": {"get": {"operationId": "a"}}}, info={"title": title})
-    wanted = DocumentImport(documents={ROOT: root}, root=ROOT, domains=[HOST], credentials={})
-    found = await import_tools(clusters, "t", wanted, tame=neutralize_unframed, owner="o")
+    source = DocumentImport(documents={ROOT: root}, root=ROOT, domains=[HOST])
+    found = await import_tools(clusters, "t", source, neutralize=neutralize_unframed, owner="o")
     await store_cluster(clusters, "t", found)
     return found
 

@@ -14,8 +14,9 @@ from ferryman.declared.check import find_host_problems
 from ferryman.domain.problem import InvalidInputError, Problem, build_input_error
 from ferryman.domain.tools.declared import DeclaredTool
 from ferryman.domain.tools.tool import Tool
+from ferryman.openapi import DocumentImport
 from ferryman.serving.api.shapes import custom as shapes
-from ferryman.tools.declared.importing import DocumentImport, ImportedTools, StoredNames, build_tools
+from ferryman.tools.declared.importing import ImportedTools, StoredNames, build_tools
 
 INLINE = "https://inline.invalid/"
 """The address of a document that was sent in the request, for references to it; nothing is ever fetched from it."""
@@ -90,7 +91,7 @@ def _import(imported: ImportedTools, dry_run: bool) -> shapes.ImportResponse:
         cluster=imported.cluster,
         imported=len(tools),
         disabled=sum(not tool.enabled for tool in tools),
-        tokens=openapi.tokens(tools),
+        tokens=openapi.estimate_tokens(tools),
         notes=imported.notes,
         dry_run=dry_run,
     )

@@ -1,8 +1,9 @@
-"""The agent's own tools for handling custom ones (S3-18 … S3-20)."""
+"""The agent's own tools for managing custom ones (S3-18 … S3-20)."""
 
 from __future__ import annotations
 
 from ferryman.domain.tools.tool import Tool
+from ferryman.tools.arguments import build_property, build_schema
 
 IMPORT = Tool(
     name="import_openapi_tools",
@@ -10,37 +11,28 @@ IMPORT = Tool(
         "Import an OpenAPI or Swagger document: each of its operations becomes a tool of this task, called with "
         "call_custom_tool. The document and the API must be on approved domains. Importing a cluster again replaces it."
     ),
-    schema={
-        "type": "object",
-        "properties": {
-            "url": {"type": "string", "description": "Where the document is (HTTPS only)"},
-            "cluster": {"type": "string", "description": "What the tools are grouped under; by default the document's title"},
+    schema=build_schema(
+        {
+            "url": build_property("Where the document is (HTTPS only)"),
+            "cluster": build_property("What the tools are grouped under; by default the document's title"),
         },
-        "required": ["url"],
-    },
+        required=["url"],
+    ),
 )
 
 CALL = Tool(
     name="call_custom_tool",
     description="Call a custom tool of this task by its name, one that was imported just now included.",
-    schema={
-        "type": "object",
-        "properties": {
-            "toolName": {"type": "string", "description": "The tool's name"},
-            "arguments": {"type": "object", "description": "The tool's arguments"},
-        },
-        "required": ["toolName"],
-    },
+    schema=build_schema(
+        {"toolName": build_property("The tool's name"), "arguments": build_property("The tool's arguments", "object")},
+        required=["toolName"],
+    ),
 )
 
 DELETE = Tool(
     name="delete_tool_cluster",
     description="Delete a cluster of custom tools from this task, with all its tools at once.",
-    schema={
-        "type": "object",
-        "properties": {"cluster": {"type": "string", "minLength": 1, "description": "The cluster's name"}},
-        "required": ["cluster"],
-    },
+    schema=build_schema({"cluster": build_property("The cluster's name", minLength=1)}, required=["cluster"]),
 )
 
 CUSTOM: tuple[Tool, ...] = (IMPORT, CALL, DELETE)

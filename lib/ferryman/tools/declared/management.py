@@ -1,10 +1,11 @@
-"""Handling custom tools: importing the operations of a document, and deleting a cluster, as the agent asks for it (S3-49)."""
+"""Managing custom tools: importing the operations of a document, and deleting a cluster, as the agent requests it (S3-49)."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from ferryman.domain.calls.call import ToolCallResult
@@ -12,88 +13,77 @@ from ferryman.domain.calls.refusal import CallRefusedError
 from ferryman.domain.http.request import Method
 from ferryman.domain.problem import InvalidInputError
 from ferryman.domain.stale import StaleError
+from ferryman.openapi import DocumentImport
 from ferryman.ports.clusters import Clusters
-from ferryman.tools.declared.definitions import DELETE, IMPORT
 from ferryman.tools.declared.documents import OpenApiFetcher
-from ferryman.tools.declared.importing import DocumentImport, ImportedTools, import_tools
+from ferryman.tools.declared.importing import ImportedTools, import_tools
 from ferryman.tools.declared.storing import store_cluster
 from ferryman.tools.prepared_call import CallContext, PreparedCall, Redactor
 
-NAMES_SHOWN = 300
-"""How many names of imported tools the model is told; there may be more."""
+NAMES_MAX = 300
+"""How many names of imported tools the model is shown; there may be more."""
+
+NOTES_MAX = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterManager:
-    """What handling takes. `framed` takes an owner, all open credentials and a text, and answers it as the model may read it.
-
-    `tame` makes a text that is to stand outside of any frame harmless.
-    """
+    """Imports and deletes clusters. `frame` takes an owner, all open credentials and a text, and returns the text as the model
+    may read it; `neutralize` makes a text harmless that is outside of any frame."""
 
     clusters: Clusters
     documents: OpenApiFetcher
-    framed: Redactor
-    tame: Callable[[str], str]
+    frame: Redactor
+    neutralize: Callable[[str], str]
 
-    def importing(self, reading: CallContext) -> PreparedCall:
-        """Fetch the document, and store what it describes; the same again changes nothing further."""
-        url, cluster = str(reading.arguments["url"]), reading.arguments.get("cluster")
+    def prepare_import(self, context: CallContext) -> PreparedCall:
+        """Return the call that fetches a document and stores what it describes; repeating it changes nothing further."""
+        return PreparedCall(go=partial(self._import, context), method=Method.GET.value, safe=True, repeatable=True)
 
-        async def go(within_s: float) -> ToolCallResult:
-            policy, credentials = reading.claimed_call.policy, reading.credentials
-            bound = {name: each.label.hosts for name, each in credentials.items()}
-            try:
-                found = await self.documents.fetched(
-                    url,
-                    tool=IMPORT.name,
-                    policy=policy,
-                    credentials=credentials,
-                    about=reading.about,
-                    within_s=within_s,
-                    count=reading.count,
-                )
-                wanted = DocumentImport(
-                    documents=found.texts, root=found.root, cluster=cluster, domains=policy.domains, credentials=bound
-                )
-                made = await import_tools(self.clusters, policy.task, wanted, tame=self.tame, owner=policy.owner)
-                await store_cluster(self.clusters, policy.task, made)
-            except CallRefusedError as refused:
-                return ToolCallResult.from_refusal(IMPORT.name, refused.refusal, method=Method.GET.value)
-            except (InvalidInputError, StaleError) as fault:
-                return await self._told(IMPORT.name, f"Error: nothing was imported: {fault}", reading)
-            return await self._told(IMPORT.name, json.dumps(summarize_import(made)), reading)
+    def prepare_delete(self, context: CallContext) -> PreparedCall:
+        """Return the call that deletes a cluster; repeating it changes nothing further."""
+        return PreparedCall(go=partial(self._delete, context), method=None, safe=True, repeatable=True)
 
-        return PreparedCall(go=go, method=Method.GET.value, safe=True, repeatable=True)
-
-    def deleting(self, reading: CallContext) -> PreparedCall:
-        """Delete the cluster; one that is gone already is not there."""
-        cluster = str(reading.arguments["cluster"])
-
-        async def go(within_s: float) -> ToolCallResult:  # noqa: ARG001 - a passage's signature
-            there = await self.clusters.delete(reading.claimed_call.policy.task, cluster)
-            told = "deleted" if there else "Error: there is no cluster of this name"
-            return await self._told(DELETE.name, told, reading)
-
-        return PreparedCall(go=go, method=None, safe=True, repeatable=True)
-
-    async def _told(self, tool: str, text: str, reading: CallContext) -> ToolCallResult:
-        error, mark, rest = text.partition("Error: ")
-        owner, opened = reading.claimed_call.policy.owner, reading.credentials.values()
+    async def _import(self, context: CallContext, within_s: float) -> ToolCallResult:
+        policy, tool = context.claimed_call.policy, context.claimed_call.ticket.tool
+        call = context.build_policy(within_s)
         try:
-            framed = await self.framed(owner, opened, rest if mark and not error else text)
+            fetched = await self.documents.fetch(str(context.arguments["url"]), tool=tool, call=call, within_s=within_s)
+            source = DocumentImport(
+                documents=fetched.texts,
+                root=fetched.root,
+                cluster=context.arguments.get("cluster"),
+                domains=policy.domains,
+                credentials={name: credential.label.hosts for name, credential in context.credentials.items()},
+            )
+            imported = await import_tools(self.clusters, policy.task, source, neutralize=self.neutralize, owner=policy.owner)
+            await store_cluster(self.clusters, policy.task, imported)
+        except CallRefusedError as refused:
+            return ToolCallResult.from_refusal(tool, refused.refusal, method=Method.GET.value)
+        except (InvalidInputError, StaleError) as fault:
+            return await self._answer(context, f"nothing was imported: {fault}", done=False)
+        return await self._answer(context, json.dumps(_summarize(imported)))
+
+    async def _delete(self, context: CallContext, _within_s: float) -> ToolCallResult:
+        if await self.clusters.delete(context.claimed_call.policy.task, str(context.arguments["cluster"])):
+            return await self._answer(context, "deleted")
+        return await self._answer(context, "there is no cluster of this name", done=False)
+
+    async def _answer(self, context: CallContext, text: str, *, done: bool = True) -> ToolCallResult:
+        """Return the result, which is not an HTTP response, with the status of a success or of an error."""
+        tool, owner = context.claimed_call.ticket.tool, context.claimed_call.policy.owner
+        try:
+            framed = await self.frame(owner, context.credentials.values(), text)
         except CallRefusedError as refused:
             return ToolCallResult.from_refusal(tool, refused.refusal)
-        # a result that is no answer of HTTP has the status of one that is done, or none
-        done = not (mark and not error)
         return ToolCallResult(tool, framed if done else f"Error: {framed}", response_status=200 if done else 400)
 
 
-def summarize_import(made: ImportedTools) -> Mapping[str, Any]:
-    """What an import came to, for whoever asked for it."""
+def _summarize(imported: ImportedTools) -> dict[str, Any]:
     return {
-        "cluster": made.cluster,
-        "imported": len(made.tools),
-        "tools": list(made.names[:NAMES_SHOWN]),
-        "disabled": dict(made.disabled),
-        "notes": list(made.notes)[:20],
+        "cluster": imported.cluster,
+        "imported": len(imported.tools),
+        "tools": list(imported.names[:NAMES_MAX]),
+        "disabled": dict(imported.disabled),
+        "notes": list(imported.notes)[:NOTES_MAX],
     }

@@ -1,4 +1,4 @@
-"""For owners: a document fetched outside of any execution, within what the task may reach, and without a key in it."""
+"""For owners: a document fetched outside of any execution, from the hosts that the task may reach, and without a credential."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from ferryman.domain.credentials.credential import Credential
 from ferryman.domain.executions.policy import ExecutionPolicy
 from ferryman.domain.http.request import REQUEST_SECONDS
 from ferryman.domain.owners.plan import PRO
+from ferryman.ports.gate import CallPolicy
 from ferryman.ports.tasks import Tasks
 from ferryman.tools.declared.definitions import IMPORT
 from ferryman.tools.declared.documents import FetchedDocuments, OpenApiFetcher
@@ -24,33 +25,27 @@ if TYPE_CHECKING:
 async def fetch_for_owner(
     deps: ToolDependencies, tasks: Tasks, documents: OpenApiFetcher, *, task: str, owner: str, url: str
 ) -> FetchedDocuments:
-    """The document at `url`, for the owner of `task`; its hosts are those of the task's integrations, as ever.
+    """Return the document at `url`, for the owner of `task`; its hosts must be those of the task's integrations.
 
-    Raises `CallRefusedError`, and `InvalidInputError` for what is no such document.
+    Raise `CallRefusedError`, and `InvalidInputError` for what is not such a document.
     """
     stored = await tasks.get(task)
     if stored is None or stored.owner != owner:
         raise CallRefusedError(refusal.report_failure("there is no such task"))
-    approved = [deps.integrations[each] for each in stored.integrations if each in deps.integrations]
+    approved = [deps.integrations[name] for name in stored.integrations if name in deps.integrations]
     policy = ExecutionPolicy(
         owner=owner,
         task=task,
         plan=PRO,  # its limits are for answers; a document has its own
         tools=(),
         integrations=stored.integrations,
-        domains=tuple(domain for each in approved for domain in each.allowed_domains),
+        domains=tuple(domain for integration in approved for domain in integration.allowed_domains),
     )
-    return await documents.fetched(
-        url,
-        tool=IMPORT.name,
-        policy=policy,
-        credentials=await _all(deps, owner, task),
-        about={"task": task},
-        within_s=REQUEST_SECONDS,
-    )
+    call = CallPolicy(execution=policy, credentials=await _open_all(deps, owner, task), about={"task": task})
+    return await documents.fetch(url, tool=IMPORT.name, call=call, within_s=REQUEST_SECONDS)
 
 
-async def _all(deps: ToolDependencies, owner: str, task: str) -> Mapping[str, Credential]:
+async def _open_all(deps: ToolDependencies, owner: str, task: str) -> Mapping[str, Credential]:
     opened = await open_known_tokens(deps.tokens, deps.vault, owner=owner, task=task)
     stored, former = await deps.credentials.read_all(task)
     opened |= await open_former(deps.vault, former, task=task, now=deps.clock.now(), log=deps.tracer)
@@ -58,5 +53,5 @@ async def _all(deps: ToolDependencies, owner: str, task: str) -> Mapping[str, Cr
         try:
             opened[sealed.label.name] = await deps.vault.open_credential(sealed)
         except CallRefusedError:
-            continue  # what opens for nobody cannot be given away
+            continue  # a credential that nobody can open cannot leak
     return opened

@@ -9,7 +9,7 @@ from ferryman.domain.calls import refusal
 from ferryman.domain.calls.refusal import CallRefusedError
 from ferryman.domain.http.request import Method, OutboundRequest
 from ferryman.domain.tools.tool import Tool
-from ferryman.tools.arguments import check_arguments, parse_method
+from ferryman.tools.arguments import HEADERS, QUERY_PARAMS, build_property, build_schema, check_arguments, parse_method
 
 METHODS = (Method.GET, Method.POST, Method.PUT, Method.DELETE)
 
@@ -19,18 +19,17 @@ TOOL = Tool(
         "Make an authenticated HTTP request to an external API. The credential is injected automatically into the auth "
         "header -- never include API keys in the URL, body, or custom headers."
     ),
-    schema={
-        "type": "object",
-        "properties": {
-            "method": {"type": "string", "enum": [method.value for method in METHODS], "description": "HTTP method"},
-            "url": {"type": "string", "description": "The API endpoint URL (HTTPS only)"},
-            "credential": {"type": "string", "description": "Name of the credential to use (e.g., LUNARCRUSH_API_KEY)"},
-            "headers": {"type": "object", "description": "Additional request headers (do NOT include auth headers)"},
-            "body": {"type": "object", "description": "Request body for POST/PUT (JSON)"},
-            "query_params": {"type": "object", "description": "URL query parameters"},
+    schema=build_schema(
+        {
+            "method": build_property("HTTP method", enum=[method.value for method in METHODS]),
+            "url": build_property("The API endpoint URL (HTTPS only)"),
+            "credential": build_property("Name of the credential to use (e.g., LUNARCRUSH_API_KEY)"),
+            "headers": HEADERS,
+            "body": build_property("Request body for POST/PUT (JSON)", "object"),
+            "query_params": QUERY_PARAMS,
         },
-        "required": ["method", "url", "credential"],
-    },
+        required=["method", "url", "credential"],
+    ),
 )
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from ferryman.domain.http.request import Method, OutboundRequest
 from ferryman.domain.tools.tool import Tool
-from ferryman.tools.arguments import check_arguments
+from ferryman.tools.arguments import HEADERS, QUERY_PARAMS, build_property, build_schema, check_arguments
 
 TOOL = Tool(
     name="http_get",
@@ -15,15 +15,10 @@ TOOL = Tool(
         "Fetch public data with an unauthenticated HTTP GET from an approved integration domain. "
         "Use api_call where the API needs a credential."
     ),
-    schema={
-        "type": "object",
-        "properties": {
-            "url": {"type": "string", "description": "The URL to fetch (HTTPS only)"},
-            "headers": {"type": "object", "description": "Additional request headers (do NOT include auth headers)"},
-            "query_params": {"type": "object", "description": "URL query parameters"},
-        },
-        "required": ["url"],
-    },
+    schema=build_schema(
+        {"url": build_property("The URL to fetch (HTTPS only)"), "headers": HEADERS, "query_params": QUERY_PARAMS},
+        required=["url"],
+    ),
 )
 
 

@@ -7,20 +7,19 @@ from typing import Any
 
 from ferryman.domain.http.request import Method, OutboundRequest
 from ferryman.domain.tools.tool import Tool
-from ferryman.tools.arguments import check_arguments
+from ferryman.tools.arguments import HEADERS, build_property, build_schema, check_arguments
 
 TOOL = Tool(
     name="http_post",
     description="Send a JSON body with an unauthenticated HTTP POST to an approved integration domain.",
-    schema={
-        "type": "object",
-        "properties": {
-            "url": {"type": "string", "description": "The URL to post to (HTTPS only)"},
-            "body": {"type": "object", "description": "Request body (JSON)"},
-            "headers": {"type": "object", "description": "Additional request headers (do NOT include auth headers)"},
+    schema=build_schema(
+        {
+            "url": build_property("The URL to post to (HTTPS only)"),
+            "body": build_property("Request body (JSON)", "object"),
+            "headers": HEADERS,
         },
-        "required": ["url", "body"],
-    },
+        required=["url", "body"],
+    ),
 )
 
 

@@ -7,19 +7,15 @@ from typing import Any
 
 from ferryman.domain.http.request import Method, OutboundRequest
 from ferryman.domain.tools.tool import Tool
-from ferryman.tools.arguments import check_arguments
+from ferryman.tools.arguments import build_property, build_schema, check_arguments
 
 TOOL = Tool(
     name="webhook",
     description="Post a JSON body to one of the webhook URLs registered for this task.",
-    schema={
-        "type": "object",
-        "properties": {
-            "url": {"type": "string", "description": "Registered webhook URL"},
-            "body": {"type": "object", "description": "Request body (JSON)"},
-        },
-        "required": ["url", "body"],
-    },
+    schema=build_schema(
+        {"url": build_property("Registered webhook URL"), "body": build_property("Request body (JSON)", "object")},
+        required=["url", "body"],
+    ),
 )
 
 

@@ -45,9 +45,9 @@ async def send_with_token(
 ) -> ToolCallResult:
     """Return the result of the call, sent with its token, and once more with another after a status that asks for it (S1-33).
 
-    A tool with an auth block calls this in place of the gate. `send` is `Gate.send` for what it is given: the request with its
-    placeholder, and all credentials with the token among them. `left_s` returns the seconds left for the whole call, each time.
-    Raises `CallRefusedError` or `NotSentError` before anything of the tool's own was sent, never after.
+    A tool with an auth block calls this in place of the gate. `send` gets the request with the placeholder of the
+    token, and all credentials with the token among them. `left_s` returns the seconds that are left for the whole call.
+    Raise `CallRefusedError` or `NotSentError` before anything of the tool's own was sent, never after.
     """
     try:
         first = await obtain_access(deps, need, within_s=left_s())

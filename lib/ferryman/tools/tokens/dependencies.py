@@ -6,10 +6,9 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import Any, Protocol
+from typing import Any
 
-from ferryman.domain.credentials.connection import Connection, Proof
-from ferryman.domain.credentials.credential import Credential, SealedCredential, Secret
+from ferryman.domain.credentials.credential import Credential, Secret
 from ferryman.domain.credentials.integration import Integration
 from ferryman.domain.executions.policy import ExecutionPolicy
 from ferryman.domain.http.request import OutboundRequest, Text
@@ -24,8 +23,8 @@ from ferryman.ports.keys import Sealer
 from ferryman.ports.log import Log, Tracer
 from ferryman.ports.tokens import Tokens
 from ferryman.tools.prepared_call import Redactor
-from ferryman.tools.tokens.known import TokenVault
 from ferryman.tools.tokens.single_flight import SingleFlight
+from ferryman.tools.vault import ToolVault
 
 OpenToken = tuple[Secret, str]
 """A token in memory, and the name of the fetch that brought it."""
@@ -41,7 +40,7 @@ class TokenDependencies:
 
     tokens: Tokens
     gate: FetchGate
-    vault: TokenVault
+    vault: ToolVault
     sealer: Sealer
     info: Callable[[str, str, str], bytes]
     redact: Redactor
@@ -68,14 +67,6 @@ class TokenNeed:
     about: Mapping[str, Any] = field(default_factory=dict)
 
 
-class GrantVault(Protocol):
-    """Opens and seals what a consent brought. Raises `CallRefusedError` or `NotConnectedError` for what does not open."""
-
-    async def open_credential(self, sealed: SealedCredential) -> Credential: ...
-    async def seal_grant(self, credential: Credential, *, version: int) -> bytes: ...
-    async def open_proof(self, connection: Connection) -> Proof: ...
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GrantDependencies:
     """What redeeming a consent and renewing its token needs.
@@ -85,7 +76,7 @@ class GrantDependencies:
 
     credentials: Credentials
     connections: Connections
-    vault: GrantVault
+    vault: ToolVault
     gate: FetchGate
     integrations: Mapping[str, Integration]
     clock: Clock

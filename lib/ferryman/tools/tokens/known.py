@@ -5,22 +5,15 @@ The function that fetches a token and the one that meets it may be two: an upstr
 
 from __future__ import annotations
 
-from typing import Protocol
-
 from ferryman.domain.credentials.credential import Credential, Secret
 from ferryman.domain.credentials.token import Token
 from ferryman.ports.errors import DisabledKeyError
 from ferryman.ports.tokens import Tokens
 from ferryman.tools.tokens.client import TOKEN, bind_secret
+from ferryman.tools.vault import ToolVault
 
 
-class TokenVault(Protocol):
-    """Opens a token at rest; None for one that does not open. Raises `UnavailableError`."""
-
-    async def open_token(self, ciphertext: bytes, *, owner: str, key: str, fetch: str) -> Secret | None: ...
-
-
-async def open_known_tokens(tokens: Tokens, vault: TokenVault, *, owner: str, task: str) -> dict[str, Credential]:
+async def open_known_tokens(tokens: Tokens, vault: ToolVault, *, owner: str, task: str) -> dict[str, Credential]:
     """Return the tokens that are known of `task`, also those that are no longer used, under names that no credential has.
 
     Those that are sealed to a disabled version of the key are no longer known. Raises `UnavailableError` where the store or the
@@ -35,7 +28,7 @@ async def open_known_tokens(tokens: Tokens, vault: TokenVault, *, owner: str, ta
     return known
 
 
-async def _open(vault: TokenVault, token: Token, owner: str, key: str) -> Secret | None:
+async def _open(vault: ToolVault, token: Token, owner: str, key: str) -> Secret | None:
     try:
         return await vault.open_token(token.ciphertext, owner=owner, key=key, fetch=token.fetch)
     except DisabledKeyError:
