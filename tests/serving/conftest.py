@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from datetime import timedelta
+from functools import cache
 from typing import Any
 
 import httpx
 import pytest
 from fastapi import FastAPI
+from starlette.routing import BaseRoute
 
 from ferryman import catalog
 from ferryman.billing.prices import Prices
@@ -175,9 +177,22 @@ def stage() -> Stage:
     return Stage()
 
 
+@cache
+def get_routes() -> list[BaseRoute]:
+    """Return the routes that all apps of the tests share: FastAPI analyses them again for each app, at its first request."""
+    return api.create(Stage().deps()).router.routes
+
+
+def create_app(deps: ApiDependencies) -> FastAPI:
+    """Return the API of `deps`: routes know nothing of it but what the app's state holds."""
+    app = api.create(deps)
+    app.router.routes = get_routes()
+    return app
+
+
 @pytest.fixture
 def app(stage: Stage) -> FastAPI:
-    return api.create(stage.deps())
+    return create_app(stage.deps())
 
 
 @pytest.fixture

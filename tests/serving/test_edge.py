@@ -12,9 +12,8 @@ from fastapi import FastAPI
 from ferryman.domain.tasks.task import Task
 from ferryman.inmemory.tasks import MemoryTasks
 from ferryman.ports.errors import UnavailableError
-from ferryman.serving import api
 
-from .conftest import TASK, Stage
+from .conftest import TASK, Stage, create_app
 
 JSON = {"Content-Type": "application/json"}
 TITLES = {
@@ -109,7 +108,7 @@ async def test_what_nobody_expected_is_a_problem_without_a_word_of_it(stage: Sta
         async def list(self, owner: str) -> Sequence[Task]:
             raise RuntimeError(f"the secret of {owner}")
 
-    async with asking(api.create(replace(stage.deps(), tasks=Broken(stage.memory))), stage) as client:
+    async with asking(create_app(replace(stage.deps(), tasks=Broken(stage.memory))), stage) as client:
         answer = await client.get("/v1/tasks")
     assert said(answer) == (500, "something went wrong on our side")
     event, fields = stage.log.lines[-1]
@@ -122,7 +121,7 @@ async def test_a_service_that_does_not_answer_is_a_problem_that_says_when_to_try
         async def list(self, owner: str) -> Sequence[Task]:
             raise UnavailableError("Firestore at 10.1.2.3 does not answer", after_s=4)
 
-    async with asking(api.create(replace(stage.deps(), tasks=Away(stage.memory))), stage) as client:
+    async with asking(create_app(replace(stage.deps(), tasks=Away(stage.memory))), stage) as client:
         answer = await client.get("/v1/tasks")
     assert said(answer)[0] == 503
     assert answer.headers["retry-after"] == "4"

@@ -19,12 +19,11 @@ from ferryman.inmemory.clock import START
 from ferryman.inmemory.executions import MemoryExecutions
 from ferryman.inmemory.queue import QueuedDelivery
 from ferryman.ports.errors import UnavailableError
-from ferryman.serving import api
 from ferryman.serving.api.refusals import REPEATED
 from ferryman.serving.api.shapes import call as shapes
 from ferryman.serving.api.sharing import start_rate
 
-from .conftest import Stage
+from .conftest import Stage, create_app
 
 RESULT = ToolCallResult(
     tool="api_call",
@@ -71,7 +70,7 @@ async def test_a_queue_that_fails_keeps_nobody_waiting(task: str, stage: Stage, 
         async def enqueue(self, execution: str, *, slice: int, after: timedelta = timedelta(0)) -> None:
             raise fault
 
-    app = api.create(replace(stage.deps(), queue=Failing()))
+    app = create_app(replace(stage.deps(), queue=Failing()))
     transport = httpx.ASGITransport(app=app)
     async with httpx.AsyncClient(transport=transport, base_url="http://api.test", headers=stage.owner("ann")) as client:
         execution = await started(client, task)
@@ -93,7 +92,7 @@ async def test_a_task_that_is_disabled_while_it_is_started_starts_nothing(task: 
             stage.memory.tasks[task] = replace(stage.memory.tasks[task], enabled=False)
             await super().start(execution, most=most, done=done)
 
-    app = api.create(replace(stage.deps(), executions=Racing(stage.memory)))
+    app = create_app(replace(stage.deps(), executions=Racing(stage.memory)))
     transport = httpx.ASGITransport(app=app)
     async with httpx.AsyncClient(transport=transport, base_url="http://api.test", headers=stage.owner("ann")) as client:
         assert (await client.post(f"/v1/tasks/{task}/executions")).status_code == 409

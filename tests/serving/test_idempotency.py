@@ -18,10 +18,9 @@ from ferryman.domain.owners import idempotency
 from ferryman.domain.owners.idempotency import Completion
 from ferryman.domain.tasks.task import Task
 from ferryman.inmemory.tasks import MemoryTasks
-from ferryman.serving import api
 from tests.canaries import canary
 
-from .conftest import TASK, Stage
+from .conftest import TASK, Stage, create_app
 from .dying import DeathError, Life, mortal
 from .routes import CONNECTION, ROUTES, TOOL, Ask
 
@@ -40,7 +39,7 @@ STEPS_MAX = 40
 @asynccontextmanager
 async def asking(stage: Stage, deps: ApiDependencies | None = None, owner: str = "ann") -> AsyncIterator[httpx.AsyncClient]:
     """A client of an instance of its own."""
-    transport = httpx.ASGITransport(app=api.create(deps or stage.deps()))
+    transport = httpx.ASGITransport(app=create_app(deps or stage.deps()))
     async with httpx.AsyncClient(transport=transport, base_url="http://api.test", headers=stage.owner(owner)) as client:
         yield client
 
@@ -132,7 +131,7 @@ class Instance:
 
 @pytest.fixture
 async def instance() -> AsyncIterator[Instance]:
-    app = api.create(Stage().deps())
+    app = create_app(Stage().deps())
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app=app), base_url="http://api.test") as client:
         yield Instance(app, client)
 

@@ -13,9 +13,8 @@ from ferryman.inmemory.clock import START
 from ferryman.inmemory.queue import MemoryTimers
 from ferryman.inmemory.tasks import MemoryTasks
 from ferryman.ports.errors import UnavailableError
-from ferryman.serving import api
 
-from .conftest import TASK, Stage
+from .conftest import TASK, Stage, create_app
 
 HOURLY = {"type": "cron", "cron": "0 * * * *"}
 
@@ -212,5 +211,5 @@ async def test_a_schedule_that_nobody_would_look_after_is_not_stored(stage: Stag
 
 def asking(stage: Stage, **ports: Any) -> httpx.AsyncClient:
     """A client of ann's, of an API with these ports."""
-    transport = httpx.ASGITransport(app=api.create(replace(stage.deps(), **ports)), raise_app_exceptions=False)
+    transport = httpx.ASGITransport(app=create_app(replace(stage.deps(), **ports)), raise_app_exceptions=False)
     return httpx.AsyncClient(transport=transport, base_url="http://api.test", headers=stage.owner("ann"))

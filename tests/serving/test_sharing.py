@@ -12,10 +12,9 @@ import pytest
 
 from ferryman.composition.api import IMPORTS_PER_OWNER, REQUESTS_PER_OWNER
 from ferryman.inmemory.executions import MemoryExecutions
-from ferryman.serving import api
 from ferryman.serving.api import sharing
 
-from .conftest import TASK, Stage
+from .conftest import TASK, Stage, create_app
 
 IMPORT = "/v1/tasks/{}/tools/import-openapi"
 URL = {"url": "https://greedy.example.com/openapi.json"}
@@ -66,7 +65,7 @@ def slow() -> Slow:
 @pytest.fixture
 async def shared(stage: Stage, slow: Slow) -> AsyncIterator[httpx.AsyncClient]:
     deps = replace(stage.deps(), executions=SlowExecutions(stage, slow), documents=SlowDocuments(slow))
-    transport = httpx.ASGITransport(app=api.create(deps))
+    transport = httpx.ASGITransport(app=create_app(deps))
     async with httpx.AsyncClient(transport=transport, base_url="http://api.test") as client:
         yield client
 

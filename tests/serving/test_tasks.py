@@ -14,9 +14,8 @@ import pytest
 
 from ferryman.domain.tasks.task import Task, change_task
 from ferryman.inmemory.tasks import MemoryTasks
-from ferryman.serving import api
 
-from .conftest import TASK, Stage
+from .conftest import TASK, Stage, create_app
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -68,7 +67,7 @@ class Contended(MemoryTasks):
 
 
 async def test_a_change_does_not_turn_on_what_was_turned_off_meanwhile(task: str, stage: Stage) -> None:
-    app = api.create(replace(stage.deps(), tasks=Contended(stage.memory)))
+    app = create_app(replace(stage.deps(), tasks=Contended(stage.memory)))
     transport = httpx.ASGITransport(app=app)
     async with httpx.AsyncClient(transport=transport, base_url="http://api.test", headers=stage.owner("ann")) as client:
         answer = await client.patch(f"/v1/tasks/{task}", json={"name": "other"})
@@ -90,7 +89,7 @@ class Renamed(MemoryTasks):
 
 
 async def test_turning_a_task_off_wins_over_whoever_changes_it_meanwhile(task: str, stage: Stage) -> None:
-    app = api.create(replace(stage.deps(), tasks=Renamed(stage.memory)))
+    app = create_app(replace(stage.deps(), tasks=Renamed(stage.memory)))
     transport = httpx.ASGITransport(app=app)
     async with httpx.AsyncClient(transport=transport, base_url="http://api.test", headers=stage.owner("ann")) as client:
         answer = await client.patch(f"/v1/tasks/{task}", json={"enabled": False})

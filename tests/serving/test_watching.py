@@ -20,10 +20,10 @@ from ferryman.inmemory.executions import MemoryExecutions
 from ferryman.inmemory.memory import Memory
 from ferryman.inmemory.streams import MemoryStreams
 from ferryman.ports.errors import UnavailableError
-from ferryman.serving import api, sse
+from ferryman.serving import sse
 from ferryman.serving.api import watching as watching_module
 
-from .conftest import Stage
+from .conftest import Stage, create_app
 from .test_events import finish
 from .test_executions import started
 
@@ -197,7 +197,7 @@ async def test_a_stream_that_cannot_be_counted_is_not_opened(task: str, stage: S
             raise UnavailableError("no answer")
 
     execution = await started(client, task)
-    app = api.create(replace(stage.deps(), streams=Gone(stage.memory)))
+    app = create_app(replace(stage.deps(), streams=Gone(stage.memory)))
     async with httpx.AsyncClient(
         transport=httpx.ASGITransport(app=app), base_url="http://api.test", headers=stage.owner("ann")
     ) as other:
