@@ -29,49 +29,49 @@ class MisconfiguredError(RuntimeError):
 class Settings:
     """The environment, parsed. Names that end in `_s` are seconds; URLs have no trailing slash.
 
-    `retention_days` is how many days an execution is kept after its end, with every document below it; 0 for ever.
+    The comments are what docs/settings.md says of each variable.
     """
 
-    project: str = "local"
-    function: str = ""
+    project: str = "local"  # the Google Cloud project
+    function: str = ""  # the name of this function; the entry point's platform sets it
     deployed: bool = False
-    firestore_host: str | None = None
-    secret_manager_host: str | None = None
-    cloud_tasks_host: str | None = None
-    local_token: str | None = field(default=None, repr=False)
-    metadata_host: str = "metadata.google.internal"
-    certs_url: str = GOOGLE_CERTS_URL
-    simulated_internet: Path | None = None
-    location: str = "us-central1"
-    queue: str = "executions"
-    schedules_queue: str = "schedules"
-    queue_caller: str = ""
-    function_urls: Mapping[str, str] = field(default_factory=dict)
-    callers: tuple[str, ...] = ()
-    resealers: tuple[str, ...] = ()
-    connectors: tuple[str, ...] = ()
-    sealing_key_secret: str = "ferryman-sealing-key"  # noqa: S105 - the name of a secret, not one
-    sealing_public_key: str = field(default="", repr=False)
-    receipt_key_secret: str = "ferryman-receipt-key"  # noqa: S105 - the name of a secret, not one
-    receipt_public_keys: Mapping[str, str] = field(default_factory=dict)
-    anthropic_api_key: str | None = field(default=None, repr=False)
-    anthropic_base_url: str | None = None
-    scripted_model_url: str | None = None
-    vertex_region: str = "global"
-    plans: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    prices: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    integrations: tuple[Mapping[str, Any], ...] = ()
-    lease_s: float = 120.0
-    request_s: float = REQUEST_SECONDS
-    slice_s: float = 1_740.0
-    execution_s: float = 21_600.0
-    poll_s: float = 0.5
-    retry_after_s: float = 5.0
-    keys_ttl_s: float = 300.0
-    retention_days: int = RETENTION_DAYS
-    otlp_endpoint: str | None = None
-    trace_content: bool = False
-    log_level: str = "INFO"
+    firestore_host: str | None = None  # the local Firestore; with it everything counts as local
+    secret_manager_host: str | None = None  # the local Secret Manager
+    cloud_tasks_host: str | None = None  # the local Cloud Tasks
+    local_token: str | None = field(default=None, repr=False)  # the file with the token of the local cloud's ports
+    metadata_host: str = "metadata.google.internal"  # the metadata server that issues identity tokens
+    certs_url: str = GOOGLE_CERTS_URL  # where the keys of identity tokens are fetched; refused where deployed
+    simulated_internet: Path | None = None  # the folder of the local stack's simulated internet; refused where deployed
+    location: str = "us-central1"  # the region of queues and functions
+    queue: str = "executions"  # the queue of executions
+    schedules_queue: str = "schedules"  # the queue of schedules
+    queue_caller: str = ""  # the account that Cloud Tasks calls the orchestrator as
+    function_urls: Mapping[str, str] = field(default_factory=dict)  # URLs of the other functions, by name, as JSON
+    callers: tuple[str, ...] = ()  # accounts that may call this function, as JSON
+    resealers: tuple[str, ...] = ()  # accounts that may have it seal credentials again
+    connectors: tuple[str, ...] = ()  # accounts that may have it redeem a person's consent
+    sealing_key_secret: str = "ferryman-sealing-key"  # noqa: S105 - the secret that holds the sealing key
+    sealing_public_key: str = field(default="", repr=False)  # what new credentials are sealed to
+    receipt_key_secret: str = "ferryman-receipt-key"  # noqa: S105 - the secret that holds the key of receipts
+    receipt_public_keys: Mapping[str, str] = field(default_factory=dict)  # public halves of that key, by version, as JSON
+    anthropic_api_key: str | None = field(default=None, repr=False)  # the Messages API's key; without it, Vertex AI is used
+    anthropic_base_url: str | None = None  # another address of the Messages API
+    scripted_model_url: str | None = None  # where models named scripted/NAME are served, on the local stack
+    vertex_region: str = "global"  # the region of models on Vertex AI
+    plans: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # plans beside the built-in ones, as JSON
+    prices: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # models and their prices, as JSON
+    integrations: tuple[Mapping[str, Any], ...] = ()  # services beside the built-in ones, as JSON
+    lease_s: float = 120.0  # how long an instance has an execution to itself before another may take over
+    request_s: float = REQUEST_SECONDS  # how long one call may take
+    slice_s: float = 1_740.0  # how long a function works on an execution before the next one goes on
+    execution_s: float = 21_600.0  # how long an execution may take in all
+    poll_s: float = 0.5  # how often a running execution looks for a cancel or a halt
+    retry_after_s: float = 5.0  # when the queue tries a delivery again that could not be worked on
+    keys_ttl_s: float = 300.0  # how long keys are kept in memory
+    retention_days: int = RETENTION_DAYS  # how many days an execution is kept after its end, with all below it; 0 for ever
+    otlp_endpoint: str | None = None  # where traces are sent
+    trace_content: bool = False  # whether traces hold what the model is asked and says
+    log_level: str = "INFO"  # DEBUG, INFO, WARNING or ERROR
 
     @property
     def local(self) -> bool:

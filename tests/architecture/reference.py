@@ -1,9 +1,10 @@
-"""The reference: `make reference` writes docs/commands.md and docs/settings.md from the code."""
+"""The reference: `make reference` writes docs/commands.md, docs/http.md and docs/settings.md from the code."""
 
 from __future__ import annotations
 
 import ast
 import inspect
+import re
 from collections.abc import Iterator
 from dataclasses import MISSING, fields
 from pathlib import Path
@@ -12,6 +13,7 @@ import click
 
 from ferryman import settings
 from ferryman.cli import main as ferryman
+from tests.architecture.http_reference import write_http
 
 DOCS = Path(__file__).parents[2] / "docs"
 WIDTH = 110
@@ -42,16 +44,24 @@ def list_commands(command: click.Command, words: tuple[str, ...]) -> Iterator[tu
 
 
 def write_settings() -> str:
-    """Return the page of the settings: each variable of the environment, its type and what it is where it is not set."""
-    head = "| variable | field of `Settings` | type | default |\n|---|---|---|---|\n"
-    types = {item.name: item for item in fields(settings.Settings)}
+    """Return the page of the settings: each variable of the environment, what it says, and what it is where it is not set."""
+    head = "| variable | meaning | type | default |\n|---|---|---|---|\n"
+    types, meanings = {item.name: item for item in fields(settings.Settings)}, find_meanings()
     rows = []
     for field, variable in sorted(find_variables().items(), key=lambda pair: pair[1]):
         item = types[field]
         default = item.default if item.default is not MISSING else item.default_factory()  # type: ignore[misc]
         kind = str(item.type).replace("|", "or")
-        rows.append(f"| `{variable}` | `{field}` | {kind} | {'' if default in ('', None, (), {}) else f'`{default}`'} |\n")
-    return f"# Settings\n\n{NOTE} `lib/ferryman/settings.py` is the only reader of the environment.\n\n{head}{''.join(rows)}"
+        shown = "" if default in ("", None, (), {}) else f"`{default}`"
+        rows.append(f"| `{variable}` | {meanings[field]} | {kind} | {shown} |\n")
+    return f"# Settings\n\n{NOTE} Names that end in `_S` are seconds.\n\n{head}{''.join(rows)}"
+
+
+def find_meanings() -> dict[str, str]:
+    """Return what each field of `Settings` means: the comment beside it, behind what a linter is told."""
+    lines = inspect.getsource(settings.Settings).splitlines()
+    comments = [(line.split(":")[0].strip(), line.rpartition("  # ")[2]) for line in lines if "  # " in line]
+    return {field: re.sub(r"^noqa: \w+ - ", "", comment) for field, comment in comments}
 
 
 def find_variables() -> dict[str, str]:
@@ -78,7 +88,7 @@ def find_variables() -> dict[str, str]:
     return variables
 
 
-PAGES = {"commands.md": write_commands, "settings.md": write_settings}
+PAGES = {"commands.md": write_commands, "http.md": lambda: write_http(NOTE), "settings.md": write_settings}
 
 if __name__ == "__main__":
     for name, write in PAGES.items():
