@@ -17,9 +17,9 @@ HEAD = """# The HTTP API
 
 {note} It is the OpenAPI document of `GET /openapi.json`, for reading; [a guide](api.md) shows how to use it.
 
-Requests have the header `Authorization: Bearer KEY`, except for `GET /healthz`. Bodies are JSON. A refusal is a problem (RFC 9457,
-`application/problem+json`) whose `errors` name each field. Any request may be answered {everywhere}; a POST may have an
-`Idempotency-Key`. What is under `/v1/tasks/{{task_id}}` for tools is also served under `/api/agents/{{task_id}}`.
+Requests have the header `Authorization: Bearer KEY`, except for `GET /healthz`. Bodies are JSON. A refusal is a problem
+(RFC 9457, `application/problem+json`) whose `errors` name each field. Any request may be answered {everywhere}; a POST may
+have an `Idempotency-Key`. What is under `/v1/tasks/{{task_id}}` for tools is also served under `/api/agents/{{task_id}}`.
 """
 
 

@@ -95,7 +95,7 @@ class TaskChange(RequestShape):
     temperature: Temperature = Field(default_factory=float)
     max_tokens: StrictInt = Field(default_factory=int)
     enabled: StrictBool = Field(default_factory=bool)
-    schedule: ScheduleRequest | None = Field(default_factory=lambda: None, description="Sets it again, also when it is the same")
+    schedule: ScheduleRequest | None = Field(default_factory=lambda: None, description="Set again, even if it is the same")
 
 
 class TaskResponse(ResponseShape):
