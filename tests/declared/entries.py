@@ -14,12 +14,12 @@ STATE = {"date": "2026-03-01", "datetime": "2026-03-01T10:00:00Z", "execution_id
 
 
 def read(**fields: Any) -> DeclaredTool:
-    """An entry with a name and a URL, and `fields` over these."""
+    """Read an entry with a name and a URL, and `fields` over these."""
     return entry.read({"kind": "http", "name": "weather", "url": f"https://{HOST}/v1", **fields}, where="tools.0")
 
 
 def faults(**fields: Any) -> list[Problem]:
-    """What is wrong with such an entry."""
+    """Return what is wrong with such an entry."""
     try:
         read(**fields)
     except InvalidInputError as error:
@@ -28,9 +28,9 @@ def faults(**fields: Any) -> list[Problem]:
 
 
 def fault(**fields: Any) -> str:
-    """The one thing that is wrong with it, with its place."""
-    [found] = faults(**fields)
-    return f"{found.field} {found.message}"
+    """Return the only problem of it, with its place."""
+    [problem] = faults(**fields)
+    return f"{problem.field} {problem.message}"
 
 
 def call(tool: DeclaredTool, **arguments: Any) -> OutboundRequest:

@@ -42,7 +42,7 @@ def test_each_placeholder_is_a_parameter_and_a_text() -> None:
     assert tool.schema["required"] == ["city", "units", "format"]
 
 
-def test_a_name_that_stands_twice_is_one_parameter_and_required_where_one_is() -> None:
+def test_a_name_that_occurs_twice_is_one_parameter_and_required_where_one_is() -> None:
     tool = read(url=URL + "/{id}?a={id?}&b={x?}&c={x}", headers={"X-Id": "{{id}}"})
     assert tool.schema["properties"] == {"id": STRING, "x": STRING}
     assert tool.schema["required"] == ["id", "x"]
@@ -160,7 +160,7 @@ def test_one_that_is_switched_off_says_so() -> None:
         ({"query": {"a": "{{secrets.lower}}"}}, "query.a", "must name a credential"),
         ({"query": {"a": "{{secrets.A.b}}"}}, "query.a", "must name a credential"),
         ({"query": {"a": "{{#if secrets.A}}x{{/if}}"}}, "query.a", "secret in a condition"),
-        ({"method": "POST", "body": {"a": [{"b": "{{#each x}}"}]}}, "body.a.0.b", "block other than"),
+        ({"method": "POST", "body": {"a": [{"b": "{{#item x}}"}]}}, "body.a.0.b", "block other than"),
         ({"method": "POST", "body": {"{{a}}": 1}}, "body", "names must be written out"),
         # pins
         ({"url": URL + "/{k}", "params": {"k": "{{secrets.KEY}}"}}, "params.k", "every log on the way"),
@@ -240,13 +240,13 @@ def test_one_that_is_switched_off_says_so() -> None:
     ],
 )
 def test_what_is_wrong_is_named_with_its_place(fields: dict[str, Any], place: str, says: str) -> None:
-    found = fault(**fields)
-    assert found.startswith(f"tools.0.{place} " if place else "tools.0 ")
-    assert says in found
+    message = fault(**fields)
+    assert message.startswith(f"tools.0.{place} " if place else "tools.0 ")
+    assert says in message
 
 
 def test_all_that_is_wrong_is_told_at_once() -> None:
-    assert [each.field for each in faults(name=3, method="X", colour=1)] == ["tools.0.name", "tools.0.method", "tools.0.colour"]
+    assert [tool.field for tool in faults(name=3, method="X", colour=1)] == ["tools.0.name", "tools.0.method", "tools.0.colour"]
 
 
 def test_no_task_has_variables_that_are_not_secret() -> None:
@@ -281,13 +281,13 @@ def test_what_is_nested_too_deep_is_refused() -> None:
 def test_a_place_below_nothing_has_no_dot_before_it() -> None:
     with pytest.raises(InvalidInputError) as caught:
         entry.read({"kind": "http", "name": "a", "url": URL, "auth": {"type": 1}}, where="")
-    assert [each.field for each in caught.value.problems] == ["auth.type"]
+    assert [problem.field for problem in caught.value.problems] == ["auth.type"]
 
 
 def test_hosts_are_judged_by_the_task() -> None:
     tool = read(auth={**CLIENT, "token_url": "https://login.other.test/t"})
-    assert [each.field for each in check.find_host_problems(tool, where="t", domains=[])] == ["t.url", "t.auth.token_url"]
-    assert [each.field for each in check.find_host_problems(tool, where="t", domains=[HOST])] == ["t.auth.token_url"]
+    assert [problem.field for problem in check.find_host_problems(tool, where="t", domains=[])] == ["t.url", "t.auth.token_url"]
+    assert [problem.field for problem in check.find_host_problems(tool, where="t", domains=[HOST])] == ["t.auth.token_url"]
     assert check.find_host_problems(tool, where="t", domains=["*.weather.test", "login.other.test"]) == []
     assert check.find_problems(tool, where="t") == []
 

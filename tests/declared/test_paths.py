@@ -1,4 +1,4 @@
-"""Paths: where a token stands in an answer."""
+"""Paths: where a token is in an answer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Requests: what a call of a declared tool sends, and that no argument gets out of its place."""
+"""Requests: what a call of a declared tool sends, and that no argument leaves its place."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ OBJECT = {"type": "object", "required": False}
 
 
 def query(outbound: Any) -> list[tuple[str, str]]:
-    """The query as the other end reads it: what the URL has, then what is appended."""
+    """Return the query as the service reads it: that of the URL, then what is appended."""
     pairs = {name: value if isinstance(value, list) else str(value) for name, value in outbound.query_params.items()}
     return parse_qsl(urlsplit(outbound.url).query + "&" + urlencode(pairs, doseq=True), keep_blank_values=True)
 
@@ -238,7 +238,7 @@ def test_an_argument_id_is_bound_to_the_one_path_parameter_that_is_missing(name:
         *({"teamId": "t", name: "7"} for name in ("d", "Id", "ID", "tId", "etId")),
     ],
 )
-def test_no_other_argument_stands_for_a_name_of_the_path(arguments: dict[str, Any]) -> None:
+def test_no_other_argument_replaces_a_name_of_the_path(arguments: dict[str, Any]) -> None:
     assert "Id' field required" in refusal(read(url=URL + "/{teamId}/{petId}?q={q?}"), **arguments)
 
 
@@ -246,7 +246,7 @@ def test_an_argument_id_is_not_bound_to_a_path_parameter_of_another_name() -> No
     assert "'petName' field required" in refusal(read(url=URL + "/{petName}"), id="7")
 
 
-def test_no_argument_stands_for_a_name_of_the_query() -> None:
+def test_no_argument_replaces_a_name_of_the_query() -> None:
     assert "'petId' field required" in refusal(read(url=URL + "?q={petId}"), id="7")
 
 
@@ -317,10 +317,10 @@ def test_no_argument_gets_out_of_its_place(arguments: dict[str, Any]) -> None:
     except CallRefusedError:
         return
     a, b, c = arguments["a"], arguments["b"], arguments["c"]
-    found = urlsplit(sent.url)
-    assert (found.netloc, found.query, found.fragment) == (HOST, "", "")
-    assert [found.path.split("/")[index] for index in (1, 3)] == ["v1", "end"]
-    assert len(found.path.split("/")) == 4
+    url = urlsplit(sent.url)
+    assert (url.netloc, url.query, url.fragment) == (HOST, "", "")
+    assert [url.path.split("/")[index] for index in (1, 3)] == ["v1", "end"]
+    assert len(url.path.split("/")) == 4
     assert a
     pairs = query(sent)
     assert pairs[:2] == [("q", b), ("r", f"pre-{c}")]

@@ -1,4 +1,4 @@
-"""Schemas: what a parameter's may be, and that the merged schema of schemas says what the library's own says."""
+"""Schemas: what a parameter's may be, and that the merged schema of schemas accepts what the library's own accepts."""
 
 from __future__ import annotations
 
@@ -47,13 +47,13 @@ VALUES = st.recursive(
 
 
 MERGED = Draft202012Validator(schemas.build_dialect())
-OWN = Draft202012Validator(Draft202012Validator.META_SCHEMA)
+ORIGINAL = Draft202012Validator(Draft202012Validator.META_SCHEMA)
 
 
 @settings(max_examples=50)
 @given(st.dictionaries(st.sampled_from(KEYWORDS), VALUES, max_size=4))
 def test_the_merged_dialect_says_what_the_librarys_own_says(schema: dict[str, Any]) -> None:
-    assert MERGED.is_valid(schema) is OWN.is_valid(schema)
+    assert MERGED.is_valid(schema) is ORIGINAL.is_valid(schema)
 
 
 @pytest.mark.parametrize(
@@ -68,8 +68,8 @@ def test_the_merged_dialect_says_what_the_librarys_own_says(schema: dict[str, An
     ],
 )
 def test_what_no_parameter_may_have(schema: dict[str, Any], says: str) -> None:
-    assert (found := schemas.find_problem(schema)) is not None
-    assert says in found
+    assert (message := schemas.find_problem(schema)) is not None
+    assert says in message
 
 
 def test_a_parameter_may_be_called_as_a_keyword_is() -> None:

@@ -1,4 +1,4 @@
-"""Templates: what they mean, and that what is put into one is never read as one."""
+"""Templates: what they mean, and that no inserted value is read as one."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ VALUES = {
 }
 
 
-def filled(template: str, **values: Any) -> Any:
-    said = {**VALUES, **values}
-    return fill(parse(template), lambda name: get_part(said.get(name.root), name.parts[1:]))
+def fill_with(template: str, **values: Any) -> Any:
+    values = {**VALUES, **values}
+    return fill(parse(template), lambda name: get_part(values.get(name.root), name.parts[1:]))
 
 
 @pytest.mark.parametrize(
@@ -58,12 +58,12 @@ def filled(template: str, **values: Any) -> Any:
     ],
 )
 def test_what_a_template_means(template: str, expected: str) -> None:
-    assert filled(template) == expected
+    assert fill_with(template) == expected
 
 
 @pytest.mark.parametrize("value", [[1, {"a": None}], {"x": 1}, 7, 2.0, True, None])
 def test_a_template_that_is_nothing_but_a_name_keeps_the_type(value: Any) -> None:
-    assert filled("{{v}}", v=value) is value
+    assert fill_with("{{v}}", v=value) is value
 
 
 @pytest.mark.parametrize(
@@ -71,7 +71,7 @@ def test_a_template_that_is_nothing_but_a_name_keeps_the_type(value: Any) -> Non
     [
         *("{{", "{{name", "{{}}", "{{ }}", "{{a b}}", "{{{a}}}", "{{a..b}}", "{{.a}}", "{{a.}}", "{{1a}}", "{{a|upper}}"),
         *(
-            "{{#each list}}{{/each}}",
+            "{{#item list}}{{/item}}",
             "{{#if}}x{{/if}}",
             "{{#if a}}x",
             "{{/if}}",
@@ -94,7 +94,7 @@ def test_what_is_no_template(template: str) -> None:
 
 
 def test_braces_of_json_may_stand_around_a_name() -> None:
-    assert filled('{"n":{{count}},"o":{"name":"{{name}}"}}') == '{"n":3,"o":{"name":"Ada"}}'
+    assert fill_with('{"n":{{count}},"o":{"name":"{{name}}"}}') == '{"n":3,"o":{"name":"Ada"}}'
 
 
 @pytest.mark.parametrize("text", ["{{" * 100_000, "{{a" * 100_000, "{{#if a}}{{" * 50_000, "}}" * 100_000 + "{{"])
@@ -103,14 +103,14 @@ def test_a_long_text_without_sense_is_refused_at_once(text: str) -> None:
         parse(text)
 
 
-def test_a_secret_is_a_hole_that_nothing_fills_here() -> None:
-    assert filled("Bearer {{key}}!") == Template(("Bearer ", SecretPlaceholder("API_KEY"), "!"))
-    assert str(filled("Bearer {{key}}")) == "Bearer {{secrets.API_KEY}}"
+def test_a_secret_is_a_placeholder_that_nothing_fills_here() -> None:
+    assert fill_with("Bearer {{key}}!") == Template(("Bearer ", SecretPlaceholder("API_KEY"), "!"))
+    assert str(fill_with("Bearer {{key}}")) == "Bearer {{secrets.API_KEY}}"
 
 
 def test_what_is_absent_reads_as_nothing() -> None:
-    assert filled("<{{v}}>{{#if v}}x{{/if}}{{#if v == null}}n{{/if}}", v=ABSENT) == "<>n"
-    assert filled("{{v.a}}", v=ABSENT) is ABSENT
+    assert fill_with("<{{v}}>{{#if v}}x{{/if}}{{#if v == null}}n{{/if}}", v=ABSENT) == "<>n"
+    assert fill_with("{{v.a}}", v=ABSENT) is ABSENT
 
 
 BITS = st.sampled_from(
@@ -121,16 +121,18 @@ HOSTILE = st.one_of(st.text(), st.lists(BITS).map("".join))
 
 @settings(max_examples=40)
 @given(HOSTILE, HOSTILE)
-def test_no_value_is_read_as_a_template(one: str, other: str) -> None:
-    assert filled("<{{one}}|{{other}}>", one=one, other=other) == f"<{one}|{other}>"
-    assert filled("{{#if one == 'x'}}{{else}}{{other}}{{/if}}.", one=one, other=other) == ("." if one == "x" else f"{other}.")
+def test_no_value_is_read_as_a_template(first: str, second: str) -> None:
+    assert fill_with("<{{first}}|{{second}}>", first=first, second=second) == f"<{first}|{second}>"
+    assert fill_with("{{#if first == 'x'}}{{else}}{{second}}{{/if}}.", first=first, second=second) == (
+        "." if first == "x" else f"{second}."
+    )
 
 
 @settings(max_examples=40)
 @given(HOSTILE)
-def test_any_text_is_a_template_or_malformed(said: str) -> None:
+def test_any_text_is_a_template_or_malformed(values: str) -> None:
     try:
-        template = parse(said)
+        template = parse(values)
     except MalformedTemplateError:
         return
     fill(template, lambda name: None)

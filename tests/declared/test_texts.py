@@ -1,4 +1,4 @@
-"""Texts: JSON and YAML alike, in bounds, and nothing that JSON cannot say."""
+"""Texts: JSON and YAML alike, within limits, and nothing that JSON cannot represent."""
 
 from __future__ import annotations
 

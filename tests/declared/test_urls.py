@@ -20,7 +20,7 @@ BASE = f"https://{HOST}"
 def test_each_form_of_a_placeholder_is_read() -> None:
     address = urls.parse(BASE + "/v1/{city}/now?key=a&lang={lang?}&at={lat},{lon}{?units&format}")
     assert list(address.path_names()) == ["city"]
-    assert [(each.name, each.optional) for each in address.query_placeholders()] == [
+    assert [(item.name, item.optional) for item in address.query_placeholders()] == [
         *(("lang", True), ("lat", False), ("lon", False)),
         *(("units", False), ("format", False)),
     ]
@@ -111,13 +111,13 @@ def test_no_value_changes_the_path(value: str) -> None:
         url = urls.fill_path(address, {"x": [value]})
     except InvalidUrlTemplateError:
         return
-    found = urlsplit(url)
-    assert (found.scheme, found.netloc, found.query, found.fragment) == ("https", HOST, "fixed=1", "")
-    empty, first, segment, last = found.path.split("/")
+    parts = urlsplit(url)
+    assert (parts.scheme, parts.netloc, parts.query, parts.fragment) == ("https", HOST, "fixed=1", "")
+    empty, first, segment, last = parts.path.split("/")
     assert (empty, first, last) == ("", "v1", "end")
     assert unquote(segment) == value
     assert segment == quote(value, safe="")
-    assert grammar(url).path == found.path
+    assert grammar(url).path == parts.path
 
 
 @settings(max_examples=40)

@@ -1,4 +1,4 @@
-"""The built-in tools: their definitions, and what arguments become."""
+"""The built-in tools: their definitions, and the requests of their arguments."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_there_are_exactly_four():
     assert [tool.name for tool in TOOLS] == ["api_call", "http_get", "http_post", "webhook"]
 
 
-def test_the_definition_of_api_call_stands_word_for_word():
+def test_the_definition_of_api_call_is_kept_word_for_word():
     assert api_call.TOOL.to_definition() == API_CALL
 
 
@@ -56,7 +56,7 @@ def test_the_definition_of_api_call_stands_word_for_word():
     ],
 )
 def test_the_other_schemas_ask_for_what_the_tool_needs(tool, required, properties):
-    schema = next(each for each in TOOLS if each.name == tool).schema
+    schema = next(item for item in TOOLS if item.name == tool).schema
     assert (schema["required"], set(schema["properties"])) == (required, properties)
 
 
@@ -79,17 +79,17 @@ def test_a_method_is_read_in_any_case():
 
 
 @pytest.mark.parametrize("method", ["GET", "DELETE"])
-def test_a_body_is_ignored_where_the_method_carries_none(method):
+def test_a_body_is_ignored_where_the_method_has_none(method):
     assert PARSERS["api_call"]({**CALL, "method": method, "body": {"a": 1}}).body is None
 
 
-def test_http_get_only_gets_and_carries_no_credential():
+def test_http_get_only_gets_and_sends_no_credential():
     outbound = PARSERS["http_get"]({"url": "https://a.test/"})
     assert (outbound.method, outbound.credential) == (Method.GET, None)
 
 
 @pytest.mark.parametrize("tool", ["http_post", "webhook"])
-def test_the_posting_tools_post_their_body_and_carry_no_credential(tool):
+def test_the_posting_tools_post_their_body_and_send_no_credential(tool):
     outbound = PARSERS[tool]({"url": "https://a.test/", "body": {"text": "done"}})
     assert (outbound.method, outbound.body, outbound.credential) == (Method.POST, {"text": "done"}, None)
 
@@ -130,7 +130,7 @@ ARGUMENTS = st.dictionaries(st.sampled_from([*API_CALL["input_schema"]["properti
 @given(st.sampled_from(sorted(PARSERS)), ARGUMENTS)
 def test_whatever_the_model_writes_becomes_a_request_or_a_refusal(tool, arguments):
     try:
-        said = PARSERS[tool](arguments)
+        result = PARSERS[tool](arguments)
     except CallRefusedError as refused:
-        said = refused.refusal.message
-    assert isinstance(said, OutboundRequest) or said.startswith("Error: ")
+        result = refused.refusal.message
+    assert isinstance(result, OutboundRequest) or result.startswith("Error: ")

@@ -1,4 +1,4 @@
-"""Former values of credentials: looked for in everything for a day, named by no call and sent nowhere."""
+"""Former values of credentials: scanned for in everything for a day, named by no call and sent nowhere."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from ferryman.vault import grants, seal
 from ferryman.vault.vault import Vault
 from tests.canaries.canary import create_key
 
-from .bank import LABEL, Bank
+from .harness import LABEL, ToolHarness
 
 OLD, NEW = create_key("old value"), create_key("new value")
 PRIVATE = seal.generate_private_key()
@@ -40,21 +40,21 @@ GRANT = Grant(
 )
 
 
-def sealed(value: str = OLD, *, version: int = 1, task: str = "t", grant: Grant | None = None) -> SealedCredential:
+def seal_value(value: str = OLD, *, version: int = 1, task: str = "t", grant: Grant | None = None) -> SealedCredential:
     label = replace(LABEL, version=version, task=task)
     credential = Credential(label=label, secret=Secret(value), grant=grant)
     plaintext = value.encode() if grant is None else grants.encode_grant(credential)
     info = seal.build_credential_info(label) if grant is None else seal.build_grant_info(label)
-    shown: GrantStatus | None = None if grant is None else get_grant_status(grant)
+    status: GrantStatus | None = None if grant is None else get_grant_status(grant)
     ciphertext = PUBLIC.seal(plaintext, info)
-    return SealedCredential(label=label, ciphertext=ciphertext, key_version=1, created_at=START, updated_at=START, grant=shown)
+    return SealedCredential(label=label, ciphertext=ciphertext, key_version=1, created_at=START, updated_at=START, grant=status)
 
 
-def stored(*ended: SealedCredential) -> FormerValues:
-    return FormerValues(task="t", name="KEY", values=tuple(FormerValue(sealed=each, until=START + KNOWN) for each in ended))
+def store(*ended: SealedCredential) -> FormerValues:
+    return FormerValues(task="t", name="KEY", values=tuple(FormerValue(sealed=item, until=START + KNOWN) for item in ended))
 
 
-async def opened(
+async def open_values(
     former: FormerValues, *, at: datetime = START, keys: MemoryKeys | None = None, log: RecordingLog | None = None
 ):
     vault = Vault(keys or MemoryKeys({1: PRIVATE}))
@@ -62,39 +62,44 @@ async def opened(
 
 
 async def test_a_former_value_is_looked_for_under_its_name_and_sent_nowhere():
-    (found,) = (await opened(stored(sealed()))).values()
-    assert (found.name, found.secret.reveal(), found.label.hosts, found.label.auth_header_name) == ("KEY", OLD, (), None)
+    (credential,) = (await open_values(store(seal_value()))).values()
+    assert (credential.name, credential.secret.reveal(), credential.label.hosts, credential.label.auth_header_name) == (
+        "KEY",
+        OLD,
+        (),
+        None,
+    )
 
 
 async def test_all_that_was_sealed_with_a_former_token_is_looked_for():
-    found = await opened(stored(sealed(grant=GRANT)))
-    assert [each.secret.reveal() for each in found.values()] == [OLD, GRANT.refresh_token.reveal()]
-    assert [each.grant for each in found.values()] == [None, None]
+    credentials = await open_values(store(seal_value(grant=GRANT)))
+    assert [value.secret.reveal() for value in credentials.values()] == [OLD, GRANT.refresh_token.reveal()]
+    assert [value.grant for value in credentials.values()] == [None, None]
 
 
 async def test_a_former_value_is_looked_for_for_a_day():
-    assert len(await opened(stored(sealed()), at=START + KNOWN - SECOND)) == 1
-    assert await opened(stored(sealed()), at=START + KNOWN) == {}
+    assert len(await open_values(store(seal_value()), at=START + KNOWN - SECOND)) == 1
+    assert await open_values(store(seal_value()), at=START + KNOWN) == {}
 
 
 async def test_a_former_value_of_another_task_is_not_opened():
-    assert await opened(stored(sealed(task="other"))) == {}
+    assert await open_values(store(seal_value(task="other"))) == {}
 
 
 async def test_a_former_value_that_does_not_open_is_told_and_stops_nothing():
     log = RecordingLog()
-    spoilt = replace(sealed(version=2), ciphertext=sealed().ciphertext)
-    assert len(await opened(stored(spoilt, sealed()), log=log)) == 1
+    spoilt = replace(seal_value(version=2), ciphertext=seal_value().ciphertext)
+    assert len(await open_values(store(spoilt, seal_value()), log=log)) == 1
     assert [event for event, *_ in log.lines] == ["credential.former_unreadable"]
 
 
 async def test_where_the_key_is_not_to_be_had_nothing_goes_on_without_a_former_value():
     with pytest.raises(UnavailableError):
-        await opened(stored(sealed()), keys=MemoryKeys({1: PRIVATE}, away=True))
+        await open_values(store(seal_value()), keys=MemoryKeys({1: PRIVATE}, away=True))
 
 
-class Keyed(Bank):
-    """A far bank with a vault that opens what was sealed; `fetch` answers a token request."""
+class Keyed(ToolHarness):
+    """A tool function with a vault that opens what was sealed; `fetch` answers a token request."""
 
     async def open_credential(self, sealed: SealedCredential) -> Credential:
         return await Vault(MemoryKeys({1: PRIVATE})).open_credential(sealed)
@@ -114,17 +119,17 @@ class Keyed(Bank):
 
 @pytest.fixture
 def keyed() -> Keyed:
-    bank = Keyed()
-    bank.memory.credentials["t"] = {"KEY": sealed(NEW, version=2)}
-    bank.memory.versions["t"] = {"KEY": 2}
-    bank.memory.former["t"] = {"KEY": add_former(None, sealed(), now=START)}
-    return bank
+    harness = Keyed()
+    harness.memory.credentials["t"] = {"KEY": seal_value(NEW, version=2)}
+    harness.memory.versions["t"] = {"KEY": 2}
+    harness.memory.former["t"] = {"KEY": add_former(None, seal_value(), now=START)}
+    return harness
 
 
 async def test_a_value_that_was_stored_over_is_among_what_a_call_is_scanned_for(keyed):
-    await keyed.carry()
+    await keyed.execute()
     ((_, credentials),) = keyed.sent
-    assert {name: each.secret.reveal() for name, each in credentials.items()} == {"KEY.former.1.0": OLD, "KEY": NEW}
+    assert {name: item.secret.reveal() for name, item in credentials.items()} == {"KEY.former.1.0": OLD, "KEY": NEW}
 
 
 async def test_what_the_model_says_is_scanned_for_a_value_that_was_stored_over(keyed):
@@ -138,9 +143,9 @@ async def test_what_an_execution_says_before_it_is_opened_is_scanned_for_fetched
 
 
 async def test_a_call_that_renews_a_token_is_scanned_for_the_old_one(keyed):
-    keyed.memory.credentials["t"] = {"KEY": sealed(grant=GRANT)}
+    keyed.memory.credentials["t"] = {"KEY": seal_value(grant=GRANT)}
     keyed.memory.versions["t"], keyed.memory.former["t"] = {"KEY": 1}, {}
-    await keyed.carry()
+    await keyed.execute()
     ((_, credentials),) = keyed.sent
-    assert {each.secret.reveal() for each in credentials.values()} == {OLD, NEW, GRANT.refresh_token.reveal()}
+    assert {value.secret.reveal() for value in credentials.values()} == {OLD, NEW, GRANT.refresh_token.reveal()}
     assert credentials["KEY"].secret.reveal() == NEW

@@ -22,7 +22,7 @@ ALL = [tool.name for tool in TOOLS]
 
 
 def make_handler():
-    """Return a handler that settles every call, and the list of the tools it was asked for."""
+    """Return a handler that settles every call, and the list of the tools it was called for."""
     handed: list[str] = []
 
     async def handle(ticket, *, execution):

@@ -67,10 +67,10 @@ async def execute_call(deps: ToolDependencies, tool: str, call_request: CallRequ
         raise
     except CallRefusedError as refused:
         deps.tracer.line("call.refused", tool=tool, reason=refused.refusal.reason, **about)
-        result = _refused(ticket, refused.refusal)
+        result = _refuse(ticket, refused.refusal)
     except Exception as fault:  # noqa: BLE001 - the ticket is claimed: every outcome has to be stored
         deps.tracer.line("call.fault", kind=type(fault).__name__, severity="ERROR", **about)
-        result = _refused(ticket, refusal.refuse_after_internal_error())
+        result = _refuse(ticket, refusal.refuse_after_internal_error())
     else:
         try:
             result = await _send(deps, claimed_call, prepared_call, about)
@@ -78,7 +78,7 @@ async def execute_call(deps: ToolDependencies, tool: str, call_request: CallRequ
             if not claimed_call.again:
                 await deps.tickets.release(claimed_call)
             raise
-    if claimed_call.again and result.blocked and is_outcome_unknown(doubted := _refused(ticket, refusal.report_in_doubt())):
+    if claimed_call.again and result.blocked and is_outcome_unknown(doubted := _refuse(ticket, refusal.report_in_doubt())):
         result = doubted  # it was not sent now, but it may have been before
     result, in_doubt = truncate_names(result), is_outcome_unknown(result)
     if in_doubt:
@@ -94,7 +94,7 @@ async def _send(
     """Send the call and return its result. Raise `StaleError` when no time is left to send it in."""
     ticket = claimed_call.ticket
     if claimed_call.again and not (prepared_call.repeatable and ticket.attempt <= ATTEMPTS_MAX):
-        return _refused(ticket, refusal.report_in_doubt())
+        return _refuse(ticket, refusal.report_in_doubt())
     assert ticket.deadline is not None, "a claimed ticket has a deadline"
     within_s = (ticket.deadline - SETTLING_TIME - deps.clock.now()).total_seconds()
     if within_s <= 0:
@@ -105,7 +105,7 @@ async def _send(
         )
     except HaltedError:
         deps.tracer.line("call.halted", tool=ticket.tool, severity="WARNING", **about)
-        return _refused(
+        return _refuse(
             ticket, refusal.report_halt() if prepared_call.safe else refusal.report_in_doubt(), method=prepared_call.method
         )
 
@@ -173,7 +173,7 @@ async def _open(deps: ToolDependencies, task: str, versions: Mapping[str, int]) 
     return opened
 
 
-def _refused(ticket: Ticket, reason: refusal.Refusal, *, method: str | None = None) -> ToolCallResult:
+def _refuse(ticket: Ticket, reason: refusal.Refusal, *, method: str | None = None) -> ToolCallResult:
     url, asked_method, credential = (_text(ticket.display_arguments.get(name)) for name in ("url", "method", "credential"))
     return ToolCallResult.from_refusal(ticket.tool, reason, url=url, method=method or asked_method, credential=credential)
 

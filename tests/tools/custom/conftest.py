@@ -1,12 +1,12 @@
-"""A fresh desk for each test."""
+"""A fresh harness for each test."""
 
 from __future__ import annotations
 
 import pytest
 
-from .desk import Desk
+from .harness import CustomToolHarness
 
 
 @pytest.fixture
-def desk() -> Desk:
-    return Desk()
+def harness() -> CustomToolHarness:
+    return CustomToolHarness()

@@ -1,4 +1,4 @@
-"""Documents: an owner whose documents come slowly has nobody else wait for ever."""
+"""Documents: an owner whose documents come slowly does not make others wait for ever."""
 
 from __future__ import annotations
 
@@ -34,6 +34,6 @@ async def test_a_document_whose_turn_does_not_come_in_time_is_refused() -> None:
         await asyncio.wait_for(fetch(documents, 0.01), 5)
 
 
-def test_the_agent_does_not_delete_what_stands_in_no_cluster() -> None:
+def test_the_agent_does_not_delete_the_tools_without_a_cluster() -> None:
     with pytest.raises(CallRefusedError):
         arguments.check_arguments(DELETE, {"cluster": ""})

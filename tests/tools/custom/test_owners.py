@@ -12,48 +12,52 @@ from ferryman.domain.credentials.credential import Credential, SealedCredential
 from ferryman.inmemory.gate import redact_document_plainly
 from ferryman.inmemory.tasks import MemoryTasks
 from ferryman.tools.declared.documents import FetchedDocuments, OpenApiFetcher
-from ferryman.tools.declared.owners import fetch_for_owner as fetched
-from tests.tools.bank import KEY, Bank
+from ferryman.tools.declared.owners import fetch_for_owner as fetch_for_owner
+from tests.tools.harness import KEY, ToolHarness
 
-from .desk import SPEC, Desk, document
+from .harness import SPEC, CustomToolHarness, document
 
 
-class Unreadable(Bank):
-    """A far bank whose vault opens nothing."""
+class Unreadable(ToolHarness):
+    """A tool function whose vault opens nothing."""
 
     async def open_credential(self, sealed: SealedCredential) -> Credential:
         raise CallRefusedError(refuse_unreadable_credential(sealed.label.name))
 
 
-async def asked(desk: Desk, bank: Bank, *, owner: str = "o", url: str = SPEC) -> FetchedDocuments:
-    bank.memory.tasks["t"] = replace(bank.memory.tasks["t"], integrations=("coingecko",))
-    gate: Any = desk
+async def fetch(
+    harness: CustomToolHarness, tool_harness: ToolHarness, *, owner: str = "o", url: str = SPEC
+) -> FetchedDocuments:
+    tool_harness.memory.tasks["t"] = replace(tool_harness.memory.tasks["t"], integrations=("coingecko",))
+    gate: Any = harness
     documents = OpenApiFetcher(gate=gate, redact=redact_document_plainly)
-    return await fetched(bank.deps(), MemoryTasks(bank.memory), documents, task="t", owner=owner, url=url)
+    return await fetch_for_owner(
+        tool_harness.deps(), MemoryTasks(tool_harness.memory), documents, task="t", owner=owner, url=url
+    )
 
 
-async def test_an_owner_is_given_the_document(desk: Desk) -> None:
-    desk.documents[SPEC] = (200, document("one"))
-    assert (await asked(desk, Bank())).texts == {SPEC: document("one").encode()}
+async def test_an_owner_is_given_the_document(harness: CustomToolHarness) -> None:
+    harness.documents[SPEC] = (200, document("one"))
+    assert (await fetch(harness, ToolHarness())).texts == {SPEC: document("one").encode()}
 
 
-async def test_for_another_owner_there_is_no_such_task(desk: Desk) -> None:
-    desk.documents[SPEC] = (200, document("one"))
+async def test_for_another_owner_there_is_no_such_task(harness: CustomToolHarness) -> None:
+    harness.documents[SPEC] = (200, document("one"))
     with pytest.raises(CallRefusedError, match="there is no such task"):
-        await asked(desk, Bank(), owner="p")
+        await fetch(harness, ToolHarness(), owner="p")
 
 
-async def test_a_document_is_fetched_from_hosts_of_the_tasks_services_only(desk: Desk) -> None:
-    desk.documents["https://lunarcrush.com/spec"] = (200, document("one"))
+async def test_a_document_is_fetched_from_hosts_of_the_tasks_services_only(harness: CustomToolHarness) -> None:
+    harness.documents["https://lunarcrush.com/spec"] = (200, document("one"))
     with pytest.raises(CallRefusedError, match="not in any approved integration"):
-        await asked(desk, Bank(), url="https://lunarcrush.com/spec")
+        await fetch(harness, ToolHarness(), url="https://lunarcrush.com/spec")
 
 
-async def test_a_key_that_the_host_gives_back_is_redacted(desk: Desk) -> None:
-    desk.documents[SPEC] = (200, document("one", description=f"Send {KEY}."))
-    assert (await asked(desk, Bank())).texts == {SPEC: document("one", description="Send [redacted:KEY].").encode()}
+async def test_a_key_that_the_host_gives_back_is_redacted(harness: CustomToolHarness) -> None:
+    harness.documents[SPEC] = (200, document("one", description=f"Send {KEY}."))
+    assert (await fetch(harness, ToolHarness())).texts == {SPEC: document("one", description="Send [redacted:KEY].").encode()}
 
 
-async def test_a_credential_that_does_not_open_keeps_nobody_from_importing(desk: Desk) -> None:
-    desk.documents[SPEC] = (200, document("one"))
-    assert (await asked(desk, Unreadable())).root == SPEC
+async def test_a_credential_that_does_not_open_keeps_nobody_from_importing(harness: CustomToolHarness) -> None:
+    harness.documents[SPEC] = (200, document("one"))
+    assert (await fetch(harness, Unreadable())).root == SPEC

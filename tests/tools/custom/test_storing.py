@@ -1,4 +1,4 @@
-"""Storing custom tools: what is added stands beside what was there, and who is beaten to it tries again, a few times."""
+"""Storing custom tools: what is added is beside what was there, and a concurrent change is tried again, a few times."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from ferryman.inmemory.clusters import MemoryClusters
 from ferryman.inmemory.memory import Memory
 from ferryman.tools.declared.storing import ATTEMPTS_MAX, add_tools, remove_tool
 
-from .desk import TASK, tool
+from .harness import TASK, tool
 
 
 class Busy(MemoryClusters):
-    """A store in which somebody else adds a tool just before, so many times."""
+    """A store in which another writer adds a tool just before, so many times."""
 
     def __init__(self, times: int = 0) -> None:
         super().__init__(Memory(tasks={"t": TASK}))
@@ -29,12 +29,12 @@ class Busy(MemoryClusters):
     ) -> Cluster:
         if self.times:
             self.times -= 1
-            held = [each for each in await self.tools(task) if each.cluster == name]
-            await super().put(task, name, [*held, tool(f"theirs_{self.times}")], since=since)
+            stored = [tool for tool in await self.tools(task) if tool.cluster == name]
+            await super().put(task, name, [*stored, tool(f"theirs_{self.times}")], since=since)
         return await super().put(task, name, tools, since=since, done=done)
 
     async def names(self) -> set[str]:
-        return {each.name for each in await self.tools("t")}
+        return {tool.name for tool in await self.tools("t")}
 
 
 async def test_a_tool_is_added_to_those_that_were_there() -> None:

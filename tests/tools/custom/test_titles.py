@@ -17,7 +17,7 @@ from ferryman.tools.declared.importing import ImportedTools, import_tools
 from ferryman.tools.declared.storing import add_tools, store_cluster
 from tests.openapi.documents import HOST, ROOT, document
 
-OWN = DeclaredTool(name="own", url=f"https://{HOST}/own")
+TOOL = DeclaredTool(name="own", url=f"https://{HOST}/own")
 
 
 @pytest.fixture
@@ -27,19 +27,19 @@ def clusters() -> MemoryClusters:
     return MemoryClusters(memory)
 
 
-async def brought(clusters: MemoryClusters, title: str) -> ImportedTools:
-    """What a document of this title is imported as."""
+async def import_titled(clusters: MemoryClusters, title: str) -> ImportedTools:
+    """Import a document of this title and store its tools."""
     root = document({"/a": {"get": {"operationId": "a"}}}, info={"title": title})
     source = DocumentImport(documents={ROOT: root}, root=ROOT, domains=[HOST])
-    found = await import_tools(clusters, "t", source, neutralize=neutralize_unframed, owner="o")
-    await store_cluster(clusters, "t", found)
-    return found
+    imported = await import_tools(clusters, "t", source, neutralize=neutralize_unframed, owner="o")
+    await store_cluster(clusters, "t", imported)
+    return imported
 
 
 @pytest.mark.parametrize("title", ["\u3164", "\u2800", "\uffa0 \u115f", " "])
 async def test_a_title_that_nobody_sees_does_not_replace_the_tools_without_a_cluster(
     clusters: MemoryClusters, title: str
 ) -> None:
-    await add_tools(clusters, "t", [OWN])
-    assert (await brought(clusters, title)).cluster == "openapi"
-    assert await clusters.find("t", "own") == replace(OWN, cluster="")
+    await add_tools(clusters, "t", [TOOL])
+    assert (await import_titled(clusters, title)).cluster == "openapi"
+    assert await clusters.find("t", "own") == replace(TOOL, cluster="")

@@ -1,1 +1,1 @@
-"""Consent: what is connected, kept, renewed and told, at a real OAuth server on a pretend internet."""
+"""Consent: what is connected, stored, renewed and logged, with a real OAuth server on a simulated internet."""

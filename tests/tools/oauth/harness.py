@@ -1,4 +1,4 @@
-"""A far bank with the real vault and the real gate, an OAuth server behind it, and a person who consents."""
+"""A tool function with the real vault and the real gate, an OAuth server behind it, and a person who consents."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ PRIVATE = {1: seal.generate_private_key(), 2: seal.generate_private_key()}
 
 
 def entry(**oauth: Any) -> dict[str, Any]:
-    """The catalog's entry of the service."""
+    """Return the catalog's entry of the service."""
     return {
         "id": "calendar",
         "name": "Calendar",
@@ -66,7 +66,7 @@ def entry(**oauth: Any) -> dict[str, Any]:
 
 @dataclass
 class Harness:
-    """Everything around `finish` and `fresh`. Time passes only by `passes`."""
+    """Everything around a consent and a renewal. Time passes only by `passes`."""
 
     internet: Internet
     cloud: EmulatorClock
@@ -103,25 +103,25 @@ class Harness:
         return self.service.oauth
 
     def rules(self, **change: Any) -> None:
-        """Have the server go on with other rules."""
+        """Change the rules of the server."""
         self.server.rules = replace(self.server.rules, **change)
 
     def passes(self, seconds: float) -> None:
-        """Time, here and there."""
+        """Let time pass, here and at the server."""
         self.clock.turn(seconds)
         self.cloud.advance(timedelta(seconds=seconds))
 
     def deps(self) -> ToolDependencies:
-        pretend = SimulatedInternet(self.internet.table)
+        internet = SimulatedInternet(self.internet.table)
         gate = EgressGate(
-            names=pretend,
-            dial=pretend,
-            tls=tls.create_context(pretend.ca, pretend.client),
+            names=internet,
+            dial=internet,
+            tls=tls.create_context(internet.ca, internet.client),
             tracer=self.log,
             within_s=self.within_s,
         )
         return ToolDependencies(
-            tickets=None,  # type: ignore[arg-type]  # no call is carried here
+            tickets=None,  # type: ignore[arg-type]  # no call is executed here
             credentials=self.credentials or MemoryCredentials(self.memory),
             connections=MemoryConnections(self.memory),
             tokens=MemoryTokens(self.memory),
@@ -138,7 +138,7 @@ class Harness:
         )
 
     async def begin(self, *, secret: str | None = None, client_id: str = "ferryman") -> tuple[Connection, str]:
-        """A connection as the API begins it, and the address of the consent page."""
+        """Return a connection as the API begins it, and the address of the consent page."""
         state, verifier = secrets.token_urlsafe(32), secrets.token_urlsafe(32)
         begun = Connection(
             digest=rules.digest_state(state),
@@ -165,11 +165,11 @@ class Harness:
         return sealed, rules.build_authorize_url(self.way, begun, state=state, verifier=verifier)
 
     async def consent(self, address: str) -> str:
-        """The code of a person who allows it."""
+        """Return the code of a person who allows it."""
         transport = httpx.ASGITransport(app=self.server)  # type: ignore[arg-type]
         async with httpx.AsyncClient(transport=transport) as browser:
-            asked = dict(parse_qs(urlsplit(address).query, strict_parsing=True))
-            form = {name: value[0] for name, value in asked.items()} | {"decision": "allow"}
+            query = dict(parse_qs(urlsplit(address).query, strict_parsing=True))
+            form = {name: value[0] for name, value in query.items()} | {"decision": "allow"}
             answer = await browser.post(f"https://{LOGIN}/authorize", data=form)
         assert answer.status_code == 302, answer.text
         assert answer.headers["location"].startswith(REDIRECT)
@@ -182,19 +182,19 @@ class Harness:
             self.deps(), task="t", owner=owner, digest=connection.digest, code=code, iss=iss, version=version
         )
 
-    async def connected(self, **given: Any) -> Credential:
-        """The credential that a whole consent has brought, open."""
-        begun, address = await self.begin(**given)
+    async def connect(self, **options: Any) -> Credential:
+        """Return the open credential of a whole consent."""
+        begun, address = await self.begin(**options)
         await self.finish(begun, await self.consent(address))
-        return await self.opened()
+        return await self.open_credential()
 
-    def stored(self) -> SealedCredential:
+    def read_sealed(self) -> SealedCredential:
         return self.memory.credentials["t"]["CALENDAR_TOKEN"]
 
-    async def opened(self) -> Credential:
-        return await self.vault.open_credential(self.stored())
+    async def open_credential(self) -> Credential:
+        return await self.vault.open_credential(self.read_sealed())
 
-    async def used(self, credential: Credential, *, services: tuple[str, ...] = ("calendar",)) -> Credential:
-        """The credential as a call is given it that names it."""
+    async def use_credential(self, credential: Credential, *, services: tuple[str, ...] = ("calendar",)) -> Credential:
+        """Return the credential as a call gets it that names it."""
         after = await renew_expiring(self.deps(), {credential.name: credential}, names=[credential.name], services=services)
         return after[credential.name]

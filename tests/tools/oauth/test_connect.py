@@ -16,38 +16,38 @@ from .harness import CLIENT_SECRET, LOGIN, Harness
 
 
 async def test_a_consent_becomes_a_credential_that_holds_the_access_token(harness: Harness) -> None:
-    credential = await harness.connected()
+    credential = await harness.connect()
     assert credential.secret.reveal() in harness.server.report()["issued"]  # type: ignore[operator]
     assert credential.label.version == 1
     assert credential.label.hosts == ("api.calendar.test",)
-    assert harness.stored().grant == GrantStatus(scopes=("read", "write"), token_expires_at=START + timedelta(hours=1))
+    assert harness.read_sealed().grant == GrantStatus(scopes=("read", "write"), token_expires_at=START + timedelta(hours=1))
     assert harness.counts == {"authorize": 1, "authorization_code": 1}
 
 
 async def test_the_grant_is_sealed_beside_the_token_and_shown_nowhere(harness: Harness) -> None:
-    credential = await harness.connected()
+    credential = await harness.connect()
     grant = credential.grant
     assert grant is not None
     assert grant.refresh_token is not None
     for secret in (credential.secret, grant.refresh_token):
-        assert secret.reveal() not in repr(credential) + repr(harness.stored()) + str(harness.log.lines)
-        assert secret.reveal().encode() not in harness.stored().ciphertext
+        assert secret.reveal() not in repr(credential) + repr(harness.read_sealed()) + str(harness.log.lines)
+        assert secret.reveal().encode() not in harness.read_sealed().ciphertext
 
 
 @pytest.mark.parametrize("location", ["basic_header", "body"])
 async def test_a_client_with_a_secret_shows_it_where_the_service_wants_it(harness: Harness, location: str) -> None:
     harness.oauth["creds_location"] = location
-    await harness.connected(client_id="keyed", secret=CLIENT_SECRET)
-    (asked,) = harness.internet.requests(LOGIN)
-    assert ("authorization" in dict(asked.headers)) == (location == "basic_header")
-    assert (CLIENT_SECRET.encode() in asked.body) == (location == "body")
+    await harness.connect(client_id="keyed", secret=CLIENT_SECRET)
+    (query,) = harness.internet.requests(LOGIN)
+    assert ("authorization" in dict(query.headers)) == (location == "basic_header")
+    assert (CLIENT_SECRET.encode() in query.body) == (location == "body")
 
 
 async def test_a_connection_is_used_once(harness: Harness) -> None:
     begun, address = await harness.begin()
     code = await harness.consent(address)
     came = await asyncio.gather(*(harness.finish(begun, code) for _ in range(5)), return_exceptions=True)
-    assert sorted(type(each).__name__ for each in came) == [*["NotConnectedError"] * 4, "str"]
+    assert sorted(type(item).__name__ for item in came) == [*["NotConnectedError"] * 4, "str"]
     assert harness.counts["authorization_code"] == 1
 
 
@@ -117,7 +117,7 @@ async def test_a_code_that_is_none_is_not_sent(harness: Harness, code: str) -> N
 
 
 ISSUER = f"https://{LOGIN}"
-MIXED_UP: dict[str, tuple[dict[str, object], str | None, str]] = {
+WRONG_ISSUERS: dict[str, tuple[dict[str, object], str | None, str]] = {
     "another issuer": ({"issuer": ISSUER}, "https://login.evil.test", "another issuer"),
     "another issuer's word for it": ({"issuer": ISSUER}, f"{ISSUER}/", "another issuer"),
     "the same in capitals": ({"issuer": ISSUER}, ISSUER.upper(), "another issuer"),
@@ -127,9 +127,9 @@ MIXED_UP: dict[str, tuple[dict[str, object], str | None, str]] = {
 }
 
 
-@pytest.mark.parametrize("case", MIXED_UP)
+@pytest.mark.parametrize("case", WRONG_ISSUERS)
 async def test_a_response_of_another_issuer_sends_nothing_and_uses_the_connection_up(harness: Harness, case: str) -> None:
-    entry, iss, why = MIXED_UP[case]
+    entry, iss, why = WRONG_ISSUERS[case]
     harness.oauth.update(entry)
     begun, address = await harness.begin()
     code = await harness.consent(address)
@@ -172,24 +172,24 @@ async def test_a_hostile_token_endpoint_brings_nothing_and_is_not_quoted(harness
     begun, address = await harness.begin(client_id="keyed", secret=CLIENT_SECRET)
     code = await harness.consent(address)
     harness.within_s = 1.5 if kind == "endless" else 5.0
-    with pytest.raises(NotConnectedError, match=HOSTILE[kind]) as told:
+    with pytest.raises(NotConnectedError, match=HOSTILE[kind]) as error:
         await harness.finish(begun, code)
     assert harness.memory.credentials == {}
-    assert {each.path for each in harness.internet.requests(LOGIN)} <= {f"/token/{kind}"}
+    assert {request.path for request in harness.internet.requests(LOGIN)} <= {f"/token/{kind}"}
     for secret in (CLIENT_SECRET, code):
-        assert secret not in str(told.value) + str(harness.log.lines)
+        assert secret not in str(error.value) + str(harness.log.lines)
 
 
 async def test_connecting_again_is_the_next_version_and_keeps_the_day_it_was_made(harness: Harness) -> None:
-    await harness.connected()
+    await harness.connect()
     harness.passes(60)
-    await harness.connected()
-    assert harness.stored().label.version == 2
-    assert (harness.stored().created_at, harness.stored().updated_at) == (START, START + timedelta(seconds=60))
+    await harness.connect()
+    assert harness.read_sealed().label.version == 2
+    assert (harness.read_sealed().created_at, harness.read_sealed().updated_at) == (START, START + timedelta(seconds=60))
 
 
 async def test_what_the_service_says_of_scopes_nobody_asked_for_is_not_shown(harness: Harness) -> None:
     begun, address = await harness.begin()
     await harness.finish(begun, await harness.consent(address.replace("scope=read+write", "scope=read+sk-live-something-else")))
-    assert harness.stored().grant is not None
-    assert harness.stored().grant.scopes == ("read",)
+    assert harness.read_sealed().grant is not None
+    assert harness.read_sealed().grant.scopes == ("read",)

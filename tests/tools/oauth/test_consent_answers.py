@@ -44,9 +44,9 @@ def test_an_error_of_the_standard_is_told_by_its_name(error: str) -> None:
 
 
 def test_an_error_of_the_services_own_is_not_repeated() -> None:
-    with pytest.raises(ConsentDeclinedError, match="an error of its own") as told:
+    with pytest.raises(ConsentDeclinedError, match="an error of its own") as error:
         read(f"{BACK}&error=%1b]0;owned")
-    assert "owned" not in str(told.value)
+    assert "owned" not in str(error.value)
 
 
 @pytest.mark.parametrize(
@@ -74,19 +74,19 @@ def test_an_address_that_is_not_of_this_connection_is_no_answer(address: str) ->
         read(address)
 
 
-async def came(place: CallbackServer, *targets: str) -> list[int]:
-    """What visits to these addresses are answered."""
+async def visit(place: CallbackServer, *targets: str) -> list[int]:
+    """Visit these addresses and return the answers."""
     async with httpx.AsyncClient(trust_env=False) as browser:
-        return [(await browser.get(f"http://127.0.0.1:{place.port}{each}")).status_code for each in targets]
+        return [(await browser.get(f"http://127.0.0.1:{place.port}{item}")).status_code for item in targets]
 
 
 async def test_only_the_browser_with_the_state_ends_the_waiting() -> None:
     async with serve_callback(0, PATH) as place:
         place.state = STATE
         wrong = ("/", "/callback", f"/callback/other?code=evil&state={STATE}", PATH, f"{PATH}?code=evil&state={'t' * 43}")
-        assert await came(place, *wrong) == [404, 404, 404, 400, 400]
+        assert await visit(place, *wrong) == [404, 404, 404, 400, 400]
         assert not place.came.done()
-        assert await came(place, f"{PATH}?code=good&state={STATE}", f"{PATH}?code=late&state={STATE}") == [200, 200]
+        assert await visit(place, f"{PATH}?code=good&state={STATE}", f"{PATH}?code=late&state={STATE}") == [200, 200]
         assert (await place.response(5)).code == "good"
 
 
@@ -99,14 +99,14 @@ async def test_what_is_no_request_holds_nothing_up() -> None:
             with contextlib.suppress(ConnectionResetError):
                 assert await reader.read() == b""
             writer.close()
-        await came(place, f"{PATH}?code=good&state={STATE}")
+        await visit(place, f"{PATH}?code=good&state={STATE}")
         assert (await place.response(5)).code == "good"
 
 
 async def test_a_consent_that_is_declined_ends_the_waiting() -> None:
     async with serve_callback(0, PATH) as place:
         place.state = STATE
-        await came(place, f"{PATH}?error=access_denied&state={STATE}")
+        await visit(place, f"{PATH}?error=access_denied&state={STATE}")
         with pytest.raises(ConsentDeclinedError):
             await place.response(5)
 
@@ -129,38 +129,38 @@ async def test_a_page_that_came_by_another_name_or_origin_ends_nothing(headers: 
         assert (answer.status_code, place.came.done()) == (421, False)
 
 
-OWN = "http://127.0.0.1:8765/calendar"
+LOOPBACK = "http://127.0.0.1:8765/calendar"
 SITE = "https://console.example.com/connected"
 
 
 @pytest.mark.parametrize(
-    ("own", "port", "place"),
+    ("registered", "port", "place"),
     [
         ([], 0, (0, "/callback/calendar")),
         ([], 9, (9, "/callback/calendar")),
         ([SITE], 0, (0, "/callback/calendar")),
-        ([SITE, OWN], 0, (8765, "/calendar")),
-        ([OWN], 8765, (8765, "/calendar")),
-        ([OWN], 9, (9, "/callback/calendar")),
+        ([SITE, LOOPBACK], 0, (8765, "/calendar")),
+        ([LOOPBACK], 8765, (8765, "/calendar")),
+        ([LOOPBACK], 9, (9, "/callback/calendar")),
         (["http://127.0.0.1:8765"], 0, (8765, "/")),
         (["http://[::1]:8765/calendar"], 0, (0, "/callback/calendar")),
     ],
 )
-def test_every_service_leads_back_to_an_address_of_its_own(own: list[str], port: int, place: tuple[int, str]) -> None:
-    assert choose_callback("calendar", own, port) == place
+def test_every_service_leads_back_to_an_address_of_its_own(registered: list[str], port: int, place: tuple[int, str]) -> None:
+    assert choose_callback("calendar", registered, port) == place
 
 
 @pytest.mark.parametrize(
-    ("own", "port", "uri"),
+    ("registered", "port", "uri"),
     [
         ([], 0, "http://127.0.0.1:49152/callback/calendar"),
         ([], 9, "http://127.0.0.1:9/callback/calendar"),
-        ([SITE, OWN], 0, SITE),
+        ([SITE, LOOPBACK], 0, SITE),
         ([SITE], 9, "http://127.0.0.1:9/callback/calendar"),
     ],
 )
-def test_a_pasted_address_is_the_services_own_where_it_has_one(own: list[str], port: int, uri: str) -> None:
-    assert choose_pasted_uri("calendar", own, port) == uri
+def test_a_pasted_address_is_the_services_own_where_it_has_one(registered: list[str], port: int, uri: str) -> None:
+    assert choose_pasted_uri("calendar", registered, port) == uri
 
 
 def test_a_code_is_not_shown() -> None:

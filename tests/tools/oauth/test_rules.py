@@ -43,8 +43,8 @@ def test_a_challenge_is_as_the_standards_own_example_has_it() -> None:
 def test_the_consent_page_is_asked_for_exactly_this() -> None:
     address = connection.build_authorize_url(WAY, BEGUN, state="ours", verifier="v" * 43)
     assert address.startswith("https://login.test/authorize?tenant=all&")
-    asked = {name: value for name, [value] in parse_qs(urlsplit(address).query, strict_parsing=True).items()}
-    assert asked == {
+    query = {name: value for name, [value] in parse_qs(urlsplit(address).query, strict_parsing=True).items()}
+    assert query == {
         "tenant": "all",
         "access_type": "offline",
         "response_type": "code",
@@ -96,8 +96,8 @@ def test_a_redirect_leads_nowhere_else(uri: str) -> None:
     ("scopes", "fits"), [((), True), (("a:b/c.d",), True), (("a b",), False), (('a"',), False), (("a",) * 51, False)]
 )
 def test_scopes_are_those_of_the_standard(scopes: tuple[str, ...], fits: bool) -> None:
-    found = connection.find_connection_problems(WAY, redirect_uri=BEGUN.redirect_uri, client_id="c", scopes=scopes)
-    assert [each.field for each in found] == ([] if fits else ["scopes"])
+    problems = connection.find_connection_problems(WAY, redirect_uri=BEGUN.redirect_uri, client_id="c", scopes=scopes)
+    assert [item.field for item in problems] == ([] if fits else ["scopes"])
 
 
 def test_a_client_is_needed() -> None:
@@ -121,10 +121,10 @@ def test_a_renewal_is_claimed_by_one_until_the_claim_has_run_out() -> None:
     sealed = SealedCredential(
         label=LABEL, ciphertext=b"", key_version=1, created_at=START, updated_at=START, grant=GrantStatus()
     )
-    taken = grant.claim_renewal(sealed, "a", START)
-    assert taken is not None
-    assert grant.claim_renewal(taken, "b", START + grant.LEASE - timedelta(microseconds=1)) is None
-    again = grant.claim_renewal(taken, "b", START + grant.LEASE)
+    claimed = grant.claim_renewal(sealed, "a", START)
+    assert claimed is not None
+    assert grant.claim_renewal(claimed, "b", START + grant.LEASE - timedelta(microseconds=1)) is None
+    again = grant.claim_renewal(claimed, "b", START + grant.LEASE)
     assert again is not None
     assert again.grant is not None
     assert again.grant.refreshing is not None

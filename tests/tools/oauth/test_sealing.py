@@ -34,7 +34,7 @@ CREDENTIAL = Credential(
 )
 
 
-async def sealed(version: int = 1) -> SealedCredential:
+async def seal_credential(version: int = 1) -> SealedCredential:
     ciphertext = await VAULT.seal_grant(CREDENTIAL, version=version)
     granted = GrantStatus(scopes=("read",), token_expires_at=START)
     return SealedCredential(
@@ -42,12 +42,12 @@ async def sealed(version: int = 1) -> SealedCredential:
     )
 
 
-def told(credential: Credential) -> tuple[str | None, ...]:
+def reveal(credential: Credential) -> tuple[str | None, ...]:
     grant = credential.grant
     assert grant is not None
     secrets = (credential.secret, grant.refresh_token, grant.client_secret)
     return (
-        *(each and each.reveal() for each in secrets),
+        *(item and item.reveal() for item in secrets),
         grant.token_url,
         grant.client_id,
         *grant.scopes,
@@ -56,30 +56,32 @@ def told(credential: Credential) -> tuple[str | None, ...]:
 
 
 async def test_a_grant_opens_with_all_that_was_sealed() -> None:
-    assert told(await VAULT.open_credential(await sealed())) == told(CREDENTIAL)
+    assert reveal(await VAULT.open_credential(await seal_credential())) == reveal(CREDENTIAL)
 
 
-async def test_a_grant_that_is_sealed_anew_stays_one() -> None:
-    again = await VAULT.reseal(await sealed(), version=2)
+async def test_a_grant_that_is_resealed_stays_one() -> None:
+    again = await VAULT.reseal(await seal_credential(), version=2)
     assert again.key_version == 2
-    assert told(await VAULT.open_credential(again)) == told(CREDENTIAL)
+    assert reveal(await VAULT.open_credential(again)) == reveal(CREDENTIAL)
 
 
 async def test_a_grant_does_not_open_as_a_value() -> None:
     with pytest.raises(CallRefusedError):
-        await VAULT.open_credential(replace(await sealed(), grant=None))
+        await VAULT.open_credential(replace(await seal_credential(), grant=None))
 
 
 async def test_a_value_does_not_open_as_a_grant_whatever_it_reads_like() -> None:
     public = seal.PublicKey(1, seal.derive_public_key(PRIVATE[1]))
-    made = replace(await sealed(), ciphertext=public.seal(grants.encode_grant(CREDENTIAL), seal.build_credential_info(LABEL)))
+    sealed = replace(
+        await seal_credential(), ciphertext=public.seal(grants.encode_grant(CREDENTIAL), seal.build_credential_info(LABEL))
+    )
     with pytest.raises(CallRefusedError):
-        await VAULT.open_credential(made)
+        await VAULT.open_credential(sealed)
 
 
 @pytest.mark.parametrize("change", [{"task": "u"}, {"version": 2}, {"name": "L"}, {"hosts": ("evil.test",)}])
 async def test_a_grant_under_another_label_does_not_open(change: dict[str, object]) -> None:
-    whole = await sealed()
+    whole = await seal_credential()
     with pytest.raises(CallRefusedError):
         await VAULT.open_credential(replace(whole, label=replace(LABEL, **change)))  # type: ignore[arg-type]
 

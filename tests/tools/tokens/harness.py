@@ -57,42 +57,42 @@ def credential(
 
 
 def need(auth: Auth = OAUTH, **changes: Any) -> TokenNeed:
-    """What a call of the tool needs, with `changes`."""
-    found = TokenNeed(
+    """Return what a call of the tool needs, with `changes`."""
+    token_need = TokenNeed(
         auth=auth,
         outbound=OUTBOUND,
         policy=POLICY,
         credentials={"CLIENT_SECRET": credential()},
         about={"seq": 1},
     )
-    return replace(found, **changes)
+    return replace(token_need, **changes)
 
 
 def token(number: int) -> str:
-    """The token that the login endpoint gives for its request of that number, from 1."""
+    """Return the token that the login endpoint gives for its request of that number, from 1."""
     return create_key(f"token {number}", 48)
 
 
 class Login:
-    """A login endpoint. It keeps what it was asked; `told` is the rest of its answer; while `held`, it does not answer."""
+    """A login endpoint. It records its `requests`, answers with `fields` beside the token, and waits for `gate` if any."""
 
     def __init__(self) -> None:
-        self.asked: list[FilledRequest] = []
-        self.told: Mapping[str, Any] = {"token_type": "Bearer", "expires_in": 3_600}
+        self.requests: list[FilledRequest] = []
+        self.fields: Mapping[str, Any] = {"token_type": "Bearer", "expires_in": 3_600}
         self.answer: Callable[[FilledRequest], InboundResponse] | None = None
-        self.held: asyncio.Event | None = None
+        self.gate: asyncio.Event | None = None
         self.reached = asyncio.Event()
 
     async def __call__(self, arrived: FilledRequest) -> InboundResponse:
-        self.asked.append(arrived)
+        self.requests.append(arrived)
         self.reached.set()
-        number = len(self.asked)
-        if self.held is not None:
-            await self.held.wait()
+        number = len(self.requests)
+        if self.gate is not None:
+            await self.gate.wait()
         await asyncio.sleep(0)
         if self.answer is not None:
             return self.answer(arrived)
-        return build_response(json.dumps({"access_token": token(number), **self.told}))
+        return build_response(json.dumps({"access_token": token(number), **self.fields}))
 
 
 class Api:
@@ -107,7 +107,7 @@ class Api:
     async def send(self, outbound: OutboundRequest, credentials: Mapping[str, Credential]) -> ToolCallResult:
         header = outbound.fixed_headers["Authorization"]
         assert isinstance(header, Template)
-        value = "".join(each if isinstance(each, str) else credentials[each.name].secret.reveal() for each in header.pieces)
+        value = "".join(item if isinstance(item, str) else credentials[item.name].secret.reveal() for item in header.pieces)
         self.got.append(value.removeprefix("Bearer "))
         self.known.append(credentials)
         await asyncio.sleep(0)
@@ -142,23 +142,23 @@ class Harness:
         return replace(deps, **changes)
 
     async def reached(self, work: Coroutine[Any, Any, str]) -> asyncio.Task[str]:
-        """`work`, begun, when it waits for the login endpoint."""
+        """Begin `work`, and return it when it waits for the login endpoint."""
         begun, reached = asyncio.create_task(work), asyncio.create_task(self.login.reached.wait())
         await asyncio.wait({begun, reached}, return_when=asyncio.FIRST_COMPLETED)
         assert reached.done(), begun.exception()
         return begun
 
     async def waits(self, seconds: float) -> None:
-        """A pause in which that much time passes."""
+        """Pause, and let that much time pass."""
         self.clock.turn(timedelta(seconds=seconds))
         await asyncio.sleep(0)
 
 
 async def call(deps: TokenDependencies, api: Api, what: TokenNeed | None = None) -> ToolCallResult:
-    """One call of the tool, with 30 seconds to do it in."""
+    """Make one call of the tool, in at most 30 seconds."""
     return await send_with_token(deps, what or need(), api.send, left_s=lambda: 30)
 
 
 def placeholders(text: Any) -> list[str]:
-    """The names of the holes in `text`."""
-    return [each.name for each in text.pieces if isinstance(each, SecretPlaceholder)] if isinstance(text, Template) else []
+    """Return the names of the placeholders in `text`."""
+    return [item.name for item in text.pieces if isinstance(item, SecretPlaceholder)] if isinstance(text, Template) else []

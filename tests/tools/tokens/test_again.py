@@ -1,4 +1,4 @@
-"""Once more after a 401, and no more often than that."""
+"""Once more after a 401, and not more often than that."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ async def test_a_second_401_is_the_answer(harness: Harness) -> None:
     api = Api()
     assert (await call(harness.instance(), api)).response_status == 401
     assert api.got == [token(1), token(2)]
-    assert len(harness.login.asked) == 2
+    assert len(harness.login.requests) == 2
 
 
 async def test_another_status_may_ask_for_it_and_then_401_does_not(harness: Harness) -> None:
     auth = dataclasses.replace(need().auth, refresh_on=(419,))
     assert (await call(harness.instance(), Api(status=401), need(auth))).response_status == 401
-    assert len(harness.login.asked) == 1
+    assert len(harness.login.requests) == 1
     again = Api(status=419)
     await call(harness.instance(), again, need(auth))
     assert len(again.got) == 2
@@ -75,7 +75,7 @@ async def test_a_post_is_repeated_after_401(harness: Harness) -> None:
 async def test_a_status_that_asks_for_no_token_is_the_answer(harness: Harness) -> None:
     api = Api(status=403)
     assert (await call(harness.instance(), api, need(outbound=POST))).response_status == 403
-    assert len(harness.login.asked) == 1
+    assert len(harness.login.requests) == 1
 
 
 async def test_the_call_after_one_in_doubt_has_another_token(harness: Harness) -> None:
@@ -102,7 +102,7 @@ async def test_a_post_with_a_key_for_repetitions_is_repeated(harness: Harness) -
     assert (await call(harness.instance(), api, need(auth, outbound=outbound))).response_status == 200
 
 
-async def test_the_first_answer_stands_where_no_new_token_is_to_be_had(harness: Harness) -> None:
+async def test_the_first_answer_is_returned_where_there_is_no_new_token(harness: Harness) -> None:
     deps, api = harness.instance(), Api()
     await obtain_access(deps, need(), within_s=30)
     harness.login.answer = lambda _: build_response("gone", 500)
@@ -110,38 +110,38 @@ async def test_the_first_answer_stands_where_no_new_token_is_to_be_had(harness: 
     assert api.got == [token(1)]
 
 
-async def test_the_first_answer_stands_where_the_store_is_away(harness: Harness) -> None:
-    class Away(Api):
+async def test_the_first_answer_is_returned_where_the_store_is_unavailable(harness: Harness) -> None:
+    class UnavailableTokens(Api):
         async def send(self, outbound, credentials):
-            deps.tokens.get = deps.tokens.claim = away  # type: ignore[method-assign] # a store that goes away meanwhile
+            deps.tokens.get = deps.tokens.claim = fail  # type: ignore[method-assign] # a store that goes away meanwhile
             return await super().send(outbound, credentials)
 
-    async def away(*_: object, **__: object) -> None:
+    async def fail(*_: object, **__: object) -> None:
         raise UnavailableError("away")
 
     deps = harness.instance()
-    assert (await call(deps, Away())).response_status == 401
+    assert (await call(deps, UnavailableTokens())).response_status == 401
 
 
 async def test_a_store_that_is_away_before_anything_was_sent_is_told(harness: Harness) -> None:
     deps, api = harness.instance(), Api()
 
-    async def away(*_: object, **__: object) -> None:
+    async def fail(*_: object, **__: object) -> None:
         raise UnavailableError("away")
 
-    deps.tokens.get = away  # type: ignore[method-assign] # a store that is away
+    deps.tokens.get = fail  # type: ignore[method-assign] # a store that is away
     with pytest.raises(NotSentError):
         await call(deps, api)
     assert not api.got
 
 
 async def test_a_call_whose_time_is_over_is_not_sent_again(harness: Harness) -> None:
-    left, api = iter([30, 30, 0]), Api()
-    result = await send_with_token(harness.instance(), need(), api.send, left_s=lambda: next(left))
+    seconds, api = iter([30, 30, 0]), Api()
+    result = await send_with_token(harness.instance(), need(), api.send, left_s=lambda: next(seconds))
     assert (result.response_status, len(api.got)) == (401, 1)
 
 
-async def test_the_token_before_is_known_to_whoever_redacts_the_second_answer(harness: Harness) -> None:
+async def test_the_token_before_is_known_where_the_second_answer_is_redacted(harness: Harness) -> None:
     api = Api(token(2))
     await call(harness.instance(), api)
     first, second = api.known

@@ -1,4 +1,4 @@
-"""One set of rules: whatever a token endpoint answers, both ways to a token take the same and refuse the same."""
+"""One set of rules: whatever a token endpoint answers, both ways to a token accept the same and refuse the same."""
 
 from __future__ import annotations
 

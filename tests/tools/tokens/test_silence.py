@@ -1,4 +1,4 @@
-"""No token, no secret and nothing of an answer is logged, shown, or kept as it is."""
+"""No token, no secret and nothing of an answer is logged, displayed, or stored in plain text."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ from .harness import SECRET, Api, Harness, call, need, token
 async def test_nothing_of_a_token_is_logged_or_shown(harness: Harness, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
     deps, what = harness.instance(), need()
-    found = await obtain_access(deps, what, within_s=30)
+    access = await obtain_access(deps, what, within_s=30)
     await call(deps, Api(token(2)))
     harness.login.answer = lambda _: build_response(f"{SECRET} {token(3)}", 500)
     with pytest.raises(CallRefusedError) as refused:
         await obtain_access(deps, what, within_s=30, instead_of=await obtain_access(deps, what, within_s=30))
     request = build_token_request(what)
-    shown = [
-        *(repr(each) for each in (deps, what, found, request, refused.value, harness.login.asked, harness.memory)),
+    texts = [
+        *(repr(item) for item in (deps, what, access, request, refused.value, harness.login.requests, harness.memory)),
         *(caplog.text, repr(harness.log.lines), refused.value.refusal.message),
     ]
     basic = request.credentials["basic"].secret.reveal()
     for secret in (token(1), token(2), token(3), SECRET, basic):
-        assert secret not in "".join(shown)
+        assert secret not in "".join(texts)
     assert {event for event, _ in harness.log.lines} == {"token.fetched", "token.refused"}
 
 
@@ -60,7 +60,7 @@ async def test_a_sealed_token_opens_only_for_its_owner_its_key_and_its_fetch(har
 
 
 async def test_a_failure_that_nobody_waits_for_any_more_is_not_logged(caplog: pytest.LogCaptureFixture) -> None:
-    flights: SingleFlight[int] = SingleFlight()
+    single_flight: SingleFlight[int] = SingleFlight()
     begun = asyncio.Event()
 
     async def work() -> int:
@@ -70,7 +70,7 @@ async def test_a_failure_that_nobody_waits_for_any_more_is_not_logged(caplog: py
         finally:
             raise ValueError(SECRET)
 
-    alone = asyncio.ensure_future(flights.share("k", work))
+    alone = asyncio.ensure_future(single_flight.share("k", work))
     await begun.wait()
     alone.cancel()
     await asyncio.gather(alone, return_exceptions=True)

@@ -1,4 +1,4 @@
-"""One fetch for all that need it: tools, calls, instances; and another when the one who fetches dies."""
+"""One fetch for all that need it: tools, calls, instances; and another when the instance that fetches dies."""
 
 from __future__ import annotations
 
@@ -21,86 +21,86 @@ from .harness import OUTBOUND, POLICY, Api, Harness, call, credential, need, tok
 
 
 async def fetched(deps, what=None, **changes: Any) -> str:
-    found = await obtain_access(deps, what or need(**changes), within_s=30)
-    return found.credential.secret.reveal()
+    access = await obtain_access(deps, what or need(**changes), within_s=30)
+    return access.credential.secret.reveal()
 
 
 async def test_fifty_tools_at_once_fetch_one_token(harness: Harness) -> None:
     deps = harness.instance()
     tools = [need(outbound=dataclasses.replace(OUTBOUND, tool=f"tool_{number}")) for number in range(50)]
-    tokens = await asyncio.gather(*(fetched(deps, each) for each in tools))
+    tokens = await asyncio.gather(*(fetched(deps, tool) for tool in tools))
     assert set(tokens) == {token(1)}
-    assert len(harness.login.asked) == 1
+    assert len(harness.login.requests) == 1
 
 
 async def test_two_instances_fetch_one_token(harness: Harness) -> None:
-    harness.login.held = asyncio.Event()
+    harness.login.gate = asyncio.Event()
 
     async def pause(seconds: float) -> None:
-        assert harness.login.held is not None
-        harness.login.held.set()  # the other instance is still waiting for the endpoint when this one begins to wait for it
+        assert harness.login.gate is not None
+        harness.login.gate.set()  # the other instance is still waiting for the endpoint when this one begins to wait for it
         await harness.waits(seconds)
 
-    one, other = harness.instance(pause=pause), harness.instance(pause=pause)
-    tokens = await asyncio.gather(*(fetched(deps) for deps in (one, other, one, other)))
+    first, second = harness.instance(pause=pause), harness.instance(pause=pause)
+    tokens = await asyncio.gather(*(fetched(deps) for deps in (first, second, first, second)))
     assert set(tokens) == {token(1)}
-    assert len(harness.login.asked) == 1
+    assert len(harness.login.requests) == 1
 
 
 async def test_a_token_is_kept_for_the_next_call_of_any_instance(harness: Harness) -> None:
     assert await fetched(harness.instance()) == await fetched(harness.instance()) == token(1)
-    assert len(harness.login.asked) == 1
+    assert len(harness.login.requests) == 1
 
 
 async def test_when_the_one_who_fetches_dies_another_takes_over(harness: Harness) -> None:
-    harness.login.held = asyncio.Event()
+    harness.login.gate = asyncio.Event()
     dying = await harness.reached(fetched(harness.instance()))
     slots = dict(harness.memory.tokens)
     dying.cancel()
     await asyncio.gather(dying, return_exceptions=True)
     harness.memory.tokens.update(slots)  # a process that dies gives nothing back
-    harness.login.held = None
+    harness.login.gate = None
     began = harness.clock.now()
     assert await fetched(harness.instance()) == token(2)
     assert harness.clock.now() - began >= UNDER_WAY
 
 
 async def test_who_took_over_keeps_its_token_when_the_first_comes_back(harness: Harness) -> None:
-    harness.login.held = asyncio.Event()
+    harness.login.gate = asyncio.Event()
     slow = await harness.reached(fetched(harness.instance()))
-    held, harness.login.held = harness.login.held, None
+    gate, harness.login.gate = harness.login.gate, None
     harness.clock.turn(UNDER_WAY)
     assert await fetched(harness.instance()) == token(2)
-    held.set()
+    gate.set()
     assert await slow == token(1)  # it has one, and uses it
     assert await fetched(harness.instance()) == token(2)
     assert [event for event, _ in harness.log.lines].count("token.not_kept") == 1
 
 
 async def test_a_fetch_goes_on_when_one_of_those_who_wait_goes(harness: Harness) -> None:
-    harness.login.held, deps = asyncio.Event(), harness.instance()
+    harness.login.gate, deps = asyncio.Event(), harness.instance()
     first = await harness.reached(fetched(deps))
     second = asyncio.ensure_future(fetched(deps))
     await asyncio.sleep(0)
     first.cancel()
     await asyncio.gather(first, return_exceptions=True)
-    harness.login.held.set()
+    harness.login.gate.set()
     assert await second == token(1)
 
 
 async def test_a_fetch_that_nobody_waits_for_ends_and_leaves_the_place_free(harness: Harness) -> None:
-    harness.login.held = asyncio.Event()
+    harness.login.gate = asyncio.Event()
     alone = await harness.reached(fetched(harness.instance()))
     alone.cancel()
     await asyncio.gather(alone, return_exceptions=True)
-    harness.login.held = None
+    harness.login.gate = None
     began = harness.clock.now()
     assert await fetched(harness.instance()) == token(2)
     assert harness.clock.now() == began
 
 
 async def test_who_waits_for_another_instance_does_not_wait_for_ever(harness: Harness) -> None:
-    harness.login.held = asyncio.Event()
+    harness.login.gate = asyncio.Event()
     forever = await harness.reached(fetched(harness.instance()))
 
     async def pause(seconds: float) -> None:
@@ -116,7 +116,7 @@ async def test_who_waits_for_another_instance_does_not_wait_for_ever(harness: Ha
 
 
 async def test_a_call_without_time_left_gets_no_token(harness: Harness) -> None:
-    harness.login.held = asyncio.Event()
+    harness.login.gate = asyncio.Event()
     with pytest.raises(CallRefusedError, match="no answer in time"):
         await obtain_access(harness.instance(), need(), within_s=0)
 
@@ -124,12 +124,12 @@ async def test_a_call_without_time_left_gets_no_token(harness: Harness) -> None:
 async def test_those_who_waited_together_are_refused_together(harness: Harness) -> None:
     harness.login.answer = lambda _: build_response("no", 403)
     deps = harness.instance()
-    found = await asyncio.gather(*(fetched(deps) for _ in range(10)), return_exceptions=True)
-    assert {str(each) for each in found} == {
+    access = await asyncio.gather(*(fetched(deps) for _ in range(10)), return_exceptions=True)
+    assert {str(item) for item in access} == {
         "Error: no token could be fetched for this tool -- the token endpoint answered with status 403 "
         "and no error that the standard names"
     }
-    assert len(harness.login.asked) == 1
+    assert len(harness.login.requests) == 1
 
 
 async def test_a_token_endpoint_that_never_ends_is_a_call_that_was_not_sent(harness: Harness) -> None:
@@ -160,39 +160,39 @@ async def test_owners_never_share_a_token(harness: Harness) -> None:
 
 
 async def test_tasks_share_a_token_only_where_no_secret_of_a_task_is_in_it(harness: Harness) -> None:
-    deps, other = harness.instance(), dataclasses.replace(POLICY, task="task_2")
-    assert await fetched(deps) != await fetched(deps, policy=other)
+    deps, second = harness.instance(), dataclasses.replace(POLICY, task="task_2")
+    assert await fetched(deps) != await fetched(deps, policy=second)
     open_to_all = dataclasses.replace(need().auth, client_secret="public-by-design")
-    assert await fetched(deps, need(open_to_all)) == await fetched(deps, need(open_to_all, policy=other))
+    assert await fetched(deps, need(open_to_all)) == await fetched(deps, need(open_to_all, policy=second))
 
 
 async def test_another_auth_block_is_another_token(harness: Harness) -> None:
     deps = harness.instance()
-    other = dataclasses.replace(need().auth, scope="read")
-    assert await fetched(deps) != await fetched(deps, need(other))
+    second = dataclasses.replace(need().auth, scope="read")
+    assert await fetched(deps) != await fetched(deps, need(second))
 
 
 async def test_another_place_for_the_token_in_the_same_answer_is_another_token(harness: Harness) -> None:
     harness.login.answer = lambda _: build_response(f'{{"a": "{token(1)}", "b": "{token(2)}"}}')
     request = Exchange(url="https://login.service.test/")
     first, second = (need(TokenExchange(request=request, extract=Extract(token_path=f"$.{name}"))) for name in "ab")
-    assert [await fetched(harness.instance(), each) for each in (first, second)] == [token(1), token(2)]
+    assert [await fetched(harness.instance(), item) for item in (first, second)] == [token(1), token(2)]
 
 
-async def test_a_secret_that_was_stored_anew_never_gets_the_old_token(harness: Harness) -> None:
+async def test_a_secret_that_was_stored_again_never_gets_the_old_token(harness: Harness) -> None:
     deps = harness.instance()
     assert await fetched(deps) == token(1)
-    anew = {"CLIENT_SECRET": credential(version=2)}
-    assert await fetched(deps, credentials=anew) == token(2)
+    changed = {"CLIENT_SECRET": credential(version=2)}
+    assert await fetched(deps, credentials=changed) == token(2)
 
 
-async def test_a_token_sealed_to_another_version_of_the_key_is_fetched_anew(harness: Harness) -> None:
+async def test_a_token_sealed_to_another_version_of_the_key_is_fetched_again(harness: Harness) -> None:
     await fetched(harness.instance())
     harness.key_version = 2
     assert await fetched(harness.instance()) == token(2)
 
 
-async def test_a_token_that_does_not_open_is_fetched_anew_and_replaced(harness: Harness) -> None:
+async def test_a_token_that_does_not_open_is_fetched_again_and_replaced(harness: Harness) -> None:
     await fetched(harness.instance())
     ((key, slot),) = harness.memory.tokens.items()
     ciphertext = slot.token.ciphertext
@@ -205,9 +205,9 @@ async def test_a_token_that_does_not_open_is_fetched_anew_and_replaced(harness: 
 async def test_a_token_moved_to_another_owners_place_does_not_open(harness: Harness) -> None:
     ben = dataclasses.replace(POLICY, owner="ben")
     await fetched(harness.instance())
-    ((own, slot),) = harness.memory.tokens.items()
+    ((key, slot),) = harness.memory.tokens.items()
     await fetched(harness.instance(), policy=ben)
-    (theirs,) = set(harness.memory.tokens) - {own}
+    (theirs,) = set(harness.memory.tokens) - {key}
     harness.memory.tokens[theirs] = slot
     assert await fetched(harness.instance(), policy=ben) == token(3)
 
@@ -216,16 +216,16 @@ async def test_two_calls_refused_with_the_same_token_fetch_one_new_one(harness: 
     deps, api = harness.instance(), Api(token(2))
     await fetched(deps)
     results = await asyncio.gather(*(call(deps, api) for _ in range(2)))
-    assert [each.response_status for each in results] == [200, 200]
-    assert len(harness.login.asked) == 2
+    assert [item.response_status for item in results] == [200, 200]
+    assert len(harness.login.requests) == 2
 
 
 async def test_two_instances_refused_with_the_same_token_fetch_one_new_one(harness: Harness) -> None:
-    one, other, api = harness.instance(), harness.instance(), Api(token(2))
-    await fetched(one)
-    results = await asyncio.gather(call(one, api), call(other, api))
-    assert [each.response_status for each in results] == [200, 200]
-    assert len(harness.login.asked) == 2
+    first, second, api = harness.instance(), harness.instance(), Api(token(2))
+    await fetched(first)
+    results = await asyncio.gather(call(first, api), call(second, api))
+    assert [item.response_status for item in results] == [200, 200]
+    assert len(harness.login.requests) == 2
 
 
 async def test_only_the_token_that_was_refused_is_forgotten(harness: Harness) -> None:
@@ -234,15 +234,15 @@ async def test_only_the_token_that_was_refused_is_forgotten(harness: Harness) ->
     new = await obtain_access(deps, need(), within_s=30, instead_of=old)
     late = await obtain_access(harness.instance(), need(), within_s=30, instead_of=old)
     assert new.credential.secret.reveal() == late.credential.secret.reveal() == token(2)
-    assert len(harness.login.asked) == 2
+    assert len(harness.login.requests) == 2
 
 
 async def test_a_flight_is_over_when_its_work_is() -> None:
-    flights: SingleFlight[int] = SingleFlight()
+    single_flight: SingleFlight[int] = SingleFlight()
     done: list[int] = []
 
     async def work() -> int:
         done.append(1)
         return len(done)
 
-    assert [await flights.share("k", work), await flights.share("k", work)] == [1, 2]
+    assert [await single_flight.share("k", work), await single_flight.share("k", work)] == [1, 2]

@@ -37,14 +37,14 @@ def read(answer: InboundResponse, extract: Extract | None = None) -> TokenRespon
     return read_token_response(answer.status, answer.body, now_s=NOW_S, fields=fields)
 
 
-def told(**answer: Any) -> InboundResponse:
+def answer_with(**answer: Any) -> InboundResponse:
     return build_response(json.dumps({"access_token": TOKEN, **answer}))
 
 
 @pytest.mark.parametrize(
     ("answer", "extract"),
     [
-        (told(), None),
+        (answer_with(), None),
         (build_response(json.dumps({"session": {"keys": [TOKEN]}})), DEEP),
         (build_response(f" {TOKEN}\n"), TEXT),
         (build_response(json.dumps(TOKEN)), Extract()),
@@ -59,7 +59,7 @@ def test_a_login_says_in_its_own_words_how_long_its_token_lives() -> None:
 
 
 def test_a_token_is_read_with_its_lifetime_refresh_token_and_scopes() -> None:
-    answer = read(told(expires_in=3600, refresh_token=TOKEN[::-1], scope="read write"))
+    answer = read(answer_with(expires_in=3600, refresh_token=TOKEN[::-1], scope="read write"))
     assert answer.refresh_token is not None
     assert answer.refresh_token.reveal() == TOKEN[::-1]
     assert (answer.expires_in_s, answer.scopes) == (3600, ("read", "write"))
@@ -67,13 +67,13 @@ def test_a_token_is_read_with_its_lifetime_refresh_token_and_scopes() -> None:
 
 @pytest.mark.parametrize("scope", [None, "", ["a"], 1])
 def test_scopes_that_are_none_are_not_said(scope: Any) -> None:
-    assert read(told(scope=scope)).scopes is None
+    assert read(answer_with(scope=scope)).scopes is None
 
 
 @pytest.mark.parametrize("scope", ["read admin", "read  admin", "read\nwrite read", "read " + "x" * 5_000])
 def test_of_the_scopes_of_an_answer_only_those_that_were_asked_for_are_kept(scope: str) -> None:
     grant = Grant(token_url=LOGIN.url, client_id="c", scopes=("read", "write"))
-    assert apply_response(grant, read(told(scope=scope)), START).scopes == ("read",)
+    assert apply_response(grant, read(answer_with(scope=scope)), START).scopes == ("read",)
 
 
 @pytest.mark.parametrize(
@@ -102,9 +102,9 @@ def test_whatever_the_answer_is_there_is_a_token_or_a_refusal(body: bytes) -> No
 
 
 LOGIN_REFUSED: dict[str, tuple[InboundResponse, Extract, str]] = {
-    "nothing at its place": (told(), DEEP, "no access token where one is expected"),
+    "nothing at its place": (answer_with(), DEEP, "no access token where one is expected"),
     "no JSON": (build_response(f"token={TOKEN}"), DEEP, "no access token where one is expected"),
-    "a path that is none": (told(), Extract(token_path="$[?"), "no access token where one is expected"),
+    "a path that is none": (answer_with(), Extract(token_path="$[?"), "no access token where one is expected"),
     "a text of two": (build_response(f"{TOKEN} {TOKEN}"), TEXT, "visible ASCII"),
     "a failure": (build_response(TOKEN, 401), TEXT, "status 401"),
     "an error of the standard": (build_response('{"error": "invalid_client"}', 401), DEEP, "answered invalid_client"),
@@ -123,7 +123,7 @@ async def test_a_login_is_held_to_the_same_rules(harness: Harness, case: str) ->
 
 
 async def test_an_answer_is_read_to_its_bound_and_no_further(harness: Harness) -> None:
-    harness.login.answer = lambda _: told(padding="x" * RESPONSE_BYTES_MAX)
+    harness.login.answer = lambda _: answer_with(padding="x" * RESPONSE_BYTES_MAX)
     with pytest.raises(CallRefusedError, match="longer than 65536"):
         await obtain_access(harness.instance(), need(), within_s=30)
 
@@ -148,7 +148,7 @@ async def test_an_answer_is_read_to_its_bound_and_no_further(harness: Harness) -
     ],
 )
 def test_how_long_a_token_is_used(auth: Auth, answer: dict[str, Any], seconds: int) -> None:
-    assert compute_use_s(auth.cache_ttl, read(told(**answer)).expires_in_s) == seconds
+    assert compute_use_s(auth.cache_ttl, read(answer_with(**answer)).expires_in_s) == seconds
 
 
 SECONDS = st.none() | st.floats() | st.integers(-(10**12), 10**12)
@@ -156,11 +156,11 @@ SECONDS = st.none() | st.floats() | st.integers(-(10**12), 10**12)
 
 @given(ttl=st.none() | st.integers(0, 10**9), told_s=SECONDS)
 def test_no_token_is_used_longer_than_it_lives_less_the_margin(ttl: int | None, told_s: float | None) -> None:
-    found = compute_use_s(ttl, told_s)
-    assert 0 <= found <= LIFETIME_S_MAX - MARGIN_S
+    result = compute_use_s(ttl, told_s)
+    assert 0 <= result <= LIFETIME_S_MAX - MARGIN_S
     lives = ttl if ttl is not None else told_s
     if lives is not None and lives == lives:  # what is not equal to itself is no number
-        assert found <= max(0, lives - MARGIN_S)
+        assert result <= max(0, lives - MARGIN_S)
 
 
 @given(told_s=st.floats())
@@ -170,16 +170,16 @@ def test_what_the_owner_says_goes_before_what_the_endpoint_says(told_s: float) -
 
 async def test_a_token_is_used_until_its_time_is_over_and_not_after(harness: Harness) -> None:
     deps = harness.instance()
-    harness.login.told = {"expires_in": 100}
+    harness.login.fields = {"expires_in": 100}
     for passed, number in ((0, 1), (69, 1), (1, 2)):
         harness.clock.turn(passed)
-        found = await obtain_access(deps, need(), within_s=30)
-        assert found.credential.secret.reveal() == token(number)
+        result = await obtain_access(deps, need(), within_s=30)
+        assert result.credential.secret.reveal() == token(number)
 
 
 async def test_a_token_that_lives_shorter_than_the_margin_is_used_and_not_kept(harness: Harness) -> None:
     deps = harness.instance()
-    harness.login.told = {"expires_in": MARGIN_S}
+    harness.login.fields = {"expires_in": MARGIN_S}
     assert [(await obtain_access(deps, need(), within_s=30)).credential.secret.reveal() for _ in range(2)] == [
         token(1),
         token(2),

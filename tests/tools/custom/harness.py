@@ -1,4 +1,4 @@
-"""A desk: one execution of a task with custom tools, on doubles; what is sent is kept, and documents are what a test says."""
+"""The harness of custom tools: one execution on in-memory ports, which records what is sent and serves a test's documents."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from ferryman.tools.prepared_call import CallContext, PreparedCall
 from tests.canaries import canary
 from tests.tools.tokens.harness import Harness
 
-KEY = canary.create_key("desk")
+KEY = canary.create_key("custom tools")
 HOST = "api.coingecko.com"
 SPEC = f"https://{HOST}/spec"
 LABEL = Label(owner="o", task="t", name="KEY", version=1, service="coingecko", auth_type=AuthType.BEARER, hosts=(HOST,))
@@ -49,13 +49,13 @@ POLICY = ExecutionPolicy(
 TASK = Task(id="t", owner="o", name="n", task_prompt="p", model="m", created_at=START, updated_at=START)
 
 
-def tool(name: str = "look", path: str = "/items", **said: Any) -> DeclaredTool:
-    return DeclaredTool(name=name, url=f"https://{HOST}{path}", **said)
+def tool(name: str = "look", path: str = "/items", **fields: Any) -> DeclaredTool:
+    return DeclaredTool(name=name, url=f"https://{HOST}{path}", **fields)
 
 
-def document(*operations: str, title: str = "Shop", server: str = f"https://{HOST}", **said: Any) -> str:
-    """A document with a GET for each of these names."""
-    paths = {f"/{each}": {"get": {"operationId": each, "responses": {}, **said}} for each in operations}
+def document(*operations: str, title: str = "Shop", server: str = f"https://{HOST}", **fields: Any) -> str:
+    """Return a document with a GET for each of these names."""
+    paths = {f"/{item}": {"get": {"operationId": item, "responses": {}, **fields}} for item in operations}
     info = {"title": title, "version": "1"}
     return json.dumps({"openapi": "3.1.0", "info": info, "servers": [{"url": server}], "paths": paths})
 
@@ -65,8 +65,8 @@ async def _frame(_: str, credentials: Iterable[Credential], text: str) -> str:
 
 
 @dataclass
-class Desk:
-    """`documents` are answered by their URL, with the status before a text; `used` are the names that were to be good."""
+class CustomToolHarness:
+    """`documents` are the answers by URL, a status and a text; `used` are the names of the credentials that were renewed."""
 
     memory: Memory = field(default_factory=lambda: Memory(tasks={"t": TASK}))
     sent: list[OutboundRequest] = field(default_factory=list)
@@ -78,15 +78,15 @@ class Desk:
     def clusters(self) -> Clusters:
         return MemoryClusters(self.memory)
 
-    async def has(self, *tools: DeclaredTool, cluster: str = "", shown: bool = True) -> None:
-        """`tools` are the cluster; `shown` tells that they were, when the execution began."""
-        since = next((each.generation for each in await self.clusters.list("t") if each.name == cluster), 0)
-        await self.clusters.put("t", cluster, [replace(each, cluster=cluster) for each in tools], since=since)
-        if shown:
-            self.frozen |= {each.name: each.fingerprint for each in tools}
+    async def store(self, *tools: DeclaredTool, cluster: str = "", known: bool = True) -> None:
+        """Store `tools` as the cluster; `known` ones were there when the execution began."""
+        since = next((stored.generation for stored in await self.clusters.list("t") if stored.name == cluster), 0)
+        await self.clusters.put("t", cluster, [replace(tool, cluster=cluster) for tool in tools], since=since)
+        if known:
+            self.frozen |= {tool.name: tool.fingerprint for tool in tools}
 
     async def names(self) -> list[str]:
-        return [each.name for each in await self.clusters.tools("t")]
+        return [tool.name for tool in await self.clusters.tools("t")]
 
     async def send(self, outbound: OutboundRequest, _call: CallPolicy) -> ToolCallResult:
         self.sent.append(outbound)
@@ -99,8 +99,8 @@ class Desk:
         status, text = self.documents[arrived.url]
         return build_response(text, status)
 
-    async def prepared_call(self, name: str, arguments: Mapping[str, Any]) -> PreparedCall:
-        """The call, read; raises `CallRefusedError`."""
+    async def prepare(self, name: str, arguments: Mapping[str, Any]) -> PreparedCall:
+        """Prepare the call. Raise `CallRefusedError`."""
         gate: Any = self
         ticket = Ticket(seq=0, step=1, call="c", tool=name, arguments=b"", display_arguments={}, epoch=1, created_at=START)
         claimed_call = ClaimedCall(
@@ -113,7 +113,7 @@ class Desk:
         )
         credentials = {"KEY": Credential(label=LABEL, secret=Secret(KEY))}
 
-        async def renewed(names: Collection[str]) -> Mapping[str, Credential]:
+        async def renew(names: Collection[str]) -> Mapping[str, Credential]:
             self.used.append(names)
             return credentials
 
@@ -126,13 +126,13 @@ class Desk:
         declared = DeclaredToolDependencies(gate=gate, tokens=Harness().instance(), integrations=catalog.load())
         custom = CustomToolDependencies(clusters=self.clusters, declared=declared, manager=manager)
         return await make_custom_preparer(custom)(
-            CallContext(claimed_call=claimed_call, arguments=arguments, credentials=credentials, renew=renewed, about={})
+            CallContext(claimed_call=claimed_call, arguments=arguments, credentials=credentials, renew=renew, about={})
         )
 
     async def call(self, name: str, /, **arguments: Any) -> ToolCallResult:
-        """What becomes of the call."""
+        """Return the result of the call."""
         try:
-            prepared_call = await self.prepared_call(name, arguments)
+            prepared_call = await self.prepare(name, arguments)
         except CallRefusedError as refused:
             return ToolCallResult.from_refusal(name, refused.refusal)
         return await prepared_call.go(10)

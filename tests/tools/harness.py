@@ -1,4 +1,4 @@
-"""The far bank on doubles: one execution with one call, a vault and a gate that do as a test says."""
+"""A tool function on in-memory ports: one execution with one call, and a vault and a gate that do as a test says."""
 
 from __future__ import annotations
 
@@ -47,22 +47,22 @@ POLICY = ExecutionPolicy(
     domains=("api.coingecko.com",),
     credentials=("KEY",),
 )
-ASKED = {"method": "GET", "url": "https://api.coingecko.com/", "credential": "KEY"}
+ARGUMENTS = {"method": "GET", "url": "https://api.coingecko.com/", "credential": "KEY"}
 
 
-async def _said(_: str, credentials: Iterable[Credential], content: Sequence[Block]) -> Sequence[Block]:
-    return [str(sorted(each.name for each in credentials)), *content]  # type: ignore[list-item]  # for tests to look at
+async def _list_names(_: str, credentials: Iterable[Credential], content: Sequence[Block]) -> Sequence[Block]:
+    return [str(sorted(credential.name for credential in credentials)), *content]  # type: ignore[list-item]  # for tests to look at
 
 
 @dataclass
-class Bank:
-    """A far bank whose vault and gate do as a test says."""
+class ToolHarness:
+    """A tool function whose vault and gate do as a test says."""
 
     memory: Memory = field(default_factory=Memory)
     clock: ManualClock = field(default_factory=ManualClock)
     log: RecordingLog = field(default_factory=RecordingLog)
     value: str = KEY
-    arguments_: Any = field(default_factory=lambda: dict(ASKED))
+    arguments_: Any = field(default_factory=lambda: dict(ARGUMENTS))
     sent: list[Any] = field(default_factory=list)
     within_s: list[float | None] = field(default_factory=list)
     answer: ToolCallResult | None = None
@@ -88,8 +88,10 @@ class Bank:
         self.memory.credentials["t"] = {label.name: sealed}
 
     def ask(self, tool: str) -> None:
-        shown = {"method": "[redacted:KEY]"}
-        ticket = Ticket(seq=0, step=1, call="c", tool=tool, arguments=b"", display_arguments=shown, epoch=1, created_at=START)
+        display_arguments = {"method": "[redacted:KEY]"}
+        ticket = Ticket(
+            seq=0, step=1, call="c", tool=tool, arguments=b"", display_arguments=display_arguments, epoch=1, created_at=START
+        )
         self.memory.tickets["e"] = {0: ticket}
 
     @property
@@ -124,7 +126,7 @@ class Bank:
         self.within_s.append(call.within_s)
         return self.answer or ToolCallResult(outbound.tool, "done", url="u" * 5_000, credential_used="KEY", response_status=200)
 
-    async def carry(self, tool: str = "api_call", *, seq: int = 0) -> ToolCallResult:
+    async def execute(self, tool: str = "api_call", *, seq: int = 0) -> ToolCallResult:
         ticket = await execute_call(self.deps(), tool, CallRequest(execution="e", seq=seq, epoch=1, task="t", owner="o"))
         assert ticket.result is not None
         return ticket.result
@@ -139,7 +141,7 @@ class Bank:
             gate=self,
             prepare=make_builtin_preparer(self, catalog.load()),
             redact=redact_plainly,
-            redact_blocks=_said,
+            redact_blocks=_list_names,
             integrations=catalog.load(),
             halts=MemoryHalts(self.memory),
             clock=self.clock,
