@@ -9,7 +9,7 @@ from ferryman.domain.credentials.credential import AuthType
 from ferryman.domain.executions.policy import ServiceHeaders
 from ferryman.domain.http.request import Method
 from ferryman.egress.headers import CHARACTERS_MAX, COUNT_MAX, check_headers
-from ferryman.operations import check
+from ferryman.operations.check import check_call
 from ferryman.ports.gate import CallPolicy
 from tests.egress.conftest import World, reply
 from tests.egress.plants import VALUES, credential, outbound, policy
@@ -105,6 +105,9 @@ REFUSED: dict[str, list[dict[str, object]]] = {
     "two spellings": [{"accept": "a", "Accept": "b"}, {"X-A-B": "1", "x_a_b": "2"}, {"x-a-b": "1", "x-a_b": "2"}, {"Prefer": "a", "PREFER": "a"}],
     "too many or too long": [{f"x-{n}": "1" for n in range(COUNT_MAX + 1)}, {"x-1": "a" * CHARACTERS_MAX}, {f"x-{n}": "a" * 400 for n in range(11)}, {f"x-{n}": "1" for n in range(5_000)}],
 }  # fmt: skip
+SPELT = ("authorization", "framing", "route", "cloud", "identity")
+"""The classes that hold names in many spellings."""
+
 ALLOWED: list[dict[str, object]] = [
     *({name: "a"} for name in ("Accept", "accept", "ACCEPT-LANGUAGE", "If-None-Match", "If-Modified-Since", "If-Match", "If-Unmodified-Since", "Prefer", "Idempotency-Key")),
     *({name: "a"} for name in ("X-GitHub-Api-Version", "x-github-api-version", "NOTION-VERSION", "x_a_b", "accept_language", "If_None_Match")),
@@ -115,8 +118,21 @@ ALLOWED: list[dict[str, object]] = [
 ]  # fmt: skip
 
 
+SPELLINGS = 5
+"""Of the spellings of a class of names the whole gate judges every so many-th: no divisor of how many a name mostly has."""
+
+
+def check(headers: dict[str, object]) -> str | None:
+    """Return the reason for which the gate's own check of headers refuses these."""
+    try:
+        check_headers(headers, KEYS, OWN)
+    except CallRefusedError as refused:
+        return refused.refusal.reason
+    return None
+
+
 async def said(headers: dict[str, object]) -> str | None:
-    """The reason that `check` gives, once the gate's own station was seen to agree."""
+    """Return the reason that the whole gate gives, once its own check of headers was seen to agree."""
     key = {"name": "K", "value": VALUE, "auth_type": "header", "auth_header_name": "X-Cmc-Pro-Key", "hosts": [HOST]}
     arguments = {"method": "GET", "url": f"https://{HOST}/", "credential": "K", "headers": headers}
     line = {
@@ -126,20 +142,17 @@ async def said(headers: dict[str, object]) -> str | None:
         "arguments": arguments,
         "dns": {HOST: ["8.8.8.8"]},
     }
-    answer = await check.check_call(line)
-    try:
-        check_headers(headers, KEYS, OWN)
-        refused = None
-    except CallRefusedError as found:
-        refused = found.refusal.reason
+    answer = await check_call(line)
+    refused = check(headers)
     return answer["reason"] if answer["reason"] == refused else f"{answer['reason']} and {refused}"
 
 
 @pytest.mark.parametrize("klass", REFUSED)
 async def test_a_header_that_is_not_the_model_s_to_set_is_refused(klass: str, tally: Tally) -> None:
     missed = []
-    for headers in REFUSED[klass]:
-        reason = await said(headers)
+    every = SPELLINGS if klass in SPELT else 1
+    for number, headers in enumerate(REFUSED[klass]):
+        reason = check(headers) if number % every else await said(headers)
         tally("headers refused", klass, reason == "header_forbidden")
         if reason != "header_forbidden":
             missed.append((str(headers)[:80], reason))
