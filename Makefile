@@ -15,7 +15,7 @@ LOCKED := VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/uv pip install --quiet --no-build
 # every function of the local cloud is a process of its own: without bytecode each would compile its libraries again
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: install demo test lint dependencies check build operations official rehearse infra schema hostile hostile-layers crash faults fuzz long soak soak-money conformance compare specification reference recording site lock clean help
+.PHONY: install demo test lint dependencies check build operations official rehearse infra schema hostile hostile-layers crash faults fuzz mutants long soak soak-money conformance compare specification reference recording site lock clean help
 .DEFAULT_GOAL := install
 
 install: $(READY) ## Install Ferryman and what it needs into .venv
@@ -73,6 +73,10 @@ rehearse: $(READY) ## What the platform does with each archive: install, check, 
 fuzz: $(READY) ## Hostile bytes at the gate, guided by coverage, SECONDS for each part
 	@$(LOCKED) locks/fuzz.lock || true
 	@$(BIN)/python -m tests.campaigns.fuzz $(SECONDS)
+
+mutants: $(READY) ## Change the library a little in every place: do the tests of the package notice? Hours; SAMPLE=200 of each package
+	@$(LOCKED) locks/mutants.lock
+	@$(BIN)/python -m tests.campaigns.mutants --sample $(or $(SAMPLE),0)
 
 crash: $(READY) ## Kill executions at every point, by processes that die; STEP=8 takes every eighth point
 	@GRPC_VERBOSITY=NONE $(BIN)/python -m tests.campaigns.crash --step $(or $(STEP),1)
