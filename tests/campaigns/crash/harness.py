@@ -39,7 +39,7 @@ def forkserver() -> ForkServerContext:
     To be called before anything else opens one.
     """
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["tests.campaigns.crash.workers"])
+    context.set_forkserver_preload(["tests.campaigns.crash.preload"])
     first = context.Process(target=int)
     first.start()
     first.join()
