@@ -40,8 +40,8 @@ from ferryman.inmemory.log import RecordingLog
 from ferryman.ports.gate import CallPolicy
 from ferryman.serving import api
 from ferryman.serving.api import sharing
+from ferryman.tools.arguments import run_argument_worker
 from ferryman.tools.http import PARSERS
-from ferryman.tools.workers import run_argument_worker
 from tests.serving.conftest import TASK, Stage
 
 BAR = 1.5

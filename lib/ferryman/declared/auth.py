@@ -72,16 +72,10 @@ def get_token_url(auth: Auth) -> tuple[str, str]:
     return (auth.token_url, "token_url") if isinstance(auth, ClientCredentials) else (auth.request.url, "request.url")
 
 
-def get_query_name(auth: Auth | None) -> str | None:
-    """Return the name of the query parameter that the token is sent in, or None."""
-    return auth.apply.name if isinstance(auth, TokenExchange) and auth.apply.location == "query" else None
-
-
-def get_header_name(auth: Auth | None) -> str | None:
-    """Return the name of the header that the token is sent in, or None."""
-    if isinstance(auth, TokenExchange):
-        return auth.apply.name if auth.apply.location == "header" else None
-    return None if auth is None else "Authorization"
+def get_token_name(auth: Auth | None, location: str) -> str | None:
+    """Return the name under which the token is sent in `location` ("header" or "query"), or None where it is not sent there."""
+    apply = auth.apply if isinstance(auth, TokenExchange) else Apply()  # OAuth's is a bearer token (RFC 6750, 2.1)
+    return apply.name if auth is not None and apply.location == location else None
 
 
 def _read_exchange(fields: Fields) -> Exchange:

@@ -11,7 +11,7 @@ from typing import Any
 from ferryman.declared import auth, bodies, headers, references, schemas, urls
 from ferryman.declared.fields import find_json_problem, join_place, report
 from ferryman.declared.references import SECRET_IN_CONDITION, STATE
-from ferryman.declared.templates import Mode, Name
+from ferryman.declared.templates import Mode
 from ferryman.domain.http import url
 from ferryman.domain.http.headers import normalize_header
 from ferryman.domain.http.host import is_covered
@@ -19,17 +19,13 @@ from ferryman.domain.http.identity_headers import is_identity_header
 from ferryman.domain.http.request import BodyType
 from ferryman.domain.problem import Problem
 from ferryman.domain.tools.declared import DECLARATION_BYTES_MAX, DeclaredTool
+from ferryman.domain.tools.tool import HTTP_TOOL, OWN_FUNCTION
 
 DESCRIPTION_CHARACTERS_MAX = 4_000
 PARAMETERS_MAX = 100
 DEPTH_MAX = 64
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}", re.ASCII)
-BUILT_IN = frozenset(
-    (
-        *("api_call", "http_get", "http_post", "webhook"),
-        *("http_tool", "import_openapi_tools", "call_custom_tool", "delete_tool_cluster"),
-    )
-)
+BUILT_IN = OWN_FUNCTION | {HTTP_TOOL, "import_openapi_tools", "call_custom_tool", "delete_tool_cluster"}
 """Names that the system uses itself."""
 
 _PARAMETER = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}", re.ASCII)
@@ -182,7 +178,8 @@ def _find_url_problems(tool: DeclaredTool, where: str) -> Iterator[Problem]:
         elif name in in_path and parameter and not parameter.required and "default" not in parameter.schema:
             yield report("is in the path of the URL: it must be required, or have a default", where, "parameters", name)
     yield from _find_name_collisions(tool, address, where)
-    used = in_path | in_query | {name.root for name in _list_plain_names(tool)}
+    names = references.list_names(_list_texts(tool, ""))
+    used = in_path | in_query | {name.root for _, name, _ in names if name.store is None}
     for name in tool.params:
         if name not in used:
             yield report("pins nothing: there is no placeholder or template of that name", where, "params", name)
@@ -191,14 +188,10 @@ def _find_url_problems(tool: DeclaredTool, where: str) -> Iterator[Problem]:
             yield report("is not used: there is no placeholder or template of that name", where, "parameters", name)
 
 
-def _list_plain_names(tool: DeclaredTool) -> list[Name]:
-    return [name for _, name, _ in references.list_names(_list_texts(tool, "")) if name.store is None]
-
-
 def list_wire_names(tool: DeclaredTool, address: urls.Address) -> list[tuple[str, str]]:
     """Return the names that the query has by its declaration, each with the field that it is from; one of each per field."""
     body = tool.body if tool.body_type is BodyType.QUERY and isinstance(tool.body, Mapping) else {}
-    token = auth.get_query_name(tool.auth)
+    token = auth.get_token_name(tool.auth, "query")
     names: dict[str, Any] = {"url": dict.fromkeys(address.query_names()), "query": tool.query, "body": body}
     if token is not None:
         names["auth.apply.name"] = (token,)
@@ -211,7 +204,7 @@ def _find_name_collisions(tool: DeclaredTool, address: urls.Address, where: str)
         if name in seen:
             yield report(f"has '{name[:64]}' of the query, as {seen[name]} does already", where, field)
         seen.setdefault(name, field)
-    token = auth.get_header_name(tool.auth)
+    token = auth.get_token_name(tool.auth, "header")
     if token is not None and normalize_header(token) in {normalize_header(name) for name in tool.headers}:
         yield report(f"has {token[:64]}, which auth sets", where, "headers")
 

@@ -7,10 +7,10 @@ from typing import Any
 
 from ferryman.declared import auth as logins
 from ferryman.declared import check, entry, urls
-from ferryman.declared.fields import report
+from ferryman.declared.fields import raise_problems, report
 from ferryman.declared.templates import Mode
 from ferryman.domain.credentials.credential import AuthType, Credential, Label, Secret, find_value_problems
-from ferryman.domain.problem import InvalidInputError, Problem
+from ferryman.domain.problem import Problem
 from ferryman.domain.tools.declared import DeclaredTool
 
 EMBEDDED = "embedded"
@@ -21,20 +21,7 @@ NOT_SET = "is not set in the environment"
 
 def read_tools(entries: Sequence[Mapping[str, Any]]) -> list[DeclaredTool]:
     """Return the tools that `entries` declare. Raise `InvalidInputError` with every problem."""
-    problems: list[Problem] = []
-    tools: list[DeclaredTool] = []
-    for index, declaration in enumerate(entries):
-        try:
-            tool = entry.read(declaration, where=f"tools.{index}", mode=Mode.EMBEDDED)
-        except InvalidInputError as error:
-            problems += error.problems
-            continue
-        if tool.name in {other.name for other in tools}:
-            problems.append(report("is declared twice", "tools", index, "name"))
-        tools.append(tool)
-    if problems:
-        raise InvalidInputError(problems)
-    return tools
+    return entry.read_all(entries, [f"tools.{index}" for index in range(len(entries))], mode=Mode.EMBEDDED)
 
 
 def list_hosts(tool: DeclaredTool) -> tuple[str, ...]:
@@ -56,8 +43,7 @@ def read_public(tools: Sequence[DeclaredTool], env: Mapping[str, str]) -> dict[s
         for name, place in places.items()
         if name in secret
     ]
-    if problems:
-        raise InvalidInputError(problems)
+    raise_problems(problems)
     return {name: env[name] for name in places}
 
 
@@ -78,8 +64,7 @@ def read_credentials(tools: Iterable[DeclaredTool], env: Mapping[str, str]) -> d
     for name in sorted(hosts):
         messages = [problem.message for problem in find_value_problems(env[name])] if env.get(name) else [NOT_SET]
         problems += [report(message, "env", name) for message in messages]
-    if problems:
-        raise InvalidInputError(problems)
+    raise_problems(problems)
     return {name: _build_credential(name, env[name], tuple(sorted(hosts[name]))) for name in sorted(hosts)}
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 from ferryman.declared import auth, check, references, urls
-from ferryman.declared.fields import Fields, find_json_problem, join_place, report
+from ferryman.declared.fields import Fields, find_json_problem, join_place, raise_problems, report
 from ferryman.declared.references import STATE
 from ferryman.declared.templates import Mode
 from ferryman.declared.urls import Placeholder
@@ -33,7 +33,7 @@ def read(entry: Mapping[str, Any], *, where: str, mode: Mode = Mode.HOSTED) -> D
     """
     if (problem := find_json_problem(entry, where, depth=check.DEPTH_MAX)) is not None:
         raise InvalidInputError([problem])
-    _raise(check.find_size_problems(entry, where))
+    raise_problems(check.find_size_problems(entry, where))
     problems: list[Problem] = []
     fields = Fields(entry, where, problems)
     if fields.read_text("kind") not in ("", "http"):
@@ -56,7 +56,7 @@ def read(entry: Mapping[str, Any], *, where: str, mode: Mode = Mode.HOSTED) -> D
     enabled = fields.read_flag("enabled", True)
     token = None if login is None else auth.read_auth(Fields(login, join_place(where, "auth"), problems))
     fields.reject_unknown()
-    _raise(problems)
+    raise_problems(problems)
     tool = DeclaredTool(
         **values,
         summary=values["description"].strip().partition("\n")[0].strip()[:SUMMARY_CHARACTERS_MAX],
@@ -65,13 +65,35 @@ def read(entry: Mapping[str, Any], *, where: str, mode: Mode = Mode.HOSTED) -> D
         enabled=enabled,
         reason=None if enabled else DISABLED,
     )
-    _raise(check.find_problems(tool, where=where, mode=mode))
+    raise_problems(check.find_problems(tool, where=where, mode=mode))
     return tool
 
 
-def _raise(problems: Iterator[Problem] | list[Problem]) -> None:
-    if collected := list(problems):
-        raise InvalidInputError(collected)
+def read_all(
+    entries: Iterable[Mapping[str, Any]],
+    places: Iterable[str],
+    *,
+    domains: Collection[str] | None = None,
+    mode: Mode = Mode.HOSTED,
+) -> list[DeclaredTool]:
+    """Return the tools that `entries`, each at its place, declare. They may call `domains`, or where that is None any host.
+
+    Raise `InvalidInputError` with every problem.
+    """
+    problems: list[Problem] = []
+    tools: dict[str, DeclaredTool] = {}
+    for entry, place in zip(entries, places, strict=True):
+        try:
+            tool = read(entry, where=place, mode=mode)
+        except InvalidInputError as error:
+            problems += error.problems
+            continue
+        problems += [] if domains is None else check.find_host_problems(tool, where=place, domains=domains)
+        if tool.name in tools:
+            problems.append(report("is declared twice", place, "name"))
+        tools[tool.name] = tool
+    raise_problems(problems)
+    return list(tools.values())
 
 
 def _read_parameters(fields: Fields) -> dict[str, _DeclaredParameter]:

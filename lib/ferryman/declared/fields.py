@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from enum import StrEnum
 from typing import Any, TypeVar
 
 from ferryman.domain.json_tree import find_fault, walk
-from ferryman.domain.problem import Problem
+from ferryman.domain.problem import InvalidInputError, Problem
 
 Choice = TypeVar("Choice", bound=StrEnum)
 _KEY_CHARACTERS_MAX = 64
@@ -25,6 +25,12 @@ def join_place(*parts: object) -> str:
 def report(message: str, *place: object) -> Problem:
     """Return the problem of the field at `place`, the parts of its dotted path."""
     return Problem(field=join_place(*place), message=message)
+
+
+def raise_problems(problems: Iterable[Problem]) -> None:
+    """Raise `InvalidInputError` with `problems`, if there are any."""
+    if collected := tuple(problems):
+        raise InvalidInputError(collected)
 
 
 def find_json_problem(value: Any, *place: object, depth: int) -> Problem | None:

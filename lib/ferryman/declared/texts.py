@@ -6,6 +6,7 @@ import json
 import math
 import re
 from collections import Counter
+from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
 import yaml
@@ -101,14 +102,13 @@ def _refuse_constant(text: str) -> NoReturn:
     raise _UnreadableError(f"has {text}, which is not a number of JSON")
 
 
+@dataclass(slots=True)
 class _Collection:
     """A list or an object that is not complete: its items, names and values alike."""
 
-    __slots__ = ("anchor", "is_mapping", "items")
-
-    def __init__(self, anchor: str | None, *, is_mapping: bool) -> None:
-        self.anchor, self.is_mapping = anchor, is_mapping
-        self.items: list[Any] = []
+    anchor: str | None
+    is_mapping: bool
+    items: list[Any] = field(default_factory=list)
 
     @property
     def expects_name(self) -> bool:

@@ -18,7 +18,7 @@ from ferryman.domain.problem import InvalidInputError
 from ferryman.serving import tool
 from ferryman.serving.entry import Handler, read_body
 from ferryman.serving.problems import create_problem
-from ferryman.tools.declared.owners import fetch_for_owner
+from ferryman.tools.declared.documents import fetch_for_owner
 from ferryman.tools.tokens.consent import redeem_code
 
 

@@ -1,15 +1,18 @@
-"""Arguments: the schemas of the tools' arguments, and the check of a call's arguments before anything is done with them."""
+"""Argument validation: the schemas of the tools' arguments, and their check before anything is done with a call."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
 
+from ferryman import offload
 from ferryman.declared.arguments import check_depth, check_schema
 from ferryman.domain.calls import refusal
 from ferryman.domain.calls.refusal import CallRefusedError
-from ferryman.domain.http.request import Method
+from ferryman.domain.http.request import Method, OutboundRequest
 from ferryman.domain.tools.tool import Tool
+
+Answer = TypeVar("Answer")
 
 
 def build_schema(properties: Mapping[str, Mapping[str, Any]], *, required: Sequence[str]) -> dict[str, Any]:
@@ -32,6 +35,14 @@ def check_arguments(tool: Tool, arguments: Mapping[str, Any]) -> None:
     check_schema(tool.name, tool.schema, arguments)
 
 
+def build_request(tool: Tool, method: Method, arguments: Mapping[str, Any]) -> OutboundRequest:
+    """Return the request that the arguments of the call describe. Raise `CallRefusedError` where they do not fit the schema."""
+    check_arguments(tool, arguments)
+    unsent = {"method"} if method.has_body else {"method", "body"}
+    fields = {name: arguments[name] for name in tool.schema["properties"] if name in arguments and name not in unsent}
+    return OutboundRequest(tool=tool.name, method=method, **fields)
+
+
 def parse_method(tool: Tool, arguments: Mapping[str, Any], allowed: tuple[Method, ...]) -> Method:
     """Return the HTTP method of the call, written in any case. Raise `CallRefusedError` for one not `allowed` (S0-13)."""
     name = arguments.get("method")
@@ -43,3 +54,14 @@ def parse_method(tool: Tool, arguments: Mapping[str, Any], allowed: tuple[Method
     if parsed is None:
         raise CallRefusedError(refusal.refuse_method(tool.name, name, (method.value for method in allowed)))
     return parsed
+
+
+async def run_argument_worker(owner: str, tool: str, function: Callable[..., Answer], *arguments: Any, **named: Any) -> Answer:
+    """Run `function(*arguments, **named)`, which parses the arguments of a call of `tool`, in a worker and return its value.
+
+    Raise `CallRefusedError`, also where it takes more than its budget.
+    """
+    try:
+        return await offload.run(owner, offload.TEXT, function, *arguments, **named)
+    except (offload.OverBudgetError, offload.TooManyJobsError) as error:
+        raise CallRefusedError(refusal.refuse_wrong_argument(tool, "arguments", f"simple enough to be read; {error}")) from None

@@ -17,8 +17,8 @@ from ferryman.domain.http.url import InvalidUrlError, parse_url
 from ferryman.ports.errors import UnavailableError
 from ferryman.ports.gate import CallPolicy, PieceCounter, Sender
 from ferryman.ports.tickets import ClaimedCall
+from ferryman.tools.arguments import run_argument_worker
 from ferryman.tools.http import PARSERS
-from ferryman.tools.workers import run_argument_worker
 
 offload.preload(PARSERS[AUTHENTICATED])
 

@@ -29,9 +29,6 @@ class ToolRegistry:
         self._handler = handler
         self._handlers: dict[str, Handler] = {}
         self._tools: dict[str, Tool] = {}
-        self._register_builtins(handler)
-
-    def _register_builtins(self, handler: Handler) -> None:
         for tool in (*TOOLS, *CUSTOM):
             self.register(tool, handler)
 

@@ -12,7 +12,7 @@ from ferryman.domain.credentials.credential import Credential, SealedCredential
 from ferryman.inmemory.gate import redact_document_plainly
 from ferryman.inmemory.tasks import MemoryTasks
 from ferryman.tools.declared.documents import FetchedDocuments, OpenApiFetcher
-from ferryman.tools.declared.owners import fetch_for_owner as fetch_for_owner
+from ferryman.tools.declared.documents import fetch_for_owner as fetch_for_owner
 from tests.tools.harness import KEY, ToolHarness
 
 from .harness import SPEC, CustomToolHarness, document

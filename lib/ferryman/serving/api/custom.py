@@ -19,6 +19,7 @@ from starlette.responses import Response
 
 from ferryman import offload
 from ferryman.composition.api import ApiDependencies
+from ferryman.declared import entry
 from ferryman.domain.tasks.task import Task
 from ferryman.domain.tools.declared import DeclaredTool
 from ferryman.ports.errors import UnavailableError
@@ -140,7 +141,8 @@ async def read_declared_tools(
     """Return the tools that `entries` declare for `task`. Raise `InvalidInputError`, also beyond the parser's CPU budget."""
     if not entries:
         return []
-    return await run_document_worker(task.owner, "tools", documents.read_tools, entries, places, list_domains(task, deps))
+    domains = list_domains(task, deps)
+    return await run_document_worker(task.owner, "tools", entry.read_all, entries, places, domains=domains)
 
 
 @asynccontextmanager

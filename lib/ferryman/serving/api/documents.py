@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from pydantic import ValidationError
 
 from ferryman import openapi
-from ferryman.declared import entry, texts
-from ferryman.declared.check import find_host_problems
-from ferryman.domain.problem import InvalidInputError, Problem, build_input_error
+from ferryman.declared import texts
+from ferryman.domain.problem import build_input_error
 from ferryman.domain.tools.declared import DeclaredTool
 from ferryman.domain.tools.tool import Tool
 from ferryman.openapi import DocumentImport
@@ -108,28 +107,6 @@ def write_chat_tools(built_in: Iterable[Tool], tools: Iterable[DeclaredTool]) ->
     named += [(tool.name, tool.description or tool.summary, tool.schema) for tool in tools if tool.enabled]
     response = (shapes.ChatTool(name=name, description=text, parameters=schema) for name, text, schema in named)
     return shapes.ChatTools(tools=tuple(response)).model_dump_json().encode()
-
-
-def read_tools(entries: Sequence[Mapping[str, Any]], places: Sequence[str], domains: tuple[str, ...]) -> list[DeclaredTool]:
-    """Return the tools that `entries`, each at its place, declare for a task that may reach `domains`.
-
-    Raises `InvalidInputError` with every fault, hosts included.
-    """
-    problems: list[Problem] = []
-    tools: list[DeclaredTool] = []
-    for declaration, place in zip(entries, places, strict=True):
-        try:
-            tool = entry.read(declaration, where=place)
-        except InvalidInputError as error:
-            problems += error.problems
-            continue
-        problems += find_host_problems(tool, where=place, domains=domains)
-        if tool.name in {declaration.name for declaration in tools}:
-            problems.append(Problem(field=f"{place}.name".lstrip("."), message="is declared twice"))
-        tools.append(tool)
-    if problems:
-        raise InvalidInputError(problems)
-    return tools
 
 
 def _make_import(

@@ -18,12 +18,11 @@ from ferryman.domain.http.request import OutboundRequest, Text
 from ferryman.domain.tools.declared import DeclaredTool
 from ferryman.ports.clusters import Clusters
 from ferryman.ports.gate import FetchGate
-from ferryman.tools.arguments import check_arguments
+from ferryman.tools.arguments import check_arguments, run_argument_worker
 from ferryman.tools.declared.definitions import CUSTOM, DELETE, IMPORT
 from ferryman.tools.declared.management import ClusterManager
 from ferryman.tools.prepared_call import CallContext, CallPreparer, PreparedCall, add_idempotency_key, prepare_request
 from ferryman.tools.tokens import TokenDependencies, TokenNeed, send_with_token
-from ferryman.tools.workers import run_argument_worker
 
 offload.preload(request.build_request)
 

@@ -9,7 +9,7 @@ from ferryman.domain.calls import refusal
 from ferryman.domain.calls.refusal import CallRefusedError
 from ferryman.domain.http.request import Method, OutboundRequest
 from ferryman.domain.tools.tool import Tool
-from ferryman.tools.arguments import HEADERS, QUERY_PARAMS, build_property, build_schema, check_arguments, parse_method
+from ferryman.tools.arguments import HEADERS, QUERY_PARAMS, build_property, build_request, build_schema, parse_method
 
 METHODS = (Method.GET, Method.POST, Method.PUT, Method.DELETE)
 
@@ -38,13 +38,4 @@ def parse_request(arguments: Mapping[str, Any]) -> OutboundRequest:
     if arguments.get("credential") in (None, ""):
         raise CallRefusedError(refusal.refuse_missing_credential())
     method = parse_method(TOOL, arguments, METHODS)
-    check_arguments(TOOL, {**arguments, "method": method.value})
-    return OutboundRequest(
-        tool=TOOL.name,
-        method=method,
-        url=arguments["url"],
-        headers=arguments.get("headers", {}),
-        query_params=arguments.get("query_params", {}),
-        body=arguments.get("body") if method.has_body else None,
-        credential=arguments["credential"],
-    )
+    return build_request(TOOL, method, {**arguments, "method": method.value})

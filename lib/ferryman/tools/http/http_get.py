@@ -7,7 +7,7 @@ from typing import Any
 
 from ferryman.domain.http.request import Method, OutboundRequest
 from ferryman.domain.tools.tool import Tool
-from ferryman.tools.arguments import HEADERS, QUERY_PARAMS, build_property, build_schema, check_arguments
+from ferryman.tools.arguments import HEADERS, QUERY_PARAMS, build_property, build_request, build_schema
 
 TOOL = Tool(
     name="http_get",
@@ -24,11 +24,4 @@ TOOL = Tool(
 
 def parse_request(arguments: Mapping[str, Any]) -> OutboundRequest:
     """Return the request of a call. Raise `CallRefusedError`."""
-    check_arguments(TOOL, arguments)
-    return OutboundRequest(
-        tool=TOOL.name,
-        method=Method.GET,
-        url=arguments["url"],
-        headers=arguments.get("headers", {}),
-        query_params=arguments.get("query_params", {}),
-    )
+    return build_request(TOOL, Method.GET, arguments)

@@ -7,7 +7,7 @@ from typing import Any
 
 from ferryman.domain.http.request import Method, OutboundRequest
 from ferryman.domain.tools.tool import Tool
-from ferryman.tools.arguments import HEADERS, build_property, build_schema, check_arguments
+from ferryman.tools.arguments import HEADERS, build_property, build_request, build_schema
 
 TOOL = Tool(
     name="http_post",
@@ -25,11 +25,4 @@ TOOL = Tool(
 
 def parse_request(arguments: Mapping[str, Any]) -> OutboundRequest:
     """Return the request of a call. Raise `CallRefusedError`."""
-    check_arguments(TOOL, arguments)
-    return OutboundRequest(
-        tool=TOOL.name,
-        method=Method.POST,
-        url=arguments["url"],
-        headers=arguments.get("headers", {}),
-        body=arguments["body"],
-    )
+    return build_request(TOOL, Method.POST, arguments)

@@ -23,18 +23,13 @@ def placement_of(auth: Auth) -> Apply:
 
 def place_token(outbound: OutboundRequest, apply: Apply) -> OutboundRequest:
     """Return `outbound` with the placeholder for the token, in place of anything under that name, however it is spelt."""
-    text = Template(
-        tuple(SecretPlaceholder(TOKEN) if part == _MARK else part for part in _split(apply.format or _FORMATS[apply.location]))
-    )
+    parts = re.split(f"({re.escape(_MARK)})", apply.format or _FORMATS[apply.location])
+    text = Template(tuple(SecretPlaceholder(TOKEN) if part == _MARK else part for part in parts if part))
     if apply.location == "query":
         others = {name: value for name, value in outbound.query_params.items() if name.lower() != apply.name.lower()}
         return replace(outbound, query_params={**others, apply.name: text})
     headers, fixed = (_without(named, apply.name) for named in (outbound.headers, outbound.fixed_headers))
     return replace(outbound, headers=headers, fixed_headers={**fixed, apply.name: text})
-
-
-def _split(text: str) -> list[str]:
-    return [part for part in re.split(f"({re.escape(_MARK)})", text) if part]
 
 
 def _without(named: Mapping[str, Any], name: str) -> dict[str, Any]:
