@@ -129,9 +129,11 @@ def main() -> int:
         if number % CALLS == 0:
             executions, counted, sent = executions + 1, counted + bool(sent.sent), NOTHING
         before = time.perf_counter()
-        finding, pieces = scanner.request(OutboundRequest(tool="http_post", method=Method.POST, url="", body={"text": chunk}))
+        finding, pieces = scanner.scan_request(
+            OutboundRequest(tool="http_post", method=Method.POST, url="", body={"text": chunk})
+        )
         slowest = max(slowest, time.perf_counter() - before)
-        name, after = pieces.added_to(sent)
+        name, after = pieces.add_to(sent)
         if finding or name:
             hits += 1
             print(f"hit: {finding.name if finding else f'{name}, in pieces'} in {path} at {start}")

@@ -103,7 +103,7 @@ def decoding(size: int, turns: int, counts: tuple[int, ...]) -> None:
     for count in counts:
         scanner = SecretScanner(credentials(count))
         outbound = request(structure)
-        took = best(lambda scanner=scanner, outbound=outbound: scanner.outbound(outbound), turns)  # type: ignore[misc]  # bound per turn
+        took = best(lambda scanner=scanner, outbound=outbound: scanner.find_in_request(outbound), turns)  # type: ignore[misc]  # bound per turn
         line("request, JSON tree", size, count, took, beside, "json.dumps")
         for kind, body in {"JSON text": text, "HTML": page(size), "base64 blob": blob}.items():
             took = best(lambda scanner=scanner, body=body: scanner.find(body), turns)  # type: ignore[misc]  # bound per turn
@@ -118,7 +118,7 @@ def searching(size: int, turns: int) -> None:
         scanner = SecretScanner(held)
         values = [each.secret.reveal() for each in held]
         beside = best(lambda values=values: [value in text for value in values], turns)  # type: ignore[misc]  # bound per turn
-        took = best(lambda scanner=scanner: scanner.spans(text), turns)  # type: ignore[misc]  # bound per turn
+        took = best(lambda scanner=scanner: scanner.find_spans(text), turns)  # type: ignore[misc]  # bound per turn
         line("needles only, JSON text", size, count, took, beside, "in, for each value")
         took = best(lambda scanner=scanner: redact_text(text, scanner), turns)  # type: ignore[misc]  # bound per turn
         line("response redacted, JSON text", size, count, took, beside, "in, for each value")

@@ -34,7 +34,7 @@ class Growth(NamedTuple):
 
 
 def measure_cpu(action: Callable[[], object], repeats: int = 1) -> float:
-    """The least seconds of CPU that `action` takes in this thread, while no garbage is collected."""
+    """Return the least seconds of CPU that `action` takes in this thread, while no garbage is collected."""
     least = float("inf")
     gc.disable()
     try:
@@ -48,7 +48,7 @@ def measure_cpu(action: Callable[[], object], repeats: int = 1) -> float:
 
 
 def find_growth(action: Callable[[Any], object], text_of: Callable[[int], Any], sizes: Iterable[int] = SIZES) -> Growth | None:
-    """The first doubling of the text that takes more than `FACTOR_MAX` times as long, or None.
+    """Return the first doubling of the text that takes more than `FACTOR_MAX` times as long, or None.
 
     Stops there, so that not even an exponential one takes long.
     """
@@ -67,7 +67,7 @@ def find_growth(action: Callable[[Any], object], text_of: Callable[[int], Any], 
 def _measured_again(
     action: Callable[[Any], object], half: Any, text: Any, before: float, seconds: float
 ) -> tuple[float, float]:
-    """The least for either in turns that go on while the factor is too large: the machine may be at fault for some time."""
+    """Return the least times of several measurements, while the factor is too large: the machine may be busy for some time."""
     for _ in range(TURNS if seconds < LONG_S else 1):
         # the half may have been lucky the first time, and the whole unlucky
         before = measure_cpu(lambda: action(half), REPEATS)

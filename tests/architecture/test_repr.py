@@ -24,7 +24,7 @@ from ferryman.domain.http.request import InboundResponse, Method, OutboundReques
 from ferryman.domain.http.url import URL
 from ferryman.egress.gate import ReadyRequest
 from ferryman.egress.leaks import SecretScanner
-from ferryman.egress.leaks.walk import collect_request_pieces
+from ferryman.egress.leaks.text_pieces import collect_request_pieces
 from ferryman.egress.transport import PLACEHOLDER_URL
 from ferryman.inmemory.clock import START
 from ferryman.settings import read

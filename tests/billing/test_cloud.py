@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from ferryman.billing.cloud.figures import LIMITS, Figures
 from ferryman.billing.cloud.measured import load_measurement
-from ferryman.billing.cloud.model import KEPT_BYTES_MAX, TITLES, CostLine, compute_lines, compute_times
+from ferryman.billing.cloud.model import STORED_BYTES_MAX, TITLES, CostLine, compute_lines, compute_times
 from ferryman.billing.cloud.prices import load_price_list
 from ferryman.billing.cloud.rest import compute_idle_costs
 from ferryman.domain.problem import InvalidInputError
@@ -24,12 +24,12 @@ GROWING = ("calls", "turns", "model_seconds", "call_seconds", "answer_kb", "requ
 MOST = {"calls": 60, "turns": 60, "model_seconds": 60, "round_trip_ms": 200}
 
 
-def used(figures: Figures) -> dict[str, CostLine]:
-    return {each.name: each for each in compute_lines(figures)}
+def compute_by_name(figures: Figures) -> dict[str, CostLine]:
+    return {line.name: line for line in compute_lines(figures)}
 
 
 def amounts(figures: Figures) -> dict[str, Decimal]:
-    return {name: each.amount for name, each in used(figures).items()}
+    return {name: line.amount for name, line in compute_by_name(figures).items()}
 
 
 def some(name: str) -> st.SearchStrategy[Decimal | int]:
@@ -60,7 +60,7 @@ def test_more_of_anything_costs_no_less(figures: Figures, name: str) -> None:
     more = replace(figures, **{name: getattr(figures, name) + 1})
     if getattr(more, name) <= LIMITS[name][1]:
         before = amounts(figures)
-        assert {each: amount for each, amount in amounts(more).items() if round(amount, 12) < round(before[each], 12)} == {}
+        assert {name: amount for name, amount in amounts(more).items() if round(amount, 12) < round(before[name], 12)} == {}
 
 
 @given(FIGURES, st.integers(2, 200))
@@ -82,8 +82,8 @@ def test_an_instance_takes_no_more_requests_than_its_function_allows() -> None:
 
 
 def test_every_request_is_billed_for_a_tenth_of_a_second_at_least() -> None:
-    found = amounts(INSTANT)
-    assert found["vcpu_seconds"] == found["requests"] / 10
+    instant = amounts(INSTANT)
+    assert instant["vcpu_seconds"] == instant["requests"] / 10
 
 
 def test_a_second_of_the_model_is_a_second_of_the_orchestrator_and_two_documents_to_see_whether_to_stop() -> None:
@@ -106,18 +106,18 @@ def test_a_second_of_a_service_is_one_of_the_tool_and_one_of_the_orchestrator_th
 def test_what_takes_longer_than_a_slice_is_delivered_again_and_reads_its_journal() -> None:
     longer = replace(INSTANT, calls=0, turns=5, model_seconds=Decimal(400))
     assert (compute_times(replace(longer, turns=4)).slices, compute_times(longer).slices) == (1, 2)
-    one, two = amounts(replace(longer, turns=4)), amounts(longer)
-    assert two["queue_operations"] - one["queue_operations"] == 2  # enqueued, and delivered
+    fewer, more_turns = amounts(replace(longer, turns=4)), amounts(longer)
+    assert more_turns["queue_operations"] - fewer["queue_operations"] == 2  # enqueued, and delivered
 
 
 def test_who_watches_keeps_the_api_busy_as_long_as_the_execution_takes() -> None:
-    alone, watched = (compute_times(replace(Figures(), watched=each)).busy for each in (False, True))
+    alone, watched = (compute_times(replace(Figures(), watched=watched)).busy for watched in (False, True))
     assert watched["api"] == alone["api"] + alone["orchestrator"]
     assert amounts(Figures(watched=True))["reads"] > amounts(Figures())["reads"]
 
 
 def test_no_more_of_an_answer_is_kept_than_the_model_is_shown() -> None:
-    assert KEPT_BYTES_MAX == CHARACTERS_MAX
+    assert STORED_BYTES_MAX == CHARACTERS_MAX
     large, larger = (amounts(replace(INSTANT, answer_kb=Decimal(kib)))["stored_gib"] for kib in (48, 2_000))
     assert round((larger - large) * 2**30) == 10 * (CHARACTERS_MAX - 48 * 1024)
 
@@ -125,12 +125,15 @@ def test_no_more_of_an_answer_is_kept_than_the_model_is_shown() -> None:
 def test_what_is_free_is_taken_off_once_and_nothing_is_given_back() -> None:
     price = load_price_list()["requests"]
     assert price.free == 2_000_000
-    assert (price.beyond_free(Decimal(1_999_999)), price.beyond_free(Decimal(3_000_000))) == (0, Decimal("0.40"))
+    assert (price.compute_beyond_free(Decimal(1_999_999)), price.compute_beyond_free(Decimal(3_000_000))) == (
+        0,
+        Decimal("0.40"),
+    )
     assert load_price_list()["reads"].free == 30 * 50_000
 
 
 def test_a_thousand_executions_of_ten_calls_cost_what_a_hand_reckons() -> None:
-    reckoned = used(Figures(round_trip_ms=Decimal(0)))
+    reckoned = compute_by_name(Figures(round_trip_ms=Decimal(0)))
     # at the orchestrator 44 s of the model and 5 s of services; ten calls of 0.5 s, twelve scans of 0.1 s, start and event
     assert reckoned["vcpu_seconds"].amount == 1_000 * (49 + 5 + Decimal("1.2") + Decimal("0.1") + Decimal("0.1"))
     assert reckoned["vcpu_seconds"].cost == Decimal("1.3296")
@@ -144,7 +147,7 @@ def test_a_figure_beyond_its_limit_is_refused_with_its_name_and_the_limit(name: 
     for beyond in (least - 1, most + 1):
         with pytest.raises(InvalidInputError) as refused:
             compute_lines(replace(Figures(), **{name: beyond}))
-        (problem,) = [each for each in refused.value.problems if each.field == name]
+        (problem,) = [problem for problem in refused.value.problems if problem.field == name]
         assert f"{least:,} to {most:,}" in problem.message
 
 
@@ -159,7 +162,7 @@ def test_a_figure_beyond_its_limit_is_refused_with_its_name_and_the_limit(name: 
 def test_figures_that_no_execution_can_have_are_refused(figures: Figures, field: str) -> None:
     with pytest.raises(InvalidInputError) as refused:
         compute_lines(figures)
-    assert [each.field for each in refused.value.problems] == [field]
+    assert [problem.field for problem in refused.value.problems] == [field]
 
 
 def test_every_price_that_is_used_is_listed_with_its_source_and_where_it_was_read() -> None:
@@ -180,4 +183,4 @@ def test_at_rest_no_function_runs_and_what_remains_does_not_depend_on_how_long_a
     resting = compute_idle_costs(Figures())
     assert (resting[0].title, resting[0].amount, resting[0].cost) == ("functions running", "0 instances", 0)
     assert compute_idle_costs(Figures(model_seconds=Decimal(60), call_seconds=Decimal(30))) == resting
-    assert sum(each.cost for each in compute_idle_costs(Figures(executions=10))) < sum(each.cost for each in resting)
+    assert sum(cost.cost for cost in compute_idle_costs(Figures(executions=10))) < sum(cost.cost for cost in resting)

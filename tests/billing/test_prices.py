@@ -36,7 +36,7 @@ def test_all_of_the_scripted_cost_what_the_family_does():
     assert Prices({"scripted": {"input": "3", "output": "15"}}).find("scripted/demo").output == 15
 
 
-def test_the_operators_row_stands_over_the_shipped_one():
+def test_the_operators_row_replaces_the_shipped_one():
     assert Prices({"claude-sonnet-4-5": {"input": "1", "output": "2"}}).find("claude-sonnet-4-5").input == 1
 
 

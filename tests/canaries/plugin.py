@@ -30,7 +30,7 @@ WITNESSES = {
         *("tmp/**/logs/api_call.log", "tmp/**/logs/orchestrator.log", "tmp/**/*.sqlite*"),
     ),
 }
-"""What must have left something to look through, where the tests of a file passed."""
+"""The files that must exist for the search, where the tests of a file passed."""
 
 _run = pytest.StashKey[Path]()
 _verdict = pytest.StashKey[list[str]]()
@@ -53,7 +53,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """The local cloud's own tests plant nothing, and race Google's clients, which are slower where they log each request."""
+    """Lower the log level for the local cloud's own tests: they have no canaries, and logging slows Google's clients."""
     logging.getLogger().setLevel(logging.WARNING if item.nodeid.startswith("tests/emulator/") else logging.DEBUG)
 
 
@@ -74,7 +74,7 @@ def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
 
 @pytest.hookimpl(trylast=True)
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Look through everything, in the process that began the run."""
+    """Search everything, in the process that began the run."""
     folder = session.config.stash.get(_run, None)
     if folder is None:
         return
@@ -88,7 +88,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    """Say what was looked through and what was found."""
+    """Report what was searched and what was found."""
     verdict = config.stash.get(_verdict, [])
     for number, line in enumerate(verdict):
         terminalreporter.write_line(line, red=number > 0, green=len(verdict) == 1)
@@ -123,6 +123,6 @@ def _list_missing(folder: Path) -> Iterator[str]:
 def _is_blind() -> Iterator[str]:
     """Yield the search itself, on what it must find."""
     decoy = canary.Canary("decoy", "Decoy-7hQ2mZx9LwRt4Bn8Yc3K", "7hQ2mZx9LwRt4Bn8Yc3K")
-    found: list[Finding] = search([Place("decoy", b"log: x" + decoy.secret[2:18].encode())], build_patterns([decoy]))
-    if not found:
+    findings: list[Finding] = search([Place("decoy", b"log: x" + decoy.secret[2:18].encode())], build_patterns([decoy]))
+    if not findings:
         yield "the search did not find what was put before it"

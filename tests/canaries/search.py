@@ -18,14 +18,14 @@ FRAGMENT = 16
 """So many letters and digits of a secret in a row are a find."""
 
 BLOCK = FRAGMENT // 2
-_KEPT = bytes(range(48, 58)) + bytes(range(65, 91)) + bytes(range(97, 123))
-_DROPPED = bytes(number for number in range(256) if number not in _KEPT)
+_LETTERS_AND_DIGITS = bytes(range(48, 58)) + bytes(range(65, 91)) + bytes(range(97, 123))
+_DROPPED = bytes(number for number in range(256) if number not in _LETTERS_AND_DIGITS)
 _LOWER = bytes.maketrans(bytes(range(65, 91)), bytes(range(97, 123)))
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Something to look through: a file, or bytes at hand."""
+    """A place to search: a file, or bytes."""
 
     name: str
     content: bytes | Path
@@ -64,39 +64,39 @@ def reduce_to_letters(content: bytes) -> bytes:
 
 def build_patterns(canaries: Iterable[Canary]) -> list[Pattern]:
     """Return every spelling to look for."""
-    return [pattern for item in canaries for pattern in _of(item)]
+    return [pattern for item in canaries for pattern in _generate_patterns(item)]
 
 
-def search(places: Iterable[Place], wanted: Iterable[Pattern]) -> list[Finding]:
-    """Return where any of `wanted` stands: once for each credential in each place."""
-    found = []
-    automaton = _automaton(wanted)
+def search(places: Iterable[Place], patterns: Iterable[Pattern]) -> list[Finding]:
+    """Return the findings of any of `patterns`: one for each credential in each place."""
+    findings = []
+    automaton = _automaton(patterns)
     for place in places:
         content = place.read()
         bones = reduce_to_letters(content)
-        told = set()
+        reported = set()
         for pattern in _near(automaton, bones):
-            if pattern.canary in told or (at := _at(bones, pattern)) is None:
+            if pattern.canary in reported or (at := _at(bones, pattern)) is None:
                 continue
-            told.add(pattern.canary)
-            found.append(Finding(pattern.canary, place.name, _offset(content, at), pattern.form))
-    return found
+            reported.add(pattern.canary)
+            findings.append(Finding(pattern.canary, place.name, _offset(content, at), pattern.form))
+    return findings
 
 
-def _automaton(wanted: Iterable[Pattern]) -> ahocorasick.Automaton:
+def _automaton(patterns: Iterable[Pattern]) -> ahocorasick.Automaton:
     """Return all probes in one: some thousand spellings are looked for in one reading of a text."""
     probes: dict[str, list[Pattern]] = {}
-    for pattern in wanted:
+    for pattern in patterns:
         probes.setdefault(pattern.probe.decode("ascii"), []).append(pattern)
-    made = ahocorasick.Automaton()
-    for probe, needles_of in probes.items():
-        made.add_word(probe, needles_of)
-    made.make_automaton()
-    return made
+    automaton = ahocorasick.Automaton()
+    for probe, patterns_of in probes.items():
+        automaton.add_word(probe, patterns_of)
+    automaton.make_automaton()
+    return automaton
 
 
 def _near(automaton: ahocorasick.Automaton, bones: bytes) -> Iterator[Pattern]:
-    """Yield those of whom a probe stands in `bones`."""
+    """Yield the patterns with a probe in `bones`."""
     if not len(automaton):
         return
     met = {id(those): those for _, those in automaton.iter(bones.decode("ascii"))}
@@ -131,16 +131,16 @@ def _grown(bones: bytes, at: int, pattern: Pattern) -> tuple[int, int]:
 
 
 def _offset(content: bytes, letters: int) -> int:
-    """Return where in `content` the letter stands before which there are `letters` others."""
+    """Return the place in `content` of the letter that has `letters` others before it."""
     for offset, byte in enumerate(content):
-        if byte in _KEPT:
+        if byte in _LETTERS_AND_DIGITS:
             if letters == 0:
                 return offset
             letters -= 1
     return len(content)
 
 
-def _of(canary: Canary) -> Iterator[Pattern]:
+def _generate_patterns(canary: Canary) -> Iterator[Pattern]:
     secret = reduce_to_letters(canary.secret.encode())
     for turned, form in ((secret, "in part"), (secret[::-1], "reversed, in part")):
         # any sixteen in a row hold one of these blocks as a whole

@@ -31,7 +31,7 @@ KINDS = {
 """The kinds of things kept, by the name of their file."""
 
 
-ASKED = "http://api.test/"
+API_URL = "http://api.test/"
 """Where tests ask the API in their own process: a URL in which they hold a key themselves is theirs, and their client's log."""
 
 
@@ -59,7 +59,7 @@ class Sink(logging.Handler):
     """Keeps every record, with the traceback that belongs to it and its arguments."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        if record.name == "httpx" and ASKED in str(record.args):
+        if record.name == "httpx" and API_URL in str(record.args):
             return
         try:
             append("loggers", f"{record.name} {record.levelname} {record.getMessage()}")
@@ -74,7 +74,7 @@ def fault(error: BaseException) -> None:
     append("errors", "".join(traceback.format_exception(error)))
 
 
-def watch(owner: Any, name: str, said: Callable[..., Iterable[object]], kind: str) -> None:
+def watch(owner: Any, name: str, texts_of: Callable[..., Iterable[object]], kind: str) -> None:
     """Have `owner.name` keep what `said(result, *arguments)` makes of each call; it does what it did."""
     whole = getattr(owner, name)
 
@@ -83,7 +83,7 @@ def watch(owner: Any, name: str, said: Callable[..., Iterable[object]], kind: st
         @functools.wraps(whole)
         async def waiting(*arguments: Any, **named: Any) -> Any:
             result = await whole(*arguments, **named)
-            append(kind, *said(result, *arguments))
+            append(kind, *texts_of(result, *arguments))
             return result
 
         setattr(owner, name, waiting)
@@ -92,7 +92,7 @@ def watch(owner: Any, name: str, said: Callable[..., Iterable[object]], kind: st
     @functools.wraps(whole)
     def watching(*arguments: Any, **named: Any) -> Any:
         result = whole(*arguments, **named)
-        append(kind, *said(result, *arguments))
+        append(kind, *texts_of(result, *arguments))
         return result
 
     setattr(owner, name, watching)

@@ -37,9 +37,9 @@ def write_files(folder: Path) -> list[Place]:
 async def count_sent(stack: Mapping[str, Any], canaries: list[Canary]) -> int:
     """Count the requests that sent a canary to its own host: the search must be able to find it there."""
     async with Admin.from_note(stack) as admin:
-        asked = await admin.list_requests()
+        requests = await admin.list_requests()
     listed = build_patterns(canaries)
-    return sum(bool(search([place], listed)) for place in _places("request", asked))
+    return sum(bool(search([place], listed)) for place in _places("request", requests))
 
 
 def _places(kind: str, things: list[Any]) -> list[Place]:

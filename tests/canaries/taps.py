@@ -31,8 +31,8 @@ def open_all() -> None:
     watch(EgressGate, "send", lambda result, *_: [asdict(result)], "results")
     watch(ScriptedModel, "reply", lambda _, model, *__: [asdict(model.prompts[-1])], "prompts")
     watch(click.testing.CliRunner, "invoke", lambda result, *_: [result.output, repr(result.exception)], "shell")
-    watch(subprocess.Popen, "communicate", lambda said, *_: [item for item in said if item], "shell")
-    watch(asyncio.subprocess.Process, "communicate", lambda said, *_: [entry for entry in said if entry], "shell")
+    watch(subprocess.Popen, "communicate", lambda output, *_: [item for item in output if item], "shell")
+    watch(asyncio.subprocess.Process, "communicate", lambda output, *_: [entry for entry in output if entry], "shell")
     _provoked()
     _answers()
 
@@ -46,7 +46,7 @@ def _with_fields(line: Any) -> Any:
 
 
 def _provoked() -> None:
-    """Errors that `pytest.raises` expected are seen by nobody else."""
+    """Keep the errors that `pytest.raises` expected, which no log has."""
     leave = pytest.RaisesExc.__exit__
 
     def leaving(self: Any, kind: Any, error: BaseException | None, trace: Any) -> bool:
@@ -73,7 +73,7 @@ class _Heard(httpx.AsyncByteStream):
 
 
 def _answers() -> None:
-    """What the API answers to any client of httpx, be it a stream."""
+    """Keep the answers of the API to any client of httpx, streams too."""
     send = httpx.AsyncClient.send
 
     async def sending(self: httpx.AsyncClient, request: httpx.Request, *, stream: bool = False, **named: Any) -> httpx.Response:

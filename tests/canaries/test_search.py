@@ -133,10 +133,12 @@ def nested(tmp_path: Path, code: str, *options: str) -> subprocess.CompletedProc
     """Return a run of its own, with a seed and a folder of its own."""
     file = tmp_path / "test_nested.py"
     file.write_text(IMPORTS + code)
-    kept = {name: value for name, value in os.environ.items() if name not in (RUN, SEED) and not name.startswith("PYTEST_")}
+    inherited = {
+        name: value for name, value in os.environ.items() if name not in (RUN, SEED) and not name.startswith("PYTEST_")
+    }
     command = [sys.executable, "-m", "pytest", "-q", "-p", "tests.canaries.plugin", "-p", "no:cacheprovider", "-c", os.devnull]
     command += ["--rootdir", str(tmp_path), *options, str(file)]
-    env = {**kept, "TMPDIR": str(tmp_path)}
+    env = {**inherited, "TMPDIR": str(tmp_path)}
     return subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, check=False)
 
 

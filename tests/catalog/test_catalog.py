@@ -13,7 +13,7 @@ from ferryman.domain.http.host import is_covered
 from ferryman.domain.http.identity_headers import is_identity_header
 from ferryman.settings import MisconfiguredError
 
-OWN: dict[str, Any] = {
+ENTRY: dict[str, Any] = {
     "id": "acme",
     "name": "Acme",
     "description": "Our own.",
@@ -85,16 +85,16 @@ def test_no_shipped_service_lets_a_model_say_who_asks_or_with_which_key() -> Non
 
 
 def test_an_operators_service_has_headers_of_its_own() -> None:
-    assert catalog.load([{**OWN, "headers": ["Acme-Version"]}])["acme"].headers == ("Acme-Version",)
+    assert catalog.load([{**ENTRY, "headers": ["Acme-Version"]}])["acme"].headers == ("Acme-Version",)
 
 
 def test_an_operators_service_is_added_with_its_domains_in_lower_case() -> None:
-    assert catalog.load([OWN])["acme"].allowed_domains == ("api.acme.example", "*.acme.example")
+    assert catalog.load([ENTRY])["acme"].allowed_domains == ("api.acme.example", "*.acme.example")
 
 
 def test_an_operators_service_replaces_the_shipped_one_of_its_id() -> None:
-    assert catalog.load([{**OWN, "id": "slack"}])["slack"].name == "Acme"
-    assert len(catalog.load([{**OWN, "id": "slack"}])) == len(catalog.load())
+    assert catalog.load([{**ENTRY, "id": "slack"}])["slack"].name == "Acme"
+    assert len(catalog.load([{**ENTRY, "id": "slack"}])) == len(catalog.load())
 
 
 BROKEN: dict[str, tuple[dict[str, Any], str]] = {
@@ -121,7 +121,7 @@ BROKEN: dict[str, tuple[dict[str, Any], str]] = {
     "a header of the model's that frames": ({"headers": ["Transfer-Encoding"]}, "headers: Transfer-Encoding frames"),
     "a header of the model's that routes": ({"headers": ["X_Forwarded_Host"]}, "headers: X_Forwarded_Host frames"),
     "a header of the model's for a key": ({"headers": ["Authorization"]}, "headers: Authorization frames"),
-    "a header of the model's that tells who asks": ({"headers": ["X-Acme-Role"]}, "headers: X-Acme-Role tells who asks"),
+    "a header of the model's that names the caller": ({"headers": ["X-Acme-Role"]}, "headers: X-Acme-Role names the caller"),
     "an idempotency header that frames": ({"idempotency_header": "Host"}, "idempotency_header"),
 }
 
@@ -162,15 +162,15 @@ BROKEN |= {
 def test_an_entry_that_breaks_a_rule_is_named(case: str) -> None:
     change, message = BROKEN[case]
     with pytest.raises(MisconfiguredError) as caught:
-        catalog.load([OWN, {**OWN, "id": "other", **change}])
+        catalog.load([ENTRY, {**ENTRY, "id": "other", **change}])
     assert "FERRYMAN_INTEGRATIONS entry 1" in str(caught.value)
     assert message in str(caught.value)
 
 
 def sharing(**second: object) -> list[dict[str, object]]:
-    """Two services that are led back to at the same address."""
+    """Return two services that are led back to at the same address."""
     oauth = {**LISTED, "redirect_uris": ["https://console.example/connected"], "issuer": "https://a.example", "sends_iss": True}
-    return [{**OWN, "oauth": oauth}, {**OWN, "id": "other", "oauth": {**oauth, **second}}]
+    return [{**ENTRY, "oauth": oauth}, {**ENTRY, "id": "other", "oauth": {**oauth, **second}}]
 
 
 def test_two_services_may_not_have_the_same_redirect_uri() -> None:
@@ -184,7 +184,7 @@ def test_two_services_that_name_themselves_may_have_the_same_redirect_uri() -> N
 
 def test_an_entry_that_misses_a_field_is_named() -> None:
     with pytest.raises(MisconfiguredError, match=r"entry 0 \('acme'\): unknown \[\], missing \['name'\]"):
-        catalog.load([{key: value for key, value in OWN.items() if key != "name"}])
+        catalog.load([{key: value for key, value in ENTRY.items() if key != "name"}])
 
 
 def test_an_entry_that_is_no_object_is_named() -> None:
@@ -194,11 +194,11 @@ def test_an_entry_that_is_no_object_is_named() -> None:
 
 def test_an_id_given_twice_is_named() -> None:
     with pytest.raises(MisconfiguredError, match="entry 1: id 'acme' is given twice"):
-        catalog.load([OWN, OWN])
+        catalog.load([ENTRY, ENTRY])
 
 
 def test_an_entry_says_how_it_is_connected_by_consent() -> None:
-    way = catalog.load([{**OWN, "oauth": {**LISTED, "scopes": ["read"], "authorize_params": {"access_type": "offline"}}}])[
+    way = catalog.load([{**ENTRY, "oauth": {**LISTED, "scopes": ["read"], "authorize_params": {"access_type": "offline"}}}])[
         "acme"
     ].oauth
     assert way is not None
@@ -206,5 +206,5 @@ def test_an_entry_says_how_it_is_connected_by_consent() -> None:
 
 
 def test_the_hosts_of_a_consent_are_open_to_no_tool() -> None:
-    known = catalog.load([{**OWN, "oauth": LISTED}])["acme"]
+    known = catalog.load([{**ENTRY, "oauth": LISTED}])["acme"]
     assert "login.acme-id.example" not in known.allowed_domains

@@ -12,7 +12,8 @@ from ferryman.domain.owners.plan import PRO
 from ferryman.domain.problem import Problem
 from ferryman.domain.tasks.task import find_task_problems as task_problems
 from tests.domain.test_task import KNOWN, TASK
-from tests.egress.urls import ALLOWED, GRAMMAR
+from tests.egress.malformed_urls import GRAMMAR
+from tests.egress.urls import ALLOWED
 from tests.figures import Tally
 
 STRONG = "abcdefgh12345678"

@@ -60,17 +60,17 @@ SIX = [
 
 
 def ends(networks: list[str]) -> list[str]:
-    """The first, the second, a middle and the last address of each network."""
-    found: list[str] = []
+    """Return the first, the second, a middle and the last address of each network."""
+    texts: list[str] = []
     for text in networks:
         network = ip_network(text)
         size = network.num_addresses
-        found += (str(network[index % size]) for index in dict.fromkeys((0, 1, size // 2, size - 1)))
-    return list(dict.fromkeys(found))
+        texts += (str(network[index % size]) for index in dict.fromkeys((0, 1, size // 2, size - 1)))
+    return list(dict.fromkeys(texts))
 
 
 def list_embeddings(text: str) -> list[str]:
-    """Every IPv6 address that brings an IPv4 address along."""
+    """Return every IPv6 address that brings an IPv4 address along."""
     number = int(IPv4Address(text))
     forms = (
         number,  # compatible
@@ -89,12 +89,14 @@ def list_embeddings(text: str) -> list[str]:
 REFUSED: dict[str, list[str]] = {
     "IPv4 reserved": ends(FOUR),
     "IPv6 reserved": ends(SIX),
-    "IPv4 inside IPv6": [form for each in INSIDE for form in list_embeddings(each)],
+    "IPv4 inside IPv6": [form for address in INSIDE for form in list_embeddings(address)],
     "zones": [
-        f"{each}%{zone}" for each in ("fe80::1", "2606:4700::1111", "::1", "2a00::1") for zone in ("eth0", "1", "25eth0", "0")
+        f"{address}%{zone}"
+        for address in ("fe80::1", "2606:4700::1111", "::1", "2a00::1")
+        for zone in ("eth0", "1", "25eth0", "0")
     ],
     "other notations": [
-        *dict.fromkeys(form for each in INSIDE[:4] for form in notations(each) if form != each),
+        *dict.fromkeys(form for address in INSIDE[:4] for form in notations(address) if form != address),
         *(
             "",
             " ",

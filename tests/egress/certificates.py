@@ -46,7 +46,7 @@ FORGED = {
 
 
 class Forger:
-    """Writes certificates into a folder: signed by the authority whose key stands there, by another one, or by themselves."""
+    """Writes certificates into a folder: signed by the authority whose key is there, by another one, or by themselves."""
 
     def __init__(self, authority: Path, folder: Path) -> None:
         self._folder = folder
@@ -56,7 +56,7 @@ class Forger:
         self._certificate = x509.load_pem_x509_certificate(authority.read_bytes())
 
     def write(self, leaf: Leaf) -> Path:
-        """A file with the certificate and its key."""
+        """Return a file with the certificate and its key."""
         key = ec.generate_private_key(ec.SECP256R1())
         signer = {"the authority": self._key, "itself": key}.get(leaf.signed_by) or ec.generate_private_key(ec.SECP256R1())
         subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, leaf.common)])
@@ -73,7 +73,7 @@ class Forger:
         )
         if leaf.names:
             builder = builder.add_extension(
-                x509.SubjectAlternativeName([x509.DNSName(each) for each in leaf.names]), critical=False
+                x509.SubjectAlternativeName([x509.DNSName(name) for name in leaf.names]), critical=False
             )
         pem = builder.sign(signer, hashes.SHA256()).public_bytes(serialization.Encoding.PEM)
         path = self._folder / "leaf.pem"

@@ -30,18 +30,18 @@ class Names:
     """A name table whose every lookup is counted."""
 
     table: Mapping[str, Sequence[str]]
-    asked: list[str] = field(default_factory=list)
+    lookups: list[str] = field(default_factory=list)
 
     async def resolve(self, host: str, *, owner: str) -> Sequence[Address]:
-        self.asked.append(host)
+        self.lookups.append(host)
         if host not in self.table:
             raise OSError("unknown")
-        return [ip_address(each) for each in self.table[host]]
+        return [ip_address(text) for text in self.table[host]]
 
 
 @dataclass
 class Dialer:
-    """Maps public addresses to loopback ports, and remembers what it was asked to dial."""
+    """Maps public addresses to loopback ports, and remembers what it dialled."""
 
     ports: dict[Address, int] = field(default_factory=dict)
     dialled: list[Address] = field(default_factory=list)
@@ -57,7 +57,7 @@ class Dialer:
 
 
 @dataclass
-class World:
+class GateHarness:
     """A gate, its names, its dialer, its log, and the requests its servers received."""
 
     authority: Authority
@@ -84,7 +84,7 @@ class World:
     async def serve(
         self, certificate: str, answer: Answer, *, address: str = PUBLIC, pem: Path | None = None
     ) -> AsyncIterator[None]:
-        """A TLS server with a certificate for one name, or with the one in `pem`, at a public address."""
+        """Yield a TLS server with a certificate for one name, or with the one in `pem`, at a public address."""
 
         handling: set[asyncio.Task[None] | None] = set()
 
@@ -112,15 +112,15 @@ class World:
             yield
         finally:
             server.close()
-            running = [each for each in handling if each is not None and not each.done()]
-            for each in running:
-                each.cancel()
+            running = [task for task in handling if task is not None and not task.done()]
+            for task in running:
+                task.cancel()
             await asyncio.gather(*running)
-            await settled()
+            await wait_for_transports()
 
 
-async def settled() -> None:
-    """Until transports that were given up have closed their sockets, layer by layer."""
+async def wait_for_transports() -> None:
+    """Wait until closed transports have closed their sockets, layer by layer."""
     for _ in range(5):
         await asyncio.sleep(0)
 
@@ -128,7 +128,7 @@ async def settled() -> None:
 def reply(
     body: bytes = b'{"ok":true}', *, status: str = "200 OK", headers: Sequence[str] = (), length: int | None = None
 ) -> Answer:
-    """An answer with a body and a true length, or the one given."""
+    """Return an answer with a body and a true length, or the one given."""
     lines = [f"HTTP/1.1 {status}", f"content-length: {len(body) if length is None else length}", *headers, "", ""]
 
     async def answer(_: bytes, writer: asyncio.StreamWriter) -> None:
@@ -145,6 +145,6 @@ def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
 
 
 @pytest.fixture
-def world(authority: Authority) -> World:
+def harness(authority: Authority) -> GateHarness:
     names = Names({"api.news.test": [PUBLIC], "other.wild.test": [PUBLIC], "private.wild.test": ["10.0.0.1"]})
-    return World(authority=authority, names=names, dialer=Dialer())
+    return GateHarness(authority=authority, names=names, dialer=Dialer())

@@ -49,7 +49,7 @@ def credential(
 
 
 def outbound(**fields: object) -> OutboundRequest:
-    given: dict[str, object] = {
+    defaults: dict[str, object] = {
         "tool": "api_call",
         "method": Method.POST,
         "url": f"https://{HOST}/v1/items?page=1",
@@ -57,11 +57,11 @@ def outbound(**fields: object) -> OutboundRequest:
         "body": {"q": "weather in Berlin", "n": 3},
         "credential": "NEWS_KEY",
     }
-    return OutboundRequest(**{**given, **fields})  # type: ignore[arg-type]  # a table of fields
+    return OutboundRequest(**{**defaults, **fields})  # type: ignore[arg-type]  # a table of fields
 
 
 def policy(**fields: object) -> ExecutionPolicy:
-    given: dict[str, object] = {
+    defaults: dict[str, object] = {
         "owner": "o",
         "task": "t",
         "plan": PRO,
@@ -69,16 +69,16 @@ def policy(**fields: object) -> ExecutionPolicy:
         "integrations": ("news",),
         "domains": (HOST, "*.wild.test"),
     }
-    return ExecutionPolicy(**{**given, **fields})  # type: ignore[arg-type]  # a table of fields
+    return ExecutionPolicy(**{**defaults, **fields})  # type: ignore[arg-type]  # a table of fields
 
 
 def _wide(value: str) -> str:
-    return "".join(chr(ord(each) + 0xFEE0) for each in value)
+    return "".join(chr(ord(character) + 0xFEE0) for character in value)
 
 
 def _math(value: str) -> str:
     table = {chr(65 + i): chr(0x1D400 + i) for i in range(26)} | {chr(97 + i): chr(0x1D41A + i) for i in range(26)}
-    return "".join(table.get(each, each) for each in value)
+    return "".join(table.get(character, character) for character in value)
 
 
 def _units(value: str) -> list[str]:
@@ -115,20 +115,20 @@ NOTATIONS: dict[str, Callable[[str], str]] = {
     "hexadecimal": lambda v: v.encode().hex(),
     "hexadecimal, capitals": lambda v: v.encode().hex().upper(),
     "hexadecimal, spaced": lambda v: v.encode().hex(" "),
-    "hexadecimal, 0x": lambda v: ", ".join(f"0x{each:02x}" for each in v.encode()),
+    "hexadecimal, 0x": lambda v: ", ".join(f"0x{code:02x}" for code in v.encode()),
     "hexadecimal, reversed": lambda v: v.encode().hex()[::-1],
-    "decimal codes": lambda v: " ".join(str(each) for each in v.encode()),
+    "decimal codes": lambda v: " ".join(str(code) for code in v.encode()),
     "decimal codes, in a list": lambda v: str(list(v.encode())),
-    "percent": lambda v: "".join(f"%{each:02X}" for each in v.encode()),
-    "percent, twice": lambda v: "".join(f"%25{each:02x}" for each in v.encode()),
-    "percent u": lambda v: "".join(f"%u{each}" for each in _units(v)),
-    "backslash u": lambda v: "".join(f"\\u{each}" for each in _units(v)),
-    "backslash x": lambda v: "".join(f"\\x{each:02x}" for each in v.encode()),
-    "backslash octal": lambda v: "".join(f"\\{each:03o}" for each in v.encode()),
-    "quoted-printable": lambda v: "".join(f"={each:02X}" for each in v.encode()),
-    "entities": lambda v: "".join(f"&#{ord(each)};" for each in v),
-    "entities, hexadecimal": lambda v: "".join(f"&#x{ord(each):x};" for each in v),
-    "entities, escaped": lambda v: html.escape("".join(f"&#{ord(each)};" for each in v)),
+    "percent": lambda v: "".join(f"%{code:02X}" for code in v.encode()),
+    "percent, twice": lambda v: "".join(f"%25{code:02x}" for code in v.encode()),
+    "percent u": lambda v: "".join(f"%u{unit}" for unit in _units(v)),
+    "backslash u": lambda v: "".join(f"\\u{unit}" for unit in _units(v)),
+    "backslash x": lambda v: "".join(f"\\x{code:02x}" for code in v.encode()),
+    "backslash octal": lambda v: "".join(f"\\{code:03o}" for code in v.encode()),
+    "quoted-printable": lambda v: "".join(f"={code:02X}" for code in v.encode()),
+    "entities": lambda v: "".join(f"&#{ord(code)};" for code in v),
+    "entities, hexadecimal": lambda v: "".join(f"&#x{ord(code):x};" for code in v),
+    "entities, escaped": lambda v: html.escape("".join(f"&#{ord(code)};" for code in v)),
     "full width": _wide,
     "mathematical": _math,
     "zero-width between": "​".join,
@@ -144,12 +144,12 @@ OUTER = [
     *("quoted-printable", "entities", "JSON in JSON"),
 ]
 EXTRAS: dict[str, Callable[[str], str]] = {
-    "binary digits": lambda v: " ".join(f"{each:08b}" for each in v.encode()),
+    "binary digits": lambda v: " ".join(f"{code:08b}" for code in v.encode()),
     "ascii85": lambda v: base64.a85encode(v.encode()).decode(),
     "base85": lambda v: base64.b85encode(v.encode()).decode(),
     "Caesar": lambda v: "".join(chr((ord(c.lower()) - 97 + 5) % 26 + 97) if c.isalpha() else c for c in v),
-    "tag characters": lambda v: "".join(chr(0xE0000 + ord(each)) for each in v),
-    "filler characters": lambda v: "".join(each + "x" for each in v),
+    "tag characters": lambda v: "".join(chr(0xE0000 + ord(code)) for code in v),
+    "filler characters": lambda v: "".join(code + "x" for code in v),
     "homoglyphs": lambda v: v.translate(str.maketrans("aeopcxABEKMHOPCTX", "аеорсхАВЕКМНОРСТХ")),
     "rot47": lambda v: "".join(chr(33 + (ord(c) - 33 + 47) % 94) for c in v),
 }

@@ -13,7 +13,7 @@ from ferryman.halting import run_unless_halted
 from ferryman.offload import TEXT, Budget
 from ferryman.ports.errors import HaltedError
 from ferryman.ports.gate import CallPolicy
-from tests.egress.conftest import World, reply, settled
+from tests.egress.conftest import GateHarness, reply, wait_for_transports
 from tests.egress.plants import VALUES, credential, outbound, policy
 from tests.offload import jobs
 
@@ -32,31 +32,33 @@ def worst_answer(monkeypatch):
     monkeypatch.setattr(checks, "build_result", jobs.worst)
 
 
-async def test_a_request_that_takes_too_long_to_check_is_refused(world: World, worst_request) -> None:
-    result = await world.gate(budget=SHORT).send(outbound(), CallPolicy(execution=policy(), credentials=CREDENTIALS))
+async def test_a_request_that_takes_too_long_to_check_is_refused(harness: GateHarness, worst_request) -> None:
+    result = await harness.gate(budget=SHORT).send(outbound(), CallPolicy(execution=policy(), credentials=CREDENTIALS))
     assert (result.blocked, result.block_reason, result.response_status) == (True, "over_budget", None)
     assert "0.1 s of processor time" in result.content
-    assert (world.names.asked, world.dialer.dialled) == ([], [])
+    assert (harness.names.lookups, harness.dialer.dialled) == ([], [])
 
 
-async def test_an_answer_that_takes_too_long_is_withheld_and_the_call_is_not_in_doubt(world: World, worst_answer) -> None:
-    async with world.serve("api.news.test", reply(b"the answer")):
-        result = await world.gate(budget=SHORT).send(outbound(), CallPolicy(execution=policy(), credentials=CREDENTIALS))
-    assert result.content.startswith("Error: HTTP 200. The answer is withheld")
+async def test_an_answer_that_takes_too_long_is_omitted_and_the_call_is_not_in_doubt(
+    harness: GateHarness, worst_answer
+) -> None:
+    async with harness.serve("api.news.test", reply(b"the answer")):
+        result = await harness.gate(budget=SHORT).send(outbound(), CallPolicy(execution=policy(), credentials=CREDENTIALS))
+    assert result.content.startswith("Error: HTTP 200. The answer is omitted")
     assert "0.1 s of processor time" in result.content
     assert "the answer" not in result.content
     assert (result.blocked, result.response_status, is_outcome_unknown(result)) == (False, 200, False)
 
 
-async def test_a_deadline_ends_a_call_whose_request_is_being_checked(world: World, worst_request) -> None:
-    result = await world.gate(budget=LONG, within_s=0.2).send(
+async def test_a_deadline_ends_a_call_whose_request_is_being_checked(harness: GateHarness, worst_request) -> None:
+    result = await harness.gate(budget=LONG, within_s=0.2).send(
         outbound(), CallPolicy(execution=policy(), credentials=CREDENTIALS)
     )
     assert result.block_reason == "timed_out"
 
 
 @pytest.mark.parametrize("fixture", ["worst_request", "worst_answer"])
-async def test_a_halt_ends_a_call_whose_text_is_being_checked(world: World, fixture: str, request) -> None:
+async def test_a_halt_ends_a_call_whose_text_is_being_checked(harness: GateHarness, fixture: str, request) -> None:
     request.getfixturevalue(fixture)
     looked = 0
 
@@ -65,21 +67,23 @@ async def test_a_halt_ends_a_call_whose_text_is_being_checked(world: World, fixt
         looked += 1
         return "stopped" if looked > 3 else None
 
-    async with world.serve("api.news.test", reply()):
-        call = world.gate(budget=LONG).send(outbound(), CallPolicy(execution=policy(), credentials=CREDENTIALS))
+    async with harness.serve("api.news.test", reply()):
+        call = harness.gate(budget=LONG).send(outbound(), CallPolicy(execution=policy(), credentials=CREDENTIALS))
         with pytest.raises(HaltedError):
             await run_unless_halted(call, look, every=timedelta(milliseconds=20))
 
 
-async def test_a_neighbours_call_is_answered_while_the_worst_is_checked(world: World, worst_request, monkeypatch) -> None:
-    async with world.serve("api.news.test", reply()):
-        gate = world.gate(budget=LONG, within_s=600)
+async def test_a_neighbours_call_is_answered_while_the_worst_is_checked(
+    harness: GateHarness, worst_request, monkeypatch
+) -> None:
+    async with harness.serve("api.news.test", reply()):
+        gate = harness.gate(budget=LONG, within_s=600)
         worst = asyncio.ensure_future(gate.send(outbound(), CallPolicy(execution=policy(), credentials=CREDENTIALS)))
-        await settled()
+        await wait_for_transports()
         monkeypatch.undo()
         neighbours = policy(owner="neighbour")
         results = [await gate.send(outbound(), CallPolicy(execution=neighbours, credentials=CREDENTIALS)) for _ in range(3)]
         assert not worst.done()
         worst.cancel()
         await asyncio.gather(worst, return_exceptions=True)
-    assert [each.response_status for each in results] == [200] * 3
+    assert [result.response_status for result in results] == [200] * 3

@@ -13,7 +13,7 @@ from ferryman.declared import entry, request
 from ferryman.domain.calls.call import CALL_CREDITS, TRUNCATED, ToolCallResult
 from ferryman.domain.http.request import REQUEST_SECONDS
 from ferryman.ports.gate import CallPolicy
-from tests.egress.conftest import World, reply
+from tests.egress.conftest import GateHarness, reply
 from tests.egress.plants import HOST, VALUES, credential, policy
 
 VALUE = VALUES["prefixed"]
@@ -21,68 +21,70 @@ KEY = "{{secrets.NEWS_KEY}}"
 STATE = {"date": "2026-03-01", "datetime": "2026-03-01T10:00:00Z", "execution_id": "ex-1", "task_name": "news"}
 
 
-def written(**fields: Any) -> dict[str, Any]:
+def write_entry(**fields: Any) -> dict[str, Any]:
     return {"kind": "http", "name": "search", "url": f"https://{HOST}/v1/search", **fields}
 
 
-async def called(world: World, *, within_s: float = 5, keys: tuple[str, ...] = ("NEWS_KEY",), **fields: Any) -> ToolCallResult:
-    """What comes of a call without arguments of a tool that these fields declare."""
-    outbound = request.build_request(entry.read(written(**fields), where=""), {}, state=STATE)
+async def call(
+    harness: GateHarness, *, within_s: float = 5, keys: tuple[str, ...] = ("NEWS_KEY",), **fields: Any
+) -> ToolCallResult:
+    """Return what comes of a call without arguments of a tool that these fields declare."""
+    outbound = request.build_request(entry.read(write_entry(**fields), where=""), {}, state=STATE)
     credentials = {name: credential(VALUE, name) for name in keys}
-    return await world.gate(within_s=within_s).send(outbound, CallPolicy(execution=policy(), credentials=credentials))
+    return await harness.gate(within_s=within_s).send(outbound, CallPolicy(execution=policy(), credentials=credentials))
 
 
-def head(world: World) -> dict[str, str]:
-    """The headers that the last request had, by their names in small letters."""
-    lines = world.requests[-1][1].partition(b"\r\n\r\n")[0].decode().split("\r\n")[1:]
+def head(harness: GateHarness) -> dict[str, str]:
+    """Return the headers that the last request had, by their names in small letters."""
+    lines = harness.requests[-1][1].partition(b"\r\n\r\n")[0].decode().split("\r\n")[1:]
     return {name.lower(): value for name, value in (line.split(": ", 1) for line in lines)}
 
 
 @pytest.mark.parametrize("method", ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD"])
-async def test_each_method_goes_out(world: World, method: str) -> None:
-    async with world.serve(HOST, reply(b"" if method == "HEAD" else b"{}")):
-        result = await called(world, method=method)
-    assert world.requests[0][1].startswith(f"{method} /v1/search HTTP/1.1\r\n".encode())
+async def test_each_method_goes_out(harness: GateHarness, method: str) -> None:
+    async with harness.serve(HOST, reply(b"" if method == "HEAD" else b"{}")):
+        result = await call(harness, method=method)
+    assert harness.requests[0][1].startswith(f"{method} /v1/search HTTP/1.1\r\n".encode())
     assert (result.response_status, result.fee) == (200, 0)
 
 
-async def test_a_secret_goes_into_the_header_that_names_it_and_nowhere_else(world: World) -> None:
-    async with world.serve(HOST, reply()):
-        result = await called(world, headers={"X-Api-Key": KEY, "X-Day": "{{date}}"})
-    assert (head(world)["x-api-key"], head(world)["x-day"]) == (VALUE, "2026-03-01")
+async def test_a_secret_goes_into_the_header_that_names_it_and_nowhere_else(harness: GateHarness) -> None:
+    async with harness.serve(HOST, reply()):
+        result = await call(harness, headers={"X-Api-Key": KEY, "X-Day": "{{date}}"})
+    assert (head(harness)["x-api-key"], head(harness)["x-day"]) == (VALUE, "2026-03-01")
     assert (result.credential_used, result.fee) == ("NEWS_KEY", CALL_CREDITS)
-    assert VALUE not in str(result) + str(world.log.lines)
+    assert VALUE not in str(result) + str(harness.log.lines)
 
 
-async def test_a_secret_that_is_not_there_is_an_error_and_nothing_is_sent(world: World) -> None:
-    result = await called(world, headers={"X-Api-Key": "a {{secrets.OTHER_KEY}}"})
+async def test_a_secret_that_is_not_there_is_an_error_and_nothing_is_sent(harness: GateHarness) -> None:
+    result = await call(harness, headers={"X-Api-Key": "a {{secrets.OTHER_KEY}}"})
     assert result.content == "Error: credential 'OTHER_KEY' not found. Check your task's credential configuration."
-    assert (result.block_reason, world.dialer.dialled) == ("credential_not_found", [])
+    assert (result.block_reason, harness.dialer.dialled) == ("credential_not_found", [])
 
 
-async def test_a_secret_does_not_go_to_a_host_it_is_not_for(world: World) -> None:
-    result = await called(world, url="https://other.wild.test/", headers={"X-Api-Key": KEY})
-    assert (result.block_reason, world.dialer.dialled) == ("credential_host_mismatch", [])
+async def test_a_secret_does_not_go_to_a_host_it_is_not_for(harness: GateHarness) -> None:
+    result = await call(harness, url="https://other.wild.test/", headers={"X-Api-Key": KEY})
+    assert (result.block_reason, harness.dialer.dialled) == ("credential_host_mismatch", [])
 
 
-async def test_an_entry_sends_the_same_hosted_and_embedded(world: World) -> None:
+async def test_an_entry_sends_the_same_hosted_and_embedded(harness: GateHarness) -> None:
     fields = {"url": f"https://{HOST}/v1/{{a}}{{?b}}", "method": "POST", "params": {"a": "x y", "b": 7}, "body": {"c": "d"}}
     tools = Embedded.declare(
-        [written(**fields, headers={"X-Api-Key": "{{env.NEWS_KEY}}"})],
+        [write_entry(**fields, headers={"X-Api-Key": "{{env.NEWS_KEY}}"})],
         env={"NEWS_KEY": VALUE},
-        gate=world.gate(),
-        log=world.log,
+        gate=harness.gate(),
+        log=harness.log,
     )
-    async with world.serve(HOST, reply()):
-        hosted = await called(world, **fields, headers={"X-Api-Key": KEY})
+    async with harness.serve(HOST, reply()):
+        hosted = await call(harness, **fields, headers={"X-Api-Key": KEY})
         embedded = await tools.call("search", {})
-    assert world.requests[0] == world.requests[1]
+    assert harness.requests[0] == harness.requests[1]
     assert hosted.content == embedded.content
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "PATCH"])
 @pytest.mark.parametrize(
-    ("said", "media", "sent"),
+    ("declaration", "media", "sent"),
     [
         ({}, "application/json", b'{"a":"x y","n":1}'),
         ({"body_type": "form"}, "application/x-www-form-urlencoded", b"a=x+y&n=1"),
@@ -91,55 +93,55 @@ async def test_an_entry_sends_the_same_hosted_and_embedded(world: World) -> None
     ids=["json", "form", "named"],
 )
 async def test_a_body_goes_out_as_its_type_says(
-    world: World, method: str, said: dict[str, Any], media: str, sent: bytes
+    harness: GateHarness, method: str, declaration: dict[str, Any], media: str, sent: bytes
 ) -> None:
-    async with world.serve(HOST, reply()):
-        await called(world, method=method, body={"a": "x y", "n": 1}, **said)
-    assert world.requests[0][1].partition(b"\r\n\r\n")[2] == sent
-    assert head(world)["content-type"] == media
+    async with harness.serve(HOST, reply()):
+        await call(harness, method=method, body={"a": "x y", "n": 1}, **declaration)
+    assert harness.requests[0][1].partition(b"\r\n\r\n")[2] == sent
+    assert head(harness)["content-type"] == media
 
 
 @pytest.mark.parametrize("method", ["GET", "POST", "DELETE"])
-async def test_a_body_of_type_query_goes_out_in_the_query_and_nowhere_else(world: World, method: str) -> None:
-    async with world.serve(HOST, reply()):
-        await called(world, method=method, url=f"https://{HOST}/v1?z=1", body_type="query", body={"a": "x y&b", "n": [1, 2]})
-    first, _, rest = world.requests[0][1].partition(b"\r\n")
+async def test_a_body_of_type_query_goes_out_in_the_query_and_nowhere_else(harness: GateHarness, method: str) -> None:
+    async with harness.serve(HOST, reply()):
+        await call(harness, method=method, url=f"https://{HOST}/v1?z=1", body_type="query", body={"a": "x y&b", "n": [1, 2]})
+    first, _, rest = harness.requests[0][1].partition(b"\r\n")
     assert first == f"{method} /v1?z=1&a=x%20y%26b&n=1&n=2 HTTP/1.1".encode()
     assert rest.partition(b"\r\n\r\n")[2] == b""
-    assert "content-type" not in head(world)
+    assert "content-type" not in head(harness)
 
 
 @pytest.mark.parametrize("status", ["301 Moved Permanently", "404 Not Found", "500 Internal Server Error"])
-async def test_what_is_not_2xx_is_an_error_with_its_body(world: World, status: str) -> None:
-    async with world.serve(HOST, reply(b"why", status=status, headers=["location: https://other.wild.test/"])):
-        result = await called(world)
+async def test_what_is_not_2xx_is_an_error_with_its_body(harness: GateHarness, status: str) -> None:
+    async with harness.serve(HOST, reply(b"why", status=status, headers=["location: https://other.wild.test/"])):
+        result = await call(harness)
     assert result.content == f'Error: HTTP {status[:3]}\n<tool_response id="n0" truncated="false">why</tool_response>'
-    assert (result.failed, result.blocked, len(world.requests)) == (True, False, 1)
+    assert (result.failed, result.blocked, len(harness.requests)) == (True, False, 1)
 
 
-async def test_a_status_that_is_declared_to_be_none_is_no_error(world: World) -> None:
-    async with world.serve(HOST, reply(b"none", status="404 Not Found")):
-        result = await called(world, ok_statuses=[200, 404])
+async def test_a_status_that_is_declared_to_be_none_is_no_error(harness: GateHarness) -> None:
+    async with harness.serve(HOST, reply(b"none", status="404 Not Found")):
+        result = await call(harness, ok_statuses=[200, 404])
     assert result.content.startswith("<tool_response")
     assert (result.failed, result.response_status) == (False, 404)
 
 
 @pytest.mark.parametrize("form", ["JSON", "text"])
-async def test_the_body_of_an_error_is_redacted_before_it_is_cut(form: str, world: World) -> None:
+async def test_the_body_of_an_error_is_redacted_before_it_is_cut(form: str, harness: GateHarness) -> None:
     log = "x" * 49_970 + VALUE + "y" * 10_000
     body = (json.dumps({"log": log}) if form == "JSON" else log).encode()
-    async with world.serve(HOST, reply(body, status="500 Internal Server Error")):
-        result = await called(world)
+    async with harness.serve(HOST, reply(body, status="500 Internal Server Error")):
+        result = await call(harness)
     assert result.content.startswith('Error: HTTP 500\n<tool_response id="n0" truncated="true">')
     assert TRUNCATED in result.content
     assert VALUE[:12] not in result.content
 
 
-async def test_it_is_over_after_thirty_seconds_like_any_call(world: World) -> None:
+async def test_it_is_over_after_thirty_seconds_like_any_call(harness: GateHarness) -> None:
     async def silent(_: bytes, __: Any) -> None:
         await asyncio.Event().wait()
 
-    async with world.serve(HOST, silent):
-        result = await called(world, within_s=0.3)
+    async with harness.serve(HOST, silent):
+        result = await call(harness, within_s=0.3)
     assert result.content.startswith("Error: request timed out (")
     assert (result.failed, REQUEST_SECONDS) == (True, 30)

@@ -22,22 +22,22 @@ LINE = re.compile(
 MARKER = "... (truncated)"
 
 
-def read(shown: str) -> str:
-    """What is left when compatibility forms, case and two layers of entities are undone."""
-    return html.unescape(html.unescape(unicodedata.normalize("NFKC", shown))).casefold()
+def read(rendered: str) -> str:
+    """Return what is left when compatibility forms, case and two layers of entities are undone."""
+    return html.unescape(html.unescape(unicodedata.normalize("NFKC", rendered))).casefold()
 
 
-def framed(shown: str) -> bool:
-    """Whether there is exactly one frame around text of a bounded length without a character that is not seen."""
-    again = unicodedata.normalize("NFKC", read(shown)).casefold()
-    body = shown.removeprefix(HEAD).partition('">')[2].removesuffix("</tool_response>")
+def framed(rendered: str) -> bool:
+    """Tell whether there is exactly one frame around text of a bounded length without a character that is not seen."""
+    again = unicodedata.normalize("NFKC", read(rendered)).casefold()
+    body = rendered.removeprefix(HEAD).partition('">')[2].removesuffix("</tool_response>")
     return (
-        shown.startswith(HEAD)
-        and shown.endswith("</tool_response>")
-        and len(NAME.findall(read(shown))) == len(NAME.findall(again)) == 2
+        rendered.startswith(HEAD)
+        and rendered.endswith("</tool_response>")
+        and len(NAME.findall(read(rendered))) == len(NAME.findall(again)) == 2
         and len(body.removesuffix(MARKER)) <= CHARACTERS_MAX
-        and not any(unicodedata.category(each) in ("Cc", "Cf", "Cs") and each not in "\n\t" for each in shown)
-        and not re.search("[\ufe00-\ufe0f\U000e0000-\U000e0fff]", shown)
+        and not any(unicodedata.category(character) in ("Cc", "Cf", "Cs") and character not in "\n\t" for character in rendered)
+        and not re.search("[\ufe00-\ufe0f\U000e0000-\U000e0fff]", rendered)
     )
 
 
@@ -46,13 +46,13 @@ async def test_nothing_in_a_frame_closes_reopens_or_imitates_it(klass: str, tall
     missed = []
     for body in FRAMES[klass]:
         for whole in (body, f"before {body} after", json.dumps({"text": body}, ensure_ascii=False)):
-            shown = text(whole)
-            said = (await check.check_frame({"response": {"body_text": whole}}))["text"]
+            rendered = text(whole)
+            checked = (await check.check_frame({"response": {"body_text": whole}}))["text"]
             # `check` shows the same, with a nonce of its own
-            passed = framed(shown) and said == shown.replace("0123456789abcdef", "0" * 16, 1)
+            passed = framed(rendered) and checked == rendered.replace("0123456789abcdef", "0" * 16, 1)
             tally("frames", klass, passed)
             if not passed:
-                missed.append((whole[-60:], shown[-90:]))
+                missed.append((whole[-60:], rendered[-90:]))
     assert missed == []
 
 
@@ -60,7 +60,7 @@ LOOK_ALIKE = ("look-alikes", "compatibility forms", "comments inside the words",
 
 
 @pytest.mark.parametrize("klass", [*LOOK_ALIKE, *SCRIPTS])
-def test_what_only_looks_like_the_frame_is_taken_apart(klass: str, tally: Tally) -> None:
+def test_an_imitation_of_the_frame_is_neutralized(klass: str, tally: Tally) -> None:
     missed = []
     for body in FRAMES.get(klass) or SCRIPTS[klass]:
         for whole in (body, f"before {body} after", json.dumps({"text": body}, ensure_ascii=False)):
@@ -75,11 +75,13 @@ def test_what_only_looks_like_the_frame_is_taken_apart(klass: str, tally: Tally)
 def test_no_line_reads_as_a_turn_of_a_chat(klass: str, tally: Tally) -> None:
     missed = []
     for body in TURNS[klass]:
-        shown = text(body)
-        passed = framed(shown) and not LINE.search(read(inner(shown))) and "hi" in shown and "[role " in inner(shown)
+        rendered = text(body)
+        passed = (
+            framed(rendered) and not LINE.search(read(inner(rendered))) and "hi" in rendered and "[role " in inner(rendered)
+        )
         tally("turns", klass, passed)
         if not passed:
-            missed.append((body, inner(shown)))
+            missed.append((body, inner(rendered)))
     assert missed == []
 
 
@@ -90,11 +92,11 @@ def test_no_control_token_of_a_model_is_left(klass: str, tally: Tally) -> None:
         for body in (token, f"text\n{token}\ntext", f"a {token}b"):
             if klass == "headings" and body.startswith("a "):
                 continue
-            shown = text(body)
-            passed = framed(shown) and read(token) not in read(inner(shown))
+            rendered = text(body)
+            passed = framed(rendered) and read(token) not in read(inner(rendered))
             tally("tokens", klass, passed)
             if not passed:
-                missed.append((body, inner(shown)))
+                missed.append((body, inner(rendered)))
     assert missed == []
 
 
@@ -119,17 +121,19 @@ def test_what_is_honest_stays_as_it_is(body: str, tally: Tally) -> None:
     "body", ['{"tool":"response"}', '["tool","response"]', '{"a": "tool", "response": "b"}', '[["tool"],"response"]']
 )
 def test_json_that_reads_like_the_frame_s_name_stays_json(body: str, tally: Tally) -> None:
-    shown = text(body)
-    passed = framed(shown) and isinstance(json.loads(inner(shown)), type(json.loads(body)))
+    rendered = text(body)
+    passed = framed(rendered) and isinstance(json.loads(inner(rendered)), type(json.loads(body)))
     tally("frames", "JSON stays JSON", passed)
-    assert passed, shown
+    assert passed, rendered
 
 
 @pytest.mark.parametrize("size", [0, 1, 49_999, 50_000, 50_001, 60_000, 131_071, 131_072, 131_073, 500_000])
 @pytest.mark.parametrize("letter", ["a", "é", "日", "😀"])
 def test_the_text_is_cut_at_exactly_fifty_thousand_characters(size: int, letter: str, tally: Tally) -> None:
-    shown = text(letter * size)
+    rendered = text(letter * size)
     expected = letter * min(size, CHARACTERS_MAX) + (MARKER if size > CHARACTERS_MAX else "")
-    passed = framed(shown) and inner(shown) == expected and (f'truncated="{str(size > CHARACTERS_MAX).lower()}"' in shown)
+    passed = (
+        framed(rendered) and inner(rendered) == expected and (f'truncated="{str(size > CHARACTERS_MAX).lower()}"' in rendered)
+    )
     tally("frames", "length", passed)
     assert passed

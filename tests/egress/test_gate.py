@@ -22,7 +22,7 @@ from ferryman.egress.leaks import SecretPieces
 from ferryman.ports.errors import UnavailableError
 from ferryman.ports.gate import CallPolicy
 from ferryman.vault.seal import UnsealError
-from tests.egress.conftest import World, reply
+from tests.egress.conftest import GateHarness, reply
 from tests.egress.plants import NOTATIONS, VALUES, credential, outbound, policy, text
 
 VALUE = VALUES["prefixed"]
@@ -49,21 +49,23 @@ REASONS = {
 }
 
 
-async def refused(world: World, request: OutboundRequest, credentials: dict[str, Credential] = CREDENTIALS) -> str | None:
-    result = await world.gate().send(request, CallPolicy(execution=policy(), credentials=credentials))
-    assert not world.dialer.dialled
+async def refuse(
+    harness: GateHarness, request: OutboundRequest, credentials: dict[str, Credential] = CREDENTIALS
+) -> str | None:
+    result = await harness.gate().send(request, CallPolicy(execution=policy(), credentials=credentials))
+    assert not harness.dialer.dialled
     assert result.blocked
     return result.block_reason
 
 
 @pytest.mark.parametrize("first", list(BAD))
-async def test_of_several_faults_the_first_in_the_order_wins(first: str, world: World) -> None:
+async def test_of_several_faults_the_first_in_the_order_wins(first: str, harness: GateHarness) -> None:
     order = list(BAD)
     faults: dict[str, object] = {}
-    for each in reversed(order[order.index(first) :]):
-        faults |= BAD[each]
-    assert await refused(world, outbound(**faults)) == REASONS[first]
-    assert not world.names.asked
+    for name in reversed(order[order.index(first) :]):
+        faults |= BAD[name]
+    assert await refuse(harness, outbound(**faults)) == REASONS[first]
+    assert not harness.names.lookups
 
 
 FORMS: dict[str, Callable[[str], str]] = {
@@ -89,25 +91,25 @@ def test_no_credential_of_the_task_leaves_in_any_place_or_form(place: str, form:
     assert caught.value.refusal.reason == "credential_leak"
 
 
-async def test_the_credential_that_is_named_is_the_one_that_is_sent(world: World) -> None:
+async def test_the_credential_that_is_named_is_the_one_that_is_sent(harness: GateHarness) -> None:
     keys = {"NEWS_KEY": credential(VALUE), "SECOND": credential(OTHER, "SECOND")}
-    async with world.serve("api.news.test", reply()):
-        result = await world.gate().send(outbound(credential="SECOND"), CallPolicy(execution=policy(), credentials=keys))
-    assert f"authorization: Bearer {OTHER}\r\n".encode() in world.requests[0][1]
-    assert (result.credential_used, VALUE.encode() in world.requests[0][1]) == ("SECOND", False)
+    async with harness.serve("api.news.test", reply()):
+        result = await harness.gate().send(outbound(credential="SECOND"), CallPolicy(execution=policy(), credentials=keys))
+    assert f"authorization: Bearer {OTHER}\r\n".encode() in harness.requests[0][1]
+    assert (result.credential_used, VALUE.encode() in harness.requests[0][1]) == ("SECOND", False)
 
 
-async def test_a_private_address_is_refused_after_all_else(world: World) -> None:
+async def test_a_private_address_is_refused_after_all_else(harness: GateHarness) -> None:
     keys = {"NEWS_KEY": credential(VALUE, hosts=("*.wild.test",))}
     request = outbound(url="https://private.wild.test/")
-    assert await refused(world, request, keys) == "dns_validation_failed"
-    assert world.names.asked == ["private.wild.test"]
+    assert await refuse(harness, request, keys) == "dns_validation_failed"
+    assert harness.names.lookups == ["private.wild.test"]
 
 
 @pytest.mark.parametrize("name", ["token", "token_1", "former_token", "NEWS_KEY.former.1.0"])
-async def test_a_call_cannot_name_what_is_there_to_be_looked_for_alone(name: str, world: World) -> None:
+async def test_a_call_cannot_name_what_is_there_to_be_looked_for_alone(name: str, harness: GateHarness) -> None:
     beside = {**CREDENTIALS, name: credential(text(41), "NEWS_KEY")}
-    assert await refused(world, outbound(credential=name), beside) == "credential_not_found"
+    assert await refuse(harness, outbound(credential=name), beside) == "credential_not_found"
 
 
 OURS, THEIRS = "api.news.test", "a.wild.test"
@@ -119,11 +121,11 @@ BOTH = (
 
 
 def reason_of(outbound: OutboundRequest, policy: ExecutionPolicy) -> str | None:
-    """Why the request is refused before a name is looked up, if it is."""
+    """Return why the request is refused before a name is looked up, if it is."""
     try:
         prepare_request(outbound, policy, {})
-    except CallRefusedError as refused:
-        return refused.refusal.reason
+    except CallRefusedError as error:
+        return error.refusal.reason
     return None
 
 
@@ -133,90 +135,92 @@ def test_a_header_of_one_service_is_refused_towards_another() -> None:
         for host in (OURS, THEIRS)
         for header in NAMED
     }
-    found = {each: reason_of(request, policy(headers=BOTH)) for each, request in requests.items()}
-    refused = {each for each, reason in found.items() if reason == "header_forbidden"}
-    assert refused == {(OURS, "Wild-Version"), (THEIRS, "News-Version")}
-    assert set(found.values()) == {None, "header_forbidden"}
+    reasons = {name: reason_of(request, policy(headers=BOTH)) for name, request in requests.items()}
+    blocked = {name for name, reason in reasons.items() if reason == "header_forbidden"}
+    assert blocked == {(OURS, "Wild-Version"), (THEIRS, "News-Version")}
+    assert set(reasons.values()) == {None, "header_forbidden"}
 
 
 def test_a_webhook_has_no_service_s_headers() -> None:
     request = outbound(tool="webhook", headers={"News-Version": "1"}, credential=None)
-    given = policy(headers=BOTH, webhook=True, webhook_urls=(f"https://{OURS}/v1/items?page=1",))
-    assert reason_of(request, given) == "header_forbidden"
+    execution = policy(headers=BOTH, webhook=True, webhook_urls=(f"https://{OURS}/v1/items?page=1",))
+    assert reason_of(request, execution) == "header_forbidden"
 
 
-async def test_the_answer_comes_back_framed_and_the_key_only_went_out(world: World) -> None:
-    async with world.serve("api.news.test", reply()):
-        result = await world.gate().send(outbound(), CallPolicy(execution=policy(), credentials=CREDENTIALS))
+async def test_the_answer_comes_back_framed_and_the_key_only_went_out(harness: GateHarness) -> None:
+    async with harness.serve("api.news.test", reply()):
+        result = await harness.gate().send(outbound(), CallPolicy(execution=policy(), credentials=CREDENTIALS))
     assert result.content == '<tool_response id="n0" truncated="false">{"ok":true}</tool_response>'
     assert (result.response_status, result.response_size_bytes, result.blocked) == (200, 11, False)
     assert (result.credential_used, result.url, result.method) == ("NEWS_KEY", "https://api.news.test/v1/items?page=1", "POST")
     assert result.tool == "api_call"
-    sent = world.requests[0][1]
+    sent = harness.requests[0][1]
     assert sent.count(VALUE.encode()) == 1
     assert f"authorization: Bearer {VALUE}\r\n".encode() in sent
-    assert VALUE not in repr(result) + repr(world.log.lines)
-    assert len(world.log.lines) == 1
+    assert VALUE not in repr(result) + repr(harness.log.lines)
+    assert len(harness.log.lines) == 1
 
 
-async def test_an_upstream_that_echoes_the_key_shows_a_redaction(world: World) -> None:
+async def test_an_upstream_that_echoes_the_key_shows_a_redaction(harness: GateHarness) -> None:
     for notation, write in NOTATIONS.items():
-        async with world.serve("api.news.test", reply(f'{{"you": "{write(VALUE)}"}}'.encode())):
-            result = await world.gate().send(outbound(), CallPolicy(execution=policy(), credentials=CREDENTIALS))
+        async with harness.serve("api.news.test", reply(f'{{"you": "{write(VALUE)}"}}'.encode())):
+            result = await harness.gate().send(outbound(), CallPolicy(execution=policy(), credentials=CREDENTIALS))
         assert "[redacted:NEWS_KEY]" in result.content, notation
         assert VALUE not in result.content
 
 
-async def test_the_error_of_an_upstream_is_its_body(world: World) -> None:
-    async with world.serve("api.news.test", reply(b"no such thing", status="404 Not Found")):
-        result = await world.gate().send(outbound(), CallPolicy(execution=policy(), credentials=CREDENTIALS))
+async def test_the_error_of_an_upstream_is_its_body(harness: GateHarness) -> None:
+    async with harness.serve("api.news.test", reply(b"no such thing", status="404 Not Found")):
+        result = await harness.gate().send(outbound(), CallPolicy(execution=policy(), credentials=CREDENTIALS))
     assert (result.response_status, result.blocked) == (404, False)
     assert ">no such thing<" in result.content
 
 
-async def test_a_parameter_credential_is_not_in_the_record(world: World) -> None:
+async def test_a_parameter_credential_is_not_in_the_record(harness: GateHarness) -> None:
     keys = {"NEWS_KEY": credential(VALUE, kind=AuthType.QUERY_PARAM, auth_param_name="appid")}
-    async with world.serve("api.news.test", reply()):
-        result = await world.gate().send(outbound(query_params={"q": "a b"}), CallPolicy(execution=policy(), credentials=keys))
-    assert f"POST /v1/items?page=1&q=a%20b&appid={VALUE} HTTP/1.1\r\n".encode() in world.requests[0][1]
+    async with harness.serve("api.news.test", reply()):
+        result = await harness.gate().send(
+            outbound(query_params={"q": "a b"}), CallPolicy(execution=policy(), credentials=keys)
+        )
+    assert f"POST /v1/items?page=1&q=a%20b&appid={VALUE} HTTP/1.1\r\n".encode() in harness.requests[0][1]
     assert result.url == "https://api.news.test/v1/items?page=1"
 
 
-async def test_a_tool_without_authentication_carries_no_credential(world: World) -> None:
-    async with world.serve("api.news.test", reply()):
+async def test_a_tool_without_authentication_sends_no_credential(harness: GateHarness) -> None:
+    async with harness.serve("api.news.test", reply()):
         request = outbound(tool="http_get", method=Method.GET, body=None)
-        result = await world.gate().send(request, CallPolicy(execution=policy(), credentials=CREDENTIALS))
+        result = await harness.gate().send(request, CallPolicy(execution=policy(), credentials=CREDENTIALS))
     assert result.response_status == 200
-    assert b"authorization" not in world.requests[0][1].lower()
+    assert b"authorization" not in harness.requests[0][1].lower()
 
 
 @pytest.mark.parametrize("place", ["url", "credential", "host"])
-async def test_a_key_in_a_refused_call_is_not_repeated(place: str, world: World) -> None:
+async def test_a_key_in_a_refused_call_is_not_repeated(place: str, harness: GateHarness) -> None:
     requests = {
         "url": outbound(url=f"http://api.news.test/{VALUE}"),
         "credential": outbound(credential=VALUE.replace("-", "_")),
         "host": outbound(url=f"https://{VALUES['hex']}.evil.test/"),
     }
     keys = {**CREDENTIALS, "HEX": credential(VALUES["hex"], "HEX")}
-    result = await world.gate().send(requests[place], CallPolicy(execution=policy(), credentials=keys))
+    result = await harness.gate().send(requests[place], CallPolicy(execution=policy(), credentials=keys))
     assert result.blocked
     for value in (VALUE, VALUE.replace("-", "_"), VALUES["hex"]):
-        assert value not in repr(result) + result.content + repr(world.log.lines)
+        assert value not in repr(result) + result.content + repr(harness.log.lines)
 
 
-async def test_the_line_of_a_leak_says_which_credential(world: World) -> None:
-    assert await refused(world, outbound(body={"a": OTHER})) == "credential_leak"
-    assert world.log.lines[-1][1]["leaked"] == "OTHER"
-    assert await refused(world, outbound(credential="OTHER")) == "credential_host_mismatch"
-    assert world.log.lines[-1][1]["leaked"] is None
+async def test_the_line_of_a_leak_says_which_credential(harness: GateHarness) -> None:
+    assert await refuse(harness, outbound(body={"a": OTHER})) == "credential_leak"
+    assert harness.log.lines[-1][1]["leaked"] == "OTHER"
+    assert await refuse(harness, outbound(credential="OTHER")) == "credential_host_mismatch"
+    assert harness.log.lines[-1][1]["leaked"] is None
 
 
-async def test_the_line_holds_what_the_caller_says_about_the_call_beside_what_the_gate_says(world: World) -> None:
+async def test_the_line_holds_what_the_caller_says_about_the_call_beside_what_the_gate_says(harness: GateHarness) -> None:
     about = {"execution": "e1", "seq": 3, "blocked": False}
-    await world.gate().send(
+    await harness.gate().send(
         outbound(url="https://evil.test/"), CallPolicy(execution=policy(), credentials=CREDENTIALS, about=about)
     )
-    _, line = world.log.lines[-1]
+    _, line = harness.log.lines[-1]
     assert (line["execution"], line["seq"], line["blocked"]) == ("e1", 3, True)
 
 
@@ -233,45 +237,45 @@ class Broken:
         raise self.fault
 
 
-async def test_a_fault_before_anything_is_dialled_is_blocked_and_costs_nothing(world: World) -> None:
-    world.names = Broken(RuntimeError(VALUE))  # type: ignore[assignment]  # a name table of another kind
-    result = await world.gate().send(outbound(), CallPolicy(execution=policy(), credentials=CREDENTIALS))
+async def test_a_fault_before_anything_is_dialled_is_blocked_and_costs_nothing(harness: GateHarness) -> None:
+    harness.names = Broken(RuntimeError(VALUE))  # type: ignore[assignment]  # a name table of another kind
+    result = await harness.gate().send(outbound(), CallPolicy(execution=policy(), credentials=CREDENTIALS))
     assert (result.content, result.block_reason) == ("Error: request failed: an internal fault", "internal_fault")
     assert (result.credential_used, result.fee) == ("NEWS_KEY", Decimal(0))
-    assert world.log.lines[-1][1]["fault"] == "RuntimeError"
-    assert VALUE not in repr(world.log.lines)
+    assert harness.log.lines[-1][1]["fault"] == "RuntimeError"
+    assert VALUE not in repr(harness.log.lines)
 
 
-async def test_a_fault_after_dialling_may_have_sent_something(world: World) -> None:
-    world.dialer = Broken(RuntimeError(VALUE))  # type: ignore[assignment]  # a dialer of another kind
-    result = await world.gate().send(outbound(), CallPolicy(execution=policy(), credentials=CREDENTIALS))
+async def test_a_fault_after_dialling_may_have_sent_something(harness: GateHarness) -> None:
+    harness.dialer = Broken(RuntimeError(VALUE))  # type: ignore[assignment]  # a dialer of another kind
+    result = await harness.gate().send(outbound(), CallPolicy(execution=policy(), credentials=CREDENTIALS))
     assert (result.content, result.blocked) == ("Error: request failed: an internal fault", False)
     assert result.fee > 0
 
 
-async def test_a_deadline_that_passes_before_anything_is_dialled_is_blocked_and_costs_nothing(world: World) -> None:
+async def test_a_deadline_that_passes_before_anything_is_dialled_is_blocked_and_costs_nothing(harness: GateHarness) -> None:
     class Endless:
         async def resolve(self, _: str, *, owner: str) -> Sequence[Address]:
             await asyncio.Event().wait()
             return ()
 
-    world.names = Endless()  # type: ignore[assignment]  # a name table of another kind
-    result = await world.gate(within_s=0.02).send(outbound(), CallPolicy(execution=policy(), credentials=CREDENTIALS))
+    harness.names = Endless()  # type: ignore[assignment]  # a name table of another kind
+    result = await harness.gate(within_s=0.02).send(outbound(), CallPolicy(execution=policy(), credentials=CREDENTIALS))
     assert (result.content, result.block_reason) == ("Error: request timed out (0.02s)", "timed_out")
     assert (result.credential_used, result.fee) == ("NEWS_KEY", Decimal(0))
 
 
-async def test_every_step_may_take_as_long_as_the_whole_call_and_says_so(world: World) -> None:
-    given = []
+async def test_every_step_may_take_as_long_as_the_whole_call_and_says_so(harness: GateHarness) -> None:
+    timeouts = []
 
-    class Patient:
+    class SlowDialer:
         async def dial(self, _: Address, __: int, *, timeout_s: float | None) -> httpcore.AsyncNetworkStream:
-            given.append(timeout_s)
+            timeouts.append(timeout_s)
             raise httpcore.ConnectTimeout
 
-    world.dialer = Patient()  # type: ignore[assignment]  # a dialer of another kind
-    result = await world.gate(within_s=45).send(outbound(), CallPolicy(execution=policy(), credentials=CREDENTIALS))
-    assert (given, result.content, result.blocked) == ([45], "Error: request timed out (45s)", False)
+    harness.dialer = SlowDialer()  # type: ignore[assignment]  # a dialer of another kind
+    result = await harness.gate(within_s=45).send(outbound(), CallPolicy(execution=policy(), credentials=CREDENTIALS))
+    assert (timeouts, result.content, result.blocked) == ([45], "Error: request timed out (45s)", False)
 
 
 @pytest.mark.parametrize(
@@ -291,11 +295,11 @@ async def test_every_step_may_take_as_long_as_the_whole_call_and_says_so(world: 
     ],
 )
 async def test_a_webhook_answers_to_what_the_task_registered(
-    enabled: bool, urls: tuple[str, ...], match: str, url: str, reason: str, world: World
+    enabled: bool, urls: tuple[str, ...], match: str, url: str, reason: str, harness: GateHarness
 ) -> None:
     request = outbound(tool="webhook", url=url, headers={}, credential=None)
     allowed = policy(webhook=enabled, webhook_urls=urls, webhook_match=match)
-    result = await world.gate().send(request, CallPolicy(execution=allowed, credentials=CREDENTIALS))
+    result = await harness.gate().send(request, CallPolicy(execution=allowed, credentials=CREDENTIALS))
     assert result.block_reason == reason
 
 
@@ -315,12 +319,17 @@ ANYTHING = st.recursive(
 )
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 async def test_whatever_the_model_writes_is_a_result(
-    url: str, headers: dict[str, str], params: dict[str, object], body: dict[str, object] | None, name: str, world: World
+    url: str,
+    headers: dict[str, str],
+    params: dict[str, object],
+    body: dict[str, object] | None,
+    name: str,
+    harness: GateHarness,
 ) -> None:
     request = outbound(url=url, headers=headers, query_params=params, body=body, credential=name)
-    result = await world.gate().send(request, CallPolicy(execution=policy(), credentials=CREDENTIALS))
+    result = await harness.gate().send(request, CallPolicy(execution=policy(), credentials=CREDENTIALS))
     assert result.content.startswith("Error:")
-    assert world.log.lines[-1][1]["fault"] is None
+    assert harness.log.lines[-1][1]["fault"] is None
 
 
 @given(
@@ -329,14 +338,16 @@ async def test_whatever_the_model_writes_is_a_result(
     patterns=st.lists(st.sampled_from(["api.news.test", "other.wild.test", "*.wild.test", "evil.test"]), max_size=2),
 )
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-async def test_no_credential_goes_to_a_host_it_is_not_for(host: str, name: str, patterns: list[str], world: World) -> None:
+async def test_no_credential_goes_to_a_host_it_is_not_for(
+    host: str, name: str, patterns: list[str], harness: GateHarness
+) -> None:
     keys = {"NEWS_KEY": credential(VALUE, hosts=tuple(patterns)), "OTHER": CREDENTIALS["OTHER"]}
-    world.requests.clear()
-    async with world.serve(host, reply()):
-        await world.gate().send(
+    harness.requests.clear()
+    async with harness.serve(host, reply()):
+        await harness.gate().send(
             outbound(url=f"https://{host}/", credential=name), CallPolicy(execution=policy(), credentials=keys)
         )
-    for served, request in world.requests:
+    for served, request in harness.requests:
         hosts = keys[name].label.hosts
         assert served in hosts or f"*.{served.partition('.')[2]}" in hosts
         assert keys[name].secret.reveal().encode() in request
@@ -345,47 +356,47 @@ async def test_no_credential_goes_to_a_host_it_is_not_for(host: str, name: str, 
 PIECES = [VALUE[8:19], VALUE[19:30]]
 
 
-async def test_pieces_of_a_key_are_counted_before_a_name_is_looked_up(world: World) -> None:
+async def test_pieces_of_a_key_are_counted_before_a_name_is_looked_up(harness: GateHarness) -> None:
     seen: list[SecretPieces] = []
 
     async def count(pieces: SecretPieces) -> str | None:
-        assert not world.names.asked
+        assert not harness.names.lookups
         seen.append(pieces)
         return "NEWS_KEY"
 
-    result = await world.gate().send(
+    result = await harness.gate().send(
         outbound(body={"a": PIECES[0]}), CallPolicy(execution=policy(), credentials=CREDENTIALS, count=count)
     )
     assert (result.block_reason, result.blocked, len(seen)) == ("credential_leak", True, 1)
-    assert not world.names.asked
+    assert not harness.names.lookups
 
 
-async def test_a_request_without_a_piece_counts_nothing(world: World) -> None:
+async def test_a_request_without_a_piece_counts_nothing(harness: GateHarness) -> None:
     async def count(pieces: SecretPieces) -> str | None:
         raise AssertionError
 
     url = "https://private.wild.test/"
     keys = {"NEWS_KEY": credential(VALUE, hosts=("*.wild.test",))}
-    result = await world.gate().send(outbound(url=url), CallPolicy(execution=policy(), credentials=keys, count=count))
+    result = await harness.gate().send(outbound(url=url), CallPolicy(execution=policy(), credentials=keys, count=count))
     assert result.block_reason == "dns_validation_failed"
 
 
-async def test_what_cannot_be_counted_is_not_sent_and_no_result_either(world: World) -> None:
+async def test_what_cannot_be_counted_is_not_sent_and_no_result_either(harness: GateHarness) -> None:
     async def count(_: SecretPieces) -> str | None:
         raise UnavailableError("the store is away")
 
-    for ask in (world.gate().send, world.gate().fetch):
+    for ask in (harness.gate().send, harness.gate().fetch):
         with pytest.raises(UnavailableError):
             await ask(outbound(body={"a": PIECES[0]}), CallPolicy(execution=policy(), credentials=CREDENTIALS, count=count))
-    assert not world.names.asked
+    assert not harness.names.lookups
 
 
-async def test_a_sum_that_does_not_open_keeps_the_call_in(world: World) -> None:
+async def test_a_sum_that_does_not_open_keeps_the_call_in(harness: GateHarness) -> None:
     async def count(_: SecretPieces) -> str | None:
         raise UnsealError("the ciphertext does not open")
 
-    result = await world.gate().send(
+    result = await harness.gate().send(
         outbound(body={"a": PIECES[0]}), CallPolicy(execution=policy(), credentials=CREDENTIALS, count=count)
     )
     assert (result.blocked, result.block_reason) == (True, "internal_fault")
-    assert not world.dialer.dialled
+    assert not harness.dialer.dialled

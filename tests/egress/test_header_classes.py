@@ -1,4 +1,4 @@
-"""Headers by class: what a model may not set in any spelling, and how the credential's own stands on the wire."""
+"""Headers by class: what a model may not set in any spelling, and how the credential's own is sent."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ferryman.domain.http.request import Method
 from ferryman.egress.headers import CHARACTERS_MAX, COUNT_MAX, check_headers
 from ferryman.operations.check import check_call
 from ferryman.ports.gate import CallPolicy
-from tests.egress.conftest import World, reply
+from tests.egress.conftest import GateHarness, reply
 from tests.egress.plants import VALUES, credential, outbound, policy
 from tests.figures import Tally
 
@@ -19,7 +19,7 @@ HOST = "api.news.test"
 SERVICE = (ServiceHeaders(domains=(HOST,), names=("X-Trace",)),)
 VALUE = VALUES["prefixed"]
 KEYS = [credential(VALUE, kind=AuthType.HEADER, auth_header_name="X-Cmc-Pro-Key")]
-OWN = ("X-GitHub-Api-Version", "Notion-Version", "X-A-B", *(f"x-{number}" for number in range(COUNT_MAX + 2)))
+SERVICE_HEADERS = ("X-GitHub-Api-Version", "Notion-Version", "X-A-B", *(f"x-{number}" for number in range(COUNT_MAX + 2)))
 """The headers of the service that is called."""
 
 
@@ -72,7 +72,7 @@ IDENTITY = (
 
 
 def spelt(*names: str) -> list[dict[str, object]]:
-    """Each name in every spelling that a server may take for it."""
+    """Return each name in every spelling that a server may take for it."""
     return [
         {form: "1"}
         for name in names
@@ -122,28 +122,28 @@ SPELLINGS = 5
 """Of the spellings of a class of names the whole gate judges every so many-th: no divisor of how many a name mostly has."""
 
 
-def check(headers: dict[str, object]) -> str | None:
+def find_refusal(headers: dict[str, object]) -> str | None:
     """Return the reason for which the gate's own check of headers refuses these."""
     try:
-        check_headers(headers, KEYS, OWN)
-    except CallRefusedError as refused:
-        return refused.refusal.reason
+        check_headers(headers, KEYS, SERVICE_HEADERS)
+    except CallRefusedError as error:
+        return error.refusal.reason
     return None
 
 
-async def said(headers: dict[str, object]) -> str | None:
-    """Return the reason that the whole gate gives, once its own check of headers was seen to agree."""
+async def find_reason(headers: dict[str, object]) -> str | None:
+    """Return the reason that the whole gate gives, after its own check of headers was found to agree."""
     key = {"name": "K", "value": VALUE, "auth_type": "header", "auth_header_name": "X-Cmc-Pro-Key", "hosts": [HOST]}
     arguments = {"method": "GET", "url": f"https://{HOST}/", "credential": "K", "headers": headers}
     line = {
         "tool": "api_call",
-        "task": {"allow_domains": [HOST], "allow_headers": list(OWN)},
+        "task": {"allow_domains": [HOST], "allow_headers": list(SERVICE_HEADERS)},
         "credentials": [key],
         "arguments": arguments,
         "dns": {HOST: ["8.8.8.8"]},
     }
     answer = await check_call(line)
-    refused = check(headers)
+    refused = find_refusal(headers)
     return answer["reason"] if answer["reason"] == refused else f"{answer['reason']} and {refused}"
 
 
@@ -152,7 +152,7 @@ async def test_a_header_that_is_not_the_model_s_to_set_is_refused(klass: str, ta
     missed = []
     every = SPELLINGS if klass in SPELT else 1
     for number, headers in enumerate(REFUSED[klass]):
-        reason = check(headers) if number % every else await said(headers)
+        reason = find_refusal(headers) if number % every else await find_reason(headers)
         tally("headers refused", klass, reason == "header_forbidden")
         if reason != "header_forbidden":
             missed.append((str(headers)[:80], reason))
@@ -161,7 +161,7 @@ async def test_a_header_that_is_not_the_model_s_to_set_is_refused(klass: str, ta
 
 async def test_a_header_of_the_list_is_allowed(tally: Tally) -> None:
     for headers in ALLOWED:
-        reason = await said(headers)
+        reason = await find_reason(headers)
         tally("headers allowed", "the list and the API's own", reason is None)
         assert reason is None, headers
 
@@ -176,18 +176,18 @@ async def test_a_header_of_the_list_is_allowed(tally: Tally) -> None:
     ],
     ids=["bearer", "header", "authorization", "parameter"],
 )
-async def test_the_credential_stands_once_on_the_wire_and_nothing_beside_it(
-    kind: AuthType, fields: dict[str, str], line: bytes, world: World, tally: Tally
+async def test_the_credential_is_sent_once_and_nothing_beside_it(
+    kind: AuthType, fields: dict[str, str], line: bytes, harness: GateHarness, tally: Tally
 ) -> None:
     keys = {"NEWS_KEY": credential(VALUE, kind=kind, **fields)}
     headers = {"If-Match": "a", "ACCEPT": "text/plain", "content-TYPE": "application/json", "X_Trace": "t"}
     request = outbound(url=f"https://{HOST}/v1?q=1", method=Method.POST, headers=headers, body={"a": 1})
-    async with world.serve(HOST, reply()):
-        await world.gate().send(request, CallPolicy(execution=policy(headers=SERVICE), credentials=keys))
-    ((_, raw),) = world.requests
+    async with harness.serve(HOST, reply()):
+        await harness.gate().send(request, CallPolicy(execution=policy(headers=SERVICE), credentials=keys))
+    ((_, raw),) = harness.requests
     lines = raw.partition(b"\r\n\r\n")[0].split(b"\r\n")
-    names = [each.partition(b":")[0].lower().replace(b"_", b"-") for each in lines[1:]]
-    own = {
+    names = [line.partition(b":")[0].lower().replace(b"_", b"-") for line in lines[1:]]
+    expected = {
         b"host",
         b"if-match",
         b"accept",
@@ -202,7 +202,7 @@ async def test_the_credential_stands_once_on_the_wire_and_nothing_beside_it(
     passed = (
         lines.count(line % VALUE.encode()) == 1
         and raw.count(VALUE.encode()) == 1
-        and sorted(names) == sorted(own | injected)
+        and sorted(names) == sorted(expected | injected)
         and b"accept: text/plain" in lines
         and b"connection: close" in lines
         and b"accept-encoding: gzip" in lines

@@ -15,7 +15,7 @@ from ferryman.egress.inject import build_request
 from tests.egress.plants import VALUES, credential, outbound
 
 KEYS = [credential(VALUES["prefixed"], kind=AuthType.HEADER, auth_header_name="X-Cmc-Pro-Key")]
-OWN = ("X-GitHub-Api-Version", "Notion-Version", "x_under_score")
+SERVICE_HEADERS = ("X-GitHub-Api-Version", "Notion-Version", "x_under_score")
 ALLOWED = [
     *("Accept", "accept-language", "If-None-Match", "If-Match", "Prefer", "Idempotency-Key", "IF_MATCH"),
     *("x-github-api-version", "NOTION-VERSION", "x-github_api-version"),
@@ -37,11 +37,11 @@ VALUES_REFUSED = ["", " a", "a ", "a\r\nb: c", "a\nb", "a\x00", "é", "​", "\t
 
 @pytest.mark.parametrize("name", ALLOWED)
 def test_a_header_of_the_list_or_of_the_service_s_own_is_allowed(name: str) -> None:
-    assert check_headers({name: "value"}, KEYS, OWN) == ((name.lower().replace("_", "-"), "value"),)
+    assert check_headers({name: "value"}, KEYS, SERVICE_HEADERS) == ((name.lower().replace("_", "-"), "value"),)
 
 
 def test_a_header_goes_out_as_its_service_spells_it() -> None:
-    assert check_headers({"X-Under-Score": "value"}, KEYS, OWN) == (("x_under_score", "value"),)
+    assert check_headers({"X-Under-Score": "value"}, KEYS, SERVICE_HEADERS) == (("x_under_score", "value"),)
 
 
 def test_a_refusal_names_what_is_allowed_for_the_host() -> None:
@@ -61,7 +61,7 @@ def test_a_service_cannot_have_the_credential_s_header_set_by_the_model() -> Non
 @pytest.mark.parametrize("name", FORBIDDEN)
 def test_any_other_is_refused(name: str) -> None:
     with pytest.raises(CallRefusedError) as refused:
-        check_headers({name: "value"}, KEYS, OWN)
+        check_headers({name: "value"}, KEYS, SERVICE_HEADERS)
     assert refused.value.refusal.reason == "header_forbidden"
     assert len(name) < 6 or name not in refused.value.refusal.message
 
@@ -88,15 +88,15 @@ def test_a_header_in_two_spellings_is_refused(second: str) -> None:
     with pytest.raises(CallRefusedError):
         check_headers({"accept": "a", second: "b"}, KEYS)
     with pytest.raises(CallRefusedError):
-        check_headers({"x-under-score": "a", "x-under_score": "b"}, KEYS, OWN)
+        check_headers({"x-under-score": "a", "x-under_score": "b"}, KEYS, SERVICE_HEADERS)
 
 
 def test_twenty_headers_and_four_kilobytes_are_the_most() -> None:
-    own = [f"x-{number}" for number in range(21)]
-    assert len(check_headers(dict.fromkeys(own[:20], "a"), KEYS, own)) == 20
-    for headers in (dict.fromkeys(own, "a"), {"x-1": "a" * 4_096}):
+    names = [f"x-{number}" for number in range(21)]
+    assert len(check_headers(dict.fromkeys(names[:20], "a"), KEYS, names)) == 20
+    for headers in (dict.fromkeys(names, "a"), {"x-1": "a" * 4_096}):
         with pytest.raises(CallRefusedError, match="at most"):
-            check_headers(headers, KEYS, own)
+            check_headers(headers, KEYS, names)
 
 
 @given(st.dictionaries(st.text(max_size=12), st.text(max_size=12), max_size=4))
@@ -113,11 +113,11 @@ def prepared(url: str = "https://api.news.test/a", *, key: object = None, **fiel
     return build_request(request, parse_url(url), check_headers(request.headers, KEYS), key)  # type: ignore[arg-type]  # a credential or none
 
 
-def test_bearer_stands_in_authorization() -> None:
+def test_a_bearer_credential_is_in_authorization() -> None:
     assert dict(prepared(key=credential(VALUES["prefixed"])).headers)["authorization"] == f"Bearer {VALUES['prefixed']}"
 
 
-def test_a_header_credential_stands_raw_in_its_header() -> None:
+def test_a_header_credential_is_raw_in_its_header() -> None:
     assert dict(prepared(key=KEYS[0]).headers)["x-cmc-pro-key"] == VALUES["prefixed"]
 
 
@@ -129,13 +129,13 @@ def test_a_header_credential_stands_raw_in_its_header() -> None:
         ("https://api.news.test/a?", "/a?api_key=p%40ss"),
     ],
 )
-def test_a_parameter_credential_stands_last(url: str, target: str) -> None:
+def test_a_parameter_credential_is_the_last_parameter(url: str, target: str) -> None:
     key = credential("p@ss", kind=AuthType.QUERY_PARAM)
     assert prepared(url, key=key).url.target == target
 
 
 @pytest.mark.parametrize("query", ["api_key=x", "API_KEY=x", "a=b&api_key", "a;api_key=x", "%61pi_key=x", "api%5fkey=x"])
-def test_a_parameter_credential_stands_alone(query: str) -> None:
+def test_a_parameter_credential_may_be_the_only_parameter(query: str) -> None:
     with pytest.raises(CallRefusedError):
         prepared(f"https://api.news.test/a?{query}", key=credential("p@ss", kind=AuthType.QUERY_PARAM))
 

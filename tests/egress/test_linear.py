@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from ferryman.domain.http.request import InboundResponse
 from ferryman.egress import frame, marks, sanitize
 from ferryman.egress.invisible import remove_invisible
-from ferryman.egress.leaks import SecretScanner, escapes, redact_blocks, redact_json, redact_text, walk
+from ferryman.egress.leaks import SecretScanner, escapes, redact_blocks, redact_json, redact_text
+from ferryman.egress.leaks.text_pieces import collect_pieces, iterate_arrangements, split_urls
 from tests.canaries.canary import create_key
 from tests.egress.plants import VALUES, credential, outbound
 from tests.linear import FACTOR_MAX, FLOOR_S, find_growth, measure_cpu
@@ -40,18 +41,20 @@ TOKENS: dict[str, Callable[[int], str]] = {
 
 @pytest.mark.parametrize("kind", TOKENS)
 def test_a_text_full_of_a_long_token_costs_its_length_and_not_the_tokens_as_well(kind: str) -> None:
-    def made(size: int) -> tuple[SecretScanner, str]:
+    def build(size: int) -> tuple[SecretScanner, str]:
         token = TOKENS[kind](size // 8)
         return SecretScanner([credential(token, "TOKEN")]), token[: len(token) // 2] * 16
 
-    assert find_growth(lambda each: each[0].spans(each[1]), made) is None
+    assert find_growth(lambda pair: pair[0].find_spans(pair[1]), build) is None
 
 
 def test_a_request_full_of_pieces_of_a_key_costs_its_length() -> None:
     value = create_key("pieces in a flood", 400)
     scanner = SecretScanner([credential(value), credential(value[:32], "SHORT")])
     pieces = " ".join(f"{value[at : at + 7]} {value[at * 3 : at * 3 + 13]}" for at in range(0, 120, 7))
-    assert find_growth(lambda text: scanner.request(outbound(body={"a": text})), lambda size: (pieces * size)[:size]) is None
+    assert (
+        find_growth(lambda text: scanner.scan_request(outbound(body={"a": text})), lambda size: (pieces * size)[:size]) is None
+    )
 
 
 KEY = VALUES["prefixed"]
@@ -60,12 +63,12 @@ SIZES = (16_384, 32_768, 65_536)
 
 
 def leaves(text: str) -> dict[str, Any]:
-    """A JSON value with `text` in small pieces."""
+    """Return a JSON value with `text` in small pieces."""
     return {"items": [text[start : start + 7] for start in range(0, len(text), 7)]}
 
 
 def nested(text: str) -> Any:
-    """A JSON value with `text` in names, each in the one before, and as many leaves in the last."""
+    """Return a JSON value with `text` in names, each in the one before, and as many leaves in the last."""
     value: Any = [1] * (len(text) // 16)
     for start in range(0, min(len(text), 64_000) // 2, 64):
         value = {f"{start}{text[start : start + 64]}": value}
@@ -73,7 +76,7 @@ def nested(text: str) -> Any:
 
 
 def turn(text: str) -> list[dict[str, Any]]:
-    """A model's turn with `text` in three blocks."""
+    """Return a model's turn with `text` in three blocks."""
     third = len(text) // 3
     used = {"type": "tool_use", "id": "toolu_1", "name": "http_get", "input": {"url": text[third : 2 * third]}}
     return [{"type": "text", "text": text[:third]}, used, {"type": "text", "text": text[2 * third :]}]
@@ -87,13 +90,13 @@ def answer(text: str) -> InboundResponse:
 FUNCTIONS: dict[str, Callable[[str], object]] = {
     "what is found": SCANNER.find,
     "what is found, thoroughly": lambda text: SCANNER.find(text, thorough=True),
-    "where it is": SCANNER.spans,
-    "a request": lambda text: SCANNER.outbound(outbound(url=f"https://api.news.test/{text[:9_000]}", body={"q": text})),
+    "where it is": SCANNER.find_spans,
+    "a request": lambda text: SCANNER.find_in_request(outbound(url=f"https://api.news.test/{text[:9_000]}", body={"q": text})),
     "a text redacted": lambda text: redact_text(text, SCANNER),
     "leaves redacted": lambda text: redact_json(leaves(text), SCANNER),
     "nested JSON redacted": lambda text: redact_json(nested(text), SCANNER),
     "a turn": lambda text: redact_blocks(turn(text), SCANNER),
-    "pieces put together": lambda text: list(walk.iterate_arrangements(walk.split_urls(walk.collect_pieces(leaves(text), "")))),
+    "pieces put together": lambda text: list(iterate_arrangements(split_urls(collect_pieces(leaves(text), "")))),
     "an answer": lambda text: sanitize.render_response(answer(text), SCANNER, nonce="0" * 16),
     "a text tamed": frame.neutralize_unframed,
     "a text normalised": frame.normalize,
@@ -115,7 +118,7 @@ KNOWN = (
 
 
 def find_slow(before: str, repeated: str, function: Callable[[str], object], sizes: Sequence[int] = SIZES) -> str | None:
-    """What is told of a text that takes more than linear time, or None.
+    """Return what is told of a text that takes more than linear time, or None.
 
     Judged by two doublings after each other: a single one may make something worth decoding that was not before.
     """
@@ -125,7 +128,7 @@ def find_slow(before: str, repeated: str, function: Callable[[str], object], siz
         times.append(measure_cpu(lambda text=text: function(text), 1 if times and times[-1] > FLOOR_S else 2))  # type: ignore[misc]  # bound per turn
         doublings = list(pairwise(times))[-2:]
         if len(doublings) == 2 and times[-1] > FLOOR_S and all(last > FACTOR_MAX * first for first, last in doublings):
-            return f"{before!r} + {repeated!r} * n: {[f'{each * 1_000:.1f} ms' for each in times]} for {sizes[: len(times)]}"
+            return f"{before!r} + {repeated!r} * n: {[f'{time * 1_000:.1f} ms' for time in times]} for {sizes[: len(times)]}"
     return None
 
 

@@ -1,4 +1,4 @@
-"""The pretend internet's side of the gate: names from a file, dials to loopback only, after validation."""
+"""The simulated internet's side of the gate: names from a file, dials to loopback only, after validation."""
 
 from __future__ import annotations
 
@@ -19,39 +19,39 @@ def table(path: Path, **content: object) -> SimulatedInternet:
 
 
 async def test_a_name_of_the_table_resolves_and_another_does_not(tmp_path: Path) -> None:
-    pretend = table(tmp_path / "internet.json")
-    assert list(await pretend.resolve("a.test", owner="ann")) == [ip_address("25.0.0.1")]
+    internet = table(tmp_path / "internet.json")
+    assert list(await internet.resolve("a.test", owner="ann")) == [ip_address("25.0.0.1")]
     with pytest.raises(OSError, match="no such name"):
-        await pretend.resolve("b.test", owner="ann")
+        await internet.resolve("b.test", owner="ann")
 
 
 async def test_the_table_is_read_again_when_it_changes(tmp_path: Path) -> None:
-    pretend = table(tmp_path / "internet.json")
-    await pretend.resolve("a.test", owner="ann")
+    internet = table(tmp_path / "internet.json")
+    await internet.resolve("a.test", owner="ann")
     table(tmp_path / "internet.json", names={"a.test": ["25.0.0.2", "10.0.0.1"]})
-    assert list(await pretend.resolve("a.test", owner="ann")) == [ip_address("25.0.0.2"), ip_address("10.0.0.1")]
+    assert list(await internet.resolve("a.test", owner="ann")) == [ip_address("25.0.0.2"), ip_address("10.0.0.1")]
 
 
 async def test_slow_names_hold_up_their_own_owner_alone(tmp_path: Path) -> None:
-    pretend = table(
+    internet = table(
         tmp_path / "internet.json", names={"slow.test": ["25.0.0.2"], "a.test": ["25.0.0.1"]}, slow={"slow.test": 2}
     )
-    slow = [asyncio.create_task(pretend.resolve("slow.test", owner="greedy")) for _ in range(70)]
+    slow = [asyncio.create_task(internet.resolve("slow.test", owner="greedy")) for _ in range(70)]
     await asyncio.sleep(0)
     async with asyncio.timeout(0.5):
-        assert list(await pretend.resolve("a.test", owner="ann")) == [ip_address("25.0.0.1")]
+        assert list(await internet.resolve("a.test", owner="ann")) == [ip_address("25.0.0.1")]
     with pytest.raises(TimeoutError):
         async with asyncio.timeout(0.05):
-            await pretend.resolve("a.test", owner="greedy")
-    for each in slow:
-        each.cancel()
+            await internet.resolve("a.test", owner="greedy")
+    for task in slow:
+        task.cancel()
 
 
 async def test_an_address_that_is_not_mapped_is_not_dialled(tmp_path: Path) -> None:
-    pretend = table(tmp_path / "internet.json")
+    internet = table(tmp_path / "internet.json")
     for address, port in (("25.0.0.9", 443), ("127.0.0.1", 443), ("25.0.0.1", 80)):
         with pytest.raises(httpcore.ConnectError):
-            await pretend.dial(ip_address(address), port, timeout_s=1)
+            await internet.dial(ip_address(address), port, timeout_s=1)
 
 
 async def test_a_mapped_address_is_dialled_on_loopback(tmp_path: Path) -> None:

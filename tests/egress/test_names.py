@@ -8,7 +8,7 @@ from ferryman.domain.http.address import ANSWERS_MAX
 from ferryman.operations import check
 from ferryman.ports.gate import CallPolicy
 from tests.egress.addresses import ADMITTED, REFUSED, list_embeddings
-from tests.egress.conftest import World
+from tests.egress.conftest import GateHarness
 from tests.egress.plants import VALUES, credential, outbound, policy
 from tests.figures import Tally
 
@@ -16,10 +16,12 @@ HOST = "api.news.test"
 GOOD = ["8.8.8.8", "2606:4700::1111"]
 INSIDE = ["127.0.0.1", "10.0.0.7", "169.254.169.254", "::1", "fd20:ce::254", "100.64.0.1", "0.0.0.0"]
 ANSWERS: dict[str, list[list[str] | None]] = {
-    "inside": [*([each] for each in INSIDE), *([each] for each in REFUSED["IPv4 reserved"][::7])],
-    "mixed": [[*pair] for each in INSIDE for pair in ((GOOD[0], each), (each, GOOD[0]), (*GOOD, each), (each, *GOOD))],
-    "containing IPv4": [[each] for bad in ("169.254.169.254", "8.8.8.8") for each in list_embeddings(bad)],
-    "containing IPv4, mixed": [[GOOD[0], each] for each in list_embeddings("127.0.0.1")],
+    "inside": [*([address] for address in INSIDE), *([address] for address in REFUSED["IPv4 reserved"][::7])],
+    "mixed": [
+        [*pair] for address in INSIDE for pair in ((GOOD[0], address), (address, GOOD[0]), (*GOOD, address), (address, *GOOD))
+    ],
+    "containing IPv4": [[embedding] for bad in ("169.254.169.254", "8.8.8.8") for embedding in list_embeddings(bad)],
+    "containing IPv4, mixed": [[GOOD[0], embedding] for embedding in list_embeddings("127.0.0.1")],
     "too many": [[f"8.8.{last // 256}.{last % 256}" for last in range(count)] for count in (ANSWERS_MAX + 1, 50, 300)],
     "none": [[], None],
     "no addresses": [
@@ -91,17 +93,19 @@ WEBHOOKS: list[tuple[str, list[str], str, str | None]] = [
 
 @pytest.mark.parametrize("klass", ANSWERS)
 async def test_a_name_that_does_not_lead_to_the_public_internet_alone_is_refused(
-    klass: str, world: World, tally: Tally
+    klass: str, harness: GateHarness, tally: Tally
 ) -> None:
     missed = []
     for answers in ANSWERS[klass]:
         dns = {} if answers is None else {HOST: answers}
-        said = await check.check_url({"url": f"https://{HOST}/", "task": {"allow_domains": [HOST]}, "dns": dns})
-        world.names.table = dns
+        answer = await check.check_url({"url": f"https://{HOST}/", "task": {"allow_domains": [HOST]}, "dns": dns})
+        harness.names.table = dns
         keys = {"NEWS_KEY": credential(VALUES["prefixed"])}
-        result = await world.gate().send(outbound(url=f"https://{HOST}/"), CallPolicy(execution=policy(), credentials=keys))
-        reasons = (said["reason"], result.block_reason)
-        refused = reasons == ("dns_validation_failed",) * 2 and world.dialer.dialled == [] and result.content == said["message"]
+        result = await harness.gate().send(outbound(url=f"https://{HOST}/"), CallPolicy(execution=policy(), credentials=keys))
+        reasons = (answer["reason"], result.block_reason)
+        refused = (
+            reasons == ("dns_validation_failed",) * 2 and harness.dialer.dialled == [] and result.content == answer["message"]
+        )
         tally("names refused", klass, refused)
         if not refused:
             missed.append(answers)
@@ -111,10 +115,10 @@ async def test_a_name_that_does_not_lead_to_the_public_internet_alone_is_refused
 @pytest.mark.parametrize("klass", ADMITTED)
 async def test_a_name_of_the_public_internet_is_allowed(klass: str, tally: Tally) -> None:
     texts = ADMITTED[klass]
-    for answers in (*([each] for each in texts), texts[:ANSWERS_MAX]):
-        said = await check.check_url({"url": f"https://{HOST}/", "task": {"allow_domains": [HOST]}, "dns": {HOST: answers}})
-        tally("names allowed", klass, said["verdict"] == "allowed")
-        assert said["verdict"] == "allowed"
+    for answers in (*([text] for text in texts), texts[:ANSWERS_MAX]):
+        answer = await check.check_url({"url": f"https://{HOST}/", "task": {"allow_domains": [HOST]}, "dns": {HOST: answers}})
+        tally("names allowed", klass, answer["verdict"] == "allowed")
+        assert answer["verdict"] == "allowed"
 
 
 @pytest.mark.parametrize("match", ["host", "url"])
@@ -126,8 +130,8 @@ async def test_a_webhook_answers_to_what_was_registered(match: str, tally: Tally
             host: ["8.8.8.8"]
             for host in ("hooks.test", "a.hooks.test", "evil.test", HOST, "other.test", "hooks.test.evil.test")
         }
-        said = await check.check_url({"tool": "webhook", "url": url, "task": task, "dns": dns})
-        tally("webhooks", f"by {match}", said["reason"] == reason)
-        if said["reason"] != reason:
-            missed.append((url, said))
+        answer = await check.check_url({"tool": "webhook", "url": url, "task": task, "dns": dns})
+        tally("webhooks", f"by {match}", answer["reason"] == reason)
+        if answer["reason"] != reason:
+            missed.append((url, answer))
     assert missed == []

@@ -19,7 +19,9 @@ from ferryman.egress.resolve import Resolver
 from tests.figures import Tally
 
 SCHEDULES = 10_000
-PRIVATE = [ip_address(each) for each in ("169.254.169.254", "10.0.0.1", "127.0.0.1", "::1", "fd20:ce::254", "::ffff:10.0.0.1")]
+PRIVATE = [
+    ip_address(address) for address in ("169.254.169.254", "10.0.0.1", "127.0.0.1", "::1", "fd20:ce::254", "::ffff:10.0.0.1")
+]
 
 
 class Schedule:
@@ -27,7 +29,7 @@ class Schedule:
 
     def __init__(self, answers: Sequence[Sequence[Address] | Exception | None]) -> None:
         self._answers = list(answers)
-        self.given: list[Sequence[Address]] = []
+        self.answers: list[Sequence[Address]] = []
 
     async def resolve(self, host: str, *, owner: str) -> Sequence[Address]:
         answer = self._answers.pop(0)
@@ -36,7 +38,7 @@ class Schedule:
             return ()
         if isinstance(answer, Exception):
             raise answer
-        self.given.append(answer)
+        self.answers.append(answer)
         return answer
 
 
@@ -69,28 +71,26 @@ class Recorder:
 
 
 def good(dice: random.Random, most: int = 4) -> list[Address]:
-    """Public addresses, most of them of IPv4."""
+    """Return public addresses, most of them of IPv4."""
     four: list[Address] = [IPv4Address(dice.randrange(0x01000000, 0x09FFFFFF)) for _ in range(dice.randint(1, most))]
     return [*four, *([IPv6Address(0x2606 << 112 | dice.getrandbits(64))] if dice.random() < 0.3 else [])]
 
 
-def mixed(dice: random.Random) -> list[Address]:
-    """Public addresses with one or more of the other kind among them."""
-    found = [*good(dice), *dice.sample(PRIVATE, dice.randint(1, 3))]
-    dice.shuffle(found)
-    return found
+def mix(dice: random.Random) -> list[Address]:
+    """Return public addresses with one or more of the other kind among them."""
+    resolved = [*good(dice), *dice.sample(PRIVATE, dice.randint(1, 3))]
+    dice.shuffle(resolved)
+    return resolved
 
 
 CALLS = 4
 KINDS: dict[str, Callable[[random.Random], list[Sequence[Address] | Exception | None]]] = {
     "flips": lambda dice: [good(dice) if (turn + dice.randrange(2)) % 2 else [dice.choice(PRIVATE)] for turn in range(CALLS)],
-    "mixed": lambda dice: [mixed(dice) if dice.random() < 0.8 else good(dice) for _ in range(CALLS)],
+    "mixed": lambda dice: [mix(dice) if dice.random() < 0.8 else good(dice) for _ in range(CALLS)],
     "empty": lambda dice: [dice.choice([[], OSError("no such name"), ValueError("a label is too long")]) for _ in range(CALLS)],
     "many": lambda dice: [good(dice, 3) * dice.randint(1, 40) for _ in range(CALLS)],
     "slow": lambda dice: [None if dice.random() < 0.7 else good(dice) for _ in range(CALLS)],
-    "anything": lambda dice: [
-        dice.choice([[], None, OSError(), good(dice), mixed(dice), good(dice) * 20]) for _ in range(CALLS)
-    ],
+    "anything": lambda dice: [dice.choice([[], None, OSError(), good(dice), mix(dice), good(dice) * 20]) for _ in range(CALLS)],
 }
 
 
@@ -102,7 +102,7 @@ async def test_in_ten_thousand_schedules_nothing_unvalidated_is_dialled(kind: st
         names = Schedule(KINDS[kind](dice))
         faults = 0
         for _ in range(CALLS):
-            looked_up = len(names.given)
+            looked_up = len(names.answers)
             recorder = Recorder()
             try:
                 addresses = await resolve_public_addresses(
@@ -113,10 +113,12 @@ async def test_in_ten_thousand_schedules_nothing_unvalidated_is_dialled(kind: st
                 connected += 1
             except (CallRefusedError, httpcore.ConnectError):
                 pass
-            answered = names.given[looked_up:]
+            answered = names.answers[looked_up:]
             # one lookup a call: what it answered is all that may be dialled, and only when all of it is public
-            dialled_well = all(is_public(each) and each in answered[0] for each in recorder.dialled)
-            all_public = bool(answered) and len(answered[0]) <= ANSWERS_MAX and all(is_public(each) for each in answered[0])
+            dialled_well = all(is_public(address) and address in answered[0] for address in recorder.dialled)
+            all_public = (
+                bool(answered) and len(answered[0]) <= ANSWERS_MAX and all(is_public(address) for address in answered[0])
+            )
             faults += len(answered) > 1 or not dialled_well or bool(recorder.dialled) is not (all_public and bool(answered[0]))
         tally("DNS schedules", kind, faults == 0)
         assert faults == 0
@@ -149,29 +151,29 @@ async def test_a_slow_name_is_refused() -> None:
 async def test_the_first_validated_address_that_answers_is_connected_to() -> None:
     recorder = Recorder()
     addresses = [ip_address("2606:4700::1"), ip_address("8.8.8.8"), ip_address("8.8.4.4")]
-    found = await resolve_public_addresses("a.test", Schedule([addresses]), owner="ann")
-    await PinnedNetwork("a.test", found, recorder).connect_tcp("a.test", 443)
-    assert (found, recorder.dialled) == ((addresses[1], addresses[2], addresses[0]), [addresses[1]])
+    resolved = await resolve_public_addresses("a.test", Schedule([addresses]), owner="ann")
+    await PinnedNetwork("a.test", resolved, recorder).connect_tcp("a.test", 443)
+    assert (resolved, recorder.dialled) == ((addresses[1], addresses[2], addresses[0]), [addresses[1]])
 
 
 async def test_an_address_of_ipv6_is_dialled_as_it_is() -> None:
     recorder = Recorder()
-    found = await resolve_public_addresses("a.test", Schedule([[ip_address("2606:4700::1")]]), owner="ann")
-    await PinnedNetwork("a.test", found, recorder).connect_tcp("a.test", 443)
+    resolved = await resolve_public_addresses("a.test", Schedule([[ip_address("2606:4700::1")]]), owner="ann")
+    await PinnedNetwork("a.test", resolved, recorder).connect_tcp("a.test", 443)
     assert recorder.dialled == [IPv6Address("2606:4700::1")]
 
 
 async def test_names_are_looked_up_by_getaddrinfo(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[tuple[object, ...]] = []
+    lookups: list[tuple[object, ...]] = []
 
     def getaddrinfo(host: str, port: int, **_: object) -> list[tuple[object, ...]]:
-        asked.append((host, port))
+        lookups.append((host, port))
         addresses = ("8.8.8.8", "8.8.8.8", "2606:4700::1")
-        return [(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP, "", (each, port)) for each in addresses]
+        return [(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP, "", (address, port)) for address in addresses]
 
     monkeypatch.setattr(socket, "getaddrinfo", getaddrinfo)
     assert await Resolver().resolve("a.test", owner="ann") == (ip_address("8.8.8.8"), ip_address("2606:4700::1"))
-    assert asked == [("a.test.", 443)]
+    assert lookups == [("a.test.", 443)]
 
 
 async def test_failover_goes_to_the_next_validated_address() -> None:
@@ -201,7 +203,7 @@ async def test_a_connection_to_another_peer_is_closed() -> None:
     assert stream.closed
 
 
-class BlackHoles:
+class SilentNames:
     """A system resolver whose names of `slow` never answer until they are released."""
 
     def __init__(self) -> None:
@@ -216,32 +218,32 @@ class BlackHoles:
 
 
 @pytest.mark.parametrize("count", [24, 200])
-async def test_black_hole_names_do_not_hold_up_another_owners_good_one(tally: Tally, count: int) -> None:
-    black_holes = BlackHoles()
-    resolver = Resolver(black_holes)
+async def test_names_without_an_answer_do_not_hold_up_another_owners_good_one(tally: Tally, count: int) -> None:
+    silent_names = SilentNames()
+    resolver = Resolver(silent_names)
     waiting = [asyncio.create_task(resolver.resolve(f"slow{number}.test", owner="greedy")) for number in range(count)]
     await asyncio.sleep(0)
     async with asyncio.timeout(0.5):
-        found = await resolver.resolve("good.test", owner="ann")
-    held_up = not all(not each.done() for each in waiting)
+        resolved = await resolver.resolve("good.test", owner="ann")
+    held_up = not all(not task.done() for task in waiting)
     tally("DNS schedules", f"{count} unreachable", not held_up)
-    assert (found, held_up) == ([ip_address("8.8.8.8")], False)
-    black_holes.release.set()
+    assert (resolved, held_up) == ([ip_address("8.8.8.8")], False)
+    silent_names.release.set()
     await asyncio.gather(*waiting)
 
 
 async def test_an_owner_has_so_many_lookups_under_way_the_abandoned_ones_among_them() -> None:
-    black_holes = BlackHoles()
-    resolver = Resolver(black_holes, per_owner=3)
+    silent_names = SilentNames()
+    resolver = Resolver(silent_names, per_owner=3)
     waiting = [asyncio.create_task(resolver.resolve(f"slow{number}.test", owner="ann")) for number in range(10)]
     await asyncio.sleep(0)
-    for each in waiting[:3]:
-        each.cancel()
+    for task in waiting[:3]:
+        task.cancel()
     await asyncio.wait(waiting[:3])
     with pytest.raises(CallRefusedError):
         await resolve_public_addresses("good.test", resolver, owner="ann", within_s=0.05)
-    assert len(black_holes.slow) == 3
-    black_holes.release.set()
+    assert len(silent_names.slow) == 3
+    silent_names.release.set()
     await asyncio.gather(*waiting[3:])
     assert await resolver.resolve("good.test", owner="ann") == [ip_address("8.8.8.8")]
 

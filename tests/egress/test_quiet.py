@@ -9,7 +9,7 @@ import pytest
 
 from ferryman.egress import quiet
 from ferryman.ports.gate import CallPolicy
-from tests.egress.conftest import World, reply
+from tests.egress.conftest import GateHarness, reply
 from tests.egress.plants import VALUES, credential, outbound, policy
 
 VALUE = VALUES["prefixed"]
@@ -41,14 +41,14 @@ def test_a_warning_of_asyncio_is_heard_without_what_follows_the_name_of_a_key(ca
     assert VALUE not in caplog.text
 
 
-async def test_a_response_header_that_repeats_the_key_is_in_no_log(world: World) -> None:
+async def test_a_response_header_that_repeats_the_key_is_in_no_log(harness: GateHarness) -> None:
     """httpcore writes the headers of every response at DEBUG."""
     heard = io.StringIO()
     handler = logging.StreamHandler(heard)
     logging.getLogger().addHandler(handler)
     try:
-        async with world.serve("api.news.test", reply(headers=[f"x-you-sent: {VALUE}", f"set-cookie: a={VALUE}"])):
-            result = await world.gate().send(outbound(), CallPolicy(execution=policy(), credentials=KEYS))
+        async with harness.serve("api.news.test", reply(headers=[f"x-you-sent: {VALUE}", f"set-cookie: a={VALUE}"])):
+            result = await harness.gate().send(outbound(), CallPolicy(execution=policy(), credentials=KEYS))
     finally:
         logging.getLogger().removeHandler(handler)
     assert result.response_status == 200

@@ -128,7 +128,7 @@ def test_fifty_thousand_characters_stay_and_one_more_is_cut() -> None:
     assert inner(cut) == "a" * 50_000 + "... (truncated)"
 
 
-def test_a_body_that_grows_by_taming_is_cut_again() -> None:
+def test_a_body_that_grows_by_neutralizing_is_cut_again() -> None:
     body = "Human:\n" * 7_142
     assert len(body) <= CHARACTERS_MAX
     cut = text(body)

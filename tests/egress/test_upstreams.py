@@ -13,7 +13,7 @@ from ferryman.domain.calls.call import ToolCallResult
 from ferryman.domain.owners.plan import PRO
 from ferryman.egress.sanitize import CHARACTERS_MAX
 from ferryman.ports.gate import CallPolicy
-from tests.egress.conftest import Answer, World, settled
+from tests.egress.conftest import Answer, GateHarness, wait_for_transports
 from tests.egress.plants import VALUES, credential, outbound, policy
 from tests.egress.upstreams import DRIPS, FRAMED, LATE, UPSTREAMS, wide, zeros
 from tests.figures import Tally
@@ -24,72 +24,76 @@ LIMIT_BYTES = 2 * PRO.response_bytes + 8_000_000
 LENGTH_MAX = CHARACTERS_MAX + 100
 
 
-async def sent(world: World, answer: Answer, *, within_s: float = 60, **fields: object) -> ToolCallResult:
-    async with world.serve("api.news.test", answer):
+async def send(harness: GateHarness, answer: Answer, *, within_s: float = 60, **fields: object) -> ToolCallResult:
+    async with harness.serve("api.news.test", answer):
         request = outbound(credential="KEY_0", **fields)
-        return await world.gate(within_s=within_s).send(request, CallPolicy(execution=policy(), credentials=KEYS))
+        return await harness.gate(within_s=within_s).send(request, CallPolicy(execution=policy(), credentials=KEYS))
 
 
-def sound(world: World, result: ToolCallResult) -> bool:
-    """One request, no fault of ours, a result of a bounded length that is not called blocked."""
+def sound(harness: GateHarness, result: ToolCallResult) -> bool:
+    """Return one request, no fault of ours, a result of a bounded length that is not called blocked."""
     return (
-        len(world.requests) == 1
+        len(harness.requests) == 1
         and not result.blocked
         and len(result.content) < LENGTH_MAX
-        and world.log.lines[-1][1]["fault"] is None
+        and harness.log.lines[-1][1]["fault"] is None
     )
 
 
 @pytest.mark.parametrize(("klass", "name"), CASES)
-async def test_whatever_an_upstream_does_is_one_bounded_result(klass: str, name: str, world: World, tally: Tally) -> None:
+async def test_whatever_an_upstream_does_is_one_bounded_result(
+    klass: str, name: str, harness: GateHarness, tally: Tally
+) -> None:
     answer, begins = UPSTREAMS[klass][name]
-    result = await sent(world, answer)
-    passed = sound(world, result) and result.content.startswith(begins or ("Error: request failed: ", "<tool_response "))
+    result = await send(harness, answer)
+    passed = sound(harness, result) and result.content.startswith(begins or ("Error: request failed: ", "<tool_response "))
     passed = passed and "evil" not in result.content and "surprise" not in result.content
     tally("upstreams", klass, passed)
     assert passed, result.content[:200]
 
 
 @pytest.mark.parametrize("name", DRIPS)
-async def test_a_drip_ends_by_the_deadline(name: str, world: World, tally: Tally) -> None:
-    result = await sent(world, DRIPS[name], within_s=1)
-    passed = sound(world, result) and result.content == f"{LATE} (1s)"
+async def test_a_drip_ends_by_the_deadline(name: str, harness: GateHarness, tally: Tally) -> None:
+    result = await send(harness, DRIPS[name], within_s=1)
+    passed = sound(harness, result) and result.content == f"{LATE} (1s)"
     tally("upstreams", "drips", passed)
     assert passed, result.content[:200]
 
 
-async def test_an_upstream_that_reads_nothing_ends_by_the_deadline(world: World, tally: Tally) -> None:
-    gone, over = asyncio.Event(), asyncio.Event()
+async def test_an_upstream_that_reads_nothing_ends_by_the_deadline(harness: GateHarness, tally: Tally) -> None:
+    closed, over = asyncio.Event(), asyncio.Event()
 
     async def deaf(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.transport.pause_reading()  # type: ignore[attr-defined]  # a socket's transport
-        await gone.wait()
+        await closed.wait()
         writer.transport.abort()
         over.set()
 
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(world.authority.issue("api.news.test"))
+    context.load_cert_chain(harness.authority.issue("api.news.test"))
     server = await asyncio.start_server(deaf, "127.0.0.1", 0, ssl=context, limit=1_024)
-    world.dialer.ports[ip_address("25.0.0.9")] = server.sockets[0].getsockname()[1]
+    harness.dialer.ports[ip_address("25.0.0.9")] = server.sockets[0].getsockname()[1]
     request = outbound(credential="KEY_0", body={"a": "x " * 400_000})
-    result = await world.gate(within_s=1).send(request, CallPolicy(execution=policy(), credentials=KEYS))
-    gone.set()
+    result = await harness.gate(within_s=1).send(request, CallPolicy(execution=policy(), credentials=KEYS))
+    closed.set()
     server.close()
     await over.wait()
-    await settled()
+    await wait_for_transports()
     tally("upstreams", "drips", result.content.startswith(LATE))
     assert (result.content, result.blocked) == (f"{LATE} (1s)", False)
 
 
 @pytest.mark.parametrize("name", [name for name, (_, begins) in UPSTREAMS["bombs"].items() if begins.startswith(FRAMED)])
-async def test_a_bomb_costs_no_more_than_twice_the_limit_and_eight_megabytes(name: str, world: World, tally: Tally) -> None:
-    await sent(world, UPSTREAMS["two answers"]["in one record"][0])
+async def test_a_bomb_costs_no_more_than_twice_the_limit_and_eight_megabytes(
+    name: str, harness: GateHarness, tally: Tally
+) -> None:
+    await send(harness, UPSTREAMS["two answers"]["in one record"][0])
     # what is packed once is packed before it counts
     zeros()
     wide()
     tracemalloc.start()
     try:
-        await sent(world, UPSTREAMS["bombs"][name][0])
+        await send(harness, UPSTREAMS["bombs"][name][0])
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
@@ -97,13 +101,17 @@ async def test_a_bomb_costs_no_more_than_twice_the_limit_and_eight_megabytes(nam
     assert peak <= LIMIT_BYTES
 
 
-async def test_a_poisoned_connection_is_nobody_s_next_one(world: World, tally: Tally) -> None:
-    async with world.serve("api.news.test", UPSTREAMS["two answers"]["in one record"][0]):
-        gate = world.gate()
-        one, two = outbound(credential="KEY_0"), outbound(credential="KEY_1")
-        calls = [gate.send(each, CallPolicy(execution=policy(), credentials=KEYS)) for each in (one, two, one, two)]
+async def test_a_poisoned_connection_is_nobody_s_next_one(harness: GateHarness, tally: Tally) -> None:
+    async with harness.serve("api.news.test", UPSTREAMS["two answers"]["in one record"][0]):
+        gate = harness.gate()
+        first, second = outbound(credential="KEY_0"), outbound(credential="KEY_1")
+        calls = [
+            gate.send(request, CallPolicy(execution=policy(), credentials=KEYS)) for request in (first, second, first, second)
+        ]
         results = await asyncio.gather(*calls)
-        results += [await gate.send(each, CallPolicy(execution=policy(), credentials=KEYS)) for each in (one, two)]
-    passed = all(">true<" in each.content and "evil" not in each.content for each in results) and len(world.requests) == 6
+        results += [await gate.send(request, CallPolicy(execution=policy(), credentials=KEYS)) for request in (first, second)]
+    passed = (
+        all(">true<" in result.content and "evil" not in result.content for result in results) and len(harness.requests) == 6
+    )
     tally("upstreams", "two answers", passed)
     assert passed

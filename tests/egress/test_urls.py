@@ -14,8 +14,9 @@ from ferryman.domain.executions.allowlist import check_url
 from ferryman.domain.http.host import is_covered
 from ferryman.domain.http.url import URL, InvalidUrlError, parse_url
 from ferryman.operations import check
+from tests.egress.malformed_urls import GRAMMAR
 from tests.egress.plants import policy
-from tests.egress.urls import ALLOWED, DOMAINS, GRAMMAR, HOST, POLICY
+from tests.egress.urls import ALLOWED, DOMAINS, HOST, POLICY
 from tests.figures import Tally
 
 DNS = {HOST: ["8.8.8.8"], "xn--bcher-kva.test": ["8.8.8.8"]}
@@ -25,20 +26,20 @@ LABELS = st.from_regex(r"[A-Za-z0-9]([A-Za-z0-9-]{0,8}[A-Za-z0-9])?", fullmatch=
 
 
 async def verdict(url: str, **task: object) -> tuple[str, str | None]:
-    """What the gate and `check` say, which is the same."""
+    """Return what the gate and `check` say, which is the same."""
     name = url.lower().partition("://")[2].partition("/")[0].partition("?")[0].partition("#")[0].removesuffix(":443")
     dns = {**DNS, **({name: ["8.8.8.8"]} if name.endswith(".wild.test") else {})}
-    said = await check.check_url({"url": url, "task": {"allow_domains": DOMAINS, **task}, "dns": dns})
-    found = refusal_of(url)
-    if found is None:
-        assert said["reason"] != "url_blocked"
+    answer = await check.check_url({"url": url, "task": {"allow_domains": DOMAINS, **task}, "dns": dns})
+    refusal_ = refusal_of(url)
+    if refusal_ is None:
+        assert answer["reason"] != "url_blocked"
     else:
-        assert (said["reason"], said["message"]) == (found.reason, found.message)
-    return said["verdict"], said["message"]
+        assert (answer["reason"], answer["message"]) == (refusal_.reason, refusal_.message)
+    return answer["verdict"], answer["message"]
 
 
 def refusal_of(url: str) -> Refusal | None:
-    """What the gate's own station says of a URL."""
+    """Return what the gate's own station says of a URL."""
     try:
         check_url("http_get", url, URL_POLICY)
     except CallRefusedError as refused:
@@ -88,7 +89,7 @@ async def test_what_is_honest_is_allowed_and_used_as_given(klass: str, tally: Ta
 
 
 def as_given(raw: str, url: URL) -> bool:
-    """Whether nothing was repaired: only the scheme's and the host's case, a port of 443 and a fragment may be gone."""
+    """Tell whether nothing was repaired: only the scheme's and the host's case, a port of 443 and a fragment may be gone."""
     rest = raw.partition("#")[0][len("https://") + len(url.host) :].removeprefix(":443")
     return url.target in (rest, f"/{rest}")
 
@@ -120,8 +121,8 @@ def test_every_parser_reads_the_host_that_was_judged(raw: str) -> None:
 @given(st.text(max_size=40) | st.builds("https://api.news.test{}".format, st.text(max_size=20)))
 @settings(max_examples=300, deadline=None)
 def test_nothing_but_a_refusal_comes_of_any_text(raw: str) -> None:
-    found = refusal_of(raw)
-    if found is None:
+    refusal_ = refusal_of(raw)
+    if refusal_ is None:
         assert is_covered(DOMAINS, parse_url(raw).host)
     else:
-        assert (found.reason, found.message.isascii()) == ("url_blocked", True)
+        assert (refusal_.reason, refusal_.message.isascii()) == ("url_blocked", True)

@@ -20,7 +20,7 @@ MB = 1_000_000
 
 
 def raw(*parts: bytes) -> Answer:
-    """Writes the parts and closes."""
+    """Return writes the parts and closes."""
 
     async def answer(_: bytes, writer: asyncio.StreamWriter) -> None:
         for part in parts:
@@ -31,7 +31,7 @@ def raw(*parts: bytes) -> Answer:
 
 
 def endless(start: bytes, again: bytes, *, pause_s: float = 0.0) -> Answer:
-    """Writes `start`, then `again` until the other end has gone."""
+    """Return an answer that writes `start`, then `again` until the peer has closed."""
 
     async def answer(_: bytes, writer: asyncio.StreamWriter) -> None:
         writer.write(start)
@@ -48,7 +48,7 @@ def coded(coding: str, body: bytes) -> Answer:
 
 
 def late(make: Callable[[], Answer]) -> Answer:
-    """An answer that is made when it is given: 200 MB are slow to pack."""
+    """Return an answer that is made when it is given: 200 MB are slow to pack."""
 
     async def answer(request: bytes, writer: asyncio.StreamWriter) -> None:
         await make()(request, writer)

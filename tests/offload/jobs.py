@@ -22,7 +22,7 @@ def length_of(secret: Secret) -> int:
 
 
 def backtrack() -> None:
-    """One call of C code that holds the GIL for years."""
+    """Run one call of C code that holds the GIL for years."""
     re.match(r"(a+)+b", "a" * 64)
 
 
@@ -36,13 +36,13 @@ def sleep() -> None:
 
 
 def rank_after_waiting() -> int:
-    """The process's own niceness, after so long that it would count as slow if that went by the clock."""
+    """Return the process's own niceness, after so long that it would count as slow if that went by the clock."""
     time.sleep(0.2)
     return os.getpriority(os.PRIO_PROCESS, 0)
 
 
 def rank_after_working() -> int:
-    """The same, after as much of a processor's time."""
+    """Return the same, after as much of a processor's time."""
     ends = time.process_time() + 0.2
     while time.process_time() < ends:
         pass
@@ -89,5 +89,5 @@ def answer_code() -> Callback:
 
 
 def worst(*_: object) -> None:
-    """Stands for the check of the worst text there could be: it never ends, and never lets go of the GIL."""
+    """Run forever without releasing the GIL, like the check of the worst possible text."""
     backtrack()

@@ -24,8 +24,8 @@ SHORT = Budget(cpu_s=0.2, wall_s=30, memory_bytes=TEXT.memory_bytes)
 WORST = (jobs.backtrack, jobs.loop)
 
 
-async def gone(process: int) -> bool:
-    """Whether the process ends within some seconds."""
+async def is_gone(process: int) -> bool:
+    """Tell whether the process ends within some seconds."""
     for _ in range(500):
         try:
             os.kill(process, 0)
@@ -36,7 +36,7 @@ async def gone(process: int) -> bool:
 
 
 async def begun(pool: WorkerPool, owner: str = "a") -> int:
-    """The process of the worker that takes the owner's next job."""
+    """Return the process of the worker that takes the owner's next job."""
     return await pool.run(owner, TEXT, jobs.process)
 
 
@@ -84,7 +84,7 @@ async def test_a_caller_that_gives_up_frees_the_worker_and_ends_it():
         async with asyncio.timeout(0.1):
             await pool.run("a", TEXT, jobs.backtrack)
     assert await pool.run("b", TEXT, jobs.reversed_, "ab") == "ba"
-    assert await gone(process)
+    assert await is_gone(process)
 
 
 async def test_an_owner_has_one_worker_at_most():
@@ -93,10 +93,10 @@ async def test_an_owner_has_one_worker_at_most():
     await asyncio.sleep(0)
     started = time.process_time()
     assert await pool.run("b", TEXT, jobs.reversed_, "ab") == "ba"
-    assert not any(each.done() for each in flood)
+    assert not any(job.done() for job in flood)
     assert time.process_time() - started < 1
-    for each in flood:
-        each.cancel()
+    for job in flood:
+        job.cancel()
     await asyncio.gather(*flood, return_exceptions=True)
 
 
@@ -106,8 +106,8 @@ async def test_only_so_many_of_an_owner_may_wait():
     await asyncio.sleep(0)
     with pytest.raises(TooManyJobsError, match=f"more than {WAITING_MAX}"):
         await pool.run("a", TEXT, jobs.reversed_, "ab")
-    for each in flood:
-        each.cancel()
+    for job in flood:
+        job.cancel()
     await asyncio.gather(*flood, return_exceptions=True)
 
 
@@ -121,11 +121,11 @@ async def test_an_idle_worker_that_was_killed_costs_no_job():
     pool = WorkerPool()
     process = await begun(pool)
     os.kill(process, signal.SIGKILL)
-    assert await gone(process)
+    assert await is_gone(process)
     assert await pool.run("a", TEXT, jobs.reversed_, "ab") == "ba"
 
 
-async def test_a_fork_server_that_was_killed_is_started_anew():
+async def test_a_fork_server_that_was_killed_is_started_again():
     server = ForkServer()
     pool = WorkerPool(server)
     await begun(pool)
@@ -146,7 +146,7 @@ async def test_closing_leaves_no_process():
     pool.close()
     server.close()
     assert child.returncode is not None
-    assert await gone(worker)
+    assert await is_gone(worker)
 
 
 async def test_refusals_cross_whole():
@@ -155,7 +155,7 @@ async def test_refusals_cross_whole():
     assert refused.value.refusal.credential == "KEY"
     with pytest.raises(InvalidInputError) as rejected:
         await offload.run("a", TEXT, jobs.reject)
-    assert [each.field for each in rejected.value.problems] == ["spec"]
+    assert [problem.field for problem in rejected.value.problems] == ["spec"]
 
 
 async def test_of_any_other_exception_only_the_type_crosses():
@@ -175,7 +175,7 @@ async def test_a_worker_writes_no_file(tmp_path):
 
 
 async def test_a_worker_is_its_last_owners_for_a_while():
-    pool = WorkerPool(kept_s=60)
+    pool = WorkerPool(reserved_s=60)
     mine = await begun(pool, "a")
     other = await begun(pool, "b")
     assert other != mine
@@ -183,7 +183,7 @@ async def test_a_worker_is_its_last_owners_for_a_while():
 
 
 async def test_an_owner_who_uses_up_workers_uses_up_nobody_elses():
-    pool = WorkerPool(kept_s=60, idle_s=60)
+    pool = WorkerPool(reserved_s=60, idle_s=60)
     mine = await begun(pool, "a")
     for _ in range(3):
         with pytest.raises(OverBudgetError):
@@ -192,11 +192,11 @@ async def test_an_owner_who_uses_up_workers_uses_up_nobody_elses():
 
 
 def test_the_workers_of_a_closed_event_loop_end_when_the_next_needs_one():
-    async def asked() -> int:
+    async def get_worker() -> int:
         return await offload.run("ann", TEXT, jobs.process)
 
-    worker = asyncio.run(asked())
-    asyncio.run(asked())
+    worker = asyncio.run(get_worker())
+    asyncio.run(get_worker())
     until = time.monotonic() + 10
     while _lives(worker) and time.monotonic() < until:
         time.sleep(0.01)
@@ -212,6 +212,6 @@ def _lives(process: int) -> bool:
 
 
 @pytest.mark.skipif(not Path("/proc/self/schedstat").exists(), reason="this system does not tell a process's time")
-@pytest.mark.parametrize(("work", "put_back"), [(jobs.rank_after_waiting, False), (jobs.rank_after_working, True)])
-async def test_who_works_long_is_put_back_and_who_waits_long_is_not(work, put_back):
-    assert (await offload.run("a", TEXT, work) == NICE) is put_back
+@pytest.mark.parametrize(("work", "is_lowered"), [(jobs.rank_after_waiting, False), (jobs.rank_after_working, True)])
+async def test_a_job_that_works_long_gets_a_lower_priority_and_one_that_waits_long_does_not(work, is_lowered):
+    assert (await offload.run("a", TEXT, work) == NICE) is is_lowered

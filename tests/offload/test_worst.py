@@ -1,4 +1,4 @@
-"""The corpus of worst texts is the same whoever makes it."""
+"""The corpus of worst texts is the same on every machine."""
 
 from __future__ import annotations
 

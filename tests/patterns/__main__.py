@@ -19,11 +19,11 @@ def main() -> int:
     patterns = collect(modules())
     for use in patterns:
         began = time.process_time()
-        found = find_slow_text(use, all_sizes=True, mixtures=mixtures)
-        slow += found is not None
-        told = f"NOT LINEAR for {found[0]!r}: {found[1]}" if found else "linear"
+        growth = find_slow_text(use, all_sizes=True, mixtures=mixtures)
+        slow += growth is not None
+        verdict = f"NOT LINEAR for {growth[0]!r}: {growth[1]}" if growth else "linear"
         print(
-            f"{use.where:52} {len(characters(use.pattern)):4} characters {time.process_time() - began:6.1f} s  {told}",
+            f"{use.where:52} {len(characters(use.pattern)):4} characters {time.process_time() - began:6.1f} s  {verdict}",
             flush=True,
         )
     print(f"{len(patterns)} patterns, {slow} not linear")

@@ -30,16 +30,16 @@ class Use(NamedTuple):
 
 
 def modules() -> Iterator[ModuleType]:
-    """Every module of the library, imported."""
-    for found in pkgutil.walk_packages(ferryman.__path__, "ferryman."):
-        if not found.name.endswith(".__main__"):
-            yield importlib.import_module(found.name)
+    """Yield every module of the library, imported."""
+    for package in pkgutil.walk_packages(ferryman.__path__, "ferryman."):
+        if not package.name.endswith(".__main__"):
+            yield importlib.import_module(package.name)
 
 
 def collect(everything: Iterable[ModuleType]) -> list[Use]:
-    """Every pattern of the modules, once. Raises `LookupError` for one that cannot be told from the source."""
+    """Return every pattern of the modules, once. Raises `LookupError` for one that cannot be told from the source."""
     everything = list(everything)
-    found: dict[tuple[Any, int], tuple[re.Pattern[Any], str]] = {}
+    patterns: dict[tuple[Any, int], tuple[re.Pattern[Any], str]] = {}
     methods: defaultdict[Any, set[str]] = defaultdict(set)
     direct: list[Use] = []
     for module in everything:
@@ -49,31 +49,31 @@ def collect(everything: Iterable[ModuleType]) -> list[Use]:
         nodes = list(ast.walk(ast.parse(source)))
         for pattern, method in _applied(nodes, module):
             methods[pattern].add(method)
-        direct += _written(module, nodes)
+        direct += _collect_calls(module, nodes)
     seen: set[int] = set()
     for module in everything:
         for name, value in vars(module).items():
-            for pattern in _kept(value, re.Pattern, seen):
-                known = found.get((pattern.pattern, pattern.flags))
+            for pattern in _iterate_values(value, re.Pattern, seen):
+                known = patterns.get((pattern.pattern, pattern.flags))
                 if known is None:
-                    found[pattern.pattern, pattern.flags] = (pattern, f"{module.__name__}.{name}")
-    kept = [Use(pattern, where, frozenset(methods[pattern])) for pattern, where in found.values()]
-    return kept + [each for each in direct if (each.pattern.pattern, each.pattern.flags) not in found]
+                    patterns[pattern.pattern, pattern.flags] = (pattern, f"{module.__name__}.{name}")
+    uses = [Use(pattern, where, frozenset(methods[pattern])) for pattern, where in patterns.values()]
+    return uses + [use for use in direct if (use.pattern.pattern, use.pattern.flags) not in patterns]
 
 
 def _applied(nodes: Iterable[ast.AST], module: ModuleType) -> Iterator[tuple[re.Pattern[Any], str]]:
-    """The patterns of which a method is called or taken by name, with the method."""
+    """Yield the patterns of which a method is called or taken by name, with the method."""
     for node in nodes:
         if isinstance(node, ast.Attribute) and node.attr in FUNCTIONS:
-            held: Any = module
+            value: Any = module
             for name in ast.unparse(node.value).split("."):
-                held = getattr(held, name, None)
-            if isinstance(held, re.Pattern):
-                yield held, node.attr
+                value = getattr(value, name, None)
+            if isinstance(value, re.Pattern):
+                yield value, node.attr
 
 
-def _written(module: ModuleType, nodes: Collection[ast.AST]) -> Iterator[Use]:
-    """The patterns that are handed to functions of `re`."""
+def _collect_calls(module: ModuleType, nodes: Collection[ast.AST]) -> Iterator[Use]:
+    """Yield the patterns that are handed to functions of `re`."""
     inside: set[int] = set()
     for node in nodes:
         function = _function_of_re(node, module)
@@ -84,23 +84,25 @@ def _written(module: ModuleType, nodes: Collection[ast.AST]) -> Iterator[Use]:
         try:
             yield Use(re.compile(*_evaluated(node, function, module)), where, methods)
         except NameError:
-            inside = inside or {id(node) for each in nodes if isinstance(each, _SCOPES) for node in ast.walk(each)}
+            inside = inside or {id(node) for scope in nodes if isinstance(scope, _SCOPES) for node in ast.walk(scope)}
             if id(node) not in inside:
                 continue  # in a comprehension of the module, which keeps what it makes
             if not isinstance(node.args[0], ast.Name):
                 raise LookupError(f"{where}: a pattern made of local names; compile it where the module keeps it") from None
             # handed on from a table: any text that the module keeps may be one
-            yield from (Use(each, where, methods) for each in _texts(module))
+            yield from (Use(text, where, methods) for text in _texts(module))
 
 
 def _texts(module: ModuleType) -> Iterator[re.Pattern[str]]:
-    for text in {each for name, value in vars(module).items() if name[:2] != "__" for each in _kept(value, str, set())}:
+    for text in {
+        text for name, value in vars(module).items() if name[:2] != "__" for text in _iterate_values(value, str, set())
+    }:
         with suppress(re.error):
             yield re.compile(text)
 
 
 def _function_of_re(node: ast.AST, module: ModuleType) -> str | None:
-    """The name of the function of `re` that `node` calls."""
+    """Return the name of the function of `re` that `node` calls."""
     if not isinstance(node, ast.Call):
         return None
     called = node.func
@@ -108,34 +110,34 @@ def _function_of_re(node: ast.AST, module: ModuleType) -> str | None:
         known = vars(module).get(called.value.id) is re
         return called.attr if known and called.attr in FUNCTIONS else None
     if isinstance(called, ast.Name):
-        held = vars(module).get(called.id)
-        return next((each for each in FUNCTIONS if held is getattr(re, each, re)), None)
+        value = vars(module).get(called.id)
+        return next((function for function in FUNCTIONS if value is getattr(re, function, re)), None)
     return None
 
 
 def _evaluated(call: ast.Call, function: str, module: ModuleType) -> tuple[Any, int]:
-    """Pattern and flags of a call, evaluated with the names of its module."""
+    """Return pattern and flags of a call, evaluated with the names of its module."""
     flags_at = {"compile": 1, "sub": 4, "subn": 4, "split": 3}.get(function, 2)
-    given = {word.arg: word.value for word in call.keywords}
-    pattern = call.args[0] if call.args else given["pattern"]
-    flags = call.args[flags_at] if len(call.args) > flags_at else given.get("flags")
-    values = [eval(compile(ast.Expression(each), "<pattern>", "eval"), vars(module)) for each in (pattern, flags) if each]
+    keywords = {word.arg: word.value for word in call.keywords}
+    pattern = call.args[0] if call.args else keywords["pattern"]
+    flags = call.args[flags_at] if len(call.args) > flags_at else keywords.get("flags")
+    values = [eval(compile(ast.Expression(part), "<pattern>", "eval"), vars(module)) for part in (pattern, flags) if part]
     return values[0], values[1] if len(values) > 1 else 0
 
 
-def _kept(value: Any, kind: type, seen: set[int]) -> Iterator[Any]:
-    """What of `kind` `value` holds, however deep."""
+def _iterate_values(value: Any, kind: type, seen: set[int]) -> Iterator[Any]:
+    """Yield what of `kind` `value` holds, however deep."""
     if id(value) in seen:
         return
     seen.add(id(value))
     if isinstance(value, kind):
         yield value
         return
-    for each in _held(value):
-        yield from _kept(each, kind, seen)
+    for member in _list_members(value):
+        yield from _iterate_values(member, kind, seen)
 
 
-def _held(value: Any) -> Iterable[Any]:
+def _list_members(value: Any) -> Iterable[Any]:
     if isinstance(value, Mapping):
         return [*value.keys(), *value.values()]
     if isinstance(value, list | tuple | set | frozenset):

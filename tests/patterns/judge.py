@@ -25,7 +25,7 @@ SHORT_S = 0.002
 def find_slow_text(
     use: Use, *, all_sizes: bool = False, mixtures: int = MIXTURES
 ) -> tuple[Callable[[int], str], Growth] | None:
-    """The first text for which the pattern takes more than linear time, with what was measured, or None.
+    """Return the first text for which the pattern takes more than linear time, with what was measured, or None.
 
     Without `all_sizes`, only texts that look suspicious at 2,048 characters are measured at every size.
     """
@@ -36,19 +36,19 @@ def find_slow_text(
             seconds = measure_cpu(lambda text=short: apply(text))  # type: ignore[misc]  # bound per turn
             if seconds > SHORT_S and measure_cpu(lambda text=short: apply(text), 3) > SHORT_S:  # type: ignore[misc]  # as above
                 return text_of, Growth(size, seconds, float("inf"))
-        if (all_sizes or _looks_suspicious(apply, text_of)) and (growth := find_growth(apply, text_of, SIZES)):
+        if (all_sizes or _is_suspicious(apply, text_of)) and (growth := find_growth(apply, text_of, SIZES)):
             return text_of, growth
     return None
 
 
-def _looks_suspicious(apply: Callable[[str], object], text_of: Callable[[int], str]) -> bool:
+def _is_suspicious(apply: Callable[[str], object], text_of: Callable[[int], str]) -> bool:
     large, small = text_of(LARGE), text_of(SMALL)
     seconds = measure_cpu(lambda: apply(large))
     return seconds >= FLOOR_S and seconds >= SUSPICIOUS * measure_cpu(lambda: apply(small), 3)
 
 
 def _application(use: Use) -> Callable[[str], object]:
-    """What the library does with the pattern: the most costly of it, and any of it where that is not known."""
+    """Return what the library does with the pattern: the most costly of it, and any of it where that is not known."""
     pattern: Any = use.pattern
     if use.methods and use.methods <= {"match", "fullmatch"}:
         applied = pattern.fullmatch if use.methods == {"fullmatch"} else pattern.match

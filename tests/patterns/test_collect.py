@@ -9,7 +9,7 @@ import pytest
 
 from tests.patterns.collect import collect
 
-KEPT = {
+SOURCES = {
     "in a name": '_A = re.compile("planted")',
     "written with re's function imported": 'from re import compile as made\n_A = made("planted")',
     "in a dictionary": '_A = {"a": [re.compile("planted")]}',
@@ -45,9 +45,9 @@ def collected(source: str, folder: Path) -> set[str]:
     return {use.pattern.pattern for use in collect([module])}
 
 
-@pytest.mark.parametrize("kind", KEPT)
+@pytest.mark.parametrize("kind", SOURCES)
 def test_a_pattern_is_collected(kind: str, tmp_path: Path) -> None:
-    assert "planted" in collected(KEPT[kind], tmp_path)
+    assert "planted" in collected(SOURCES[kind], tmp_path)
 
 
 def test_a_pattern_made_of_local_names_is_told(tmp_path: Path) -> None:

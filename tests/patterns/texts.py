@@ -39,7 +39,7 @@ class Text(NamedTuple):
     after: str = ""
 
     def __call__(self, size: int) -> str:
-        """So many characters of it."""
+        """Return so many characters of it."""
         times = -(-max(0, size - len(self.before) - len(self.after)) // len(self.repeated))
         return self.before + self.repeated * times + self.after
 
@@ -48,26 +48,26 @@ class Text(NamedTuple):
 
 
 def tree_of(pattern: re.Pattern[Any]) -> Any:
-    """The parsed form of `pattern`."""
+    """Return the parsed form of `pattern`."""
     text = pattern.pattern if isinstance(pattern.pattern, str) else pattern.pattern.decode("latin-1")
     return parser.parse(text, pattern.flags & ~re.UNICODE)
 
 
 def characters(pattern: re.Pattern[Any]) -> list[str]:
-    """The literal characters of `pattern`, and some of each of its classes, each once."""
-    found = {each: None for node in _nodes(tree_of(pattern)) for each in _of(node)}
-    return list(found)
+    """Return the literal characters of `pattern`, and some of each of its classes, each once."""
+    texts = {text: None for node in _nodes(tree_of(pattern)) for text in _list_matched(node)}
+    return list(texts)
 
 
 def texts(pattern: re.Pattern[Any], mixtures: int = MIXTURES) -> Iterator[Callable[[int], str]]:
-    """Makers of texts of a given size: each character repeated, every pair of them, what leads to each repetition, and
+    """Yield makers of texts of a given size: each character repeated, every pair of them, what leads to each repetition, and
     mixtures of characters and words, the same in every run."""
     alphabet = characters(pattern)
-    yield from (Text("", one) for one in alphabet)
-    for one, other in product(alphabet, alphabet):
-        if one != other:
-            yield Text("", one + other)
-            yield _Halves(one, other)
+    yield from (Text("", first) for first in alphabet)
+    for first, other in product(alphabet, alphabet):
+        if first != other:
+            yield Text("", first + other)
+            yield _Halves(first, other)
     for before, repeated in _pumps(tree_of(pattern), ""):
         for after in ENDINGS:
             yield Text(before, repeated, after)
@@ -79,14 +79,14 @@ def texts(pattern: re.Pattern[Any], mixtures: int = MIXTURES) -> Iterator[Callab
 
 
 class _Halves(NamedTuple):
-    one: str
+    first: str
     other: str
 
     def __call__(self, size: int) -> str:
-        return self.one * (size // 2) + self.other * (size // 2)
+        return self.first * (size // 2) + self.other * (size // 2)
 
     def __repr__(self) -> str:
-        return f"{self.one!r} * n + {self.other!r} * n"
+        return f"{self.first!r} * n + {self.other!r} * n"
 
 
 def _nodes(tree: Any) -> Iterator[tuple[Any, Any]]:
@@ -97,7 +97,7 @@ def _nodes(tree: Any) -> Iterator[tuple[Any, Any]]:
 
 
 def _words(tree: Any) -> Iterator[str]:
-    """The literal characters of `tree` that follow each other."""
+    """Yield the literal characters of `tree` that follow each other."""
     word = ""
     for op, argument in tree:
         if op is codes.LITERAL:
@@ -124,17 +124,17 @@ def _inner(op: Any, argument: Any) -> list[Any]:
     if op is codes.ATOMIC_GROUP:
         return [argument]
     if op is codes.GROUPREF_EXISTS:
-        return [each for each in argument[1:] if each is not None]
+        return [text for text in argument[1:] if text is not None]
     return []
 
 
-def _of(node: tuple[Any, Any]) -> list[str]:
-    """Characters that `node` matches, where it is one that matches a single one."""
+def _list_matched(node: tuple[Any, Any]) -> list[str]:
+    """Return characters that `node` matches, where it is one that matches a single one."""
     op, argument = node
     if op is codes.LITERAL:
         return [chr(argument)]
     if op is codes.NOT_LITERAL:
-        return [next(each for each in OTHERS if ord(each) != argument), chr(argument)]
+        return [next(other for other in OTHERS if ord(other) != argument), chr(argument)]
     if op is codes.ANY:
         return ["a"]
     if op is codes.IN:
@@ -143,21 +143,21 @@ def _of(node: tuple[Any, Any]) -> list[str]:
 
 
 def _of_class(items: list[tuple[Any, Any]]) -> list[str]:
-    """Characters of a class; of one that excludes some also two of those, behind the others."""
-    found: list[str] = []
+    """Return characters of a class; of one that excludes some also two of those, behind the others."""
+    texts: list[str] = []
     for op, argument in items:
         if op is codes.LITERAL:
-            found.append(chr(argument))
+            texts.append(chr(argument))
         elif op is codes.RANGE:
-            found += [chr(argument[0]), chr(argument[1])]
+            texts += [chr(argument[0]), chr(argument[1])]
         elif op is codes.CATEGORY:
-            found += OF_CATEGORY[argument][0]
+            texts += OF_CATEGORY[argument][0]
     if items[0][0] is codes.NEGATE:
-        others = [each for each in OTHERS if not any(_is_in(each, item) for item in items)]
-        return others[:3] + found[:2]
-    if len(found) > IN_CLASS_MAX:
-        return [found[index * (len(found) - 1) // (IN_CLASS_MAX - 1)] for index in range(IN_CLASS_MAX)]
-    return found
+        others = [other for other in OTHERS if not any(_is_in(other, item) for item in items)]
+        return others[:3] + texts[:2]
+    if len(texts) > IN_CLASS_MAX:
+        return [texts[index * (len(texts) - 1) // (IN_CLASS_MAX - 1)] for index in range(IN_CLASS_MAX)]
+    return texts
 
 
 def _is_in(character: str, item: tuple[Any, Any]) -> bool:
@@ -170,7 +170,7 @@ def _is_in(character: str, item: tuple[Any, Any]) -> bool:
 
 
 def _pumps(tree: Any, before: str) -> Iterator[tuple[str, str]]:
-    """For each repetition in `tree`: a text that leads to it, and one that it repeats."""
+    """Yield for each repetition in `tree`: a text that leads to it, and one that it repeats."""
     for op, argument in tree:
         if op in REPEATS and argument[1] > 1:
             repeated = sample(argument[2])
@@ -182,19 +182,19 @@ def _pumps(tree: Any, before: str) -> Iterator[tuple[str, str]]:
 
 
 def sample(tree: Any) -> str:
-    """A short text that `tree` matches, as far as that can be told without trying."""
-    found = ""
+    """Return a short text that `tree` matches, as far as that can be told without trying."""
+    texts = ""
     for op, argument in tree:
         if op in REPEATS:
-            found += sample(argument[2]) * argument[0]
+            texts += sample(argument[2]) * argument[0]
         elif op is codes.BRANCH:
-            found += sample(argument[1][0])
+            texts += sample(argument[1][0])
         elif op is codes.SUBPATTERN:
-            found += sample(argument[3])
+            texts += sample(argument[3])
         elif op is codes.ATOMIC_GROUP:
-            found += sample(argument)
+            texts += sample(argument)
         elif op is codes.IN and argument[0][0] is codes.NEGATE:
-            found += _of_class(argument)[0]
+            texts += _of_class(argument)[0]
         else:
-            found += "".join(_of((op, argument))[:1])
-    return found
+            texts += "".join(_list_matched((op, argument))[:1])
+    return texts

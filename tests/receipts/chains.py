@@ -30,15 +30,15 @@ def chain(
     rotated_at: int = 10_000,
     keys: dict[int, SigningKey] = KEYS,
 ) -> Document:
-    """The document of an execution whose turns made so many calls each; its last calls may never have settled."""
+    """Return the document of an execution whose turns made so many calls each; its last calls may never have settled."""
     head, entries, at, seq, waiting = Head(), [], START, 0, []
 
     def enter(*facts: Fact) -> None:
         nonlocal head, at
         for fact in facts:
             key = keys[2 if head.count >= rotated_at else 1]
-            made, head = receipt.append_receipts(head, [fact], execution=execution, at=at, key=key.version, sign=key.sign)
-            entries.extend(each.to_json() for each in made)
+            receipts, head = receipt.append_receipts(head, [fact], execution=execution, at=at, key=key.version, sign=key.sign)
+            entries.extend(entry.to_json() for entry in receipts)
             at += timedelta(milliseconds=1)
 
     def settle(calls: list[dict[str, Any]]) -> None:
@@ -63,9 +63,9 @@ def chain(
     if closed:
         end = {"status": "completed", "credits": str(seq + 1), "count": head.count + 1}
         enter(Fact(ReceiptKind.CLOSED, end, {"execution": execution, f"ledger/{execution}.end": seq}))
-    used = {each["key"] for each in entries}  # a key that signed nothing could be changed without harm
-    shown = public({version: key for version, key in keys.items() if version in used})
-    return copy.deepcopy({"format": "ferryman-receipts/2", "execution": execution, "entries": entries, "keys": shown})
+    used = {entry["key"] for entry in entries}  # a key that signed nothing could be changed without harm
+    published = public({version: key for version, key in keys.items() if version in used})
+    return copy.deepcopy({"format": "ferryman-receipts/2", "execution": execution, "entries": entries, "keys": published})
 
 
 SHAPES: dict[str, Document] = {

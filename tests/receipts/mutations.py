@@ -14,12 +14,12 @@ Place = tuple[str | int, ...]
 
 
 def canonical(value: Any) -> str:
-    """The text that tells values apart as JSON does: 1 and 1.0 and true are three."""
+    """Return the text that tells values apart as JSON does: 1 and 1.0 and true are three."""
     return json.dumps(value, sort_keys=True)
 
 
 def places(value: Any, at: Place = ()) -> Iterator[tuple[Place, Any]]:
-    """Every place in `value`, with what is there: leaves, objects and lists."""
+    """Yield every place in `value`, with what is there: leaves, objects and lists."""
     yield at, value
     if isinstance(value, dict):
         for name, inner in value.items():
@@ -30,12 +30,12 @@ def places(value: Any, at: Place = ()) -> Iterator[tuple[Place, Any]]:
 
 
 def is_leaf(value: Any) -> bool:
-    """Whether nothing is below `value`: a scalar, or a list or object without an item."""
+    """Tell whether nothing is below `value`: a scalar, or a list or object without an item."""
     return not isinstance(value, dict | list) or not value
 
 
 def put(document: Any, at: Place, value: Any) -> Any:
-    """`document` with `value` in the place `at`; what is beside the way there is shared with it."""
+    """Return `document` with `value` in the place `at`; what is beside the way there is shared with it."""
     if not at:
         return value
     changed = copy.copy(document)
@@ -44,7 +44,7 @@ def put(document: Any, at: Place, value: Any) -> Any:
 
 
 def others(value: Any) -> Iterator[Any]:
-    """What may stand in the place of `value`: each is another JSON value."""
+    """Yield what may stand in the place of `value`: each is another JSON value."""
     yield from (other for other in _others(value) if canonical(other) != canonical(value))
 
 
@@ -78,10 +78,10 @@ def _texts(text: str) -> Iterator[str]:
 def _objects(value: dict[str, Any]) -> Iterator[dict[str, Any]]:
     yield value | {"another": None}
     for name in value:
-        yield {each: inner for each, inner in value.items() if each != name}
-        yield {f"{each}_" if each == name else each: inner for each, inner in value.items()}
-    for one, other in itertools.pairwise(value):
-        yield value | {one: value[other], other: value[one]}
+        yield {key: inner for key, inner in value.items() if key != name}
+        yield {f"{key}_" if key == name else key: inner for key, inner in value.items()}
+    for first, other in itertools.pairwise(value):
+        yield value | {first: value[other], other: value[first]}
 
 
 def _lists(value: list[Any]) -> Iterator[list[Any]]:

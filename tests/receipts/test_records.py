@@ -17,41 +17,41 @@ from ferryman.domain.calls.call import TicketState
 from ferryman.ports.errors import UnavailableError
 from ferryman.serving import bundle
 from tests.loop.conftest import Stage, fetches, says
-from tests.receipts.courses import COURSES, Left, answered, fits, left, of, with_calls
 from tests.receipts.mutations import canonical, is_leaf, others, places, put
+from tests.receipts.runs import RUNS, FinishedRun, answer, collect_run, finish_run, fits, with_calls
 
-EACH = 2
+CHANGES_PER_LEAF = 2
 """Of the ways to change a leaf, in turn; of those to change a list or an object, all are tried."""
 
 
-@pytest.fixture(params=COURSES)
-async def course(request: pytest.FixtureRequest) -> Left:
-    return await left(COURSES[request.param])
+@pytest.fixture(params=RUNS)
+async def run(request: pytest.FixtureRequest) -> FinishedRun:
+    return await finish_run(RUNS[request.param])
 
 
-async def test_the_record_that_was_signed_fits(course: Left) -> None:
-    assert fits(course.record, course.receipts)
-    assert fits(json.loads(json.dumps(course.record)), json.loads(json.dumps(course.receipts)))
+async def test_the_record_that_was_signed_fits(run: FinishedRun) -> None:
+    assert fits(run.record, run.receipts)
+    assert fits(json.loads(json.dumps(run.record)), json.loads(json.dumps(run.receipts)))
 
 
 async def test_the_courses_are_of_every_kind() -> None:
-    records = [(await left(course)).record for course in COURSES.values()]
-    errors = [str(each["execution"]["error"]) for each in records]
-    told = [
-        sum(error.startswith(each) for error in errors)
-        for each in ("None", "cancelled", "stopped by", "the credit", "the task")
+    records = [(await finish_run(run)).record for run in RUNS.values()]
+    errors = [str(record["execution"]["error"]) for record in records]
+    counts = [
+        sum(error.startswith(prefix) for error in errors)
+        for prefix in ("None", "cancelled", "stopped by", "the credit", "the task")
     ]
-    assert told == [4, 1, 1, 1, 1]
-    calls = [call for each in records for call in each["calls"]]
+    assert counts == [4, 1, 1, 1, 1]
+    calls = [call for record in records for call in record["calls"]]
     assert {call["in_doubt"] for call in calls} == {True, False}
     assert max(call["attempt"] for call in calls) > 1
-    assert any(each["execution"]["scheduled_for"] and each["policy"]["declared"] for each in records)
+    assert any(record["execution"]["scheduled_for"] and record["policy"]["declared"] for record in records)
 
 
 async def test_every_leaf_that_is_changed_is_found() -> None:
     tried, missed = 0, []
-    for name, course in COURSES.items():
-        known = await left(course)
+    for name, run in RUNS.items():
+        known = await finish_run(run)
         assert verifier.verify(known.receipts)[0] == verifier.WHOLE
         says_it_fits = functools.partial(_fits, known.receipts)
         assert says_it_fits(known.record)
@@ -59,8 +59,8 @@ async def test_every_leaf_that_is_changed_is_found() -> None:
         for at, value in places(known.record):
             changes = list(others(value))
             if is_leaf(value):
-                changes = [changes[(turn + step) % len(changes)] for step in range(min(EACH, len(changes)))]
-                turn += EACH
+                changes = [changes[(turn + step) % len(changes)] for step in range(min(CHANGES_PER_LEAF, len(changes)))]
+                turn += CHANGES_PER_LEAF
             tried += len(changes)
             missed += [(name, at, change) for change in changes if says_it_fits(put(known.record, at, change))]
     print(f"{tried - len(missed)} of {tried} changed records found")
@@ -69,7 +69,7 @@ async def test_every_leaf_that_is_changed_is_found() -> None:
 
 
 def _fits(receipts: Any, record: Any) -> bool:
-    """Whether the record is the signed one, of receipts that were verified."""
+    """Tell whether the record is the signed one, of receipts that were verified."""
     try:
         return verifier.compare(receipts, record) == ([], [])
     except (verifier.VerificationError, ValueError, KeyError, TypeError, AttributeError):
@@ -78,7 +78,7 @@ def _fits(receipts: Any, record: Any) -> bool:
 
 async def test_no_way_to_change_a_value_is_left_out() -> None:
     """Every way to change a leaf, on one leaf of each type in each part of a record."""
-    known = await left(with_calls)
+    known = await finish_run(with_calls)
     seen = set()
     for at, value in places(known.record):
         kind = (at[:1], type(value), at[-1:])
@@ -90,27 +90,27 @@ async def test_no_way_to_change_a_value_is_left_out() -> None:
 
 
 async def test_the_receipts_and_record_of_two_executions_fit_each_with_its_own_alone() -> None:
-    known = {name: await left(course) for name, course in COURSES.items()}
+    known = {name: await finish_run(run) for name, run in RUNS.items()}
     again = Stage()
     again.clock.turn(0.000001)  # the same task, and all the same but for a microsecond
-    known["the same again"] = await left(with_calls, again)
-    for (one, its), (other, theirs) in itertools.product(known.items(), repeat=2):
+    known["the same again"] = await finish_run(with_calls, again)
+    for (first, its), (other, theirs) in itertools.product(known.items(), repeat=2):
         theirs_signed = {**theirs.receipts, "keys": {**its.receipts["keys"], **theirs.receipts["keys"]}}
-        assert fits(its.record, theirs_signed) == (one == other), (one, other)
+        assert fits(its.record, theirs_signed) == (first == other), (first, other)
 
 
 async def test_parts_of_another_record_of_the_task_do_not_fit() -> None:
     later = Stage()
     later.clock.turn(60)
-    one, other = (await left(with_calls)).record, (await left(with_calls, later))
-    for name in set(one) - {"format"}:
-        swapped = {**other.record, name: one[name]}
-        same = canonical(one[name]) == canonical(other.record[name])
+    first, other = (await finish_run(with_calls)).record, (await finish_run(with_calls, later))
+    for name in set(first) - {"format"}:
+        swapped = {**other.record, name: first[name]}
+        same = canonical(first[name]) == canonical(other.record[name])
         assert fits(swapped, other.receipts) == same, name
 
 
 async def test_receipts_that_were_changed_fit_no_record() -> None:
-    known = await left(with_calls)
+    known = await finish_run(with_calls)
     tried = 0
     for at, value in places(known.receipts):
         for change in list(others(value))[:6]:
@@ -121,8 +121,8 @@ async def test_receipts_that_were_changed_fit_no_record() -> None:
 
 
 async def test_covers_that_nobody_signed_are_worth_nothing() -> None:
-    """Digests that fit the changed record, and hashes worked out anew by somebody who has no key."""
-    known = await left(with_calls)
+    """Digests that fit the changed record, and hashes computed again by somebody without a key."""
+    known = await finish_run(with_calls)
     record = put(known.record, ("execution", "output"), "It is 43.")
     receipts, before = copy.deepcopy(known.receipts), verifier.GENESIS
     receipts["entries"][-1]["covers"]["execution"] = verifier.digest(record["execution"])
@@ -136,7 +136,7 @@ async def test_covers_that_nobody_signed_are_worth_nothing() -> None:
 
 
 async def test_every_truncation_of_the_receipts_covers_less_than_the_record() -> None:
-    known = await left(with_calls)
+    known = await finish_run(with_calls)
     for length in range(len(known.receipts["entries"])):
         chain = {**known.receipts, "entries": known.receipts["entries"][:length]}
         wrong, bare = verifier.compare(chain, known.record)
@@ -144,8 +144,8 @@ async def test_every_truncation_of_the_receipts_covers_less_than_the_record() ->
         assert "execution" in bare
 
 
-def said(capsys: Any, tmp_path: Path, known: Left, record: Any) -> tuple[int, list[str]]:
-    """What the command says of a record, with pinned keys."""
+def run_command(capsys: Any, tmp_path: Path, known: FinishedRun, record: Any) -> tuple[int, list[str]]:
+    """Return what the command says of a record, with pinned keys."""
     for name, document in {"receipts": known.receipts, "record": record}.items():
         (tmp_path / name).write_text(json.dumps(document))
     keys = [f"--public-key={version}:{key}" for version, key in known.receipts["keys"].items()]
@@ -154,8 +154,8 @@ def said(capsys: Any, tmp_path: Path, known: Left, record: Any) -> tuple[int, li
 
 
 async def test_the_command_says_that_a_record_fits_or_what_does_not(capsys: Any, tmp_path: Path) -> None:
-    known = await left(with_calls)
-    code, lines = said(capsys, tmp_path, known, known.record)
+    known = await finish_run(with_calls)
+    code, lines = run_command(capsys, tmp_path, known, known.record)
     assert (code, lines[1:]) == (0, ["Verified with the public keys you gave.", "The record fits the receipts."])
     for at, part in {
         ("execution", "output"): "execution",
@@ -165,28 +165,28 @@ async def test_the_command_says_that_a_record_fits_or_what_does_not(capsys: Any,
         ("events", 2, "body", "name"): "events/3",
         ("ledger", 0, "postings", 0, "credits"): "ledger/e.start",
     }.items():
-        code, lines = said(capsys, tmp_path, known, put(known.record, at, "other"))
+        code, lines = run_command(capsys, tmp_path, known, put(known.record, at, "other"))
         assert (code, lines[2:]) == (1, [f"DOES NOT FIT: {part}"])
 
 
 async def test_what_is_no_record_does_not_fit(capsys: Any, tmp_path: Path) -> None:
-    known = await left(with_calls)
+    known = await finish_run(with_calls)
     record = known.record
     for other in (
         *({}, [], None, 1, "", [record], record["execution"], record["calls"], {"calls": record["calls"]}, {"record": record}),
         *({**record, "format": "ferryman.record/1"}, {**record, "more": 1}, json.loads(bundle.write_bundle(record))),
         {name: value for name, value in record.items() if name != "ledger"},
     ):
-        code, lines = said(capsys, tmp_path, known, other)
+        code, lines = run_command(capsys, tmp_path, known, other)
         assert (code, "fits" in " ".join(lines)) == (1, False)
 
 
 async def test_a_running_execution_is_verified_as_far_as_it_goes(capsys: Any, tmp_path: Path) -> None:
     stage = Stage()
-    stage.on_call = lambda ticket: answered(ticket) if ticket.seq < 2 else UnavailableError("gone")
+    stage.on_call = lambda ticket: answer(ticket) if ticket.seq < 2 else UnavailableError("gone")
     await stage.run(fetches(), fetches(3))
-    known = of(stage)
-    code, lines = said(capsys, tmp_path, known, known.record)
+    known = collect_run(stage)
+    code, lines = run_command(capsys, tmp_path, known, known.record)
     # call 1 has settled, and that is signed with the next turn; call 2 is under way, call 3 waits
     parts = ["execution", "calls/1", "calls/2", "calls/3", "events/6", "events/7", "events/8"]
     assert code == verifier.OPEN
@@ -198,11 +198,11 @@ async def test_a_running_execution_is_verified_as_far_as_it_goes(capsys: Any, tm
         ("events", 4, "body", "text"),
         ("calls", 3, "arguments", "url"),
     ):
-        code, lines = said(capsys, tmp_path, known, put(known.record, at, "other"))
+        code, lines = run_command(capsys, tmp_path, known, put(known.record, at, "other"))
         assert (code, len([line for line in lines if line.startswith("DOES NOT FIT")])) == (1, 1)
     for name in ("steps", "events", "ledger"):
-        assert said(capsys, tmp_path, known, {**known.record, name: known.record[name][:1]})[0] == 1
-    code, lines = said(capsys, tmp_path, known, put(known.record, ("calls", 2, "state"), "settled"))
+        assert run_command(capsys, tmp_path, known, {**known.record, name: known.record[name][:1]})[0] == 1
+    code, lines = run_command(capsys, tmp_path, known, put(known.record, ("calls", 2, "state"), "settled"))
     assert (code, "NOT COVERED: calls/2" in lines) == (3, True)
 
 
@@ -221,20 +221,20 @@ async def test_a_call_that_its_end_did_not_wait_for_is_named_as_not_covered(caps
         stage.memory.tickets["e"][0],
         state=TicketState.SETTLED,
         settled_at=stage.clock.now(),
-        result=answered(stage.memory.tickets["e"][0]),
+        result=answer(stage.memory.tickets["e"][0]),
     )
-    known = of(stage)
+    known = collect_run(stage)
     assert verifier.verify(known.receipts)[0] == verifier.WHOLE
-    code, lines = said(capsys, tmp_path, known, known.record)
+    code, lines = run_command(capsys, tmp_path, known, known.record)
     assert (code, lines[2:4]) == (3, ["NOT COVERED: calls/0", "NOT COVERED: events/3"])
-    assert said(capsys, tmp_path, known, put(known.record, ("execution", "error"), "none"))[0] == 1
+    assert run_command(capsys, tmp_path, known, put(known.record, ("execution", "error"), "none"))[0] == 1
 
 
 async def test_an_execution_that_was_cancelled_in_the_queue_has_nothing_that_is_covered(capsys: Any, tmp_path: Path) -> None:
     stage = Stage()
     await stage.deps().executions.cancel("e", now=stage.clock.now())
-    known = of(stage)
-    code, lines = said(capsys, tmp_path, known, known.record)
+    known = collect_run(stage)
+    code, lines = run_command(capsys, tmp_path, known, known.record)
     parts = ["execution", "opening", "policy", "events/1"]
     assert (code, [line for line in lines if line.startswith("NOT")]) == (3, [f"NOT COVERED: {part}" for part in parts])
 
@@ -242,17 +242,17 @@ async def test_an_execution_that_was_cancelled_in_the_queue_has_nothing_that_is_
 async def test_a_cancel_that_comes_while_the_end_is_signed_is_signed_for() -> None:
     stage = Stage()
     deps = stage.deps()
-    kept = type(deps.executions)
+    kind_ = type(deps.executions)
 
-    class Late(kept):  # type: ignore[misc, valid-type] # a class that is worked out
+    class Late(kind_):  # type: ignore[misc, valid-type] # a class that is worked out
         async def finish(self, execution: Any, ending: Any, *, now: Any) -> bool:
             await self.cancel("e", now=now)
             return bool(await super().finish(execution, ending, now=now))
 
-    made = stage.deps
-    stage.deps = lambda: replace(made(), executions=Late(stage.memory))  # type: ignore[method-assign] # a cancel in between
+    build_deps = stage.deps
+    stage.deps = lambda: replace(build_deps(), executions=Late(stage.memory))  # type: ignore[method-assign] # a cancel in between
     await stage.run(says("done"))
-    known = of(stage)
+    known = collect_run(stage)
     assert (known.record["execution"]["status"], known.record["execution"]["cancel_requested"]) == ("completed", True)
     assert fits(known.record, known.receipts)
 
@@ -262,13 +262,13 @@ async def test_what_a_record_costs_to_verify_grows_with_its_size(turns: int) -> 
     """Counted in digests: one for each part, and one for each entry."""
     stage = Stage()
     await stage.run(*[fetches()] * turns, says("done"))
-    known, counted = of(stage), 0
+    known, counted = collect_run(stage), 0
     digest = verifier.digest
 
-    def counting(*given: Any) -> str:
+    def counting(*arguments: Any) -> str:
         nonlocal counted
         counted += 1
-        return digest(*given)
+        return digest(*arguments)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(verifier, "digest", counting)

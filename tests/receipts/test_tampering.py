@@ -15,7 +15,7 @@ from ferryman.vault.sign import SigningKey, generate_private_key
 
 from .chains import KEYS, RUNNING, SHAPES, Document, chain, public
 
-EACH = 20
+TIMES = 20
 """Of each kind of tampering, on each shape of chain."""
 
 Tamper = Callable[[random.Random, Document], None]
@@ -36,14 +36,14 @@ def edit(chance: random.Random, document: Document) -> None:
 
 
 def plausible(chance: random.Random, document: Document) -> None:
-    """Another entry's value in its place."""
-    one, other = (document["entries"][place(chance, document)] for _ in range(2))
-    name = chance.choice(sorted(set(one) & set(other)))
-    one[name] = copy.deepcopy(other[name])
+    """Replace a value by another entry's."""
+    first, other = (document["entries"][place(chance, document)] for _ in range(2))
+    name = chance.choice(sorted(set(first) & set(other)))
+    first[name] = copy.deepcopy(other[name])
 
 
 def flip(chance: random.Random, document: Document) -> None:
-    """One bit of the file."""
+    """Change one bit of the file."""
     text = bytearray(json.dumps(document).encode())
     text[chance.randrange(len(text))] ^= 1 << chance.randrange(8)
     document["flipped"] = bytes(text)
@@ -81,9 +81,9 @@ def duplicate(chance: random.Random, document: Document) -> None:
 
 
 def swap(chance: random.Random, document: Document) -> None:
-    one, other = place(chance, document), place(chance, document)
+    first, other = place(chance, document), place(chance, document)
     entries = document["entries"]
-    entries[one], entries[other] = entries[other], entries[one]
+    entries[first], entries[other] = entries[other], entries[first]
 
 
 def shuffle(chance: random.Random, document: Document) -> None:
@@ -91,22 +91,22 @@ def shuffle(chance: random.Random, document: Document) -> None:
 
 
 def splice(chance: random.Random, document: Document) -> None:
-    """Entries of another execution's chain, from the same place or from any."""
-    donor = copy.deepcopy(chance.choice([each for each in SHAPES.values() if each["execution"] != document["execution"]]))
+    """Insert entries of another execution's chain, from the same place or from any."""
+    donor = copy.deepcopy(chance.choice([shape for shape in SHAPES.values() if shape["execution"] != document["execution"]]))
     start = chance.randrange(len(donor["entries"]))
     at = chance.choice([start, place(chance, document)])
     document["entries"][at : at + chance.randint(0, 3)] = donor["entries"][start : start + chance.randint(1, 3)]
 
 
 def renumber(chance: random.Random, document: Document) -> None:
-    """An entry taken out, and the gap closed."""
+    """Remove an entry, and close the gap."""
     delete(chance, document)
     for number, entry in enumerate(document["entries"]):
         entry["number"] = number
 
 
 def rechain(chance: random.Random, document: Document) -> None:
-    """An entry changed, and every hash worked out anew by somebody who has no key."""
+    """Change an entry, and compute every hash again without the key."""
     edit(chance, document)
     before = verifier.GENESIS
     for number, entry in enumerate(document["entries"]):
@@ -116,7 +116,7 @@ def rechain(chance: random.Random, document: Document) -> None:
 
 
 def rekey(chance: random.Random, document: Document) -> None:
-    """A public key of the file that has signed something, changed."""
+    """Change a public key of the file that has signed an entry."""
     version = str(document["entries"][place(chance, document)]["key"])
     key = bytearray(bytes.fromhex(document["keys"][version]))
     key[chance.randrange(32)] ^= 1 << chance.randrange(8)
@@ -133,8 +133,8 @@ TAMPERS: tuple[Tamper, ...] = (
 )  # fmt: skip
 
 
-def found(document: Document, pinned: dict[str, str] | None = None) -> int:
-    """The verifier's exit code."""
+def judge(document: Document, pinned: dict[str, str] | None = None) -> int:
+    """Return the verifier's exit code."""
     try:
         return verifier.verify(document, pinned)[0]
     except verifier.VerificationError:
@@ -142,7 +142,7 @@ def found(document: Document, pinned: dict[str, str] | None = None) -> int:
 
 
 def flipped(document: Document, tmp_path: Any) -> Document | None:
-    """The document that the bytes of a flipped file are; None where the verifier cannot read it."""
+    """Return the document that the bytes of a flipped file are; None where the verifier cannot read it."""
     file = tmp_path / "flipped.json"
     file.write_bytes(document["flipped"])
     try:
@@ -154,8 +154,8 @@ def flipped(document: Document, tmp_path: Any) -> Document | None:
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_a_chain_that_nobody_touched_is_whole(shape: str) -> None:
-    assert found(SHAPES[shape]) == verifier.WHOLE
-    assert found(SHAPES[shape], public()) == verifier.WHOLE
+    assert judge(SHAPES[shape]) == verifier.WHOLE
+    assert judge(SHAPES[shape], public()) == verifier.WHOLE
 
 
 @pytest.mark.parametrize("tamper", TAMPERS, ids=lambda tamper: tamper.__name__)
@@ -163,7 +163,7 @@ def test_every_tampering_is_found(tamper: Tamper, tmp_path: Any) -> None:
     tried = caught = 0
     for shape, untouched in SHAPES.items():
         chance = random.Random(f"{tamper.__name__} {shape}")
-        while tried % EACH or tried // EACH == list(SHAPES).index(shape):
+        while tried % TIMES or tried // TIMES == list(SHAPES).index(shape):
             document: Any = copy.deepcopy(untouched)
             tamper(chance, document)
             if "flipped" in document:
@@ -171,42 +171,42 @@ def test_every_tampering_is_found(tamper: Tamper, tmp_path: Any) -> None:
             if document is not None and json.dumps(document, sort_keys=True) == json.dumps(untouched, sort_keys=True):
                 continue  # a swap of one with itself, a value replaced by its like: nothing was changed
             tried += 1
-            caught += document is None or found(document) != verifier.WHOLE
+            caught += document is None or judge(document) != verifier.WHOLE
     print(f"{tamper.__name__}: {caught} of {tried} found")
-    assert (caught, tried) == (tried, EACH * len(SHAPES))
+    assert (caught, tried) == (tried, TIMES * len(SHAPES))
 
 
 def test_there_are_at_least_a_thousand_of_them() -> None:
-    assert EACH * len(SHAPES) * len(TAMPERS) >= 1_000
+    assert TIMES * len(SHAPES) * len(TAMPERS) >= 1_000
 
 
 def test_every_single_entry_left_out_or_changed_is_found() -> None:
     for untouched in SHAPES.values():
         for number, entry in enumerate(untouched["entries"]):
             without = {**untouched, "entries": untouched["entries"][:number] + untouched["entries"][number + 1 :]}
-            assert found(without) != verifier.WHOLE
+            assert judge(without) != verifier.WHOLE
             for name in entry:
                 changed = copy.deepcopy(untouched)
                 value = changed["entries"][number][name]
                 changed["entries"][number][name] = value + 1 if isinstance(value, int) else f"{value}0"
-                assert found(changed) == verifier.WRONG, (number, name)
+                assert judge(changed) == verifier.WRONG, (number, name)
 
 
 def test_every_truncation_is_found_and_told_from_a_forgery() -> None:
     for untouched in SHAPES.values():
         for length in range(len(untouched["entries"])):
-            assert found({**untouched, "entries": untouched["entries"][:length]}) == verifier.OPEN
+            assert judge({**untouched, "entries": untouched["entries"][:length]}) == verifier.OPEN
 
 
 def test_a_chain_that_is_still_growing_is_not_said_to_be_whole() -> None:
-    code, told = verifier.verify(RUNNING)
-    assert (code, "no last entry" in told) == (verifier.OPEN, True)
+    code, text = verifier.verify(RUNNING)
+    assert (code, "no last entry" in text) == (verifier.OPEN, True)
 
 
 def test_a_forger_who_replaces_the_keys_too_is_found_by_a_key_that_was_kept() -> None:
     forged = chain("exec_2", (1, 0), keys={1: SigningKey(1, generate_private_key()), 2: SigningKey(2, generate_private_key())})
-    assert found(forged) == verifier.WHOLE
-    assert found(forged, public()) == verifier.WRONG
+    assert judge(forged) == verifier.WHOLE
+    assert judge(forged, public()) == verifier.WRONG
 
 
 def test_a_holder_of_the_key_cannot_tell_a_story_that_contradicts_itself() -> None:
@@ -220,7 +220,7 @@ def test_a_holder_of_the_key_cannot_tell_a_story_that_contradicts_itself() -> No
             content = {name: value for name, value in entry.items() if name not in ("hash", "signature")}
             entry["hash"] = before = verifier.digest(content, verifier.DOMAIN)
             entry["signature"] = KEYS[entry["key"]].sign(bytes.fromhex(before)).hex()
-        assert found(resigned) == verifier.WRONG, change
+        assert judge(resigned) == verifier.WRONG, change
 
 
 def test_the_first_entry_that_is_wrong_is_named() -> None:

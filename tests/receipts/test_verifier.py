@@ -27,7 +27,7 @@ JSON = st.recursive(
 )
 
 
-def said(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str]:
+def run_verifier(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str]:
     code = verifier.main(list(arguments))
     return code, capsys.readouterr().out
 
@@ -45,7 +45,7 @@ def test_it_is_under_two_hundred_lines_and_imports_nothing_but_cryptography() ->
         name.split(".")[0]
         for node in ast.walk(ast.parse(SOURCE.read_text()))
         for name in (
-            [node.module or ""] if isinstance(node, ast.ImportFrom) else [each.name for each in getattr(node, "names", [])]
+            [node.module or ""] if isinstance(node, ast.ImportFrom) else [alias.name for alias in getattr(node, "names", [])]
         )
         if isinstance(node, ast.Import | ast.ImportFrom)
     }
@@ -54,17 +54,17 @@ def test_it_is_under_two_hundred_lines_and_imports_nothing_but_cryptography() ->
 
 def test_a_chain_is_verified_with_the_keys_one_kept(file: Path, tmp_path: Path, capsys: Any) -> None:
     (tmp_path / "keys").write_text("".join(f"{version}:{key}\n" for version, key in public().items()))
-    assert said(capsys, str(file))[1].count("Give --public-key") == 1
+    assert run_verifier(capsys, str(file))[1].count("Give --public-key") == 1
     for key in (str(tmp_path / "keys"), f"1:{public()['1']}"):
-        code, told = said(capsys, str(file), "--public-key", key)
-        assert (code, "keys you gave" in told, "Give --public-key" in told) == (verifier.WHOLE, True, False)
-    code, told = said(capsys, str(file), "--public-key", f"2:{public()['2']}")
-    assert (code, "entry 0 (opened) is signed with version 1" in told) == (verifier.WRONG, True)
+        code, text = run_verifier(capsys, str(file), "--public-key", key)
+        assert (code, "keys you gave" in text, "Give --public-key" in text) == (verifier.WHOLE, True, False)
+    code, text = run_verifier(capsys, str(file), "--public-key", f"2:{public()['2']}")
+    assert (code, "entry 0 (opened) is signed with version 1" in text) == (verifier.WRONG, True)
 
 
 def test_a_running_execution_has_an_exit_code_of_its_own(file: Path, capsys: Any) -> None:
     file.write_text(json.dumps(RUNNING))
-    assert said(capsys, str(file))[0] == verifier.OPEN
+    assert run_verifier(capsys, str(file))[0] == verifier.OPEN
 
 
 TEXT = json.dumps(WHOLE)
@@ -81,13 +81,13 @@ UNREADABLE = {
 @pytest.mark.parametrize("text", UNREADABLE.values(), ids=UNREADABLE)
 def test_what_cannot_be_read_is_said_to_be_so(file: Path, capsys: Any, text: str) -> None:
     file.write_text(text)
-    code, told = said(capsys, str(file))
-    assert (code, told.startswith("CANNOT BE READ")) == (verifier.UNREADABLE, True)
+    code, text = run_verifier(capsys, str(file))
+    assert (code, text.startswith("CANNOT BE READ")) == (verifier.UNREADABLE, True)
 
 
 @pytest.mark.parametrize("key", ["", "1", "1:xyz", "0:" + "0" * 64, "1:" + "0" * 63, "1:" + "A" * 64])
 def test_a_public_key_that_is_none_is_not_taken(file: Path, capsys: Any, key: str) -> None:
-    assert said(capsys, str(file), "--public-key", key)[0] == verifier.UNREADABLE
+    assert run_verifier(capsys, str(file), "--public-key", key)[0] == verifier.UNREADABLE
 
 
 @given(JSON)
@@ -137,39 +137,39 @@ AMBIGUOUS = {
 def test_what_two_readers_may_take_for_two_values_is_refused(file: Path, capsys: Any, text: str) -> None:
     record = file.with_name("record.json")
     record.write_text(text)
-    code, told = said(capsys, str(file), "--record", str(record))
-    assert (code, told.startswith("CANNOT BE READ")) == (verifier.UNREADABLE, True)
+    code, text = run_verifier(capsys, str(file), "--record", str(record))
+    assert (code, text.startswith("CANNOT BE READ")) == (verifier.UNREADABLE, True)
 
 
 @pytest.mark.parametrize("data", [b'"\xed\xa0\xbd\xed\xb8\x80"', b'\xef\xbb\xbf""', '"é"'.encode("utf-16"), b'"\xc0\xaf"'])
 def test_only_utf_8_is_read(file: Path, capsys: Any, data: bytes) -> None:
     record = file.with_name("record.json")
     record.write_bytes(data)
-    assert said(capsys, str(file), "--record", str(record))[0] == verifier.UNREADABLE
+    assert run_verifier(capsys, str(file), "--record", str(record))[0] == verifier.UNREADABLE
 
 
 def test_values_that_compare_equal_have_digests_of_their_own(tmp_path: Path) -> None:
     texts = ["1", "1.0", "true", '"1"', "0", "0.0", "-0.0", "false", "null", '""', "[]", "{}", '"\\ud83d"', '"\\ude00"']
     texts += ['"\\ud83d\\ude00"', '"\\u00e9"', '"e\\u0301"', '"E\\u0301"', "1.0000000000000002", "9007199254740993", "1e22"]
-    found = set()
+    digests = set()
     for text in texts:
         (tmp_path / "value").write_text(text)
-        found.add(verifier.digest(verifier.read(str(tmp_path / "value"))))
-    assert len(found) == len(texts)
+        digests.add(verifier.digest(verifier.read(str(tmp_path / "value"))))
+    assert len(digests) == len(texts)
 
 
 def test_a_file_that_has_no_end_is_not_read_to_it(capsys: Any, monkeypatch: Any) -> None:
     monkeypatch.setattr(verifier, "BYTES_MAX", 2**16)
-    code, told = said(capsys, "/dev/zero")
-    assert (code, "longer than 65536 bytes" in told) == (verifier.UNREADABLE, True)
+    code, text = run_verifier(capsys, "/dev/zero")
+    assert (code, "longer than 65536 bytes" in text) == (verifier.UNREADABLE, True)
 
 
 def test_an_empty_file_of_keys_is_not_taken_for_none(file: Path, tmp_path: Path, capsys: Any) -> None:
     (tmp_path / "keys").write_text("\n")
-    assert said(capsys, str(file), "--public-key", str(tmp_path / "keys"))[0] == verifier.UNREADABLE
+    assert run_verifier(capsys, str(file), "--public-key", str(tmp_path / "keys"))[0] == verifier.UNREADABLE
 
 
 def test_a_strangers_text_moves_no_cursor(file: Path, capsys: Any) -> None:
     file.write_text(json.dumps({**WHOLE, "entries": [], "execution": "\x1b[2J\r\n\u202e"}))
-    told = said(capsys, str(file))[1]
-    assert [character for character in told if not (character == "\n" or " " <= character <= "~")] == []
+    text = run_verifier(capsys, str(file))[1]
+    assert [character for character in text if not (character == "\n" or " " <= character <= "~")] == []

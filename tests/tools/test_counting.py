@@ -24,7 +24,7 @@ class Pieces:
     def __init__(self, bits: int) -> None:
         self.bits = bits
 
-    def added_to(self, earlier: Coverage) -> tuple[str | None, Coverage]:
+    def add_to(self, earlier: Coverage) -> tuple[str | None, Coverage]:
         after = earlier.get("digest") | self.bits
         return ("KEY" if after.bit_count() > 8 else None), Coverage({"digest": after}) if after else earlier
 

@@ -57,7 +57,7 @@ class Keys:
         return {3: PRIVATE}[version]
 
 
-def sealed(value: bytes = b"a-secret-of-16-chars", label: Label = LABEL) -> SealedCredential:
+def seal(value: bytes = b"a-secret-of-16-chars", label: Label = LABEL) -> SealedCredential:
     return SealedCredential(
         label=label, ciphertext=KEY.seal(value, build_credential_info(label)), key_version=3, created_at=NOW, updated_at=NOW
     )
@@ -110,7 +110,7 @@ def test_a_truncated_ciphertext_does_not_open(length: int) -> None:
 
 @pytest.mark.parametrize("field", CHANGES)
 async def test_a_credential_moved_renamed_rolled_back_or_re_aimed_does_not_open(field: str) -> None:
-    moved = replace(sealed(), label=replace(LABEL, **{field: CHANGES[field]}))
+    moved = replace(seal(), label=replace(LABEL, **{field: CHANGES[field]}))
     with pytest.raises(CallRefusedError) as refused:
         await Vault(Keys()).open_credential(moved)
     assert refused.value.refusal.reason == "credential_unreadable"
@@ -118,13 +118,13 @@ async def test_a_credential_moved_renamed_rolled_back_or_re_aimed_does_not_open(
 
 def test_the_info_of_a_credential_holds_every_field_of_its_label() -> None:
     assert all(
-        build_credential_info(replace(LABEL, **{each: CHANGES[each]})) != build_credential_info(LABEL)
-        for each in LABEL.__slots__
+        build_credential_info(replace(LABEL, **{slot: CHANGES[slot]})) != build_credential_info(LABEL)
+        for slot in LABEL.__slots__
     )
 
 
 async def test_an_opened_credential_has_its_value_and_its_label() -> None:
-    credential = await Vault(Keys()).open_credential(sealed())
+    credential = await Vault(Keys()).open_credential(seal())
     assert (credential.secret.reveal(), credential.label) == ("a-secret-of-16-chars", LABEL)
 
 
@@ -132,12 +132,12 @@ async def test_a_credential_whose_key_version_is_gone_or_false_is_refused() -> N
     for version in (3, 4):
         other = PublicKey(4, derive_public_key(PRIVATE)).seal(b"a-secret-of-16-chars", build_credential_info(LABEL))
         with pytest.raises(CallRefusedError):
-            await Vault(Keys()).open_credential(replace(sealed(), ciphertext=other, key_version=version))
+            await Vault(Keys()).open_credential(replace(seal(), ciphertext=other, key_version=version))
 
 
 async def test_a_refused_credential_shows_nothing_of_its_value() -> None:
     with pytest.raises(CallRefusedError) as refused:
-        await Vault(Keys()).open_credential(sealed("ключ-not-ascii-secret".encode()))
+        await Vault(Keys()).open_credential(seal("ключ-not-ascii-secret".encode()))
     assert "secret" not in str(refused.value)
     assert refused.value.__cause__ is None
 

@@ -1,1 +1,1 @@
-"""Billing: what a model call costs, from one dated table of prices; amounts are Decimals and credits are worth $0.001."""
+"""Billing: prices of model calls from one dated table; amounts are Decimals, and a credit is worth $0.001."""

@@ -1,4 +1,4 @@
-"""Prices: what a model's tokens cost in credits. A model without a price is not run."""
+"""Prices of models' tokens in credits. A model without a price is not used."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class ModelPrice:
         return {name: str(getattr(self, name)) for name in ("input", "output", "cache_write", "cache_read")}
 
     def compute_credits(self, usage: Usage) -> Decimal:
-        """Return what `usage` costs, in credits."""
+        """Return the price of `usage`, in credits."""
         usd = (
             usage.input_tokens * self.input
             + usage.output_tokens * self.output
@@ -40,17 +40,17 @@ class ModelPrice:
         return usd / USD_PER_CREDIT
 
     def compute_worst_case(self, *, prompt_bytes: int, output_tokens: int) -> Decimal:
-        """Return what a call costs at its dearest: the prompt as in `affordable`, and every output token used."""
+        """Return the highest price of a call: the prompt as in `count_affordable_tokens`, and every output token used."""
         return self.compute_credits(Usage(cache_write_tokens=prompt_bytes // 2 + 1, output_tokens=output_tokens))
 
     def count_affordable_tokens(self, budget: Decimal, *, prompt_bytes: int) -> int:
-        """Return how many output tokens `budget` credits still pay for after a prompt of `prompt_bytes` bytes of JSON.
+        """Return how many output tokens `budget` credits pay for after a prompt of `prompt_bytes` bytes of JSON.
 
-        The prompt is counted at its dearest: two bytes a token, all of it written to the cache.
+        The prompt counts at its highest price: two bytes a token, all of it written to the cache.
         """
         prompt = Usage(cache_write_tokens=prompt_bytes // 2 + 1)
-        left = (budget - self.compute_credits(prompt)) * USD_PER_CREDIT
-        return max(0, int(left * _MILLION / self.output)) if self.output else 2**31
+        rest = (budget - self.compute_credits(prompt)) * USD_PER_CREDIT
+        return max(0, int(rest * _MILLION / self.output)) if self.output else 2**31
 
 
 class Prices(Mapping[str, ModelPrice]):
@@ -61,7 +61,7 @@ class Prices(Mapping[str, ModelPrice]):
         self._prices = {model: parse_price(model, row) for model, row in {**shipped, **(rows or {})}.items()}
 
     def find(self, model: str) -> ModelPrice | None:
-        """Return the price of `model`, or None where there is none; all of `scripted/NAME` cost what `scripted` does."""
+        """Return the price of `model`, or None where there is none; all of `scripted/NAME` have that of `scripted`."""
         family, slash, _ = model.partition("/")
         return self._prices.get(family if slash and family == SCRIPTED else model)
 
@@ -76,13 +76,13 @@ class Prices(Mapping[str, ModelPrice]):
 
 
 def parse_price(model: str, row: Mapping[str, Any]) -> ModelPrice:
-    """Return the price of `model` by its row of the table. Raise ValueError for one that is none."""
+    """Return the price of `model` in its row of the table. Raise ValueError for an invalid row."""
     try:
-        paid, made = Decimal(row["input"]), Decimal(row["output"])
-        written = Decimal(row.get("cache_write", paid * Decimal("1.25")))
-        price = ModelPrice(input=paid, output=made, cache_write=written, cache_read=Decimal(row.get("cache_read", paid)))
+        prices = {"input": Decimal(row["input"]), "output": Decimal(row["output"])}
+        prices["cache_write"] = Decimal(row.get("cache_write", prices["input"] * Decimal("1.25")))
+        prices["cache_read"] = Decimal(row.get("cache_read", prices["input"]))
     except (KeyError, ArithmeticError, TypeError, ValueError) as error:
         raise ValueError(f"the price of {model!r} must give input and output in USD per million tokens") from error
-    if any(not each.is_finite() or each < 0 for each in (price.input, price.output, price.cache_write, price.cache_read)):
+    if any(not price.is_finite() or price < 0 for price in prices.values()):
         raise ValueError(f"the price of {model!r} must not be negative")
-    return price
+    return ModelPrice(**prices)

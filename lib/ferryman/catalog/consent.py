@@ -1,4 +1,4 @@
-"""Consent: how an entry of the catalog says that a person connects its service, checked when it is loaded."""
+"""Consent: the OAuth settings of a service in the catalog, checked when it is loaded."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ferryman.domain.http import url
 from ferryman.domain.http.host import is_covered
 from ferryman.settings import MisconfiguredError
 
-_FIELDS = frozenset(each.name for each in fields(OAuth))
+_FIELDS = frozenset(field.name for field in fields(OAuth))
 _LISTS = ("hosts", "scopes", "redirect_uris")
 _LOCATIONS = ("basic_header", "body")
 _FLAGS = ("sends_iss",)
@@ -30,7 +30,7 @@ def parse_consent(entry: Any, domains: Sequence[str], where: str) -> OAuth:
         raise MisconfiguredError(f"{where}: oauth: unknown {sorted(unknown)}, missing {sorted(missing)}")
     for name, value in entry.items():
         if name in _LISTS:
-            if not isinstance(value, Sequence) or isinstance(value, str) or not all(isinstance(each, str) for each in value):
+            if not isinstance(value, Sequence) or isinstance(value, str) or not all(isinstance(text, str) for text in value):
                 raise MisconfiguredError(f"{where}: oauth.{name} must be a list of strings")
         elif name in _FLAGS:
             if not isinstance(value, bool):
@@ -38,26 +38,26 @@ def parse_consent(entry: Any, domains: Sequence[str], where: str) -> OAuth:
         elif name != "authorize_params" and not isinstance(value, str):
             raise MisconfiguredError(f"{where}: oauth.{name} must be a string")
     values = {**entry, **{name: tuple(entry[name]) for name in _LISTS if name in entry}}
-    values["hosts"] = tuple(_host(each, where) for each in values.get("hosts", ()))
-    found = OAuth(**values)
-    _urls(found, domains, where)
-    _params(found, where)
-    if found.creds_location not in _LOCATIONS:
+    values["hosts"] = tuple(_parse_host(host, where) for host in values.get("hosts", ()))
+    oauth = OAuth(**values)
+    _check_urls(oauth, domains, where)
+    _check_params(oauth, where)
+    if oauth.creds_location not in _LOCATIONS:
         raise MisconfiguredError(f"{where}: oauth.creds_location must be one of {', '.join(_LOCATIONS)}")
-    if not all(connection.is_plain_https(uri) or connection.is_loopback(uri) for uri in found.redirect_uris):
+    if not all(connection.is_plain_https(uri) or connection.is_loopback(uri) for uri in oauth.redirect_uris):
         rule = "must be https URLs without query and fragment, or http://127.0.0.1:PORT/… or http://[::1]:PORT/…"
         raise MisconfiguredError(f"{where}: oauth.redirect_uris {rule}")
-    if found.issuer is not None and not connection.is_plain_https(found.issuer):
+    if oauth.issuer is not None and not connection.is_plain_https(oauth.issuer):
         raise MisconfiguredError(f"{where}: oauth.issuer must be an https URL without query and fragment")
-    if found.sends_iss and found.issuer is None:
+    if oauth.sends_iss and oauth.issuer is None:
         raise MisconfiguredError(f"{where}: oauth.sends_iss needs oauth.issuer, which the response is compared with")
-    for each in connection.find_scope_problems(found.scopes):
-        raise MisconfiguredError(f"{where}: oauth.{each.field} {each.message}")
-    return found
+    for problem in connection.find_scope_problems(oauth.scopes):
+        raise MisconfiguredError(f"{where}: oauth.{problem.field} {problem.message}")
+    return oauth
 
 
 def check_redirect_uris(known: Mapping[str, Integration]) -> None:
-    """Raise `Misconfigured` for a redirect URI of two services, unless each sends `iss`.
+    """Raise `MisconfiguredError` for a redirect URI of two services, unless each sends `iss`.
 
     Only a redirect URI of its own, or `iss`, tells which service a response came from (mix-up attacks, RFC 9700, 4.4.2).
     """
@@ -65,36 +65,38 @@ def check_redirect_uris(known: Mapping[str, Integration]) -> None:
     for integration in known.values():
         for uri in integration.oauth.redirect_uris if integration.oauth else ():
             other = first.setdefault(uri, integration)
-            if other is not integration and not all(each.oauth and each.oauth.sends_iss for each in (other, integration)):
+            if other is not integration and not all(
+                service.oauth and service.oauth.sends_iss for service in (other, integration)
+            ):
                 both = f"{other.id} and {integration.id}"
                 raise MisconfiguredError(
                     f"the catalog: {both} have the same redirect URI: give each its own, or oauth.sends_iss"
                 )
 
 
-def _host(text: str, where: str) -> str:
+def _parse_host(text: str, where: str) -> str:
     try:
         return url.parse_host(text)
     except url.InvalidUrlError as error:
         raise MisconfiguredError(f"{where}: oauth.hosts: {text[:80]!r}: {error}") from None
 
 
-def _urls(found: OAuth, domains: Sequence[str], where: str) -> None:
+def _check_urls(oauth: OAuth, domains: Sequence[str], where: str) -> None:
     for name in ("authorize_url", "token_url"):
-        text = getattr(found, name)
+        text = getattr(oauth, name)
         try:
             known = url.parse_url(text)
         except url.InvalidUrlError as error:
             raise MisconfiguredError(f"{where}: oauth.{name}: {error}") from None
         if "#" in text:
             raise MisconfiguredError(f"{where}: oauth.{name} must have no fragment")
-        if not is_covered((*domains, *found.hosts), known.host):
+        if not is_covered((*domains, *oauth.hosts), known.host):
             raise MisconfiguredError(f"{where}: oauth.{name}: {known.host} is neither an allowed domain nor one of oauth.hosts")
 
 
-def _params(found: OAuth, where: str) -> None:
-    given = found.authorize_params
-    if not isinstance(given, Mapping) or not all(isinstance(each, str) for pair in given.items() for each in pair):
+def _check_params(oauth: OAuth, where: str) -> None:
+    params = oauth.authorize_params
+    if not isinstance(params, Mapping) or not all(isinstance(text, str) for pair in params.items() for text in pair):
         raise MisconfiguredError(f"{where}: oauth.authorize_params must be an object of strings")
-    if taken := sorted(_OURS & set(given)):
-        raise MisconfiguredError(f"{where}: oauth.authorize_params: {', '.join(taken)} are set by Ferryman")
+    if reserved := sorted(_OURS & set(params)):
+        raise MisconfiguredError(f"{where}: oauth.authorize_params: {', '.join(reserved)} are set by Ferryman")

@@ -26,7 +26,7 @@ class ResponseBody:
         if coding not in _IDENTITY + _GZIP:
             raise CallRefusedError(refusal.report_failure("the answer's content coding is not accepted"))
         self._inflate = zlib.decompressobj(16 + zlib.MAX_WBITS) if coding in _GZIP else None
-        self._kept = bytearray()
+        self._decoded = bytearray()
         self._limit = limit
         self.received = 0
 
@@ -34,7 +34,7 @@ class ResponseBody:
         """Take in a chunk as received, and tell whether more may follow. Raise `CallRefusedError` if it does not decode."""
         for _ in self.steps(chunk):
             pass
-        return self.open
+        return self.is_open
 
     def steps(self, chunk: bytes) -> Iterator[None]:
         """Take in a chunk as `feed` does, yielding between every two pieces: some bytes of gzip may decode to megabytes.
@@ -43,41 +43,41 @@ class ResponseBody:
         """
         self.received += len(chunk)
         if self._inflate is None:
-            self._kept += chunk[: self._room]
+            self._decoded += chunk[: self._room]
             return
         while True:
             try:
-                self._kept += self._inflate.decompress(chunk, min(self._room, STEP_BYTES))
+                self._decoded += self._inflate.decompress(chunk, min(self._room, STEP_BYTES))
             except zlib.error:
                 raise CallRefusedError(refusal.report_failure(_BROKEN)) from None
             chunk = self._inflate.unconsumed_tail
-            if not self.open or not chunk:
+            if not self.is_open or not chunk:
                 break
             yield
-        if not self.cut and self.received > self._limit + WIRE_BYTES_SPARE:
+        if not self.is_cut and self.received > self._limit + WIRE_BYTES_SPARE:
             raise CallRefusedError(refusal.report_failure(_BROKEN))
 
     def finish(self) -> None:
-        """Take note that nothing follows. Raise `CallRefusedError` if the coding announced more."""
-        if self._inflate is not None and self.received and not (self.cut or self._inflate.eof):
+        """End the body. Raise `CallRefusedError` if the coding announced more."""
+        if self._inflate is not None and self.received and not (self.is_cut or self._inflate.eof):
             raise CallRefusedError(refusal.report_failure(_BROKEN))
 
     @property
-    def open(self) -> bool:
+    def is_open(self) -> bool:
         """Whether more may follow."""
-        return not self.cut and (self._inflate is None or not self._inflate.eof)
+        return not self.is_cut and (self._inflate is None or not self._inflate.eof)
 
     @property
     def _room(self) -> int:
-        # One byte more than fits tells a body that is too long from one that just fits.
-        return self._limit - len(self._kept) + 1
+        # One byte more than the limit tells a body that is too long from one that fits.
+        return self._limit - len(self._decoded) + 1
 
     @property
-    def cut(self) -> bool:
-        """Whether there was more than could be kept."""
-        return len(self._kept) > self._limit
+    def is_cut(self) -> bool:
+        """Whether the body was longer than the limit."""
+        return len(self._decoded) > self._limit
 
     @property
     def content(self) -> bytes:
         """The decoded bytes, at most `limit` of them."""
-        return bytes(memoryview(self._kept)[: self._limit])
+        return bytes(memoryview(self._decoded)[: self._limit])

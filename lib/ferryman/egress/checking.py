@@ -1,4 +1,4 @@
-"""How the event loop has a text checked: the functions of `checks`, each run in a worker process, within a budget."""
+"""The checks of texts for the event loop: functions of `checks`, each in a worker process, within a budget."""
 
 from __future__ import annotations
 

@@ -23,8 +23,8 @@ from ferryman.egress.leaks import SecretPieces, SecretScanner
 Credentials = Mapping[str, Credential]
 """All open credentials of a task, by name."""
 
-_made: list[tuple[Any, SecretScanner]] = []
-"""The scanner that this process used last, with the secrets it looks for: the checks of one call follow each other."""
+_scanners: list[tuple[Any, SecretScanner]] = []
+"""The last scanner of this process, with its secrets: the checks of one call follow each other."""
 
 
 def prepare_request(
@@ -50,7 +50,7 @@ def prepare_request(
 
 
 def build_result(outbound: OutboundRequest, inbound: InboundResponse, credentials: Credentials, nonce: str) -> ToolCallResult:
-    """Return what came back as the model may read it: redacted, framed, cut."""
+    """Return the response as the model may read it: redacted, framed, cut."""
     scanner = _get_scanner(credentials.values())
     content = sanitize.render_response(inbound, scanner, nonce=nonce)
     if outbound.ok is not None and inbound.status not in outbound.ok:
@@ -98,7 +98,7 @@ def frame_text(credentials: Sequence[Credential], text: str, nonce: str) -> str:
 
 def scan_request(outbound: OutboundRequest, scanner: SecretScanner) -> SecretPieces:
     """Return the pieces of credentials in what the model wrote. Raise `CallRefusedError` if it holds a whole one."""
-    finding, pieces = scanner.request(outbound)
+    finding, pieces = scanner.scan_request(outbound)
     if finding is None:
         return pieces
     if finding.name is None:
@@ -124,6 +124,6 @@ def _find_named(outbound: OutboundRequest) -> str | None:
 
 def _get_scanner(credentials: Collection[Credential]) -> SecretScanner:
     values = tuple((credential.name, tuple(secret.reveal() for secret in credential.secrets)) for credential in credentials)
-    if not _made or _made[0][0] != values:
-        _made[:] = [(values, SecretScanner(credentials))]
-    return _made[0][1]
+    if not _scanners or _scanners[0][0] != values:
+        _scanners[:] = [(values, SecretScanner(credentials))]
+    return _scanners[0][1]

@@ -18,7 +18,7 @@ from ferryman.ports.gate import CallPolicy
 
 @dataclass(slots=True, kw_only=True)
 class ExchangeState:
-    """One call: its request and policy, when it began (seconds by the gate's clock), and how it fares.
+    """One call: its request and policy, when it began (seconds by the gate's clock), and its state.
 
     `url` is the redacted URL, once the request has passed the checks; `fault` names an internal fault in the log.
     """

@@ -12,7 +12,7 @@ from ferryman.egress.leaks.escapes import undo_backslashes, undo_entities, undo_
 
 ROUNDS = 12
 _LONG = re.compile("[\ufdfa\ufdfb]")
-"""Ligatures that are eighteen and eight letters when taken apart, none of them Latin: a text of them would grow as much."""
+"""Ligatures that decompose to eighteen and eight letters, none of them Latin: a text of them would grow as much."""
 
 
 def wrap(body: str, *, nonce: str, truncated: bool) -> str:
@@ -28,8 +28,8 @@ def neutralize_unframed(text: str) -> str:
 def neutralize(body: str) -> str:
     """Return `body` with every imitation of the frame, of a chat role and of a control token neutralized.
 
-    Where one only shows after normalising and unescaping, the normalised text is what is kept: leaving the escape would
-    leave the imitation to any reader that undoes it.
+    Where one only shows after normalising and unescaping, the normalised text is returned: a reader that undoes the escape
+    would find the imitation.
     """
     for _ in range(ROUNDS):
         body = marks.remove_comments(body)
@@ -61,11 +61,8 @@ def normalize(text: str) -> str:
 
 
 def _undo_revealing(text: str) -> str:
-    # Escapes are only undone where that shows something: a quote or a backslash given back would damage honest JSON.
+    # Escapes are only undone where that shows a mark: an unescaped quote or backslash would damage honest JSON.
     plain = undo_percents(undo_backslashes(text))
-    # Undoing one escape may take the first letter of what another notation just showed: then the text stays as it is.
-    return (
-        plain
-        if any(after > before for after, before in zip(marks.count_marks(plain), marks.count_marks(text), strict=True))
-        else text
-    )
+    # Undoing one escape may remove the first letter of a mark that another notation showed: then the text is not changed.
+    counts = zip(marks.count_marks(plain), marks.count_marks(text), strict=True)
+    return plain if any(after > before for after, before in counts) else text

@@ -64,7 +64,7 @@ class EgressGate:
         self._budget = budget
 
     async def send(self, outbound: OutboundRequest, call: CallPolicy) -> ToolCallResult:
-        """Send one call, or refuse it; return its result as the model may read it, whatever happens on the way.
+        """Send one call, or refuse it; return its result as the model may read it, whatever happens.
 
         Raise `UnavailableError` where `call.count` does: nothing was sent then.
         """
@@ -114,7 +114,7 @@ class EgressGate:
         return ExchangeState(outbound=outbound, call=call, started_s=self._clock(), dialer=dialer, checker=checker)
 
     async def _fetch(self, exchange: ExchangeState) -> InboundResponse:
-        """Return what came back. Raise `CallRefusedError` for every failure but `UnavailableError` before dialling."""
+        """Return the response. Raise `CallRefusedError` for every failure but `UnavailableError` before dialling."""
         call = exchange.call
         within_s = self._within_s if call.within_s is None else min(call.within_s, self._within_s)
         with exchange.refusing_failures(within_s=self._within_s):
@@ -133,7 +133,7 @@ class EgressGate:
     async def _prepare(self, exchange: ExchangeState) -> ReadyRequest:
         call = exchange.call
         prepared, url, pieces = await exchange.checker.prepare_request(exchange.outbound, call.execution)
-        if call.count is not None and pieces.found and (name := await call.count(pieces)) is not None:
+        if call.count is not None and pieces.ranges and (name := await call.count(pieces)) is not None:
             raise CallRefusedError(refusal.refuse_leak(name))  # before the lookup: the labels of a host leave with it
         addresses = await resolve_public_addresses(prepared.url.host, self._names, owner=call.execution.owner)
         return ReadyRequest(prepared=prepared, addresses=addresses, url=url)

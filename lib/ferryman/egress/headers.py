@@ -1,4 +1,4 @@
-"""Header allowlist: what the model may set anywhere, and for one service alone; any other header is refused, not dropped.
+"""Header allowlist: headers that the model may set in any call, or for one service; any other is refused, not dropped.
 
 Proxies and services read route, identity, method and key from headers of countless names, so a denylist cannot work. A header
 that one service documents is allowed towards that service's hosts only.
@@ -22,13 +22,13 @@ CHARACTERS_MAX = 4_096
 
 ALLOWED = frozenset(
     (
-        *("accept", "accept-language", "content-type", "prefer"),  # how the answer, and the body, is written
+        *("accept", "accept-language", "content-type", "prefer"),  # the form of the answer and of the body
         *("if-match", "if-modified-since", "if-none-match", "if-unmodified-since"),  # they can only make a call do less
         "idempotency-key",  # the same
     )
 )
-"""Allowed anywhere: none tells who asks, where a request goes, how it is framed or who it was. Others, such as x-request-id,
-are harmless in most places; a service that documents one has it in its integration."""
+"""Allowed in any call: none names the caller, the route or the frame of a request. Others, such as x-request-id, are harmless
+for most services; a service that documents one has it in its integration."""
 
 _NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}", re.ASCII)
 _VALUE = re.compile(r"[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?", re.ASCII)

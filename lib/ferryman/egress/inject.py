@@ -15,7 +15,7 @@ from ferryman.domain.http.url import URL
 from ferryman.egress import placeholders
 
 TARGET_CHARACTERS_MAX = 16_384
-"""Path and query with what `query_params` appended."""
+"""Characters of path and query, with those of `query_params`."""
 
 BODY_BYTES_MAX = 1_048_576
 JSON = "application/json"
@@ -37,27 +37,27 @@ def build_request(
     declared tool's request.
     """
     fixed = {name.lower(): placeholders.fill_text(value, credentials) for name, value in outbound.fixed_headers.items()}
-    kept = {"accept": "*/*", "user-agent": USER_AGENT, **dict(headers), **fixed, "accept-encoding": "gzip"}
+    sent = {"accept": "*/*", "user-agent": USER_AGENT, **dict(headers), **fixed, "accept-encoding": "gzip"}
     body, parameters = None, _list_pairs(outbound, "query_params", placeholders.fill(outbound.query_params, credentials))
     if outbound.body is not None and outbound.body_type is BodyType.QUERY:
         parameters += _list_pairs(outbound, "body", placeholders.fill(outbound.body, credentials))
     elif outbound.body is not None and outbound.method.has_body:
         body, kind = _encode_body(outbound, placeholders.fill(outbound.body, credentials))
-        kept["content-type"] = fixed.get("content-type", kind)
+        sent["content-type"] = fixed.get("content-type", kind)
     if body is None:
-        kept.pop("content-type", None)
+        sent.pop("content-type", None)
     query = _join_query(url.query, parameters)
     if outbound.idempotency is not None:
         name, value = outbound.idempotency
-        kept[name.lower()] = value
+        sent[name.lower()] = value
     if credential is not None:
-        query = _inject(kept, query, credential)
+        query = _inject(sent, query, credential)
     final = URL(host=url.host, path=url.path, query=query)
     if len(final.target) > TARGET_CHARACTERS_MAX:
         raise CallRefusedError(
             refusal.refuse_malformed_url(f"the URL with its parameters is longer than {TARGET_CHARACTERS_MAX} characters")
         )
-    return PreparedRequest(method=outbound.method, url=final, headers=tuple(kept.items()), body=body)
+    return PreparedRequest(method=outbound.method, url=final, headers=tuple(sent.items()), body=body)
 
 
 def _inject(headers: dict[str, str], query: str | None, credential: Credential) -> str | None:

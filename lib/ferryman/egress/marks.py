@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from ferryman.egress.shapes import SHAPES
 
 _ROLES = "human|assistant|system|user|developer|tool|function|ai|bot|chatbot|instructions?"
-# What is not seen once a page is shown: comments, declarations, processing instructions, and tags that only style.
+# Invisible on a rendered page: comments, declarations, processing instructions, and tags that only style.
 _DECLARATION = re.compile(r"<![^<>-][^<>]{0,80}+>|<!>|<\?[^<>]{0,80}+>")
 _UNSHOWN = (
     r"<(?:!(?:--(?:[^>-]|-(?!->)){0,80}+--)?|![^<>-][^<>]{0,40}+|\?[^<>]{0,40}+|wbr\b[^<>]{0,40}+"
@@ -16,10 +16,10 @@ _UNSHOWN = (
     r"\b[^<>]{0,40}+)>"
 )
 _LETTERS = {"o": "[o0]", "l": "[l1i]", "s": "[s5]", "e": "[e3]"}
-"""Digits that look like a letter, and `i`, which a capital one does."""
+"""Digits and letters with the shape of another letter: a capital `i` has that of `l`."""
 
 
-def _spelt(word: str, apart: str) -> str:
+def _spell(word: str, apart: str) -> str:
     """Return a pattern for `word` with `apart` between its letters."""
     return apart.join(_LETTERS.get(letter, letter) for letter in word)
 
@@ -27,17 +27,17 @@ def _spelt(word: str, apart: str) -> str:
 _APART = rf"(?:{_UNSHOWN}|[\W_]){{0,3}}+"
 _FAR = rf"(?:{_UNSHOWN}|</?[a-z][^<>]{{0,40}}+>|[^\w\"]|_){{0,16}}+"
 _IMITATION = re.compile(
-    rf"(?P<tool>{_spelt('tool', _APART)})(?P<apart>{_APART}|[\s_.-]{{4,8}})(?P<response>{_spelt('response', _APART)})"
-    # once there is a bracket there is more room between letters, and between words
-    rf"|(?P<open><[\s/]{{0,16}}+){_spelt('tool', _FAR)}(?:{_FAR}){{4}}{_spelt('response', _FAR)}",
+    rf"(?P<tool>{_spell('tool', _APART)})(?P<apart>{_APART}|[\s_.-]{{4,8}})(?P<response>{_spell('response', _APART)})"
+    # after a bracket, longer gaps between letters and words are accepted
+    rf"|(?P<open><[\s/]{{0,16}}+){_spell('tool', _FAR)}(?:{_FAR}){{4}}{_spell('response', _FAR)}",
     re.IGNORECASE,
 )
-# At the beginning of a line, however a line begins: as a character, as an escape, as a tag.
+# At the beginning of a line, which may be a character, an escape or a tag.
 _ROLE = re.compile(
     r"(?P<before>(?:^|\\[nr]|(?<![\x0b\x0c])[\x0b\x0c]++|<(?:br|/?(?:p|div|li|h[1-6]|td|tr|pre|blockquote))\b[^<>\n]{0,40}>)"
     rf"(?:[^\w\n]|_|\d{{1,3}}[.)]){{0,24}}?)(?P<role>{_ROLES})"
     r"(?P<after>[^\S\n]*+(?:[*_`)\]}>】〕」』〉》›»⟩]{1,4}+[^\S\n]*+)?:)"
-    # a line that is a link's definition (CommonMark 4.7) says where a word leads, and nothing else
+    # not the definition of a link (CommonMark 4.7)
     r"(?!(?<=\]:)[^\S\n]*+<?(?:https?://|mailto:|[./#])[^\s<>]*+>?[^\S\n]*+$)",
     re.IGNORECASE | re.MULTILINE,
 )
@@ -69,34 +69,34 @@ _TAG = re.compile(
 
 
 _NEAR = 200
-"""How far from a comment a mark may be that it hides."""
+"""The distance from a comment, in characters, of a mark that it hides."""
 
 _ALIKE = {**{code: chr(code) for code in range(0x80)}, **SHAPES}
-"""With ASCII too: `translate` looks for it as well, and takes twice the time for what it does not find."""
+"""With ASCII too: `translate` takes twice the time for a character that is missing."""
 
 
-def _bare(found: re.Match[str]) -> str:
-    return next((each for each in found.groups() if each is not None), "").strip("|｜ ")
+def _get_content(match: re.Match[str]) -> str:
+    return next((group for group in match.groups() if group is not None), "").strip("|｜ ")
 
 
-def _role(found: re.Match[str]) -> str:
-    return f"{found['before']}[role {found['role']}]{found['after']}"
+def _rewrite_role(match: re.Match[str]) -> str:
+    return f"{match['before']}[role {match['role']}]{match['after']}"
 
 
-def _name(found: re.Match[str]) -> str:
-    # Between two quotes it is JSON, which stays JSON.
-    if '"' in (found["apart"] or ""):
-        return f"{found['tool']}[frame]{found['apart']}{found['response']}"
-    return f"{found['open'] or ''}[frame]"
+def _rewrite_name(match: re.Match[str]) -> str:
+    # Between two quotes it is JSON, and has to remain JSON.
+    if '"' in (match["apart"] or ""):
+        return f"{match['tool']}[frame]{match['apart']}{match['response']}"
+    return f"{match['open'] or ''}[frame]"
 
 
 _HARMLESS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...] = (
-    (_IMITATION, _name),
-    (_ROLE, _role),
-    (_HEADING, _role),
-    (_TOKEN, lambda found: f"[{_bare(found)}]"),
-    (_BRACKETED, lambda found: f"({_bare(found)})"),
-    (_TAG, lambda found: f"[{found['a']}]"),
+    (_IMITATION, _rewrite_name),
+    (_ROLE, _rewrite_role),
+    (_HEADING, _rewrite_role),
+    (_TOKEN, lambda match: f"[{_get_content(match)}]"),
+    (_BRACKETED, lambda match: f"({_get_content(match)})"),
+    (_TAG, lambda match: f"[{match['a']}]"),
 )
 
 
@@ -107,7 +107,7 @@ def count_imitations(text: str) -> int:
 
 def count_marks(text: str) -> tuple[int, ...]:
     """Count the marks of each kind in `text`."""
-    like = _alike(text)
+    like = _show_shape(text)
     return tuple(sum(1 for _ in pattern.finditer(like)) for pattern, _ in _HARMLESS)
 
 
@@ -116,7 +116,7 @@ def remove_comments(text: str) -> str:
     if "<!" not in text and "<?" not in text:
         return text
     pieces = list(_split_at_comments(text))
-    # what comments hide is near them: the rest is not searched twice
+    # hidden marks are near the comments: the rest is not searched twice
     near = [piece if len(piece) <= 2 * _NEAR else f"{piece[:_NEAR]}\n{piece[-_NEAR:]}" for piece in pieces]
     hidden, seen = count_marks("<!--x-->".join(near)), count_marks("".join(near))
     return "".join(pieces) if any(after > before for after, before in zip(seen, hidden, strict=True)) else text
@@ -133,23 +133,23 @@ def _split_at_comments(text: str) -> Iterator[str]:
 
 def rewrite_marks(text: str) -> str:
     """Return `text` with every mark rewritten so that it reads as an ordinary word."""
-    like = _alike(text)
+    like = _show_shape(text)
     for pattern, harmless in _HARMLESS:
         if pattern.search(like):
-            text = "".join(_replaced(text, like, pattern, harmless))
-            like = _alike(text)
+            text = "".join(_replace(text, like, pattern, harmless))
+            like = _show_shape(text)
     return text
 
 
-def _replaced(text: str, like: str, pattern: re.Pattern[str], harmless: Callable[[re.Match[str]], str]) -> Iterator[str]:
+def _replace(text: str, like: str, pattern: re.Pattern[str], harmless: Callable[[re.Match[str]], str]) -> Iterator[str]:
     done = 0
-    for found in pattern.finditer(like):
-        yield text[done : found.start()]
-        yield harmless(found)
-        done = found.end()
+    for match in pattern.finditer(like):
+        yield text[done : match.start()]
+        yield harmless(match)
+        done = match.end()
     yield text[done:]
 
 
-def _alike(text: str) -> str:
-    """Return `text` as it looks, character for character."""
+def _show_shape(text: str) -> str:
+    """Return `text` by its shape, character for character."""
     return text if text.isascii() else text.translate(_ALIKE)

@@ -15,11 +15,11 @@ from ferryman.egress.leaks import SecretScanner, StepBudget, redact_json, redact
 
 CHARACTERS_MAX = 50_000  # S0-129
 CHARACTERS_READ = 65_536
-"""Characters of a text that are scanned: those shown, and enough behind them to know a secret at the cut."""
+"""Characters of a text that are scanned: those that the model reads, and enough after them to find a secret at the cut."""
 
 PIECE_BYTES = 65_536
 _CHARSET = re.compile(r";\s*charset\s*=\s*\"?([A-Za-z0-9._-]{1,40})\"?", re.IGNORECASE | re.ASCII)
-# Any other codec of Python's may turn innocent bytes into a frame, or raise what nobody expects.
+# Any other codec of Python may turn harmless bytes into a frame, or raise other errors.
 _CHARSETS = {
     "utf-8": "utf-8",
     "utf8": "utf-8",
@@ -35,8 +35,7 @@ _MARKS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codec
 
 
 def render_response(inbound: InboundResponse, scanner: SecretScanner, *, nonce: str) -> str:
-    """Return what the model reads of a response: decoded, stripped, redacted, cut to 50,000 characters and framed, in this
-    order.
+    """Return a response for the model: decoded, stripped, redacted, cut to 50,000 characters and framed, in this order.
 
     Redacting before the cut, and after the stripping, since either could otherwise put a secret together or hide half of one.
     """
@@ -52,7 +51,7 @@ def _redact_and_frame(read: str, scanner: SecretScanner, *, nonce: str, cut: boo
     budget = StepBudget(len(read), passes=2)
     text = redact_text(read, scanner, budget)
     if text != read and _is_json(read) and not _is_json(text):
-        # a quotation mark was cut out too, and what is spread over the rest could no longer be put together
+        # a quotation mark was cut out too, so a secret that is split over the rest would no longer be found
         text = redact_text(redact_json_text(read, scanner, budget), scanner, budget)
     text = redact_json_text(text, scanner, budget)
     cut = cut or len(read) == CHARACTERS_READ or len(text) > CHARACTERS_MAX
@@ -93,14 +92,14 @@ def decode_text(inbound: InboundResponse) -> str:
     """
     name, mark = _detect_encoding(inbound)
     decoder = io.IncrementalNewlineDecoder(codecs.getincrementaldecoder(name)("replace"), translate=True)
-    found, characters, size = [], 0, len(inbound.body)
+    pieces, characters, size = [], 0, len(inbound.body)
     for start in range(mark, size, PIECE_BYTES):
         piece = decoder.decode(inbound.body[start : start + PIECE_BYTES], final=start + PIECE_BYTES >= size)
-        found.append(remove_invisible(piece))
-        characters += len(found[-1])
+        pieces.append(remove_invisible(piece))
+        characters += len(pieces[-1])
         if characters >= CHARACTERS_READ:
             break
-    return "".join(found)[:CHARACTERS_READ]
+    return "".join(pieces)[:CHARACTERS_READ]
 
 
 def _detect_encoding(inbound: InboundResponse) -> tuple[str, int]:
@@ -109,5 +108,5 @@ def _detect_encoding(inbound: InboundResponse) -> tuple[str, int]:
         if inbound.body.startswith(mark):
             return name, len(mark)
     declared = next((value for name, value in inbound.headers if name.lower() == "content-type"), "")
-    found = _CHARSET.search(declared)
-    return _CHARSETS.get(found[1].lower() if found else "utf-8", "utf-8"), 0
+    match = _CHARSET.search(declared)
+    return _CHARSETS.get(match[1].lower() if match else "utf-8", "utf-8"), 0

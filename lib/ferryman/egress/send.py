@@ -1,4 +1,4 @@
-"""Sending of one request over HTTPS: one bounded response; every failure becomes a refusal of the system."""
+"""Sending of one request over HTTPS: one bounded response; every failure becomes a refusal."""
 
 from __future__ import annotations
 
@@ -70,15 +70,15 @@ async def _read(response: httpx.Response, body_max: int) -> InboundResponse:
     async for chunk in response.aiter_raw():
         for _ in body.steps(chunk):
             await asyncio.sleep(0)  # let others run
-        if not body.open:
+        if not body.is_open:
             break
     body.finish()
     return InboundResponse(
         status=response.status_code,
         headers=tuple((name.decode("latin-1"), value.decode("latin-1")) for name, value in response.headers.raw),
         body=body.content,
-        size_bytes=_read_declared_size(response, body.received) if body.cut else body.received,
-        cut=body.cut,
+        size_bytes=_read_declared_size(response, body.received) if body.is_cut else body.received,
+        cut=body.is_cut,
     )
 
 

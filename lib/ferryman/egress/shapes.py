@@ -1,9 +1,8 @@
 """Homoglyphs: letters of other scripts that a reader, and a model, takes for Latin ones.
 
-Written down by shape, letter by letter, as Unicode's report on confusable characters (UTS #39) describes them; what the names
-of characters say themselves is taken from their names. Glagolitic looks like nothing else, and is read by its sounds.
-Compatibility forms (mathematical, enclosed, full width) are undone by normalisation before, and are not repeated here. Rings
-and bars that lists begin with are left alone: a line's beginning is looked at as well.
+Listed letter by letter as in Unicode's report on confusable characters (UTS #39); forms that the name of a character states are
+read from the name. Glagolitic has no similar letters, and is read by its sounds. Compatibility forms (mathematical, enclosed,
+full width) are undone by normalisation before. Circles and bars are left out, since lists begin with them.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from collections.abc import Mapping
 
 from ferryman.egress.leaks.lookalikes import PLAIN
 
-# Pairs: the letter, and what it is taken for.
+# Pairs: the letter, and the Latin one that it resembles.
 _PAIRS: Mapping[str, str] = {
     "Cyrillic": "гrґrпnцuшwщwьbъbѣbѡwꙍwөoӨOєeЄEҽeҿeғfҒFҺhԌGꙮoѳoѲOԛqԜWӀIꙇiүyҮYӡ3ԏtԎTҭtҬTҥnҢHңhҝkҟkҡkҏpҎP",
     "Greek": "ηnωwπnςsθoΘOφoξeγyϳjϜFϝfϺMϻmϴOζzδoλlμuψwϙqϘQᴨnᴩp",
@@ -41,7 +40,7 @@ _DIGITS = (
     *(0x0F20, 0x1040, 0x1090, 0x17E0, 0x1810, 0x1946, 0x19D0, 0x1A80, 0x1A90, 0x1B50, 0x1BB0, 0x1C40, 0x1C50, 0xA620, 0xA8D0),
     *(0xA900, 0xA9D0, 0xA9F0, 0xAA50, 0xABF0),
 )
-"""The zeros of other scripts: most are rings."""
+"""The zeros of other scripts: most have the shape of an o."""
 
 _LATIN = (
     *(range(0xC0, 0x2B0), range(0x1D00, 0x1DC0), range(0x1E00, 0x1F00), range(0x2C60, 0x2C80), range(0xA720, 0xA800)),
@@ -75,4 +74,4 @@ def _build_table() -> dict[int, str]:
 
 
 SHAPES: Mapping[int, str] = _build_table()
-"""For `str.translate`: what a character looks like, one for one, so that places in a text stay what they are."""
+"""For `str.translate`: the shape of a character, one for one, so that places in a text do not change."""

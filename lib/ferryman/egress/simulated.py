@@ -39,7 +39,7 @@ class SimulatedInternet:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._resolver = Resolver(self._lookup)
-        self._seen: tuple[int, int, int] | None = None
+        self._status: tuple[int, int, int] | None = None
         self._table = NameTable(names={}, slow={}, ports={}, ca=None)
 
     @property
@@ -72,13 +72,13 @@ class SimulatedInternet:
 
     def _read(self) -> NameTable:
         status = self._path.stat()
-        seen = (status.st_mtime_ns, status.st_size, status.st_ino)
-        if seen != self._seen:
+        current = (status.st_mtime_ns, status.st_size, status.st_ino)
+        if current != self._status:
             try:
                 self._table = _parse_table(json.loads(self._path.read_bytes()))
             except (ValueError, TypeError, AttributeError, KeyError) as error:
                 raise OSError("the table of the simulated internet cannot be read") from error
-            self._seen = seen
+            self._status = current
         return self._table
 
 

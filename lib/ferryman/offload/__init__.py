@@ -1,7 +1,7 @@
-"""Worker processes for untrusted text, so that no text, however it is made, blocks the event loop.
+"""Worker processes for untrusted text (denial of service): no text blocks the event loop.
 
-CPython's `re`, `json` and pure-Python loops hold the GIL: a thread that reads a bad text stops all others, and cannot be ended.
-A worker process can be killed at any line. `run` is the one verb: a pure function on plain values, within a budget.
+CPython's `re`, `json` and pure-Python loops hold the GIL: a thread that reads a hostile text stops all others, and cannot be
+ended. A worker process can be killed at any line. `run` calls a pure function on plain values in a worker, within a budget.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ Parameters = ParamSpec("Parameters")
 Answer = TypeVar("Answer")
 
 _pools: WeakKeyDictionary[asyncio.AbstractEventLoop, WorkerPool] = WeakKeyDictionary()
-"""One for each event loop; a process has one, tests have many."""
+"""A pool for each event loop; a process has one, tests have many."""
 
 
 def preload(function: Callable[..., object]) -> None:
-    """Have workers import the module of `function` before they are needed: otherwise the first job of each waits for it."""
+    """Let workers import the module of `function` in advance: otherwise the first job of each worker waits for it."""
     server.expect(function)
 
 
@@ -50,9 +50,10 @@ async def run(
 ) -> Answer:
     """Return `function(*arguments, **named)`, computed in a worker process of this event loop's pool, for `owner`.
 
-    `function` is one of a module, and reads nothing but its arguments; those and its answer are values that can be pickled.
-    What it raises of ours is raised here. A caller that is cancelled kills the worker. Raise `OverBudgetError` where it takes
-    more than `budget`, `TooManyJobsError` where too many of the owner's wait already, `JobFailedError` for a fault inside.
+    `function` is defined in a module and depends on its arguments alone; these and its answer can be pickled. Its own
+    `CallRefusedError` and `InvalidInputError` are raised here. A caller that is cancelled kills the worker. Raise
+    `OverBudgetError` above `budget`, `TooManyJobsError` where too many of the owner's jobs wait, `JobFailedError` for any other
+    error of the function.
     """
     loop = asyncio.get_running_loop()
     pool = _pools.get(loop)
@@ -63,6 +64,6 @@ async def run(
 
 
 def _close_ended() -> None:
-    """End the workers of event loops that are closed: nothing there is left to dismiss them."""
+    """End the workers of closed event loops, which no longer end them."""
     for loop in [loop for loop in _pools if loop.is_closed()]:
         _pools.pop(loop).close()

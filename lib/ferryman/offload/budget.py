@@ -11,8 +11,8 @@ MIB = 1_048_576
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Budget:
-    """What one job may take: seconds of processor time, seconds by the clock including its waiting time, bytes of memory
-    beyond those of an idle worker."""
+    """The limits of one job: seconds of processor time, seconds by the clock including its waiting time, and bytes of memory
+    in addition to those of an idle worker."""
 
     cpu_s: float
     wall_s: float
@@ -23,8 +23,8 @@ class Budget:
 
 
 TEXT = Budget(cpu_s=2.0, wall_s=4.0, memory_bytes=192 * MIB)
-"""A request, an answer, a model's turn: at most some hundreds of thousands of characters. Its wall time is less than what a
-call has left to be settled in (`domain.call.SETTLING_TIME`)."""
+"""A request, an answer, a model's turn: at most some hundreds of thousands of characters. Its wall time is less
+than the time of a call to be settled (`domain.calls.call.SETTLING_TIME`)."""
 
 DOCUMENT = Budget(cpu_s=20.0, wall_s=25.0, memory_bytes=448 * MIB)
 """An OpenAPI document with those it refers to, of 16 MiB together."""
@@ -42,4 +42,4 @@ class TooManyJobsError(UnavailableError):
 
 
 class JobFailedError(Exception):
-    """The function failed where it should not. The text is the exception's type alone: its own words may hold what was read."""
+    """The function raised an unexpected error. The text is its type alone: its message may hold the text that was read."""

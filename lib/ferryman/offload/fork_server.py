@@ -1,4 +1,4 @@
-"""The fork server: a small process without threads that has the readers imported, and becomes a worker within milliseconds.
+"""The fork server: a small process without threads that has imported the jobs' modules, and forks a worker in milliseconds.
 
 Forking this process itself is not possible: gRPC's threads hold locks. A fresh interpreter for each worker would import for a
 third of a second, after every text that gets its worker killed.
@@ -29,7 +29,7 @@ _BOOT = (
 
 
 class ForkServer:
-    """The process, started when it is first needed. Raise OSError where it, or a worker, cannot be started."""
+    """The server's process, started at the first use. Raise OSError where it, or a worker, cannot be started."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -39,7 +39,7 @@ class ForkServer:
         self._loaded: set[str] = set()
 
     def expect(self, function: Callable[..., Any]) -> None:
-        """Have every worker import the module of `function` before it is there. Starts nothing."""
+        """Let every future worker import the module of `function`. Starts nothing."""
         self._expected[function.__module__] = pickle.dumps(function)
 
     def worker(self, function: Callable[..., Any]) -> socket.socket:
@@ -113,7 +113,7 @@ def main(descriptor: int) -> None:
     from ferryman.offload.worker import serve
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that started this one
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for workers
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # no process waits for workers
     sys.dont_write_bytecode = True
     control = socket.socket(fileno=descriptor)
     channels, lines = deque[int](), b""
@@ -127,7 +127,7 @@ def main(descriptor: int) -> None:
             if line != b"fork":
                 pickle.loads(bytes.fromhex(line.decode()))  # noqa: S301 - a function's name, whose module is imported by this
                 gc.collect()
-                gc.freeze()  # what is shared with workers stays shared
+                gc.freeze()  # pages that are shared with workers stay shared
                 continue
             channel = channels.popleft()
             if os.fork() == 0:

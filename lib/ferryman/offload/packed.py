@@ -1,4 +1,4 @@
-"""A pickled sequence, passed from one worker to another without being read in between."""
+"""A pickled sequence, passed from one worker to another without unpickling in between."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ Item = TypeVar("Item")
 
 
 class PackedSequence(Sequence[Item], Generic[Item]):
-    """A sequence whose items are only made when they are looked at: some thousands of them would hold up the event loop."""
+    """A sequence whose items are unpickled when they are used: some thousands of them would block the event loop."""
 
     __slots__ = ("_content", "_count")
 
     def __init__(self, items: Iterable[Item]) -> None:
-        made = [*items]
-        self._content, self._count = wire.dumps(made), len(made)
+        values = [*items]
+        self._content, self._count = wire.dumps(values), len(values)
 
     def __len__(self) -> int:
         return self._count

@@ -1,6 +1,6 @@
-"""The worker pool, shared fairly: an owner has one job under way at a time, however many it submits (backpressure).
+"""The worker pool with fair queuing: an owner has one job under way at a time, and the others wait (backpressure).
 
-So an owner occupies at most one worker, and a job waits behind one of each other owner, not behind a flood.
+So an owner occupies at most one worker, and a job waits for at most one job of each other owner.
 """
 
 from __future__ import annotations
@@ -28,51 +28,51 @@ WORKERS_MAX = 8
 
 IDLE_MAX = 3
 IDLE_S = 10.0
-"""How many idle workers are kept, and for how many seconds; what they have read ends with them."""
+"""The number of idle workers, and the seconds until one is ended; the texts that it read end with it."""
 
-KEPT_S = 0.2
-"""Seconds an idle worker is kept for its last owner, who mostly comes back for the next part of the same call. Another owner
-gets a new worker meanwhile; otherwise an owner who wears out workers would wear out those of others."""
+RESERVED_S = 0.2
+"""Seconds that an idle worker is reserved for its last owner, mostly for the next part of the same call. Another owner gets a
+new worker meanwhile: so an owner whose jobs kill workers does not kill those of others."""
 
 WAITING_MAX = 64
 """Jobs of one owner that wait for its turn."""
 
 SLOW_S = 0.025
-LOOK_S = 0.005
+POLL_S = 0.005
 NICE = 5
-"""A job that takes more of a processor's time than this goes on with what time nobody else wants: the event loop, and the jobs
-of an ordinary call, which take some milliseconds, go before it. A worker that was put back cannot be put forward again."""
+"""A job that has used `SLOW_S` of processor time continues at a lower priority: the event loop, and the jobs of an ordinary
+call, which take some milliseconds, run first. The priority of a process cannot be raised again."""
 
 LARGE_BYTES = 1_048_576
-"""What is asked and answered with more than this takes many times as much of a worker's memory, which it would keep."""
+"""A longer job or answer takes many times as much memory of a worker, which it would not release."""
 
 STARTS_S = 20.0
 STARTS_MAX = 2
 
 
 class _Worker:
-    """A worker's channel: to close it is to end the process, also in the midst of a job."""
+    """A worker's channel: closing it ends the process, also during a job."""
 
     def __init__(self, channel: socket.socket) -> None:
         self.channel = channel
         self.owner = ""
         self.since = 0.0
         self.process = 0
-        self.spent = False
-        """Whether it is of no further use: it keeps the memory that it took, or was put back."""
+        self.is_used_up = False
+        """Whether it cannot be used again: it holds too much memory, or has a lower priority."""
         self.resting: asyncio.TimerHandle | None = None
         self.close = weakref.finalize(self, channel.close)
 
-    def ran_s(self) -> float:
-        """Return the seconds of processor time it has had; by the clock where the system does not tell."""
+    def measure_s(self) -> float:
+        """Return its seconds of processor time; seconds by the clock where the system does not report them."""
         try:
             return int(Path(f"/proc/{self.process}/schedstat").read_bytes().split()[0]) / 1e9
         except (OSError, ValueError, IndexError):
             return time.monotonic()
 
-    def put_back(self) -> None:
-        """Let everything else of this process's rank go first."""
-        self.spent = True
+    def lower_priority(self) -> None:
+        """Let all other processes run first."""
+        self.is_used_up = True
         with suppress(OSError):  # it has just ended
             os.setpriority(os.PRIO_PROCESS, self.process, NICE)
 
@@ -86,11 +86,11 @@ class WorkerPool:
         *,
         workers_max: int = WORKERS_MAX,
         idle_s: float = IDLE_S,
-        kept_s: float = KEPT_S,
+        reserved_s: float = RESERVED_S,
     ) -> None:
         self._fork_server = fork_server
         self._idle_s = idle_s
-        self._kept_s = kept_s
+        self._reserved_s = reserved_s
         self._free = asyncio.Semaphore(workers_max)
         self._turns = OwnerLimiter(1)
         self._idle: list[_Worker] = []
@@ -107,7 +107,7 @@ class WorkerPool:
                 except BaseException:
                     hired.close()
                     raise
-                if kind == worker.MEMORY or hired.spent:
+                if kind == worker.MEMORY or hired.is_used_up:
                     hired.close()
                 else:
                     self._rest(hired, owner)
@@ -123,33 +123,33 @@ class WorkerPool:
         return answer
 
     def close(self) -> None:
-        """End the workers that have nothing to do."""
+        """End the idle workers."""
         while self._idle:
             self._dismiss(self._idle[-1])
 
     async def _hire(self, owner: str, function: Callable[..., Any]) -> _Worker:
-        """Return a worker: the one that had this owner last, one whose owner has not come back for a while, or a new one."""
+        """Return a worker: the last one of this owner, one that is no longer reserved, or a new one."""
         while (chosen := self._choose(owner)) is not None:
             self._idle.remove(chosen)
-            assert chosen.resting is not None, "what is idle rests"
+            assert chosen.resting is not None, "an idle worker has a timer"
             chosen.resting.cancel()
             if _is_alive(chosen.channel):
                 return chosen
             chosen.close()
         for _ in range(STARTS_MAX):
             try:
-                made = _Worker(self._fork_server.worker(function))
+                started = _Worker(self._fork_server.worker(function))
             except OSError:
                 self._fork_server.close()
                 continue
-            if await _is_ready(made):
-                return made
-            made.close()
+            if await _is_ready(started):
+                return started
+            started.close()
             self._fork_server.close()
         raise TooManyJobsError("no worker could be started")
 
     def _choose(self, owner: str) -> _Worker | None:
-        latest = asyncio.get_running_loop().time() - self._kept_s
+        latest = asyncio.get_running_loop().time() - self._reserved_s
         last = next((idle for idle in self._idle if idle.owner == owner), None)
         return last or next((idle for idle in self._idle if idle.since <= latest), None)
 
@@ -170,7 +170,7 @@ class WorkerPool:
 
 def _is_alive(channel: socket.socket) -> bool:
     try:
-        channel.recv(1)  # what is idle says nothing: there is something to read only where it ended
+        channel.recv(1)  # an idle worker sends nothing: there is something to read only where it ended
     except BlockingIOError:
         return True
     except OSError:
@@ -178,45 +178,45 @@ def _is_alive(channel: socket.socket) -> bool:
     return False
 
 
-async def _is_ready(made: _Worker) -> bool:
+async def _is_ready(started: _Worker) -> bool:
     try:
         async with asyncio.timeout(STARTS_S):
-            hello = await asyncio.get_running_loop().sock_recv(made.channel, worker.HELLO.size)
+            hello = await asyncio.get_running_loop().sock_recv(started.channel, worker.HELLO.size)
     except (OSError, TimeoutError):
         return False
     except BaseException:
-        made.close()
+        started.close()
         raise
     if not hello:
         return False
-    (made.process,) = worker.HELLO.unpack(hello)
+    (started.process,) = worker.HELLO.unpack(hello)
     return True
 
 
-async def _put_back_when_slow(hired: _Worker) -> None:
-    """Put the worker back once its job has had a processor for `SLOW_S`.
+async def _lower_priority_when_slow(hired: _Worker) -> None:
+    """Lower the priority of the worker once its job has had `SLOW_S` of processor time.
 
-    Not by the clock: where many want a processor, an ordinary job waits long, and is not to wait longer still.
+    Not by the clock: on a busy machine an ordinary job waits long, and should not wait longer.
     """
-    began = hired.ran_s()
-    left = SLOW_S
-    while left > 0:
-        await asyncio.sleep(max(left, LOOK_S))
-        left = SLOW_S - (hired.ran_s() - began)
-    hired.put_back()
+    began = hired.measure_s()
+    remaining = SLOW_S
+    while remaining > 0:
+        await asyncio.sleep(max(remaining, POLL_S))
+        remaining = SLOW_S - (hired.measure_s() - began)
+    hired.lower_priority()
 
 
 async def _perform(hired: _Worker, budget: Budget, job: Any) -> tuple[int, Any]:
     """Return the outcome of the job: see `worker`. Raise `OverBudgetError` if the worker did not survive it."""
-    asked = wire.dumps(job)
-    watching = asyncio.ensure_future(_put_back_when_slow(hired))
+    message = wire.dumps(job)
+    watching = asyncio.ensure_future(_lower_priority_when_slow(hired))
     try:
-        answer = await wire.exchange(hired.channel, asked, cpu_s=budget.cpu_s, memory_bytes=budget.memory_bytes)
+        answer = await wire.exchange(hired.channel, message, cpu_s=budget.cpu_s, memory_bytes=budget.memory_bytes)
     finally:
         watching.cancel()
     if answer is None:
         raise OverBudgetError(budget)
-    hired.spent = hired.spent or len(asked) + len(answer) > LARGE_BYTES
+    hired.is_used_up = hired.is_used_up or len(message) + len(answer) > LARGE_BYTES
     try:
         return worker.read_outcome(answer)
     except pickle.UnpicklingError:

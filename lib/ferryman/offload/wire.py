@@ -1,4 +1,4 @@
-"""The protocol between this process and its workers: framed pickles on a socket pair, out of reach of other processes."""
+"""The protocol between this process and its workers: framed pickles on a socket pair that no other process can reach."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from ferryman.domain.credentials.credential import Secret
 from ferryman.domain.problem import InvalidInputError
 
 HEAD = struct.Struct(">QdQ")
-"""How many bytes follow, the seconds of processor time for them, and the bytes of memory."""
+"""The header of a message: its bytes, the seconds of processor time and the bytes of memory for it."""
 
 CHUNK_BYTES = 262_144
 BUILTINS = frozenset(("set", "frozenset", "bytearray", "range", "slice", "complex"))
-"""The types of Python that are not written as themselves."""
+"""Types of Python that pickle writes by name."""
 
-_CROSSES: Mapping[type, Callable[[Any], tuple[Any, ...]]] = {
+_REDUCERS: Mapping[type, Callable[[Any], tuple[Any, ...]]] = {
     Secret: lambda secret: (Secret, (secret.reveal(),)),  # nowhere else is a secret pickled
     CallRefusedError: lambda refused: (CallRefusedError, (refused.refusal,)),
     InvalidInputError: lambda invalid: (InvalidInputError, (invalid.problems,)),
@@ -31,36 +31,36 @@ _CROSSES: Mapping[type, Callable[[Any], tuple[Any, ...]]] = {
 
 
 class _Pickler(pickle.Pickler):
-    dispatch_table = _CROSSES
+    dispatch_table = _REDUCERS
 
 
 class _Unpickler(pickle.Unpickler):
-    """Reads a worker's answer: nothing but values of ours can come of it."""
+    """Reads a worker's answer, which can hold only our own types (insecure deserialization)."""
 
     def find_class(self, module: str, name: str) -> Any:
         ours = (
             module.startswith("ferryman.") or module in ("datetime", "decimal") or (module == "builtins" and name in BUILTINS)
         )
-        found = super().find_class(module, name) if ours else None
-        if not isinstance(found, type):
-            raise pickle.UnpicklingError("a worker answered what is no value")
-        return found
+        kind = super().find_class(module, name) if ours else None
+        if not isinstance(kind, type):
+            raise pickle.UnpicklingError("a worker answered with a type that is not allowed")
+        return kind
 
 
 def dumps(value: Any) -> bytes:
-    """Return `value` as bytes, secrets included. Raise what pickling raises."""
-    written = io.BytesIO()
-    _Pickler(written, protocol=5).dump(value)
-    return written.getvalue()
+    """Return `value` as bytes, secrets included. Raise the errors of pickle."""
+    stream = io.BytesIO()
+    _Pickler(stream, protocol=5).dump(value)
+    return stream.getvalue()
 
 
 def loads_answer(content: bytes) -> Any:
-    """Return a worker's answer. Raise pickle.UnpicklingError for anything that is no value."""
+    """Return a worker's answer. Raise pickle.UnpicklingError for any other type."""
     return _Unpickler(io.BytesIO(content)).load()
 
 
 def frame_message(content: bytes, cpu_s: float = 0.0, memory_bytes: int = 0) -> tuple[bytes, ...]:
-    """Return what is written for `content`, in one piece if it is small."""
+    """Return the message of `content`, in one piece if it is small."""
     head = HEAD.pack(len(content), cpu_s, memory_bytes)
     return (head + content,) if len(content) <= CHUNK_BYTES else (head, content)
 

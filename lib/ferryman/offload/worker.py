@@ -1,8 +1,8 @@
-"""A worker process: it runs one job after the other from its channel, each within limits that the kernel enforces.
+"""A worker process: it runs the jobs of its channel one by one, each within limits that the kernel enforces (sandboxing).
 
-No text can evade them: the processor's time is a timer whose signal kills, also in the midst of C code;
-memory is a limit of the address space; and while a job is under way, anything that happens on the channel (its peer closed
-it: the caller gave up, or died) raises SIGIO, which kills as well.
+No text can evade them: the signal of a timer of processor time kills, also inside C code; memory is a limit of the address
+space; and during a job any event on the channel (its peer closed it: the caller was cancelled, or died) raises SIGIO, which
+kills as well.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ HELLO = struct.Struct(">Q")
 """The first message of a worker: its process id."""
 
 ANSWERED, RAISED, FAULT, MEMORY = range(4)
-"""What an answer is: a value, an exception of ours, the type of any other, or that memory ran out."""
+"""The kinds of an answer: a value, one of our own errors, the type of any other error, or no memory."""
 
 PAGE_BYTES = resource.getpagesize()
 
@@ -40,7 +40,7 @@ def serve(channel: socket.socket) -> NoReturn:
     channel.sendall(HELLO.pack(os.getpid()))
     while (received := wire.receive(channel)) is not None:
         job, cpu_s, memory_bytes = received
-        with _killed_on_hangup(channel), _limited(cpu_s, memory_bytes):
+        with _kill_on_hangup(channel), _limit(cpu_s, memory_bytes):
             answer = _perform(job)
         del job, received
         for part in wire.frame_message(answer):
@@ -61,12 +61,12 @@ def _perform(job: bytearray) -> bytes:
 
 
 @contextlib.contextmanager
-def _killed_on_hangup(channel: socket.socket) -> Iterator[None]:
+def _kill_on_hangup(channel: socket.socket) -> Iterator[None]:
     fcntl.fcntl(channel, fcntl.F_SETOWN, os.getpid())
     flags = fcntl.fcntl(channel, fcntl.F_GETFL)
     fcntl.fcntl(channel, fcntl.F_SETFL, flags | os.O_ASYNC)
     if select.select([channel], [], [], 0)[0]:
-        os._exit(0)  # it was closed before anybody listened
+        os._exit(0)  # it was closed before the signal was set
     try:
         yield
     finally:
@@ -74,7 +74,7 @@ def _killed_on_hangup(channel: socket.socket) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _limited(cpu_s: float, memory_bytes: int) -> Iterator[None]:
+def _limit(cpu_s: float, memory_bytes: int) -> Iterator[None]:
     _, hard = resource.getrlimit(resource.RLIMIT_AS)
     used = _measure_address_space()
     if used is not None:
@@ -88,7 +88,7 @@ def _limited(cpu_s: float, memory_bytes: int) -> Iterator[None]:
 
 
 def _measure_address_space() -> int | None:
-    """Return the bytes of address space in use; None where the system does not tell (time alone is bounded then)."""
+    """Return the bytes of address space in use; None where the system does not report them (only time is limited then)."""
     try:
         return int(Path("/proc/self/statm").read_text().split()[0]) * PAGE_BYTES
     except OSError:
@@ -96,11 +96,11 @@ def _measure_address_space() -> int | None:
 
 
 def _confine() -> None:
-    """Give up what reading texts does not need: files to write, and a memory image after death."""
+    """Give up the rights that a job does not need: writing files, and core dumps."""
     for name in (signal.SIGIO, signal.SIGPROF):
         signal.signal(name, signal.SIG_DFL)
     with contextlib.suppress(OSError):
-        Path("/proc/self/oom_score_adj").write_text("1000")  # where memory runs out, a worker goes before the function does
+        Path("/proc/self/oom_score_adj").write_text("1000")  # without memory, the kernel kills a worker before the function
     for limit in (resource.RLIMIT_CORE, resource.RLIMIT_FSIZE):
         resource.setrlimit(limit, (0, 0))
 

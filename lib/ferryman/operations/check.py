@@ -64,7 +64,7 @@ async def check_leak(line: Line) -> Verdict:
     scanner = SecretScanner(credentials)
     if "response" in line:
         return _answer(line["response"], scanner, [credential.name for credential in credentials])
-    finding = scanner.outbound(_outbound(line["request"]))
+    finding = scanner.find_in_request(_outbound(line["request"]))
     if finding is None:
         return {**_allow(), "credential": None}
     reason = (
@@ -215,7 +215,7 @@ def _inbound(response: Line) -> InboundResponse:
         headers=tuple(headers.items()),
         body=body.content,
         size_bytes=len(raw),
-        cut=body.cut,
+        cut=body.is_cut,
     )
 
 

@@ -16,7 +16,7 @@ from ferryman.domain.http.request import InboundResponse, OutboundRequest
 class PieceTally(Protocol):
     """The pieces of secrets in one request: the coverage with them, and the credential that is covered too far."""
 
-    def added_to(self, earlier: Coverage) -> tuple[str | None, Coverage]: ...
+    def add_to(self, earlier: Coverage) -> tuple[str | None, Coverage]: ...
 
 
 PieceCounter = Callable[[PieceTally], Awaitable[str | None]]

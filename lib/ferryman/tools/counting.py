@@ -26,7 +26,7 @@ async def count_pieces(
     try:
         for _ in range(TRIES_MAX):
             before = await vault.open_coverage(stored, execution=execution)
-            name, after = pieces.added_to(before)
+            name, after = pieces.add_to(before)
             if name is not None or after == before:
                 return name
             sealed = await vault.seal_coverage(after, execution=execution, like=claimed_call.ticket.arguments)

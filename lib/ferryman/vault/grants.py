@@ -1,4 +1,4 @@
-"""Encoding of grants for sealing: the token and all that is needed to renew it, in one plaintext."""
+"""Encoding of grants for sealing: the token and everything that renews it, in one plaintext."""
 
 from __future__ import annotations
 

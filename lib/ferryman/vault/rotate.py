@@ -20,7 +20,7 @@ class NothingToRotateError(Exception):
 
 
 class KeyStore(Protocol):
-    """All versions of one key, as its operator has them. Raise `UnavailableError`."""
+    """All versions of one key, for its operator. Raise `UnavailableError`."""
 
     async def list_versions(self) -> Sequence[KeyVersion]: ...
     async def private(self, version: int) -> bytes: ...
@@ -30,8 +30,7 @@ class KeyStore(Protocol):
 
 
 class SealedInventory(Protocol):
-    """What is sealed. `calls` counts those that are not over, by version; `count_begun_before` the executions still under
-    way."""
+    """The sealed values. `count_calls` counts open calls by version; `count_begun_before` running executions."""
 
     async def list_credentials(self) -> Sequence[SealedCredentialRef]: ...
     async def count_calls(self) -> Mapping[int, int]: ...
@@ -39,9 +38,9 @@ class SealedInventory(Protocol):
 
 
 class Publication(Protocol):
-    """The public halves as the functions have them. Each method is repeatable, and returns when new instances have it.
+    """The public keys of the functions. Each method is repeatable, and returns when new instances have the key.
 
-    An instance that was there before may go on with the old one for `drains`, in the executions it had begun.
+    An older instance may use the old key for `drains`, in the executions that it has begun.
     """
 
     drains: timedelta
@@ -52,14 +51,14 @@ class Publication(Protocol):
 
 
 class TaskResealer(Protocol):
-    """Has a key holder seal a task's credentials again; returns the names of those that do not open."""
+    """Lets a key holder seal a task's credentials again; returns the names of those that do not open."""
 
     async def reseal(self, task: str, *, version: int) -> Sequence[str]: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RotationDependencies:
-    """What a rotation needs. `pause` is awaited between two reads of what is under way; `tell` is called with each step."""
+    """What a rotation needs. `pause` is awaited between two counts of open calls; `tell` is called with each step."""
 
     key_store: KeyStore
     sealed_inventory: SealedInventory
@@ -107,7 +106,7 @@ async def rotate(deps: RotationDependencies) -> RotationResult:
             await deps.key_store.disable(version)
             retired.add(version)
             deps.tell(f"version {version} is disabled")
-        # something may have been sealed to it between the read and the disabling
+        # a value may have been sealed to it between the read and the disabling
         if not await _find_used_versions(deps, newest, unreadable):
             return RotationResult(
                 version=newest,
@@ -119,14 +118,16 @@ async def rotate(deps: RotationDependencies) -> RotationResult:
 async def _empty_old_versions(
     deps: RotationDependencies, newest: int, published: datetime, unreadable: set[SealedCredentialRef]
 ) -> None:
-    """Return when nothing that matters is sealed to an older version than `newest`, nor can be."""
+    """Wait until no readable value is sealed to an older version than `newest`, nor can be."""
     last_text = ""
     while used := await _find_used_versions(deps, newest, unreadable):
         await _enable_again(deps, used)
-        for task in sorted({each.task for each in await _list_stale(deps, newest, unreadable)}):
+        for task in sorted({credential.task for credential in await _list_stale(deps, newest, unreadable)}):
             names = await deps.resealer.reseal(task, version=newest)
             unreadable |= {
-                each for each in await deps.sealed_inventory.list_credentials() if each.task == task and each.name in names
+                credential
+                for credential in await deps.sealed_inventory.list_credentials()
+                if credential.task == task and credential.name in names
             }
         calls = sum(count for version, count in (await deps.sealed_inventory.count_calls()).items() if version < newest)
         if calls:
@@ -143,7 +144,7 @@ async def _empty_old_versions(
 
 async def _find_used_versions(deps: RotationDependencies, newest: int, unreadable: set[SealedCredentialRef]) -> set[int]:
     """Return the older versions that something is sealed to."""
-    stale = {each.version for each in await _list_stale(deps, newest, unreadable)}
+    stale = {credential.version for credential in await _list_stale(deps, newest, unreadable)}
     return stale | {
         version for version, count in (await deps.sealed_inventory.count_calls()).items() if version < newest and count
     }
@@ -152,16 +153,20 @@ async def _find_used_versions(deps: RotationDependencies, newest: int, unreadabl
 async def _list_stale(
     deps: RotationDependencies, newest: int, unreadable: set[SealedCredentialRef]
 ) -> list[SealedCredentialRef]:
-    return [each for each in await deps.sealed_inventory.list_credentials() if each.version < newest and each not in unreadable]
+    return [
+        credential
+        for credential in await deps.sealed_inventory.list_credentials()
+        if credential.version < newest and credential not in unreadable
+    ]
 
 
 async def _enable_again(deps: RotationDependencies, versions: Iterable[int]) -> None:
-    """Enable those of `versions` that were disabled: after a backup was restored, or when something slipped in."""
-    known = {each.number: each for each in await deps.key_store.list_versions()}
-    for each in sorted(set(versions) & known.keys()):
-        if not known[each].enabled:
-            await deps.key_store.enable(each)
-            deps.tell(f"version {each} is enabled again, for what is still sealed to it")
+    """Restore those of `versions` that were disabled: after a backup was restored, or after a late sealing."""
+    known = {version.number: version for version in await deps.key_store.list_versions()}
+    for version in sorted(set(versions) & known.keys()):
+        if not known[version].enabled:
+            await deps.key_store.enable(version)
+            deps.tell(f"version {version} is enabled again, for the values that are still sealed to it")
 
 
 def _tell_once(deps: RotationDependencies, last_text: str, text: str) -> str:
@@ -182,11 +187,11 @@ async def rotate_receipts(deps: RotationDependencies) -> int:
     if enabled[-1] in served:
         enabled.append(await deps.key_store.add(sign.generate_private_key()))
         deps.tell(f"version {enabled[-1]} is added")
-    halves = {each: sign.derive_public_key(await deps.key_store.private(each)).hex() for each in enabled}
+    halves = {number: sign.derive_public_key(await deps.key_store.private(number)).hex() for number in enabled}
     await deps.publication.publish_receipt_keys({**served, **halves})
     deps.tell(f"receipts are signed with version {enabled[-1]}")
     return enabled[-1]
 
 
 def _list_enabled(versions: Iterable[KeyVersion]) -> list[int]:
-    return sorted(each.number for each in versions if each.enabled)
+    return sorted(version.number for version in versions if version.enabled)

@@ -1,4 +1,4 @@
-"""Sealing with HPKE (RFC 9180) to a post-quantum hybrid key, bound to what the plaintext is and where it belongs."""
+"""Sealing with HPKE (RFC 9180) to a post-quantum hybrid key, bound to the kind and the place of the plaintext."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def read_key_version(ciphertext: bytes) -> int:
 
 
 def unseal(ciphertext: bytes, info: bytes, private: bytes) -> bytes:
-    """Return what was sealed with this `info`. Raise `UnsealError`."""
+    """Return the plaintext that was sealed with this `info`. Raise `UnsealError`."""
     version = read_key_version(ciphertext)
     try:
         key = MLKEM768X25519PrivateKey(*_split_private(private))
@@ -98,17 +98,17 @@ def unseal(ciphertext: bytes, info: bytes, private: bytes) -> bytes:
 
 
 def build_credential_info(label: Label) -> bytes:
-    """Return what a credential's value is bound to: every field of its label."""
+    """Return the info that binds a credential's value to every field of its label."""
     return _build_info("credential", **_list_fields(label))
 
 
 def build_grant_info(label: Label) -> bytes:
-    """Return what a grant is bound to: its label and its kind, so that no value is read as a grant, nor a grant as a value."""
+    """Return the info that binds a grant to its label and its kind: no value is read as a grant, nor a grant as a value."""
     return _build_info("grant", **_list_fields(label))
 
 
 def build_connection_info(connection: Connection) -> bytes:
-    """Return what a connection's proof is bound to: every other field of the connection."""
+    """Return the info that binds a connection's proof to every other field of the connection."""
     return _build_info(
         "connection",
         digest=connection.digest,
@@ -137,22 +137,22 @@ def _list_fields(label: Label) -> dict[str, Any]:
 
 
 def build_call_info(execution: str, seq: int) -> bytes:
-    """Return what a call's arguments are bound to: the execution and the call's number in it."""
+    """Return the info that binds a call's arguments to the execution and the call's number in it."""
     return _build_info("arguments", execution=execution, seq=seq)
 
 
 def build_coverage_info(execution: str) -> bytes:
-    """Return what an execution's coverage is bound to: the execution."""
+    """Return the info that binds an execution's coverage to the execution."""
     return _build_info("coverage", execution=execution)
 
 
 def build_token_info(owner: str, key: str, fetch: str) -> bytes:
-    """Return what a fetched token is bound to: whose it is, what it is for, and the fetch that brought it."""
+    """Return the info that binds a fetched token to its owner, its auth and its fetch."""
     return _build_info("token", owner=owner, key=key, fetch=fetch)
 
 
 def _build_info(purpose: str, **fields: Any) -> bytes:
-    # Canonical JSON: a separator inside one field can never make it read as two.
+    # Canonical JSON: a separator inside one field cannot make it two fields.
     return f"ferryman/{purpose}/1\n".encode() + json.dumps(fields, sort_keys=True, separators=(",", ":")).encode()
 
 

@@ -6,8 +6,9 @@ import gzip
 import json
 
 from tests.egress.frames import FRAMES, TOKENS, TURNS
+from tests.egress.malformed_urls import GRAMMAR
 from tests.egress.plants import NOTATIONS, VALUES
-from tests.egress.urls import ALLOWED, GRAMMAR
+from tests.egress.urls import ALLOWED
 
 OK = b"HTTP/1.1 200 OK\r\n"
 ANSWERS = [

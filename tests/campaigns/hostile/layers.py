@@ -79,8 +79,8 @@ LAYERS = (
         cuts=(
             Cut(
                 file="egress/tls.py",
-                old="    made.minimum_version",
-                new="    made.check_hostname, made.verify_mode = False, ssl.CERT_NONE\n    made.minimum_version",
+                old="    context.minimum_version",
+                new="    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE\n    context.minimum_version",
             ),
         ),
     ),
@@ -138,8 +138,8 @@ LAYERS = (
         cuts=(
             Cut(
                 file="egress/sanitize.py",
-                old="found.append(remove_invisible(piece))",
-                new="found.append(piece)",
+                old="pieces.append(remove_invisible(piece))",
+                new="pieces.append(piece)",
             ),
         ),
     ),
@@ -225,7 +225,7 @@ LAYERS = (
         cuts=(
             Cut(
                 file="billing/prices.py",
-                old="        return max(0, int(left * _MILLION / self.output)) if self.output else 2**31",
+                old="        return max(0, int(rest * _MILLION / self.output)) if self.output else 2**31",
                 new="        return 2**31",
             ),
         ),

@@ -28,58 +28,58 @@ def _nested(text: str, depth: int) -> str:
     return text
 
 
-def _filled(piece: str, tail: str = "") -> str:
+def _fill(piece: str, tail: str = "") -> str:
     return (piece * (SIZE // len(piece) + 1))[: SIZE - len(tail)] + tail
 
 
 _BYTES = random.Random(1).randbytes(SIZE)
 BODIES: dict[str, Callable[[], str]] = {
-    "one letter": lambda: _filled("A"),
-    "V, which is text in every alignment": lambda: _filled("V"),
+    "one letter": lambda: _fill("A"),
+    "V, which is text in every alignment": lambda: _fill("V"),
     "base64 of noise": lambda: _b64(_BYTES)[:SIZE],
-    "base64 of words": lambda: _b64(_filled("all is well and ").encode())[:SIZE],
-    "short runs of base64": lambda: _filled("QUJDREVGR0hJSktM "),
-    "base64 in lines": lambda: _filled("QUJD" * 19 + "\n"),
+    "base64 of words": lambda: _b64(_fill("all is well and ").encode())[:SIZE],
+    "short runs of base64": lambda: _fill("QUJDREVGR0hJSktM "),
+    "base64 in lines": lambda: _fill("QUJD" * 19 + "\n"),
     "base64 eight deep": lambda: _nested("x" * 4_900, 8)[:SIZE],
-    "base64 and base64 for URLs in turn": lambda: _filled(_noise(2, string.ascii_letters + "+/-_", 64) + "-_"),
+    "base64 and base64 for URLs in turn": lambda: _fill(_noise(2, string.ascii_letters + "+/-_", 64) + "-_"),
     "hexadecimal": lambda: _noise(3, "0123456789abcdef"),
-    "hexadecimal of words": lambda: _filled("all is well and ").encode().hex()[:SIZE],
-    "hexadecimal in pairs": lambda: _filled("4a b7 "),
-    "0x and 0x": lambda: _filled("0x41,0x"),
+    "hexadecimal of words": lambda: _fill("all is well and ").encode().hex()[:SIZE],
+    "hexadecimal in pairs": lambda: _fill("4a b7 "),
+    "0x and 0x": lambda: _fill("0x41,0x"),
     "digits": lambda: _noise(4, string.digits),
-    "codes": lambda: _filled("115, 107, 45, "),
+    "codes": lambda: _fill("115, 107, 45, "),
     "ones and zeros": lambda: _noise(5, "01"),
-    "percents": lambda: _filled("%25", "41"),
-    "percents of all": lambda: _filled("%41%4a%7a"),
-    "ampersands": lambda: _filled("&amp;", "#65;"),
-    "entities": lambda: _filled("&#65;&#x42;"),
+    "percents": lambda: _fill("%25", "41"),
+    "percents of all": lambda: _fill("%41%4a%7a"),
+    "ampersands": lambda: _fill("&amp;", "#65;"),
+    "entities": lambda: _fill("&#65;&#x42;"),
     "backslashes": lambda: "\\" * (SIZE - 5) + "u0041",
-    "escapes": lambda: _filled("\\u0041\\x42"),
-    "quoted JSON in quoted JSON": lambda: _filled(json.dumps(json.dumps(json.dumps({"a": 'b"c\\d'})))),
-    "equals": lambda: _filled("=\n"),
-    "quoted-printable": lambda: _filled("=41=4A"),
-    "ligatures": lambda: _filled("ﷺ"),
-    "mathematical letters": lambda: _filled("𝐚𝐛𝐜"),
-    "single letters beyond ASCII": lambda: _filled("aéb"),
+    "escapes": lambda: _fill("\\u0041\\x42"),
+    "quoted JSON in quoted JSON": lambda: _fill(json.dumps(json.dumps(json.dumps({"a": 'b"c\\d'})))),
+    "equals": lambda: _fill("=\n"),
+    "quoted-printable": lambda: _fill("=41=4A"),
+    "ligatures": lambda: _fill("ﷺ"),
+    "mathematical letters": lambda: _fill("𝐚𝐛𝐜"),
+    "single letters beyond ASCII": lambda: _fill("aéb"),
     "noise beyond ASCII": lambda: "".join(chr(random.Random(6).randrange(0x20, 0x3000)) for _ in range(2)) * (SIZE // 2),
-    "separators": lambda: _filled("a-b."),
-    "one after another": lambda: _filled("a,b,"),
-    "brackets": lambda: _filled("["),
+    "separators": lambda: _fill("a-b."),
+    "one after another": lambda: _fill("a,b,"),
+    "brackets": lambda: _fill("["),
     "nested JSON": lambda: "[" * (SIZE // 2) + "]" * (SIZE // 2),
     "base32": lambda: _noise(7, "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"),
     "heads of zlib": lambda: _b64(b"x\x9c" * SIZE)[:SIZE],
     "heads of gzip": lambda: _b64(b"\x1f\x8b\x08\x00" * SIZE)[:SIZE],
-    "heads of streams without a head": lambda: _filled("Aw" + _noise(8, string.ascii_letters, 22) + " "),
+    "heads of streams without a head": lambda: _fill("Aw" + _noise(8, string.ascii_letters, 22) + " "),
     "a bomb": lambda: _b64(gzip.compress(b"A" * 40_000_000, 9))[:SIZE],
-    "many bombs": lambda: _filled(_b64(zlib.compress(b"A" * 1_000_000, 9)) + " "),
+    "many bombs": lambda: _fill(_b64(zlib.compress(b"A" * 1_000_000, 9)) + " "),
     "a bomb in a bomb": lambda: _b64(gzip.compress(gzip.compress(b"A" * 200_000_000, 9), 9))[:SIZE],
     "a bomb of base64": lambda: _b64(gzip.compress(_b64(b"all is well " * 60_000).encode(), 9))[:SIZE],
     "a bomb of escapes": lambda: _b64(gzip.compress(b"%2541" * 200_000, 9))[:SIZE],
-    "small bombs": lambda: _filled(_b64(zlib.compress(b"V" * 40_000, 9)) + "\n"),
+    "small bombs": lambda: _fill(_b64(zlib.compress(b"V" * 40_000, 9)) + "\n"),
 }
 
 
 @cache
 def filler(kind: str) -> str:
-    """The body of a kind in `BODIES`: some are slow to make."""
+    """Return the body of a kind in `BODIES`: some are slow to make."""
     return BODIES[kind]()

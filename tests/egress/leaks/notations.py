@@ -63,62 +63,62 @@ Z_BASE32 = "ybndrfg8ejkmcpqxot1uwisza345h769"
 
 
 def number(content: bytes, digits: str) -> str:
-    """`content` as one number."""
-    value, found = int.from_bytes(content, "big"), ""
+    """Return `content` as one number."""
+    value, written = int.from_bytes(content, "big"), ""
     while value:
         value, digit = divmod(value, len(digits))
-        found = digits[digit] + found
-    return found
+        written = digits[digit] + written
+    return written
 
 
 def base45(content: bytes) -> str:
-    """As RFC 9285 has it."""
-    found = ""
+    """Return as RFC 9285 has it."""
+    written = ""
     for start in range(0, len(content), 2):
         pair = content[start : start + 2]
         value = int.from_bytes(pair, "big")
         for _ in range(len(pair) + 1):
             value, digit = divmod(value, 45)
-            found += _BASE45[digit]
-    return found
+            written += _BASE45[digit]
+    return written
 
 
 def base32(content: bytes, digits: str) -> str:
-    """Base 32 with other digits."""
+    """Return base 32 with other digits."""
     standard = base64.b32encode(content).decode().rstrip("=")
     return standard.translate(str.maketrans(_CAPITALS + "234567", digits))
 
 
-def counted(value: int) -> str:
-    """A number below 1,000 in words."""
+def spell_number(value: int) -> str:
+    """Return a number below 1,000 in words."""
     if value < 20:
         return _TEENS[value]
     if value < 100:
         return _TENS[value // 10] + (f" {_DIGITS[value % 10]}" if value % 10 else "")
-    return f"{_DIGITS[value // 100]} hundred" + (f" and {counted(value % 100)}" if value % 100 else "")
+    return f"{_DIGITS[value // 100]} hundred" + (f" and {spell_number(value % 100)}" if value % 100 else "")
 
 
 def pieces(value: str, size: int) -> list[str]:
-    """`value` in pieces of `size` characters."""
+    """Return `value` in pieces of `size` characters."""
     return [value[start : start + size] for start in range(0, len(value), size)]
 
 
-def _said(words: Callable[[str], str], joint: str = " ") -> Write:
-    return lambda value: joint.join(words(each) for each in value)
+def _spell(words: Callable[[str], str], joint: str = " ") -> Write:
+    return lambda value: joint.join(words(character) for character in value)
 
 
-def _letter(each: str) -> str:
-    if each.isascii() and each.isalpha():
-        return _RADIO[ord(each.lower()) - 97]
-    return _DIGITS[int(each)] if each.isdigit() else _SIGNS.get(each, each)
+def _letter(character: str) -> str:
+    if character.isascii() and character.isalpha():
+        return _RADIO[ord(character.lower()) - 97]
+    return _DIGITS[int(character)] if character.isdigit() else _SIGNS.get(character, character)
 
 
-def _letter_with_case(each: str) -> str:
-    return f"capital {_letter(each)}" if each.isupper() else _letter(each)
+def _letter_with_case(character: str) -> str:
+    return f"capital {_letter(character)}" if character.isupper() else _letter(character)
 
 
-def _digit(each: str) -> str:
-    return _DIGITS[int(each)] if each.isdigit() else each
+def _digit(character: str) -> str:
+    return _DIGITS[int(character)] if character.isdigit() else character
 
 
 def _other_digits(zero: int) -> Write:
@@ -130,20 +130,20 @@ def _b64(piece: str) -> str:
 
 
 def _by_word(encode: Write, size: int, joint: str) -> Write:
-    return lambda value: joint.join(encode(each) for each in pieces(value, size))
+    return lambda value: joint.join(encode(piece) for piece in pieces(value, size))
 
 
-def _filled(encode: Write, size: int) -> Write:
+def _fill(encode: Write, size: int) -> Write:
     fill = ("and then", "after that comes", "followed by", "next to it")
-    return lambda value: " ".join(f"{encode(each)} {fill[at % len(fill)]}" for at, each in enumerate(pieces(value, size)))
+    return lambda value: " ".join(f"{encode(piece)} {fill[at % len(fill)]}" for at, piece in enumerate(pieces(value, size)))
 
 
 def _parts(name: str, joint: str, *, encode: Write = str, shuffled: bool = True, size: int = 6) -> Write:
     def write(value: str) -> str:
-        found = [f"{name}{at}={encode(each)}" for at, each in enumerate(pieces(value, size), start=1)]
+        written = [f"{name}{at}={encode(piece)}" for at, piece in enumerate(pieces(value, size), start=1)]
         if shuffled:
-            random.Random(9).shuffle(found)
-        return joint.join(found)
+            random.Random(9).shuffle(written)
+        return joint.join(written)
 
     return write
 
@@ -168,18 +168,18 @@ WAYS: dict[str, dict[str, Write]] = {
         for name, joint in (("spaces", " "), ("commas", ", "), ("semicolons", "; "), ("lines", "\n"), ("bars", " | "))
     }
     | {
-        f"{kind} of {size}, with other words": _filled(encode, size)
+        f"{kind} of {size}, with other words": _fill(encode, size)
         for kind, encode in (("base64", _b64), ("hexadecimal", _hex))
         for size in (4, 6, 8)
     },
     "said in words": {
-        "NATO": _said(_letter),
-        "NATO, in lines": _said(_letter, "\n"),
-        "NATO, hyphenated": _said(lambda each: _letter(each).replace("-", ""), "-"),
-        "NATO, with capitals": _said(_letter_with_case),
-        "NATO, in small letters": lambda value: _said(_letter, ", ")(value).lower(),
-        "digits as words": _said(_digit),
-        "codes as words": lambda value: ", ".join(counted(each) for each in value.encode()),
+        "NATO": _spell(_letter),
+        "NATO, in lines": _spell(_letter, "\n"),
+        "NATO, hyphenated": _spell(lambda character: _letter(character).replace("-", ""), "-"),
+        "NATO, with capitals": _spell(_letter_with_case),
+        "NATO, in small letters": lambda value: _spell(_letter, ", ")(value).lower(),
+        "digits as words": _spell(_digit),
+        "codes as words": lambda value: ", ".join(spell_number(character) for character in value.encode()),
         "Arabic digits": _other_digits(0x0660),
         "Persian digits": _other_digits(0x06F0),
         "Devanagari digits": _other_digits(0x0966),
@@ -235,18 +235,18 @@ IN_MORE: dict[str, Write] = {
 
 
 def splits(value: str, host: str) -> Iterator[tuple[str, dict[str, object]]]:
-    """Fields of requests over which the parts of `value` are spread."""
+    """Yield fields of requests over which the parts of `value` are spread."""
     four, six = pieces(value, 4), pieces(value, 6)
-    mixed = list(enumerate(six, start=1))
-    random.Random(5).shuffle(mixed)
+    shuffled = list(enumerate(six, start=1))
+    random.Random(5).shuffle(shuffled)
     yield (
         "part1 … of a query, in any order",
-        {"url": f"https://{host}/?" + "&".join(f"part{at}={_bare64(x)}" for at, x in mixed)},
+        {"url": f"https://{host}/?" + "&".join(f"part{at}={_bare64(x)}" for at, x in shuffled)},
     )
-    yield "part1 … of a body, in any order", {"body": {f"part{at}": x for at, x in mixed}}
-    yield "part_1 … in base64, in any order", {"body": {f"part_{at}": _b64(x) for at, x in mixed}}
-    yield "part1 … in hexadecimal, in any order", {"body": {f"part{at}": _hex(x) for at, x in mixed}}
-    yield "part1 … of headers, in any order", {"headers": {f"x-part-{at}": x for at, x in mixed}}
+    yield "part1 … of a body, in any order", {"body": {f"part{at}": x for at, x in shuffled}}
+    yield "part_1 … in base64, in any order", {"body": {f"part_{at}": _b64(x) for at, x in shuffled}}
+    yield "part1 … in hexadecimal, in any order", {"body": {f"part{at}": _hex(x) for at, x in shuffled}}
+    yield "part1 … of headers, in any order", {"headers": {f"x-part-{at}": x for at, x in shuffled}}
     yield "a list of words in base64", {"body": {"words": [_b64(x) for x in four]}}
     yield (
         "words in base64 in two sentences",
@@ -257,7 +257,7 @@ def splits(value: str, host: str) -> Iterator[tuple[str, dict[str, object]]]:
             }
         },
     )
-    yield "a list of words said", {"body": {"words": [_letter(each) for each in value]}}
+    yield "a list of words said", {"body": {"words": [_letter(character) for character in value]}}
     yield (
         "words said in path segments",
         {"url": f"https://{host}/" + "/".join(_letter(x).replace("-", "") for x in value[:200])},
@@ -265,7 +265,7 @@ def splits(value: str, host: str) -> Iterator[tuple[str, dict[str, object]]]:
 
 
 def harmless() -> Iterator[tuple[str, dict[str, object]]]:
-    """Fields of ordinary requests that look like these notations, each with its class."""
+    """Yield fields of ordinary requests that look like these notations, each with its class."""
     dice = random.Random(31)
     for _ in range(4):
         yield "words that are said", {"body": {"text": " ".join(dice.choices([*_RADIO, *_DIGITS], k=200))}}

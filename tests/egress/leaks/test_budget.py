@@ -28,13 +28,13 @@ def test_a_view_is_paid_for_by_its_length_and_by_its_kind() -> None:
     text, data = StepBudget(0), StepBudget(0)
     text.spend("a" * 1_000)
     data.spend(b"a" * 1_000)
-    assert text.left < data.left < STEPS
+    assert text.remaining < data.remaining < STEPS
 
 
 def test_a_part_is_paid_for_by_the_whole_too() -> None:
     whole = StepBudget(1_000)
     StepBudget(0, within=whole).spend("a")
-    assert whole.left < STEPS + STEPS_PER_CHARACTER_OF_SMALL * 1_000
+    assert whole.remaining < STEPS + STEPS_PER_CHARACTER_OF_SMALL * 1_000
 
 
 def test_what_is_spent_stays_spent() -> None:
@@ -62,13 +62,13 @@ def test_bombs_in_every_block_of_a_turn_cost_little_more_than_an_honest_turn() -
 
 def test_nothing_is_found_where_the_budget_is_spent_and_that_is_a_finding() -> None:
     budget = StepBudget(0)
-    budget.left = 0
+    budget.remaining = 0
     finding = SCANNER.find("honest", budget=budget)
     assert finding is not None
     assert finding.name is None
 
 
-def test_what_could_not_be_looked_through_is_withheld() -> None:
+def test_a_text_that_could_not_be_scanned_is_omitted() -> None:
     assert OMITTED in redact_text(BOMBS, SCANNER)
 
 
@@ -81,7 +81,7 @@ def test_an_honest_text_with_encoded_keys_keeps_all_the_rest(keys: int) -> None:
 
 def test_an_honest_small_text_of_many_notations_is_no_more_than_a_request_may_hold() -> None:
     source = (Path(sysconfig.get_path("stdlib")) / "quopri.py").read_text()[:SMALL]
-    escaped = "".join(f"\\x{ord(each):02x} &amp; %41 =3D\n\"'{each}" for each in source[:300])
+    escaped = "".join(f"\\x{ord(character):02x} &amp; %41 =3D\n\"'{character}" for character in source[:300])
     for text in (source, source[:4_000] + escaped[: SMALL - 4_100]):
-        assert SCANNER.outbound(outbound(body={"text": text})) is None
+        assert SCANNER.find_in_request(outbound(body={"text": text})) is None
         assert redact_json({"text": text}, SCANNER) == {"text": text}

@@ -8,7 +8,7 @@ from itertools import cycle
 import pytest
 
 from ferryman.egress.leaks import SecretScanner, redact_json, redact_text
-from tests.egress.leaks import corpus
+from tests.egress.leaks import requests
 from tests.egress.leaks.corpus import HARDER, KINDS, NESTABLE, SECRET_PARTS, WAYS
 from tests.egress.plants import credential, outbound, text
 from tests.figures import Tally
@@ -16,12 +16,12 @@ from tests.figures import Tally
 OTHER = credential(text(40), "OTHER")
 SCANNERS = {kind: SecretScanner([OTHER, credential(value)]) for kind, value in KINDS.items()}
 ALL = SecretScanner([credential(value, f"KEY_{number}") for number, value in enumerate(KINDS.values())])
-PLACES = sorted(corpus.places(""))
+PLACES = sorted(requests.places(""))
 CHAINS = 200
 
 
-def found(kind: str, fields: dict[str, object]) -> bool:
-    finding = SCANNERS[kind].outbound(outbound(**fields))
+def is_found(kind: str, fields: dict[str, object]) -> bool:
+    finding = SCANNERS[kind].find_in_request(outbound(**fields))
     return finding is not None and finding.name == "NEWS_KEY"
 
 
@@ -30,9 +30,9 @@ def test_no_way_to_write_a_secret_leaves(group: str, tally: Tally) -> None:
     missed, places = [], cycle(PLACES)
     for name, write in WAYS[group].items():
         for kind, value in KINDS.items():
-            fields = corpus.places(write(value))
+            fields = requests.places(write(value))
             for place in ("body value, in a sentence", next(places), next(places)):
-                passed = found(kind, fields[place])
+                passed = is_found(kind, fields[place])
                 tally("leaks out", group, passed)
                 missed += [] if passed else [(name, kind, place)]
     assert not missed
@@ -44,8 +44,8 @@ def test_no_way_to_write_a_secret_leaves(group: str, tally: Tally) -> None:
 def test_no_secret_leaves_from_any_place(way: tuple[str, str], tally: Tally) -> None:
     missed = []
     for kind, value in KINDS.items():
-        for place, fields in corpus.places(WAYS[way[0]][way[1]](value)).items():
-            passed = found(kind, fields)
+        for place, fields in requests.places(WAYS[way[0]][way[1]](value)).items():
+            passed = is_found(kind, fields)
             tally("leaks out, by place", place, passed)
             missed += [] if passed else [(kind, place)]
     assert not missed
@@ -63,7 +63,7 @@ def test_no_way_inside_another_leaves(depth: int, tally: Tally) -> None:
         if len(written) > 20_000:
             continue
         tried += 1
-        passed = found(kind, {"body": {"note": f"see {written} there"}})
+        passed = is_found(kind, {"body": {"note": f"see {written} there"}})
         tally("leaks out, nested", f"{depth} deep", passed)
         missed += [] if passed else [(kind, chain)]
     assert not missed
@@ -72,12 +72,12 @@ def test_no_way_inside_another_leaves(depth: int, tally: Tally) -> None:
 def test_a_secret_spread_over_fields_does_not_leave(tally: Tally) -> None:
     missed = []
     for kind, value in KINDS.items():
-        for name, fields in corpus.splits(value):
-            passed = found(kind, fields)
+        for name, fields in requests.splits(value):
+            passed = is_found(kind, fields)
             tally("leaks out, split", name, passed)
             missed += [] if passed else [(kind, name)]
-        for name, url in corpus.labels(value):
-            passed = found(kind, {"url": url})
+        for name, url in requests.labels(value):
+            passed = is_found(kind, {"url": url})
             tally("leaks out, host labels", name, passed)
             missed += [] if passed else [(kind, name)]
     assert not missed
@@ -87,9 +87,9 @@ def test_sixteen_characters_of_a_secret_are_a_leak_in_any_common_notation(tally:
     notations = (("as it is", "plain"), ("as it is", "reversed"), ("hexadecimal", "lower"), ("base64", "standard"))
     missed = []
     for kind, secret in SECRET_PARTS.items():
-        for fragment in list(corpus.fragments(secret))[::3]:
+        for fragment in list(requests.fragments(secret))[::3]:
             for group, name in (*notations, ("base64", "second alignment"), ("base32", "alignment 0"), ("percent", "all")):
-                passed = found(kind, {"body": {"note": f"x {WAYS[group][name](fragment)} y"}})
+                passed = is_found(kind, {"body": {"note": f"x {WAYS[group][name](fragment)} y"}})
                 tally("leaks out, fragments", f"16 characters, {group}", passed)
                 missed += [] if passed else [(kind, name, fragment)]
     assert not missed
@@ -98,8 +98,8 @@ def test_sixteen_characters_of_a_secret_are_a_leak_in_any_common_notation(tally:
 def test_eight_characters_of_a_secret_are_none(tally: Tally) -> None:
     blocked = []
     for kind, secret in SECRET_PARTS.items():
-        for crumb in corpus.crumbs(secret):
-            passed = SCANNERS[kind].outbound(outbound(body={"note": f"x {crumb} y"})) is None
+        for crumb in requests.crumbs(secret):
+            passed = SCANNERS[kind].find_in_request(outbound(body={"note": f"x {crumb} y"})) is None
             tally("no leaks", "8 characters", passed)
             blocked += [] if passed else [(kind, crumb)]
     assert not blocked
@@ -107,8 +107,8 @@ def test_eight_characters_of_a_secret_are_none(tally: Tally) -> None:
 
 def test_what_is_no_secret_may_leave(tally: Tally) -> None:
     blocked = []
-    for klass, fields in corpus.harmless():
-        finding = ALL.outbound(outbound(**fields))
+    for klass, fields in requests.harmless():
+        finding = ALL.find_in_request(outbound(**fields))
         tally("no leaks", klass, finding is None)
         blocked += [(klass, finding)] if finding else []
     assert not blocked
@@ -118,31 +118,31 @@ def test_four_fifths_of_what_is_not_promised_does_not_leave_either(tally: Tally)
     passed = []
     for name, write in HARDER.items():
         for kind, value in KINDS.items():
-            passed.append(found(kind, {"body": {"note": f"see {write(value)} there"}}))
+            passed.append(is_found(kind, {"body": {"note": f"see {write(value)} there"}}))
             tally("leaks out, not promised", name, passed[-1])
     assert sum(passed) * 5 >= len(passed) * 4
 
 
 @pytest.mark.parametrize("group", WAYS)
 def test_an_echo_is_redacted_in_every_way(group: str, tally: Tally) -> None:
-    left = []
+    missed = []
     for name, write in WAYS[group].items():
         for kind, value in KINDS.items():
             seen = redact_text(f'{{"you sent": "{write(value)}", "ok": true}}', SCANNERS[kind])
             passed = "[redacted:NEWS_KEY]" in seen and SCANNERS[kind].find(seen) is None
             tally("leaks in", group, passed)
-            left += [] if passed else [(name, kind)]
-    assert not left
+            missed += [] if passed else [(name, kind)]
+    assert not missed
 
 
 def test_an_echo_spread_over_a_json_value_is_redacted(tally: Tally) -> None:
-    left = []
+    missed = []
     for kind, value in KINDS.items():
-        for name, fields in corpus.splits(value):
+        for name, fields in requests.splits(value):
             if list(fields) != ["body"]:
                 continue
             seen = redact_json(fields["body"], SCANNERS[kind])
             passed = "[redacted:NEWS_KEY]" in repr(seen)
             tally("leaks in, split", name, passed)
-            left += [] if passed else [(kind, name)]
-    assert not left
+            missed += [] if passed else [(kind, name)]
+    assert not missed

@@ -1,4 +1,4 @@
-"""Hostile bodies: none makes the scanner raise, or look through much more than it was given."""
+"""Hostile bodies: none makes the scanner raise, or scan much more than its length."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.figures import Tally
 
 SCANNER = SecretScanner([credential(VALUES["prefixed"])])
 UNFOLDED_MAX = 60
-"""How many times its own length a body of 50,000 characters may unfold into, and no more however long it gets."""
+"""How many times its own length a body of 50,000 characters may decode to; the factor does not grow with the length."""
 
 
 @pytest.mark.parametrize("kind", BODIES)

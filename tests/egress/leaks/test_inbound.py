@@ -36,7 +36,7 @@ def test_an_echo_in_any_notation_is_redacted() -> None:
     assert not missed
 
 
-def test_what_stands_beside_an_echo_stays() -> None:
+def test_text_beside_an_echo_stays() -> None:
     value = VALUES["prefixed"]
     for written in (value, NOTATIONS["base64"](value), NOTATIONS["percent"](value)):
         assert redact_text(f"before {written} after", SCANNERS["prefixed"]) == f"before {MARK} after"
@@ -67,14 +67,14 @@ def test_several_credentials_are_each_named() -> None:
 
 def test_a_json_value_keeps_its_shape() -> None:
     value = VALUES["prefixed"]
-    given = {"url": f"https://a.test/{value}", "n": 1, "list": [True, None, NOTATIONS["hexadecimal"](value)], "plain": "text"}
-    clean = redact_json(given, SCANNERS["prefixed"])
+    value_ = {"url": f"https://a.test/{value}", "n": 1, "list": [True, None, NOTATIONS["hexadecimal"](value)], "plain": "text"}
+    clean = redact_json(value_, SCANNERS["prefixed"])
     assert clean == {"url": f"https://a.test/{MARK}", "n": 1, "list": [True, None, MARK], "plain": "text"}
 
 
 def test_a_json_value_without_a_credential_is_the_same() -> None:
-    given = {"a": ["b", 1, {"c": None}]}
-    assert redact_json(given, SCANNERS["prefixed"]) is given
+    value_ = {"a": ["b", 1, {"c": None}]}
+    assert redact_json(value_, SCANNERS["prefixed"]) is value_
 
 
 def test_a_key_split_over_a_json_value_does_not_stay() -> None:

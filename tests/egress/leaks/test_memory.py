@@ -13,7 +13,7 @@ import pytest
 
 from ferryman.egress.leaks import LeakFinding, SecretScanner, redact_json, redact_text
 from ferryman.egress.leaks.redaction import OMITTED, SPANS_MAX
-from ferryman.egress.leaks.walk import PIECES_MAX
+from ferryman.egress.leaks.text_pieces import PIECES_MAX
 from tests.egress.plants import VALUES, credential, outbound
 
 MB = 1_000_000
@@ -32,7 +32,7 @@ TEXTS: dict[str, Callable[[], str]] = {
 
 
 def measure_peak(action: Callable[[], object]) -> int:
-    """The most bytes that Python's objects took during `action`, beyond those before."""
+    """Return the most bytes that Python's objects took during `action`, beyond those before."""
     tracemalloc.start()
     try:
         before, _ = tracemalloc.get_traced_memory()
@@ -56,18 +56,18 @@ def test_nested_json_takes_memory_by_its_length_and_not_by_its_depth_as_well() -
 
 
 @pytest.mark.parametrize("value", [[1] * 1_000_000, ["https://a.test" + "/" * 1_000_000]], ids=["leaves", "segments"])
-def test_a_value_of_more_pieces_than_are_looked_at_is_withheld_in_bounded_memory(value: list[Any]) -> None:
+def test_a_value_of_too_many_pieces_is_omitted_in_bounded_memory(value: list[Any]) -> None:
     assert measure_peak(lambda: redact_json(value, SCANNER)) <= 3 * len(json.dumps(value)) + 32 * MB
     assert redact_json(value, SCANNER) == [OMITTED]
 
 
 def test_a_request_of_more_pieces_than_are_looked_at_holds_a_secret_for_all_that_is_known() -> None:
-    assert SCANNER.outbound(outbound(body=[1] * (PIECES_MAX + 1))) == LeakFinding(None)
+    assert SCANNER.find_in_request(outbound(body=[1] * (PIECES_MAX + 1))) == LeakFinding(None)
 
 
 def test_a_text_of_more_credentials_than_are_told_apart_goes_as_a_whole() -> None:
     assert redact_text(f"{KEY} " * (SPANS_MAX + 1), SCANNER) == "[redacted:NEWS_KEY]"
 
 
-def test_what_stands_between_fewer_credentials_stays() -> None:
+def test_text_between_fewer_credentials_stays() -> None:
     assert redact_text(f"{KEY} {KEY} one {KEY}", SCANNER) == "[redacted:NEWS_KEY] [redacted:NEWS_KEY] one [redacted:NEWS_KEY]"

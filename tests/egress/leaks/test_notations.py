@@ -12,7 +12,7 @@ import pytest
 
 from ferryman.egress.leaks import LeakFinding, SecretScanner, redact_text
 from ferryman.egress.leaks.escapes import replace_lookalikes
-from tests.egress.leaks import corpus, notations
+from tests.egress.leaks import notations, requests
 from tests.egress.leaks.corpus import HOST, KINDS
 from tests.egress.leaks.notations import IN_MORE, WAYS
 from tests.egress.plants import credential, outbound, text
@@ -24,8 +24,8 @@ ALL = SecretScanner([credential(value, f"KEY_{number}") for number, value in enu
 PLACES = ("body value", "body, nested", "query value", "header value", "query_params, in a list")
 
 
-def found(kind: str, fields: dict[str, object]) -> bool:
-    finding = SCANNERS[kind].outbound(outbound(**fields))
+def is_found(kind: str, fields: dict[str, object]) -> bool:
+    finding = SCANNERS[kind].find_in_request(outbound(**fields))
     return finding is not None and finding.name == "NEWS_KEY"
 
 
@@ -34,9 +34,9 @@ def test_no_rarer_way_to_write_a_secret_leaves(group: str, tally: Tally) -> None
     missed, places = [], cycle(PLACES)
     for name, write in WAYS[group].items():
         for kind, value in KINDS.items():
-            fields = corpus.places(write(value))
+            fields = requests.places(write(value))
             for place in ("body value, in a sentence", next(places)):
-                passed = found(kind, fields[place])
+                passed = is_found(kind, fields[place])
                 tally("leaks out", group, passed)
                 missed += [] if passed else [(name, kind, place)]
     assert not missed
@@ -49,7 +49,7 @@ def test_no_number_made_of_a_text_with_a_secret_leaves(name: str, tally: Tally) 
         written = IN_MORE[name](value)
         if len(written) > 400:
             continue
-        passed = found(kind, {"body": {"note": f"see {written} there"}})
+        passed = is_found(kind, {"body": {"note": f"see {written} there"}})
         tally("leaks out", "other bases", passed)
         missed += [] if passed else [kind]
     assert not missed
@@ -59,7 +59,7 @@ def test_a_secret_in_parts_that_are_spread_over_fields_does_not_leave(tally: Tal
     missed = []
     for kind, value in KINDS.items():
         for name, fields in notations.splits(value, HOST):
-            passed = found(kind, fields)
+            passed = is_found(kind, fields)
             tally("leaks out, split", name, passed)
             missed += [] if passed else [(kind, name)]
     assert not missed
@@ -67,20 +67,20 @@ def test_a_secret_in_parts_that_are_spread_over_fields_does_not_leave(tally: Tal
 
 @pytest.mark.parametrize("group", WAYS)
 def test_an_echo_in_a_rarer_way_is_redacted(group: str, tally: Tally) -> None:
-    left = []
+    missed = []
     for name, write in WAYS[group].items():
         for kind, value in KINDS.items():
             seen = redact_text(f'{{"you sent": "{write(value)}", "ok": true}}', SCANNERS[kind])
             passed = "[redacted:NEWS_KEY]" in seen and SCANNERS[kind].find(seen) is None
             tally("leaks in", group, passed)
-            left += [] if passed else [(name, kind)]
-    assert not left
+            missed += [] if passed else [(name, kind)]
+    assert not missed
 
 
-def test_what_looks_like_these_notations_may_leave(tally: Tally) -> None:
+def test_text_that_resembles_these_notations_may_leave(tally: Tally) -> None:
     blocked = []
     for klass, fields in notations.harmless():
-        finding = ALL.outbound(outbound(**fields))
+        finding = ALL.find_in_request(outbound(**fields))
         tally("no leaks", klass, finding is None)
         blocked += [(klass, finding)] if finding else []
     assert not blocked
@@ -98,4 +98,4 @@ def test_an_archive_of_more_than_may_be_looked_through_is_refused() -> None:
 
 def test_the_digits_of_every_script_are_read() -> None:
     digits = [chr(code) for code in range(maxunicode + 1) if unicodedata.decimal(chr(code), None) is not None]
-    assert [each for each in digits if replace_lookalikes(each) != str(unicodedata.decimal(each))] == []
+    assert [digit for digit in digits if replace_lookalikes(digit) != str(unicodedata.decimal(digit))] == []

@@ -38,8 +38,8 @@ def places(written: str) -> dict[str, OutboundRequest]:
     }
 
 
-def found(kind: str, request: OutboundRequest) -> bool:
-    finding = SCANNERS[kind].outbound(request)
+def is_found(kind: str, request: OutboundRequest) -> bool:
+    finding = SCANNERS[kind].find_in_request(request)
     return finding is not None and finding.name == "NEWS_KEY"
 
 
@@ -49,7 +49,7 @@ def test_every_notation_is_found_in_every_place() -> None:
         for notation, write in NOTATIONS.items()
         for kind, value in VALUES.items()
         for place, request in places(write(value)).items()
-        if not found(kind, request)
+        if not is_found(kind, request)
     ]
     total = len(NOTATIONS) * len(VALUES) * len(places(""))
     print(f"leaks, one notation: {total - len(missed)} passed of {total}")
@@ -62,7 +62,7 @@ def test_every_notation_is_found_inside_every_other() -> None:
         for outer in OUTER
         for notation, write in NOTATIONS.items()
         for kind, value in VALUES.items()
-        if not found(kind, outbound(body={"note": f"see {NOTATIONS[outer](write(value))} there"}))
+        if not is_found(kind, outbound(body={"note": f"see {NOTATIONS[outer](write(value))} there"}))
     ]
     total = len(OUTER) * len(NOTATIONS) * len(VALUES)
     print(f"leaks, two notations: {total - len(missed)} passed of {total}")
@@ -74,7 +74,7 @@ def test_most_of_what_is_not_promised_is_found_too() -> None:
         (notation, kind)
         for notation, write in EXTRAS.items()
         for kind, value in VALUES.items()
-        if not found(kind, outbound(body={"note": f"see {write(value)} there"}))
+        if not is_found(kind, outbound(body={"note": f"see {write(value)} there"}))
     ]
     total = len(EXTRAS) * len(VALUES)
     print(f"leaks, extras: {total - len(missed)} passed of {total}")
@@ -83,21 +83,23 @@ def test_most_of_what_is_not_promised_is_found_too() -> None:
 
 @pytest.mark.parametrize("by", range(1, 26))
 def test_a_key_with_its_alphabet_shifted_is_found(by: int) -> None:
-    shifted = "".join(chr((ord(each.lower()) - 97 + by) % 26 + 97) if each.isalpha() else each for each in VALUES["prefixed"])
-    assert found("prefixed", outbound(body={"note": f"see {shifted} there"}))
+    shifted = "".join(
+        chr((ord(value.lower()) - 97 + by) % 26 + 97) if value.isalpha() else value for value in VALUES["prefixed"]
+    )
+    assert is_found("prefixed", outbound(body={"note": f"see {shifted} there"}))
 
 
 @pytest.mark.parametrize("even", ["abcdefghijklmnopqrstuvwxyz", "acegikmoqsuwyacegikmo"])
 def test_a_key_whose_letters_go_on_evenly_is_not_found_in_what_does_so_too(even: str) -> None:
     scanner = SecretScanner([credential(even)])
-    assert scanner.outbound(outbound(body={"note": "x" * 900 + " hijklmnop bdfhjlnprtvxz"})) is None
+    assert scanner.find_in_request(outbound(body={"note": "x" * 900 + " hijklmnop bdfhjlnprtvxz"})) is None
 
 
 def test_a_dozen_characters_from_the_middle_of_a_key_in_base64_are_no_leak() -> None:
     value = VALUES["prefixed"]
     written = NOTATIONS["base64"](value)
     middle = len(written) // 2
-    assert not found("prefixed", outbound(body={"note": f"see {written[middle - 8 : middle + 8]} there"}))
+    assert not is_found("prefixed", outbound(body={"note": f"see {written[middle - 8 : middle + 8]} there"}))
 
 
 @pytest.mark.parametrize("depth", [3, 5, 8])
@@ -105,7 +107,7 @@ def test_base64_in_base64_is_found_however_deep(depth: int) -> None:
     written = VALUES["prefixed"]
     for _ in range(depth):
         written = NOTATIONS["base64"](written)
-    assert found("prefixed", outbound(body={"note": written}))
+    assert is_found("prefixed", outbound(body={"note": written}))
 
 
 @pytest.mark.parametrize("kind", VALUES)
@@ -128,23 +130,23 @@ def test_a_key_split_over_fields_is_found(kind: str) -> None:
         "backwards": outbound(body={"a": tail, "b": head}),
         "character codes": outbound(body={"codes": list(value.encode())}),
     }
-    assert [place for place, request in requests.items() if not found(kind, request)] == []
+    assert [place for place, request in requests.items() if not is_found(kind, request)] == []
 
 
 def test_a_key_in_the_labels_of_the_host_is_found() -> None:
     value = VALUES["hex"]
-    assert found("hex", outbound(url=f"https://{value}.{HOST}/"))
-    assert found("hex", outbound(url=f"https://{value[:16]}.{value[16:]}.{HOST}/"))
+    assert is_found("hex", outbound(url=f"https://{value}.{HOST}/"))
+    assert is_found("hex", outbound(url=f"https://{value[:16]}.{value[16:]}.{HOST}/"))
 
 
 @given(start=st.integers(0, 16))
 def test_sixteen_characters_of_the_secret_part_are_a_leak(start: int) -> None:
-    assert found("prefixed", outbound(body={"a": f"x {VALUES['prefixed'][8 + start : 24 + start]} y"}))
+    assert is_found("prefixed", outbound(body={"a": f"x {VALUES['prefixed'][8 + start : 24 + start]} y"}))
 
 
 @given(start=st.integers(0, 24))
 def test_eight_characters_of_it_are_not(start: int) -> None:
-    assert not found("prefixed", outbound(body={"a": VALUES["prefixed"][8 + start : 16 + start]}))
+    assert not is_found("prefixed", outbound(body={"a": VALUES["prefixed"][8 + start : 16 + start]}))
 
 
 @pytest.mark.parametrize(
@@ -159,21 +161,21 @@ def test_eight_characters_of_it_are_not(start: int) -> None:
 )
 def test_public_prefixes_and_names_are_no_leak(harmless: dict[str, str]) -> None:
     for scanner in SCANNERS.values():
-        assert scanner.outbound(outbound(body=harmless)) is None
+        assert scanner.find_in_request(outbound(body=harmless)) is None
 
 
 def test_a_short_value_is_found_exactly_as_it_is() -> None:
     scanner = SecretScanner([credential("hunter2")])
-    assert scanner.outbound(outbound(body={"a": "my hunter2!"}))
-    assert scanner.outbound(outbound(body={"a": NOTATIONS["base64"]("my hunter2 password")}))
-    assert scanner.outbound(outbound(body={"a": "Hunter 2"})) is None
+    assert scanner.find_in_request(outbound(body={"a": "my hunter2!"}))
+    assert scanner.find_in_request(outbound(body={"a": NOTATIONS["base64"]("my hunter2 password")}))
+    assert scanner.find_in_request(outbound(body={"a": "Hunter 2"})) is None
 
 
 def test_without_credentials_nothing_is_found() -> None:
-    assert SecretScanner([]).outbound(outbound()) is None
+    assert SecretScanner([]).find_in_request(outbound()) is None
 
 
-def test_a_scanner_does_not_show_its_needles() -> None:
+def test_a_scanner_does_not_show_its_patterns() -> None:
     assert VALUES["prefixed"] not in repr(SCANNERS["prefixed"])
 
 
@@ -187,7 +189,7 @@ JSON = st.recursive(
 @given(body=st.dictionaries(st.text(), JSON, max_size=4), url=st.text(), headers=st.dictionaries(st.text(), JSON, max_size=3))
 @settings(max_examples=200, deadline=None)
 def test_nothing_a_model_writes_makes_the_scanner_raise(body: dict[str, object], url: str, headers: dict[str, object]) -> None:
-    SCANNERS["prefixed"].outbound(outbound(body=body, url=url, headers=headers))
+    SCANNERS["prefixed"].find_in_request(outbound(body=body, url=url, headers=headers))
 
 
 HOSTILE = {

@@ -26,8 +26,8 @@ def text(words: str) -> dict[str, Any]:
     return {"type": "text", "text": words}
 
 
-def use(number: int = 1, name: str = "http_get", **given: Any) -> dict[str, Any]:
-    return {"type": "tool_use", "id": f"toolu_{number}", "name": name, "input": given}
+def use(number: int = 1, name: str = "http_get", **arguments: Any) -> dict[str, Any]:
+    return {"type": "tool_use", "id": f"toolu_{number}", "name": name, "input": arguments}
 
 
 def test_what_holds_no_credential_stays_as_it_is() -> None:
@@ -93,7 +93,7 @@ def test_a_key_that_is_split_twice_does_not_stay() -> None:
 
 
 def test_a_key_spread_over_more_parts_than_are_tried_takes_them_all() -> None:
-    assert redact_blocks([text(each) for each in VALUE], SCANNER) == [text(MARK)] * len(VALUE)
+    assert redact_blocks([text(character) for character in VALUE], SCANNER) == [text(MARK)] * len(VALUE)
 
 
 def test_arguments_nested_too_deeply_are_not_kept_with_a_key() -> None:
@@ -114,7 +114,7 @@ ARGUMENTS = st.recursive(
 )
 WORDS = st.text(max_size=8) | st.sampled_from([HEAD, TAIL, f"x {VALUE} y", VALUES["hex"]])
 BLOCKS = WORDS.map(text) | st.builds(
-    lambda name, given: {"type": "tool_use", "id": "toolu_1", "name": name, "input": given},
+    lambda name, arguments: {"type": "tool_use", "id": "toolu_1", "name": name, "input": arguments},
     WORDS,
     st.dictionaries(st.text(max_size=4), ARGUMENTS, max_size=3),
 )
@@ -126,14 +126,14 @@ def test_the_shape_stays_and_the_key_does_not(content: list[dict[str, Any]]) -> 
     seen = redact_blocks(content, SCANNER)
     assert [(block["type"], list(block)) for block in seen] == [(block["type"], list(block)) for block in content]
     for block in seen:
-        kept = {field: type(value) for field, value in block.items()}
-        assert kept == {field: dict if field == "input" else str for field in block}
+        types = {field: type(value) for field, value in block.items()}
+        assert types == {field: dict if field == "input" else str for field in block}
     assert SCANNER.find(join_text(seen)) is None
     assert SCANNER.find(json.dumps(seen)) is None
 
 
 # a word that ends as one half does would make a leak of the key with the other, and that alone would go
-APART = "".join(each for each in "wxyz !" if each not in VALUE.lower())
+APART = "".join(letter for letter in "wxyz !" if letter not in VALUE.lower())
 
 
 @given(cut=st.integers(len(VALUE) - 11, 11), before=st.lists(st.text(APART, max_size=5), max_size=2))

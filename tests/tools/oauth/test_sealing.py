@@ -90,5 +90,5 @@ async def test_a_grant_under_another_label_does_not_open(change: dict[str, objec
 def test_no_part_of_a_grant_leaves_or_is_shown(secret: str) -> None:
     scanner = SecretScanner([CREDENTIAL])
     outbound = OutboundRequest(tool="http_get", method=Method.GET, url=f"https://a.test/?q={secret[::-1]}")
-    assert scanner.outbound(outbound) is not None
+    assert scanner.find_in_request(outbound) is not None
     assert redact_text(f"it is {secret}", scanner) == "it is [redacted:K]"

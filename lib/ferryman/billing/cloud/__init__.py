@@ -1,1 +1,1 @@
-"""The cloud's cost: what executions ask of Google Cloud, as measured, at list prices."""
+"""The cost of Google Cloud: the measured use of executions, at list prices."""

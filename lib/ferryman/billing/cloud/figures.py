@@ -1,4 +1,4 @@
-"""Figures: what a user says of their executions, each within its limits."""
+"""Figures: a user's assumptions about executions, each within its limits."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ferryman.domain.problem import InvalidInputError, Problem
 from ferryman.settings import Settings
 
 KNOWN = Settings()
-"""The lengths in seconds that a deployment has where nobody sets others."""
+"""The default settings of a deployment, lengths in seconds."""
 
 LIMITS: Mapping[str, tuple[int, int]] = {
     "executions": (1, 1_000_000_000),
@@ -25,17 +25,17 @@ LIMITS: Mapping[str, tuple[int, int]] = {
     "startup_seconds": (0, 60),
     "at_once": (1, 1_000),
 }
-"""The least and the most of each figure."""
+"""The lowest and the highest value of each figure."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Figures:
     """So many `executions` in a month, alike: `calls` in `turns` model calls, the last of which answers.
 
-    `call_seconds` is what a service takes to answer with `answer_kb` (KiB) to the `request_kb` that a call sends, encryption
-    included; `round_trip_ms` what a request to one of Google's services takes; `startup_seconds` what each function spends on
-    starting for each execution (0: instances are there); `at_once` how many executions share an instance as long as it has
-    room. `watched` executions have somebody who looks on.
+    `call_seconds` is the time of a service to answer with `answer_kb` (KiB) to the `request_kb` of a call, encryption included;
+    `round_trip_ms` that of a request to one of Google's services; `startup_seconds` the start of each function for each
+    execution (0: instances are running); `at_once` the number of executions that share an instance, up to its concurrency.
+    `watched` executions have one watcher each.
     """
 
     executions: int = 1_000

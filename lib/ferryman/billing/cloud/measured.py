@@ -1,4 +1,4 @@
-"""Measured: what each part of an execution asks of the cloud, as counted on the local one."""
+"""Measurements: the use of the cloud by each part of an execution, counted on the local cloud."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ from importlib.resources import files
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeasuredPart:
-    """Counts and bytes of one part. `requests` and `round_trips` are by function: those it gets, and those it waits for."""
+    """Counts and bytes of one part.
+
+    `requests` and `round_trips` are by function: those that it receives, and those that it waits for.
+    """
 
     reads: int
     writes: int
@@ -50,10 +53,10 @@ class Measurement:
 @cache
 def load_measurement() -> Measurement:
     """Return the measurement of the package."""
-    kept = json.loads(files("ferryman.billing.cloud").joinpath("measured.json").read_text())
+    content = json.loads(files("ferryman.billing.cloud").joinpath("measured.json").read_text())
     return Measurement(
-        command=kept["command"],
-        archives_bytes=kept["archives_bytes"],
-        parts={name: MeasuredPart(**row) for name, row in kept["parts"].items()},
-        functions={name: MeasuredFunction(**row) for name, row in kept["functions"].items()},
+        command=content["command"],
+        archives_bytes=content["archives_bytes"],
+        parts={name: MeasuredPart(**row) for name, row in content["parts"].items()},
+        functions={name: MeasuredFunction(**row) for name, row in content["functions"].items()},
     )

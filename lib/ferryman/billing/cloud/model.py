@@ -1,6 +1,6 @@
-"""The model: from what each part of an execution asks of the cloud, and from a user's figures, to what they cost.
+"""The cost model: from the measured use of each part of an execution, and a user's figures, to their cost.
 
-The formulas stand in `docs/cost.md`.
+The formulas are in `docs/cost.md`.
 """
 
 from __future__ import annotations
@@ -16,29 +16,29 @@ from ferryman.halting import POLL_INTERVAL
 
 API, ORCHESTRATOR, TRIGGER, TOOL = "api", "orchestrator", "on_execution", "api_call"
 VCPU = 1
-"""Of every function."""
+"""The processors of every function."""
 
 BILLED_S = Decimal("0.1")
 """Cloud Run bills a request's time rounded up to this."""
 
 GIB = 2**30
 KIB = 1024
-KEPT_BYTES_MAX = 50_000
-"""Of an answer, this much is kept."""
+STORED_BYTES_MAX = 50_000
+"""The bytes of an answer that are stored."""
 
 LINE_BYTES = 500
 REQUEST_LOG_BYTES = 1_000
 QUEUE_LOG_BYTES = 700
 EVENT_BYTES = 2_000
-"""Assumed, since no local cloud writes them: what Cloud Logging adds to a line, what it writes of a request and of an operation
-of the queue, and an event as Pub/Sub carries it."""
+"""Assumed, since no local cloud writes them: the bytes that Cloud Logging adds to a line, those that it writes for a request
+and for an operation of the queue, and those of an event in Pub/Sub."""
 
 COUNTED = ("reads", "writes", "deletes", "queue_operations", "accesses", "log_lines", "log_bytes", "stored_bytes")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CostLine:
-    """So much of what `name` is the price of, in a month."""
+    """The amount in a month of the resource with the price `name`."""
 
     name: str
     title: str
@@ -48,12 +48,12 @@ class CostLine:
     @property
     def cost(self) -> Decimal:
         """USD at list price."""
-        return self.price.of(self.amount)
+        return self.price.compute(self.amount)
 
     @property
     def beyond_free(self) -> Decimal:
-        """USD where nothing else uses up what is free."""
-        return self.price.beyond_free(self.amount)
+        """USD where nothing else uses the free amounts."""
+        return self.price.compute_beyond_free(self.amount)
 
 
 TITLES: Mapping[str, str] = {
@@ -72,31 +72,31 @@ TITLES: Mapping[str, str] = {
     "egress_gib": "internet: sent",
     "log_gib": "Cloud Logging: written",
 }
-"""What executions use, in the order of the table."""
+"""The resources that executions use, in the order of the table."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Times:
-    """Seconds that one execution keeps each function busy, and into how many slices it falls."""
+    """Seconds that one execution keeps each function busy, and the number of its slices."""
 
     busy: Mapping[str, Decimal]
     slices: int
 
 
 def compute_lines(figures: Figures) -> tuple[CostLine, ...]:
-    """Return what all of them use. Raise `InvalidInputError`."""
+    """Return the use and the cost of all executions. Raise `InvalidInputError`."""
     check_figures(figures)
-    prices, one = load_price_list(), _one(figures)
+    prices, amounts = load_price_list(), _compute_amounts(figures)
     return tuple(
-        CostLine(name=name, title=title, amount=one[name] * figures.executions, price=prices[name])
+        CostLine(name=name, title=title, amount=amounts[name] * figures.executions, price=prices[name])
         for name, title in TITLES.items()
     )
 
 
 def compute_times(figures: Figures) -> Times:
-    """Return how long one execution takes at each function."""
+    """Return the times of one execution."""
     trip = figures.round_trip_ms / 1000
-    parts = _how_often(figures)
+    parts = _count_parts(figures)
     tool_trips = {name: load_measurement()[name].round_trips.get(TOOL, 0) for name in parts}
     waited = figures.turns * figures.model_seconds + figures.calls * figures.call_seconds
     trips = sum(
@@ -122,22 +122,22 @@ def compute_times(figures: Figures) -> Times:
     return Times(busy=busy, slices=slices)
 
 
-def _one(figures: Figures) -> Mapping[str, Decimal]:
-    """Return what one execution uses of each."""
+def _compute_amounts(figures: Figures) -> Mapping[str, Decimal]:
+    """Return the amount of each resource that one execution uses."""
     spent = compute_times(figures)
     seconds = spent.busy[ORCHESTRATOR]
-    parts = {**_how_often(figures), **_by_the_clock(figures, spent)}
+    parts = {**_count_parts(figures), **_count_timed_parts(figures, spent)}
     used = {name: sum(count * getattr(load_measurement()[part], name) for part, count in parts.items()) for name in COUNTED}
     used["reads"] += (spent.slices - 1 + figures.watched) * (figures.turns + figures.calls)  # the journal, once each
     used["queue_operations"] += spent.slices  # each is one attempt at delivery
     used["accesses"] += load_measurement()["instance"].accesses * _ceiling(seconds / Decimal(KNOWN.keys_ttl_s))
     requests = sum(count * sum(load_measurement()[part].requests.values()) for part, count in parts.items()) + figures.watched
     streamed = sum(count * load_measurement()[part].streamed_bytes for part, count in parts.items()) if figures.watched else 0
-    answers = figures.calls * min(figures.answer_kb * KIB, Decimal(KEPT_BYTES_MAX))
+    answers = figures.calls * min(figures.answer_kb * KIB, Decimal(STORED_BYTES_MAX))
     logged = used["log_bytes"] + used["log_lines"] * LINE_BYTES
     logged += requests * REQUEST_LOG_BYTES + used["queue_operations"] * QUEUE_LOG_BYTES
-    shared = {name: busy / _shared_by(name, busy, seconds, figures.at_once) for name, busy in spent.busy.items()}
-    memory = sum(each * load_measurement().functions[name].memory_mib for name, each in shared.items())
+    shared = {name: busy / _compute_sharing(name, busy, seconds, figures.at_once) for name, busy in spent.busy.items()}
+    memory = sum(busy * load_measurement().functions[name].memory_mib for name, busy in shared.items())
     stored = (used["stored_bytes"] + answers) / Decimal(GIB)
     amounts = {
         "vcpu_seconds": sum(shared.values()) * VCPU,
@@ -154,21 +154,21 @@ def _one(figures: Figures) -> Mapping[str, Decimal]:
     return {name: Decimal(amount) for name, amount in amounts.items()}
 
 
-def _how_often(figures: Figures) -> dict[str, int]:
-    """Return how often each part comes in an execution, but for what goes by the clock."""
+def _count_parts(figures: Figures) -> dict[str, int]:
+    """Return the number of each part in an execution, without the timed ones."""
     return {"start": 1, "opening": 1, "turn": figures.turns - 1, "call": figures.calls, "end": 1}
 
 
-def _by_the_clock(figures: Figures, spent: Times) -> dict[str, int]:
-    """Return how often each part comes that does so while something is waited for."""
+def _count_timed_parts(figures: Figures, spent: Times) -> dict[str, int]:
+    """Return the number of each part that is repeated by the clock while an execution waits."""
     seconds, every = spent.busy[ORCHESTRATOR], Decimal(POLL_INTERVAL.total_seconds())
-    looks = figures.turns * _floor(figures.model_seconds / every) + figures.calls * _floor(figures.call_seconds / every)
+    polls = figures.turns * _floor(figures.model_seconds / every) + figures.calls * _floor(figures.call_seconds / every)
     watching = {"watch": 1, "poll": _ceiling(seconds / Decimal(KNOWN.poll_s))} if figures.watched else {}
-    return {"look": looks, "beat": _floor(seconds / Decimal(KNOWN.lease_s / 3)), "slice": spent.slices - 1, **watching}
+    return {"look": polls, "beat": _floor(seconds / Decimal(KNOWN.lease_s / 3)), "slice": spent.slices - 1, **watching}
 
 
-def _shared_by(function: str, busy: Decimal, seconds: Decimal, at_once: int) -> Decimal:
-    """Return how many requests an instance of `function` serves at a time, when so many executions run at once."""
+def _compute_sharing(function: str, busy: Decimal, seconds: Decimal, at_once: int) -> Decimal:
+    """Return the number of requests that an instance of `function` serves at once, for `at_once` executions."""
     at_a_time = at_once * min(Decimal(1), busy / seconds)
     return max(Decimal(1), min(Decimal(load_measurement().functions[function].concurrency), at_a_time))
 

@@ -1,4 +1,4 @@
-"""Prices: Google Cloud's list, as far as Ferryman uses it, from the one table that says where each was read."""
+"""Google Cloud's list prices of the resources that Ferryman uses, from one table that names their sources."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ DAYS_PER_MONTH = 30
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CloudPrice:
-    """USD for each `per` of a `unit`; `free` is what a month has for nothing."""
+    """USD for each `per` of a `unit`; `free` is the free amount of a month."""
 
     usd: Decimal
     per: int
     unit: str
     free: Decimal
 
-    def of(self, amount: Decimal) -> Decimal:
-        """Return what `amount` costs, in USD."""
+    def compute(self, amount: Decimal) -> Decimal:
+        """Return the price of `amount`, in USD."""
         return amount * self.usd / self.per
 
-    def beyond_free(self, amount: Decimal) -> Decimal:
-        """Return the same, where `amount` is all that the month has, spread evenly over its days."""
-        return self.of(max(Decimal(0), amount - self.free))
+    def compute_beyond_free(self, amount: Decimal) -> Decimal:
+        """Return the price without the free amount, where `amount` is all of a month's, spread evenly over its days."""
+        return self.compute(max(Decimal(0), amount - self.free))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PriceList:
-    """The prices by name, the day they were written down and the region they hold for."""
+    """The prices by name, the day of the list and its region."""
 
     as_of: str
     region: str
@@ -44,7 +44,7 @@ class PriceList:
 
 @cache
 def load_price_list() -> PriceList:
-    """Return the table of the package."""
+    """Return the price list of the package."""
     table = json.loads(files("ferryman.billing.cloud").joinpath("prices.json").read_text(), parse_float=Decimal)
     prices = {
         name: CloudPrice(

@@ -1,4 +1,4 @@
-"""At rest: what a deployment costs in a month in which nobody asks anything of it."""
+"""Idle costs: the cost of a deployment in a month without requests."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from ferryman.billing.cloud.prices import DAYS_PER_MONTH, CloudPrice, load_price
 from ferryman.domain.tasks.firing import WINDOW
 
 VERSIONS = 2
-"""Of the sealing key and of the receipt key; every rotation adds one, and a disabled one is billed as well."""
+"""Versions of the sealing key and of the receipt key; every rotation adds one, and a disabled one is billed as well."""
 
 CONDITIONS = 7
-"""Of the alerts: five on lines of the log, one on each queue."""
+"""Conditions of the alerts: five on lines of the log, one on each queue."""
 
 IMAGE_GIB = Decimal("0.2")
-"""Assumed: no build was ever run. What the images of the functions have in common is kept once."""
+"""Assumed, since no build was run. The common layers of the functions' images are stored once."""
 
 IMAGES = 8
 RUNNING = 0
-"""Instances: the least of every function is none."""
+"""Instances: the minimum of every function is 0."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IdleCost:
-    """Something that is there all month; `amount` as people read it, `cost` and `beyond_free` in USD."""
+    """A resource that is used all month; `amount` for people, `cost` and `beyond_free` in USD."""
 
     title: str
     amount: str
@@ -36,41 +36,41 @@ class IdleCost:
 
 
 def compute_idle_costs(figures: Figures) -> tuple[IdleCost, ...]:
-    """Return what is there besides the executions, and what the executions of `figures` leave behind."""
+    """Return the resources of an idle deployment, and the stored records of the executions of `figures`."""
     archives = Decimal(load_measurement().archives_bytes) / GIB
-    kept = {each.name: each.amount for each in compute_lines(figures) if each.name in ("stored_gib", "recovery_gib")}
+    stored = {line.name: line.amount for line in compute_lines(figures) if line.name in ("stored_gib", "recovery_gib")}
     return (
         IdleCost(title="functions running", amount=f"{RUNNING} instances", cost=Decimal(0), beyond_free=Decimal(0)),
-        _kept("key versions", "versions", Decimal(VERSIONS), f"{VERSIONS} versions"),
-        _kept("conditions of alerts", "conditions", Decimal(CONDITIONS), f"{CONDITIONS} conditions"),
-        _kept("archives of one deployment", "source_gib", archives, f"{archives * KIB:.1f} MiB"),
-        _kept("images, a size that is assumed", "image_gib", IMAGES * IMAGE_GIB, f"{IMAGES * IMAGE_GIB} GiB"),
-        _kept("records of the executions above", "stored_gib", kept["stored_gib"], f"{kept['stored_gib']:.3f} GiB"),
-        _kept("their recovery of 7 days", "recovery_gib", kept["recovery_gib"], f"{kept['recovery_gib']:.3f} GiB"),
-        _sweeps(),
+        _price_idle("key versions", "versions", Decimal(VERSIONS), f"{VERSIONS} versions"),
+        _price_idle("conditions of alerts", "conditions", Decimal(CONDITIONS), f"{CONDITIONS} conditions"),
+        _price_idle("archives of one deployment", "source_gib", archives, f"{archives * KIB:.1f} MiB"),
+        _price_idle("images, a size that is assumed", "image_gib", IMAGES * IMAGE_GIB, f"{IMAGES * IMAGE_GIB} GiB"),
+        _price_idle("records of the executions above", "stored_gib", stored["stored_gib"], f"{stored['stored_gib']:.3f} GiB"),
+        _price_idle("their recovery of 7 days", "recovery_gib", stored["recovery_gib"], f"{stored['recovery_gib']:.3f} GiB"),
+        _price_sweeps(),
     )
 
 
-def _kept(title: str, name: str, amount: Decimal, shown: str) -> IdleCost:
+def _price_idle(title: str, name: str, amount: Decimal, text: str) -> IdleCost:
     price: CloudPrice = load_price_list()[name]
-    return IdleCost(title=title, amount=shown, cost=price.of(amount), beyond_free=price.beyond_free(amount))
+    return IdleCost(title=title, amount=text, cost=price.compute(amount), beyond_free=price.compute_beyond_free(amount))
 
 
-def _sweeps() -> IdleCost:
-    """Return the sweep of the schedules, which only comes while any task waits for a time."""
+def _price_sweeps() -> IdleCost:
+    """Return the sweeps of the schedules, which run only while a task waits for its time."""
     sweeps = int(DAYS_PER_MONTH * 86_400 / WINDOW.total_seconds())
     part, memory = load_measurement()["sweep"], Decimal(load_measurement().functions[ORCHESTRATOR].memory_mib) / KIB
-    each = {
+    amounts = {
         "requests": Decimal(1),
         "vcpu_seconds": BILLED_S * VCPU,
         "gib_seconds": BILLED_S * memory,
         "reads": Decimal(part.reads),
         "queue_operations": Decimal(part.queue_operations + 1),  # set, and delivered
     }
-    priced = [(load_price_list()[name], amount * sweeps) for name, amount in each.items()]
+    priced = [(load_price_list()[name], amount * sweeps) for name, amount in amounts.items()]
     return IdleCost(
         title="sweeps, where any task has a schedule",
         amount=f"{sweeps:,} sweeps",
-        cost=sum((price.of(amount) for price, amount in priced), Decimal(0)),
-        beyond_free=sum((price.beyond_free(amount) for price, amount in priced), Decimal(0)),
+        cost=sum((price.compute(amount) for price, amount in priced), Decimal(0)),
+        beyond_free=sum((price.compute_beyond_free(amount) for price, amount in priced), Decimal(0)),
     )

@@ -1,4 +1,4 @@
-"""Bases: bytes written as one number in base 36, 58 or 62, or in groups in base 45 and the kinds of base 32."""
+"""Bases: bytes written as one number in base 36, 58 or 62, or in groups in base 45 and the variants of base 32."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from array import array
 from collections.abc import Iterator
 
 NUMBER_MIN, NUMBER_MAX = 22, 400
-"""How long a word is that is read as one number: 16 bytes take 22 digits, and reading costs by the square."""
+"""The length of a word that is read as one number: 16 bytes take 22 digits, and the cost is the square of the length."""
 
 _DIGITS = "0123456789"
 _SMALL = "abcdefghijklmnopqrstuvwxyz"
@@ -20,7 +20,7 @@ NUMBERS = (
     _DIGITS + _CAPITAL + _SMALL,
     _CAPITAL + _SMALL + _DIGITS,
 )
-"""The digits of base 36, 58 and 62. Those with small letters first are the same with the case of all letters changed."""
+"""The digits of base 36, 58 and 62. Orders with small letters first are equal once the case of all letters is changed."""
 
 _BASE45 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ $%*+-./:"
 _BASE32 = _CAPITAL + "234567"
@@ -30,13 +30,13 @@ BASE32_KINDS = (
     "0123456789ABCDEFGHJKMNPQRSTVWXYZ",  # Crockford's
     "YBNDRFG8EJKMCPQXOT1UWISZA345H769",  # z-base-32
 )
-"""The digits of the kinds of base 32 in capitals, the standard one first."""
+"""The digits of the variants of base 32 in capitals, the standard one first."""
 
 _CHUNK = 10
 _WORD = re.compile(r"(?<![A-Za-z0-9+/])[A-Za-z0-9]{22,400}+(?![A-Za-z0-9+/])")
 _RUN45 = re.compile(r"[0-9A-Z $%*+./:-]{24,}+")
 RUN45_MAX = 8_192
-"""A longer run is not read: text in capitals, mostly."""
+"""A longer sequence is not decoded: it is mostly text in capitals."""
 
 _LETTERS45 = re.compile(r"[A-Z]")
 _LETTERS45_MIN = 6
@@ -52,27 +52,27 @@ _PRINTABLE = bytes((*b"\t\n\r", *range(0x20, 0x7F)))
 def write_number(content: bytes, digits: str) -> str:
     """Return `content` as one number, its most significant byte first."""
     number, base = int.from_bytes(content, "big"), len(digits)
-    chunk, found = base**_CHUNK, []
+    chunk, written = base**_CHUNK, []
     while number:
         number, rest = divmod(number, chunk)
         for _ in range(_CHUNK):
             rest, digit = divmod(rest, base)
-            found.append(digits[digit])
-    return "".join(reversed(found)).lstrip(digits[0])
+            written.append(digits[digit])
+    return "".join(reversed(written)).lstrip(digits[0])
 
 
 def write_base45(content: bytes) -> str:
     """Return the groups of three digits for every two whole bytes of `content`."""
-    found = []
+    groups = []
     for start in range(0, len(content) - 1, 2):
         rest, first = divmod(content[start] * 256 + content[start + 1], 45)
         third, second = divmod(rest, 45)
-        found.append(_BASE45[first] + _BASE45[second] + _BASE45[third])
-    return "".join(found)
+        groups.append(_BASE45[first] + _BASE45[second] + _BASE45[third])
+    return "".join(groups)
 
 
 def decode_numbers(text: str) -> Iterator[bytes]:
-    """Yield what reads as text when a word of `text` is read as one number."""
+    """Yield the printable bytes that a word of `text` is when it is read as one number."""
     for word in dict.fromkeys(_WORD.findall(text)):
         if word.isalpha() and (word.islower() or word.isupper()):
             continue
@@ -83,28 +83,28 @@ def decode_numbers(text: str) -> Iterator[bytes]:
 
 
 def read_number(word: str, place: int, values: dict[int, int]) -> bytes:
-    """Return the bytes of `word` in the base of `NUMBERS[place]`; nothing where a character is none of its digits."""
+    """Return the bytes of `word` in the base of `NUMBERS[place]`; nothing where a character is not one of its digits."""
     base = len(NUMBERS[place])
     if base == 36:
         number = int(word, 36)
     else:
-        found = [values.get(code, -1) for code in word.encode("ascii")]
-        if min(found) < 0:
+        read = [values.get(code, -1) for code in word.encode("ascii")]
+        if min(read) < 0:
             return b""
         number, chunk = 0, base**_CHUNK
-        head = len(found) % _CHUNK
-        for start in range(head - _CHUNK if head else 0, len(found), _CHUNK):
+        head = len(read) % _CHUNK
+        for start in range(head - _CHUNK if head else 0, len(read), _CHUNK):
             part = 0
-            for digit in found[max(0, start) : start + _CHUNK]:
+            for digit in read[max(0, start) : start + _CHUNK]:
                 part = part * base + digit
             number = number * chunk + part
     return number.to_bytes((number.bit_length() + 7) // 8, "big")
 
 
 def decode_base45(text: str) -> Iterator[bytes]:
-    """Yield the runs of base 45 in `text`, read from each of their first three characters on."""
-    for found in _RUN45.finditer(text):
-        run = found[0]
+    """Yield the decoded sequences of base 45 in `text`, from each of their first three characters on."""
+    for match in _RUN45.finditer(text):
+        run = match[0]
         if len(run) > RUN45_MAX or len(_LETTERS45.findall(run)) < _LETTERS45_MIN:
             continue
         values = run.encode("ascii").translate(_VALUES45)
@@ -117,24 +117,23 @@ def decode_base45(text: str) -> Iterator[bytes]:
 
 
 def decode_base32(text: str) -> Iterator[bytes]:
-    """Yield the runs of each kind of base 32 in `text`, one kind after the other."""
-    # long words are many; nearly every run has a digit among sixteen
+    """Yield the decoded sequences of each variant of base 32 in `text`."""
+    # long words are many; nearly every encoded sequence has a digit among sixteen
     runs = [run.upper() for run in _RUN32.findall(text) if not run.isalpha() and not run.isdigit()]
     if not runs:
         return
     for place, numerals in enumerate(_NUMERALS32):
         kind = [run.translate(_CROCKFORD) for run in runs] if place == 2 else runs
-        read = [_base32_bytes(run.translate(numerals)) for run in kind if not _NO_MEMBER32[place].search(run)]
+        read = [_read_numerals(run.translate(numerals)) for run in kind if not _NO_MEMBER32[place].search(run)]
         if read:
             yield b"\xff".join(read)
 
 
 def read_base32(word: str, place: int) -> bytes:
-    """Return the whole bytes of a word in capitals in `BASE32_KINDS[place]`; nothing where a character is none of its
-    digits."""
-    return b"" if _NO_MEMBER32[place].search(word) else _base32_bytes(word.translate(_NUMERALS32[place]))
+    """Return the whole bytes of a word in capitals in `BASE32_KINDS[place]`; nothing where a character is no digit of it."""
+    return b"" if _NO_MEMBER32[place].search(word) else _read_numerals(word.translate(_NUMERALS32[place]))
 
 
-def _base32_bytes(numerals: str) -> bytes:
+def _read_numerals(numerals: str) -> bytes:
     bits = len(numerals) * 5
     return (int(numerals, 32) >> bits % 8).to_bytes(bits // 8, "big")

@@ -1,4 +1,4 @@
-"""Escapes: the notations that write a character as something longer, undone wherever they stand in a text."""
+"""Escapes: notations that write a character as a longer sequence, undone everywhere in a text."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from collections.abc import Callable
 
 from ferryman.egress.leaks.lookalikes import PLAIN
 
-# The repetition takes escapes of the escape sign itself (%2525…, &amp;amp;…) in one go, so that depth costs nothing.
+# The repetition matches escapes of the escape sign itself (%2525…, &amp;amp;…) at once, so that depth costs nothing.
 _PERCENT = re.compile(r"%(?:25)*([0-9A-Fa-f]{2})")
 _PERCENT_U = re.compile(r"%(?:25)*[uU]([0-9A-Fa-f]{4})")
 _AMPERSANDS = re.compile(r"&(?:amp;?|#0*38;?|#[xX]0*26;?)+", re.IGNORECASE)
-# A run is taken whole and from its beginning: tried from each of its backslashes it would cost the square of their number.
+# Backslashes are matched from the first on: a match from each of them would cost the square of their number.
 _BACKSLASH = re.compile(
     r"(?<!\\)\\++(?:u\{0*([0-9A-Fa-f]{1,6})\}|u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|x\{?([0-9A-Fa-f]{2})\}?|([0-3]?[0-7]{2})|o\{([0-7]{2,3})\}"
     r"|([abefnrtv/\"'`]))"
@@ -31,15 +31,14 @@ _LETTERS = {"n": "\n", "r": "\r", "t": "\t"}
 
 
 def undo_escapes(text: str) -> str:
-    """Return `text` with percent, backslash, entity and code point notations undone once, and look-alike characters made
-    plain."""
+    """Return `text` with percent, backslash, entity and code point notations undone once, and homoglyphs replaced."""
     for undo in _STEPS:
         text = undo(text)
     return text
 
 
 def undo_quoted_printable(text: str) -> str:
-    """Return `text` with quoted-printable undone; text without any comes back as it is."""
+    """Return `text` with quoted-printable undone."""
     if "=" not in text or not (_QUOTED.search(text) or _SOFT_BREAK.search(text)):
         return text
     return quopri.decodestring(text.encode("utf-8", "replace")).decode("utf-8", "replace")
@@ -55,64 +54,70 @@ def undo_backslashes(text: str) -> str:
     if "\\" not in text:
         return text
     if not _CODED_ESCAPE.search(text):
-        # Honest JSON is full of these; taking them singly would cost more than all the rest.
+        # Honest JSON has many of these; one substitution for each would cost more than all the rest.
         for escape, character in _PLAIN_ESCAPES:
             text = text.replace(escape, character)
         return text
-    text = mend_utf8(_BACKSLASH.sub(_escaped, text))
-    return _PAIR.sub(lambda found: found[0].encode("utf-16", "surrogatepass").decode("utf-16"), text)
+    text = mend_utf8(_BACKSLASH.sub(_undo_backslash, text))
+    return _PAIR.sub(lambda match: match[0].encode("utf-16", "surrogatepass").decode("utf-16"), text)
 
 
 def undo_percents(text: str) -> str:
     """Return `text` with percent-encoding undone; bytes that are UTF-8 become their characters."""
     if "%" not in text:
         return text
-    text = _PERCENT_U.sub(lambda found: _character(found[1], 16), text)
-    return mend_utf8(_PERCENT.sub(lambda found: _character(found[1], 16), text))
+    text = _PERCENT_U.sub(lambda match: _get_character(match[1], 16), text)
+    return mend_utf8(_PERCENT.sub(lambda match: _get_character(match[1], 16), text))
 
 
 def replace_lookalikes(text: str) -> str:
-    """Return `text` with full-width, mathematical, enclosed, hidden and look-alike forms of ASCII made plain."""
+    """Return `text` with full-width, mathematical, enclosed, hidden and look-alike forms of ASCII replaced by it."""
     if text.isascii():
         return text
     known: dict[str, str] = {}
 
-    def plainly(found: re.Match[str]) -> str:
-        characters = found[0]
+    def replace(match: re.Match[str]) -> str:
+        characters = match[0]
         if characters not in known:
-            # Taken apart, not composed: a letter with an accent stays the letter it is.
+            # Decomposed, not composed: a letter with an accent remains that letter.
             known[characters] = unicodedata.normalize("NFKD", characters.translate(PLAIN))
         return known[characters]
 
-    return _BEYOND_ASCII.sub(plainly, text)
+    return _BEYOND_ASCII.sub(replace, text)
 
 
 def mend_utf8(text: str) -> str:
-    """Return `text` with characters put back together whose UTF-8 bytes were written out one by one."""
-    return text if text.isascii() else _BYTEWISE.sub(_utf8, text)
+    """Return `text` with the characters whose UTF-8 bytes were written one by one."""
+    return text if text.isascii() else _BYTEWISE.sub(_decode_utf8, text)
 
 
-def _utf8(found: re.Match[str]) -> str:
+def _decode_utf8(match: re.Match[str]) -> str:
     try:
-        return found[0].encode("latin-1").decode("utf-8")
+        return match[0].encode("latin-1").decode("utf-8")
     except UnicodeDecodeError:
-        return found[0]
+        return match[0]
 
 
-def _code_points(text: str) -> str:
-    return _CODE_POINT.sub(lambda found: _character(found[1], 16), text) if "U+" in text or "u+" in text else text
+def _undo_code_points(text: str) -> str:
+    return _CODE_POINT.sub(lambda match: _get_character(match[1], 16), text) if "U+" in text or "u+" in text else text
 
 
-def _escaped(found: re.Match[str]) -> str:
+def _undo_backslash(match: re.Match[str]) -> str:
     for group, base in ((1, 16), (2, 16), (3, 16), (4, 16), (5, 8), (6, 8)):
-        if found[group] is not None:
-            return _character(found[group], base)
-    return _LETTERS.get(found[7], found[7] if found[7] in "/\"'`" else " ")
+        if match[group] is not None:
+            return _get_character(match[group], base)
+    return _LETTERS.get(match[7], match[7] if match[7] in "/\"'`" else " ")
 
 
-def _character(digits: str, base: int) -> str:
+def _get_character(digits: str, base: int) -> str:
     code = int(digits, base)
     return chr(code) if code < 0x110000 else ""
 
 
-_STEPS: tuple[Callable[[str], str], ...] = (replace_lookalikes, undo_percents, undo_backslashes, undo_entities, _code_points)
+_STEPS: tuple[Callable[[str], str], ...] = (
+    replace_lookalikes,
+    undo_percents,
+    undo_backslashes,
+    undo_entities,
+    _undo_code_points,
+)

@@ -1,26 +1,26 @@
-"""Fragments: how much of a secret is a leak by itself, how much is counted, and what anybody might have written by chance."""
+"""Fragments: how much of a secret is a leak by itself, how much is counted, and what occurs by chance."""
 
 from __future__ import annotations
 
 import re
 
 WHOLE = 16
-"""A fragment of this many letters and digits in a row is a leak, whatever it reads like and however long the secret is."""
+"""A fragment of this many letters and digits in a row is a leak, even if it reads like a word, of a secret of any length."""
 
 ALONE_MIN = 12
-"""A shorter fragment than this never is one by itself, however short the secret is."""
+"""A shorter fragment is never a leak by itself, even of a short secret."""
 
 COUNTED_MIN = 6
-"""No shorter piece is counted, of whatever secret."""
+"""A shorter piece of any secret is not counted."""
 
 STRIDE_FROM = 128
 """Of a longer secret pieces are counted from `ALONE_MIN` characters on: shorter ones would take too many patterns."""
 
 UNCOMMON = 2
-"""So many uncommon pairs of characters a counted piece needs; one that is two characters longer needs one only."""
+"""Uncommon pairs of characters in a counted piece; a piece that is two characters longer needs only one."""
 
 _WORD_UNCOMMON_MAX = 4
-"""So many uncommon pairs of characters may be in two words of a language that are written one after the other."""
+"""The most uncommon pairs of characters in two consecutive words of a language."""
 
 _COMMON = {
     first + second
@@ -32,19 +32,18 @@ _COMMON = {
     }.items()
     for second in seconds
 }  # fmt: skip
-"""The 200 pairs of letters of which nine tenths of English consists; of random letters, a third."""
+"""The 200 pairs of letters that make up nine tenths of English, and a third of random letters."""
 
 _HEXADECIMAL = re.compile(rb"[0-9a-f]*")
 
 
 def compute_leak_length(length: int) -> int:
-    """Return from how many characters on a fragment of a secret of `length` letters and digits is a leak by itself."""
+    """Return the least characters of a fragment that is a leak by itself, for a secret of `length` letters and digits."""
     return min(length, WHOLE, max(ALONE_MIN, -(-length // 2)))
 
 
 def compute_counted_length(bare: bytes) -> int:
-    """Return from how many characters on a piece of the skeleton `bare` is counted: the fewer there are to choose from, the
-    more."""
+    """Return the least characters of a counted piece of the skeleton `bare`: more for a smaller alphabet."""
     if len(bare) > STRIDE_FROM:
         return ALONE_MIN
     if bare.isdigit():
@@ -53,24 +52,23 @@ def compute_counted_length(bare: bytes) -> int:
 
 
 def compute_leak_uncommon(bare: bytes) -> int:
-    """Return how many uncommon pairs a fragment shorter than `WHOLE` of the secret `bare` needs, so as not to be a word."""
+    """Return how many uncommon pairs a fragment shorter than `WHOLE` of the secret `bare` needs, to differ from a word."""
     return _WORD_UNCOMMON_MAX + 1 if _reads_like_words(bare) else 1
 
 
 def compute_counted_uncommon(bare: bytes) -> int:
-    """Return how many uncommon pairs a piece of `compute_counted_length` characters needs: most of them in a passphrase,
-    elsewhere `UNCOMMON`."""
+    """Return how many uncommon pairs a piece of `compute_counted_length` characters needs: in a passphrase
+    most of them, elsewhere `UNCOMMON`."""
     return (compute_counted_length(bare) - 1) // 2 + 1 if _reads_like_words(bare) else UNCOMMON
 
 
 def _reads_like_words(bare: bytes) -> bool:
-    """Tell whether a secret may be a passphrase: three fifths of its pairs of characters are common. Hardly any random one
-    is."""
+    """Tell whether a secret may be a passphrase: three fifths of its pairs are common, as of hardly any random secret."""
     return count_uncommon(bare) * 5 < (len(bare) - 1) * 2
 
 
 def count_uncommon(fragment: bytes) -> int:
-    """Count the neighbouring characters that are no common pair of letters, nor the same or consecutive, nor go on evenly."""
+    """Count the pairs of characters that are not common, equal or consecutive, nor repeat the step before."""
     text, before, count = fragment.decode("ascii"), 0, 0
     for start in range(len(text) - 1):
         step = ord(text[start + 1]) - ord(text[start])

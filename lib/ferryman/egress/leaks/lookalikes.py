@@ -1,4 +1,4 @@
-"""Look-alikes: characters that stand for an ASCII one, openly, by shape or in hiding, and that normalisation leaves alone."""
+"""Homoglyphs and hidden forms of ASCII characters that Unicode normalisation does not change."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _ZEROS = (
     *(0x11650, 0x116C0, 0x11730, 0x118E0, 0x11950, 0x11C50, 0x11D50, 0x11DA0, 0x11F50, 0x16A60, 0x16AC0, 0x16B50, 0x1E140),
     *(0x1E2F0, 0x1E4D0, 0x1E950),
 )
-"""The zeros of scripts whose digits no normalisation makes plain."""
+"""The zeros of scripts whose digits normalisation does not convert."""
 
 
 def _table() -> dict[int, str | None]:
@@ -27,7 +27,7 @@ def _table() -> dict[int, str | None]:
     for code in range(0x20, 0x7F):
         table[0xE0000 + code] = chr(code)  # tag characters
     for byte in range(16):
-        table[0xFE00 + byte] = chr(byte)  # variation selectors that carry a byte each
+        table[0xFE00 + byte] = chr(byte)  # variation selectors, each of which encodes a byte
     for byte in range(16, 256):
         table[0xE0100 + byte - 16] = chr(byte)
     for digit in range(10):

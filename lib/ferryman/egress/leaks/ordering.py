@@ -1,4 +1,4 @@
-"""Ordering: how people number the parts of something, so that they are read in that order whatever order they come in."""
+"""Ordering: the names and words by which people number parts, to read them in that order."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 UNITS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 _ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth")
 ORDER = {word: value for value, word in enumerate(UNITS)} | {word: value for value, word in enumerate(_ORDINALS, start=1)}
-"""What number a word stands for as the name of a part."""
+"""The number of a word in the name of a part."""
 
 NAME_MAX = 256
 _PART = re.compile(r"[a-z]+|[0-9]{1,9}")

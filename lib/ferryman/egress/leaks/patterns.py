@@ -1,4 +1,4 @@
-"""Secret patterns: the forms a credential's value may take, each as a skeleton to search for."""
+"""Secret patterns: the encoded forms of a credential's value, each as a skeleton to search for."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from ferryman.egress.leaks.fragments import compute_leak_length, compute_leak_un
 from ferryman.egress.leaks.skeleton import build_difference_list, reduce_to_skeleton, rotate_letters
 
 PLAIN_MIN = 10
-"""Below this many letters and digits, a value is looked for exactly as it is and in no other form."""
+"""A value of fewer letters and digits is searched for unchanged, and in no other form."""
 
 CODED_MIN = 12
 STEPS_DISTINCT_MIN = 6
-"""A value whose letters go on more evenly than this is not looked for by them: aaaa and abcd are in every text."""
+"""A difference list with fewer distinct steps is not searched for: aaaa and abcd are in every text."""
 
 _PUBLIC = re.compile(
     r"(?:bearer |basic |token )?(?:"
@@ -43,10 +43,10 @@ _BASE85_Z = bytes.maketrans(
 
 
 class SecretPattern(NamedTuple):
-    """A form of a value as a skeleton: `least` of its characters in a row, found in a text, are a leak.
+    """A form of a value as a skeleton: `least` of its characters in a row in a text are a leak.
 
-    `coded`: what borders on it in a text may be part of its code. Fewer than `WHOLE` that are
-    not all of it need as many uncommon pairs as `telling` says.
+    `coded` tells that the characters next to it may be part of its encoding. A fragment of fewer than `WHOLE` characters needs
+    `telling` uncommon pairs.
     """
 
     form: bytes
@@ -56,7 +56,7 @@ class SecretPattern(NamedTuple):
 
 
 def generate_patterns(value: str) -> Iterator[SecretPattern]:
-    """Yield `value` in every form that is looked for."""
+    """Yield `value` in every form that is searched for."""
     for whole in list_parts(value):
         plain = reduce_to_skeleton(whole)
         if len(plain) < PLAIN_MIN:
@@ -65,14 +65,14 @@ def generate_patterns(value: str) -> Iterator[SecretPattern]:
         yield SecretPattern(plain[::-1], len(plain), coded=False)
         yield from (
             SecretPattern(form, len(form), coded=True)
-            for form in map(reduce_to_skeleton, _coded(whole))
+            for form in map(reduce_to_skeleton, _encode(whole))
             if len(form) >= CODED_MIN
         )
-        gait = build_difference_list(plain)
-        if len(gait) >= CODED_MIN - 1 and len(set(gait)) >= STEPS_DISTINCT_MIN:
-            yield SecretPattern(gait, len(gait), coded=False)
+        steps = build_difference_list(plain)
+        if len(steps) >= CODED_MIN - 1 and len(set(steps)) >= STEPS_DISTINCT_MIN:
+            yield SecretPattern(steps, len(steps), coded=False)
     for secret in list_secret_parts(value):
-        yield from _fragments(secret)
+        yield from _generate_fragments(secret)
 
 
 def list_parts(value: str) -> tuple[str, ...]:
@@ -82,7 +82,7 @@ def list_parts(value: str) -> tuple[str, ...]:
 
 
 def list_secret_parts(value: str) -> tuple[str, ...]:
-    """Return what of the value nobody but its holder knows: no public prefix, no user name, no head and payload of a JWT."""
+    """Return the secret parts of the value: without public prefix, user name, or head and payload of a JWT."""
     token = _JWT.fullmatch(value)
     if token:
         return (token[1],)
@@ -94,7 +94,7 @@ def list_secret_parts(value: str) -> tuple[str, ...]:
     return (secret[public.end() :],) if public else (secret,)
 
 
-def _fragments(secret: str) -> Iterator[SecretPattern]:
+def _generate_fragments(secret: str) -> Iterator[SecretPattern]:
     bare = reduce_to_skeleton(secret)
     if len(bare) < PLAIN_MIN:
         return
@@ -104,32 +104,32 @@ def _fragments(secret: str) -> Iterator[SecretPattern]:
         yield SecretPattern(form[::-1], least, coded=False, telling=telling)
 
 
-def _coded(value: str) -> Iterator[str | bytes]:
+def _encode(value: str) -> Iterator[str | bytes]:
     raw = value.encode()
     hexadecimal = raw.hex()
     yield from (hexadecimal, hexadecimal[::-1], raw[::-1].hex())
-    yield from (_decimal(int.from_bytes(raw, "big")), _decimal(int.from_bytes(raw, "little")))
+    yield from (_write_decimal(int.from_bytes(raw, "big")), _write_decimal(int.from_bytes(raw, "little")))
     yield from (value.translate(_ROT13), value.translate(_ATBASH))
     yield from (bases.write_number(raw, digits) for digits in bases.NUMBERS)
-    for content in _contents(value):
-        for core in _cores(base64.b64encode, 3, 4, content):
+    for content in _iterate_contents(value):
+        for core in _iterate_cores(base64.b64encode, 3, 4, content):
             yield core
             yield core[::-1]
-    for core in _cores(base64.b64encode, 3, 4, raw):
+    for core in _iterate_cores(base64.b64encode, 3, 4, raw):
         yield core.decode().translate(_ROT13)
-    for core in _cores(base64.b32encode, 5, 8, raw):
+    for core in _iterate_cores(base64.b32encode, 5, 8, raw):
         yield core
         yield from (core.translate(kind) for kind in _BASE32_KINDS)
     for offset in range(2):
         yield bases.write_base45(raw[offset:])
-    for core in _cores(base64.b85encode, 4, 5, raw, whole=True):
+    for core in _iterate_cores(base64.b85encode, 4, 5, raw, whole=True):
         yield core
         yield core.translate(_BASE85_ASCII)
         yield core.translate(_BASE85_Z)
 
 
-def _contents(value: str) -> Iterator[bytes]:
-    """Yield the bytes that somebody may have put into base64."""
+def _iterate_contents(value: str) -> Iterator[bytes]:
+    """Yield the bytes that may have been encoded in base64."""
     yield value.encode()
     yield value[::-1].encode()
     yield value.encode("utf-16-le")[:-1]  # without the last zero it is in UTF-16 of either order
@@ -137,11 +137,13 @@ def _contents(value: str) -> Iterator[bytes]:
         yield bytes.fromhex(value)
 
 
-def _cores(encode: Callable[[bytes], bytes], size: int, width: int, content: bytes, *, whole: bool = False) -> Iterator[bytes]:
-    """Yield what stays of `content` wherever it begins in a longer encoded stream: groups of `size` bytes become `width`
-    characters.
+def _iterate_cores(
+    encode: Callable[[bytes], bytes], size: int, width: int, content: bytes, *, whole: bool = False
+) -> Iterator[bytes]:
+    """Yield the encoded characters that are the same wherever `content` begins in a longer stream.
 
-    With `whole`, a character depends on all of its group, so that only whole groups stay.
+    Groups of `size` bytes become `width` characters. With `whole`, a character depends on all of its group, so only whole
+    groups are the same.
     """
     groups = -(-(len(content) + size - 1) // size)
     filler = b"~" if whole else b"\0"
@@ -156,7 +158,7 @@ def _cores(encode: Callable[[bytes], bytes], size: int, width: int, content: byt
         yield encoded[start + first : start + last]
 
 
-def _decimal(number: int) -> str:
+def _write_decimal(number: int) -> str:
     # Python writes at most 4,300 digits at once, and a value may have more.
     pieces = []
     while number >= _DIGITS:

@@ -1,4 +1,4 @@
-"""Pieces: parts of secrets too short to be a leak by themselves, counted by position over a request and over an execution."""
+"""Secret pieces, too short to be a leak alone, counted by position in a request and an execution (slow exfiltration)."""
 
 from __future__ import annotations
 
@@ -23,23 +23,23 @@ from ferryman.egress.leaks.fragments import (
 from ferryman.egress.leaks.skeleton import reduce_to_skeleton, rotate_letters
 
 PATTERN = 8
-"""Of a long secret only patterns of so many characters are looked for, so far apart that every piece that counts holds one."""
+"""Characters of the patterns of a long secret, whose distance is so small that every piece that counts holds one."""
 
 LONGEST = 12
-"""No pattern is longer."""
+"""The longest pattern."""
 
 BLOCK = 65_536
-"""So many bytes of a skeleton are searched at a time: each match is an object, and hostile text is full of them."""
+"""Bytes of a skeleton that are searched at a time: each match is an object, and hostile text has many."""
 
 REPEATS_MAX = 4
-"""A pattern that a secret repeats oftener than this is looked for at the first so many of its places only."""
+"""Of a pattern that a secret repeats, only the first so many places are searched for."""
 
 WIDENED_MAX = 1_024
-"""Of so many matches in a text it is seen how far they reach; of more, each counts as what was looked for and no more."""
+"""Matches in a text that are extended as far as they go on; each further one counts with its own length only."""
 
 
 class SecretPart(NamedTuple):
-    """A secret part: the credential it belongs to, a digest that stands for it, how many letters and digits it has."""
+    """A secret part: its credential, a digest that names it, and the number of its letters and digits."""
 
     name: str
     digest: str
@@ -62,16 +62,16 @@ class _Pattern(NamedTuple):
 class SecretPieces:
     """The pieces found in one request: half-open ranges of positions, by secret part. Nothing of a secret itself."""
 
-    found: Mapping[SecretPart, set[tuple[int, int]]] = field(default_factory=dict, repr=False)
+    ranges: Mapping[SecretPart, set[tuple[int, int]]] = field(default_factory=dict, repr=False)
 
-    def added_to(self, earlier: Coverage) -> tuple[str | None, Coverage]:
-        """Return what has been sent with these pieces added, and the credential of which that is too much, or None.
+    def add_to(self, earlier: Coverage) -> tuple[str | None, Coverage]:
+        """Return the credential of which too much has been sent, or None, and the coverage with these pieces added.
 
-        Too much is more than half of a secret part, unless all of it is one piece of fewer than `ALONE_MIN` characters.
+        Too much is more than half of a secret part, unless it is one single piece of fewer than `ALONE_MIN` characters.
         Pieces that were sent before add nothing.
         """
         sent = dict(earlier.sent)
-        for part, ranges in self.found.items():
+        for part, ranges in self.ranges.items():
             before = sent.get(part.digest, 0)
             after = before
             for start, end in ranges:
@@ -88,7 +88,7 @@ class SecretPieces:
     @property
     def too_many(self) -> str | None:
         """The credential of which these pieces alone are too much."""
-        return self.added_to(NOTHING)[0]
+        return self.add_to(NOTHING)[0]
 
 
 class PieceFinder:
@@ -99,9 +99,9 @@ class PieceFinder:
         for name, secret in secrets:
             bares.setdefault(reduce_to_skeleton(secret), name)
         self._patterns = [
-            pattern for bare, name in bares.items() if len(bare) >= ALONE_MIN for pattern in _patterns(name, bare)
+            pattern for bare, name in bares.items() if len(bare) >= ALONE_MIN for pattern in _generate_patterns(name, bare)
         ]
-        forms = [each.form[each.place : each.place + each.length] for each in self._patterns]
+        forms = [pattern.form[pattern.place : pattern.place + pattern.length] for pattern in self._patterns]
         self._automaton = BytesAhoCorasick(forms, implementation=Implementation.ContiguousNFA) if forms else None
 
     def collect(self, bare: bytes, into: dict[SecretPart, set[tuple[int, int]]]) -> None:
@@ -116,22 +116,22 @@ class PieceFinder:
                 start, end = place, place + length
                 number += 1
                 if number <= WIDENED_MAX:
-                    start, end = _extended(bare, first + at, form, place, length)
+                    start, end = _extend(bare, first + at, form, place, length)
                 if end - start >= least:
                     into.setdefault(part, set()).add((len(form) - end, len(form) - start) if backwards else (start, end))
 
 
-def _patterns(name: str, bare: bytes) -> Iterable[_Pattern]:
+def _generate_patterns(name: str, bare: bytes) -> Iterable[_Pattern]:
     part = SecretPart(name, hashlib.blake2b(bare, digest_size=16).hexdigest(), len(bare))
     least, telling = compute_counted_length(bare), compute_counted_uncommon(bare)
     long = len(bare) > STRIDE_FROM
-    # a piece that reads like a part of a word counts when it is a little longer; of a passphrase it never does
+    # a piece that reads like a part of a word counts when it is a little longer; in a passphrase it never does
     kinds = [(PATTERN, telling)] if long else [(least, telling), *([(least + 2, 1)] if telling == UNCOMMON else [])]
     stride = least - PATTERN + 1 if long else 1
     forms: dict[bytes, bool] = {}
-    for turned in (bare, rotate_letters(bare)):
-        forms.setdefault(turned, False)
-        forms.setdefault(turned[::-1], True)
+    for letters in (bare, rotate_letters(bare)):
+        forms.setdefault(letters, False)
+        forms.setdefault(letters[::-1], True)
     for form, backwards in forms.items():
         seen: Counter[bytes] = Counter()
         for place in range(0, len(form) - kinds[0][0] + 1, stride):
@@ -145,9 +145,11 @@ def _patterns(name: str, bare: bytes) -> Iterable[_Pattern]:
                     break
 
 
-def _extended(bare: bytes, start: int, form: bytes, place: int, length: int) -> tuple[int, int]:
-    """Return which part of `form` stands around `start` of `bare`, where `length` characters from `place` on do; up to
-    `WHOLE` more on either side, which would be a leak."""
+def _extend(bare: bytes, start: int, form: bytes, place: int, length: int) -> tuple[int, int]:
+    """Return the range of `form` that is around `start` of `bare`, where `length` characters from `place` on are.
+
+    It is at most `WHOLE` characters longer on either side, which would be a leak.
+    """
     offset = start - place
     first, least = place, max(0, place - WHOLE, -offset)
     while first > least and bare[offset + first - 1] == form[first - 1]:

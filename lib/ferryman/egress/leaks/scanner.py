@@ -1,4 +1,4 @@
-"""The secret scanner: searches what goes out and what comes back for the credentials of one task."""
+"""The secret scanner: searches requests and responses for the credentials of one task (prevents exfiltration)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ahocorasick_rs import BytesAhoCorasick, Implementation
 
 from ferryman.domain.credentials.credential import Credential
 from ferryman.domain.http.request import OutboundRequest
-from ferryman.egress.leaks import walk
+from ferryman.egress.leaks import text_pieces
 from ferryman.egress.leaks.budget import SMALL, NestingLimitError, StepBudget
 from ferryman.egress.leaks.fragments import WHOLE, count_uncommon
 from ferryman.egress.leaks.inflate import InflationLimitError
@@ -25,24 +25,27 @@ from ferryman.egress.leaks.views import iterate_views, undo_all_escapes
 FILLED_MAX = 65_536
 EXACT_MIN = 4
 KERNEL = 8
-"""Of a needle only so many characters at a time are in the automaton, whose making costs by the character. They stand so far
-apart that whatever part of it is a leak holds one of them whole; what is around them is compared then."""
+"""Characters of a kernel: a part of a pattern in the automaton, whose construction costs time for each character.
+
+The distance of two kernels is so small that every part of the pattern that is a leak holds one; the characters around it are
+compared then.
+"""
 
 ALIKE_MAX = 4
-"""Of kernels that are the same, so many of one needle are compared: a value that repeats itself has them everywhere."""
+"""Equal kernels of one pattern that are compared: a value that repeats itself has them everywhere."""
 
 BLOCK = 65_536
-"""So many bytes of a skeleton are searched at a time: each match is an object, and hostile text is full of them."""
+"""Bytes of a skeleton that are searched at a time: each match is an object, and hostile text has many."""
 
 SPANS_MAX = 10_000
-"""A text with more credentials than this is redacted as a whole: no honest one has so many, and each takes memory."""
+"""A text with more credentials is redacted as a whole: no honest text has so many, and each takes memory."""
 
 _ROT47 = bytes(33 + (code - 33 + 47) % 94 if 33 <= code < 127 else code for code in range(256))
 
 
 @dataclass(frozen=True, slots=True)
 class LeakFinding:
-    """A credential was found. Says which, and never where or how; `name` is None for what could not be looked through."""
+    """A credential was found: its name, and never where or how. `name` is None for a text that could not be scanned."""
 
     name: str | None
 
@@ -50,17 +53,11 @@ class LeakFinding:
 _Collected = dict[SecretPart, set[tuple[int, int]]]
 
 
-class Hit(NamedTuple):
-    """Where in a skeleton a credential stands: half open, in bytes. `coded`: what borders on it may be part of its code."""
-
-    start: int
-    end: int
-    name: str
-    coded: bool
-
-
 class TextSpan(NamedTuple):
-    """Where a credential stands in a text: half open, in characters. `coded`: what borders on it may be part of its code."""
+    """The place of a credential: half open, in characters of a text or bytes of a skeleton.
+
+    `coded` tells that the characters next to it may be part of its encoding.
+    """
 
     start: int
     end: int
@@ -69,92 +66,95 @@ class TextSpan(NamedTuple):
 
 
 class SecretScanner:
-    """Built once from all credentials of a task, for as long as they are open."""
+    """A scanner for all credentials of a task, used while they are open."""
 
     def __init__(self, credentials: Iterable[Credential]) -> None:
         self._secrets: list[tuple[str, str]] = []
         self._exact: list[tuple[str, str]] = []
-        needles_: dict[SecretPattern, str] = {}
-        for credential, value in ((each, secret.reveal()) for each in credentials for secret in each.secrets):
-            for needle in generate_patterns(value):
-                needles_.setdefault(needle, credential.name)
-            self._secrets += [(credential.name, part) for part in list_secret_parts(value)]
+        patterns: dict[SecretPattern, str] = {}
+        for name, value in ((credential.name, secret.reveal()) for credential in credentials for secret in credential.secrets):
+            for pattern in generate_patterns(value):
+                patterns.setdefault(pattern, name)
+            self._secrets += [(name, part) for part in list_secret_parts(value)]
             self._exact += [
-                (part, credential.name)
+                (part, name)
                 for part in list_parts(value)
                 if len(part) >= EXACT_MIN and len(reduce_to_skeleton(part)) < PLAIN_MIN
             ]
         kernels: dict[bytes, list[tuple[SecretPattern, int, str]]] = {}
-        for needle, name in needles_.items():
-            for place in _places(needle):
-                kernels.setdefault(needle.form[place : place + KERNEL], []).append((needle, place, name))
+        for pattern, name in patterns.items():
+            for place in _iterate_kernels(pattern):
+                kernels.setdefault(pattern.form[place : place + KERNEL], []).append((pattern, place, name))
         self._kernels = list(kernels.values())
         self._automaton = BytesAhoCorasick(kernels, implementation=Implementation.ContiguousNFA) if kernels else None
 
     def __bool__(self) -> bool:
-        """Tell whether there is anything to look for."""
+        """Tell whether there is anything to scan for."""
         return self._automaton is not None or bool(self._exact)
 
     def __repr__(self) -> str:
         return f"Scanner({len({name for alike in self._kernels for _, _, name in alike})} credentials)"
 
-    def outbound(self, outbound: OutboundRequest) -> LeakFinding | None:
-        """Return the first credential found in anything the model supplied for a request, or of which it has pieces enough."""
-        return self.request(outbound)[0]
+    def find_in_request(self, outbound: OutboundRequest) -> LeakFinding | None:
+        """Return the first credential of which a request holds the whole, or too many pieces."""
+        return self.scan_request(outbound)[0]
 
-    def request(self, outbound: OutboundRequest) -> tuple[LeakFinding | None, SecretPieces]:
-        """Scan a request: the first credential found, or None and the pieces of credentials in it, to be counted."""
-        found: _Collected = {}
-        finding = self._among(walk.collect_request_pieces(outbound), found) if self else None
-        pieces = SecretPieces(found)
+    def scan_request(self, outbound: OutboundRequest) -> tuple[LeakFinding | None, SecretPieces]:
+        """Scan everything that the model supplied for a request.
+
+        Return the first credential found, or None, and the pieces of credentials in it, which are counted.
+        """
+        collected: _Collected = {}
+        finding = self._find_among(text_pieces.collect_request_pieces(outbound), collected) if self else None
+        pieces = SecretPieces(collected)
         if finding is None and pieces.too_many is not None:
             finding = LeakFinding(pieces.too_many)
         return finding, pieces
 
-    def among(self, pieces: list[walk.TextPiece], *, budget: StepBudget | None = None) -> LeakFinding | None:
+    def find_among(self, pieces: list[text_pieces.TextPiece], *, budget: StepBudget | None = None) -> LeakFinding | None:
         """Return the first credential found in `pieces`, however it is split over them."""
-        return self._among(pieces, None, budget) if self else None
+        return self._find_among(pieces, None, budget) if self else None
 
     def find(
         self, text: str, *, thorough: bool = False, budget: StepBudget | None = None, small: int = SMALL
     ) -> LeakFinding | None:
-        """Return the first credential found in `text`, in any notation and nesting; one without a name where `budget` is spent.
+        """Return the first credential found in `text`, in any notation and nesting; one without a name once `budget` is spent.
 
-        A text of up to `small` characters is looked at in more ways than a longer one.
+        A text of up to `small` characters is decoded in more ways than a longer one.
         """
         return self._find(text, None, thorough=thorough, budget=budget, small=small) if self else None
 
     @cached_property
     def _pieces(self) -> PieceFinder:
-        # only requests are looked through for them
+        # only requests are scanned for pieces
         return PieceFinder(self._secrets)
 
-    def _among(
-        self, pieces: list[walk.TextPiece], found: _Collected | None, budget: StepBudget | None = None
+    def _find_among(
+        self, pieces: list[text_pieces.TextPiece], collected: _Collected | None, budget: StepBudget | None = None
     ) -> LeakFinding | None:
-        if len(pieces) > walk.PIECES_MAX:
+        if len(pieces) > text_pieces.PIECES_MAX:
             return LeakFinding(None)
-        ordered, values = walk.join_pieces(pieces)
+        ordered, values = text_pieces.join_pieces(pieces)
         budget = StepBudget(len(ordered), passes=2) if budget is None else budget
         if len(ordered) <= SMALL:
-            finding = self._find(ordered, found, budget=budget) or self._find(values, found, budget=budget)
+            finding = self._find(ordered, collected, budget=budget) or self._find(values, collected, budget=budget)
         else:
             finding = (
-                self._find(walk.group_by_kind(pieces), found, budget=budget)
-                or self._plainly(ordered, found)
-                or self._plainly(undo_all_escapes(values), found)
+                self._find(text_pieces.group_by_kind(pieces), collected, budget=budget)
+                or self._find_undecoded(ordered, collected)
+                or self._find_undecoded(undo_all_escapes(values), collected)
             )
         if finding:
             return finding
-        for text in walk.iterate_arrangements(pieces):
-            if finding := self._plainly(text, found):
+        for text in text_pieces.iterate_arrangements(pieces):
+            if finding := self._find_undecoded(text, collected):
                 return finding
-        return self._disguised(ordered)
+        return self._find_disguised(ordered)
 
     def _find(
         self,
         text: str,
-        found: _Collected | None,
+        collected: _Collected | None,
         *,
         thorough: bool = False,
         budget: StepBudget | None = None,
@@ -162,49 +162,48 @@ class SecretScanner:
     ) -> LeakFinding | None:
         try:
             for view in iterate_views(text, thorough=thorough, budget=budget, small=small):
-                if name := self._shallow(view, found):
+                if name := self._find_name(view, collected):
                     return LeakFinding(name)
         except (NestingLimitError, InflationLimitError):
             return LeakFinding(None)
         return None
 
-    def spans(self, text: str) -> list[TextSpan]:
-        """Return where credentials are in `text` as it is, in the forms that need no decoding first; at most `SPANS_MAX` +
-        1."""
+    def find_spans(self, text: str) -> list[TextSpan]:
+        """Return the places of credentials in `text` that need no decoding; at most `SPANS_MAX` + 1."""
         exact = (
             TextSpan(start, start + len(value), name, False)
             for value, name in self._exact
             for start in find_occurrences(text, value)
         )
-        found = list(islice(exact, SPANS_MAX + 1))
-        hits: set[Hit] = set()
-        for hit in self._hits(reduce_to_skeleton(text)):
+        spans = list(islice(exact, SPANS_MAX + 1))
+        hits: set[TextSpan] = set()
+        for hit in self._iterate_hits(reduce_to_skeleton(text)):
             hits.add(hit)
-            if len(found) + len(hits) > SPANS_MAX:
+            if len(spans) + len(hits) > SPANS_MAX:
                 break
         if hits:
             places = locate(text, {index for hit in hits for index in (hit.start, hit.end - 1)})
-            found += [TextSpan(places[hit.start], places[hit.end - 1] + 1, hit.name, hit.coded) for hit in hits]
-        return found
+            spans += [TextSpan(places[hit.start], places[hit.end - 1] + 1, hit.name, hit.coded) for hit in hits]
+        return spans
 
-    def _plainly(self, text: str, found: _Collected | None) -> LeakFinding | None:
-        name = self._shallow(text, found)
+    def _find_undecoded(self, text: str, collected: _Collected | None) -> LeakFinding | None:
+        name = self._find_name(text, collected)
         return LeakFinding(name) if name else None
 
-    def _shallow(self, view: str | bytes, found: _Collected | None = None) -> str | None:
+    def _find_name(self, view: str | bytes, collected: _Collected | None = None) -> str | None:
         bare = reduce_to_skeleton(view)
-        for hit in self._hits(bare):
+        for hit in self._iterate_hits(bare):
             return hit.name
         for value, name in self._exact:
             if (value in view) if isinstance(view, str) else (value.encode() in view):
                 return name
-        if found is not None and isinstance(view, str):
-            # what bytes say is among the texts too, and in what is noise pieces come about by chance
-            self._pieces.collect(bare, found)
+        if collected is not None and isinstance(view, str):
+            # text among bytes is a view of its own, and in noise pieces occur by chance
+            self._pieces.collect(bare, collected)
         return None
 
-    def _hits(self, bare: bytes) -> Iterator[Hit]:
-        """Yield where secret patterns are in a skeleton."""
+    def _iterate_hits(self, bare: bytes) -> Iterator[TextSpan]:
+        """Yield the places of secret patterns in a skeleton."""
         if self._automaton is None:
             return
         reached: dict[bytes, int] = {}
@@ -212,80 +211,82 @@ class SecretScanner:
             block = bare[first : first + BLOCK + KERNEL - 1]
             for index, at, _ in self._automaton.find_matches_as_indexes(block, overlapping=True):
                 start = first + at
-                for needle, place, name in self._kernels[index]:
-                    if start + KERNEL <= reached.get(needle.form, 0):
-                        continue  # inside a hit of the same needle, as in a value that repeats itself
-                    hit_start = start - _shared_before(bare, start, needle.form, place)
-                    hit_end = start + KERNEL + _shared_after(bare, start + KERNEL, needle.form, place + KERNEL)
-                    if hit_end - hit_start >= needle.least and _tells(needle, bare, hit_start, hit_end):
-                        reached[needle.form] = hit_end
-                        yield Hit(hit_start, hit_end, name, needle.coded)
+                for pattern, place, name in self._kernels[index]:
+                    if start + KERNEL <= reached.get(pattern.form, 0):
+                        continue  # inside a hit of the same pattern, as in a value that repeats itself
+                    hit_start = start - _count_equal_before(bare, start, pattern.form, place)
+                    hit_end = start + KERNEL + _count_equal_after(bare, start + KERNEL, pattern.form, place + KERNEL)
+                    if hit_end - hit_start >= pattern.least and _is_leak(pattern, bare, hit_start, hit_end):
+                        reached[pattern.form] = hit_end
+                        yield TextSpan(hit_start, hit_end, name, pattern.coded)
 
-    def _disguised(self, text: str) -> LeakFinding | None:
-        """Return three cheap looks beyond decoding: a rotated ASCII, a shifted alphabet, and a filler after every character
-        or two."""
+    def _find_disguised(self, text: str) -> LeakFinding | None:
+        """Try three cheap disguises: a shifted alphabet, rotated ASCII (ROT47), and a filler after every few characters."""
         bare = reduce_to_skeleton(text)
-        for hit in self._hits(build_difference_list(bare)):
+        for hit in self._iterate_hits(build_difference_list(bare)):
             return LeakFinding(hit.name)
-        plain = text.encode("ascii", "ignore")
-        tries: list[Callable[[], bytes]] = [lambda: plain.translate(_ROT47)]
-        if len(text) <= FILLED_MAX:
-            tries += [lambda step=step, first=first: bare[first::step] for step in (2, 3) for first in range(step)]  # type: ignore[misc]  # bound per turn
-        if len(text) <= SMALL:
-            tries += [lambda first=first: plain[first::2] for first in range(2)]  # type: ignore[misc]  # bound per turn
-            tries += [lambda step=step, first=first: _without(bare, first, step) for step in (3, 4, 5) for first in range(step)]  # type: ignore[misc]  # bound per turn
-        for attempt in tries:
-            if name := self._shallow(attempt()):
+        for disguise in _iterate_disguises(text, bare):
+            if name := self._find_name(disguise):
                 return LeakFinding(name)
         return None
 
 
+def _iterate_disguises(text: str, bare: bytes) -> Iterator[bytes]:
+    plain = text.encode("ascii", "ignore")
+    yield plain.translate(_ROT47)
+    if len(text) <= FILLED_MAX:
+        yield from (bare[first::step] for step in (2, 3) for first in range(step))
+    if len(text) <= SMALL:
+        yield from (plain[first::2] for first in range(2))
+        yield from (_without(bare, first, step) for step in (3, 4, 5) for first in range(step))
+
+
 def find_occurrences(text: str, value: str) -> Iterator[int]:
-    """Yield where `value` begins in `text`."""
+    """Yield the places where `value` begins in `text`."""
     start = text.find(value)
     while start >= 0:
         yield start
         start = text.find(value, start + len(value))
 
 
-def _tells(needle: SecretPattern, bare: bytes, start: int, end: int) -> bool:
-    """Tell whether what stands there is a leak, and no word."""
-    return end - start >= min(WHOLE, len(needle.form)) or count_uncommon(bare[start:end]) >= needle.telling
+def _is_leak(pattern: SecretPattern, bare: bytes, start: int, end: int) -> bool:
+    """Tell whether this part of a skeleton is a leak, and not a word."""
+    return end - start >= min(WHOLE, len(pattern.form)) or count_uncommon(bare[start:end]) >= pattern.telling
 
 
 def _without(bare: bytes, first: int, step: int) -> bytes:
-    left = bytearray(bare)
-    del left[first::step]
-    return bytes(left)
+    rest = bytearray(bare)
+    del rest[first::step]
+    return bytes(rest)
 
 
-def _places(needle: SecretPattern) -> Iterator[int]:
-    """Yield where the kernels of `needle` begin: every part of it of `least` characters holds one."""
-    last = len(needle.form) - KERNEL
-    apart = needle.least - KERNEL + 1
+def _iterate_kernels(pattern: SecretPattern) -> Iterator[int]:
+    """Yield the places of the kernels of `pattern`: every part of it of `least` characters holds one."""
+    last = len(pattern.form) - KERNEL
+    distance = pattern.least - KERNEL + 1
     alike: Counter[bytes] = Counter()
-    for place in range(min(last, apart - 1), last + 1, apart):
-        kernel = needle.form[place : place + KERNEL]
+    for place in range(min(last, distance - 1), last + 1, distance):
+        kernel = pattern.form[place : place + KERNEL]
         alike[kernel] += 1
         if alike[kernel] <= ALIKE_MAX:
             yield place
 
 
-def _shared_after(bare: bytes, end: int, form: bytes, from_: int) -> int:
-    """Return how many bytes from `end` on in `bare` are those from `from_` on in `form`."""
+def _count_equal_after(bare: bytes, end: int, form: bytes, from_: int) -> int:
+    """Count the bytes from `end` on in `bare` that equal those from `from_` on in `form`."""
     most = min(len(form) - from_, len(bare) - end)
-    return _longest(most, lambda count: bare.startswith(form[from_ : from_ + count], end))
+    return _find_longest(most, lambda count: bare.startswith(form[from_ : from_ + count], end))
 
 
-def _shared_before(bare: bytes, start: int, form: bytes, to: int) -> int:
-    """Return how many bytes up to `start` in `bare` are those up to `to` in `form`."""
-    return _longest(min(to, start), lambda count: bare.startswith(form[to - count : to], start - count))
+def _count_equal_before(bare: bytes, start: int, form: bytes, to: int) -> int:
+    """Count the bytes before `start` in `bare` that equal those before `to` in `form`."""
+    return _find_longest(min(to, start), lambda count: bare.startswith(form[to - count : to], start - count))
 
 
-def _longest(most: int, agree: Callable[[int], bool]) -> int:
-    """Return the largest count up to `most` for which so many bytes `agree`; where they do, fewer agree as well.
+def _find_longest(most: int, agree: Callable[[int], bool]) -> int:
+    """Return the largest count up to `most` of bytes that `agree`; with a count, every smaller one agrees as well.
 
-    Found in as many steps as the count has binary digits: a value may be long, and all of it but a byte may be there.
+    A binary search: a value may be long, and all but one byte of it may be equal.
     """
     if agree(most):
         return most

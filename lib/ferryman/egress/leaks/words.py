@@ -1,4 +1,4 @@
-"""Words: each word of a text decoded by itself, and what comes of it joined; words in the order of the numbers before them."""
+"""Words: each word of a text decoded by itself, and the results joined; numbered words in the order of their numbers."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ import re
 from collections.abc import Iterator
 from operator import itemgetter
 
-from ferryman.egress.leaks import bases, walk
+from ferryman.egress.leaks import bases, text_pieces
 from ferryman.egress.leaks.fragments import ALONE_MIN, COUNTED_MIN
 from ferryman.egress.leaks.ordering import ORDER
-from ferryman.egress.leaks.spelled import DIFFERENT_MIN, read_spelled
+from ferryman.egress.leaks.spelling import DIFFERENT_MIN, read_spelled
 
 WORD_MAX = 64
-"""A longer word is long enough to be found in the run that it is part of; one of fewer than 6 holds less than 4 characters."""
+"""A longer word is found when the whole text is decoded; one of fewer than 6 characters encodes fewer than 4."""
 
 _WORD = re.compile(rb"[A-Za-z0-9]{6,}+")
 _WORD_WITH_SIGNS = re.compile(rb"[A-Za-z0-9+/_-]{6,}+")
@@ -21,100 +21,103 @@ _HEXADECIMAL = b"0123456789abcdefABCDEF"
 _BASE32 = re.compile(rb"(?=[A-Za-z]*[2-7])(?:[A-Z2-7]{7,}+|[a-z2-7]{7,}+)")
 _FOR_URLS = bytes.maketrans(b"-_", b"+/")
 _PADDING = (b"AAAA", b"", b"AAAAAA", b"AAAAA")
-"""What makes a word of base64 whole groups, by how many characters its last one has, and a group of zeros to part it."""
+"""Completes the last group of a base64 word, by its number of characters, and adds a group of zeros as a separator."""
 
 _WHOLE = re.compile(rb"(?<![^\0])[!-~]++(?![^\0])")
 _SET = r"[\])]?[\"']?[ \t]{0,4}[=:][ \t]{0,4}[\"']?([^\s\"'&,;<>{}()\[\]]{1,256})"
 _NUMBERED = re.compile(r"([0-9]{1,9}+)" + _SET)
 _ORDINAL = re.compile("(" + "|".join(ORDER) + ")" + _SET, re.IGNORECASE)
 _FIRSTS = ("one", "One", "ONE", "two", "Two", "TWO", "irst", "IRST", "econd", "ECOND")
-"""Without any of these nothing is numbered in words."""
+"""In a text without any of these, nothing is numbered in words."""
 
 _LABEL = re.compile(r"[A-Za-z]{0,16}[^A-Za-z]{0,2}$")
 LABEL_MAX = 18
 
 TEXT_MIN = 8
-"""A shorter text holds no piece that is counted, in base64."""
+"""A shorter text in base64 holds no piece that is counted."""
 
 
 def join_words(text: str, *, small: bool) -> Iterator[tuple[str, bool]]:
-    """Yield the words of `text` in other forms, put together: decoded one by one, spelt, and numbered ones in their order.
+    """Yield the words of `text` in other forms, joined: decoded one by one, spelt, and numbered ones in their order.
 
-    Each with whether it may be decoded further. In a `small` text such words are looked at as well that may be of a language.
+    Each with whether it may be decoded further. In a `small` text, words that may be of a language are decoded as well.
     """
     if len(text) < TEXT_MIN:
         return
     plain = text.encode("ascii", "replace")
-    for found, further in (
-        *((each, small) for each in _decoded(plain, small=small)),
+    for joined, further in (
+        *((words, small) for words in _decode_words(plain, small=small)),
         *read_spelled(plain, least=1 if small else DIFFERENT_MIN),
-        *((each, small) for each in _numbered(text)),
-        *((each, False) for each in (_replaced(plain) if small else ())),
+        *((words, small) for words in _join_numbered(text)),
+        *((words, False) for words in (_replace_words(plain) if small else ())),
     ):
-        if len(found) >= COUNTED_MIN and found != plain:
-            yield found.decode("ascii"), further and len(found) >= ALONE_MIN
+        if len(joined) >= COUNTED_MIN and joined != plain:
+            yield joined.decode("ascii"), further and len(joined) >= ALONE_MIN
 
 
-def _replaced(plain: bytes) -> Iterator[bytes]:
-    """Yield the text with the words decoded that are in base64, or in hexadecimal, and the others as they are."""
-    yield _WORD.sub(lambda word: _instead(word[0], _base64(word[0])), plain)
-    yield _WORD.sub(lambda word: _instead(word[0], _hexadecimal(word[0])), plain)
+def _replace_words(plain: bytes) -> Iterator[bytes]:
+    """Yield the text with its words in base64, or in hexadecimal, decoded, and the others unchanged."""
+    yield _WORD.sub(lambda word: _choose_content(word[0], _decode_base64(word[0])), plain)
+    yield _WORD.sub(lambda word: _choose_content(word[0], _decode_hexadecimal(word[0])), plain)
 
 
-def _decoded(plain: bytes, *, small: bool) -> Iterator[bytes]:
+def _decode_words(plain: bytes, *, small: bool) -> Iterator[bytes]:
     words = [word for word in _WORD.findall(plain) if len(word) <= WORD_MAX]
     unlike = [word for word in words if not word.isalpha() or not word[1:].islower()]
-    yield _from_base64(unlike)
-    yield _printable(binascii.unhexlify(b"00".join([word for word in unlike if _is_hexadecimal(word)])))
+    yield _decode_all_base64(unlike)
+    yield _select_printable(binascii.unhexlify(b"00".join([word for word in unlike if _is_hexadecimal(word)])))
     if small:
-        yield _from_base64(words)
-        yield _from_base64([word for word in _WORD_WITH_SIGNS.findall(plain) if len(word) <= WORD_MAX])
+        yield _decode_all_base64(words)
+        yield _decode_all_base64([word for word in _WORD_WITH_SIGNS.findall(plain) if len(word) <= WORD_MAX])
         base32 = [word.decode().upper() for word in unlike if _BASE32.fullmatch(word)]
-        yield _printable(b"\0".join([bases.read_base32(word, 0) for word in base32]))
+        yield _select_printable(b"\0".join([bases.read_base32(word, 0) for word in base32]))
 
 
-def _from_base64(words: list[bytes]) -> bytes:
+def _decode_all_base64(words: list[bytes]) -> bytes:
     padded = b"".join([word + _PADDING[len(word) & 3] for word in words if len(word) & 3 != 1])
-    return _printable(binascii.a2b_base64(padded.translate(_FOR_URLS)))
+    return _select_printable(binascii.a2b_base64(padded.translate(_FOR_URLS)))
 
 
 def _is_hexadecimal(word: bytes) -> bool:
     return not len(word) & 1 and not word.translate(None, _HEXADECIMAL)
 
 
-def _base64(word: bytes) -> bytes:
+def _decode_base64(word: bytes) -> bytes:
     if len(word) & 3 == 1 or (word.isalpha() and word[1:].islower()):
         return b""
     return binascii.a2b_base64(word + b"=" * (-len(word) & 3))
 
 
-def _hexadecimal(word: bytes) -> bytes:
+def _decode_hexadecimal(word: bytes) -> bytes:
     return binascii.unhexlify(word) if _is_hexadecimal(word) else b""
 
 
-def _printable(content: bytes) -> bytes:
-    """Return the words among `content`, which zeros part, that are printable as a whole."""
+def _select_printable(content: bytes) -> bytes:
+    """Return the words of `content`, which zeros separate, that are wholly printable."""
     return b"".join(_WHOLE.findall(content))
 
 
-def _instead(word: bytes, content: bytes) -> bytes:
+def _choose_content(word: bytes, content: bytes) -> bytes:
     return content if len(word) <= WORD_MAX and _WHOLE.fullmatch(content) else word
 
 
-def _numbered(text: str) -> Iterator[bytes]:
-    """Yield what stands behind numbers, in the order of those, for each word before them and for all: `part2=…&part1=…`."""
+def _join_numbered(text: str) -> Iterator[bytes]:
+    """Yield the values after numbers, in their order, for each label before the numbers and for all: `part2=…&part1=…`."""
     if text.count("=") + text.count(":") < 2:
         return
-    found = [(int(each[1]), each[2], each.start()) for each in _NUMBERED.finditer(text)]
+    numbered = [(int(match[1]), match[2], match.start()) for match in _NUMBERED.finditer(text)]
     if any(word in text for word in _FIRSTS):
-        found += [(ORDER[each[1].lower()], each[2], each.start()) for each in _ORDINAL.finditer(text)]
-    if len(found) < 2:
+        numbered += [(ORDER[match[1].lower()], match[2], match.start()) for match in _ORDINAL.finditer(text)]
+    if len(numbered) < 2:
         return
-    found.sort(key=itemgetter(0))
+    numbered.sort(key=itemgetter(0))
     labels: dict[str, list[str]] = {}
-    for _, value, start in found:
+    for _, value, start in numbered:
         label = _LABEL.search(text, max(0, start - LABEL_MAX), start)
         labels.setdefault(label[0] if label else "", []).append(value)
-    for values in ([value for _, value, _ in found], *(each for each in labels.values() if 1 < len(each) < len(found))):
+    for values in (
+        [value for _, value, _ in numbered],
+        *(group for group in labels.values() if 1 < len(group) < len(numbered)),
+    ):
         yield "".join(values).encode("ascii", "ignore")
-        yield "".join(map(walk.decode_piece, values)).encode("ascii", "ignore")
+        yield "".join(map(text_pieces.decode_piece, values)).encode("ascii", "ignore")

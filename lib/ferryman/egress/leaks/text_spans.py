@@ -1,4 +1,4 @@
-"""Text spans: what reads as text among decoded bytes."""
+"""Text spans: readable text among decoded bytes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _END = re.compile(rb"[^p]")
 
 
 def build_shape_table(**signs: bytes) -> bytes:
-    """Return a table for `bytes.translate` that writes for each byte the sign of its class, and a dot for the others."""
+    """Return a table for `bytes.translate` that replaces each byte by the sign of its class, others by a dot."""
     table = bytearray(b"." * 256)
     for sign, members in signs.items():
         for code in members:
@@ -21,19 +21,19 @@ def build_shape_table(**signs: bytes) -> bytes:
 
 
 def find_spans(shape: bytes, least: int) -> Iterator[tuple[int, int]]:
-    """Yield where in `shape` at least `least` times the sign p stands in a row, in order."""
+    """Yield start and end of each sequence of at least `least` signs p in `shape`, in order."""
     mark = b"p" * least
     start = shape.find(mark)
     while start >= 0:
-        ended = _END.search(shape, start + least)
-        end = ended.start() if ended else len(shape)
+        other = _END.search(shape, start + least)
+        end = other.start() if other else len(shape)
         yield start, end
         start = shape.find(mark, end)
 
 
 LEAST = 10
 LEAST_OF_MANY = 14
-"""Bytes from which on a stretch is looked into, in a little and in much. Shorter ones come about by chance everywhere."""
+"""The least bytes of a span, in short and in long content. Shorter ones occur everywhere by chance."""
 
 MANY = 8_192
 
@@ -51,31 +51,31 @@ _UTF8 = re.compile(rb"(?:[\t\n\r\x20-\x7e]|[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x
 
 
 def find_text_spans(content: bytes) -> Iterator[tuple[int, bytes]]:
-    """Yield where in `content` ASCII stands, and what it says."""
+    """Yield the place and the bytes of each span of ASCII text in `content`."""
     shape = content.translate(_SHAPE)
     for start, end in find_spans(shape, LEAST if len(content) <= MANY else LEAST_OF_MANY):
         yield start, content[start:end]
 
 
 def find_non_ascii_text(content: bytes) -> str:
-    """Return the stretches of `content` that are text in UTF-8 with more than ASCII in it, or in UTF-16 or UTF-32, in lines."""
+    """Return the spans of `content` that are text in UTF-8 beyond ASCII, in UTF-16 or in UTF-32, a line each."""
     shape = content.translate(_SHAPE)
-    # What can stand in no UTF-8 breaks a stretch here, which leaves next to nothing of noise.
+    # Sequences that are not UTF-8 end a span here, which removes nearly all noise.
     joined = shape.replace(b"lp", b".p").replace(b"pc", b"p.")
-    found = [
+    texts = [
         text.decode("utf-8", "ignore")
         for start, end in find_spans(joined.translate(_EITHER), BEYOND_ASCII_LEAST)
         if b"lc" in shape[start:end]
         for text in _UTF8.findall(content, start, end)
         if not text.isascii()
     ]
-    found += _marked(content)
-    if any(each in shape for each in _WIDE):
-        found += [text.decode() for _, text in find_text_spans(content.replace(b"\0", b""))]
-    return "\n".join(found)
+    texts += _decode_marked(content)
+    if any(sequence in shape for sequence in _WIDE):
+        texts += [text.decode() for _, text in find_text_spans(content.replace(b"\0", b""))]
+    return "\n".join(texts)
 
 
-def _marked(content: bytes) -> Iterator[str]:
+def _decode_marked(content: bytes) -> Iterator[str]:
     for mark, name in _MARKS:
         start = content.find(mark)
         if start >= 0 and _ASCII.search(replace_lookalikes(content[start + 2 : start + 42].decode(name, "ignore"))):

@@ -22,7 +22,7 @@ from tests.loop.test_cancel import cancel
 from tests.replay.conftest import document
 from tests.replay.test_replay import slowly, went_on
 
-Course = Callable[[Stage], Awaitable[object]]
+Run = Callable[[Stage], Awaitable[object]]
 
 ARGUMENTS = {
     "url": "https://api.coingecko.com/é",
@@ -31,7 +31,7 @@ ARGUMENTS = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class Left:
+class FinishedRun:
     """What an execution left: its record as the API answers it, its document of receipts, and the stage it ran on."""
 
     record: Any
@@ -39,7 +39,7 @@ class Left:
     stage: Stage
 
 
-def answered(ticket: Any) -> ToolCallResult:
+def answer(ticket: Any) -> ToolCallResult:
     return ToolCallResult(
         ticket.tool,
         f"answer {ticket.seq} é",
@@ -54,7 +54,7 @@ def answered(ticket: Any) -> ToolCallResult:
 
 async def with_calls(stage: Stage) -> None:
     stage.start(input="Hello, wörld.")
-    stage.on_call = answered
+    stage.on_call = answer
     slowly(stage)
     await stage.run(says("Let's see.", ("api_call", ARGUMENTS), ("http_get", {"n": 0.1})), fetches(2), says("It is 42.\nDone."))
 
@@ -69,7 +69,7 @@ async def with_refusals(stage: Stage) -> None:
 
 
 async def in_doubt(stage: Stage) -> None:
-    """Calls that are sent again, until one is in doubt, over deliveries of other epochs."""
+    """Send calls again, until one is in doubt, over deliveries of other epochs."""
     tickets = stage.tickets
 
     class Doubting(type(tickets)):  # type: ignore[misc] # a class that is worked out
@@ -83,14 +83,14 @@ async def in_doubt(stage: Stage) -> None:
     stage.tickets = Doubting(stage.memory)
     stage.on_call = lambda ticket: ToolCallResult.from_refusal(ticket.tool, refusal.report_in_doubt(), method="POST")
     await went_on(stage, (UnavailableError("busy", after_s=30),), (says("done"),))
-    assert next((each.attempt, each.in_doubt) for each in stage.memory.tickets["e"].values()) == (2, True)
+    assert next((ticket.attempt, ticket.in_doubt) for ticket in stage.memory.tickets["e"].values()) == (2, True)
 
 
 async def cancelled(stage: Stage) -> None:
     def on_call(ticket: Any) -> ToolCallResult:
         stage.clock.turn(2)
         cancel(stage)
-        return answered(ticket)
+        return answer(ticket)
 
     stage.on_call = on_call
     await stage.run(fetches(3), says("never"))
@@ -99,14 +99,14 @@ async def cancelled(stage: Stage) -> None:
 async def halted(stage: Stage) -> None:
     def on_call(ticket: Any) -> ToolCallResult:
         stage.memory.halts.add("o")
-        return answered(ticket)
+        return answer(ticket)
 
     stage.on_call = on_call
     await stage.run(fetches(2), says("never"))
 
 
 async def without_credits(stage: Stage) -> None:
-    stage.on_call = answered
+    stage.on_call = answer
     slowly(stage)
     stage.task(max_credits=Decimal(20))
     await stage.run(says("", ("api_call", {}), tokens=100), says("", ("api_call", {"n": 2}), tokens=1_000), says("never"))
@@ -115,17 +115,17 @@ async def without_credits(stage: Stage) -> None:
 
 async def declared_and_scheduled(stage: Stage) -> None:
     stage.start(scheduled_for=START - timedelta(microseconds=1), schedule_generation=3)
-    said = {"id": Parameter(schema={"type": "string"})}
+    parameters = {"id": Parameter(schema={"type": "string"})}
     request = Exchange(url="https://api.coingecko.com/login", body={"key": "{{secrets.KEY}}"})
     tool = DeclaredTool(
         name="getPrice",
         url="https://api.coingecko.com/{id}",
-        parameters=said,
+        parameters=parameters,
         auth=TokenExchange(request=request),
         cluster="prices",
     )
     stage.memory.clusters["t"] = {"prices": (build_cluster("prices", 1, [tool]), (tool,))}
-    stage.on_call = answered
+    stage.on_call = answer
     stage.task(temperature=1, webhook_urls=("https://hook.test/a",), max_credits_month=Decimal("100.5"))
     await stage.run(says("", ("getPrice", {"id": "btc"}), ("http_get", {"url": "https://a.test/"})), says("done"))
 
@@ -135,33 +135,33 @@ async def never_opened(stage: Stage) -> None:
     await stage.run(says("never"))
 
 
-COURSES: dict[str, Course] = {
-    each.__name__: each
-    for each in (
+RUNS: dict[str, Run] = {
+    run.__name__: run
+    for run in (
         *(with_calls, with_refusals, in_doubt, cancelled, halted),
         *(without_credits, declared_and_scheduled, never_opened),
     )
 }
 
 
-async def left(course: Course, stage: Stage | None = None) -> Left:
-    """What an execution that ran by `course` left."""
+async def finish_run(run: Run, stage: Stage | None = None) -> FinishedRun:
+    """Return what an execution that ran by `course` left."""
     stage = stage or Stage()
-    await course(stage)
-    return of(stage)
+    await run(stage)
+    return collect_run(stage)
 
 
-def of(stage: Stage) -> Left:
-    """What the stage's execution left so far."""
-    kept = stage.memory.receipts.get("e", {})
-    entries = [each for first in sorted(kept) for each in kept[first]]
+def collect_run(stage: Stage) -> FinishedRun:
+    """Return what the stage's execution left so far."""
+    stored = stage.memory.receipts.get("e", {})
+    entries = [entry for first in sorted(stored) for entry in stored[first]]
     keys = {version: sign.derive_public_key(private) for version, private in stage.keys.privates.items()}
     chain = receipts.to_chain("e", entries, keys).model_dump_json()
-    return Left(record=document(stage), receipts=json.loads(chain), stage=stage)
+    return FinishedRun(record=document(stage), receipts=json.loads(chain), stage=stage)
 
 
 def fits(record: Any, chain: Any) -> bool:
-    """Whether a verifier says that all of the record is what was signed, in a chain that is whole."""
+    """Tell whether a verifier says that all of the record is what was signed, in a chain that is whole."""
     try:
         return verifier.verify(chain)[0] == verifier.WHOLE and verifier.compare(chain, record) == ([], [])
     except (verifier.VerificationError, ValueError, KeyError, TypeError, AttributeError):

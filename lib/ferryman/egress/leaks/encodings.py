@@ -1,0 +1,160 @@
+"""Encodings of bytes in a text, from base64 to binary digits, wherever they are and however they are wrapped.
+
+A text is reduced to the characters of one encoding and decoded as a whole, in every alignment. Characters of other content
+become noise; readable text among it is scanned further. That is faster than a search for encoded words, and no separator hides
+one.
+"""
+
+from __future__ import annotations
+
+import binascii
+import re
+from collections.abc import Callable, Iterator
+from itertools import chain
+
+from ferryman.egress.leaks import bases, inflate
+from ferryman.egress.leaks.skeleton import reduce_to_skeleton
+from ferryman.egress.leaks.text_spans import LEAST, build_shape_table, find_non_ascii_text, find_spans, find_text_spans
+
+_BASE64 = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
+_HEX = b"0123456789abcdefABCDEF"
+_DIGITS = b"0123456789"
+_EVERY = bytes(range(256))
+_FOR_URLS = bytes.maketrans(b"-_", b"+/")
+_NO_BASE64 = _EVERY.translate(None, _BASE64)
+_NO_HEX = _EVERY.translate(None, _HEX)
+_SPACED = bytes(code if code in _DIGITS else 0x20 for code in range(256))
+_CONTROLS = bytes((*range(1, 0x09), *range(0x0B, 0x20), 0x7F))
+_HEX_MARKS = ("0x", "0X", "\\x", "\\X")
+_BASE64_SHAPE = build_shape_table(p=_BASE64)
+_BASE32_SHAPE = build_shape_table(p=_BASE64[:62])
+_HEX_SHAPE = build_shape_table(p=_HEX)
+_BIT_SHAPE = build_shape_table(p=b"01")
+_DIGIT_SHAPE = build_shape_table(p=_DIGITS)
+_RAW = {
+    bytes((_BASE64[first], _BASE64[second]))
+    for first in range(64)
+    for second in range(64)
+    if ((first & 1) << 2 | second >> 4) in inflate.RAW_HEADERS
+}
+"""The first two characters of base64 that may be a compressed stream without a header."""
+
+_BITS = re.compile(r"(?<![01])[01]{7,8}(?:[^0-9A-Za-z]{0,4}[01]{7,8}){7,}+")
+_LONG_NUMBER = re.compile(rb"[0-9]{24,}+")
+_UNSPACED = re.compile(rb"1[0-9][0-9]|[3-9][0-9]|[0-9]")
+_SINGLE: dict[bytes, int | None] = {digit.encode(): None for digit in "0123456789"}
+_DECIMAL = {f"{code:0{width}}".encode(): code for code in range(256) for width in (2, 3)} | _SINGLE
+_OCTAL = {f"{code:0{width}o}".encode(): code for code in range(256) for width in (2, 3)} | _SINGLE
+"""Character codes by their digits. A single digit numbers them and is left out; any other number separates them."""
+
+_CODES_LEAST = 8
+
+
+def decode(text: str) -> Iterator[str | bytes]:
+    """Yield the decoded forms of `text`: texts, which are decoded further, and bytes, which are only scanned.
+
+    Readable text is joined in its order: a secret may be split over neighbouring words.
+    """
+    plain = text.encode("ascii", "replace")
+    yield from _decode_base64(plain)
+    yield from _decode_other_bases(text, plain)
+    yield from _decode_hexadecimal(text, plain)
+    yield from _decode_codes(plain)
+    if b"p" * 56 in reduce_to_skeleton(plain).translate(_BIT_SHAPE):
+        yield from _extract_texts([(0, content) for content in _decode_bits(text)])
+
+
+def _extract_texts(
+    contents: list[tuple[int, bytes]], scale: Callable[[int], int] = lambda place: place
+) -> Iterator[str | bytes]:
+    """Yield `contents`, pairs of an alignment and decoded bytes, and the readable text in them.
+
+    `scale` converts the place of a decoded byte to its place in the encoded text.
+    """
+    spans: list[tuple[int, bytes]] = []
+    for offset, content in contents:
+        if len(content) >= LEAST:
+            yield content
+        spans += [(offset + scale(start), span) for start, span in find_text_spans(content)]
+        yield find_non_ascii_text(content)
+        for opened in inflate.open_streams(content):
+            yield from _decompress(opened)
+    if spans:
+        spans.sort()
+        yield b"\n".join(span for _, span in spans).decode()
+
+
+def _decode_base64(plain: bytes) -> Iterator[str | bytes]:
+    joined = plain.translate(_FOR_URLS)
+    digits = joined.translate(None, _NO_BASE64)
+    if len(digits) >= 14:
+        yield from _extract_texts(
+            [(offset, _pad_and_decode(digits[offset:])) for offset in range(4)], lambda place: place * 4 // 3
+        )
+        for start, end in find_spans(joined.translate(_BASE64_SHAPE), 20):
+            if joined[start : start + 2] in _RAW:
+                yield from chain.from_iterable(map(_decompress, inflate.open_raw_stream(_pad_and_decode(joined[start:end]))))
+
+
+def _pad_and_decode(digits: bytes) -> bytes:
+    if len(digits) % 4 == 1:
+        digits = digits[:-1]
+    return binascii.a2b_base64(digits + b"=" * (-len(digits) % 4))
+
+
+def _decode_other_bases(text: str, plain: bytes) -> Iterator[str | bytes]:
+    """Yield the bytes that are written in base 32, 36, 45, 58 or 62."""
+    if b"p" * 16 in plain.translate(_BASE32_SHAPE):
+        yield from _extract_texts([(0, content) for content in bases.decode_base32(text)])
+        yield from _extract_texts([(0, content) for content in bases.decode_numbers(text)])
+    yield from _extract_texts([(0, content) for content in bases.decode_base45(text)])
+
+
+def _decode_hexadecimal(text: str, plain: bytes) -> Iterator[str | bytes]:
+    for mark in _HEX_MARKS:
+        if mark in text:
+            plain = plain.replace(mark.encode(), b" ")
+    digits = plain.translate(None, _NO_HEX)
+    if len(digits) >= 20:
+        yield from _extract_texts(
+            [(offset, binascii.unhexlify(digits[offset : len(digits) - (len(digits) - offset) % 2])) for offset in (0, 1)],
+            lambda place: place * 2,
+        )
+        for start, end in find_spans(plain.translate(_HEX_SHAPE), 32):
+            content = binascii.unhexlify(plain[start : end - (end - start) % 2])
+            yield from chain.from_iterable(map(_decompress, inflate.open_raw_stream(content)))
+
+
+def _decompress(content: bytes) -> Iterator[str | bytes]:
+    """Yield decompressed bytes as text, also of nested streams; bytes above the limit are only scanned."""
+    if len(content) > inflate.INFLATED_MAX:
+        yield content
+        return
+    yield content.decode("utf-8", "replace")
+    for opened in inflate.open_streams(content):
+        yield from _decompress(opened)
+
+
+def _decode_codes(plain: bytes) -> Iterator[str | bytes]:
+    numbers = plain.translate(_SPACED).split()
+    if len(numbers) >= _CODES_LEAST:
+        for table in (_DECIMAL, _OCTAL):
+            content = bytes([code for number in numbers if (code := table.get(number, 0)) is not None])
+            if len(content) >= _CODES_LEAST:
+                yield from _extract_texts([(0, content.translate(None, _CONTROLS))])
+                yield from chain.from_iterable(map(_decompress, inflate.open_streams(content)))
+    if b"p" * 24 in plain.translate(_DIGIT_SHAPE):
+        for number in _LONG_NUMBER.findall(plain):
+            triplets = [[number[start : start + 3] for start in range(offset, len(number) - 2, 3)] for offset in range(3)]
+            yield from _extract_texts([(0, bytes(map(_get_code, codes))) for codes in (*triplets, _UNSPACED.findall(number))])
+
+
+def _get_code(number: bytes) -> int:
+    return _DECIMAL.get(number) or 0
+
+
+def _decode_bits(text: str) -> Iterator[bytes]:
+    for match in _BITS.finditer(text):
+        bits = re.sub(r"[^01]", "", match[0])
+        yield (int(bits, 2) >> len(bits) % 8).to_bytes(len(bits) // 8, "big")
+        yield bytes(int(bits[start : start + 7], 2) for start in range(0, len(bits) - 6, 7))
