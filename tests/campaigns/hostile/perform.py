@@ -14,6 +14,7 @@ import grpc
 import httpx
 
 from ferryman.domain.owners.owner import Owner
+from ferryman.gcp.executions import FirestoreExecutions
 from ferryman.gcp.owners import FirestoreOwners
 from ferryman.serving import keys
 from ferryman.stack.admin import AdminRefusedError
@@ -23,10 +24,11 @@ from tests.campaigns.hostile.scenario import CALLS, FRESH, KEYS, PUBLIC, Act, An
 from tests.campaigns.hostile.spelling import fill, list_spellings
 
 TIMEOUT_S = 300.0
-POLL_S = 0.8
+POLL_S = 0.5
+"""An execution's end is looked up in the store, where it costs a tenth of a request to the API."""
+
 ACCEPTED = 202
 MODEL = "scripted/"
-TERMINAL = ("completed", "failed", "timeout", "killed")
 VICTIM = Scenario(
     name="victim",
     turns=(
@@ -176,10 +178,10 @@ async def _start(harness: Harness, run: ScenarioRun, start: Mapping[str, Any]) -
 
 
 async def _end(harness: Harness, run: ScenarioRun) -> None:
-    path = f"/v1/executions/{run.execution}"
-    while run.record.get("status") not in TERMINAL:
+    path, executions = f"/v1/executions/{run.execution}", FirestoreExecutions(harness.clients)
+    while (execution := await executions.get(run.execution)) is None or not execution.status.terminal:  # noqa: ASYNC110 - another process ends it
         await asyncio.sleep(POLL_S)
-        run.record = await _request(harness, run, "GET", path)
+    run.record = await _request(harness, run, "GET", path)
     run.said.append(json.dumps(run.record).encode())
     for shown in (f"{path}/calls", f"{path}/events"):
         answer = await harness.http.get(harness.url + shown, headers=run.bearer)
