@@ -72,10 +72,14 @@ def get_token_url(auth: Auth) -> tuple[str, str]:
     return (auth.token_url, "token_url") if isinstance(auth, ClientCredentials) else (auth.request.url, "request.url")
 
 
+def get_placement(auth: Auth) -> Apply:
+    """Return where the token is put in the tool's request: OAuth's is a bearer token (RFC 6750, 2.1)."""
+    return auth.apply if isinstance(auth, TokenExchange) else Apply()
+
+
 def get_token_name(auth: Auth | None, location: str) -> str | None:
     """Return the name under which the token is sent in `location` ("header" or "query"), or None where it is not sent there."""
-    apply = auth.apply if isinstance(auth, TokenExchange) else Apply()  # OAuth's is a bearer token (RFC 6750, 2.1)
-    return apply.name if auth is not None and apply.location == location else None
+    return None if auth is None or (apply := get_placement(auth)).location != location else apply.name
 
 
 def _read_exchange(fields: Fields) -> Exchange:

@@ -95,7 +95,7 @@ async def test_a_connection_with_another_label_does_not_open(harness: Harness) -
 async def test_a_connection_re_aimed_to_another_token_endpoint_sends_nothing(harness: Harness) -> None:
     begun, address = await harness.begin()
     harness.oauth["token_url"] = f"https://{LOGIN}/token/echo"
-    with pytest.raises(NotConnectedError, match="no such token endpoint"):
+    with pytest.raises(NotConnectedError, match="no longer has such a token endpoint"):
         await harness.finish(begun, await harness.consent(address))
     assert harness.internet.requests(LOGIN) == []
 

@@ -6,13 +6,14 @@ import dataclasses
 
 import pytest
 
+from ferryman.declared.auth import get_placement
 from ferryman.domain.credentials.credential import NAME
 from ferryman.domain.http.request import SecretPlaceholder, Template
 from ferryman.domain.tools.declared import Apply, Exchange, TokenExchange
 from ferryman.tools.tokens import TOKEN
 from ferryman.tools.tokens.access import FORMER
 from ferryman.tools.tokens.client import BASIC
-from ferryman.tools.tokens.placement import place_token, placement_of
+from ferryman.tools.tokens.placement import place_token
 
 from .harness import OAUTH, OUTBOUND
 
@@ -20,7 +21,7 @@ PLACEHOLDER = SecretPlaceholder(TOKEN)
 
 
 def test_a_bearer_token_goes_into_authorization() -> None:
-    assert place_token(OUTBOUND, placement_of(OAUTH)).fixed_headers == {"Authorization": Template(("Bearer ", PLACEHOLDER))}
+    assert place_token(OUTBOUND, get_placement(OAUTH)).fixed_headers == {"Authorization": Template(("Bearer ", PLACEHOLDER))}
 
 
 @pytest.mark.parametrize(
@@ -59,4 +60,4 @@ def test_no_owner_can_name_a_credential_as_what_is_made_in_here() -> None:
 
 def test_a_login_says_where_its_token_goes() -> None:
     apply = Apply(name="X-Session")
-    assert placement_of(TokenExchange(request=Exchange(url="https://a.test/"), apply=apply)) == apply
+    assert get_placement(TokenExchange(request=Exchange(url="https://a.test/"), apply=apply)) == apply

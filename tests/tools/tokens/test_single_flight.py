@@ -14,7 +14,7 @@ from ferryman.domain.http.request import InboundResponse
 from ferryman.domain.tools.declared import Exchange, Extract, TokenExchange
 from ferryman.inmemory.gate import build_response
 from ferryman.tools.tokens import obtain_access
-from ferryman.tools.tokens.cache import UNDER_WAY
+from ferryman.tools.tokens.cache import FETCH_LEASE
 from ferryman.tools.tokens.single_flight import SingleFlight
 
 from .harness import OUTBOUND, POLICY, Api, Harness, call, credential, need, token
@@ -62,14 +62,14 @@ async def test_when_the_one_who_fetches_dies_another_takes_over(harness: Harness
     harness.login.gate = None
     began = harness.clock.now()
     assert await fetched(harness.instance()) == token(2)
-    assert harness.clock.now() - began >= UNDER_WAY
+    assert harness.clock.now() - began >= FETCH_LEASE
 
 
 async def test_who_took_over_keeps_its_token_when_the_first_comes_back(harness: Harness) -> None:
     harness.login.gate = asyncio.Event()
     slow = await harness.reached(fetched(harness.instance()))
     gate, harness.login.gate = harness.login.gate, None
-    harness.clock.turn(UNDER_WAY)
+    harness.clock.turn(FETCH_LEASE)
     assert await fetched(harness.instance()) == token(2)
     gate.set()
     assert await slow == token(1)  # it has one, and uses it
@@ -106,7 +106,7 @@ async def test_who_waits_for_another_instance_does_not_wait_for_ever(harness: Ha
     async def pause(seconds: float) -> None:
         await harness.waits(seconds)
         (key, slot), *_ = harness.memory.tokens.items()
-        fetch = dataclasses.replace(slot.fetch, until=harness.clock.now() + UNDER_WAY)
+        fetch = dataclasses.replace(slot.fetch, until=harness.clock.now() + FETCH_LEASE)
         harness.memory.tokens[key] = dataclasses.replace(slot, fetch=fetch)
 
     with pytest.raises(CallRefusedError, match="no answer in time"):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -33,14 +33,13 @@ _CUSTOM = {tool.name: tool for tool in CUSTOM}
 class DeclaredToolDependencies:
     """What sending the request of a declared tool needs.
 
-    `env` are the values of the variables in its templates, None where they may not be named. `clock` counts seconds.
+    `env` are the values of the variables in its templates, None where they may not be named.
     """
 
     gate: FetchGate
     tokens: TokenDependencies
     integrations: Mapping[str, Integration]
     env: Mapping[str, Text] | None = None
-    clock: Callable[[], float] = time.monotonic
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,13 +126,13 @@ async def _build_request(
 async def _send_with_token(
     deps: DeclaredToolDependencies, context: CallContext, need: TokenNeed, within_s: float
 ) -> ToolCallResult:
-    until = deps.clock() + within_s
+    until = time.monotonic() + within_s
 
     async def send(outbound: OutboundRequest, credentials: Mapping[str, Credential]) -> ToolCallResult:
-        return await deps.gate.send(outbound, replace(context, credentials=credentials).build_policy(until - deps.clock()))
+        return await deps.gate.send(outbound, replace(context, credentials=credentials).build_policy(until - time.monotonic()))
 
     try:
-        return await send_with_token(deps.tokens, need, send, left_s=lambda: until - deps.clock())
+        return await send_with_token(deps.tokens, need, send, left_s=lambda: until - time.monotonic())
     except CallRefusedError as refused:
         url, method = await _redact_url(deps, need), need.outbound.method.value
         return ToolCallResult.from_refusal(need.outbound.tool, refused.refusal, url=url, method=method)

@@ -49,12 +49,11 @@ class FetchedDocuments:
 class OpenApiFetcher:
     """Fetches documents, `AT_ONCE` of them at a time.
 
-    `redact` takes an owner, open credentials and a text in UTF-8; `clock` counts seconds.
+    `redact` takes an owner, open credentials and a text in UTF-8.
     """
 
     gate: FetchGate
     redact: Callable[[str, Iterable[Credential], bytes], Awaitable[bytes]]
-    clock: Callable[[], float] = time.monotonic
     semaphore: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(AT_ONCE), repr=False)
 
     async def fetch(self, url: str, *, tool: str, call: CallPolicy, within_s: float) -> FetchedDocuments:
@@ -62,7 +61,7 @@ class OpenApiFetcher:
 
         Raise `CallRefusedError`, `InvalidInputError` for what is not such a document, and what `call.count` raises.
         """
-        until = self.clock() + within_s
+        until = time.monotonic() + within_s
         try:
             async with asyncio.timeout(within_s):
                 await self.semaphore.acquire()
@@ -81,7 +80,7 @@ class OpenApiFetcher:
             if len(documents) + len(missing) > DOCUMENTS_MAX:
                 raise build_input_error("url", f"refers to more than {DOCUMENTS_MAX} documents")
             for url in missing:
-                limited = replace(call, within_s=until - self.clock(), body_max=bytes_left)
+                limited = replace(call, within_s=until - time.monotonic(), body_max=bytes_left)
                 documents[url] = await self._fetch_one(url, tool, limited)
                 bytes_left -= len(documents[url])
             missing = await run_document_worker(call.execution.owner, "url", find_missing_documents, documents, root)

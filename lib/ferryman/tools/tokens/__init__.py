@@ -1,4 +1,4 @@
-"""Tokens: one OAuth token client; what declared tools fetch and keep with it, and what consents and renewals do with it."""
+"""Tokens: one OAuth token client, for the tokens of declared tools, for consents and for renewals."""
 
 from ferryman.tools.tokens.access import Access, obtain_access, send_with_token
 from ferryman.tools.tokens.client import TOKEN

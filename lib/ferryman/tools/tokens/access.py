@@ -1,7 +1,7 @@
-"""Access: a declared tool's request sent with its token, and once more with another one where its token was no good.
+"""Access: send a declared tool's request with its token, and once more with another token where the first was rejected.
 
-A 401 says that the request was not acted upon (RFC 9110, 15.5.2). Another status in `refresh_on` does not, whatever a tool's
-owner means by it: what is not safe to repeat is in doubt then, and is not sent again.
+A 401 means that the request was not executed (RFC 9110, 15.5.2). Another status in `refresh_on` does not mean that, whatever
+the tool's owner intends: a request that is not safe to repeat is in doubt then, and is not sent again.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 
+from ferryman.declared.auth import get_placement
 from ferryman.domain.calls import refusal
 from ferryman.domain.calls.call import ToolCallResult
 from ferryman.domain.calls.refusal import CallRefusedError
@@ -21,12 +22,12 @@ from ferryman.tools.prepared_call import NotSentError
 from ferryman.tools.tokens.cache import cache_key, obtain_token
 from ferryman.tools.tokens.client import TOKEN, bind_secret
 from ferryman.tools.tokens.dependencies import TokenDependencies, TokenNeed
-from ferryman.tools.tokens.placement import place_token, placement_of
+from ferryman.tools.tokens.placement import place_token
 from ferryman.tools.tokens.token_request import build_token_request
 
 UNAUTHORIZED = 401
 FORMER = "former_token"
-"""The name of the token that was no good, while the one in its place is tried: it may come back in that answer."""
+"""The name of the rejected token while its replacement is tried: it may occur in that answer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,12 +54,12 @@ async def send_with_token(
         first = await obtain_access(deps, need, within_s=left_s())
     except UnavailableError as fault:
         raise NotSentError(str(fault)) from fault
-    result = await send(*_with(need, first))
+    result = await send(*_place(need, first))
     status = result.response_status
     if status is None or status not in need.auth.refresh_on:
         return result
     if status != UNAUTHORIZED and not need.outbound.repeatable:
-        result = _as_in_doubt(result, status)
+        result = _mark_in_doubt(result, status)
     try:
         second = await obtain_access(deps, need, within_s=left_s(), instead_of=first)
     except Exception as fault:  # noqa: BLE001 - the call was sent: whatever happens now, it has an answer
@@ -68,17 +69,19 @@ async def send_with_token(
         return result  # the next call has another token
     former = replace(first.credential, label=replace(first.credential.label, name=FORMER, hosts=()))
     try:
-        again = await send(*_with(need, second, former))
+        again = await send(*_place(need, second, former))
     except NotSentError:
         return result
-    return result if again.blocked else again  # a call that was sent once is not one that was blocked
+    return result if again.blocked else again  # a call that was sent once was not blocked
 
 
 async def obtain_access(
     deps: TokenDependencies, need: TokenNeed, *, within_s: float, instead_of: Access | None = None
 ) -> Access:
-    """Return a token for the call, other than `instead_of`, which no call uses any longer. Raise `CallRefusedError` or
-    `UnavailableError`."""
+    """Return a token for the call, other than `instead_of`, which no call uses any longer.
+
+    Raise `CallRefusedError` or `UnavailableError`.
+    """
     stale = instead_of.fetch if instead_of else None
     try:
         request = build_token_request(need)
@@ -90,22 +93,22 @@ async def obtain_access(
     except CallRefusedError as refused:
         deps.log.line("token.refused", tool=need.outbound.tool, reason=refused.refusal.reason, **need.about)
         raise CallRefusedError(await _explain(deps, need, refused.refusal)) from None
-    return Access(credential=_credential(need, secret), fetch=fetch)
+    return Access(credential=_bind(need, secret), fetch=fetch)
 
 
-def _as_in_doubt(result: ToolCallResult, status: int) -> ToolCallResult:
-    """Return `result` as one of which nobody knows whether it did anything."""
+def _mark_in_doubt(result: ToolCallResult, status: int) -> ToolCallResult:
+    """Return `result` as one whose effect is unknown."""
     content = f"{refusal.report_in_doubt().message} It was answered with HTTP {status}."
     return replace(result, content=content, response_status=None)
 
 
-def _with(need: TokenNeed, access: Access, *others: Credential) -> tuple[OutboundRequest, dict[str, Credential]]:
+def _place(need: TokenNeed, access: Access, *others: Credential) -> tuple[OutboundRequest, dict[str, Credential]]:
     beside = {credential.name: credential for credential in (access.credential, *others)}
-    return place_token(need.outbound, placement_of(need.auth)), {**need.credentials, **beside}
+    return place_token(need.outbound, get_placement(need.auth)), {**need.credentials, **beside}
 
 
-def _credential(need: TokenNeed, secret: Secret) -> Credential:
-    apply, policy = placement_of(need.auth), need.policy
+def _bind(need: TokenNeed, secret: Secret) -> Credential:
+    apply, policy = get_placement(need.auth), need.policy
     hosts = (parse_url(need.outbound.url).host,)
     credential = bind_secret(TOKEN, secret, owner=policy.owner, task=policy.task, hosts=hosts)
     if apply.location == "header":
@@ -116,7 +119,7 @@ def _credential(need: TokenNeed, secret: Secret) -> Credential:
 
 
 async def _explain(deps: TokenDependencies, need: TokenNeed, reason: refusal.Refusal) -> refusal.Refusal:
-    """Return `reason` as one for a call that was not sent; a host or a name in it may be a secret in disguise."""
+    """Return `reason` for a call that was not sent, redacted: a host or a name in it may be an encoded secret."""
     why = reason.message.removeprefix("Error: ")
     message = reason.message if reason.reason == "token_not_fetched" else refusal.refuse_without_token(why).message
     return replace(reason, message=await deps.redact(need.policy.owner, need.credentials.values(), message), blocked=True)

@@ -1,7 +1,7 @@
-"""The token cache: a token that is kept, or one that is fetched now, by one instance for all that need it.
+"""The token cache: return the stored token, or one that is fetched now, by one instance for all that need it.
 
-A token belongs to an owner and to what its auth block comes to: the same block under the same credentials of the same task
-(none, where it uses none) is one token for all tools, calls and instances, and a credential with a new value is another.
+A token belongs to an owner and to its filled auth block: the same block with the same credentials of the same task (no task
+where it uses none) has one token for all tools, calls and instances; a credential with a new value has another.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ from ferryman.tools.tokens.client import TokenRequest, request_token
 from ferryman.tools.tokens.dependencies import OpenToken, TokenDependencies, TokenNeed
 
 FETCH = timedelta(seconds=10)
-"""One token request; the call it is for has to fit beside it into the call's own time."""
+"""The time of one token request; it must leave enough of the call's own time."""
 
-UNDER_WAY = FETCH + SETTLING_TIME
-"""How long nobody else fetches; after that the instance that did is taken to be dead."""
+FETCH_LEASE = FETCH + SETTLING_TIME
+"""How long no other instance fetches the token; after that, the one that did is presumed dead."""
 
-WAITS = UNDER_WAY + FETCH
-"""One fetch that nobody finishes, and the one after it."""
+WAIT_MAX = FETCH_LEASE + FETCH
+"""The time of one fetch that is never finished, and of the next one."""
 
 POLL_INTERVAL = timedelta(milliseconds=250)
 
 
 def cache_key(deps: TokenDependencies, need: TokenNeed, request: TokenRequest) -> str:
-    """Return whose token, and what for: 64 hexadecimal digits. Of the credentials in use, only the versions are in it."""
+    """Return the key of a token: 64 hexadecimal digits of its owner, its request, and the versions of its credentials."""
     outbound = request.outbound
     identity = {
         "owner": need.policy.owner,
@@ -51,9 +51,9 @@ def cache_key(deps: TokenDependencies, need: TokenNeed, request: TokenRequest) -
 async def obtain_token(
     deps: TokenDependencies, need: TokenNeed, request: TokenRequest, key: str, stale: str | None
 ) -> OpenToken:
-    """Return the token that is kept, or one fetched now; while another instance fetches one, that one's."""
+    """Return the stored token, or one fetched now; while another instance fetches one, wait for that."""
     began = deps.clock.now()
-    while (now := deps.clock.now()) < began + WAITS:
+    while (now := deps.clock.now()) < began + WAIT_MAX:
         slot = await deps.tokens.get(key)
         token = slot.find_usable_token(stale=stale, now=now) if slot else None
         if token is not None:
@@ -64,7 +64,7 @@ async def obtain_token(
         if slot is not None and slot.is_claimed(now):
             await deps.pause(POLL_INTERVAL.total_seconds())
             continue
-        fetch = Fetch(name=deps.ids.new("fetch"), until=now + UNDER_WAY)
+        fetch = Fetch(name=deps.ids.new("fetch"), until=now + FETCH_LEASE)
         if (await deps.tokens.claim(key, need.policy.owner, request.task, fetch, stale=stale, now=now)).fetch == fetch:
             return await _fetch(deps, need, request, key, fetch)
     raise CallRefusedError(refusal.refuse_without_token("there was no answer in time"))
@@ -78,20 +78,20 @@ async def _fetch(deps: TokenDependencies, need: TokenNeed, request: TokenRequest
         if await deps.redact(owner, request.confidential, value) != value:  # in any spelling: the owner may name any endpoint
             raise TokenResponseError("the token endpoint gave back what it was sent as the token")
     except BaseException as error:
-        await _keep(deps, need, deps.tokens.release(key, fetch.name))
+        await _store(deps, need, deps.tokens.release(key, fetch.name))
         if isinstance(error, TokenResponseError):
             raise CallRefusedError(refusal.refuse_without_token(str(error))) from None
         raise
     seconds = compute_use_s(need.auth.cache_ttl, response.expires_in_s)
     ciphertext = deps.sealer.seal(value.encode("ascii"), deps.info(owner, key, fetch.name))
     token = Token(fetch=fetch.name, ciphertext=ciphertext, expires_at=now + timedelta(seconds=seconds))
-    await _keep(deps, need, deps.tokens.put(key, token))
+    await _store(deps, need, deps.tokens.put(key, token))
     deps.log.line("token.fetched", tool=need.outbound.tool, used_s=seconds, **need.about)
     return response.access_token, fetch.name
 
 
-async def _keep(deps: TokenDependencies, need: TokenNeed, storing: Awaitable[None]) -> None:
-    """Await `storing`. What could not be stored costs others a fetch, and this call nothing."""
+async def _store(deps: TokenDependencies, need: TokenNeed, storing: Awaitable[None]) -> None:
+    """Await `storing`. A token that could not be stored costs other calls a fetch, and this one nothing."""
     try:
         await storing
     except (StaleError, UnavailableError) as fault:

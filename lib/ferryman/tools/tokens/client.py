@@ -21,7 +21,7 @@ from ferryman.domain.tools.declared import Extract
 from ferryman.ports.gate import CallPolicy, FetchGate
 
 TOKEN = "token"  # noqa: S105 - a name, not one
-"""The name under which a fetched token is known. Owners' names are capitals: none is this one, nor `BASIC`."""
+"""The name of a fetched token. The names of owners are capitals: none is this one, nor `BASIC`."""
 
 BASIC = "basic"
 """The name of a client's id and secret in one (RFC 7617)."""
@@ -34,8 +34,8 @@ class TokenRequest:
     """A token request, ready for the gate. `used` are the task's credentials that go into it, by name.
 
     `task` is the task that they belong to, "" where none go into it: such a token is the owner's.
-    `credentials` are all that may be in it, or may come back as the token. `extract` says where the token is in the answer of a
-    login that is no OAuth.
+    `credentials` are all that may be in it, or may be returned as the token. `extract` says where the token is in the answer
+    of a login that is not OAuth.
     """
 
     outbound: OutboundRequest
@@ -46,20 +46,20 @@ class TokenRequest:
 
     @property
     def confidential(self) -> list[Credential]:
-        """What must not come back as the token; a login may well answer the token that it answered before."""
+        """The credentials that must not be returned as the token; a login may return the same token as before."""
         return [credential for credential in self.credentials.values() if credential.name != TOKEN]
 
 
 def bind_secret(name: str, secret: Secret, *, owner: str, task: str, hosts: tuple[str, ...] = ()) -> Credential:
-    """Return a secret that is no credential of the owner's: it goes to `hosts` alone, and is scanned for like any."""
+    """Return a secret that is not a stored credential: it may go to `hosts` alone, and is scanned for like any other."""
     label = Label(owner=owner, task=task, name=name, version=1, service="", auth_type=AuthType.BEARER, hosts=hosts)
     return Credential(label=label, secret=secret)
 
 
 def authenticate_client(request: TokenRequest, creds_location: str, policy: ExecutionPolicy) -> TokenRequest:
-    """Return `request` with the client's id and secret in the basic header, where they go there (RFC 6749, 2.3.1).
+    """Return `request` with the client's id and secret in the basic header, where they belong there (RFC 6749, 2.3.1).
 
-    They are given in its form; a client without a secret, or with `creds_location` "body", shows them there.
+    They are in its form; those of a client without a secret, or with `creds_location` "body", stay there.
     """
     body, outbound = dict(request.outbound.body), request.outbound
     if creds_location != "basic_header" or "client_secret" not in body:
@@ -89,13 +89,13 @@ async def request_token(
     )
     fields = None
     if request.extract is not None and 200 <= inbound.status < 300 and not inbound.cut:
-        fields = await _find_away(policy.owner, inbound, request.extract)
+        fields = await _find_in_worker(policy.owner, inbound, request.extract)
     sent = [credential.secret for credential in request.confidential]
     return read_token_response(inbound.status, inbound.body, now_s=now.timestamp(), cut=inbound.cut, sent=sent, fields=fields)
 
 
-async def _find_away(owner: str, inbound: InboundResponse, extract: Extract) -> Mapping[str, Any]:
-    """`find_fields` in a worker: the path is the owner's, and the answer anybody's."""
+async def _find_in_worker(owner: str, inbound: InboundResponse, extract: Extract) -> Mapping[str, Any]:
+    """Return `find_fields`, run in a worker: the owner wrote the path, and anyone the answer."""
     try:
         return await offload.run(owner, offload.TEXT, find_fields, inbound.body, extract)
     except (offload.OverBudgetError, offload.TooManyJobsError) as error:

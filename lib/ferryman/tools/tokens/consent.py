@@ -1,4 +1,4 @@
-"""Consent: a person's consent becomes a credential; code, verifier and tokens are seen here and nowhere else."""
+"""Consent: redeem a person's consent for a credential; only this function sees code, verifier and tokens."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ferryman.tools.tokens.dependencies import GrantDependencies
 from ferryman.tools.tokens.grants import find_sealed, request_grant, seal_grant
 
 ATTEMPTS = 3
-"""How often a credential is stored when another version of it gets in between."""
+"""How often storing a credential is tried against concurrent versions of it."""
 
 
 async def redeem_code(
@@ -23,8 +23,8 @@ async def redeem_code(
 ) -> str:
     """Exchange `code` for a token, store it sealed to key `version`, and return the credential's name.
 
-    `iss` is the issuer that the authorization response named, None where it named none. The connection is used up by this,
-    whatever comes of it. Raises `NotConnectedError` with what the owner may be told, and `UnavailableError`.
+    `iss` is the issuer that the authorization response named, None where it named none. This uses up the connection, whatever
+    the result is. Raise `NotConnectedError` with a message for the owner, and `UnavailableError`.
     """
     connection = await deps.connections.take(task, digest)
     now = deps.clock.now()
@@ -36,7 +36,7 @@ async def redeem_code(
     if not CODE.fullmatch(code):
         raise NotConnectedError("the code is not one: at most 2048 printable ASCII characters; connect again")
     service = deps.integrations.get(label.service)
-    if service is not None and service.oauth is not None:  # where it is gone, nothing is sent
+    if service is not None and service.oauth is not None:  # where it was removed, nothing is sent
         try:
             check_issuer(service.oauth, iss)
         except NotConnectedError:

@@ -1,4 +1,4 @@
-"""What tokens need of the world: to fetch and keep a declared tool's, and to redeem and renew a consent's."""
+"""Dependencies of tokens: to fetch and store those of declared tools, and to redeem and renew those of consents."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ from ferryman.tools.tokens.single_flight import SingleFlight
 from ferryman.tools.vault import ToolVault
 
 OpenToken = tuple[Secret, str]
-"""A token in memory, and the name of the fetch that brought it."""
+"""A token in memory, and the name of the fetch that returned it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TokenDependencies:
-    """What fetching and keeping tokens of declared tools needs, one for each process.
+    """What fetching and storing tokens of declared tools needs, one for each process.
 
-    `info` is what a token is bound to at sealing: its owner, its key and its fetch. `redact` takes an owner, open credentials
-    and a text.
+    `info` returns the context that a token is sealed to: its owner, its key and its fetch. `redact` takes an owner, open
+    credentials and a text.
     """
 
     tokens: Tokens
@@ -71,7 +71,7 @@ class TokenNeed:
 class GrantDependencies:
     """What redeeming a consent and renewing its token needs.
 
-    `poll_interval` is the longest pause between two looks at a renewal by another instance.
+    `poll_interval` is the longest pause between two polls for a renewal by another instance.
     """
 
     credentials: Credentials

@@ -16,14 +16,14 @@ from ferryman.tools.tokens.client import OAUTH_HEADERS, TokenRequest, authentica
 from ferryman.tools.tokens.dependencies import GrantDependencies
 
 TOOL = "token"
-"""What the gate's line calls these requests."""
+"""The tool of these requests in the log of the gate."""
 
 
 async def request_grant(deps: GrantDependencies, label: Label, grant: Grant, form: Mapping[str, str | Secret]) -> TokenResponse:
     """Return what the token endpoint of `grant` answers to `form`. Raise `TokenResponseError`, also where nothing was sent."""
     service = deps.integrations.get(label.service)
     if service is None or service.oauth is None or service.oauth.token_url != grant.token_url:
-        raise TokenResponseError("the catalog has no such token endpoint for the service any more")
+        raise TokenResponseError("the catalog no longer has such a token endpoint for the service")
     host = service.oauth.token_host
     policy = ExecutionPolicy(
         owner=label.owner, task=label.task, plan=PRO, tools=(), integrations=(label.service,), domains=(host,)
@@ -58,8 +58,8 @@ async def find_sealed(deps: GrantDependencies, label: Label) -> SealedCredential
 async def seal_grant(
     deps: GrantDependencies, credential: Credential, *, version: int, created_at: datetime | None = None
 ) -> SealedCredential:
-    """Return `credential` as it is stored, sealed to key `version`; created now unless it is told when. Raise KeyError."""
-    assert credential.grant is not None, "what a consent brought has a grant"
+    """Return `credential` as it is stored, sealed to key `version`; created at `created_at`, or now. Raise KeyError."""
+    assert credential.grant is not None, "the credential of a consent has a grant"
     ciphertext, now = await deps.vault.seal_grant(credential, version=version), deps.clock.now()
     return SealedCredential(
         label=credential.label,

@@ -1,6 +1,6 @@
-"""Known tokens: those that were fetched for a task, as credentials that go nowhere, to be scanned for like any other.
+"""Known tokens: those that were fetched for a task, as credentials that are sent nowhere and scanned for like any other.
 
-The function that fetches a token and the one that meets it may be two: an upstream may echo what it was sent to any of them.
+The function that fetches a token and the one that receives it may be two: an upstream may echo what any of them sent.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from ferryman.tools.vault import ToolVault
 async def open_known_tokens(tokens: Tokens, vault: ToolVault, *, owner: str, task: str) -> dict[str, Credential]:
     """Return the tokens that are known of `task`, also those that are no longer used, under names that no credential has.
 
-    Those that are sealed to a disabled version of the key are no longer known. Raises `UnavailableError` where the store or the
-    keys do not answer: nothing is taken for clean that could not be compared.
+    Those that are sealed to a disabled version of the key are no longer known. Raise `UnavailableError` where the store or the
+    keys do not answer: what cannot be compared does not count as clean.
     """
     known: dict[str, Credential] = {}
     for key, slot in sorted((await tokens.list(owner, task)).items()):

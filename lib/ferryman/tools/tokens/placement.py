@@ -1,4 +1,4 @@
-"""Placement: a token's place in a tool's request, as a placeholder that the gate fills last."""
+"""Placement: put the placeholder of a token into a tool's request; the gate fills it last."""
 
 from __future__ import annotations
 
@@ -9,16 +9,11 @@ from typing import Any
 
 from ferryman.domain.http.headers import normalize_header
 from ferryman.domain.http.request import OutboundRequest, SecretPlaceholder, Template
-from ferryman.domain.tools.declared import Apply, Auth, ClientCredentials
+from ferryman.domain.tools.declared import Apply
 from ferryman.tools.tokens.client import TOKEN
 
 _MARK = "{token}"
 _FORMATS = {"header": f"Bearer {_MARK}", "query": _MARK}
-
-
-def placement_of(auth: Auth) -> Apply:
-    """Return where a token of `auth` is put: OAuth's is a bearer token (RFC 6750, 2.1)."""
-    return Apply() if isinstance(auth, ClientCredentials) else auth.apply
 
 
 def place_token(outbound: OutboundRequest, apply: Apply) -> OutboundRequest:

@@ -1,11 +1,11 @@
-"""Renewal: a token that is about to expire is renewed before it is used, once, however many want it at the same time.
+"""Single-flight renewal: renew a token that is about to expire before it is used, once, however many need it.
 
-It is done in the tool function that opened the credential. Each of them holds the unsealing key and sends through the gate, so
-that asking another function would take one more permission and give none up.
+The tool function that opened the credential renews it: each of them has the unsealing key and sends through the gate, so that
+calling another function would take one more permission and remove none.
 
-The instance that renews claims it on the credential's document; the others wait for the next version. A refresh token that is
-handed out once is lost when the instance dies between its service's answer and the write: the next attempt is answered with
-invalid_grant, and the credential has to be connected again.
+The instance that renews claims a lease on the credential's document; the others wait for the next version. A refresh token that
+is issued only once is lost when the instance dies between its service's answer and the write: the next attempt is answered
+with invalid_grant, and the credential has to be connected again.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from ferryman.tools.tokens.grants import find_sealed, request_grant, seal_grant
 
 POLL_S = 0.25
 POLLS_MAX = 50
-"""Another's renewal is polled for so often, every `POLL_S` seconds: a little longer than its claim lasts."""
+"""How often a renewal by another instance is polled for, every `POLL_S` seconds: a little longer than its lease lasts."""
 
 ATTEMPTS = 3
 
@@ -36,7 +36,7 @@ async def renew_expiring(
 ) -> dict[str, Credential]:
     """Return `credentials`, where those of `names` that are about to expire are renewed, if `services` has theirs.
 
-    Raises `CallRefusedError` for one that has expired and cannot be renewed, and `UnavailableError`.
+    Raise `CallRefusedError` for one that has expired and cannot be renewed, and `UnavailableError`.
     """
     after = dict(credentials)
     for name in names:
@@ -93,8 +93,8 @@ async def _renew(deps: GrantDependencies, credential: Credential, claimed: Seale
 async def _store(deps: GrantDependencies, claimed: SealedCredential, after: Credential) -> None:
     """Store token and refresh token in one write, sealed to the key that the last version is sealed to by now.
 
-    A refresh token that was just handed out is nowhere else: where the store does not answer, it is written once more, unless
-    it turns out to be there.
+    A refresh token that was just issued is nowhere else: where the store does not answer, it is written once more, unless it
+    was stored after all.
     """
     written, silent = set[bytes](), None
     for _ in range(ATTEMPTS):

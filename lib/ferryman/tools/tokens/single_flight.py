@@ -11,35 +11,35 @@ Answer = TypeVar("Answer")
 
 
 @dataclass(slots=True)
-class _Flight(Generic[Answer]):
+class _SharedWork(Generic[Answer]):
     work: asyncio.Future[Answer]
     waiting: int = 0
 
 
 class SingleFlight(Generic[Answer]):
-    """Work under way, by key. It ends when its last waiter goes, and goes on when any other does."""
+    """Running work by key. It is cancelled when its last waiter is, and goes on while there are others."""
 
     def __init__(self) -> None:
-        self._under_way: dict[Hashable, _Flight[Answer]] = {}
+        self._running: dict[Hashable, _SharedWork[Answer]] = {}
 
     async def share(self, key: Hashable, work: Callable[[], Awaitable[Answer]]) -> Answer:
-        """Return the answer of `work`, or of work under the same key that began before and is still under way."""
-        flight = self._under_way.get(key)
-        if flight is None:
-            flight = self._under_way[key] = _Flight(asyncio.ensure_future(work()))
-            begun = flight
-            flight.work.add_done_callback(lambda _: self._remove(key, begun))
-        flight.waiting += 1
+        """Return the answer of `work`, or of work under the same key that is running already."""
+        shared = self._running.get(key)
+        if shared is None:
+            shared = self._running[key] = _SharedWork(asyncio.ensure_future(work()))
+            begun = shared
+            shared.work.add_done_callback(lambda _: self._remove(key, begun))
+        shared.waiting += 1
         try:
-            return await asyncio.shield(flight.work)
+            return await asyncio.shield(shared.work)
         finally:
-            flight.waiting -= 1
-            if not flight.waiting and not flight.work.done():
-                flight.work.cancel()
-                self._remove(key, flight)
+            shared.waiting -= 1
+            if not shared.waiting and not shared.work.done():
+                shared.work.cancel()
+                self._remove(key, shared)
 
-    def _remove(self, key: Hashable, flight: _Flight[Answer]) -> None:
-        if self._under_way.get(key) is flight:
-            del self._under_way[key]
-        if flight.work.done() and not flight.work.cancelled():
-            flight.work.exception()  # retrieved, so that asyncio does not log one that nobody waited for
+    def _remove(self, key: Hashable, shared: _SharedWork[Answer]) -> None:
+        if self._running.get(key) is shared:
+            del self._running[key]
+        if shared.work.done() and not shared.work.cancelled():
+            shared.work.exception()  # retrieved, so that asyncio does not log one that nobody waited for

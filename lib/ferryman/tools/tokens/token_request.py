@@ -1,4 +1,4 @@
-"""Token requests: what an auth block declares, filled like any declared tool, as it is sent to its token endpoint."""
+"""Token requests: the request of an auth block, filled like that of any declared tool."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from ferryman.tools.tokens.dependencies import TokenNeed
 def build_token_request(need: TokenNeed) -> TokenRequest:
     """Return the request for a token. Raise `CallRefusedError`, also where another execution may send it and this one may not.
 
-    What is got for a credential goes no further than that: each must be bound to the tool's own host, too.
+    A token goes no further than the credentials it is exchanged for: each must be bound to the tool's own host, too.
     """
     auth, policy = need.auth, need.policy
     hosts = [check_url(need.outbound.tool, url, policy).host for url in (need.outbound.url, logins.get_token_url(auth)[0])]
@@ -56,8 +56,10 @@ def _login(auth: Auth) -> Exchange:
 
 
 def find_used(value: Any, hosts: Collection[str], credentials: Mapping[str, Credential]) -> dict[str, Credential]:
-    """Return the credentials that go into `value`, by name. Raise `CallRefusedError` for one that is missing, or may not go to
-    each of `hosts`."""
+    """Return the credentials in `value` by name.
+
+    Raise `CallRefusedError` for one that is missing, or may not be sent to each of `hosts`.
+    """
     used = {}
     for name in sorted(list_placeholder_names(value)):
         credential = credentials.get(name)
