@@ -75,8 +75,10 @@ fuzz: $(READY) ## Hostile bytes at the gate, guided by coverage, SECONDS for eac
 	@$(BIN)/python -m tests.campaigns.fuzz $(SECONDS)
 
 mutants: $(READY) ## Change the library a little in every place: do the tests of the package notice? Hours; SAMPLE=200 of each package
-	@$(LOCKED) locks/mutants.lock
-	@$(BIN)/python -m tests.campaigns.mutants --sample $(or $(SAMPLE),0)
+	@test -x build/mutants/venv/bin/python || $(PYTHON) -m venv build/mutants/venv
+	@for lock in requirements.lock locks/mutants.lock; do \
+		VIRTUAL_ENV=$(CURDIR)/build/mutants/venv $(BIN)/uv pip install --quiet --no-build --no-deps --require-hashes --requirements $$lock || exit 1; done
+	@build/mutants/venv/bin/python -m tests.campaigns.mutants --sample $(or $(SAMPLE),0)
 
 crash: $(READY) ## Kill executions at every point, by processes that die; STEP=8 takes every eighth point
 	@GRPC_VERBOSITY=NONE $(BIN)/python -m tests.campaigns.crash --step $(or $(STEP),1)

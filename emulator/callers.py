@@ -64,3 +64,4 @@ class CallerPorts:
         server.add_insecure_port(f"{LOOPBACK}:{port}")
         self._servers.append(server)
         await server.start()
+        self._reserved_ports.secure(purpose)

@@ -120,6 +120,8 @@ class Functions:
                 process.signal(signal.SIGKILL)
                 await process.watch
                 raise
+            finally:
+                self._ports.secure(f"functions/{name}")
             process.ready = True
             return self.status(name)
 

@@ -29,15 +29,30 @@ class Ports:
             return self._remember(purpose, listen())
 
     def hold(self, purpose: str, number: int = 0) -> int:
-        """Keep a port for someone who will bind it himself; returns the port. Raise OSError like `bind`."""
-        self._sockets[purpose] = self.bind(purpose, number)
-        return port_of(self._sockets[purpose])
+        """Keep a port for a process that will bind it itself; return the port. Raise OSError like `bind`.
+
+        Nobody else can bind it, another user of the machine least of all. Where the system still remembers connections of a run
+        before, for a minute at most, it can only be bound shared.
+        """
+        try:
+            sock = self._remember(purpose, listen(number or self._known.get(purpose, 0), shared=False))
+        except OSError:
+            sock = self.bind(purpose, number)
+        self._sockets[purpose] = sock
+        return port_of(sock)
 
     def release(self, purpose: str) -> None:
-        """Make way for the process that binds the port now."""
+        """Make way for the process that binds the port now; `secure` ends it."""
         # Linux lets a second socket bind a port that nobody listens on, when both allow reuse: there it stays ours.
-        if sys.platform != "linux":
+        if sys.platform == "linux":
+            self._sockets[purpose].setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, True)
+        else:
             self._sockets[purpose].close()
+
+    def secure(self, purpose: str) -> None:
+        """Keep the port again, for when the process that bound it ends: no other may bind it then."""
+        if sys.platform == "linux":
+            self._sockets[purpose].setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, False)
 
     def close(self) -> None:
         """Give back the ports that are held."""

@@ -30,11 +30,14 @@ class _Quiet(uvicorn.Server):
         yield
 
 
-def listen(port: int = 0) -> socket.socket:
-    """Return a socket bound to a loopback port, a free one for 0; raise OSError when the port is taken."""
+def listen(port: int = 0, *, shared: bool = True) -> socket.socket:
+    """Return a socket bound to a loopback port, a free one for 0; raise OSError when the port is taken.
+
+    A `shared` one may be bound by another socket while nobody listens on it, and again while old connections are remembered.
+    """
     sock = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     try:
-        sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, shared)
         sock.bind((LOOPBACK, port))
     except OSError as error:
         sock.close()

@@ -129,6 +129,29 @@ async def test_ports_are_the_same_again(tmp_path: Path) -> None:
     again.close()
 
 
+def test_a_port_that_is_held_is_bound_by_nobody_else(tmp_path: Path) -> None:
+    ports = Ports(tmp_path / "ports.json")
+    port = ports.hold("echo")
+    with pytest.raises(OSError, match="cannot be had"):
+        listen(port)
+    ports.release("echo")
+    with listen(port) as function:
+        function.listen()
+        ports.secure("echo")
+    with pytest.raises(OSError, match="cannot be had"):
+        listen(port)
+    ports.close()
+
+
+async def test_the_port_of_a_function_that_died_is_bound_by_nobody_else(functions: Functions) -> None:
+    await functions.run("echo", {})
+    url = httpx.URL(str(functions.status("echo")["url"]))
+    await functions.kill("echo")
+    with pytest.raises(OSError, match="cannot be had"):
+        listen(url.port or 0)
+    assert (await functions.run("echo", {}))["state"] == "running"
+
+
 async def test_ports_that_cannot_be_read_are_forgotten(tmp_path: Path) -> None:
     for text in ('{"echo": 4', "[]", '{"echo": "x"}'):
         (tmp_path / "ports.json").write_text(text)
