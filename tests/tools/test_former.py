@@ -19,7 +19,7 @@ from ferryman.inmemory.keys import MemoryKeys
 from ferryman.inmemory.log import RecordingLog
 from ferryman.ports.errors import UnavailableError
 from ferryman.tools.execute_call import ToolDependencies, scan_output
-from ferryman.tools.former import open_former
+from ferryman.tools.known_secrets import open_former
 from ferryman.vault import grants, seal
 from ferryman.vault.vault import Vault
 from tests.canaries.canary import create_key

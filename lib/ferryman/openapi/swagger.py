@@ -24,12 +24,12 @@ _MEDIA = 20
 
 def convert_parameters(nodes: list[Node]) -> list[Node]:
     """Return those of `nodes` that are outside of the body."""
-    return [_convert_parameter(node) for node in nodes if node.value["in"] not in ("body", "formData")]
-
-
-def _convert_parameter(node: Node) -> Node:
-    common = {name: node.value[name] for name in _COMMON if name in node.value}
-    return Node({**common, "schema": _build_schema(node.value), **_build_style(node.value)}, node.uri)
+    converted = []
+    for node in nodes:
+        if node.value["in"] not in ("body", "formData"):
+            common = {name: node.value[name] for name in _COMMON if name in node.value}
+            converted.append(Node({**common, "schema": _build_schema(node.value), **_build_style(node.value)}, node.uri))
+    return converted
 
 
 def _build_style(value: Mapping[str, Any]) -> dict[str, Any]:

@@ -23,10 +23,9 @@ from ferryman.ports.halts import Halts
 from ferryman.ports.tickets import CallRequest, ClaimedCall, Tickets
 from ferryman.ports.tokens import Tokens
 from ferryman.tools import counting
-from ferryman.tools.former import make_scan_only, open_former
+from ferryman.tools.known_secrets import make_scan_only, open_former, open_known_tokens
 from ferryman.tools.prepared_call import CallContext, CallPreparer, NotSentError, PreparedCall, Redactor, narrow_credential
 from ferryman.tools.tokens.dependencies import GrantDependencies
-from ferryman.tools.tokens.known import open_known_tokens
 from ferryman.tools.tokens.renewal import renew_expiring
 
 ATTEMPTS_MAX = 3
@@ -99,19 +98,13 @@ async def _send(
     within_s = (ticket.deadline - SETTLING_TIME - deps.clock.now()).total_seconds()
     if within_s <= 0:
         raise StaleError("the call's deadline passed while this instance was suspended: it is another's to send")
+    find_halt = partial(deps.halts.find_halt_reason, claimed_call.call_request.owner, created=claimed_call.created)
     try:
-        return await run_unless_halted(
-            prepared_call.go(within_s), lambda: _read_halt(deps, claimed_call), every=deps.poll_interval
-        )
+        return await run_unless_halted(prepared_call.go(within_s), find_halt, every=deps.poll_interval)
     except HaltedError:
         deps.tracer.line("call.halted", tool=ticket.tool, severity="WARNING", **about)
-        return _refuse(
-            ticket, refusal.report_halt() if prepared_call.safe else refusal.report_in_doubt(), method=prepared_call.method
-        )
-
-
-async def _read_halt(deps: ToolDependencies, claimed_call: ClaimedCall) -> str | None:
-    return await deps.halts.find_halt_reason(claimed_call.call_request.owner, created=claimed_call.created)
+        reason = refusal.report_halt() if prepared_call.safe else refusal.report_in_doubt()
+        return _refuse(ticket, reason, method=prepared_call.method)
 
 
 async def scan_output(deps: ToolDependencies, *, execution: str, epoch: int, content: Sequence[Block]) -> list[Block]:
@@ -174,9 +167,6 @@ async def _open(deps: ToolDependencies, task: str, versions: Mapping[str, int]) 
 
 
 def _refuse(ticket: Ticket, reason: refusal.Refusal, *, method: str | None = None) -> ToolCallResult:
-    url, asked_method, credential = (_text(ticket.display_arguments.get(name)) for name in ("url", "method", "credential"))
-    return ToolCallResult.from_refusal(ticket.tool, reason, url=url, method=method or asked_method, credential=credential)
-
-
-def _text(value: Any) -> str | None:
-    return value if isinstance(value, str) else None
+    texts = {name: value for name, value in ticket.display_arguments.items() if isinstance(value, str)}
+    method, credential = method or texts.get("method"), texts.get("credential")
+    return ToolCallResult.from_refusal(ticket.tool, reason, url=texts.get("url"), method=method, credential=credential)

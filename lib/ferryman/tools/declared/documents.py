@@ -21,8 +21,7 @@ from ferryman.ports.gate import CallPolicy, FetchGate
 from ferryman.ports.tasks import Tasks
 from ferryman.tools.declared.definitions import IMPORT
 from ferryman.tools.declared.importing import run_document_worker
-from ferryman.tools.former import open_former
-from ferryman.tools.tokens.known import open_known_tokens
+from ferryman.tools.known_secrets import open_former, open_known_tokens
 
 if TYPE_CHECKING:
     from ferryman.tools.execute_call import ToolDependencies

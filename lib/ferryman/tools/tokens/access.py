@@ -59,7 +59,8 @@ async def send_with_token(
     if status is None or status not in need.auth.refresh_on:
         return result
     if status != UNAUTHORIZED and not need.outbound.repeatable:
-        result = _mark_in_doubt(result, status)
+        content = f"{refusal.report_in_doubt().message} It was answered with HTTP {status}."
+        result = replace(result, content=content, response_status=None)  # its effect is unknown
     try:
         second = await obtain_access(deps, need, within_s=left_s(), instead_of=first)
     except Exception as fault:  # noqa: BLE001 - the call was sent: whatever happens now, it has an answer
@@ -94,12 +95,6 @@ async def obtain_access(
         deps.log.line("token.refused", tool=need.outbound.tool, reason=refused.refusal.reason, **need.about)
         raise CallRefusedError(await _explain(deps, need, refused.refusal)) from None
     return Access(credential=_bind(need, secret), fetch=fetch)
-
-
-def _mark_in_doubt(result: ToolCallResult, status: int) -> ToolCallResult:
-    """Return `result` as one whose effect is unknown."""
-    content = f"{refusal.report_in_doubt().message} It was answered with HTTP {status}."
-    return replace(result, content=content, response_status=None)
 
 
 def _place(need: TokenNeed, access: Access, *others: Credential) -> tuple[OutboundRequest, dict[str, Credential]]:

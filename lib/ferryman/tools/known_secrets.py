@@ -1,4 +1,8 @@
-"""Former values of credentials, opened for secret scanning alone: no call can name one, and none may be sent to any host."""
+"""Known secrets: former values of credentials, and fetched tokens, opened for secret scanning alone.
+
+No call can name one, and none may be sent to any host. The function that fetches a token and the one that receives it may be
+two: an upstream may echo what any of them sent.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +11,13 @@ from dataclasses import replace
 from datetime import datetime
 
 from ferryman.domain.calls.refusal import CallRefusedError
-from ferryman.domain.credentials.credential import AuthType, Credential, SealedCredential, Secret
-from ferryman.domain.credentials.former import FormerValue, FormerValues, replace_sealed, select_current
-from ferryman.ports.credentials import Credentials
+from ferryman.domain.credentials.credential import AuthType, Credential, Secret
+from ferryman.domain.credentials.former import FormerValues, select_current
+from ferryman.domain.credentials.token import Token
+from ferryman.ports.errors import DisabledKeyError
 from ferryman.ports.log import Log
+from ferryman.ports.tokens import Tokens
+from ferryman.tools.tokens.client import TOKEN, bind_secret
 from ferryman.tools.vault import ToolVault
 
 
@@ -45,19 +52,23 @@ def make_scan_only(credential: Credential) -> dict[str, Credential]:
     }
 
 
-async def reseal_former(
-    credentials: Credentials, vault: ToolVault, stored: FormerValues, *, version: int, now: datetime, log: Log
-) -> None:
-    """Seal to key `version` the values that are still scanned for; drop the others, and those that do not open.
+async def open_known_tokens(tokens: Tokens, vault: ToolVault, *, owner: str, task: str) -> dict[str, Credential]:
+    """Return the tokens that are known of `task`, also those that are no longer used, under names that no credential has.
 
-    Nothing is changed where another value was added meanwhile: the rotation tries again. Raise as `vault` does.
+    Those that are sealed to a disabled version of the key are no longer known. Raise `UnavailableError` where the store or the
+    keys do not answer: what cannot be compared does not count as clean.
     """
-    opened: list[tuple[FormerValue, SealedCredential]] = []
-    for value in select_current(stored.values, now):
-        try:
-            opened.append((value, await vault.reseal(value.sealed, version=version)))
-        except CallRefusedError:
-            log.line("credential.former_unreadable", task=stored.task, credential=stored.name, severity="WARNING")
-    after = replace_sealed(stored, opened)
-    if after != stored:
-        await credentials.reseal_former(stored, after)
+    known: dict[str, Credential] = {}
+    for key, slot in sorted((await tokens.list(owner, task)).items()):
+        for token in (slot.token, *slot.former):
+            secret = await _open(vault, token, owner, key) if token is not None else None
+            if secret is not None:
+                known[f"{TOKEN}_{len(known) + 1}"] = bind_secret(TOKEN, secret, owner=owner, task=task)
+    return known
+
+
+async def _open(vault: ToolVault, token: Token, owner: str, key: str) -> Secret | None:
+    try:
+        return await vault.open_token(token.ciphertext, owner=owner, key=key, fetch=token.fetch)
+    except DisabledKeyError:
+        return None
