@@ -32,6 +32,9 @@ WITNESSES = {
 }
 """The files that must exist for the search, where the tests of a file passed."""
 
+WITHOUT_CANARIES = ("tests/emulator/", "tests/contracts/", "tests/campaigns/crash/")
+"""Folders whose tests plant nothing."""
+
 _run = pytest.StashKey[Path]()
 _verdict = pytest.StashKey[list[str]]()
 
@@ -53,8 +56,8 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Lower the log level for the local cloud's own tests: they have no canaries, and logging slows Google's clients."""
-    logging.getLogger().setLevel(logging.WARNING if item.nodeid.startswith("tests/emulator/") else logging.DEBUG)
+    """Lower the log level where tests plant no canaries: logging slows Google's clients, which write out each request."""
+    logging.getLogger().setLevel(logging.WARNING if item.nodeid.startswith(WITHOUT_CANARIES) else logging.DEBUG)
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:

@@ -17,6 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.canaries.canary import LETTERS, RUN, SEED, Canary
+from tests.canaries.plugin import WITHOUT_CANARIES
 from tests.canaries.search import Place, build_patterns, search
 
 ROOT = Path(__file__).parents[2]
@@ -157,3 +158,9 @@ def test_a_run_in_which_nothing_leaks_succeeds_and_leaves_nothing(tmp_path: Path
     ran = nested(tmp_path, quiet)
     assert (ran.returncode, "1 canary credentials looked for" in ran.stdout) == (0, True), ran.stdout + ran.stderr
     assert list(tmp_path.glob("ferryman-run-*")) == []
+
+
+def test_where_not_every_logger_is_at_debug_nothing_is_planted() -> None:
+    sources = [path for folder in WITHOUT_CANARIES for path in (ROOT / folder).rglob("*.py")]
+    assert sources
+    assert [path.name for path in sources if "canar" in path.read_text()] == []

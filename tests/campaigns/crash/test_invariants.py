@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 
 from ferryman.domain.calls.call import TicketState, ToolCallResult
-from ferryman.domain.executions.execution import Execution
+from ferryman.domain.executions.execution import Execution, Lease
 from ferryman.domain.receipts.receipt import Receipt
 from ferryman.inmemory.executions import MemoryExecutions
 from ferryman.inmemory.memory import Memory
@@ -49,15 +49,15 @@ class UnfencedExecutions(MemoryExecutions):
     ) -> tuple[Execution, bool]:
         current = self._memory.executions[execution]
         if current.lease is not None:
-            self._keep(current, lease=replace(current.lease, expires_at=now))
+            self._put(replace(current, lease=replace(current.lease, expires_at=now)))
         return await super().claim(execution, slice=slice, holder=holder, now=now, lease=lease)
 
-    def _fenced(self, held: Execution, now: datetime):
-        current = self._memory.executions[held.id]
+    def _check_fence(self, execution: Execution, now: datetime) -> tuple[Execution, Lease]:
+        current = self._memory.executions[execution.id]
         assert current.lease is not None
         return current, current.lease
 
-    def _sign(self, execution: str, receipts: tuple[Receipt, ...]) -> None:
+    def _add_receipts(self, execution: str, receipts: tuple[Receipt, ...]) -> None:
         # a chain that cannot fork would be a second fence
         self._memory.receipts.setdefault(execution, {}).update({receipt.number: (receipt,) for receipt in receipts})
 

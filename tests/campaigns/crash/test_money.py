@@ -63,7 +63,7 @@ async def test_under_tight_caps_some_executions_are_refused_and_some_complete() 
 class GenerousExecutions(MemoryExecutions):
     """Reserves whatever is asked for."""
 
-    def _purse(self, name: str, now: object) -> CreditBalance:
+    def _read_balance(self, name: str, now: object) -> CreditBalance:
         class Bottomless(CreditBalance):
             def reserve(self, amount: Decimal, *, limit: Decimal, whose: str) -> CreditBalance:
                 return super().reserve(amount, limit=Decimal(10**9), whose=whose)
