@@ -14,8 +14,8 @@ SENTENCES = [
         "Error: URL blocked -- Domain evil.test not in any approved integration for this task. Approved: [a.test, *.b.test]",
         "url_blocked",
     ),
-    (refusal.refuse_scheme(), "Error: URL blocked -- only https:// URLs are allowed", "url_blocked"),
-    (refusal.refuse_missing_credential(), "Error: 'credential' field required for api_call", "missing_credential"),
+    (refusal.WRONG_SCHEME, "Error: URL blocked -- only https:// URLs are allowed", "url_blocked"),
+    (refusal.MISSING_CREDENTIAL, "Error: 'credential' field required for api_call", "missing_credential"),
     (
         refusal.refuse_unknown_credential("MY_KEY"),
         "Error: credential 'MY_KEY' not found. Check your task's credential configuration.",
@@ -32,9 +32,9 @@ SENTENCES = [
     (refusal.report_timeout(30), "Error: request timed out (30s)", "timed_out"),
     (refusal.refuse_unknown_tool("tool_name"), "Error: unknown tool 'tool_name'", "unknown_tool"),
     (refusal.refuse_tool_not_enabled("webhook"), "Error: tool 'webhook' is not enabled for this task", "tool_not_enabled"),
-    (refusal.refuse_webhook_not_enabled(), "Error: webhook integration not enabled for this task", "webhook_not_enabled"),
+    (refusal.WEBHOOK_NOT_ENABLED, "Error: webhook integration not enabled for this task", "webhook_not_enabled"),
     (
-        refusal.refuse_webhook_not_registered(),
+        refusal.WEBHOOK_NOT_REGISTERED,
         "Error: webhook URL not registered for this task. Register it in your task settings.",
         "webhook_not_registered",
     ),

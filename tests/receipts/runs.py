@@ -81,7 +81,7 @@ async def in_doubt(stage: Stage) -> None:
     await stage.run(says("", ("http_post", {"url": "https://a.test/"}), ("http_get", {"url": "https://a.test/"})))
     stage.clock.turn(60)
     stage.tickets = Doubting(stage.memory)
-    stage.on_call = lambda ticket: ToolCallResult.from_refusal(ticket.tool, refusal.report_in_doubt(), method="POST")
+    stage.on_call = lambda ticket: ToolCallResult.from_refusal(ticket.tool, refusal.IN_DOUBT, method="POST")
     await went_on(stage, (UnavailableError("busy", after_s=30),), (says("done"),))
     assert next((ticket.attempt, ticket.in_doubt) for ticket in stage.memory.tickets["e"].values()) == (2, True)
 

@@ -170,7 +170,7 @@ async def test_a_call_that_is_sent_again_until_it_is_in_doubt(stage):
             await super().settle(claimed_call, result, now=now, in_doubt=claimed_call.again)
 
     stage.tickets = Doubting(stage.memory)
-    stage.on_call = lambda ticket: ToolCallResult.from_refusal(ticket.tool, refusal.report_in_doubt())
+    stage.on_call = lambda ticket: ToolCallResult.from_refusal(ticket.tool, refusal.IN_DOUBT)
     await went_on(stage, (says("done"),))
     ticket = stage.memory.tickets["e"][0]
     assert (ticket.attempt, ticket.in_doubt) == (2, True)
@@ -283,9 +283,7 @@ async def test_a_loop_that_would_say_something_else_shows_as_a_diff(stage, monke
     await stage.run(says("", same, same, same), says("done"))
     prompt_text = document(stage)
     read = bundle.parse_record(prompt_text)
-    monkeypatch.setattr(
-        refusal, "refuse_repeated_call", lambda: refusal.Refusal(reason="repeated_call", message="Error: enough")
-    )
+    monkeypatch.setattr(refusal, "REPEATED_CALL", refusal.Refusal(reason="repeated_call", message="Error: enough"))
     differences = bundle.find_differences(read, await run_replay(read.record))
     assert "turn 2: the model was asked something else" in differences[0]
     assert any(line.startswith("+") and "Error: enough" in line for line in differences)

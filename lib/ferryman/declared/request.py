@@ -36,7 +36,7 @@ def build_request(
         values = accept_arguments(tool, rename_id(tool, arguments, set(address.path_names())))
         return _build(_Scope(tool, values, state, env or {}), address)
     except (url.InvalidUrlError, templates.MalformedTemplateError):
-        raise CallRefusedError(refusal.refuse_after_internal_error()) from None  # stored without a check
+        raise CallRefusedError(refusal.INTERNAL_ERROR) from None  # stored without a check
 
 
 @dataclass(frozen=True, slots=True)

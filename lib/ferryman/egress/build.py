@@ -15,7 +15,8 @@ def build_gate(settings: Settings, tracer: Log) -> EgressGate:
     """Return the gate. Settings refuse the simulated internet in a deployed function, so that only this place decides."""
     if settings.simulated_internet:
         simulated = SimulatedInternet(settings.simulated_internet)
-        context = tls.create_context(simulated.ca, simulated.client)
+        table = simulated.read_table()
+        context = tls.create_context(table.ca, table.client)
         return EgressGate(names=simulated, dial=simulated, tls=context, tracer=tracer, within_s=settings.request_s)
     return EgressGate(
         names=Resolver(), dial=DirectDialer(), tls=tls.create_context(), tracer=tracer, within_s=settings.request_s

@@ -118,7 +118,7 @@ def _find_named(outbound: OutboundRequest) -> str | None:
     if outbound.tool != AUTHENTICATED:
         return None
     if not outbound.credential:
-        raise CallRefusedError(refusal.refuse_missing_credential())
+        raise CallRefusedError(refusal.MISSING_CREDENTIAL)
     return outbound.credential
 
 

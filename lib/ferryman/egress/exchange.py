@@ -48,9 +48,7 @@ class ExchangeState:
             if isinstance(error, UnavailableError) and not self.dialer.dialled:
                 raise
             self.fault = str(error) if isinstance(error, JobFailedError) else type(error).__name__
-            reason = (
-                refusal.report_failure("an internal fault") if self.dialer.dialled else refusal.refuse_after_internal_error()
-            )
+            reason = refusal.report_failure("an internal fault") if self.dialer.dialled else refusal.INTERNAL_ERROR
         else:
             return
         raise CallRefusedError(reason if self.dialer.dialled else replace(reason, blocked=True)) from None

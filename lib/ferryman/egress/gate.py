@@ -34,6 +34,7 @@ class ReadyRequest:
     url: str = field(repr=False)
 
 
+@dataclass(frozen=True, kw_only=True)
 class EgressGate:
     """Sends calls that pass every check: the implementation of `ports.gate.Gate`.
 
@@ -41,27 +42,17 @@ class EgressGate:
     a request, and checking its response, may each take.
     """
 
-    def __init__(
-        self,
-        *,
-        names: NameResolver,
-        dial: Dialer,
-        tls: ssl.SSLContext,
-        tracer: Log,
-        clock: Callable[[], float] = time.perf_counter,
-        nonce: Callable[[], str] = lambda: secrets.token_hex(8),
-        within_s: float = REQUEST_SECONDS,
-        budget: Budget = TEXT,
-    ) -> None:
+    names: NameResolver
+    dial: Dialer
+    tls: ssl.SSLContext
+    tracer: Log
+    clock: Callable[[], float] = time.perf_counter
+    nonce: Callable[[], str] = lambda: secrets.token_hex(8)
+    within_s: float = REQUEST_SECONDS
+    budget: Budget = TEXT
+
+    def __post_init__(self) -> None:
         quiet.silence_network_logs()
-        self._names = names
-        self._dial = dial
-        self._tls = tls
-        self._tracer = tracer
-        self._clock = clock
-        self._nonce = nonce
-        self._within_s = within_s
-        self._budget = budget
 
     async def send(self, outbound: OutboundRequest, call: CallPolicy) -> ToolCallResult:
         """Send one call, or refuse it; return its result as the model may read it, whatever happens.
@@ -72,8 +63,8 @@ class EgressGate:
         reason = None
         try:
             inbound = await self._fetch(exchange)
-            with exchange.refusing_failures(within_s=self._within_s):
-                result = await exchange.checker.build_result(outbound, inbound, self._nonce())
+            with exchange.refusing_failures(within_s=self.within_s):
+                result = await exchange.checker.build_result(outbound, inbound, self.nonce())
         except CallRefusedError as refused:
             reason = refused.refusal
             result = await exchange.checker.build_refusal(outbound, reason)
@@ -109,15 +100,15 @@ class EgressGate:
         return await self._prepare(self._begin(outbound, call))
 
     def _begin(self, outbound: OutboundRequest, call: CallPolicy) -> ExchangeState:
-        checker = CallChecker(owner=call.execution.owner, credentials=call.credentials, budget=self._budget)
-        dialer = WatchedDialer(self._dial)
-        return ExchangeState(outbound=outbound, call=call, started_s=self._clock(), dialer=dialer, checker=checker)
+        checker = CallChecker(owner=call.execution.owner, credentials=call.credentials, budget=self.budget)
+        dialer = WatchedDialer(self.dial)
+        return ExchangeState(outbound=outbound, call=call, started_s=self.clock(), dialer=dialer, checker=checker)
 
     async def _fetch(self, exchange: ExchangeState) -> InboundResponse:
         """Return the response. Raise `CallRefusedError` for every failure but `UnavailableError` before dialling."""
         call = exchange.call
-        within_s = self._within_s if call.within_s is None else min(call.within_s, self._within_s)
-        with exchange.refusing_failures(within_s=self._within_s):
+        within_s = self.within_s if call.within_s is None else min(call.within_s, self.within_s)
+        with exchange.refusing_failures(within_s=self.within_s):
             async with asyncio.timeout(within_s):
                 ready = await self._prepare(exchange)
                 exchange.url = ready.url
@@ -125,7 +116,7 @@ class EgressGate:
                     ready.prepared,
                     ready.addresses,
                     dialer=exchange.dialer,
-                    tls=self._tls,
+                    tls=self.tls,
                     body_max=call.execution.plan.response_bytes if call.body_max is None else call.body_max,
                     within_s=within_s,
                 )
@@ -135,11 +126,11 @@ class EgressGate:
         prepared, url, pieces = await exchange.checker.prepare_request(exchange.outbound, call.execution)
         if call.count is not None and pieces.ranges and (name := await call.count(pieces)) is not None:
             raise CallRefusedError(refusal.refuse_leak(name))  # before the lookup: the labels of a host leave with it
-        addresses = await resolve_public_addresses(prepared.url.host, self._names, owner=call.execution.owner)
+        addresses = await resolve_public_addresses(prepared.url.host, self.names, owner=call.execution.owner)
         return ReadyRequest(prepared=prepared, addresses=addresses, url=url)
 
     def _measure_ms(self, exchange: ExchangeState) -> float:
-        return round((self._clock() - exchange.started_s) * 1000, 3)
+        return round((self.clock() - exchange.started_s) * 1000, 3)
 
     def _log(self, exchange: ExchangeState, result: ToolCallResult, reason: Refusal | None) -> None:
         fields = {
@@ -155,7 +146,7 @@ class EgressGate:
             "leaked": reason.credential if reason and reason.reason == refusal.LEAK else None,
             "fault": exchange.fault,
         }
-        self._tracer.line("call", **{**exchange.call.about, **fields})
+        self.tracer.line("call", **{**exchange.call.about, **fields})
 
 
 def _list_used(outbound: OutboundRequest) -> list[str]:

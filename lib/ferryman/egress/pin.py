@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from ipaddress import ip_address
 from typing import Any, Protocol
 
@@ -58,7 +58,7 @@ async def resolve_public_addresses(
 
 
 class PinnedNetwork(httpcore.AsyncNetworkBackend):
-    """The network as one call sees it: one host, at the addresses validated for it, on port 443."""
+    """The network of one call: one host, at the addresses that were validated for it, on port 443."""
 
     def __init__(self, host: str, addresses: Sequence[Address], dialer: Dialer) -> None:
         self._host = host
@@ -70,8 +70,8 @@ class PinnedNetwork(httpcore.AsyncNetworkBackend):
         host: str,
         port: int,
         timeout: float | None = None,  # noqa: ASYNC109 - the seam's own signature
-        local_address: str | None = None,  # noqa: ARG002 - the seam's own signature
-        socket_options: Iterable[Any] | None = None,  # noqa: ARG002 - the seam's own signature
+        *_: Any,
+        **__: Any,
     ) -> httpcore.AsyncNetworkStream:
         """Return a stream to the first validated address that answers."""
         if host != self._host or port != PORT or not self._addresses:
@@ -85,12 +85,7 @@ class PinnedNetwork(httpcore.AsyncNetworkBackend):
                 failure = error
         raise failure or PeerNotPinnedError("no address")
 
-    async def connect_unix_socket(
-        self,
-        path: str,  # noqa: ARG002 - the seam's own signature
-        timeout: float | None = None,  # noqa: ARG002, ASYNC109 - the seam's own signature
-        socket_options: Iterable[Any] | None = None,  # noqa: ARG002 - the seam's own signature
-    ) -> httpcore.AsyncNetworkStream:
+    async def connect_unix_socket(self, *_: Any, **__: Any) -> httpcore.AsyncNetworkStream:
         raise PeerNotPinnedError("a call does not connect to a unix socket")
 
     async def sleep(self, seconds: float) -> None:
@@ -124,13 +119,7 @@ class WatchedDialer:
 class NullDialer:
     """A `Dialer` that dials nothing, to learn what the gate would do."""
 
-    async def dial(
-        self,
-        address: Address,  # noqa: ARG002 - the port's own signature
-        port: int,  # noqa: ARG002 - the port's own signature
-        *,
-        timeout_s: float | None,  # noqa: ARG002 - the port's own signature
-    ) -> httpcore.AsyncNetworkStream:
+    async def dial(self, *_: object, **__: object) -> httpcore.AsyncNetworkStream:
         raise httpcore.ConnectError("nothing is dialled here")
 
 

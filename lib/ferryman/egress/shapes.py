@@ -11,7 +11,7 @@ import re
 import unicodedata
 from collections.abc import Mapping
 
-from ferryman.egress.leaks.lookalikes import PLAIN
+from ferryman.egress.leaks.lookalikes import PLAIN, ZEROS
 
 # Pairs: the letter, and the Latin one that it resembles.
 _PAIRS: Mapping[str, str] = {
@@ -35,13 +35,6 @@ _PAIRS: Mapping[str, str] = {
     "others": "ဝoဌoഠoଠoంoಂoංoംoㅇo〇o口o丨lㅣlＯOꖴiꕯoꓳOꭴoⲟo",
     "symbols": "℮e⍳i⍴p⍺a",
 }
-_DIGITS = (
-    *(0x0660, 0x06F0, 0x07C0, 0x0966, 0x09E6, 0x0A66, 0x0AE6, 0x0B66, 0x0BE6, 0x0C66, 0x0CE6, 0x0D66, 0x0DE6, 0x0E50, 0x0ED0),
-    *(0x0F20, 0x1040, 0x1090, 0x17E0, 0x1810, 0x1946, 0x19D0, 0x1A80, 0x1A90, 0x1B50, 0x1BB0, 0x1C40, 0x1C50, 0xA620, 0xA8D0),
-    *(0xA900, 0xA9D0, 0xA9F0, 0xAA50, 0xABF0),
-)
-"""The zeros of other scripts: most have the shape of an o."""
-
 _LATIN = (
     *(range(0xC0, 0x2B0), range(0x1D00, 0x1DC0), range(0x1E00, 0x1F00), range(0x2C60, 0x2C80), range(0xA720, 0xA800)),
     *(range(0xAB30, 0xAB70), range(0x1DF00, 0x1DF2B), range(0x1F110, 0x1F200)),
@@ -67,7 +60,7 @@ def _build_table() -> dict[int, str]:
         table |= {ord(like): letter for like, letter in zip(pairs[::2], pairs[1::2], strict=True)}
     # the small letters of Cherokee follow the capital ones
     table |= {code + 0x97D0: letter for code, letter in table.items() if 0x13A0 <= code < 0x13F0}
-    table |= dict.fromkeys(_DIGITS, "o")
+    table |= dict.fromkeys((zero for zero in ZEROS if zero < 0x10000), "o")  # most have the shape of an o
     table |= {code: like for code, like in PLAIN.items() if like is not None and 0x7F < code < 0xE0000}
     table |= dict.fromkeys(map(ord, _COLONS), ":")
     return table | {ord(like): angle for like, angle in zip(_ANGLES[::2], _ANGLES[1::2], strict=True)}

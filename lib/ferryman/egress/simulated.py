@@ -20,7 +20,7 @@ LOOPBACK = IPv4Address("127.0.0.1")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NameTable:
-    """The table file: addresses by name, loopback ports by address, the authority to trust, the client certificate."""
+    """The table file: addresses by name, loopback ports by address, the authority to trust, the client certificate with key."""
 
     names: Mapping[str, tuple[Address, ...]]
     slow: Mapping[str, float]
@@ -42,35 +42,26 @@ class SimulatedInternet:
         self._status: tuple[int, int, int] | None = None
         self._table = NameTable(names={}, slow={}, ports={}, ca=None)
 
-    @property
-    def ca(self) -> Path | None:
-        """The file of the authorities that certify the simulated servers."""
-        return self._read().ca
-
-    @property
-    def client(self) -> Path | None:
-        """The file of the client certificate, with its key, that simulated servers ask for."""
-        return self._read().client
-
     async def resolve(self, host: str, *, owner: str) -> Sequence[Address]:
         return await self._resolver.resolve(host, owner=owner)
 
     def _lookup(self, host: str) -> Sequence[Address]:
-        table = self._read()
+        table = self.read_table()
         time.sleep(table.slow.get(host, 0.0))  # in a thread of the resolver's, as the system's own lookup would be
         if not table.names.get(host):
             raise OSError("no such name in the simulated internet")
         return table.names[host]
 
     async def dial(self, address: Address, port: int, *, timeout_s: float | None) -> httpcore.AsyncNetworkStream:
-        mapped = self._read().ports.get(address)
+        mapped = self.read_table().ports.get(address)
         if mapped is None or port != PORT:
             raise httpcore.ConnectError("nothing listens there in the simulated internet")
         stream = await httpcore.AnyIOBackend().connect_tcp(str(LOOPBACK), mapped, timeout=timeout_s)
         await assert_peer(stream, LOOPBACK, mapped)
         return stream
 
-    def _read(self) -> NameTable:
+    def read_table(self) -> NameTable:
+        """Return the table; the file is read again when it has changed."""
         status = self._path.stat()
         current = (status.st_mtime_ns, status.st_size, status.st_ino)
         if current != self._status:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from ferryman.domain.credentials.credential import CREDENTIALS_PER_TASK_MAX, SealedCredential
 from ferryman.domain.credentials.former import FormerValues
-from ferryman.domain.owners import limit
 from ferryman.domain.owners.idempotency import Completion
+from ferryman.domain.owners.limit import check_limit
 from ferryman.domain.stale import StaleError
 from ferryman.domain.tasks.schedule import SCHEDULED_PER_OWNER_MAX, ScheduleType
 from ferryman.domain.tasks.task import TASKS_PER_OWNER_MAX, Task
@@ -49,9 +49,9 @@ class FirestoreTasks(FirestoreStore):
                 if (stored.get("owner"), stored.get("created_at")) == (task.owner, task.created_at):
                     return  # an earlier attempt was committed, and its answer lost
                 raise ValueError("the task exists already")
-            limit.check_tasks(await _count(_query_owned(client, task.owner), transaction), most)
+            check_limit(await _count(_query_owned(client, task.owner), transaction), most, of="tasks")
             if task.schedule is not None:
-                limit.check_scheduled(await _count(_query_scheduled(client, task.owner), transaction), scheduled)
+                check_limit(await _count(_query_scheduled(client, task.owner), transaction), scheduled, of="scheduled tasks")
             transaction.create(reference, documents.write(task))
             keyed.store_completion(transaction, client, answered)
 
@@ -70,7 +70,7 @@ class FirestoreTasks(FirestoreStore):
             if snapshot.get("updated_at") != since:
                 raise StaleError("changed by somebody else")
             if "schedule" in fields and task.schedule is not None and snapshot.get("schedule") is None:
-                limit.check_scheduled(await _count(_query_scheduled(client, task.owner), transaction), scheduled)
+                check_limit(await _count(_query_scheduled(client, task.owner), transaction), scheduled, of="scheduled tasks")
             transaction.update(reference, documents.write_fields(task, *fields, "updated_at"))
             return True
 
@@ -113,7 +113,7 @@ class FirestoreCredentials(FirestoreStore):
                 raise StaleError("the credential was stored by somebody else meanwhile")
             ended = await former.read_ending(transaction, client, label.task, label.name, now=sealed.updated_at)
             if ended[1] is None:
-                limit.check_credentials(await _count(_query_credentials(task), transaction), most)
+                check_limit(await _count(_query_credentials(task), transaction), most, of="credentials", owner="a task")
             transaction.update(task, {f"{VERSIONS}.{label.name}": label.version})
             former.store_ending(transaction, ended)
             transaction.set(places.locate_credential(client, label.task, label.name), documents.write(sealed))

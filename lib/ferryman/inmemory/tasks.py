@@ -9,8 +9,8 @@ from typing import Any
 
 from ferryman.domain.credentials.credential import CREDENTIALS_PER_TASK_MAX, SealedCredential
 from ferryman.domain.credentials.former import FormerValues, add_former
-from ferryman.domain.owners import limit
 from ferryman.domain.owners.idempotency import Completion
+from ferryman.domain.owners.limit import check_limit
 from ferryman.domain.stale import StaleError
 from ferryman.domain.tasks.schedule import SCHEDULED_PER_OWNER_MAX
 from ferryman.domain.tasks.task import TASKS_PER_OWNER_MAX, Task
@@ -38,9 +38,9 @@ class MemoryTasks(MemoryStore):
             if (stored.owner, stored.created_at) == (task.owner, task.created_at):
                 return
             raise ValueError("the task exists already")
-        limit.check_tasks(len(self._owned(task.owner)), most)
+        check_limit(len(self._owned(task.owner)), most, of="tasks")
         if task.schedule is not None:
-            limit.check_scheduled(self._scheduled(task.owner), scheduled)
+            check_limit(self._scheduled(task.owner), scheduled, of="scheduled tasks")
         self._memory.tasks[task.id] = task
         keyed.store_completion(self._memory, done)
 
@@ -53,7 +53,7 @@ class MemoryTasks(MemoryStore):
         if stored.updated_at != since:
             raise StaleError("changed by somebody else")
         if "schedule" in fields and task.schedule is not None and stored.schedule is None:
-            limit.check_scheduled(self._scheduled(task.owner), scheduled)
+            check_limit(self._scheduled(task.owner), scheduled, of="scheduled tasks")
         change: dict[str, Any] = {name: getattr(task, name) for name in (*fields, "updated_at")}
         self._memory.tasks[task.id] = replace(stored, **change)
         return True
@@ -94,7 +94,7 @@ class MemoryCredentials(MemoryStore):
             raise StaleError("the credential was stored by somebody else meanwhile")
         stored = self._memory.credentials.get(label.task, {})
         if label.name not in stored:
-            limit.check_credentials(len(stored), most)
+            check_limit(len(stored), most, of="credentials", owner="a task")
         self._end(label.task, label.name, now=sealed.updated_at)
         self._memory.versions.setdefault(label.task, {})[label.name] = label.version
         self._memory.credentials.setdefault(label.task, {})[label.name] = sealed

@@ -71,9 +71,9 @@ async def withdraw(deps: LoopDependencies, run: Run) -> Postponement | None:
         elif ticket.state is TicketState.SENT:
             if (postponement := _postpone(deps, ticket)) is not None:
                 return postponement
-            run.count_result(await _settle_unsent(deps, run, ticket, refusal.report_in_doubt()))
+            run.count_result(await _settle_unsent(deps, run, ticket, refusal.IN_DOUBT))
         else:
-            run.count_result(await _settle_unsent(deps, run, ticket, refusal.refuse_after_end()))
+            run.count_result(await _settle_unsent(deps, run, ticket, refusal.EXECUTION_ENDED))
     return None
 
 
@@ -94,7 +94,7 @@ async def _settle(deps: LoopDependencies, run: Run, ticket: Ticket) -> Ticket | 
         now = deps.clock.now()
         rate = run.execution.rate.admit(policy.plan, now) if tool.counts else run.execution.rate
         if run.execution.credits_used + get_fee(tool.name) > run.opening.max_credits:
-            raise CallRefusedError(refusal.refuse_without_credits())
+            raise CallRefusedError(refusal.NO_CREDITS)
         run.execution = replace(run.execution, rate=rate)
 
     try:

@@ -33,7 +33,7 @@ def sign_opening(signer: Signer, execution: Execution, opening: ExecutionSetup, 
     assert execution.policy is not None, "an execution is opened with a policy"
     covers = {
         "opening": document.serialize_setup(opening),
-        "policy": document.serialize_policy(execution.policy),
+        "policy": document.serialize(execution.policy),
         **_cover_events(event.build_started(execution)),
         **_cover_entry(entry),
     }
@@ -51,7 +51,7 @@ def sign_turn(
 ) -> ExtendedChain:
     """Sign a turn's entries: the calls before it have settled, the model replied, and the calls it requests are planned."""
     covers = {
-        f"steps/{step.number}": document.serialize_step(step),
+        f"steps/{step.number}": document.serialize(step),
         **_cover_events(event.build_turn(step)),
         **_cover_entry(entry),
     }
@@ -102,7 +102,7 @@ def _cover_arguments(ticket: Ticket) -> Covers:
 
 
 def _cover_events(*events: Event | None) -> Covers:
-    return {f"events/{item.number}": document.serialize_event(item) for item in events if item is not None}
+    return {f"events/{item.number}": document.serialize(item) for item in events if item is not None}
 
 
 def _cover_entry(entry: LedgerEntry | None) -> Covers:

@@ -69,7 +69,7 @@ async def execute_call(deps: ToolDependencies, tool: str, call_request: CallRequ
         result = _refuse(ticket, refused.refusal)
     except Exception as fault:  # noqa: BLE001 - the ticket is claimed: every outcome has to be stored
         deps.tracer.line("call.fault", kind=type(fault).__name__, severity="ERROR", **about)
-        result = _refuse(ticket, refusal.refuse_after_internal_error())
+        result = _refuse(ticket, refusal.INTERNAL_ERROR)
     else:
         try:
             result = await _send(deps, claimed_call, prepared_call, about)
@@ -77,7 +77,7 @@ async def execute_call(deps: ToolDependencies, tool: str, call_request: CallRequ
             if not claimed_call.again:
                 await deps.tickets.release(claimed_call)
             raise
-    if claimed_call.again and result.blocked and is_outcome_unknown(doubted := _refuse(ticket, refusal.report_in_doubt())):
+    if claimed_call.again and result.blocked and is_outcome_unknown(doubted := _refuse(ticket, refusal.IN_DOUBT)):
         result = doubted  # it was not sent now, but it may have been before
     result, in_doubt = truncate_names(result), is_outcome_unknown(result)
     if in_doubt:
@@ -93,7 +93,7 @@ async def _send(
     """Send the call and return its result. Raise `StaleError` when no time is left to send it in."""
     ticket = claimed_call.ticket
     if claimed_call.again and not (prepared_call.repeatable and ticket.attempt <= ATTEMPTS_MAX):
-        return _refuse(ticket, refusal.report_in_doubt())
+        return _refuse(ticket, refusal.IN_DOUBT)
     assert ticket.deadline is not None, "a claimed ticket has a deadline"
     within_s = (ticket.deadline - SETTLING_TIME - deps.clock.now()).total_seconds()
     if within_s <= 0:
@@ -103,7 +103,7 @@ async def _send(
         return await run_unless_halted(prepared_call.go(within_s), find_halt, every=deps.poll_interval)
     except HaltedError:
         deps.tracer.line("call.halted", tool=ticket.tool, severity="WARNING", **about)
-        reason = refusal.report_halt() if prepared_call.safe else refusal.report_in_doubt()
+        reason = refusal.HALTED if prepared_call.safe else refusal.IN_DOUBT
         return _refuse(ticket, reason, method=prepared_call.method)
 
 

@@ -1,4 +1,4 @@
-"""The vault: opens what was sealed, in functions with the unsealing key only, and fails closed."""
+"""The vault: opens sealed values, in functions with the unsealing key only, and fails closed."""
 
 from __future__ import annotations
 
@@ -12,24 +12,12 @@ from ferryman.domain.credentials.connection import Connection, NotConnectedError
 from ferryman.domain.credentials.coverage import NOTHING, Coverage
 from ferryman.domain.credentials.credential import Credential, SealedCredential, Secret
 from ferryman.ports.keys import PrivateKeys
-from ferryman.vault import grants
-from ferryman.vault.seal import (
-    PublicKey,
-    UnsealError,
-    build_call_info,
-    build_connection_info,
-    build_coverage_info,
-    build_credential_info,
-    build_grant_info,
-    build_token_info,
-    derive_public_key,
-    read_key_version,
-    unseal,
-)
+from ferryman.vault import grants, seal
+from ferryman.vault.seal import PublicKey, UnsealError
 
 
 class Vault:
-    """Opens credentials and arguments. A key store that does not answer raises `UnavailableError` through every method."""
+    """Opens credentials and arguments. Every method raises `UnavailableError` while the key store does not answer."""
 
     def __init__(self, keys: PrivateKeys) -> None:
         self._keys = keys
@@ -42,13 +30,13 @@ class Vault:
                 return grants.decode_grant(sealed.label, plaintext)
             return Credential(label=sealed.label, secret=Secret(plaintext.decode("ascii")))
         except (ValueError, KeyError, TypeError):
-            # The cause is left out: a decoding error carries the bytes it failed on.
+            # The cause is left out: a decoding error holds the bytes that it failed on.
             raise CallRefusedError(refusal.refuse_unreadable_credential(sealed.label.name)) from None
 
     async def reseal(self, sealed: SealedCredential, *, version: int) -> SealedCredential:
         """Return the credential sealed to key `version`; one that is sealed to that or a later version is returned unchanged.
 
-        The public half is derived from the private one, so that no caller can have it sealed to a key of their own. Raise
+        The public half is derived from the private one, so no caller can choose another key. Raise
         `CallRefusedError` when it does not open, KeyError when there is no such version.
         """
         if sealed.key_version >= version:
@@ -59,18 +47,20 @@ class Vault:
 
     async def seal_grant(self, credential: Credential, *, version: int) -> bytes:
         """Return a credential with a grant, sealed to key `version`. Raise KeyError when there is no such version."""
-        return (await self._derive_public(version)).seal(grants.encode_grant(credential), build_grant_info(credential.label))
+        return (await self._derive_public(version)).seal(
+            grants.encode_grant(credential), seal.build_grant_info(credential.label)
+        )
 
     async def open_proof(self, connection: Connection) -> Proof:
-        """Return what a connection keeps, or `NotConnectedError` when it is not what it is said to be."""
+        """Return the sealed secrets of a connection. Raise `NotConnectedError` if they do not open."""
         try:
-            return grants.decode_proof(await self._open(connection.ciphertext, build_connection_info(connection)))
+            return grants.decode_proof(await self._open(connection.ciphertext, seal.build_connection_info(connection)))
         except (UnsealError, ValueError, KeyError, TypeError):
             raise NotConnectedError("the connection does not open; connect again") from None
 
     async def open_arguments(self, ciphertext: bytes, *, execution: str, seq: int) -> dict[str, Any]:
         """Return a journaled call's arguments. Raise `UnsealError`."""
-        plaintext = await self._open(ciphertext, build_call_info(execution, seq))
+        plaintext = await self._open(ciphertext, seal.build_call_info(execution, seq))
         try:
             arguments = json.loads(plaintext)
         except (ValueError, RecursionError):
@@ -82,7 +72,7 @@ class Vault:
     async def open_token(self, ciphertext: bytes, *, owner: str, key: str, fetch: str) -> Secret | None:
         """Return a fetched token, or None if it does not open: it is then fetched again."""
         try:
-            return Secret((await self._open(ciphertext, build_token_info(owner, key, fetch))).decode("ascii"))
+            return Secret((await self._open(ciphertext, seal.build_token_info(owner, key, fetch))).decode("ascii"))
         except (UnsealError, UnicodeDecodeError):
             return None
 
@@ -91,38 +81,37 @@ class Vault:
         if not ciphertext:
             return NOTHING
         try:
-            return Coverage.decode(await self._open(ciphertext, build_coverage_info(execution)))
+            return Coverage.decode(await self._open(ciphertext, seal.build_coverage_info(execution)))
         except ValueError:
             raise UnsealError("the coverage is not readable") from None
 
     async def seal_coverage(self, coverage: Coverage, *, execution: str, like: bytes) -> bytes:
-        """Return a coverage sealed to the version of the key that `like` is sealed to. Raise ValueError for one that is too
-        long."""
+        """Return a coverage sealed to the key version of `like`. Raise ValueError for one that is too long."""
         encoded = coverage.encode()
         try:
-            public = await self._derive_public(read_key_version(like))
+            public = await self._derive_public(seal.read_key_version(like))
         except KeyError:
             raise UnsealError("there is no such key version") from None
-        return public.seal(encoded, build_coverage_info(execution))
+        return public.seal(encoded, seal.build_coverage_info(execution))
 
     async def _open_plaintext(self, sealed: SealedCredential) -> bytes:
         try:
-            if read_key_version(sealed.ciphertext) != sealed.key_version:
+            if seal.read_key_version(sealed.ciphertext) != sealed.key_version:
                 raise UnsealError("the ciphertext is for another key version")
             return await self._open(sealed.ciphertext, _build_info(sealed))
         except UnsealError:
             raise CallRefusedError(refusal.refuse_unreadable_credential(sealed.label.name)) from None
 
     async def _derive_public(self, version: int) -> PublicKey:
-        return PublicKey(version, derive_public_key(await self._keys.private(version)))
+        return PublicKey(version, seal.derive_public_key(await self._keys.private(version)))
 
     async def _open(self, ciphertext: bytes, info: bytes) -> bytes:
         try:
-            private = await self._keys.private(read_key_version(ciphertext))
+            private = await self._keys.private(seal.read_key_version(ciphertext))
         except KeyError:
             raise UnsealError("there is no such key version") from None
-        return unseal(ciphertext, info, private)
+        return seal.unseal(ciphertext, info, private)
 
 
 def _build_info(sealed: SealedCredential) -> bytes:
-    return build_credential_info(sealed.label) if sealed.grant is None else build_grant_info(sealed.label)
+    return seal.build_credential_info(sealed.label) if sealed.grant is None else seal.build_grant_info(sealed.label)

@@ -170,7 +170,7 @@ class SimulatedTransport:
         return ToolCallResult(outbound.tool, "done", credential_used=outbound.credential, response_status=200, **named)
 
     async def fetch(self, outbound: OutboundRequest, call: CallPolicy) -> InboundResponse:
-        raise CallRefusedError(refusal.refuse_after_internal_error())  # no scenario asks for anything of our own
+        raise CallRefusedError(refusal.INTERNAL_ERROR)  # no scenario asks for anything of our own
 
 
 class OpenVault:

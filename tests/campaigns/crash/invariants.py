@@ -106,7 +106,7 @@ def _find_untold(ticket: Ticket, where: str, *, effects: int, doubtful: bool) ->
     result = ticket.result
     if result is None:
         return [f"lost: {where} has no result"]
-    in_doubt = result.content == refusal.report_in_doubt().message
+    in_doubt = result.content == refusal.IN_DOUBT.message
     found = []
     if in_doubt != ticket.in_doubt:
         found.append(f"lost: {where} is in doubt for the model or for the owner only")

@@ -269,7 +269,7 @@ async def _serve(request: WorkerRequest) -> None:
     gate = EgressGate(
         names=InstrumentedPort(internet, "names", tool),
         dial=InstrumentedPort(ScriptedDialer(internet, tool), "dialer", tool),
-        tls=tls.create_context(internet.ca, internet.client),
+        tls=tls.create_context(internet.read_table().ca, internet.read_table().client),
         tracer=RecordingLog(),
     )
     tool_deps = build_tool_deps(ports, gate, clock=clock, meet=tool, keys=Keys())

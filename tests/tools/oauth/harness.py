@@ -116,7 +116,7 @@ class Harness:
         gate = EgressGate(
             names=internet,
             dial=internet,
-            tls=tls.create_context(internet.ca, internet.client),
+            tls=tls.create_context(internet.read_table().ca, internet.read_table().client),
             tracer=self.log,
             within_s=self.within_s,
         )

@@ -80,26 +80,12 @@ class ToolCallResult:
 
     @classmethod
     def from_refusal(
-        cls,
-        tool: str,
-        refusal: Refusal,
-        *,
-        url: str | None = None,
-        method: str | None = None,
-        credential: str | None = None,
-        latency_ms: float | None = None,
+        cls, tool: str, refusal: Refusal, *, url: str | None = None, method: str | None = None, credential: str | None = None
     ) -> ToolCallResult:
         """Return the result of a call that was refused or that failed, with the refusal's sentence."""
-        return cls(
-            tool=tool,
-            content=refusal.message,
-            url=url,
-            method=method,
-            credential_used=credential,
-            latency_ms=latency_ms,
-            blocked=refusal.blocked,
-            block_reason=refusal.reason if refusal.blocked else None,
-        )
+        reason = refusal.reason if refusal.blocked else None
+        named = cls(tool=tool, content=refusal.message, url=url, method=method, credential_used=credential)
+        return replace(named, blocked=refusal.blocked, block_reason=reason)
 
     @property
     def failed(self) -> bool:

@@ -65,10 +65,6 @@ def refuse_changed_tool(name: str) -> Refusal:
     return Refusal(reason="tool_changed", message=message)
 
 
-def refuse_missing_credential() -> Refusal:
-    return Refusal(reason="missing_credential", message="Error: 'credential' field required for api_call")
-
-
 def refuse_missing_argument(tool: str, field: str) -> Refusal:
     return Refusal(reason="invalid_arguments", message=f"Error: '{field}' field required for {tool}")
 
@@ -83,10 +79,6 @@ def refuse_method(tool: str, method: str, allowed: Iterable[str]) -> Refusal:
     return Refusal(reason="method_not_allowed", message=message)
 
 
-def refuse_scheme() -> Refusal:
-    return Refusal(reason="url_blocked", message="Error: URL blocked -- only https:// URLs are allowed")
-
-
 def refuse_malformed_url(rule: str) -> Refusal:
     return Refusal(reason="url_blocked", message=f"Error: URL blocked -- {rule}")
 
@@ -96,15 +88,6 @@ def refuse_host(host: str, approved: Iterable[str]) -> Refusal:
         f"Error: URL blocked -- Domain {host} not in any approved integration for this task. Approved: [{', '.join(approved)}]"
     )
     return Refusal(reason="url_blocked", message=message)
-
-
-def refuse_webhook_not_enabled() -> Refusal:
-    return Refusal(reason="webhook_not_enabled", message="Error: webhook integration not enabled for this task")
-
-
-def refuse_webhook_not_registered() -> Refusal:
-    message = "Error: webhook URL not registered for this task. Register it in your task settings."
-    return Refusal(reason="webhook_not_registered", message=message)
 
 
 def refuse_unknown_credential(name: str) -> Refusal:
@@ -175,29 +158,24 @@ def report_unchecked_answer(status: int, limit: str) -> Refusal:
     return Refusal(reason="over_budget", message=message, blocked=False)
 
 
-def refuse_after_internal_error() -> Refusal:
-    """Refuse a call after an error of our own, before anything was sent."""
-    return Refusal(reason="internal_fault", message="Error: request failed: an internal fault")
-
-
-def report_in_doubt() -> Refusal:
-    message = "Error: outcome unknown -- the request may have been executed. It was not repeated."
-    return Refusal(reason="in_doubt", message=message, blocked=False)
-
-
-def report_halt() -> Refusal:
-    """Report that the kill switch stopped a call that changes nothing at its host."""
-    return Refusal(reason="halted", message="Error: the execution was stopped while this call was under way", blocked=False)
-
-
-def refuse_repeated_call() -> Refusal:
-    message = "Error: the same call was made twice already. Change it, or go on without it."
-    return Refusal(reason="repeated_call", message=message)
-
-
-def refuse_after_end() -> Refusal:
-    return Refusal(reason="cancelled", message="Error: the execution ended before this call was sent")
-
-
-def refuse_without_credits() -> Refusal:
-    return Refusal(reason="credits_exhausted", message="Error: credit limit of this execution reached")
+MISSING_CREDENTIAL = Refusal(reason="missing_credential", message="Error: 'credential' field required for api_call")
+WRONG_SCHEME = Refusal(reason="url_blocked", message="Error: URL blocked -- only https:// URLs are allowed")
+WEBHOOK_NOT_ENABLED = Refusal(reason="webhook_not_enabled", message="Error: webhook integration not enabled for this task")
+WEBHOOK_NOT_REGISTERED = Refusal(
+    reason="webhook_not_registered",
+    message="Error: webhook URL not registered for this task. Register it in your task settings.",
+)
+INTERNAL_ERROR = Refusal(reason="internal_fault", message="Error: request failed: an internal fault")
+"""An error of our own, before anything was sent."""
+IN_DOUBT = Refusal(
+    reason="in_doubt",
+    message="Error: outcome unknown -- the request may have been executed. It was not repeated.",
+    blocked=False,
+)
+HALTED = Refusal(reason="halted", message="Error: the execution was stopped while this call was under way", blocked=False)
+"""The kill switch stopped a call that changes nothing at its host."""
+REPEATED_CALL = Refusal(
+    reason="repeated_call", message="Error: the same call was made twice already. Change it, or go on without it."
+)
+EXECUTION_ENDED = Refusal(reason="cancelled", message="Error: the execution ended before this call was sent")
+NO_CREDITS = Refusal(reason="credits_exhausted", message="Error: credit limit of this execution reached")

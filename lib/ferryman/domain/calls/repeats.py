@@ -25,4 +25,4 @@ def digest_call(tool: str, arguments: Mapping[str, Any]) -> str:
 def check_repeats(digest: str, recent: Sequence[str]) -> None:
     """Raise `CallRefusedError` where the latest calls have this digest twice already."""
     if list(recent)[-(RECENT_CALLS - 1) :].count(digest) >= SAME_CALLS_MAX:
-        raise CallRefusedError(refusal.refuse_repeated_call())
+        raise CallRefusedError(refusal.REPEATED_CALL)

@@ -19,16 +19,16 @@ def check_url(tool: str, raw: str, policy: ExecutionPolicy) -> URL:
     The webhook tool may call its registered URLs, any other tool the approved domains.
     """
     if tool == WEBHOOK and not policy.webhook:
-        raise CallRefusedError(refusal.refuse_webhook_not_enabled())
+        raise CallRefusedError(refusal.WEBHOOK_NOT_ENABLED)
     try:
         url = parse_url(raw)
     except NotHttpsError:
-        raise CallRefusedError(refusal.refuse_scheme()) from None
+        raise CallRefusedError(refusal.WRONG_SCHEME) from None
     except InvalidUrlError as error:
         raise CallRefusedError(refusal.refuse_malformed_url(str(error))) from None
     if tool == WEBHOOK:
         if not is_registered(url, policy):
-            raise CallRefusedError(refusal.refuse_webhook_not_registered())
+            raise CallRefusedError(refusal.WEBHOOK_NOT_REGISTERED)
     elif not policy.admits(url.host):
         raise CallRefusedError(refusal.refuse_host(url.host, policy.domains))
     return url

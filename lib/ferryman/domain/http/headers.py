@@ -3,40 +3,12 @@
 from __future__ import annotations
 
 RESERVED_HEADERS = frozenset(
-    {
-        "accept",
-        "allow",
-        "alt-used",
-        "authorization",
-        "cache-control",
-        "connection",
-        "cookie",
-        "date",
-        "early-data",
-        "expect",
-        "forwarded",
-        "from",
-        "host",
-        "http2-settings",
-        "keep-alive",
-        "max-forwards",
-        "metadata-flavor",
-        "origin",
-        "pragma",
-        "prefer",
-        "range",
-        "referer",
-        "set-cookie",
-        "te",
-        "trailer",
-        "transfer-encoding",
-        "upgrade",
-        "user-agent",
-        "via",
-        "warning",
-        "x-host",
-        "x-real-ip",
-    }
+    (
+        *("accept", "allow", "alt-used", "authorization", "cache-control", "connection", "cookie", "date", "early-data"),
+        *("expect", "forwarded", "from", "host", "http2-settings", "keep-alive", "max-forwards", "metadata-flavor", "origin"),
+        *("pragma", "prefer", "range", "referer", "set-cookie", "te", "trailer", "transfer-encoding", "upgrade"),
+        *("user-agent", "via", "warning", "x-host", "x-real-ip"),
+    )
 )
 """Header names that frame the request or belong to the platform: no credential may be injected as one of these."""
 

@@ -37,10 +37,10 @@ def serialize_record(record: Record) -> Document:
     return {
         "execution": serialize_execution(record.execution),
         "opening": None if setup is None else serialize_setup(setup),
-        "policy": None if policy is None else serialize_policy(policy),
-        "steps": [serialize_step(step) for step in record.steps],
+        "policy": None if policy is None else serialize(policy),
+        "steps": [serialize(step) for step in record.steps],
         "calls": [serialize_ticket(ticket) for ticket in record.tickets],
-        "events": [serialize_event(event) for event in record.events],
+        "events": [serialize(event) for event in record.events],
         "ledger": [serialize_entry(entry) for entry in sort_entries(record.entries)],
     }
 
@@ -57,14 +57,9 @@ def serialize_setup(setup: ExecutionSetup) -> Document:
     return {**_to_json(setup), **reals}
 
 
-def serialize_policy(policy: ExecutionPolicy) -> Document:
-    """Return what an execution may do."""
-    return dict(_to_json(policy))
-
-
-def serialize_step(step: Step) -> Document:
-    """Return one turn."""
-    return dict(_to_json(step))
+def serialize(value: ExecutionPolicy | Step | Event) -> Document:
+    """Return a policy, a turn or an event with all its fields."""
+    return dict(_to_json(value))
 
 
 def serialize_ticket(ticket: Ticket) -> Document:
@@ -77,11 +72,6 @@ def serialize_ticket(ticket: Ticket) -> Document:
 def serialize_result(result: ToolCallResult) -> Document:
     """Return the ten fields of a call's result."""
     return {**_to_json(result), "latency_ms": _to_finite(result.latency_ms)}
-
-
-def serialize_event(event: Event) -> Document:
-    """Return an event as watchers receive it."""
-    return dict(_to_json(event))
 
 
 def serialize_entry(entry: LedgerEntry) -> Document:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -91,8 +91,7 @@ def find_task_problems(
     ]
 
 
-def _find_text_problems(task: Task) -> list[Problem]:
-    problems = []
+def _find_text_problems(task: Task) -> Iterator[Problem]:
     limits = {
         "name": (task.name, NAME_CHARACTERS_MAX),
         "description": (task.description, DESCRIPTION_CHARACTERS_MAX),
@@ -101,64 +100,55 @@ def _find_text_problems(task: Task) -> list[Problem]:
     }
     for name, (text, most) in limits.items():
         if len(text) > most:
-            problems.append(Problem(field=name, message=f"must be at most {most} characters, is {len(text)}"))
+            yield Problem(field=name, message=f"must be at most {most} characters, is {len(text)}")
         try:
             text.encode()
         except UnicodeEncodeError:
-            problems.append(Problem(field=name, message="must be valid Unicode, without lone surrogates"))
+            yield Problem(field=name, message="must be valid Unicode, without lone surrogates")
     if not task.name.strip():
-        problems.append(Problem(field="name", message="must not be empty"))
+        yield Problem(field="name", message="must not be empty")
     if not task.task_prompt.strip():
-        problems.append(Problem(field="task_prompt", message="must not be empty"))
+        yield Problem(field="task_prompt", message="must not be empty")
     for name in ("system_prompt", "task_prompt"):
         rule = prompt.find_suspicion([getattr(task, name)[:PROMPT_CHARACTERS_MAX]])
         if rule is not None:
-            problems.append(Problem(field=name, message=f"asks for {rule}, which tasks may not do"))
-    return problems
+            yield Problem(field=name, message=f"asks for {rule}, which tasks may not do")
 
 
-def _find_member_problems(name: str, ids: tuple[str, ...], known: Collection[str], noun: str) -> list[Problem]:
-    problems = []
+def _find_member_problems(name: str, ids: tuple[str, ...], known: Collection[str], noun: str) -> Iterator[Problem]:
     for index, id_ in enumerate(ids):
         if id_ not in known:
             listed = ", ".join(sorted(known))
-            problems.append(Problem(field=f"{name}.{index}", message=f"is not a known {noun}; known are: {listed}"))
+            yield Problem(field=f"{name}.{index}", message=f"is not a known {noun}; known are: {listed}")
         elif id_ in ids[:index]:
-            problems.append(Problem(field=f"{name}.{index}", message="is listed twice"))
-    return problems
+            yield Problem(field=f"{name}.{index}", message="is listed twice")
 
 
-def _find_webhook_problems(task: Task) -> list[Problem]:
-    problems = []
+def _find_webhook_problems(task: Task) -> Iterator[Problem]:
     if len(task.webhook_urls) > WEBHOOK_URLS_MAX:
-        problems.append(
-            Problem(field="webhook_urls", message=f"at most {WEBHOOK_URLS_MAX} webhook URLs, got {len(task.webhook_urls)}")
-        )
+        yield Problem(field="webhook_urls", message=f"at most {WEBHOOK_URLS_MAX} webhook URLs, got {len(task.webhook_urls)}")
     for index, raw in enumerate(task.webhook_urls):
         try:
             parse_url(raw)
         except InvalidUrlError as error:
-            problems.append(Problem(field=f"webhook_urls.{index}", message=str(error)))
+            yield Problem(field=f"webhook_urls.{index}", message=str(error))
     if task.webhook_match not in WEBHOOK_MATCHES:
-        problems.append(Problem(field="webhook_match", message="must be host or url"))
-    return problems
+        yield Problem(field="webhook_match", message="must be host or url")
 
 
-def _find_limit_problems(task: Task, plan: Plan) -> list[Problem]:
-    problems = []
+def _find_limit_problems(task: Task, plan: Plan) -> Iterator[Problem]:
     if not 1 <= task.max_iterations <= plan.iterations:
-        problems.append(Problem(field="max_iterations", message=f"must be 1 to {plan.iterations} on plan {plan.name}"))
+        yield Problem(field="max_iterations", message=f"must be 1 to {plan.iterations} on plan {plan.name}")
     if not 0 < task.max_credits <= plan.credits_per_execution:
         most = plan.credits_per_execution
-        problems.append(Problem(field="max_credits", message=f"must be above 0 and at most {most} on plan {plan.name}"))
+        yield Problem(field="max_credits", message=f"must be above 0 and at most {most} on plan {plan.name}")
     if task.max_credits_month is not None and not 0 < task.max_credits_month <= plan.credits_per_month:
         most = plan.credits_per_month
-        problems.append(Problem(field="max_credits_month", message=f"must be above 0 and at most {most} on plan {plan.name}"))
+        yield Problem(field="max_credits_month", message=f"must be above 0 and at most {most} on plan {plan.name}")
     if task.temperature is not None and not 0 <= task.temperature <= 1:
-        problems.append(Problem(field="temperature", message="must be 0 to 1"))
+        yield Problem(field="temperature", message="must be 0 to 1")
     if not 1 <= task.max_tokens <= MAX_TOKENS_LIMIT:
-        problems.append(Problem(field="max_tokens", message=f"must be 1 to {MAX_TOKENS_LIMIT}"))
-    return problems
+        yield Problem(field="max_tokens", message=f"must be 1 to {MAX_TOKENS_LIMIT}")
 
 
 def _find_model_problems(model: str, models: Collection[str]) -> list[Problem]:

@@ -188,9 +188,8 @@ def check_cluster(others: Sequence[Cluster], cluster: Cluster) -> None:
         problems.append(Problem(field="tools", message=message))
     total = len(cluster.rows) + sum(len(other.rows) for other in others)
     if total > TOOLS_PER_TASK_MAX:
-        problems.append(
-            Problem(field="tools", message=f"a task may have at most {TOOLS_PER_TASK_MAX} declared tools, not {total}")
-        )
+        message = f"a task may have at most {TOOLS_PER_TASK_MAX} declared tools, not {total}"
+        problems.append(Problem(field="tools", message=message))
     clusters = {row.name: other.name for other in others for row in other.rows}
     for index, tool in enumerate(cluster.rows):
         if tool.name in clusters:

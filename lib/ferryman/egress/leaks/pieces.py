@@ -11,15 +11,7 @@ from typing import NamedTuple
 from ahocorasick_rs import BytesAhoCorasick, Implementation
 
 from ferryman.domain.credentials.coverage import NOTHING, Coverage
-from ferryman.egress.leaks.fragments import (
-    ALONE_MIN,
-    STRIDE_FROM,
-    UNCOMMON,
-    WHOLE,
-    compute_counted_length,
-    compute_counted_uncommon,
-    count_uncommon,
-)
+from ferryman.egress.leaks import fragments
 from ferryman.egress.leaks.skeleton import reduce_to_skeleton, rotate_letters
 
 PATTERN = 8
@@ -80,7 +72,7 @@ class SecretPieces:
                 continue
             sent[part.digest] = after
             count = after.bit_count()
-            single = count < ALONE_MIN and any(_bits(start, end) == after for start, end in ranges)
+            single = count < fragments.ALONE_MIN and any(_bits(start, end) == after for start, end in ranges)
             if count * 2 > part.length and not single:
                 return part.name, Coverage(sent)
         return None, Coverage(sent) if sent != earlier.sent else earlier
@@ -99,7 +91,10 @@ class PieceFinder:
         for name, secret in secrets:
             bares.setdefault(reduce_to_skeleton(secret), name)
         self._patterns = [
-            pattern for bare, name in bares.items() if len(bare) >= ALONE_MIN for pattern in _generate_patterns(name, bare)
+            pattern
+            for bare, name in bares.items()
+            if len(bare) >= fragments.ALONE_MIN
+            for pattern in _generate_patterns(name, bare)
         ]
         forms = [pattern.form[pattern.place : pattern.place + pattern.length] for pattern in self._patterns]
         self._automaton = BytesAhoCorasick(forms, implementation=Implementation.ContiguousNFA) if forms else None
@@ -123,10 +118,10 @@ class PieceFinder:
 
 def _generate_patterns(name: str, bare: bytes) -> Iterable[_Pattern]:
     part = SecretPart(name, hashlib.blake2b(bare, digest_size=16).hexdigest(), len(bare))
-    least, telling = compute_counted_length(bare), compute_counted_uncommon(bare)
-    long = len(bare) > STRIDE_FROM
+    least, telling = fragments.compute_counted_length(bare), fragments.compute_counted_uncommon(bare)
+    long = len(bare) > fragments.STRIDE_FROM
     # a piece that reads like a part of a word counts when it is a little longer; in a passphrase it never does
-    kinds = [(PATTERN, telling)] if long else [(least, telling), *([(least + 2, 1)] if telling == UNCOMMON else [])]
+    kinds = [(PATTERN, telling)] if long else [(least, telling), *([(least + 2, 1)] if telling == fragments.UNCOMMON else [])]
     stride = least - PATTERN + 1 if long else 1
     forms: dict[bytes, bool] = {}
     for letters in (bare, rotate_letters(bare)):
@@ -140,7 +135,7 @@ def _generate_patterns(name: str, bare: bytes) -> Iterable[_Pattern]:
                 continue
             for length, uncommon in kinds:
                 start = len(bare) - place - length if backwards else place
-                if place + length <= len(form) and count_uncommon(bare[start : start + length]) >= uncommon:
+                if place + length <= len(form) and fragments.count_uncommon(bare[start : start + length]) >= uncommon:
                     yield _Pattern(part, least, form, backwards, place, length)
                     break
 
@@ -151,10 +146,10 @@ def _extend(bare: bytes, start: int, form: bytes, place: int, length: int) -> tu
     It is at most `WHOLE` characters longer on either side, which would be a leak.
     """
     offset = start - place
-    first, least = place, max(0, place - WHOLE, -offset)
+    first, least = place, max(0, place - fragments.WHOLE, -offset)
     while first > least and bare[offset + first - 1] == form[first - 1]:
         first -= 1
-    last, most = place + length, min(len(form), place + length + WHOLE, len(bare) - offset)
+    last, most = place + length, min(len(form), place + length + fragments.WHOLE, len(bare) - offset)
     while last < most and bare[offset + last] == form[last]:
         last += 1
     return first, last

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import islice
 from typing import NamedTuple
 
@@ -105,61 +105,54 @@ class SecretScanner:
         Return the first credential found, or None, and the pieces of credentials in it, which are counted.
         """
         collected: _Collected = {}
-        finding = self._find_among(text_pieces.collect_request_pieces(outbound), collected) if self else None
+        finding = self.find_among(text_pieces.collect_request_pieces(outbound), collected=collected) if self else None
         pieces = SecretPieces(collected)
         if finding is None and pieces.too_many is not None:
             finding = LeakFinding(pieces.too_many)
         return finding, pieces
-
-    def find_among(self, pieces: list[text_pieces.TextPiece], *, budget: StepBudget | None = None) -> LeakFinding | None:
-        """Return the first credential found in `pieces`, however it is split over them."""
-        return self._find_among(pieces, None, budget) if self else None
-
-    def find(
-        self, text: str, *, thorough: bool = False, budget: StepBudget | None = None, small: int = SMALL
-    ) -> LeakFinding | None:
-        """Return the first credential found in `text`, in any notation and nesting; one without a name once `budget` is spent.
-
-        A text of up to `small` characters is decoded in more ways than a longer one.
-        """
-        return self._find(text, None, thorough=thorough, budget=budget, small=small) if self else None
 
     @cached_property
     def _pieces(self) -> PieceFinder:
         # only requests are scanned for pieces
         return PieceFinder(self._secrets)
 
-    def _find_among(
-        self, pieces: list[text_pieces.TextPiece], collected: _Collected | None, budget: StepBudget | None = None
+    def find_among(
+        self, pieces: list[text_pieces.TextPiece], *, budget: StepBudget | None = None, collected: _Collected | None = None
     ) -> LeakFinding | None:
+        """Return the first credential found in `pieces`, however it is split over them; pieces of one go into `collected`."""
+        if not self:
+            return None
         if len(pieces) > text_pieces.PIECES_MAX:
             return LeakFinding(None)
         ordered, values = text_pieces.join_pieces(pieces)
         budget = StepBudget(len(ordered), passes=2) if budget is None else budget
+        find = partial(self.find, budget=budget, collected=collected)
         if len(ordered) <= SMALL:
-            finding = self._find(ordered, collected, budget=budget) or self._find(values, collected, budget=budget)
+            finding = find(ordered) or find(values)
         else:
             finding = (
-                self._find(text_pieces.group_by_kind(pieces), collected, budget=budget)
+                find(text_pieces.group_by_kind(pieces))
                 or self._find_undecoded(ordered, collected)
                 or self._find_undecoded(undo_all_escapes(values), collected)
             )
-        if finding:
-            return finding
-        for text in text_pieces.iterate_arrangements(pieces):
-            if finding := self._find_undecoded(text, collected):
-                return finding
-        return self._find_disguised(ordered)
+        arrangements = (self._find_undecoded(text, collected) for text in text_pieces.iterate_arrangements(pieces))
+        return finding or next(filter(None, arrangements), None) or self._find_disguised(ordered)
 
-    def _find(
+    def find(
         self,
         text: str,
-        collected: _Collected | None,
         *,
         thorough: bool = False,
         budget: StepBudget | None = None,
         small: int = SMALL,
+        collected: _Collected | None = None,
     ) -> LeakFinding | None:
+        """Return the first credential found in `text`, in any notation and nesting; one without a name once `budget` is spent.
+
+        A text of up to `small` characters is decoded in more ways than a longer one.
+        """
+        if not self:
+            return None
         try:
             for view in iterate_views(text, thorough=thorough, budget=budget, small=small):
                 if name := self._find_name(view, collected):

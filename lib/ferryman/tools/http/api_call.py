@@ -36,6 +36,6 @@ TOOL = Tool(
 def parse_request(arguments: Mapping[str, Any]) -> OutboundRequest:
     """Return the request of a call. Raise `CallRefusedError`; a missing credential is reported before other faults (S0-27)."""
     if arguments.get("credential") in (None, ""):
-        raise CallRefusedError(refusal.refuse_missing_credential())
+        raise CallRefusedError(refusal.MISSING_CREDENTIAL)
     method = parse_method(TOOL, arguments, METHODS)
     return build_request(TOOL, method, {**arguments, "method": method.value})

@@ -59,7 +59,7 @@ async def send_with_token(
     if status is None or status not in need.auth.refresh_on:
         return result
     if status != UNAUTHORIZED and not need.outbound.repeatable:
-        content = f"{refusal.report_in_doubt().message} It was answered with HTTP {status}."
+        content = f"{refusal.IN_DOUBT.message} It was answered with HTTP {status}."
         result = replace(result, content=content, response_status=None)  # its effect is unknown
     try:
         second = await obtain_access(deps, need, within_s=left_s(), instead_of=first)
