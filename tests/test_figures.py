@@ -1,4 +1,4 @@
-"""Figures: what is counted is what is told, whoever counted it."""
+"""Figures: what is printed is what was counted, in whichever process."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.figures import BEGIN, END, FIGURES, Figures, Tally, pytest_sessionfin
 CASES = [("url", "ports", True), ("url", "ports", False), ("url", "hosts", True), ("frame", "roles", True)]
 
 
-def counted(cases: list[tuple[str, str, bool]]) -> Figures:
+def count_cases(cases: list[tuple[str, str, bool]]) -> Figures:
     figures = Figures()
     for group, klass, passed in cases:
         figures.add(group, klass, int(passed), 1)
@@ -28,7 +28,7 @@ class Config:
         self.__dict__.update(fields)
 
 
-class Of:
+class Participant:
     """A session or a node, of a configuration."""
 
     def __init__(self, config: Config) -> None:
@@ -37,7 +37,7 @@ class Of:
 
 
 def test_every_class_has_a_line_with_what_passed_of_how_many() -> None:
-    assert list(counted(CASES).lines()) == [
+    assert list(count_cases(CASES).lines()) == [
         "frame / roles ... 1 passed of 1",
         "url / hosts ..... 1 passed of 1",
         "url / ports ..... 1 passed of 2",
@@ -46,34 +46,34 @@ def test_every_class_has_a_line_with_what_passed_of_how_many() -> None:
 
 
 def test_the_table_of_a_document_has_a_line_for_each_group() -> None:
-    assert counted(CASES).markdown().splitlines()[2:] == [
+    assert count_cases(CASES).markdown().splitlines()[2:] == [
         "| frame | roles 1/1 | 1 of 1 |",
         "| url | hosts 1/1, ports 1/2 | 2 of 3 |",
     ]
 
 
-def test_the_table_replaces_what_stands_between_the_marks_and_nothing_else(tmp_path: Path) -> None:
+def test_the_table_replaces_what_is_between_the_marks_and_nothing_else(tmp_path: Path) -> None:
     path = tmp_path / "page.md"
     path.write_text(f"before\n{BEGIN}old\n{END}after\n")
-    counted(CASES).write(path)
-    counted(CASES).write(path)
-    assert path.read_text() == f"before\n{BEGIN}\n{counted(CASES).markdown()}\n{END}after\n"
+    count_cases(CASES).write(path)
+    count_cases(CASES).write(path)
+    assert path.read_text() == f"before\n{BEGIN}\n{count_cases(CASES).markdown()}\n{END}after\n"
 
 
 def test_a_file_without_marks_is_the_table(tmp_path: Path) -> None:
-    counted(CASES).write(tmp_path / "table.md")
-    assert (tmp_path / "table.md").read_text() == counted(CASES).markdown()
+    count_cases(CASES).write(tmp_path / "table.md")
+    assert (tmp_path / "table.md").read_text() == count_cases(CASES).markdown()
 
 
 def test_what_two_workers_counted_is_added_up() -> None:
     whole = Config(Figures())
     for cases in (CASES[:1], CASES[1:]):
-        worker = Of(Config(counted(cases), workeroutput={}))
+        worker = Participant(Config(count_cases(cases), workeroutput={}))
         pytest_sessionfinish(worker)  # type: ignore[arg-type]  # a session by its shape
-        node = Of(whole)
+        node = Participant(whole)
         node.workeroutput = worker.workeroutput
         pytest_testnodedown(node, None)
-    assert whole.stash[FIGURES].counts == counted(CASES).counts
+    assert whole.stash[FIGURES].counts == count_cases(CASES).counts
 
 
 def test_a_case_is_counted_by_the_fixture(tally: Tally, request: pytest.FixtureRequest) -> None:

@@ -52,8 +52,8 @@ def write_settings() -> str:
         item = types[field]
         default = item.default if item.default is not MISSING else item.default_factory()  # type: ignore[misc]
         kind = str(item.type).replace("|", "or")
-        shown = "" if default in ("", None, (), {}) else f"`{default}`"
-        rows.append(f"| `{variable}` | {meanings[field]} | {kind} | {shown} |\n")
+        cell = "" if default in ("", None, (), {}) else f"`{default}`"
+        rows.append(f"| `{variable}` | {meanings[field]} | {kind} | {cell} |\n")
     return f"# Settings\n\n{NOTE} Names that end in `_S` are seconds.\n\n{head}{''.join(rows)}"
 
 

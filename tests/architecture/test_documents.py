@@ -1,4 +1,4 @@
-"""The documents: what they show is what the house does."""
+"""The documents show what the system does."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ DECLARATIONS = [texts.loads(text, what="docs/tools.md") for text in re.findall(r
 DOMAINS = ("*.weather.example", "*.chat.example", "*.books.example", "shop.example")
 
 
-@pytest.mark.parametrize("declaration", DECLARATIONS, ids=lambda each: each["name"])
+@pytest.mark.parametrize("declaration", DECLARATIONS, ids=lambda declaration: declaration["name"])
 def test_every_declaration_that_is_shown_is_read(declaration):
     mode = Mode.EMBEDDED if "{{env." in json.dumps(declaration) else Mode.HOSTED
     tool = entry.read(declaration, where="", mode=mode)
@@ -56,10 +56,10 @@ def test_every_declaration_that_is_shown_is_read(declaration):
 
 def test_the_call_that_is_shown_goes_where_the_page_says():
     tool = entry.read(DECLARATIONS[0], where="")
-    (said,) = re.findall(r"for `(\{.*?\})`:\n`GET (.*?)` with the header", PAGE)
-    sent = request.build_request(tool, json.loads(said[0]), state={})
+    (example,) = re.findall(r"for `(\{.*?\})`:\n`GET (.*?)` with the header", PAGE)
+    sent = request.build_request(tool, json.loads(example[0]), state={})
     prepared = build_request(replace(sent, fixed_headers={}), url.parse_url(sent.url), [], None)
-    assert f"https://{prepared.url.host}{prepared.url.target}" == said[1]
+    assert f"https://{prepared.url.host}{prepared.url.target}" == example[1]
     assert (list(tool.parameters), tool.schema["required"]) == (["city", "lang", "units"], ["city"])
 
 
@@ -83,9 +83,9 @@ def commands(text: str) -> list[list[str]]:
     what is read from or written to a file."""
     blocks = [block.replace("\\\n", " ") for block in re.findall(r"```sh\n(.*?)```", text, re.DOTALL)]
     lines = [re.split(r" [#<>]", line)[0] for block in blocks for line in block.splitlines()]
-    found = [re.search(r"(?:^|\$\(|/)ferryman (.+?)\)?$", line.strip()) for line in lines]
+    matches = [re.search(r"(?:^|\$\(|/)ferryman (.+?)\)?$", line.strip()) for line in lines]
     inline = re.findall(r"`(?:\.venv/bin/)?ferryman ([^`]+)`", re.sub(r"```.*?```", "", text, flags=re.DOTALL))
-    whole = [*(match[1] for match in found if match), *(" ".join(item.split()) for item in inline)]
+    whole = [*(match[1] for match in matches if match), *(" ".join(item.split()) for item in inline)]
     return [shlex.split(value) for element in whole for value in _each(element)]
 
 
@@ -95,22 +95,22 @@ def _each(command: str) -> list[str]:
     return [command] if choices is None else [command.replace(choices, choice) for choice in choices.split("|")]
 
 
-def parsed(words: list[str]) -> None:
-    """Raises click's own error for a command, an option or an argument that is not there."""
+def check_command(words: list[str]) -> None:
+    """Raise click's own error for a command, an option or an argument that is not there."""
     command, context = main, click.Context(main, info_name="ferryman")
     while isinstance(command, click.Group) and words and not words[0].startswith("-"):
         name, *words = words
-        found = command.get_command(context, name)
-        if found is None:
+        subcommand = command.get_command(context, name)
+        if subcommand is None:
             raise click.UsageError(f"there is no command {name}")
-        command, context = found, click.Context(found, parent=context, info_name=name)
-    values, left, _ = command.make_parser(context).parse_args(list(words))
-    if left:
-        raise click.UsageError(f"{left} is too much")
+        command, context = subcommand, click.Context(subcommand, parent=context, info_name=name)
+    values, rest, _ = command.make_parser(context).parse_args(list(words))
+    if rest:
+        raise click.UsageError(f"{rest} is too much")
     expected = {param.name for param in command.params if isinstance(param, click.Argument) and param.required}
-    given = {name for name, value in values.items() if isinstance(value, str) and name in expected}
-    if words and expected - given and "--help" not in words:
-        raise click.UsageError(f"{', '.join(expected - given)} is missing")
+    named = {name for name, value in values.items() if isinstance(value, str) and name in expected}
+    if words and expected - named and "--help" not in words:
+        raise click.UsageError(f"{', '.join(expected - named)} is missing")
 
 
 DOCUMENTED = [(path.name, words) for path in DOCUMENTS for words in commands(path.read_text())]
@@ -118,7 +118,7 @@ DOCUMENTED = [(path.name, words) for path in DOCUMENTS for words in commands(pat
 
 @pytest.mark.parametrize("words", [words for _, words in DOCUMENTED], ids=" ".join)
 def test_a_command_that_is_shown_is_there(words):
-    parsed(words)
+    check_command(words)
 
 
 def test_the_commands_of_the_walk_through_are_found():
@@ -129,17 +129,17 @@ def test_the_commands_of_the_walk_through_are_found():
 
 
 @pytest.mark.parametrize(
-    "gone", [["plans", "--models"], ["fly"], ["task", "create", "--no-such"], ["run", "a", "b"], ["credential", "set", "a"]]
+    "words", [["plans", "--models"], ["fly"], ["task", "create", "--no-such"], ["run", "a", "b"], ["credential", "set", "a"]]
 )
-def test_a_command_that_is_not_there_is_found_out(gone):
+def test_a_command_that_is_not_there_is_found_out(words):
     with pytest.raises(click.UsageError):
-        parsed(gone)
+        check_command(words)
 
 
 def test_the_documents_say_that_a_forbidden_header_is_refused():
     for page in (SECURITY, PAGE):
-        (said,) = [part for part in re.split(r"\n(?:- |\n)", page) if "header" in part and "not dropped" in part]
-        assert "`header_forbidden`" in said
+        (paragraph,) = [part for part in re.split(r"\n(?:- |\n)", page) if "header" in part and "not dropped" in part]
+        assert "`header_forbidden`" in paragraph
     assert [name for name in headers.ALLOWED if f"`{name}`" not in PAGE] == []
 
 

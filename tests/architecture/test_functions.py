@@ -16,7 +16,7 @@ from ferryman.tools.http import PARSERS, TOOLS
 ROOT = Path(__file__).parents[2]
 ROWS = {row["name"]: row for row in json.loads((ROOT / "infra/functions.json").read_text())["functions"]}
 TOOL_NAMES = {tool.name for tool in TOOLS}
-CARRIERS = TOOL_NAMES | {"http_tool"}
+CALL_FUNCTIONS = TOOL_NAMES | {"http_tool"}
 
 
 def test_every_function_has_a_folder_and_every_folder_a_function():
@@ -24,7 +24,7 @@ def test_every_function_has_a_folder_and_every_folder_a_function():
 
 
 def test_the_functions_are_the_eight():
-    assert set(ROWS) == {"api", "orchestrator", "on_execution", *CARRIERS}
+    assert set(ROWS) == {"api", "orchestrator", "on_execution", *CALL_FUNCTIONS}
 
 
 @pytest.mark.parametrize("tool", sorted(TOOL_NAMES))
@@ -35,8 +35,8 @@ def test_a_tool_has_its_function_its_reader_and_its_file(tool):
 
 
 def test_exactly_the_tools_unseal_and_exactly_those_may_read_the_key():
-    assert {name for name, row in ROWS.items() if row["unseals"]} == CARRIERS
-    assert {name for name, row in ROWS.items() if "ferryman-sealing-key" in row["secrets"]} == CARRIERS
+    assert {name for name, row in ROWS.items() if row["unseals"]} == CALL_FUNCTIONS
+    assert {name for name, row in ROWS.items() if "ferryman-sealing-key" in row["secrets"]} == CALL_FUNCTIONS
 
 
 def test_only_the_orchestrator_may_read_the_receipt_key_and_it_reads_no_other():
@@ -49,8 +49,8 @@ def test_every_function_has_an_identity_of_its_own():
 
 
 def test_a_tool_is_called_by_the_orchestrator_alone():
-    assert all(ROWS[tool]["callers"] == ["ferryman-orchestrator"] for tool in CARRIERS)
-    assert set(ROWS["orchestrator"]["calls"]) == CARRIERS
+    assert all(ROWS[tool]["callers"] == ["ferryman-orchestrator"] for tool in CALL_FUNCTIONS)
+    assert set(ROWS["orchestrator"]["calls"]) == CALL_FUNCTIONS
 
 
 def test_only_the_api_is_open_to_anyone():
@@ -61,7 +61,7 @@ def test_the_key_holder_that_scans_may_unseal():
     assert ROWS[SCANNING_FUNCTION]["unseals"]
 
 
-def test_the_key_holder_that_reseals_may_unseal_and_whoever_asks_it_may_do_nothing_else():
+def test_the_key_holder_that_reseals_may_unseal_and_its_callers_may_do_nothing_else():
     assert [name for name, row in ROWS.items() if row.get("resealers")] == [RESEALING_FUNCTION]
     assert ROWS[RESEALING_FUNCTION]["unseals"]
     asking = set(ROWS[RESEALING_FUNCTION]["resealers"])
@@ -76,7 +76,7 @@ def test_the_key_holder_that_connects_may_unseal_and_only_the_api_asks_it():
     assert ROWS["api"]["calls"] == [CONNECTING_FUNCTION]
 
 
-def test_whoever_enqueues_acts_as_the_queue_and_as_nobody_else():
+def test_a_function_that_enqueues_acts_as_the_queue_and_as_nobody_else():
     assert {tuple(row["acts_as"]) for row in ROWS.values() if row["enqueues"]} == {("ferryman-queue",)}
     assert not any(row["acts_as"] for row in ROWS.values() if not row["enqueues"])
 

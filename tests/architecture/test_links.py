@@ -28,8 +28,8 @@ def find_links(text: str) -> list[str]:
 
 def to_anchor(heading: str) -> str:
     """Return a heading's anchor as GitHub makes it: lower case, no punctuation, hyphens for spaces."""
-    shown = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading)
-    return re.sub(r"[^\w\- ]", "", shown.lower()).replace(" ", "-")
+    visible_text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading)
+    return re.sub(r"[^\w\- ]", "", visible_text.lower()).replace(" ", "-")
 
 
 def list_anchors(text: str) -> set[str]:

@@ -13,9 +13,9 @@ COMMANDS = list(commands(TEXT))
 
 
 def test_ferrymans_own_commands_are_all_typed():
-    own = [command for command in COMMANDS if re.search(r"\bferryman ", command.text)]
-    assert len(own) > 40
-    assert [item.text for item in own if item.not_typed] == []
+    own_commands = [command for command in COMMANDS if re.search(r"\bferryman ", command.text)]
+    assert len(own_commands) > 40
+    assert [item.text for item in own_commands if item.not_typed] == []
 
 
 def test_what_is_neither_ferrymans_nor_excused_is_typed_too():
@@ -39,5 +39,5 @@ def test_every_variable_of_a_command_is_explained():
 
 def test_the_commands_of_a_block_are_found_without_their_comments():
     page = "# Top\n```sh\nls  # all\nX=1\n\n# nothing\n```\n```hcl\nno = 1\n```\n## Down\ntext\n```sh\nrm x\n```\n"
-    found = [(command.section, command.text, command.assigns) for command in commands(page)]
-    assert found == [("Top", "ls", None), ("Top", "X=1", "X"), ("Down", "rm x", None)]
+    sections = [(command.section, command.text, command.assigns) for command in commands(page)]
+    assert sections == [("Top", "ls", None), ("Top", "X=1", "X"), ("Down", "rm x", None)]

@@ -1,4 +1,4 @@
-"""No object that holds a secret, or something nobody has looked through, shows it."""
+"""The `repr` of no object shows a secret that the object holds, or a text that was not scanned."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ TELLING = (
 )
 """Fields that hold a secret, what was sealed, or what a model or an upstream wrote."""
 
-SHOWN = {
+VISIBLE = {
     ("Run", "messages"),  # the loop's, in the form that came to rest
     ("Credential", "secret"),  # a Secret shows itself to nobody
     ("Integration", "headers"),  # names alone, as the catalog lists them
@@ -56,9 +56,9 @@ SHOWN = {
 
 
 def dataclasses_of(package: str) -> Iterator[type]:
-    for found in pkgutil.walk_packages(ferryman.__path__, "ferryman."):
-        if found.name.startswith(f"ferryman.{package}"):
-            module = importlib.import_module(found.name)
+    for module_info in pkgutil.walk_packages(ferryman.__path__, "ferryman."):
+        if module_info.name.startswith(f"ferryman.{package}"):
+            module = importlib.import_module(module_info.name)
             for var in vars(module).values():
                 if inspect.isclass(var) and dataclasses.is_dataclass(var) and var.__module__ == module.__name__:
                     yield var
@@ -68,8 +68,8 @@ def dataclasses_of(package: str) -> Iterator[type]:
     "package", ["domain", "egress", "vault", "tools", "loop", "models", "gcp", "ports", "client", "settings"]
 )
 def test_no_field_that_may_tell_is_shown(package: str) -> None:
-    shown = {(item.__name__, f.name) for item in dataclasses_of(package) for f in dataclasses.fields(item) if f.repr}
-    assert {(name, field) for name, field in shown if field in TELLING} - SHOWN == set()
+    visible = {(item.__name__, f.name) for item in dataclasses_of(package) for f in dataclasses.fields(item) if f.repr}
+    assert {(name, field) for name, field in visible if field in TELLING} - VISIBLE == set()
 
 
 def holders(key: str) -> dict[str, Any]:
@@ -112,10 +112,10 @@ def holders(key: str) -> dict[str, Any]:
 
 @given(key=SECRETS)
 def test_nothing_that_holds_a_key_shows_it(key: str) -> None:
-    for what, each in holders(key).items():
-        for said in (repr(each), str(each), f"{each}", f"{[each]!r}"):
+    for what, holder in holders(key).items():
+        for text in (repr(holder), str(holder), f"{holder}", f"{[holder]!r}"):
             # a URL says itself as text, which is what it is for
-            assert key not in said, what
+            assert key not in text, what
 
 
 def test_a_secret_is_not_pickled() -> None:

@@ -156,4 +156,4 @@ each = 1
 
 @pytest.mark.parametrize(("rule", "count"), [("names", 5), ("prose", 2), ("verbs", 1)])
 def test_every_rule_finds_what_it_forbids(rule, count):
-    assert [found for found, _ in inspect(ast.parse(SAMPLE))].count(rule) == count
+    assert [broken for broken, _ in inspect(ast.parse(SAMPLE))].count(rule) == count

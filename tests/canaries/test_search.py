@@ -160,7 +160,7 @@ def test_a_run_in_which_nothing_leaks_succeeds_and_leaves_nothing(tmp_path: Path
     assert list(tmp_path.glob("ferryman-run-*")) == []
 
 
-def test_where_not_every_logger_is_at_debug_nothing_is_planted() -> None:
+def test_where_not_every_logger_is_at_debug_there_is_no_canary() -> None:
     sources = [path for folder in WITHOUT_CANARIES for path in (ROOT / folder).rglob("*.py")]
     assert sources
     assert [path.name for path in sources if "canar" in path.read_text()] == []

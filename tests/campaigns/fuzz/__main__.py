@@ -17,7 +17,7 @@ BYTES_MAX, HANG_SECONDS, MEMORY_MB = 4_096, 25, 2_048
 
 
 def main(seconds: int) -> int:
-    """Every target in a process of its own, one after the other."""
+    """Drive every target in a process of its own, one after the other."""
     if importlib.util.find_spec("atheris") is None:
         print("fuzz: skipped, since atheris is not installed and could not be; it has wheels for Linux on x86-64")
         return 0
@@ -35,20 +35,20 @@ def main(seconds: int) -> int:
 
 
 def drive(name: str, seconds: int) -> None:
-    """Drive one target until the time is over or something was found; ends the process."""
+    """Drive one target until the time is over or there is a finding, and end the process."""
     import atheris
 
     with atheris.instrument_imports(include=["ferryman", "h11", "httpcore"]):
         from tests.campaigns.fuzz.seeds import SEEDS
         from tests.campaigns.fuzz.targets import TARGETS as KNOWN
 
-    corpus, found = FOLDER / name / "corpus", FOLDER / name / "found"
-    for folder in (corpus, found):
+    corpus, findings = FOLDER / name / "corpus", FOLDER / name / "found"
+    for folder in (corpus, findings):
         folder.mkdir(parents=True, exist_ok=True)
     for index, seed in enumerate(SEEDS[name]):
         (corpus / f"seed-{index}").write_bytes(seed)
     options = [f"-max_total_time={seconds}", f"-max_len={BYTES_MAX}", f"-timeout={HANG_SECONDS}", f"-rss_limit_mb={MEMORY_MB}"]
-    atheris.Setup([sys.argv[0], str(corpus), f"-artifact_prefix={found}/", *options], KNOWN[name])
+    atheris.Setup([sys.argv[0], str(corpus), f"-artifact_prefix={findings}/", *options], KNOWN[name])
     atheris.Fuzz()
 
 

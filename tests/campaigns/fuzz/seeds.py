@@ -38,5 +38,5 @@ SEEDS: dict[str, list[bytes]] = {
     "scanner": [write(VALUES["prefixed"]).encode("utf-8", "surrogatepass") for write in NOTATIONS.values()],
     "framer": [b"text/plain; charset=utf-8\n" + item for item in _texts(FRAMES, TURNS, TOKENS)],
     "reader": [bytes([step]) + answer for answer in ANSWERS for step in (0, 255)],
-    "gate": [json.dumps(given).encode() + b"\r\n--answer--\r\n" + entry for given in ARGUMENTS for entry in ANSWERS],
+    "gate": [json.dumps(arguments).encode() + b"\r\n--answer--\r\n" + entry for arguments in ARGUMENTS for entry in ANSWERS],
 }

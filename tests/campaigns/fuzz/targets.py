@@ -54,26 +54,26 @@ def _run(coroutine: Coroutine[Any, Any, Any]) -> Any:
 
 
 def url(data: bytes) -> None:
-    """The URL grammar: a refusal that repeats nothing, or a URL that every parser reads alike and that is sent as given."""
+    """Parse a URL: it is refused without being repeated, or every parser reads it alike and it is sent unchanged."""
     raw = data.decode("utf-8", "surrogateescape")
-    found, said = None, ""
+    parsed, message = None, ""
     try:
-        found = parse_url(raw)
+        parsed = parse_url(raw)
     except InvalidUrlError as error:
-        said = str(error)
-    if found is None:
-        assert said.isascii()
-        assert len(raw) < 12 or raw not in said
+        message = str(error)
+    if parsed is None:
+        assert message.isascii()
+        assert len(raw) < 12 or raw not in message
         return
-    assert parse_url(str(found)) == found
-    assert urlsplit(raw).hostname == found.host
-    assert httpx.URL(str(found)).raw_host == found.host.encode()
+    assert parse_url(str(parsed)) == parsed
+    assert urlsplit(raw).hostname == parsed.host
+    assert httpx.URL(str(parsed)).raw_host == parsed.host.encode()
     # only a slash may have been added
-    assert raw.partition("#")[0].endswith((found.target, found.target[1:]))
+    assert raw.partition("#")[0].endswith((parsed.target, parsed.target[1:]))
 
 
 def scanner(data: bytes) -> None:
-    """The scanner: any text and any JSON is looked through, and a key beside it is found and goes."""
+    """Scan any text and any JSON: a key beside it is found and removed."""
     text = data.decode("utf-8", "surrogateescape")
     SCANNER.find(text)
     redact_json(_json(data), SCANNER)
@@ -83,7 +83,7 @@ def scanner(data: bytes) -> None:
 
 
 def framer(data: bytes) -> None:
-    """The framer: one frame at the start and the end, whatever is between, of any charset."""
+    """Frame a body of any charset: there is one frame, at the start and the end, whatever is between."""
     kind, _, body = data.partition(b"\n")
     inbound = InboundResponse(status=200, headers=(("Content-Type", kind.decode("latin-1")),), body=body, size_bytes=len(body))
     seen = render_response(inbound, SCANNER, nonce="0123456789abcdef")
@@ -95,7 +95,7 @@ def framer(data: bytes) -> None:
 
 
 def reader(data: bytes) -> None:
-    """The response reader: any bytes, in any parts, are a bounded answer or a refusal."""
+    """Read a response: any bytes, in any parts, are a bounded answer or a refusal."""
     step = data[0] * 16 + 1 if data else 1
     wire = Wire(data[start : start + step] for start in range(1, len(data), step))
     prepared = PreparedRequest(method=Method.GET, url=parse_url(f"https://{HOST}/"), headers=(("accept", "*/*"),))
@@ -113,15 +113,15 @@ def reader(data: bytes) -> None:
 
 
 def gate(data: bytes) -> None:
-    """The whole gate: any arguments of any tool, and any answer, are a result with no fault of ours and no key in it."""
+    """Send through the whole gate: any arguments of any tool, and any answer, are a result with no fault of ours and no key."""
     arguments, _, answer = data.partition(b"\r\n--answer--\r\n")
     tool = list(PARSERS)[len(data) % len(PARSERS)]
-    given = _json(arguments)
-    given = given if isinstance(given, dict) else {"url": arguments.decode("utf-8", "surrogateescape")}
-    given = {"url": f"https://{HOST}/", "method": "POST", "credential": "PREFIXED", "body": {}, **given}
+    parsed = _json(arguments)
+    fields = parsed if isinstance(parsed, dict) else {"url": arguments.decode("utf-8", "surrogateescape")}
+    fields = {"url": f"https://{HOST}/", "method": "POST", "credential": "PREFIXED", "body": {}, **fields}
     try:
         outbound: OutboundRequest = PARSERS[tool](
-            {name: value for name, value in given.items() if tool == "api_call" or name in ("url", "body")}
+            {name: value for name, value in fields.items() if tool == "api_call" or name in ("url", "body")}
         )
     except CallRefusedError:
         return

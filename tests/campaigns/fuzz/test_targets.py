@@ -13,7 +13,7 @@ EXAMPLES = {"url": 400, "scanner": 60, "framer": 150, "reader": 200, "gate": 100
 
 
 def hostile(name: str) -> st.SearchStrategy[bytes]:
-    """Bytes, and seeds with a stretch of them replaced."""
+    """Generate bytes, and seeds with a part of them replaced."""
     seeds = st.sampled_from(SEEDS[name])
     spliced = st.builds(
         lambda seed, at, cut, put: seed[:at] + put + seed[at + cut :],

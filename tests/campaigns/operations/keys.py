@@ -36,8 +36,8 @@ async def test_the_doctor_says_that_a_rotation_was_not_finished(journey: Journey
     secrets = journey.clients.secrets()
     parent = f"projects/{journey.stack['project']}/secrets/ferryman-sealing-key"
     current = (await newest(ferryman, "sealing"))["version"]
-    kept = await secrets.access_secret_version(request={"name": f"{parent}/versions/{current}"})
-    await secrets.add_secret_version(request={"parent": parent, "payload": {"data": kept.payload.data}})
+    stored = await secrets.access_secret_version(request={"name": f"{parent}/versions/{current}"})
+    await secrets.add_secret_version(request={"parent": parent, "payload": {"data": stored.payload.data}})
     looked = await ferryman("doctor", "--json")
     assert any("not finished" in item["seen"] for item in looked.json["findings"] if item["of"] == "sealing key")
     assert looked.json["verdict"] == "warning"

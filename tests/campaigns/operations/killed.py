@@ -11,28 +11,28 @@ from tests.cli.test_up import ENDS_S, FERRYMAN, ferryman
 
 
 def start(data: Path) -> tuple[subprocess.Popen[str], str]:
-    """Return a stack that stays, and what it said until it was up."""
+    """Return a stack that keeps running, and its output until it was up."""
     child = subprocess.Popen([FERRYMAN, "up", "--data", data], stdout=subprocess.PIPE, text=True)
-    said = ""
+    output = ""
     assert child.stdout is not None
     for line in child.stdout:
-        said += line
+        output += line
         if "Ctrl-C" in line:
             break
-    return child, said
+    return child, output
 
 
 def test_a_killed_stack_is_cleared_away_and_its_tasks_and_key_are_kept(tmp_path: Path) -> None:
     data = tmp_path / "data"
     first, _ = start(data)
     options = ("--name", "kept", "--model", "scripted/none", "--prompt", "Do.")
-    made = ferryman("task", "create", *options, data=data)
+    created = ferryman("task", "create", *options, data=data)
     first.send_signal(signal.SIGKILL)
     first.communicate()
-    second, said = start(data)
+    second, output = start(data)
     try:
-        assert "was killed" in said
-        assert made.stdout.strip() in ferryman("task", "list", data=data).stdout
+        assert "was killed" in output
+        assert created.stdout.strip() in ferryman("task", "list", data=data).stdout
     finally:
         second.send_signal(signal.SIGINT)
         second.communicate(timeout=ENDS_S)

@@ -25,7 +25,7 @@ NOT_TYPED: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Command:
-    """One line of a block, without its comment; `section` is the heading it stands under."""
+    """One line of a block, without its comment; `section` is the heading above it."""
 
     section: str
     text: str
@@ -38,8 +38,8 @@ class Command:
     @property
     def assigns(self) -> str | None:
         """The variable that it sets to something of the reader's own."""
-        found = re.match(r"(?:export )?([A-Z_]+)=\S+$", self.text)
-        return found[1] if found else None
+        match = re.match(r"(?:export )?([A-Z_]+)=\S+$", self.text)
+        return match[1] if match else None
 
 
 def commands(text: str) -> Iterator[Command]:
@@ -49,7 +49,7 @@ def commands(text: str) -> Iterator[Command]:
         if line.startswith("```"):
             inside = line == "```sh"
         elif inside:
-            if said := re.split(r"(?:^|\s)# ", line)[0].strip():
-                yield Command(section=section, text=said)
+            if command := re.split(r"(?:^|\s)# ", line)[0].strip():
+                yield Command(section=section, text=command)
         elif line.startswith("#"):
             section = line.lstrip("# ")

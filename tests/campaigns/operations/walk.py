@@ -1,4 +1,4 @@
-"""The page of operations, typed as it stands: `make operations`. Not among the tests of every change, since it takes a minute.
+"""The page of operations, typed as it is written: `make operations`. It takes a minute, and so is not among the tests.
 
 Beside a local stack, in a copy of the checkout; terraform and gcloud are the doubles that the tests of `ferryman deploy` use,
 whose secrets are the local stack's.
@@ -35,37 +35,37 @@ LONGEST_S = 600
 
 @pytest.fixture
 def google(stack: Any, tmp_path: Path) -> Cloud:
-    made = cloud(tmp_path / "cloud", stack["functions"], project=stack["project"])
-    made.change(admin=stack["admin"], bearer={"Authorization": f"Bearer {read_token(stack['env'])}"})
-    return made
+    fake_cloud = cloud(tmp_path / "cloud", stack["functions"], project=stack["project"])
+    fake_cloud.change(admin=stack["admin"], bearer={"Authorization": f"Bearer {read_token(stack['env'])}"})
+    return fake_cloud
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Deployment:
-    """What the local stack stands for: Google Cloud by two doubles, and the checkout that it was deployed from."""
+    """The deployment that the local stack replaces: Google Cloud as two doubles, and the checkout that it was deployed from."""
 
     journey: Journey
     google: Cloud
     checkout: Path
 
     async def keep(self) -> None:
-        """Tell the deployment what was done beside the local stack, where both are the same house: the keys' versions."""
-        project, held, public = self.journey.stack["project"], {}, {}
+        """Tell the deployment what was done beside the local stack, which both share: the versions of the keys."""
+        project, secrets, public = self.journey.stack["project"], {}, {}
         for name in (SEALING_KEY, RECEIPT_KEY):
             key_store = SecretManagerKeyStore(self.journey.clients, project, name)
             known = sorted(await key_store.list_versions(), key=lambda version: version.number)
-            private = {each.number: await key_store.private(each.number) if each.enabled else b"" for each in known}
-            held[name] = [base64.urlsafe_b64encode(each).decode().rstrip("=") for each in private.values()]
-            public[name] = {number: each for number, each in private.items() if each}
-        self.google.change(secrets=held)
+            private = {version.number: await key_store.private(version.number) if version.enabled else b"" for version in known}
+            secrets[name] = [base64.urlsafe_b64encode(key).decode().rstrip("=") for key in private.values()]
+            public[name] = {number: key for number, key in private.items() if key}
+        self.google.change(secrets=secrets)
         file, newest = self.checkout / "build" / f"keys-{project}.tfvars.json", max(public[SEALING_KEY])
         if file.exists():
             sealing = seal.format_public_key(newest, seal.derive_public_key(public[SEALING_KEY][newest]))
-            receipts = {str(number): sign.derive_public_key(each).hex() for number, each in public[RECEIPT_KEY].items()}
+            receipts = {str(number): sign.derive_public_key(key).hex() for number, key in public[RECEIPT_KEY].items()}
             file.write_text(json.dumps({"sealing_public_key": sealing, "receipt_public_keys": receipts}))
 
 
-async def ended(journey: Journey) -> tuple[str, str]:
+async def run_execution(journey: Journey) -> tuple[str, str]:
     """Return a task that has a credential, and an execution of it, as the stack's own owner has them."""
     await journey.serve(HOST)
     uses = call("api_call", method="GET", url=journey.url(HOST), credential="LUNARCRUSH_API_KEY")
@@ -77,7 +77,7 @@ async def ended(journey: Journey) -> tuple[str, str]:
 
 
 def around(stack: Mapping[str, Any], google: Cloud, key: str) -> dict[str, str]:
-    """Return the environment of somebody who operates the deployment that the local stack stands for."""
+    """Return the environment of an operator of the deployment that the local stack replaces."""
     mine = {name: value for name, value in os.environ.items() if not name.startswith(("FERRYMAN_", "MAKE", "MFLAGS"))}
     cloud_env = {name: value for name, value in stack["env"].items() if name != "FERRYMAN_PRETEND_INTERNET"}
     path = f"{google.path}:{FERRYMAN.parent}:{os.environ['PATH']}"
@@ -91,9 +91,9 @@ async def test_every_command_of_the_page_does_what_it_says(
     shell = Shell(stack)
     assert (await shell("owner", "add", "ann", "--plan", "guru")).code == 0
     journey.client._http.headers["Authorization"] = f"Bearer {shell.key}"
-    task, execution = await ended(journey)
-    given = {"PROJECT": stack["project"], "TASK": task, "EXECUTION": execution}
-    env = {**around(stack, google, shell.key), "FERRYMAN_URL": stack["url"], **given}
+    task, execution = await run_execution(journey)
+    names = {"PROJECT": stack["project"], "TASK": task, "EXECUTION": execution}
+    env = {**around(stack, google, shell.key), "FERRYMAN_URL": stack["url"], **names}
     deployment = Deployment(journey=journey, google=google, checkout=checkout)
     known, typed = list(commands(PAGE.read_text())), 0
     for entry in known:
@@ -105,8 +105,8 @@ async def test_every_command_of_the_page_does_what_it_says(
             await asyncio.to_thread(run, entry, checkout, env)
             typed += 1
     with capsys.disabled():
-        left = sum(item.not_typed is not None for item in known)
-        sys.stdout.write(f"\n{typed} commands typed, {left} need Google Cloud or are listed with another reason\n")
+        others = sum(item.not_typed is not None for item in known)
+        sys.stdout.write(f"\n{typed} commands typed, {others} need Google Cloud or are listed with another reason\n")
     document = await journey.clients.firestore().document(f"executions/{execution}").get()
     assert (document.get("expire_at") - document.get("completed_at")).days == 90
 
