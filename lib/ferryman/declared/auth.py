@@ -14,7 +14,7 @@ from ferryman.domain.tools.declared import REFRESH_ON, Apply, Auth, ClientCreden
 
 CLIENT_CREDENTIALS = "oauth2_client_credentials"
 TOKEN_EXCHANGE = "token_exchange"  # noqa: S105 - the name of a way to get one
-TOKEN = "{token}"  # noqa: S105 - its placeholder in `format`
+TOKEN_MARK = "{token}"  # noqa: S105 - its placeholder in `format`
 CACHE_SECONDS_MAX = 2_592_000
 REFRESH_STATUS_MIN = 400
 
@@ -144,8 +144,8 @@ def _find_apply_problems(apply: Apply, where: str) -> Iterator[Problem]:
         yield report("must be the name of a query parameter, written out", where, "name")
     if apply.format is None:
         return
-    if apply.format.count(TOKEN) != 1 or "{{" in apply.format:
-        yield report(f"must have {TOKEN} once, and no template", where, "format")
+    if apply.format.count(TOKEN_MARK) != 1 or "{{" in apply.format:
+        yield report(f"must have {TOKEN_MARK} once, and no template", where, "format")
     elif (problem := headers.find_literal_problem(apply.format)) is not None:
         yield report(problem, where, "format")
     elif apply.format != apply.format.strip():

@@ -7,8 +7,8 @@ from ferryman.ports.clock import Clock
 from ferryman.ports.errors import UnavailableError
 from ferryman.ports.gate import PieceTally
 from ferryman.ports.tickets import ClaimedCall, Tickets
+from ferryman.ports.vault import ToolVault
 from ferryman.tools.prepared_call import NotSentError
-from ferryman.tools.vault import ToolVault
 
 TRIES_MAX = 8
 """How often an addition is tried while other calls of the execution add to the same coverage."""

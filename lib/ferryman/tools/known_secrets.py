@@ -17,8 +17,8 @@ from ferryman.domain.credentials.token import Token
 from ferryman.ports.errors import DisabledKeyError
 from ferryman.ports.log import Log
 from ferryman.ports.tokens import Tokens
+from ferryman.ports.vault import ToolVault
 from ferryman.tools.tokens.client import TOKEN, bind_secret
-from ferryman.tools.vault import ToolVault
 
 
 async def open_former(

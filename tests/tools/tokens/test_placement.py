@@ -11,9 +11,8 @@ from ferryman.domain.credentials.credential import NAME
 from ferryman.domain.http.request import SecretPlaceholder, Template
 from ferryman.domain.tools.declared import Apply, Exchange, TokenExchange
 from ferryman.tools.tokens import TOKEN
-from ferryman.tools.tokens.access import FORMER
+from ferryman.tools.tokens.access import FORMER, place_token
 from ferryman.tools.tokens.client import BASIC
-from ferryman.tools.tokens.placement import place_token
 
 from .harness import OAUTH, OUTBOUND
 

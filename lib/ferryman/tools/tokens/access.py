@@ -7,24 +7,28 @@ the tool's owner intends: a request that is not safe to repeat is in doubt then,
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
-from ferryman.declared.auth import get_placement
+from ferryman.declared.auth import TOKEN_MARK, get_placement
 from ferryman.domain.calls import refusal
 from ferryman.domain.calls.call import ToolCallResult
 from ferryman.domain.calls.refusal import CallRefusedError
 from ferryman.domain.credentials.credential import AuthType, Credential, Secret
-from ferryman.domain.http.request import OutboundRequest
+from ferryman.domain.http.headers import normalize_header
+from ferryman.domain.http.request import OutboundRequest, SecretPlaceholder, Template
 from ferryman.domain.http.url import parse_url
+from ferryman.domain.tools.declared import Apply
 from ferryman.ports.errors import UnavailableError
 from ferryman.tools.prepared_call import NotSentError
 from ferryman.tools.tokens.cache import cache_key, obtain_token
 from ferryman.tools.tokens.client import TOKEN, bind_secret
 from ferryman.tools.tokens.dependencies import TokenDependencies, TokenNeed
-from ferryman.tools.tokens.placement import place_token
 from ferryman.tools.tokens.token_request import build_token_request
 
+_FORMATS = {"header": f"Bearer {TOKEN_MARK}", "query": TOKEN_MARK}
 UNAUTHORIZED = 401
 FORMER = "former_token"
 """The name of the rejected token while its replacement is tried: it may occur in that answer."""
@@ -118,3 +122,18 @@ async def _explain(deps: TokenDependencies, need: TokenNeed, reason: refusal.Ref
     why = reason.message.removeprefix("Error: ")
     message = reason.message if reason.reason == "token_not_fetched" else refusal.refuse_without_token(why).message
     return replace(reason, message=await deps.redact(need.policy.owner, need.credentials.values(), message), blocked=True)
+
+
+def place_token(outbound: OutboundRequest, apply: Apply) -> OutboundRequest:
+    """Return `outbound` with the placeholder for the token, in place of anything under that name, however it is spelt."""
+    parts = re.split(f"({re.escape(TOKEN_MARK)})", apply.format or _FORMATS[apply.location])
+    text = Template(tuple(SecretPlaceholder(TOKEN) if part == TOKEN_MARK else part for part in parts if part))
+    if apply.location == "query":
+        others = {name: value for name, value in outbound.query_params.items() if name.lower() != apply.name.lower()}
+        return replace(outbound, query_params={**others, apply.name: text})
+    headers, fixed = (_without(named, apply.name) for named in (outbound.headers, outbound.fixed_headers))
+    return replace(outbound, headers=headers, fixed_headers={**fixed, apply.name: text})
+
+
+def _without(named: Mapping[str, Any], name: str) -> dict[str, Any]:
+    return {key: value for key, value in named.items() if normalize_header(key) != normalize_header(name)}

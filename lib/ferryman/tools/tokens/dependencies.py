@@ -22,9 +22,9 @@ from ferryman.ports.ids import Ids
 from ferryman.ports.keys import Sealer
 from ferryman.ports.log import Log, Tracer
 from ferryman.ports.tokens import Tokens
+from ferryman.ports.vault import ToolVault
 from ferryman.tools.prepared_call import Redactor
 from ferryman.tools.tokens.single_flight import SingleFlight
-from ferryman.tools.vault import ToolVault
 
 OpenToken = tuple[Secret, str]
 """A token in memory, and the name of the fetch that returned it."""
