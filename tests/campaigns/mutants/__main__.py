@@ -58,11 +58,11 @@ class PackageResult:
 def main() -> int:
     """Try the mutants of each package; print a table, and return 0 where the bar holds for all."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("packages", nargs="*", default=PACKAGES, choices=[*PACKAGES, []])
+    parser.add_argument("packages", nargs="*", help=f"of {', '.join(PACKAGES)}; all without any")
     parser.add_argument("--sample", type=int, default=0, help="so many of each package, chosen at random; 0 for all")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
-    results = [try_package(package, options.sample, options.seed) for package in options.packages]
+    results = [try_package(package, options.sample, options.seed) for package in options.packages or PACKAGES]
     print("| package | mutants | killed | survived | reached by no test | share |\n|---|---|---|---|---|---|")
     for result in results:
         killed = sum(result.states[state] for state in KILLED)
