@@ -135,3 +135,14 @@ async def test_a_former_token_is_dropped_a_day_after_its_time(doors: Doors) -> N
 async def test_places_are_apart(doors: Doors) -> None:
     await kept(doors)
     assert await doors.tokens.get("b" * 64) is None
+
+
+async def test_the_slots_of_a_task_are_listed_and_sealed_again_unless_they_changed(doors: Doors) -> None:
+    await kept(doors)
+    ((key, slot),) = (await doors.tokens.list_for_task("task_1")).items()
+    assert (key, await doors.tokens.list_for_task("")) == (KEY, {})
+    after = TokenSlot(owner="ann", task="task_1", token=brought("sealed again"))
+    await doors.tokens.reseal(KEY, slot, after)
+    assert await doors.tokens.get(KEY) == after
+    await doors.tokens.reseal(KEY, slot, slot)
+    assert await doors.tokens.get(KEY) == after

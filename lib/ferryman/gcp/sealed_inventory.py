@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from ferryman.domain.calls.call import TicketState
-from ferryman.domain.credentials.keys import SealedCredentialRef
+from ferryman.domain.credentials.keys import FETCHED, SealedCredentialRef
 from ferryman.domain.executions.execution import Status
 from ferryman.gcp.faults import translate_errors
 from ferryman.gcp.firestore import FirestoreClient
@@ -37,6 +37,17 @@ class FirestoreSealedInventory(FirestoreStore):
             if task is not None and isinstance(name, str) and isinstance(version, int):
                 credentials.append(SealedCredentialRef(task=task.id, name=name, version=version))
         return credentials
+
+    async def list_tokens(self) -> Sequence[SealedCredentialRef]:
+        """List the fetched tokens, those of one use together."""
+        tokens = []
+        async for snapshot in self._client.collection("tokens").select(["task", "token.ciphertext", "former"]).stream():
+            slot: dict[str, Any] = snapshot.to_dict() or {}
+            sealed = [token["ciphertext"] for token in (slot.get("token"), *slot.get("former", ())) if token]
+            if sealed:
+                version = min(self._version_of(ciphertext) for ciphertext in sealed)
+                tokens.append(SealedCredentialRef(task=slot["task"], name=FETCHED, version=version))
+        return tokens
 
     async def count_calls(self) -> Mapping[int, int]:
         """Count the calls that are not settled, by the version they are sealed to."""

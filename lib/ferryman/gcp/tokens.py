@@ -14,7 +14,7 @@ from ferryman.gcp.retention import EXPIRE_AT
 from ferryman.gcp.store import FirestoreStore, filter_by
 
 if TYPE_CHECKING:
-    from google.cloud.firestore import AsyncTransaction
+    from google.cloud.firestore import AsyncQuery, AsyncTransaction
 
 
 @translate_errors
@@ -26,7 +26,10 @@ class FirestoreTokens(FirestoreStore):
 
     async def list(self, owner: str, task: str) -> Mapping[str, TokenSlot]:
         query = filter_by(self._client.collection("tokens"), ("owner", "==", owner), ("task", "in", ["", task]))
-        return {snapshot.id: documents.read(TokenSlot, snapshot.to_dict()) async for snapshot in query.stream()}
+        return await _read_slots(query)
+
+    async def list_for_task(self, task: str) -> Mapping[str, TokenSlot]:
+        return await _read_slots(filter_by(self._client.collection("tokens"), ("task", "==", task)))
 
     async def claim(self, key: str, owner: str, task: str, fetch: Fetch, *, stale: str | None, now: datetime) -> TokenSlot:
         claimed = await self._change(key, lambda slot: tokens.claim_fetch(slot, owner, task, fetch, stale=stale, now=now))
@@ -38,6 +41,9 @@ class FirestoreTokens(FirestoreStore):
 
     async def release(self, key: str, fetch: str) -> None:
         await self._change(key, lambda slot: tokens.release_fetch(slot, fetch))
+
+    async def reseal(self, key: str, before: TokenSlot, after: TokenSlot) -> None:
+        await self._change(key, lambda slot: after if slot == before else None)
 
     async def _change(self, key: str, change: Callable[[TokenSlot | None], TokenSlot | None]) -> TokenSlot | None:
         """Apply `change` to the slot, and store the result unless it is the same slot or None. Return the result."""
@@ -53,12 +59,16 @@ class FirestoreTokens(FirestoreStore):
         return await self._transact(store)
 
 
+async def _read_slots(query: AsyncQuery) -> dict[str, TokenSlot]:
+    return {snapshot.id: documents.read(TokenSlot, snapshot.to_dict()) async for snapshot in query.stream()}
+
+
 def to_document(slot: TokenSlot) -> dict[str, Any]:
     """Return the document of `slot`; `expire_at` is when nothing in it is of use any longer.
 
     A token is known for `KNOWN` after it expired: its service may accept it longer than it is used.
     """
-    ends = [token.expires_at + KNOWN for token in (slot.token, *slot.former) if token]
+    ends = [token.expires_at + KNOWN for token in slot.tokens]
     ends += [slot.fetch.until] if slot.fetch else []
     # without either there is nothing to keep, and a TTL in the past deletes the document at once
     return {**documents.write(slot), EXPIRE_AT: max(ends) if ends else datetime.fromtimestamp(0, UTC)}

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
 from ferryman.domain.calls.call import TicketState
-from ferryman.domain.credentials.keys import KeyVersion, SealedCredentialRef
+from ferryman.domain.credentials.keys import FETCHED, KeyVersion, SealedCredentialRef
 from ferryman.inmemory.memory import Memory, MemoryStore
 from ferryman.ports.errors import DisabledKeyError
 
@@ -61,6 +61,12 @@ class MemorySealedInventory(MemoryStore):
             for former_values in stored.values()
         ]
         return live + former
+
+    async def list_tokens(self) -> Sequence[SealedCredentialRef]:
+        slots = [
+            (slot.task, [self._version_of(token.ciphertext) for token in slot.tokens]) for slot in self._memory.tokens.values()
+        ]
+        return [SealedCredentialRef(task=task, name=FETCHED, version=min(versions)) for task, versions in slots if versions]
 
     async def count_calls(self) -> Mapping[int, int]:
         return Counter(

@@ -33,3 +33,10 @@ class MemoryTokens:
         slot = tokens.release_fetch(self._slots.get(key), fetch)
         if slot is not None:
             self._slots[key] = slot
+
+    async def list_for_task(self, task: str) -> Mapping[str, TokenSlot]:
+        return {key: slot for key, slot in self._slots.items() if slot.task == task}
+
+    async def reseal(self, key: str, before: TokenSlot, after: TokenSlot) -> None:
+        if self._slots.get(key) == before:
+            self._slots[key] = after

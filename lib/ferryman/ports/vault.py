@@ -7,6 +7,7 @@ from typing import Any, Protocol
 from ferryman.domain.credentials.connection import Connection, Proof
 from ferryman.domain.credentials.coverage import Coverage
 from ferryman.domain.credentials.credential import Credential, SealedCredential, Secret
+from ferryman.domain.credentials.token import Token
 
 
 class ToolVault(Protocol):
@@ -23,5 +24,6 @@ class ToolVault(Protocol):
     async def reseal(self, sealed: SealedCredential, *, version: int) -> SealedCredential: ...
     async def open_proof(self, connection: Connection) -> Proof: ...
     async def seal_grant(self, credential: Credential, *, version: int) -> bytes: ...
+    async def reseal_token(self, token: Token, *, owner: str, key: str, version: int) -> Token | None: ...
     async def open_token(self, ciphertext: bytes, *, owner: str, key: str, fetch: str) -> Secret | None:
         """Return the token; None where it does not open."""

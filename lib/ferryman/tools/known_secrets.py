@@ -55,13 +55,13 @@ def make_scan_only(credential: Credential) -> dict[str, Credential]:
 async def open_known_tokens(tokens: Tokens, vault: ToolVault, *, owner: str, task: str) -> dict[str, Credential]:
     """Return the tokens that are known of `task`, also those that are no longer used, under names that no credential has.
 
-    Those that are sealed to a disabled version of the key are no longer known. Raise `UnavailableError` where the store or the
-    keys do not answer: what cannot be compared does not count as clean.
+    Those that are sealed to a disabled version of the key are not known; a rotation seals them again before it disables one.
+    Raise `UnavailableError` where the store or the keys do not answer: what cannot be compared does not count as clean.
     """
     known: dict[str, Credential] = {}
     for key, slot in sorted((await tokens.list(owner, task)).items()):
-        for token in (slot.token, *slot.former):
-            secret = await _open(vault, token, owner, key) if token is not None else None
+        for token in slot.tokens:
+            secret = await _open(vault, token, owner, key)
             if secret is not None:
                 known[f"{TOKEN}_{len(known) + 1}"] = bind_secret(TOKEN, secret, owner=owner, task=task)
     return known

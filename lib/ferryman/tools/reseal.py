@@ -2,25 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable
+from dataclasses import replace
+from typing import TypeVar
+
 from ferryman.domain.calls.refusal import CallRefusedError
 from ferryman.domain.credentials.credential import SealedCredential
 from ferryman.domain.credentials.former import FormerValue, FormerValues, replace_sealed, select_current
 from ferryman.ports.errors import UnavailableError
 from ferryman.tools.execute_call import ToolDependencies
 
+Sealed = TypeVar("Sealed")
+
 
 async def reseal_task(deps: ToolDependencies, *, task: str, version: int) -> list[str]:
     """Seal the credentials of `task` to key `version`; return the names of those that do not open, which stay as they are.
 
-    Former values are sealed again, too; those that do not open are dropped, as they cannot be scanned for. Nothing else about
-    a credential changes. A credential that was stored again meanwhile is not touched. Raise `UnavailableError`, also while
-    there is no such version.
+    Former values and fetched tokens are sealed again, too; those that do not open are dropped, as they cannot be scanned for.
+    Nothing else about a credential changes. A credential that was stored again meanwhile is not touched. The task "" means
+    the tokens that were fetched without credentials. Raise `UnavailableError`, also while there is no such version.
     """
     unreadable = []
-    live, former = await deps.credentials.read_all(task)
+    await _reseal_tokens(deps, task, version)
+    live, former = await deps.credentials.read_all(task) if task else ((), ())
     for sealed in live:
         try:
-            after = await _reseal(deps, sealed, version)
+            after = await _reseal(deps.vault.reseal(sealed, version=version), version)
         except CallRefusedError:
             unreadable.append(sealed.label.name)
             continue
@@ -34,9 +41,9 @@ async def reseal_task(deps: ToolDependencies, *, task: str, version: int) -> lis
     return unreadable
 
 
-async def _reseal(deps: ToolDependencies, sealed: SealedCredential, version: int) -> SealedCredential:
+async def _reseal(resealing: Awaitable[Sealed], version: int) -> Sealed:
     try:
-        return await deps.vault.reseal(sealed, version=version)
+        return await resealing
     except KeyError:
         raise UnavailableError(f"there is no version {version} of the sealing key") from None
 
@@ -49,10 +56,23 @@ async def _reseal_former(deps: ToolDependencies, stored: FormerValues, version: 
     opened: list[tuple[FormerValue, SealedCredential]] = []
     for value in select_current(stored.values, deps.clock.now()):
         try:
-            opened.append((value, await _reseal(deps, value.sealed, version)))
+            opened.append((value, await _reseal(deps.vault.reseal(value.sealed, version=version), version)))
         except CallRefusedError:
             about = {"task": stored.task, "credential": stored.name}
             deps.tracer.line("credential.former_unreadable", severity="WARNING", **about)
     after = replace_sealed(stored, opened)
     if after != stored:
         await deps.credentials.reseal_former(stored, after)
+
+
+async def _reseal_tokens(deps: ToolDependencies, task: str, version: int) -> None:
+    """Seal the tokens that were fetched with the credentials of `task`; a later one is sealed to the new key anyway."""
+    for key, slot in (await deps.tokens.list_for_task(task)).items():
+        tokens = [
+            await _reseal(deps.vault.reseal_token(token, owner=slot.owner, key=key, version=version), version)
+            for token in slot.tokens
+        ]
+        first = tokens.pop(0) if slot.token else None
+        after = replace(slot, token=first, former=tuple(token for token in tokens if token is not None))
+        if after != slot:
+            await deps.tokens.reseal(key, slot, after)

@@ -33,6 +33,7 @@ class SealedInventory(Protocol):
     """The sealed values. `count_calls` counts open calls by version; `count_begun_before` running executions."""
 
     async def list_credentials(self) -> Sequence[SealedCredentialRef]: ...
+    async def list_tokens(self) -> Sequence[SealedCredentialRef]: ...
     async def count_calls(self) -> Mapping[int, int]: ...
     async def count_begun_before(self, moment: datetime) -> int: ...
 
@@ -51,7 +52,7 @@ class Publication(Protocol):
 
 
 class TaskResealer(Protocol):
-    """Lets a key holder seal a task's credentials again; returns the names of those that do not open."""
+    """Lets a key holder seal a task's credentials and fetched tokens again; returns the credentials that do not open."""
 
     async def reseal(self, task: str, *, version: int) -> Sequence[str]: ...
 
@@ -153,11 +154,8 @@ async def _find_used_versions(deps: RotationDependencies, newest: int, unreadabl
 async def _list_stale(
     deps: RotationDependencies, newest: int, unreadable: set[SealedCredentialRef]
 ) -> list[SealedCredentialRef]:
-    return [
-        credential
-        for credential in await deps.sealed_inventory.list_credentials()
-        if credential.version < newest and credential not in unreadable
-    ]
+    stored = [*await deps.sealed_inventory.list_credentials(), *await deps.sealed_inventory.list_tokens()]
+    return [sealed for sealed in stored if sealed.version < newest and sealed not in unreadable]
 
 
 async def _enable_again(deps: RotationDependencies, versions: Iterable[int]) -> None:

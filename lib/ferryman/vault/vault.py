@@ -11,6 +11,7 @@ from ferryman.domain.calls.refusal import CallRefusedError
 from ferryman.domain.credentials.connection import Connection, NotConnectedError, Proof
 from ferryman.domain.credentials.coverage import NOTHING, Coverage
 from ferryman.domain.credentials.credential import Credential, SealedCredential, Secret
+from ferryman.domain.credentials.token import Token
 from ferryman.ports.keys import PrivateKeys
 from ferryman.vault import grants, seal
 from ferryman.vault.seal import PublicKey, UnsealError
@@ -75,6 +76,18 @@ class Vault:
             return Secret((await self._open(ciphertext, seal.build_token_info(owner, key, fetch))).decode("ascii"))
         except (UnsealError, UnicodeDecodeError):
             return None
+
+    async def reseal_token(self, token: Token, *, owner: str, key: str, version: int) -> Token | None:
+        """Return a fetched token sealed to key `version`, unchanged if it is sealed to that or a later one; None if it does not
+        open. Raise KeyError when there is no such version."""
+        info = build_token_info(owner, key, token.fetch)
+        try:
+            if read_key_version(token.ciphertext) >= version:
+                return token
+            plaintext = await self._open(token.ciphertext, info)
+        except UnsealError:
+            return None
+        return replace(token, ciphertext=(await self._derive_public(version)).seal(plaintext, info))
 
     async def open_coverage(self, ciphertext: bytes, *, execution: str) -> Coverage:
         """Return what the calls of an execution have sent of its secrets; nothing for no ciphertext. Raise `UnsealError`."""

@@ -9,6 +9,7 @@ from typing import Any
 
 from ferryman.domain.calls.call import Ticket, TicketState
 from ferryman.domain.credentials.credential import AuthType, Label, SealedCredential
+from ferryman.domain.credentials.token import Token, TokenSlot
 from ferryman.domain.executions.execution import Execution, Status
 from ferryman.domain.tasks.task import Task
 from ferryman.inmemory.clock import START, ManualClock
@@ -18,6 +19,7 @@ from ferryman.inmemory.key_store import MemoryKeyStore, MemoryPublication, Memor
 from ferryman.inmemory.log import RecordingLog
 from ferryman.inmemory.memory import Memory
 from ferryman.inmemory.tasks import MemoryCredentials
+from ferryman.inmemory.tokens import MemoryTokens
 from ferryman.tools.execute_call import ToolDependencies
 from ferryman.tools.reseal import reseal_task
 from ferryman.vault import rotate, seal, sign
@@ -92,7 +94,7 @@ class Stage:
             credentials=MemoryCredentials(self.memory),
             vault=self.vault,
             connections=None,  # type: ignore[arg-type]  # nobody consents to anything in here
-            tokens=None,  # type: ignore[arg-type]  # nor fetches a token
+            tokens=MemoryTokens(self.memory),
             gate=None,  # type: ignore[arg-type]  # nor goes out
             prepare=None,  # type: ignore[arg-type]  # nor with the way out
             redact=redact_plainly,
@@ -127,6 +129,19 @@ class Stage:
             created_at=START,
             updated_at=START,
         )
+
+    def store_token(self, task: str, key: str, *values: str) -> None:
+        """Store fetched tokens of one use, the newest first, sealed with the public half that is published."""
+        public = seal.PublicKey.parse(self.publication.public)
+        tokens = [
+            Token(
+                fetch=f"f{number}",
+                ciphertext=public.seal(value.encode(), seal.build_token_info("o", key, f"f{number}")),
+                expires_at=START + timedelta(hours=1),
+            )
+            for number, value in enumerate(values)
+        ]
+        self.memory.tokens[key] = TokenSlot(owner="o", task=task, token=tokens[0], former=tuple(tokens[1:]))
 
     def ticket(self, seq: int) -> Ticket:
         """A call under way, its arguments sealed with the public half that is published."""

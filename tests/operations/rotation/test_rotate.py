@@ -11,6 +11,7 @@ from ferryman.domain.calls.refusal import CallRefusedError
 from ferryman.domain.credentials.former import add_former
 from ferryman.inmemory.clock import START
 from ferryman.ports.errors import UnavailableError
+from ferryman.tools.known_secrets import open_known_tokens
 from ferryman.vault import rotate, seal, sign
 from tests.canaries import canary
 from tests.operations.rotation.deps import VALUES, Killed, Stage
@@ -229,3 +230,32 @@ async def test_former_values_that_do_not_open_or_whose_time_is_over_keep_no_vers
         stage.memory.former["t1"]["A"] = replace(former, values=(spoilt if spoil else ended,))
         done = await rotate.rotate(stage.deps())
         assert (done.retired, done.unreadable, stage.memory.former["t1"]) == ((1,), (), {})
+
+
+async def test_fetched_tokens_are_sealed_to_the_new_version_and_still_known():
+    stage = Stage()
+    stage.store_token("t1", "one", OTHER, OTHER[::-1])
+    stage.store_token("", "two", OTHER.swapcase())
+    await rotate.rotate(stage.deps())
+    assert stage.key_store.disabled == {1}
+    known = await open_known_tokens(stage.tools.tokens, stage.vault, owner="o", task="t1")
+    assert [token.secret.reveal() for token in known.values()] == [OTHER, OTHER[::-1], OTHER.swapcase()]
+
+
+async def test_a_fetched_token_that_does_not_open_keeps_no_version_readable():
+    stage = Stage()
+    stage.store_token("t1", "one", OTHER, OTHER[::-1])
+    stage.memory.tokens["one"] = replace(stage.memory.tokens["one"], owner="another")
+    done = await rotate.rotate(stage.deps())
+    assert (stage.key_store.disabled, done.unreadable) == ({1}, ())
+    assert stage.memory.tokens["one"].tokens == ()
+
+
+async def test_a_token_that_is_fetched_while_others_are_sealed_again_stays():
+    stage = Stage()
+    stage.store_token("t1", "one", OTHER)
+    before = stage.memory.tokens["one"]
+    stage.store_token("t1", "one", OTHER[::-1])
+    fetched = stage.memory.tokens["one"]
+    await stage.tools.tokens.reseal("one", before, replace(before, token=None))
+    assert stage.memory.tokens["one"] is fetched

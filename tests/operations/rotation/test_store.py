@@ -13,7 +13,8 @@ import pytest
 from emulator.clock import EmulatorClock
 from emulator.secrets import SecretManagerEmulator
 from ferryman.domain.calls.call import Ticket, TicketState
-from ferryman.domain.credentials.keys import SealedCredentialRef
+from ferryman.domain.credentials.keys import FETCHED, SealedCredentialRef
+from ferryman.domain.credentials.token import Token, TokenSlot
 from ferryman.domain.executions.execution import Execution, Status
 from ferryman.gcp import documents, places
 from ferryman.gcp.clients import GoogleClients
@@ -97,6 +98,13 @@ async def test_the_holdings_are_every_credential_and_every_call_that_is_not_over
         assert list(await sealed_inventory.list_credentials()) == [
             SealedCredentialRef(task="task_1", name="A", version=each) for each in (2, 1)
         ]
+        sealed_tokens = [
+            Token(fetch="f", ciphertext=number.to_bytes(4, "big") + b"\x00" * 40, expires_at=NOW) for number in (2, 1)
+        ]
+        slot = TokenSlot(owner="ann", task="task_1", token=sealed_tokens[0], former=(sealed_tokens[1],))
+        await places.locate_token(client, "a" * 64).set(documents.write(slot))
+        await places.locate_token(client, "b" * 64).set(documents.write(TokenSlot(owner="ann")))
+        assert list(await sealed_inventory.list_tokens()) == [SealedCredentialRef(task="task_1", name=FETCHED, version=1)]
         assert await sealed_inventory.count_calls() == {7: 4}  # two executions under way, two calls each that are not settled
         assert await sealed_inventory.count_begun_before(NOW + timedelta(seconds=1)) == 2
         assert await sealed_inventory.count_begun_before(NOW) == 0

@@ -15,9 +15,16 @@ class KeyVersion:
     created_at: datetime
 
 
+FETCHED = "fetched token"
+"""The name of what was fetched, in the inventory of what is sealed; no credential can have it."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SealedCredentialRef:
-    """One stored credential: its task, its name, and the version of the key that it is sealed to."""
+    """One stored credential or fetched token: its task, its name, and the oldest version of the key that it is sealed to.
+
+    The task of a token that was fetched without credentials is "".
+    """
 
     task: str
     name: str

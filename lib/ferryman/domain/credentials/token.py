@@ -64,6 +64,11 @@ class TokenSlot:
     former: tuple[Token, ...] = ()
     fetch: Fetch | None = None
 
+    @property
+    def tokens(self) -> tuple[Token, ...]:
+        """All tokens in the slot, the newest first."""
+        return (*((self.token,) if self.token else ()), *self.former)
+
     def find_usable_token(self, *, stale: str | None, now: datetime) -> Token | None:
         """Return the token if it may be used: not expired, and not from the fetch `stale`."""
         token = self.token
@@ -81,7 +86,7 @@ def claim_fetch(slot: TokenSlot | None, owner: str, task: str, fetch: Fetch, *, 
     """
     if slot is not None and (slot.find_usable_token(stale=stale, now=now) is not None or slot.is_claimed(now)):
         return slot
-    ended = () if slot is None else (*((slot.token,) if slot.token else ()), *slot.former)
+    ended = () if slot is None else slot.tokens
     former = tuple(token for token in ended if now < token.expires_at + KNOWN)[:FORMER_MAX]
     return TokenSlot(owner=owner, task=task, former=former, fetch=fetch)
 
