@@ -80,9 +80,9 @@ class Vault:
     async def reseal_token(self, token: Token, *, owner: str, key: str, version: int) -> Token | None:
         """Return a fetched token sealed to key `version`, unchanged if it is sealed to that or a later one; None if it does not
         open. Raise KeyError when there is no such version."""
-        info = build_token_info(owner, key, token.fetch)
+        info = seal.build_token_info(owner, key, token.fetch)
         try:
-            if read_key_version(token.ciphertext) >= version:
+            if seal.read_key_version(token.ciphertext) >= version:
                 return token
             plaintext = await self._open(token.ciphertext, info)
         except UnsealError:
