@@ -22,6 +22,7 @@ _NAME = re.compile(_PATH, re.ASCII)
 _LITERAL = r"\"[^\"]*\"|'[^']*'|-?[0-9]+(?:\.[0-9]+)?|true|false|null"
 _IF = re.compile(rf"#if\s+(?P<name>{_PATH})(?:\s*(?P<operator>==|!=)\s*(?P<literal>{_LITERAL}))?", re.ASCII)
 _EXACT = 2**53
+_WRONG_ELSE = "has an {{else}} outside of a block, or a second one"
 
 
 class MalformedTemplateError(ValueError):
@@ -80,62 +81,51 @@ Scope = Callable[[Name], Any]
 """Returns the value of a name: None where there is none, ABSENT, or a `Template` where it is, or contains, a secret."""
 
 
-@dataclass(slots=True)
-class _Block:
-    match: re.Match[str]
-    outer: list[Node]
-    then: list[Node]
-    otherwise: list[Node] | None = None
-
-    def build(self) -> If:
-        name, literal = Name(tuple(self.match["name"].split("."))), self.match["literal"]
-        return If(name, literal, self.match["operator"] != "!=", tuple(self.then), tuple(self.otherwise or ()))
-
-
 def parse(text: str) -> ParsedTemplate:
     """Return `text` as a template. Raise `MalformedTemplateError`.
 
     A `}}` that closes nothing is text; there is no way to write a `{{` as text.
     """
-    current: list[Node] = []
-    blocks: list[_Block] = []
     tokens = _TAG.split(text)
-    for index, token in enumerate(tokens):
-        if index % 2 == 0:
-            if "{{" in token or (token.endswith("{") and index + 1 < len(tokens)):
-                raise MalformedTemplateError("has a '{{' that no '}}' closes, or three braces")
-            if token:
-                current.append(token)
-            continue
+    for index in range(0, len(tokens), 2):
+        if "{{" in tokens[index] or (tokens[index].endswith("{") and index + 1 < len(tokens)):
+            raise MalformedTemplateError("has a '{{' that no '}}' closes, or three braces")
+    nodes, end = _parse_nodes(enumerate(tokens), 0)
+    if end is not None:
+        raise MalformedTemplateError("has an {{/if}} that closes no {{#if}}" if end == "/if" else _WRONG_ELSE)
+    return nodes
+
+
+def _parse_nodes(tokens: Iterator[tuple[int, str]], depth: int) -> tuple[ParsedTemplate, str | None]:
+    """Return the nodes before the end of the block, and the tag that ends it."""
+    nodes: list[Node] = []
+    for index, token in tokens:
         tag = token.strip()
-        if tag.startswith("#"):
-            if (match := _IF.fullmatch(tag)) is None:
-                raise MalformedTemplateError(
-                    'has a block other than {{#if name}}, {{#if name == "text"}} and {{#if name != "text"}}'
-                )
-            if len(blocks) == NESTING_MAX:
-                raise MalformedTemplateError(f"has more than {NESTING_MAX} blocks within each other")
-            blocks.append(_Block(match, current, then=[]))
-            current = blocks[-1].then
-        elif tag == "else":
-            if not blocks or blocks[-1].otherwise is not None:
-                raise MalformedTemplateError("has an {{else}} outside of a block, or a second one")
-            current = blocks[-1].otherwise = []
-        elif tag == "/if":
-            if not blocks:
-                raise MalformedTemplateError("has an {{/if}} that closes no {{#if}}")
-            block = blocks.pop()
-            current = block.outer
-            current.append(block.build())
+        if index % 2 == 0:
+            nodes += [token] if token else []
+        elif tag in ("else", "/if"):
+            return tuple(nodes), tag
+        elif tag.startswith("#"):
+            nodes.append(_parse_block(tag, tokens, depth + 1))
         elif _NAME.fullmatch(tag):
-            current.append(Name(tuple(tag.split("."))))
+            nodes.append(Name(tuple(tag.split("."))))
         else:
-            raise MalformedTemplateError(
-                "has a {{…}} that is not a name: letters, digits and '_', parts joined by '.'; there are no helpers"
-            )
-    if blocks:
-        raise MalformedTemplateError("has an {{#if}} that no {{/if}} closes")
-    return tuple(current)
+            message = "has a {{…}} that is not a name: letters, digits and '_', parts joined by '.'; there are no helpers"
+            raise MalformedTemplateError(message)
+    return tuple(nodes), None
+
+
+def _parse_block(tag: str, tokens: Iterator[tuple[int, str]], depth: int) -> If:
+    if (match := _IF.fullmatch(tag)) is None:
+        message = 'has a block other than {{#if name}}, {{#if name == "text"}} and {{#if name != "text"}}'
+        raise MalformedTemplateError(message)
+    if depth > NESTING_MAX:
+        raise MalformedTemplateError(f"has more than {NESTING_MAX} blocks within each other")
+    then, end = _parse_nodes(tokens, depth)
+    otherwise, end = _parse_nodes(tokens, depth) if end == "else" else ((), end)
+    if end != "/if":
+        raise MalformedTemplateError("has an {{#if}} that no {{/if}} closes" if end is None else _WRONG_ELSE)
+    return If(Name(tuple(match["name"].split("."))), match["literal"], match["operator"] != "!=", then, otherwise)
 
 
 def list_names(template: ParsedTemplate) -> Iterator[tuple[Name, bool]]:
