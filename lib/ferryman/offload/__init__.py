@@ -42,11 +42,7 @@ def preload(function: Callable[..., object]) -> None:
 
 
 async def run(
-    owner: str,
-    budget: Budget,
-    function: Callable[Parameters, Answer],
-    *arguments: Parameters.args,
-    **named: Parameters.kwargs,
+    owner: str, budget: Budget, function: Callable[Parameters, Answer], *arguments: Parameters.args, **named: Parameters.kwargs
 ) -> Answer:
     """Return `function(*arguments, **named)`, computed in a worker process of this event loop's pool, for `owner`.
 

@@ -14,12 +14,7 @@ _DIGITS = "0123456789"
 _SMALL = "abcdefghijklmnopqrstuvwxyz"
 _CAPITAL = _SMALL.upper()
 _BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
-NUMBERS = (
-    _DIGITS + _SMALL,
-    _BASE58,
-    _DIGITS + _CAPITAL + _SMALL,
-    _CAPITAL + _SMALL + _DIGITS,
-)
+NUMBERS = (_DIGITS + _SMALL, _BASE58, _DIGITS + _CAPITAL + _SMALL, _CAPITAL + _SMALL + _DIGITS)
 """The digits of base 36, 58 and 62. Orders with small letters first are equal once the case of all letters is changed."""
 
 _BASE45 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ $%*+-./:"

@@ -36,10 +36,7 @@ _DIGITS = 10**4_000
 _BASE32_KINDS = [bytes.maketrans(bases.BASE32_KINDS[0].encode(), kind.encode()) for kind in bases.BASE32_KINDS[1:]]
 _BASE85 = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&()*+-;<=>?@^_`{|}~"
 _BASE85_ASCII = bytes.maketrans(_BASE85, bytes(range(33, 118)))
-_BASE85_Z = bytes.maketrans(
-    _BASE85,
-    b"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.-:+=^!/*?&<>()[]{}@%$#",
-)
+_BASE85_Z = bytes.maketrans(_BASE85, b"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.-:+=^!/*?&<>()[]{}@%$#")
 
 
 class SecretPattern(NamedTuple):

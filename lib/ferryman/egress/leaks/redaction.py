@@ -73,9 +73,7 @@ def redact_json(value: Any, scanner: SecretScanner, budget: StepBudget | None = 
         return value
     try:
         clean = map_leaves(
-            value,
-            lambda leaf: _redact_leaf(leaf, scanner, budget),
-            rename=lambda name: redact_text(str(name), scanner, budget),
+            value, lambda leaf: _redact_leaf(leaf, scanner, budget), rename=lambda name: redact_text(str(name), scanner, budget)
         )
     except RecursionError:
         return empty_value(value, format_finding(finding))  # nested too deep
