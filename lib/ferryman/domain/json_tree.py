@@ -6,8 +6,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-Path = tuple[Any, ...]
-"""The names and indexes that lead to a value."""
+Path = tuple[Any, ...]  # the names and indexes that lead to a value
 
 
 def walk(value: Any) -> Iterator[tuple[Path, Any]]:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import Field
 from typing import Any
 
-STORED_NAME = "stored_name"
-"""The key of a field's metadata that holds the name."""
+STORED_NAME = "stored_name"  # the key of a field's metadata that holds the name
 
 
 def get_stored_name(field: Field[Any]) -> str:

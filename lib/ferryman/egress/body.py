@@ -14,8 +14,7 @@ _BROKEN = "the answer's content coding is broken"
 STEP_BYTES = 65_536
 """Bytes of gzip output made in one step: at most a fifth of a millisecond."""
 
-WIRE_BYTES_SPARE = 65_536
-"""Bytes by which honest gzip may be longer than what it decodes to."""
+WIRE_BYTES_SPARE = 65_536  # bytes by which honest gzip may be longer than what it decodes to
 
 
 class ResponseBody:

@@ -20,9 +20,7 @@ from ferryman.egress.binding import find_bound_credential
 from ferryman.egress.inject import build_request
 from ferryman.egress.leaks import SecretPieces, SecretScanner
 
-Credentials = Mapping[str, Credential]
-"""All open credentials of a task, by name."""
-
+Credentials = Mapping[str, Credential]  # all open credentials of a task, by name
 _scanners: list[tuple[Any, SecretScanner]] = []
 """The last scanner of this process, with its secrets: the checks of one call follow each other."""
 

@@ -14,9 +14,7 @@ from ferryman.domain.http.request import BodyType, OutboundRequest, PreparedRequ
 from ferryman.domain.http.url import URL
 from ferryman.egress import placeholders
 
-TARGET_CHARACTERS_MAX = 16_384
-"""Characters of path and query, with those of `query_params`."""
-
+TARGET_CHARACTERS_MAX = 16_384  # characters of path and query, with those of `query_params`
 BODY_BYTES_MAX = 1_048_576
 JSON = "application/json"
 FORM = "application/x-www-form-urlencoded"

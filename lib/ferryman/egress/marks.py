@@ -68,9 +68,7 @@ _TAG = re.compile(
 )
 
 
-_NEAR = 200
-"""The distance from a comment, in characters, of a mark that it hides."""
-
+_NEAR = 200  # the distance from a comment, in characters, of a mark that it hides
 _ALIKE = {**{code: chr(code) for code in range(0x80)}, **SHAPES}
 """With ASCII too: `translate` takes twice the time for a character that is missing."""
 

@@ -24,8 +24,7 @@ class _Stream(httpx.AsyncByteStream):
         await self._response.aclose()
 
 
-PLACEHOLDER_URL = "https://upstream.invalid/"
-"""The URL that httpx sees: it may log what it sees."""
+PLACEHOLDER_URL = "https://upstream.invalid/"  # the URL that httpx sees: it may log what it sees
 
 
 class PinnedTransport(httpx.AsyncBaseTransport):

@@ -23,9 +23,7 @@ from ferryman.turns import OwnerLimiter
 
 Answer = TypeVar("Answer")
 
-WORKERS_MAX = 8
-"""Jobs under way at once; each is of another owner."""
-
+WORKERS_MAX = 8  # jobs under way at once; each is of another owner
 IDLE_MAX = 3
 IDLE_S = 10.0
 """The number of idle workers, and the seconds until one is ended; the texts that it read end with it."""
@@ -34,18 +32,14 @@ RESERVED_S = 0.2
 """Seconds that an idle worker is reserved for its last owner, mostly for the next part of the same call. Another owner gets a
 new worker meanwhile: so an owner whose jobs kill workers does not kill those of others."""
 
-WAITING_MAX = 64
-"""Jobs of one owner that wait for its turn."""
-
+WAITING_MAX = 64  # jobs of one owner that wait for its turn
 SLOW_S = 0.025
 POLL_S = 0.005
 NICE = 5
 """A job that has used `SLOW_S` of processor time continues at a lower priority: the event loop, and the jobs of an ordinary
 call, which take some milliseconds, run first. The priority of a process cannot be raised again."""
 
-LARGE_BYTES = 1_048_576
-"""A longer job or answer takes many times as much memory of a worker, which it would not release."""
-
+LARGE_BYTES = 1_048_576  # a longer job or answer takes many times as much memory of a worker, which it would not release
 STARTS_S = 20.0
 STARTS_MAX = 2
 

@@ -24,9 +24,7 @@ from ferryman.domain.calls.refusal import CallRefusedError
 from ferryman.domain.problem import InvalidInputError
 from ferryman.offload import wire
 
-HELLO = struct.Struct(">Q")
-"""The first message of a worker: its process id."""
-
+HELLO = struct.Struct(">Q")  # the first message of a worker: its process id
 ANSWERED, RAISED, FAULT, MEMORY = range(4)
 """The kinds of an answer: a value, one of our own errors, the type of any other error, or no memory."""
 

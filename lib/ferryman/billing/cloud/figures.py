@@ -10,9 +10,7 @@ from ferryman.domain.http.request import REQUEST_SECONDS
 from ferryman.domain.problem import InvalidInputError, Problem
 from ferryman.settings import Settings
 
-KNOWN = Settings()
-"""The default settings of a deployment, lengths in seconds."""
-
+KNOWN = Settings()  # the default settings of a deployment, lengths in seconds
 LIMITS: Mapping[str, tuple[int, int]] = {
     "executions": (1, 1_000_000_000),
     "calls": (0, 10_000),

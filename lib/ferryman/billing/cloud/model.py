@@ -18,9 +18,7 @@ API, ORCHESTRATOR, TRIGGER, TOOL = "api", "orchestrator", "on_execution", "api_c
 VCPU = 1
 """The processors of every function."""
 
-BILLED_S = Decimal("0.1")
-"""Cloud Run bills a request's time rounded up to this."""
-
+BILLED_S = Decimal("0.1")  # Cloud Run bills a request's time rounded up to this
 GIB = 2**30
 KIB = 1024
 STORED_BYTES_MAX = 50_000

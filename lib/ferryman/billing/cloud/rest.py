@@ -14,12 +14,8 @@ from ferryman.domain.tasks.firing import WINDOW
 VERSIONS = 2
 """Versions of the sealing key and of the receipt key; every rotation adds one, and a disabled one is billed as well."""
 
-CONDITIONS = 7
-"""Conditions of the alerts: five on lines of the log, one on each queue."""
-
-IMAGE_GIB = Decimal("0.2")
-"""Assumed, since no build was run. The common layers of the functions' images are stored once."""
-
+CONDITIONS = 7  # conditions of the alerts: five on lines of the log, one on each queue
+IMAGE_GIB = Decimal("0.2")  # assumed, since no build was run. The common layers of the functions' images are stored once.
 IMAGES = 8
 RUNNING = 0
 """Instances: the minimum of every function is 0."""

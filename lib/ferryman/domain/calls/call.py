@@ -14,12 +14,8 @@ from ferryman.domain.stale import StaleError
 from ferryman.domain.stored import STORED_NAME
 from ferryman.domain.tools.tool import get_function
 
-AUDIT_ROWS_MAX = 50
-"""Rows of the execution's `tool_calls` (S0-125)."""
-
-AUDIT_CHARACTERS_MAX = 1_000
-"""Characters of `content` in an audit row; the ticket of the call has all of them."""
-
+AUDIT_ROWS_MAX = 50  # rows of the execution's `tool_calls` (S0-125)
+AUDIT_CHARACTERS_MAX = 1_000  # characters of `content` in an audit row; the ticket of the call has all of them
 SETTLING_TIME = timedelta(seconds=5)
 """For how long after its own deadline a call counts as under way: it has to be settled, too."""
 
@@ -29,15 +25,9 @@ NAME_CHARACTERS_MAX = 64
 
 TRUNCATED = "... (truncated)"  # S0-129
 
-ERROR = "Error: "
-"""The beginning of a result that is an error; the answer of a host begins with its frame."""
-
-AUTHENTICATED = "api_call"
-"""The tool whose calls name their credential (S0-9)."""
-
-CALL_CREDITS = Decimal("0.5")
-"""The fee of one authenticated call, beside the model's tokens (S0-111)."""
-
+ERROR = "Error: "  # the beginning of a result that is an error; the answer of a host begins with its frame
+AUTHENTICATED = "api_call"  # the tool whose calls name their credential (S0-9)
+CALL_CREDITS = Decimal("0.5")  # the fee of one authenticated call, beside the model's tokens (S0-111)
 FREE = frozenset(("http_get", "http_post", "webhook", "import_openapi_tools", "delete_tool_cluster"))
 """The tools whose calls use no credential and cost nothing (S0-112)."""
 

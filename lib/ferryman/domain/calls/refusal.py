@@ -10,9 +10,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-LEAK = "credential_leak"
-"""The reason of `refuse_leak`: `credential` then says which."""
-
+LEAK = "credential_leak"  # the reason of `refuse_leak`: `credential` then says which
 _TOOL = re.compile(r"[A-Za-z0-9_-]{1,64}", re.ASCII)
 _CREDENTIAL = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}", re.ASCII)
 

@@ -10,11 +10,8 @@ from typing import Any
 from ferryman.domain.calls import refusal
 from ferryman.domain.calls.refusal import CallRefusedError
 
-RECENT_CALLS = 10
-"""How many of the latest calls are compared, the requested one included."""
-
-SAME_CALLS_MAX = 2
-"""How often the same call may be among them; the third is refused."""
+RECENT_CALLS = 10  # how many of the latest calls are compared, the requested one included
+SAME_CALLS_MAX = 2  # how often the same call may be among them; the third is refused
 
 
 def digest_call(tool: str, arguments: Mapping[str, Any]) -> str:

@@ -18,12 +18,8 @@ from ferryman.domain.credentials.integration import OAuth
 from ferryman.domain.http import url
 from ferryman.domain.problem import Problem
 
-LIFETIME = timedelta(minutes=10)
-"""How long a person has to consent."""
-
-PER_TASK_MAX = 20
-"""Pending connections of one task at once."""
-
+LIFETIME = timedelta(minutes=10)  # how long a person has to consent
+PER_TASK_MAX = 20  # pending connections of one task at once
 STATE = re.compile(r"[A-Za-z0-9_-]{43}", re.ASCII)
 CODE = re.compile(r"[\x20-\x7e]{1,2048}", re.ASCII)
 """An authorization code (RFC 6749, A.11), bounded."""

@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Self
 
-BYTES_MAX = 65_536
-"""The stored bytes of one execution; 20 credentials of the longest kind take less than half of them."""
+BYTES_MAX = 65_536  # the stored bytes of one execution; 20 credentials of the longest kind take less than half of them
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,9 +12,7 @@ from datetime import datetime, timedelta
 
 from ferryman.domain.credentials.credential import SealedCredential
 
-KNOWN = timedelta(days=1)
-"""For how long after its end texts are scanned for a value."""
-
+KNOWN = timedelta(days=1)  # for how long after its end texts are scanned for a value
 FORMER_MAX = 5
 """How many values of one credential are kept, the newest: each takes time to open and to scan for in every call."""
 

@@ -8,12 +8,8 @@ from datetime import datetime, timedelta
 from ferryman.domain.credentials.credential import Grant, GrantStatus, Refreshing, SealedCredential
 from ferryman.domain.credentials.oauth import TokenResponse
 
-MARGIN = timedelta(seconds=60)
-"""A token that expires within this is renewed before it is used."""
-
-REFRESH_SECONDS = 8.0
-"""A token request, resolving included: there must be time left for the call that waits for it."""
-
+MARGIN = timedelta(seconds=60)  # a token that expires within this is renewed before it is used
+REFRESH_SECONDS = 8.0  # a token request, resolving included: there must be time left for the call that waits for it
 LEASE = timedelta(seconds=REFRESH_SECONDS + 4)
 """How long one instance alone renews a token: the request, and storing the answer."""
 

@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 from ferryman.domain.credentials.credential import AuthType
 from ferryman.domain.http.url import parse_url
 
-WEBHOOK = "webhook"
-"""The integration that enables the webhook tool; it approves no domain of its own (S0-57)."""
+WEBHOOK = "webhook"  # the integration that enables the webhook tool; it approves no domain of its own (S0-57)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

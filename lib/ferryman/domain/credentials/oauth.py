@@ -9,9 +9,7 @@ from typing import Any
 
 from ferryman.domain.credentials.credential import VALUE_CHARACTERS_MIN, Secret, find_value_problems
 
-RESPONSE_BYTES_MAX = 65_536
-"""The longest answer of a token endpoint: two tokens and a few words."""
-
+RESPONSE_BYTES_MAX = 65_536  # the longest answer of a token endpoint: two tokens and a few words
 TOKEN_CHARACTERS_MAX = 8_192
 LIFETIME_SECONDS_MAX = 10 * 366 * 24 * 3_600
 

@@ -8,20 +8,15 @@ from datetime import datetime, timedelta
 
 from ferryman.domain.stale import StaleError
 
-LIFETIME_S = 3_000
-"""How long a token is used where neither its owner nor its endpoint states a lifetime (S1-30)."""
-
-LIFETIME_S_MAX = 86_400
-"""No token is kept longer than a day, whatever lifetime its endpoint states."""
-
+LIFETIME_S = 3_000  # how long a token is used where neither its owner nor its endpoint states a lifetime (S1-30)
+LIFETIME_S_MAX = 86_400  # no token is kept longer than a day, whatever lifetime its endpoint states
 KNOWN = timedelta(seconds=LIFETIME_S_MAX)
 """For how long after its expiry texts are scanned for a token: its service may still accept it."""
 
 FORMER_MAX = 5
 """How many former tokens of one auth are kept, the newest: each takes time to open and to scan for in every call."""
 
-MARGIN_S = 30
-"""A token is fetched again so many seconds before it expires: requests take time, and clocks differ (S1-30)."""
+MARGIN_S = 30  # a token is fetched again so many seconds before it expires: requests take time, and clocks differ (S1-30)
 
 
 def compute_use_s(cache_ttl: float | None, expires_in_s: float | None) -> int:

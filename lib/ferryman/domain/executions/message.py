@@ -11,11 +11,8 @@ from typing import Any
 from ferryman.domain.calls.call import ToolCall
 from ferryman.domain.executions.usage import Usage
 
-Block = Mapping[str, Any]
-"""One content block: text, tool_use or tool_result, as the Messages API spells them."""
-
-Message = Mapping[str, Any]
-"""{"role": "user" | "assistant", "content": str | [Block, …]}"""
+Block = Mapping[str, Any]  # one content block: text, tool_use or tool_result, as the Messages API spells them
+Message = Mapping[str, Any]  # {"role": "user" | "assistant", "content": str | [Block, …]}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,9 +8,7 @@ from datetime import datetime
 from ferryman.domain.calls.call import Ticket, TicketState, ToolCallResult
 from ferryman.domain.executions.execution import Execution, Status
 
-LEASE_FIELDS = ("lease", "pending_model_calls", "credits_held")
-"""What the holder of a lease stores with it."""
-
+LEASE_FIELDS = ("lease", "pending_model_calls", "credits_held")  # what the holder of a lease stores with it
 SETUP_FIELDS = ("policy", "credits_reserved", "events", "receipts")
 
 TURN_FIELDS = (
@@ -22,11 +20,8 @@ TURN_FIELDS = (
 ENDING_FIELDS = (*TURN_FIELDS, "status", "output", "error", "completed_at")
 CANCEL_FIELDS = ("cancel_requested", "status", "error", "completed_at")
 
-CLAIM_FIELDS = ("state", "attempt", "sent_at", "deadline")
-"""What claiming a call stores of its ticket."""
-
-RESULT_FIELDS = ("state", "settled_at", "result", "in_doubt")
-"""What settling a call stores of its ticket."""
+CLAIM_FIELDS = ("state", "attempt", "sent_at", "deadline")  # what claiming a call stores of its ticket
+RESULT_FIELDS = ("state", "settled_at", "result", "in_doubt")  # what settling a call stores of its ticket
 
 
 def settle_ticket(ticket: Ticket, result: ToolCallResult, *, now: datetime, in_doubt: bool) -> Ticket:

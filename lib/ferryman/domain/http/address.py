@@ -6,9 +6,7 @@ from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
 
 Address = IPv4Address | IPv6Address
 
-ANSWERS_MAX = 16
-"""A name that resolves to more addresses than this is refused."""
-
+ANSWERS_MAX = 16  # a name that resolves to more addresses than this is refused
 _REFUSED_4 = tuple(
     IPv4Network(text)
     for text in (

@@ -10,9 +10,7 @@ from typing import Any
 from ferryman.domain.http.url import URL
 from ferryman.domain.json_tree import iterate_leaves
 
-REQUEST_SECONDS = 30
-"""The whole call: resolving, connecting, sending, reading (S0-138)."""
-
+REQUEST_SECONDS = 30  # the whole call: resolving, connecting, sending, reading (S0-138)
 RESOLVE_SECONDS = 5
 
 

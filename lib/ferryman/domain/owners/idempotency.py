@@ -11,9 +11,7 @@ import re
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
-KEY_LIFETIME = timedelta(hours=24)
-"""How long a key belongs to its request, from the first attempt on."""
-
+KEY_LIFETIME = timedelta(hours=24)  # how long a key belongs to its request, from the first attempt on
 ATTEMPT = timedelta(seconds=60)
 """How long an attempt counts as under way. After that another may start; only one has an effect."""
 

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 
-HOLD = timedelta(seconds=60)
-"""How long a stream counts as open without a renewal, as after its instance died."""
-
+HOLD = timedelta(seconds=60)  # how long a stream counts as open without a renewal, as after its instance died
 RENEWAL = timedelta(seconds=20)
 """After which time it is renewed, with its next frame; there is one at least every 15 seconds."""
 

@@ -12,8 +12,7 @@ from ferryman.domain.credits.ledger import format_credits
 from ferryman.domain.executions.execution import Execution, Step
 from ferryman.domain.executions.message import join_text
 
-STARTED = 1
-"""The number of the first event; every turn's numbers follow."""
+STARTED = 1  # the number of the first event; every turn's numbers follow
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

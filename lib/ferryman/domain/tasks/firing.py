@@ -17,9 +17,7 @@ ENDED = (Status.COMPLETED, Status.FAILED, Status.TIMEOUT)
 SCHEDULE_FIELDS = ("schedule_generation", "next_fire_at", "paused")
 """The fields of a task that hold the state of its schedule."""
 
-WINDOW = timedelta(minutes=10)
-"""How often the sweep searches for lost timers."""
-
+WINDOW = timedelta(minutes=10)  # how often the sweep searches for lost timers
 OVERDUE = timedelta(minutes=1)
 EARLY = timedelta(minutes=1)
 """A timer that is early by more than this is set again; clocks differ by less."""

@@ -20,8 +20,7 @@ DECLARATION_BYTES_MAX = 65_536
 TASK_BYTES_MAX = 16_777_216
 """All declared tools of a task, written as JSON: the setup of an execution has them all in memory."""
 
-REFRESH_ON = (401,)
-"""Statuses that mean a token is no longer valid (S1-28)."""
+REFRESH_ON = (401,)  # statuses that mean a token is no longer valid (S1-28)
 
 
 class Style(StrEnum):

@@ -13,8 +13,7 @@ from ferryman.egress.leaks.text_pieces import TextPiece, collect_pieces, split_u
 NARROWED_MAX = 16
 """In a turn of more parts, a credential that is split over several empties all: searching for them would cost too much."""
 
-PASSES = 8
-"""How often a turn is scanned: field by field, and in combinations of fields."""
+PASSES = 8  # how often a turn is scanned: field by field, and in combinations of fields
 
 # A reader of a turn joins some of its fields and ignores the others.
 _COMBINATIONS = (("text",), ("input",), ("name",), ("id",), ("text", "input"), ("text", "name", "input"))

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-STEPS = 5_500_000
-"""For any text: enough for one compressed stream of the greatest length. A step takes some 7 ns of CPU."""
-
+STEPS = 5_500_000  # For any text: enough for one compressed stream of the greatest length. A step takes some 7 ns of CPU.
 SMALL = 8_192
 """Texts up to this length are also read backwards and without separators, and decoded again after every change."""
 
 STEPS_PER_CHARACTER, STEPS_PER_CHARACTER_OF_SMALL = 48, 1_080
 """For each scan of a text: an honest small text has some eighty decoded views."""
 
-STEPS_OF_TEXT, STEPS_OF_BYTES = 3_000, 300
-"""For each view, however short."""
-
-STEPS_OF_CHARACTER, STEPS_OF_BYTE = 12, 1
-"""A character is decoded further, a byte is only searched."""
+STEPS_OF_TEXT, STEPS_OF_BYTES = 3_000, 300  # for each view, however short
+STEPS_OF_CHARACTER, STEPS_OF_BYTE = 12, 1  # a character is decoded further, a byte is only searched
 
 
 class NestingLimitError(Exception):

@@ -7,21 +7,13 @@ import re
 WHOLE = 16
 """A fragment of this many letters and digits in a row is a leak, even if it reads like a word, of a secret of any length."""
 
-ALONE_MIN = 12
-"""A shorter fragment is never a leak by itself, even of a short secret."""
-
-COUNTED_MIN = 6
-"""A shorter piece of any secret is not counted."""
-
+ALONE_MIN = 12  # a shorter fragment is never a leak by itself, even of a short secret
+COUNTED_MIN = 6  # a shorter piece of any secret is not counted
 STRIDE_FROM = 128
 """Of a longer secret pieces are counted from `ALONE_MIN` characters on: shorter ones would take too many patterns."""
 
-UNCOMMON = 2
-"""Uncommon pairs of characters in a counted piece; a piece that is two characters longer needs only one."""
-
-_WORD_UNCOMMON_MAX = 4
-"""The most uncommon pairs of characters in two consecutive words of a language."""
-
+UNCOMMON = 2  # uncommon pairs of characters in a counted piece; a piece that is two characters longer needs only one
+_WORD_UNCOMMON_MAX = 4  # the most uncommon pairs of characters in two consecutive words of a language
 _COMMON = {
     first + second
     for first, seconds in {

@@ -9,29 +9,18 @@ import zlib
 from collections.abc import Callable, Iterator
 from typing import Protocol
 
-INFLATED_MAX = 131_072
-"""Bytes of one stream that are decoded further."""
-
-SCANNED_MAX = 2_097_152
-"""Bytes of one stream that are scanned without further decoding."""
-
-TRIES_MAX = 1_024
-"""Headers of streams in one text that are tried; only a hostile text has more."""
-
-RAW_HEADERS = (3, 5)
-"""The low three bits of a stream without a header that is one last block, in fixed or in its own codes."""
-
+INFLATED_MAX = 131_072  # bytes of one stream that are decoded further
+SCANNED_MAX = 2_097_152  # bytes of one stream that are scanned without further decoding
+TRIES_MAX = 1_024  # headers of streams in one text that are tried; only a hostile text has more
+RAW_HEADERS = (3, 5)  # the low three bits of a stream without a header that is one last block, in fixed or in its own codes
 BYTES_LEAST = 8
 _HEADERS = (b"\x1f\x8b\x08", b"\x78\x01", b"\x78\x5e", b"\x78\x9c", b"\x78\xda")
 _FILE_PREFIXES = (b"IDAT", b"ream\n", b"am\r\n")
 """The bytes before the streams of pictures and documents, which may have any length."""
 
 
-DICTIONARY_BYTES_MAX = 12_582_912
-"""Memory for one xz stream: enough for the default of `xz` (8 MiB and its management)."""
-
-_OTHERS_MAX = 64
-"""Headers of bz2 and xz in one text that are tried: they are long, and do not occur by chance."""
+DICTIONARY_BYTES_MAX = 12_582_912  # Memory for one xz stream: enough for the default of `xz` (8 MiB and its management)
+_OTHERS_MAX = 64  # headers of bz2 and xz in one text that are tried: they are long, and do not occur by chance
 
 
 class InflationLimitError(Exception):

@@ -40,5 +40,4 @@ def _build_table() -> dict[int, str | None]:
     return table | dict.fromkeys((*hidden, *range(0xFB50, 0xFE00)))
 
 
-PLAIN = _build_table()
-"""For `str.translate`: look-alikes to ASCII, invisible characters to nothing."""
+PLAIN = _build_table()  # For `str.translate`: look-alikes to ASCII, invisible characters to nothing.

@@ -11,9 +11,7 @@ from ferryman.egress.leaks import bases
 from ferryman.egress.leaks.fragments import compute_leak_length, compute_leak_uncommon
 from ferryman.egress.leaks.skeleton import build_difference_list, reduce_to_skeleton, rotate_letters
 
-PLAIN_MIN = 10
-"""A value of fewer letters and digits is searched for unchanged, and in no other form."""
-
+PLAIN_MIN = 10  # a value of fewer letters and digits is searched for unchanged, and in no other form
 CODED_MIN = 12
 STEPS_DISTINCT_MIN = 6
 """A difference list with fewer distinct steps is not searched for: aaaa and abcd are in every text."""

@@ -17,15 +17,9 @@ from ferryman.egress.leaks.skeleton import reduce_to_skeleton, rotate_letters
 PATTERN = 8
 """Characters of the patterns of a long secret, whose distance is so small that every piece that counts holds one."""
 
-LONGEST = 12
-"""The longest pattern."""
-
-BLOCK = 65_536
-"""Bytes of a skeleton that are searched at a time: each match is an object, and hostile text has many."""
-
-REPEATS_MAX = 4
-"""Of a pattern that a secret repeats, only the first so many places are searched for."""
-
+LONGEST = 12  # the longest pattern
+BLOCK = 65_536  # bytes of a skeleton that are searched at a time: each match is an object, and hostile text has many
+REPEATS_MAX = 4  # Of a pattern that a secret repeats, only the first so many places are searched for
 WIDENED_MAX = 1_024
 """Matches in a text that are extended as far as they go on; each further one counts with its own length only."""
 

@@ -31,15 +31,9 @@ The distance of two kernels is so small that every part of the pattern that is a
 compared then.
 """
 
-ALIKE_MAX = 4
-"""Equal kernels of one pattern that are compared: a value that repeats itself has them everywhere."""
-
-BLOCK = 65_536
-"""Bytes of a skeleton that are searched at a time: each match is an object, and hostile text has many."""
-
-SPANS_MAX = 10_000
-"""A text with more credentials is redacted as a whole: no honest text has so many, and each takes memory."""
-
+ALIKE_MAX = 4  # equal kernels of one pattern that are compared: a value that repeats itself has them everywhere
+BLOCK = 65_536  # bytes of a skeleton that are searched at a time: each match is an object, and hostile text has many
+SPANS_MAX = 10_000  # a text with more credentials is redacted as a whole: no honest text has so many, and each takes memory
 _ROT47 = bytes(33 + (code - 33 + 47) % 94 if 33 <= code < 127 else code for code in range(256))
 
 

@@ -5,9 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterable
 
-BLOCK = 4_096
-"""Characters of a text that are located at a time."""
-
+BLOCK = 4_096  # characters of a text that are located at a time
 _ALPHANUMERIC = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 _LOWER = bytes(range(256)).lower()
 _OTHER = bytes(set(range(256)) - set(_ALPHANUMERIC))

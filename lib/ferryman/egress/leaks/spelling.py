@@ -8,9 +8,7 @@ from ahocorasick_rs import BytesAhoCorasick
 
 from ferryman.egress.leaks.ordering import UNITS
 
-DIFFERENT_MIN = 3
-"""The different words that a long text must have: one and two are in every text."""
-
+DIFFERENT_MIN = 3  # the different words that a long text must have: one and two are in every text
 _LETTERS = (
     *("alpha", "bravo", "charlie", "delta", "echo", "foxtrot", "golf", "hotel", "india", "juliet", "kilo", "lima", "mike"),
     *("november", "oscar", "papa", "quebec", "romeo", "sierra", "tango", "uniform", "victor", "whiskey", "xray", "yankee"),

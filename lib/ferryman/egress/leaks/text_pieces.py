@@ -15,9 +15,7 @@ from ferryman.egress.leaks import escapes
 from ferryman.egress.leaks.ordering import build_sort_key
 from ferryman.egress.placeholders import list_request_placeholders, to_display_form
 
-PIECE_MAX = 4_096
-"""A longer piece is not decoded by itself, only as a part of all pieces in order."""
-
+PIECE_MAX = 4_096  # a longer piece is not decoded by itself, only as a part of all pieces in order
 PATH_MAX = 128
 """Characters of a path that are kept: deep nesting would take the square of its length. Deeper pieces stay in their order."""
 

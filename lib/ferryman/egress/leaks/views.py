@@ -10,12 +10,8 @@ from itertools import chain
 from ferryman.egress.leaks import encodings, escapes, words
 from ferryman.egress.leaks.budget import SMALL, StepBudget
 
-TURNS_MAX = 2
-"""How often a text is reversed or loses its separators between two decodings."""
-
-LEAST = 4
-"""A shorter view holds no pattern."""
-
+TURNS_MAX = 2  # how often a text is reversed or loses its separators between two decodings
+LEAST = 4  # a shorter view holds no pattern
 _SEPARATORS = re.compile(r"[^A-Za-z0-9+/=]+")
 _LONG_WORD = re.compile(r"[^\s\"'<>,;]{24,4096}+")
 _SPREAD = re.compile(r"(?s).([ \t\n.,:;|_*~/+-])(?:.\1){15,}+.?")

@@ -12,9 +12,7 @@ from ferryman.egress.leaks.fragments import ALONE_MIN, COUNTED_MIN
 from ferryman.egress.leaks.ordering import ORDER
 from ferryman.egress.leaks.spelling import DIFFERENT_MIN, read_spelled
 
-WORD_MAX = 64
-"""A longer word is found when the whole text is decoded; one of fewer than 6 characters encodes fewer than 4."""
-
+WORD_MAX = 64  # a longer word is found when the whole text is decoded; one of fewer than 6 characters encodes fewer than 4
 _WORD = re.compile(rb"[A-Za-z0-9]{6,}+")
 _WORD_WITH_SIGNS = re.compile(rb"[A-Za-z0-9+/_-]{6,}+")
 _HEXADECIMAL = b"0123456789abcdefABCDEF"
@@ -33,8 +31,7 @@ _FIRSTS = ("one", "One", "ONE", "two", "Two", "TWO", "irst", "IRST", "econd", "E
 _LABEL = re.compile(r"[A-Za-z]{0,16}[^A-Za-z]{0,2}$")
 LABEL_MAX = 18
 
-TEXT_MIN = 8
-"""A shorter text in base64 holds no piece that is counted."""
+TEXT_MIN = 8  # a shorter text in base64 holds no piece that is counted
 
 
 def join_words(text: str, *, small: bool) -> Iterator[tuple[str, bool]]:
