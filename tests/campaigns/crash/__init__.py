@@ -1,1 +1,1 @@
-"""Kill it anywhere: executions that are killed, delayed, doubled and lied to at every crossing of every port."""
+"""Executions that are killed, delayed, delivered twice and misled at every call of every port."""

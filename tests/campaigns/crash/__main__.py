@@ -22,13 +22,13 @@ AT_ONCE = 4
 
 @dataclass
 class Score:
-    """How many points were met, and what was found there; each finding opens with the rule that was broken."""
+    """How many points were met, and the findings there; each begins with the rule that was broken."""
 
     points: int = 0
-    found: list[str] = field(default_factory=list)
+    findings: list[str] = field(default_factory=list)
 
-    def of(self, *rules: str) -> int:
-        return sum(item.partition(": ")[2].startswith(rules) for item in self.found)
+    def count(self, *rules: str) -> int:
+        return sum(item.partition(": ")[2].startswith(rules) for item in self.findings)
 
 
 async def run(place: Harness, scenarios: tuple[Scenario, ...], *, step: int, score: Score) -> None:
@@ -37,7 +37,7 @@ async def run(place: Harness, scenarios: tuple[Scenario, ...], *, step: int, sco
     together = asyncio.Semaphore(AT_ONCE)
     for scenario in scenarios:
         whole = await place.run(scenario)
-        score.found += [f"{scenario.name} (uninterrupted): {item}" for item in find_broken(whole.record)]
+        score.findings += [f"{scenario.name} (uninterrupted): {item}" for item in find_broken(whole.record)]
         chosen = targets(whole.passed)[::step]
 
         async def one(number: int, point: Point, way: str, scenario: Scenario = scenario, whole: Record = whole.record) -> None:
@@ -46,14 +46,15 @@ async def run(place: Harness, scenarios: tuple[Scenario, ...], *, step: int, sco
             score.points += 1
             where = f"{scenario.name}, {point} ({way})"
             if not result.hit:
-                score.found.append(f"{where}: lost: the point was not reached")
-            score.found += [f"{where}: {item}" for item in find_broken(result.record, whole)]
+                score.findings.append(f"{where}: lost: the point was not reached")
+            score.findings += [f"{where}: {item}" for item in find_broken(result.record, whole)]
 
         async with asyncio.TaskGroup() as group:
             for number, (point, way) in enumerate(chosen):
                 group.create_task(one(number, point, way))
         seconds = time.monotonic() - begun
-        print(f"{scenario.name:>10}  {len(chosen):>4} points  {len(score.found)} findings so far  {seconds:5.0f} s", flush=True)
+        count = len(score.findings)
+        print(f"{scenario.name:>10}  {len(chosen):>4} points  {count} findings so far  {seconds:5.0f} s", flush=True)
 
 
 async def main(folder: Path, scenarios: tuple[Scenario, ...], step: int) -> int:
@@ -61,21 +62,21 @@ async def main(folder: Path, scenarios: tuple[Scenario, ...], step: int) -> int:
     context = forkserver()
     async with start_harness(folder, context) as place:
         await run(place, scenarios, step=step, score=score)
-    for entry in score.found:
+    for entry in score.findings:
         print(entry)
-    rules = Counter(item.partition(": ")[2].partition(":")[0] for item in score.found)
+    rules = Counter(item.partition(": ")[2].partition(":")[0] for item in score.findings)
     if rules:
         print(", ".join(f"{count} {rule}" for rule, count in sorted(rules.items())))
-    lost, doubled = score.of("lost", "audit", "receipts"), score.of("doubled", "charged", "ledger", "purse")
+    lost, doubled = score.count("lost", "audit", "receipts"), score.count("doubled", "charged", "ledger", "balance")
     print(f"{score.points} points, {lost} lost, {doubled} doubled")
-    return 1 if score.found or not score.points else 0
+    return 1 if score.findings or not score.points else 0
 
 
 if __name__ == "__main__":
-    asked = argparse.ArgumentParser(prog="python -m tests.campaigns.crash", description=__doc__)
-    asked.add_argument("--scenario", action="append", help="only this scenario (repeatable)")
-    asked.add_argument("--step", type=int, default=1, help="meet every so many-th point only")
-    chosen = asked.parse_args()
-    told = tuple(scenario for scenario in SCENARIOS if not chosen.scenario or scenario.name in chosen.scenario)
-    with tempfile.TemporaryDirectory(prefix="crash-") as made:
-        sys.exit(asyncio.run(main(Path(made), told, chosen.step)))
+    parser = argparse.ArgumentParser(prog="python -m tests.campaigns.crash", description=__doc__)
+    parser.add_argument("--scenario", action="append", help="only this scenario (repeatable)")
+    parser.add_argument("--step", type=int, default=1, help="meet every so many-th point only")
+    chosen = parser.parse_args()
+    selected = tuple(scenario for scenario in SCENARIOS if not chosen.scenario or scenario.name in chosen.scenario)
+    with tempfile.TemporaryDirectory(prefix="crash-") as folder:
+        sys.exit(asyncio.run(main(Path(folder), selected, chosen.step)))

@@ -12,7 +12,7 @@ DELIVERIES_MAX = 60
 """An execution that is not over after so many is lost."""
 
 Deliver = Callable[[int], Awaitable[bool]]
-"""Delivers one slice; True when it was acknowledged. Whoever dies acknowledges nothing."""
+"""Delivers one slice; True when it was acknowledged. A process that dies acknowledges nothing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, order=True)
@@ -27,7 +27,7 @@ class Task:
 async def drive(
     deliver: Deliver, waiting: Callable[[], Sequence[Task]], clock: Clock, *, together: int = 1, impatient: bool = False
 ) -> int:
-    """Deliver until nothing waits; answers how many deliveries that took.
+    """Deliver until nothing waits, and return how many deliveries that took.
 
     A task that was not acknowledged comes again when the lease has run out, or at once when `impatient`, and then as
     `together` deliveries at the same time.

@@ -43,14 +43,14 @@ class FaultInjector(grpc.aio.ServerInterceptor):
     """Counts the calls by name, and injects one fault, at the `nth` call of a name."""
 
     seen: Counter[str] = field(default_factory=Counter)
-    told: bool = False
+    fired: bool = False
     _about: tuple[str, int, InjectedFault] | None = None
     _over: bool = True
 
     def begin(self, about: tuple[str, int, InjectedFault] | None) -> None:
         """Reset the counts, and answer this call with this fault."""
         self.seen.clear()
-        self._about, self.told, self._over = about, False, False
+        self._about, self.fired, self._over = about, False, False
 
     def end(self) -> None:
         """Stop counting and injecting."""
@@ -90,5 +90,5 @@ class FaultInjector(grpc.aio.ServerInterceptor):
         self.seen[name] += 1
         if self._about is None or self._about[:2] != (name, nth):
             return None
-        self.told = True
+        self.fired = True
         return self._about[2]

@@ -25,7 +25,7 @@ async def main(scenarios: tuple[Scenario, ...], step: int) -> int:
     address = f"127.0.0.1:{server.add_insecure_port('127.0.0.1:0')}"
     await firestore.start()
     await server.start()
-    found: list[str] = []
+    findings: list[str] = []
     runs, begun = 0, time.monotonic()
 
     async def run(scenario: Scenario, about: tuple[str, int, InjectedFault] | None) -> SimulatedRun:
@@ -36,9 +36,9 @@ async def main(scenarios: tuple[Scenario, ...], step: int) -> int:
         result = SimulatedRun(scenario=scenario, ports=ports, begins=lambda: injector.begin(about), ends=injector.end)
         outcome = await result.perform(together=1 + runs % 2)
         where = f"{scenario.name}, {about[0]}#{about[1]} {about[2]}" if about else f"{scenario.name} (uninterrupted)"
-        found.extend(f"{where}: {item}" for item in find_broken(outcome))
-        if about is not None and not injector.told:
-            found.append(f"{where}: lost: the call was not reached")
+        findings.extend(f"{where}: {item}" for item in find_broken(outcome))
+        if about is not None and not injector.fired:
+            findings.append(f"{where}: lost: the call was not reached")
         await clients.close()
         return result
 
@@ -49,20 +49,20 @@ async def main(scenarios: tuple[Scenario, ...], step: int) -> int:
         for about in faults:
             await run(scenario, about)
         print(
-            f"{scenario.name:>10}  {len(faults):>4} faults  {len(found)} findings so far  {time.monotonic() - begun:5.0f} s",
+            f"{scenario.name:>10}  {len(faults):>4} faults  {len(findings)} findings so far  {time.monotonic() - begun:5.0f} s",
             flush=True,
         )
     await server.stop(0)
     await firestore.close()
-    print(*found, sep="\n", end="\n" if found else "")
-    print(f"{runs - len(scenarios)} faults, {len(found)} findings")
-    return 1 if found else 0
+    print(*findings, sep="\n", end="\n" if findings else "")
+    print(f"{runs - len(scenarios)} faults, {len(findings)} findings")
+    return 1 if findings else 0
 
 
 if __name__ == "__main__":
-    asked = argparse.ArgumentParser(prog="python -m tests.campaigns.crash.faults", description=__doc__)
-    asked.add_argument("--scenario", action="append", help="only this scenario (repeatable)")
-    asked.add_argument("--step", type=int, default=1, help="only every so many-th fault")
-    chosen = asked.parse_args()
-    told = tuple(scenario for scenario in SCENARIOS if not chosen.scenario or scenario.name in chosen.scenario)
-    sys.exit(asyncio.run(main(told, chosen.step)))
+    parser = argparse.ArgumentParser(prog="python -m tests.campaigns.crash.faults", description=__doc__)
+    parser.add_argument("--scenario", action="append", help="only this scenario (repeatable)")
+    parser.add_argument("--step", type=int, default=1, help="only every so many-th fault")
+    chosen = parser.parse_args()
+    selected = tuple(scenario for scenario in SCENARIOS if not chosen.scenario or scenario.name in chosen.scenario)
+    sys.exit(asyncio.run(main(selected, chosen.step)))

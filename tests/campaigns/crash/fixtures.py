@@ -287,7 +287,7 @@ async def store_task(ports: Ports, scenario: Scenario, *, sealing: bool = True) 
         await ports.credentials.put(
             SealedCredential(label=label, ciphertext=ciphertext, key_version=1, created_at=START, updated_at=START)
         )
-    made = Execution(id=execution, task=task, owner=owner, created_at=START)
-    await ports.executions.start(made, most=1_000)
+    queued = Execution(id=execution, task=task, owner=owner, created_at=START)
+    await ports.executions.start(queued, most=1_000)
     if not scenario.enabled:
         await ports.tasks.update(replace(stored, enabled=False), ("enabled",), since=START)

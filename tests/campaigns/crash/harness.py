@@ -34,9 +34,9 @@ RESPONSE = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length
 
 
 def forkserver() -> ForkServerContext:
-    """The process that all others are forked from: it has the libraries, and no channel was ever opened in it.
+    """Start the process that all others are forked from: it has the libraries, and no channel was ever opened in it.
 
-    To be called before anything else opens one.
+    Call it before anything else opens one.
     """
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["tests.campaigns.crash.preload"])
@@ -99,7 +99,7 @@ class Harness:
             finally:
                 await run.close()
                 await clients.close()
-        passed, hit = [Point(**item) for item in tally.of("passed")], bool(tally.of("hit"))
+        passed, hit = [Point(**item) for item in tally.list_lines("passed")], bool(tally.list_lines("hit"))
         shutil.rmtree(folder)
         return ScenarioResult(record=outcome, passed=passed, hit=hit, deliveries=deliveries)
 
@@ -131,9 +131,9 @@ class Harness:
 
 
 def _tasks(tally: FileTally) -> Sequence[Task]:
-    """The queue's tasks: a name that was used is not used again, as in Cloud Tasks."""
+    """Return the queue's tasks: a name that was used is not used again, as in Cloud Tasks."""
     named: dict[tuple[int, str], Task] = {}
-    for item in tally.of("queued"):
+    for item in tally.list_lines("queued"):
         task = Task(due=datetime.fromisoformat(item["due"]), slice=item["slice"], wake_up=item["wake_up"])
         named.setdefault((task.slice, task.wake_up), task)
     return list(named.values())
@@ -155,7 +155,7 @@ class _Run:
         self._holders += 1
         process = self.context.Process(target=workers.orchestrate, args=(self.request, slice, f"h{self._holders}"))
         process.start()
-        await _over(process)
+        await _wait_for_exit(process)
         return process.exitcode == 0
 
     async def _tool_function(self) -> None:
@@ -172,10 +172,10 @@ class _Run:
     async def close(self) -> None:
         if self._tool is not None:
             self._tool.kill()
-            await _over(self._tool)
+            await _wait_for_exit(self._tool)
 
 
-async def _over(process: ForkServerProcess) -> None:
+async def _wait_for_exit(process: ForkServerProcess) -> None:
     ended = asyncio.Event()
     loop = asyncio.get_running_loop()
     loop.add_reader(process.sentinel, ended.set)

@@ -1,4 +1,4 @@
-"""Bars: what must be true of an execution when it is over, whatever was done to it on the way."""
+"""Invariants: what must be true of an execution when it is over, whatever was done to it on the way."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Effect:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sent:
+class ModelCall:
     """One model call: for which turn, counted from 0, and the most it could cost."""
 
     turn: int
@@ -43,7 +43,7 @@ class Sent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Record:
-    """Everything that is left of a run: in the store, and at those it reached."""
+    """Everything that a run left: in the store, at the upstreams and at the model."""
 
     scenario: Scenario
     execution: Execution
@@ -54,36 +54,36 @@ class Record:
     receipts: Sequence[Receipt]
     balances: Sequence[CreditBalance]
     effects: Sequence[Effect]
-    asked: Sequence[Sent]
+    model_calls: Sequence[ModelCall]
 
 
 def find_broken(record: Record, whole: Record | None = None) -> list[str]:
-    """Every rule that `record` breaks, each named by its first word; `whole` is what the scenario left uninterrupted."""
-    found = [*_find_lost(record), *_find_doubled(record), *_audit(record), *_find_overcharged(record, whole), *_ledger(record)]
-    return [*found, *_find_leaked(record), *_receipts(record)]
+    """Return every rule that `record` breaks, each named by its first word; `whole` is what the scenario left uninterrupted."""
+    findings = [*_find_lost(record), *_find_doubled(record), *_audit(record), *_find_overcharged(record, whole)]
+    return [*findings, *_ledger(record), *_find_leaked(record), *_receipts(record)]
 
 
 def _find_lost(record: Record) -> list[str]:
     ended, scenario = record.execution, record.scenario
-    found = []
+    findings = []
     if ended.status is not scenario.status:
-        found.append(f"lost: the execution is {ended.status} ({ended.error}) where it should be {scenario.status}")
+        findings.append(f"lost: the execution is {ended.status} ({ended.error}) where it should be {scenario.status}")
     elif scenario.output is not None and ended.output != scenario.output:
-        found.append(f"lost: its output is {ended.output!r}")
+        findings.append(f"lost: its output is {ended.output!r}")
     if scenario.enabled and scenario.cancelled_at is None and len(record.steps) != len(scenario.turns) + 1:
-        found.append(f"lost: {len(record.steps)} turns are recorded of {len(scenario.turns) + 1}")
-    return found
+        findings.append(f"lost: {len(record.steps)} turns are recorded of {len(scenario.turns) + 1}")
+    return findings
 
 
 def _find_leaked(record: Record) -> list[str]:
-    """No more than half of a key has been sent in pieces, whichever process died while adding them up."""
+    """Check that at most half of a key was sent in pieces, whichever process died while adding them up."""
     sent = [piece for piece in PIECES if any(effect.path == f"/{piece}" for effect in record.effects)]
-    gone = sum(map(len, sent))
-    return [f"leaked: {gone} characters of a key were sent"] if gone * 2 > len(SECRETS[KEY][2]) else []
+    count = sum(map(len, sent))
+    return [f"leaked: {count} characters of a key were sent"] if count * 2 > len(SECRETS[KEY][2]) else []
 
 
 def _find_doubled(record: Record) -> list[str]:
-    found = []
+    findings = []
     known = set()
     for ticket in record.tickets:
         url = urlsplit(str(ticket.display_arguments.get("url", "")))
@@ -93,53 +93,54 @@ def _find_doubled(record: Record) -> list[str]:
         known.add(url.path)
         where = f"call {ticket.seq} ({ticket.tool} {url.path})"
         if keyed and len({item.key for item in effects} | {f"{record.execution.id}-{ticket.seq}"}) > 1:
-            found.append(f"doubled: {where} was sent under the keys {[entry.key for entry in effects]}")
+            findings.append(f"doubled: {where} was sent under the keys {[entry.key for entry in effects]}")
         if not keyed and not safe and len(effects) > 1:
-            found.append(f"doubled: {where} had its effect {len(effects)} times")
-        found += _find_untold(ticket, where, effects=len(effects), doubtful=not keyed and not safe)
-    found += [f"doubled: nobody asked for {element.path}" for element in record.effects if element.path not in known]
-    return found
+            findings.append(f"doubled: {where} had its effect {len(effects)} times")
+        findings += _find_untold(ticket, where, effects=len(effects), doubtful=not keyed and not safe)
+    findings += [f"doubled: nobody asked for {element.path}" for element in record.effects if element.path not in known]
+    return findings
 
 
 def _find_untold(ticket: Ticket, where: str, *, effects: int, doubtful: bool) -> list[str]:
-    """What the model and the owner are told of a call has to be what happened."""
+    """Check that what the model and the owner are told of a call is what happened."""
     result = ticket.result
     if result is None:
         return [f"lost: {where} has no result"]
     in_doubt = result.content == refusal.IN_DOUBT.message
-    found = []
+    findings = []
     if in_doubt != ticket.in_doubt:
-        found.append(f"lost: {where} is in doubt for the model or for the owner only")
+        findings.append(f"lost: {where} is in doubt for the model or for the owner only")
     if in_doubt and not doubtful:
-        found.append(f"lost: {where} could have been repeated, and is in doubt")
+        findings.append(f"lost: {where} could have been repeated, and is in doubt")
     if result.response_status is not None and not effects:
-        found.append(f"lost: {where} is said to be done, and was not")
+        findings.append(f"lost: {where} is said to be done, and was not")
     if result.response_status is None and not in_doubt and effects:
-        found.append(f"lost: {where} was done, and is said to be refused")
-    return found
+        findings.append(f"lost: {where} was done, and is said to be refused")
+    return findings
 
 
 def _audit(record: Record) -> list[str]:
-    ended, found = record.execution, []
+    ended, findings = record.execution, []
     if any(ticket.state is not TicketState.SETTLED for ticket in record.tickets):
-        found.append("audit: a ticket is not settled")
+        findings.append("audit: a ticket is not settled")
     rows = tuple(to_audit_row(ticket.result) for ticket in record.tickets if ticket.result is not None)
     if ended.tool_calls != rows or ended.tool_calls_total != len(record.tickets):
-        found.append(f"audit: {len(ended.tool_calls)} rows ({ended.tool_calls_total} counted) for {len(record.tickets)} calls")
+        rows_text = f"{len(ended.tool_calls)} rows ({ended.tool_calls_total} counted)"
+        findings.append(f"audit: {rows_text} for {len(record.tickets)} calls")
     if [ticket.seq for ticket in record.tickets] != list(range(sum(step.calls for step in record.steps))):
-        found.append("audit: the tickets are not those of the turns")
+        findings.append("audit: the tickets are not those of the turns")
     if [step.number for step in record.steps] != list(range(1, len(record.steps) + 1)):
-        found.append("audit: a turn is missing")
+        findings.append("audit: a turn is missing")
     if sum((step.usage for step in record.steps), Usage()) != ended.usage:
-        found.append("audit: the usage is not that of the turns")
+        findings.append("audit: the usage is not that of the turns")
     entered = {entry.id for entry in record.entries}
     turns = [step.number for step in record.steps if step.credits]
-    found += [f"audit: turn {turn} is not in the ledger" for turn in turns if f"{ended.id}.turn-{turn:05d}" not in entered]
-    return found
+    findings += [f"audit: turn {turn} is not in the ledger" for turn in turns if f"{ended.id}.turn-{turn:05d}" not in entered]
+    return findings
 
 
 def _receipts(record: Record) -> list[str]:
-    """All that the API would show is what was signed, whichever of its writers died."""
+    """Check that all that the API would show is what was signed, whichever of its writers died."""
     parts = {"opening": record.opening, "steps": record.steps, "tickets": record.tickets, "entries": record.entries}
     account = shapes.to_response(domain.Record(execution=record.execution, **parts)).model_dump_json()
     chain = {"entries": [entry.to_json() for entry in record.receipts]}
@@ -148,31 +149,31 @@ def _receipts(record: Record) -> list[str]:
 
 
 def _find_overcharged(record: Record, whole: Record | None) -> list[str]:
-    """Each turn once, each call's fee once, and the worst of a model call that was sent and whose turn there is none."""
+    """Check the charge: each turn once, each call's fee once, and the worst case of a model call that has no turn."""
     ended = record.execution
     due = sum((step.credits for step in record.steps), NOTHING)
     due += _fees(record.tickets)
-    unknown = [item.worst for item in record.asked if item.turn >= len(record.steps)]
+    unknown = [item.worst for item in record.model_calls if item.turn >= len(record.steps)]
     due = min(record.scenario.max_credits, due + (unknown[-1] if unknown else NOTHING))
     price = PRICES.find("scripted/x")
     assert price is not None
-    found = []
+    findings = []
     if ended.credits_used != due:
-        found.append(f"charged: {ended.credits_used} credits where {due} are due")
+        findings.append(f"charged: {ended.credits_used} credits where {due} are due")
     if any(step.credits != price.compute_credits(step.usage) for step in record.steps):
-        found.append("charged: a turn costs something else than its tokens")
+        findings.append("charged: a turn costs something else than its tokens")
     if whole is not None and record.scenario.cancelled_at is None:
         # a call in doubt is billed as one that was sent, also where the uninterrupted one was refused before
         same = [ticket for ticket in record.tickets if not ticket.in_doubt]
         paid = ended.credits_used - _fees(record.tickets) + _fees(same)
         normal = whole.execution.credits_used - _fees(whole.tickets) + _fees(whole.tickets[entry.seq] for entry in same)
         if paid != normal:
-            found.append(f"charged: {paid} credits, uninterrupted {normal}, calls in doubt left out")
+            findings.append(f"charged: {paid} credits, uninterrupted {normal}, calls in doubt left out")
     if ended.credits_held or ended.pending_model_calls:
-        found.append(
+        findings.append(
             f"charged: {ended.credits_held} credits are still held, {ended.pending_model_calls} model calls still open"
         )
-    return found
+    return findings
 
 
 def _fees(tickets: Iterable[Ticket]) -> Decimal:
@@ -180,19 +181,21 @@ def _fees(tickets: Iterable[Ticket]) -> Decimal:
 
 
 def _ledger(record: Record) -> list[str]:
-    ended, found = record.execution, []
+    ended, findings = record.execution, []
     totals = sum_accounts(record.entries)
     if sum(totals.values(), NOTHING):
-        found.append(f"ledger: it sums to {sum(totals.values(), NOTHING)}")
+        findings.append(f"ledger: it sums to {sum(totals.values(), NOTHING)}")
     if totals.get(name_account(ended), NOTHING):
-        found.append(f"ledger: {totals[name_account(ended)]} credits are left in the execution's account")
+        findings.append(f"ledger: {totals[name_account(ended)]} credits are left in the execution's account")
     if -totals.get(name_owner_balance(ended.owner), NOTHING) != ended.credits_used:
-        found.append(f"ledger: the owner paid {-totals.get(name_owner_balance(ended.owner), NOTHING)} of {ended.credits_used}")
+        findings.append(
+            f"ledger: the owner paid {-totals.get(name_owner_balance(ended.owner), NOTHING)} of {ended.credits_used}"
+        )
     if totals.get(TOKENS, NOTHING) + totals.get(FEES, NOTHING) != ended.credits_used:
-        found.append("ledger: tokens and fees are not what was used")
+        findings.append("ledger: tokens and fees are not what was used")
     wrong = (
         balance
         for balance in record.balances
         if (balance.credits_used, balance.credits_reserved) != (ended.credits_used, NOTHING)
     )
-    return found + [f"purse: {item.id} has used {item.credits_used} and holds {item.credits_reserved}" for item in wrong]
+    return findings + [f"balance: {item.id} has used {item.credits_used} and holds {item.credits_reserved}" for item in wrong]

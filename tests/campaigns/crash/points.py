@@ -1,4 +1,4 @@
-"""Points: every call that crosses a port is met before and after, whatever port it is and whichever process calls it."""
+"""Points where a process may die: before and after every call of a port, whatever port it is and whichever process calls it."""
 
 from __future__ import annotations
 
@@ -11,35 +11,35 @@ from functools import cache
 from typing import Any, TypeVar
 
 Meet = Callable[[str, str], Awaitable[None]]
-"""Called with a crossing's name ("executions.commit") and its side ("before" or "after")."""
+"""Called with the name of an operation ("executions.commit") and its side ("before" or "after")."""
 
-House = TypeVar("House")
+Deps = TypeVar("Deps")
 
 ORCHESTRATOR, TOOL, SCANNER = "orchestrator", "tool", "scanner"
-"""Who can be met: a tool function is another one while it looks through what the model said."""
+"""The roles of processes: a tool function has another one while it scans the model's output."""
 
 ALONE, BOTH, OTHER = "alone", "both", "other"
 """Who dies at a tool function's point: itself, the orchestrator too, or the orchestrator only."""
 
 INSIDE = frozenset(("registry", "vault"))
-"""Rooms of the same process: what they ask of the world is met where they ask it."""
+"""Parts of the same process: the ports that they call are instrumented themselves."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Point:
-    """One place where a run can be met: the `nth` time that `role` makes this crossing, on one side of it."""
+    """One place where a process may die: the `nth` time that `role` calls this operation, on one side of the call."""
 
     role: str
-    crossing: str
+    operation: str
     nth: int
     side: str
 
     def __str__(self) -> str:
-        return f"{self.side} {self.role} {self.crossing}#{self.nth}"
+        return f"{self.side} {self.role} {self.operation}#{self.nth}"
 
 
 class InstrumentedPort:
-    """A port, or anything with coroutine methods, whose every call is met on both sides."""
+    """A port, or anything with coroutine methods, that calls `meet` before and after every call."""
 
     def __init__(self, inner: Any, name: str, meet: Meet) -> None:
         self._inner = inner
@@ -47,37 +47,37 @@ class InstrumentedPort:
         self._meet = meet
 
     def __getattr__(self, member: str) -> Any:
-        found = getattr(self._inner, member)
-        if member.startswith("_") or not inspect.iscoroutinefunction(found):
-            return found
+        value = getattr(self._inner, member)
+        if member.startswith("_") or not inspect.iscoroutinefunction(value):
+            return value
 
-        async def crossing(*given: Any, **named: Any) -> Any:
+        async def call(*arguments: Any, **named: Any) -> Any:
             name = f"{self._name}.{member}"
             await self._meet(name, "before")
             try:
-                answer = await found(*given, **named)
+                answer = await value(*arguments, **named)
             except Exception:
                 await self._meet(name, "after")
                 raise
             await self._meet(name, "after")
             return answer
 
-        return crossing
+        return call
 
 
-def instrument(deps: House, meet: Meet) -> House:
-    """`deps` with everything in it that can be called across a wire met: no list of the ports is kept here."""
+def instrument(deps: Deps, meet: Meet) -> Deps:
+    """Return `deps` with every port of it instrumented: no list of the ports is kept here."""
     values: dict[str, Any] = {field.name: getattr(deps, field.name) for field in dataclasses.fields(deps)}
     ports = {
         name: InstrumentedPort(value, name, meet)
         for name, value in values.items()
-        if name not in INSIDE and _crosses(type(value))
+        if name not in INSIDE and _has_coroutines(type(value))
     }
     return dataclasses.replace(deps, **ports)
 
 
 @cache
-def _crosses(kind: type) -> bool:
+def _has_coroutines(kind: type) -> bool:
     return any(
         inspect.iscoroutinefunction(member)
         for item in kind.__mro__
@@ -87,22 +87,22 @@ def _crosses(kind: type) -> bool:
 
 
 class Counting:
-    """`Meet` that tells the points of one role as they are passed, each to `see`."""
+    """`Meet` that calls `see` with each point of one role as it is passed."""
 
     def __init__(self, role: str, see: Callable[[Point], Awaitable[None]]) -> None:
         self._role = role
         self._see = see
         self._passed: Counter[tuple[str, str]] = Counter()
 
-    async def __call__(self, crossing: str, side: str) -> None:
-        nth = self._passed[crossing, side]
-        self._passed[crossing, side] += 1
-        await self._see(Point(role=self._role, crossing=crossing, nth=nth, side=side))
+    async def __call__(self, operation: str, side: str) -> None:
+        nth = self._passed[operation, side]
+        self._passed[operation, side] += 1
+        await self._see(Point(role=self._role, operation=operation, nth=nth, side=side))
 
 
 def targets(passed: Iterable[Point]) -> list[tuple[Point, str]]:
-    """Every point that was met, with each way of dying there that makes a difference.
+    """Return every point that was passed, with each way of dying there that makes a difference.
 
-    A scan changes nothing: that its orchestrator dies meanwhile is met where the orchestrator asks for it.
+    A scan changes nothing: the death of its orchestrator meanwhile is a point of the orchestrator's own call.
     """
     return [(point, way) for point in passed for way in ((ALONE, BOTH, OTHER) if point.role == TOOL else (ALONE,))]

@@ -1,4 +1,4 @@
-"""Stories: what a model asks for in a run that is going to be killed, and what has to come of it."""
+"""Scenarios: what a model asks for in a run that is going to be killed, and how the run has to end."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Scenario:
         return ANSWER if self.enabled and self.cancelled_at is None else None
 
     def reply(self, prompt: Prompt) -> Reply:
-        """What the model says to `prompt`: it depends on nothing but the turn."""
+        """Return the model's reply to `prompt`: it depends on nothing but the turn."""
         turn = turn_of(prompt)
         usage = Usage(input_tokens=1_000 + turn, output_tokens=100 + turn)
         if turn >= len(self.turns):
@@ -54,7 +54,7 @@ class Scenario:
 
 
 def turn_of(prompt: Prompt) -> int:
-    """Which turn `prompt` asks for, from 0."""
+    """Return the number of the turn that `prompt` asks for, from 0."""
     return sum(message["role"] == "assistant" for message in prompt.messages)
 
 

@@ -37,7 +37,7 @@ from tests.campaigns.crash.fixtures import (
     store_task,
     unseal_arguments,
 )
-from tests.campaigns.crash.invariants import Effect, Record, Sent
+from tests.campaigns.crash.invariants import Effect, ModelCall, Record
 from tests.campaigns.crash.points import ALONE, BOTH, ORCHESTRATOR, OTHER, SCANNER, TOOL, Counting, Point
 from tests.campaigns.crash.scenarios import Scenario
 
@@ -53,7 +53,7 @@ FREEZE = timedelta(seconds=REQUEST_SECONDS + 10)
 
 
 class Killed(BaseException):
-    """The process is gone."""
+    """The process died."""
 
 
 @dataclass
@@ -65,8 +65,8 @@ class KeptTally:
     def add(self, kind: str, **line: Any) -> None:
         self.lines.append((kind, line))
 
-    def of(self, kind: str) -> list[dict[str, Any]]:
-        return [line for each, line in self.lines if each == kind]
+    def list_lines(self, kind: str) -> list[dict[str, Any]]:
+        return [line for line_kind, line in self.lines if line_kind == kind]
 
 
 def memory_ports(memory: Memory) -> Ports:
@@ -105,18 +105,18 @@ class SimulatedRun:
     _holders: int = 0
 
     def __post_init__(self) -> None:
-        self._counts = {role: Counting(role, self._seen) for role in (ORCHESTRATOR, TOOL, SCANNER)}
+        self._counts = {role: Counting(role, self._meet) for role in (ORCHESTRATOR, TOOL, SCANNER)}
 
     async def perform(self, *, together: int = 1, impatient: bool = False) -> Record:
-        """From the first delivery to the end, whatever happens on the way."""
+        """Execute it from the first delivery to the end, whatever happens on the way."""
         await store_task(self.ports, self.scenario, sealing=False)
         await self.queue.enqueue("e", slice=0)
         self.begins()
         waiting: list[Task] = []
 
         def tasks() -> Sequence[Task]:
-            while (taken := self.queue.take()) is not None:
-                waiting.append(Task(due=self.clock.now() + taken.after, slice=taken.slice, wake_up=taken.wake_up))
+            while (task := self.queue.take()) is not None:
+                waiting.append(Task(due=self.clock.now() + task.after, slice=task.slice, wake_up=task.wake_up))
             return waiting
 
         await drive(self.deliver, tasks, self.clock, together=together, impatient=impatient)
@@ -164,7 +164,7 @@ class SimulatedRun:
         return build_tool_deps(self.ports, SimulatedTransport(self.tally), clock=self.clock, meet=self._counts[role], keys=None)
 
     async def _beside(self, work: Awaitable[Any]) -> Any:
-        """`work` in a tool function of its own: it dies by itself, and goes on when its orchestrator dies."""
+        """Await `work` in a tool function of its own: it dies by itself, and goes on when its orchestrator dies."""
         doing = asyncio.ensure_future(work)
         died = asyncio.ensure_future(self._died.wait())
         self._tools.add(doing)
@@ -176,7 +176,7 @@ class SimulatedRun:
         except Killed:
             if died.done():
                 raise
-            raise UnavailableError("the tool function is gone") from None
+            raise UnavailableError("the tool function died") from None
         except (StaleError, UnavailableError):
             raise
         except CallRefusedError as refused:
@@ -188,7 +188,7 @@ class SimulatedRun:
             doing.add_done_callback(self._tools.discard)
             doing.add_done_callback(lambda done: done.cancelled() or done.exception())
 
-    async def _seen(self, point: Point) -> None:
+    async def _meet(self, point: Point) -> None:
         self.passed.append(point)
         await asyncio.sleep(0)  # others go on meanwhile, as they do over a wire
         if self.see is not None:
@@ -221,7 +221,7 @@ class SimulatedRun:
 
 
 async def record(ports: Ports, scenario: Scenario, tally: KeptTally) -> Record:
-    """What is left of the run."""
+    """Return what the run left."""
     execution = await ports.executions.get("e")
     assert execution is not None
     return Record(
@@ -233,6 +233,6 @@ async def record(ports: Ports, scenario: Scenario, tally: KeptTally) -> Record:
         opening=await ports.executions.opening("e"),
         receipts=await ports.executions.receipts("e"),
         balances=[await ports.ledger.balance(name) for name in ("owner:o", "task:t")],
-        effects=[Effect(**line) for line in tally.of("effect")],
-        asked=[Sent(turn=line["turn"], worst=Decimal(line["worst"])) for line in tally.of("asked")],
+        effects=[Effect(**line) for line in tally.list_lines("effect")],
+        model_calls=[ModelCall(turn=line["turn"], worst=Decimal(line["worst"])) for line in tally.list_lines("asked")],
     )

@@ -46,7 +46,7 @@ SCENARIO = Scenario(name="soak", turns=((post_call("paid"), read_call("no-creden
 
 @dataclass(kw_only=True)
 class Soak:
-    """Owners whose month, tasks whose month and executions whose credits are all tight; `risk` is of dying at a crossing."""
+    """Tight caps for the month of owners and tasks and for executions; `risk` is that of dying at a call of a port."""
 
     ports: Ports
     chance: random.Random
@@ -58,11 +58,11 @@ class Soak:
     most: Decimal
     risk: float
     deaths: int = 0
-    found: list[str] = field(default_factory=list)
+    findings: list[str] = field(default_factory=list)
     _plan: Plan = PRO
 
     async def run(self, workers: int) -> list[Execution]:
-        """Everything to its end; answers the executions. What broke a rule on the way or at the end is in `found`."""
+        """Run everything to its end and return the executions; each breach of a rule is in `findings`."""
         self._plan = replace(PRO, credits_per_month=self.month)
         await self._furnish()
         names = [f"e{number}" for number in range(self.executions)]
@@ -73,8 +73,8 @@ class Soak:
                 await self._execute(todo.pop())
 
         await asyncio.gather(*(work() for _ in range(workers)))
-        ended = [found for name in names if (found := await self.ports.executions.get(name)) is not None]
-        self.found += await self._books(ended)
+        ended = [execution for name in names if (execution := await self.ports.executions.get(name)) is not None]
+        self.findings += await self._books(ended)
         return ended
 
     async def _furnish(self) -> None:
@@ -99,8 +99,8 @@ class Soak:
             )
         for number in range(self.executions):
             task = number % self.tasks
-            made = Execution(id=f"e{number}", task=f"t{task}", owner=f"o{task % self.owners}", created_at=START)
-            await self.ports.executions.start(made, most=self.executions)
+            execution = Execution(id=f"e{number}", task=f"t{task}", owner=f"o{task % self.owners}", created_at=START)
+            await self.ports.executions.start(execution, most=self.executions)
 
     async def _execute(self, name: str) -> None:
         clock, tally = ManualClock(), KeptTally()
@@ -126,11 +126,11 @@ class Soak:
                 *(_until_killed(deliver(deps, name, slice=current.slice, holder=f"{attempt}.{n}")) for n in range(both))
             )
             clock.turn(LEASE + timedelta(seconds=10))
-        self.found.append(f"{name} is not over after {DELIVERIES_MAX} deliveries")
+        self.findings.append(f"{name} is not over after {DELIVERIES_MAX} deliveries")
 
-    async def _meet(self, crossing: str, side: str) -> None:
+    async def _meet(self, operation: str, side: str) -> None:
         await asyncio.sleep(0)
-        if crossing in ("executions.open", "executions.finish") and side == "after":
+        if operation in ("executions.open", "executions.finish") and side == "after":
             await self._caps()
         if self.chance.random() < self.risk:
             self.deaths += 1
@@ -142,11 +142,11 @@ class Soak:
         name = self.chance.choice(list(limits))
         balance = await self.ports.ledger.balance(name)
         if balance.credits_used + balance.credits_reserved > limits[name]:
-            self.found.append(f"{name} used {balance.credits_used} and holds {balance.credits_reserved} of {limits[name]}")
+            self.findings.append(f"{name} used {balance.credits_used} and holds {balance.credits_reserved} of {limits[name]}")
 
     async def _books(self, ended: Sequence[Execution]) -> list[str]:
-        found = [f"{item.id} is {item.status}" for item in ended if not item.status.terminal]
-        found += [f"{entry.id} used {entry.credits_used}" for entry in ended if entry.credits_used > self.most]
+        findings = [f"{item.id} is {item.status}" for item in ended if not item.status.terminal]
+        findings += [f"{entry.id} used {entry.credits_used}" for entry in ended if entry.credits_used > self.most]
         owed: Counter[str] = Counter()
         for value in ended:
             owed[name_owner_balance(value.owner)] += value.credits_used
@@ -156,10 +156,10 @@ class Soak:
             entries = await self.ports.ledger.of_owner(f"o{number}", since=START, until=START + timedelta(days=9))
             totals = sum_accounts(entries)
             if sum(totals.values(), NOTHING):
-                found.append(f"the ledger of {name} sums to {sum(totals.values(), NOTHING)}")
+                findings.append(f"the ledger of {name} sums to {sum(totals.values(), NOTHING)}")
             if -totals.get(name, NOTHING) != owed[name]:
-                found.append(f"{name} paid {-totals.get(name, NOTHING)} of {owed[name]}")
-            found += [
+                findings.append(f"{name} paid {-totals.get(name, NOTHING)} of {owed[name]}")
+            findings += [
                 f"{totals[name_account(element)]} are left in {element.id}"
                 for element in ended
                 if totals.get(name_account(element))
@@ -169,10 +169,10 @@ class Soak:
         for name, limit in limits.items():
             balance = await self.ports.ledger.balance(name)
             if (balance.credits_used, balance.credits_reserved) != (owed[name], NOTHING) or balance.credits_used > limit:
-                found.append(
+                findings.append(
                     f"{name} says {balance.credits_used} and {balance.credits_reserved} held, of {owed[name]} and {limit}"
                 )
-        return found
+        return findings
 
 
 class _Tools:
@@ -182,13 +182,13 @@ class _Tools:
         self._deps = build_tool_deps(soak.ports, SimulatedTransport(tally), clock=clock, meet=soak._meet, keys=None)
 
     async def run(self, ticket: Ticket, *, execution: Execution) -> Ticket:
-        asked = CallRequest(
+        call_request = CallRequest(
             execution=execution.id, seq=ticket.seq, epoch=execution.epoch, task=execution.task, owner=execution.owner
         )
         try:
-            return await execute_call(self._deps, ticket.tool, asked)
+            return await execute_call(self._deps, ticket.tool, call_request)
         except Killed:
-            raise UnavailableError("the tool function is gone") from None
+            raise UnavailableError("the tool function died") from None
 
     async def scan(self, execution: Execution, content: Sequence[Block]) -> Sequence[Block]:
         return await scan_output(self._deps, execution=execution.id, epoch=execution.epoch, content=content)
@@ -229,13 +229,13 @@ async def main(executions: int, workers: int, seed: int) -> int:
         )
         ended = await soak.run(workers)
         statuses = Counter(item.status for item in ended)
-        print(*soak.found, sep="\n", end="\n" if soak.found else "")
+        print(*soak.findings, sep="\n", end="\n" if soak.findings else "")
         print(
             f"{name}: {len(ended)} executions ({statuses[Status.COMPLETED]} completed, {statuses[Status.FAILED]} failed),"
-            f" {workers} workers, {soak.deaths} deaths, {len(soak.found)} findings, {time.monotonic() - begun:.0f} s",
+            f" {workers} workers, {soak.deaths} deaths, {len(soak.findings)} findings, {time.monotonic() - begun:.0f} s",
             flush=True,
         )
-        failed = failed or bool(soak.found) or not statuses[Status.COMPLETED] or not statuses[Status.FAILED]
+        failed = failed or bool(soak.findings) or not statuses[Status.COMPLETED] or not statuses[Status.FAILED]
     await clients.close()
     await server.stop(0)
     await firestore.close()
@@ -243,10 +243,10 @@ async def main(executions: int, workers: int, seed: int) -> int:
 
 
 if __name__ == "__main__":
-    asked = argparse.ArgumentParser(prog="python -m tests.campaigns.crash.soak", description=__doc__)
-    asked.add_argument("--executions", type=int, default=1_000)
-    asked.add_argument("--workers", type=int, default=64)
-    asked.add_argument("--seed", type=int, default=random.randrange(2**32))
-    chosen = asked.parse_args()
+    parser = argparse.ArgumentParser(prog="python -m tests.campaigns.crash.soak", description=__doc__)
+    parser.add_argument("--executions", type=int, default=1_000)
+    parser.add_argument("--workers", type=int, default=64)
+    parser.add_argument("--seed", type=int, default=random.randrange(2**32))
+    chosen = parser.parse_args()
     print(f"seed {chosen.seed}", flush=True)
     sys.exit(asyncio.run(main(chosen.executions, chosen.workers, chosen.seed)))

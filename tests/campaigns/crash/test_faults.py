@@ -30,7 +30,7 @@ async def test_an_execution_ends_right_whatever_call_fails(cloud: Cloud, call: s
     whole = SimulatedRun(scenario=UNKEYED, ports=ports, begins=lambda: injector.begin(None), ends=injector.end)
     await whole.perform()
     faults = [(call, nth, fault) for nth in range(injector.seen[call]) for fault in FAULTS[call]][::STRIDE]
-    found = []
+    findings = []
     for about in faults:
         run = SimulatedRun(
             scenario=UNKEYED,
@@ -39,12 +39,12 @@ async def test_an_execution_ends_right_whatever_call_fails(cloud: Cloud, call: s
             ends=cloud.injector.end,
         )
         outcome = await run.perform()
-        assert cloud.injector.told, f"{about} was not reached"
-        found += [f"{call}#{about[1]} {about[2]}: {item}" for item in find_broken(outcome)]
-    assert found == []
+        assert cloud.injector.fired, f"{about} was not reached"
+        findings += [f"{call}#{about[1]} {about[2]}: {item}" for item in find_broken(outcome)]
+    assert findings == []
 
 
-MADE = Execution(id="e", task="t", owner="o", created_at=START)
+EXECUTION = Execution(id="e", task="t", owner="o", created_at=START)
 
 
 async def with_task(cloud: Cloud) -> Ports:
@@ -57,13 +57,13 @@ async def with_task(cloud: Cloud) -> Ports:
 async def test_a_creation_whose_answer_was_lost_is_done_once_and_not_refused(cloud: Cloud) -> None:
     executions = (await with_task(cloud)).executions
     cloud.injector.begin(("Commit", 0, LOST))
-    await executions.start(MADE, most=1)
+    await executions.start(EXECUTION, most=1)
     cloud.injector.end()
-    assert (await executions.get("e"), cloud.injector.told, cloud.injector.seen["Commit"]) == (MADE, True, 2)
+    assert (await executions.get("e"), cloud.injector.fired, cloud.injector.seen["Commit"]) == (EXECUTION, True, 2)
 
 
 async def test_another_document_of_that_name_is_left_alone(cloud: Cloud) -> None:
     executions = (await with_task(cloud)).executions
-    await executions.start(MADE, most=9)
+    await executions.start(EXECUTION, most=9)
     with pytest.raises(AlreadyExists):
-        await executions.start(replace(MADE, owner="another"), most=9)
+        await executions.start(replace(EXECUTION, owner="another"), most=9)

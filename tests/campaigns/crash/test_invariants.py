@@ -36,7 +36,7 @@ class ForgettingTickets(MemoryTickets):
 
 
 class UnfencedExecutions(MemoryExecutions):
-    """Whoever held the execution once may write over it for ever, and takes it from whom it likes."""
+    """A process that held the execution once may write over it for ever, and takes it from any other."""
 
     async def claim(
         self,
@@ -141,7 +141,7 @@ async def test_a_turn_that_is_charged_twice_is_found() -> None:
 
 
 async def test_a_reservation_that_is_kept_is_found() -> None:
-    assert await is_found("ledger", "purse", executions=KeepingExecutions)
+    assert await is_found("ledger", "balance", executions=KeepingExecutions)
 
 
 async def test_a_missing_audit_row_is_found() -> None:
@@ -175,4 +175,4 @@ async def test_a_credit_that_is_not_in_the_ledger_is_found() -> None:
     run = SimulatedRun(scenario=CANCEL, ports=memory_ports(Memory()))
     outcome = await run.perform()
     short = replace(outcome.execution, credits_used=outcome.execution.credits_used - Decimal("0.001"))
-    assert {"charged", "ledger", "purse"} <= list_rules(find_broken(replace(outcome, execution=short)))
+    assert {"charged", "ledger", "balance"} <= list_rules(find_broken(replace(outcome, execution=short)))

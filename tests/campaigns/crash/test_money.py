@@ -20,9 +20,9 @@ from tests.campaigns.crash.soak import Soak
 CREDITS = st.decimals(min_value="0.001", max_value="300", places=3)
 
 
-def soak(ports: Ports, **given: object) -> Soak:
+def soak(ports: Ports, **fields: object) -> Soak:
     known = {"chance": random.Random(1), "owners": 2, "tasks": 3, "executions": 100, "risk": 0.01}
-    return Soak(ports=ports, **{**known, **given})
+    return Soak(ports=ports, **{**known, **fields})
 
 
 @settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -48,7 +48,7 @@ async def test_no_cap_is_exceeded_and_the_books_are_right(
         risk=risk,
     )
     await run.run(64)
-    assert run.found == []
+    assert run.findings == []
 
 
 async def test_under_tight_caps_some_executions_are_refused_and_some_complete() -> None:
@@ -68,8 +68,10 @@ class GenerousExecutions(MemoryExecutions):
             def reserve(self, amount: Decimal, *, limit: Decimal, whose: str) -> CreditBalance:
                 return super().reserve(amount, limit=Decimal(10**9), whose=whose)
 
-        held = self._memory.balances.get(name, CreditBalance(id=name))
-        return Bottomless(id=name, month="2026-11", credits_used=held.credits_used, credits_reserved=held.credits_reserved)
+        balance = self._memory.balances.get(name, CreditBalance(id=name))
+        return Bottomless(
+            id=name, month="2026-11", credits_used=balance.credits_used, credits_reserved=balance.credits_reserved
+        )
 
 
 async def test_a_cap_that_is_not_kept_is_found() -> None:
@@ -79,4 +81,4 @@ async def test_a_cap_that_is_not_kept_is_found() -> None:
         replace(ports, executions=GenerousExecutions(memory)), month=Decimal(60), task_month=Decimal(50), most=Decimal(20)
     )
     await run.run(64)
-    assert run.found
+    assert run.findings

@@ -16,23 +16,23 @@ async def test_killed_at_any_point_it_still_ends_right(scenario: Scenario) -> No
     whole = SimulatedRun(scenario=scenario, ports=memory_ports(Memory()))
     uninterrupted = await whole.perform()
     assert find_broken(uninterrupted) == []
-    found = []
+    findings = []
     for number, (point, way) in enumerate(targets(whole.passed)):
         run = SimulatedRun(scenario=scenario, ports=memory_ports(Memory()), target=point, way=way)
         after = await run.perform(together=1 + number % 2, impatient=number % 3 == 0)
         assert run.hit, f"{point} was not reached"
-        found += [f"{point} ({way}): {item}" for item in find_broken(after, uninterrupted)]
-    assert found == []
+        findings += [f"{point} ({way}): {item}" for item in find_broken(after, uninterrupted)]
+    assert findings == []
 
 
 @pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda scenario: scenario.name)
 async def test_with_any_answer_lost_it_still_ends_right(scenario: Scenario) -> None:
     whole = SimulatedRun(scenario=scenario, ports=memory_ports(Memory()))
     uninterrupted = await whole.perform()
-    found = []
+    findings = []
     for number, point in enumerate(whole.passed):
         run = SimulatedRun(scenario=scenario, ports=memory_ports(Memory()), target=point, way=AWAY)
         after = await run.perform(together=1 + number % 2, impatient=number % 3 == 0)
         assert run.hit, f"{point} was not reached"
-        found += [f"{point}: {item}" for item in find_broken(after, uninterrupted)]
-    assert found == []
+        findings += [f"{point}: {item}" for item in find_broken(after, uninterrupted)]
+    assert findings == []

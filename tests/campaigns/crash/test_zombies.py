@@ -16,29 +16,29 @@ from tests.campaigns.crash.simulated import FROZEN, SimulatedRun, record
 NAMED = {scenario.name: scenario for scenario in SCENARIOS}
 
 
-def sending(point: Point) -> bool:
-    """Whether this is the very moment of sending: no look at a clock comes between, and the other end knows no epoch."""
-    return point.side == "before" and point.crossing in ("model.reply", "gate.send")
+def is_sending(point: Point) -> bool:
+    """Say whether this is the very moment of sending: no look at a clock comes between, and the peer knows no epoch."""
+    return point.side == "before" and point.operation in ("model.reply", "gate.send")
 
 
 @pytest.mark.parametrize("name", ["unkeyed", "keyed", "cancel", "hand-over", "several"])
-async def test_who_thaws_after_another_took_over_writes_and_sends_nothing(deps, name: str) -> None:
+async def test_a_process_that_thaws_after_another_took_over_writes_and_sends_nothing(deps, name: str) -> None:
     make, stride = deps
     scenario: Scenario = NAMED[name]
     whole = SimulatedRun(scenario=scenario, ports=make())
     await whole.perform()
-    points = [point for point in whole.passed if not sending(point)]
-    found = []
+    points = [point for point in whole.passed if not is_sending(point)]
+    findings = []
     for point in points[:: stride * (1 if stride == 1 else 9 if len(points) > 100 else 3)]:
         run = SimulatedRun(scenario=scenario, ports=make(), target=point, way=FROZEN)
         outcome = await run.perform()
         assert run.thawed is not None, f"{point} was not reached"
         if run.thawed[0] != outcome:
-            found.append(f"{point}: written after the thaw")
+            findings.append(f"{point}: written after the thaw")
         if run.thawed[1] != len(run.tally.lines):
-            found.append(f"{point}: sent after the thaw: {run.tally.lines[run.thawed[1] :]}")
-        found += [f"{point}: {item}" for item in find_broken(outcome)]
-    assert found == []
+            findings.append(f"{point}: sent after the thaw: {run.tally.lines[run.thawed[1] :]}")
+        findings += [f"{point}: {item}" for item in find_broken(outcome)]
+    assert findings == []
 
 
 @pytest.mark.parametrize("times", [2, 4, 8])
@@ -51,5 +51,5 @@ async def test_of_deliveries_of_one_slice_at_once_one_runs(
     acknowledged = await asyncio.gather(*(run.deliver(0) for _ in range(times)))
     outcome = await record(run.ports, run.scenario, run.tally)
     assert sum(acknowledged) == 1
-    assert len(outcome.asked) == len(outcome.steps)
+    assert len(outcome.model_calls) == len(outcome.steps)
     assert find_broken(outcome) == []

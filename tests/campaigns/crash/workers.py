@@ -1,6 +1,6 @@
-"""Folk: the processes of one run, each with the libraries imported by the server it is forked from, each with its own clients.
+"""Workers: the processes of one run, each forked from a server that imported the libraries, each with its own clients.
 
-What they tell outlives them: a file of lines that each is appended to in one write.
+What they report outlives them: a file to which each line is appended in one write.
 """
 
 from __future__ import annotations
@@ -81,8 +81,8 @@ class FileTally:
         os.write(written, json.dumps([kind, line]).encode() + b"\n")
         os.close(written)
 
-    def of(self, kind: str) -> list[dict[str, Any]]:
-        return [line for each, line in self._lines() if each == kind]
+    def list_lines(self, kind: str) -> list[dict[str, Any]]:
+        return [line for line_kind, line in self._lines() if line_kind == kind]
 
     def _lines(self) -> Iterator[tuple[str, dict[str, Any]]]:
         if self._path.exists():
@@ -119,18 +119,18 @@ class FileQueue:
 
 
 class PlannedDeath:
-    """Meets the points of one process, and dies where it was told to, unless somebody did already."""
+    """Dies at the target among the points of one process, unless another process did already."""
 
     def __init__(self, request: WorkerRequest, tally: FileTally) -> None:
         self._request, self._tally = request, tally
         self.orchestrator = 0
-        """The process id of who asked, in a tool function: it may have to die with it, or without it."""
+        """The process id of the caller, in a tool function: it may have to die with it, or without it."""
 
     async def __call__(self, point: Point) -> None:
         request = self._request
         if request.listing:
-            self._tally.add("passed", role=point.role, crossing=point.crossing, nth=point.nth, side=point.side)
-        if point != request.target or self._tally.of("hit"):
+            self._tally.add("passed", role=point.role, operation=point.operation, nth=point.nth, side=point.side)
+        if point != request.target or self._tally.list_lines("hit"):
             return
         self._tally.add("hit")
         if self.orchestrator and request.way in (BOTH, OTHER):
@@ -140,16 +140,16 @@ class PlannedDeath:
 
 
 class ScriptedDialer:
-    """A dialer whose every connection is met at what is written to it."""
+    """A dialer whose connections call `meet` before and after each write."""
 
     def __init__(self, inner: SimulatedInternet, meet: Callable[[str, str], Awaitable[None]]) -> None:
         self._inner, self._meet = inner, meet
 
     async def dial(self, address: Address, port: int, *, timeout_s: float | None) -> httpcore.AsyncNetworkStream:
-        return _Written(await self._inner.dial(address, port, timeout_s=timeout_s), self._meet)
+        return _ObservedStream(await self._inner.dial(address, port, timeout_s=timeout_s), self._meet)
 
 
-class _Written(httpcore.AsyncNetworkStream):
+class _ObservedStream(httpcore.AsyncNetworkStream):
     def __init__(self, inner: httpcore.AsyncNetworkStream, meet: Callable[[str, str], Awaitable[None]]) -> None:
         self._inner, self._meet = inner, meet
 
@@ -170,7 +170,7 @@ class _Written(httpcore.AsyncNetworkStream):
         server_hostname: str | None = None,
         timeout: float | None = None,  # noqa: ASYNC109 - the seam's own signature
     ) -> httpcore.AsyncNetworkStream:
-        return _Written(await self._inner.start_tls(ssl_context, server_hostname, timeout), self._meet)
+        return _ObservedStream(await self._inner.start_tls(ssl_context, server_hostname, timeout), self._meet)
 
     def get_extra_info(self, info: str) -> Any:
         return self._inner.get_extra_info(info)
@@ -189,7 +189,7 @@ def build_ports(clients: GoogleClients) -> Ports:
 
 
 def build_clients(project: str, firestore: str) -> GoogleClients:
-    """Clients of a project on a local Firestore."""
+    """Build the clients of a project on a local Firestore."""
     return GoogleClients(Settings(project=project, firestore_host=firestore))
 
 
@@ -200,8 +200,9 @@ class RemoteTools:
         self._socket = socket
 
     async def run(self, ticket: Ticket, *, execution: Execution) -> Ticket:
-        held = execution
-        call_request = CallRequest(execution=held.id, seq=ticket.seq, epoch=held.epoch, task=held.task, owner=held.owner)
+        call_request = CallRequest(
+            execution=execution.id, seq=ticket.seq, epoch=execution.epoch, task=execution.task, owner=execution.owner
+        )
         settled: Ticket = await self._ask((os.getpid(), TOOL, ticket.tool, call_request))
         return settled
 
@@ -209,11 +210,11 @@ class RemoteTools:
         seen: Sequence[Block] = await self._ask((os.getpid(), SCANNER, execution.id, execution.epoch, list(content)))
         return seen
 
-    async def _ask(self, asked: Any) -> Any:
+    async def _ask(self, message: Any) -> Any:
         try:
             reader, writer = await asyncio.open_unix_connection(self._socket)
             try:
-                await _send(writer, asked)
+                await _send(writer, message)
                 answer = await _receive(reader)
             finally:
                 writer.close()
@@ -236,7 +237,7 @@ async def _receive(reader: asyncio.StreamReader) -> Any:
 
 
 def orchestrate(request: WorkerRequest, slice: int, holder: str) -> None:
-    """The orchestrator's process: one delivery. Its exit code is 0 when it was acknowledged, 1 when it is to come again."""
+    """Run the orchestrator for one delivery. The exit code is 0 when it was acknowledged, 1 when it has to come again."""
     os._exit(asyncio.run(_orchestrate(request, slice, holder)))
 
 
@@ -256,7 +257,7 @@ async def _orchestrate(request: WorkerRequest, slice: int, holder: str) -> int:
 
 
 def serve(request: WorkerRequest) -> None:
-    """The tool functions' process, until it is killed."""
+    """Run the tool functions' process, until it is killed."""
     asyncio.run(_serve(request))
 
 
@@ -276,13 +277,13 @@ async def _serve(request: WorkerRequest) -> None:
     scanning = build_tool_deps(ports, gate, clock=clock, meet=scanner, keys=Keys())
 
     async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        fate.orchestrator, kind, *asked = await _receive(reader)
+        fate.orchestrator, kind, *arguments = await _receive(reader)
         answer: Any
         try:
             if kind == TOOL:
-                answer = await execute_call(tool_deps, *asked)
+                answer = await execute_call(tool_deps, *arguments)
             else:
-                execution, epoch, content = asked
+                execution, epoch, content = arguments
                 answer = await scan_output(scanning, execution=execution, epoch=epoch, content=content)
         except (StaleError, UnavailableError) as error:
             answer = type(error)(str(error))
