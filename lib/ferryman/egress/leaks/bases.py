@@ -28,7 +28,7 @@ BASE32_KINDS = (
 """The digits of the variants of base 32 in capitals, the standard one first."""
 
 _CHUNK = 10
-_WORD = re.compile(r"(?<![A-Za-z0-9+/])[A-Za-z0-9]{22,400}+(?![A-Za-z0-9+/])")
+_WORD = re.compile(rf"(?<![A-Za-z0-9+/])[A-Za-z0-9]{{{NUMBER_MIN},{NUMBER_MAX}}}+(?![A-Za-z0-9+/])")
 _RUN45 = re.compile(r"[0-9A-Z $%*+./:-]{24,}+")
 RUN45_MAX = 8_192
 """A longer sequence is not decoded: it is mostly text in capitals."""
