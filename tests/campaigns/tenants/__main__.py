@@ -1,4 +1,4 @@
-"""The soak: `python -m tests.campaigns.tenants --minutes 5` lets owners work at once on one stack, and looks for what crossed.
+"""The soak: `python -m tests.campaigns.tenants --minutes 5` lets owners work at once, and finds what crossed between them.
 
 Then it lets them work with and without a greedy owner beside them, in turns, and compares how long their executions take.
 The last line reads `N executions of M owners, 0 crossed`; the exit code is 0 then, where the bar holds, and 1 otherwise.
@@ -18,8 +18,8 @@ from typing import Any
 
 from ferryman.stack.admin import Admin
 from tests.campaigns.tenants.greed import BAR, compare
-from tests.campaigns.tenants.play import Tenant, crossings, play, prepare, tenant
-from tests.campaigns.tenants.upstream import HOSTS, Upstream, serving
+from tests.campaigns.tenants.tenants import Tenant, create_tenant, find_crossed, prepare, run_executions
+from tests.campaigns.tenants.upstream import HOSTS, Upstream, serve_upstream
 from tests.canaries import canary
 from tests.canaries.plugin import search_run
 from tests.stack import create_client, start_stack
@@ -29,71 +29,72 @@ EXECUTIONS = 6
 
 
 def main() -> int:
-    asked = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    asked.add_argument("--minutes", type=float, default=5.0)
-    asked.add_argument("--owners", type=int, default=3)
-    asked.add_argument("--windows", type=int, default=4, help="of each kind, with and without a greedy owner; 0 leaves it out")
-    asked.add_argument("--window-s", type=float, default=20.0)
-    given = asked.parse_args()
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--minutes", type=float, default=5.0)
+    parser.add_argument("--owners", type=int, default=3)
+    parser.add_argument("--windows", type=int, default=4, help="of each kind, with and without a greedy owner; 0 leaves it out")
+    parser.add_argument("--window-s", type=float, default=20.0)
+    options = parser.parse_args()
     folder = Path(tempfile.mkdtemp(prefix="ferryman-soak-"))
     for name in ("canaries", "kept", "tmp"):
         (folder / name).mkdir()
     os.environ |= {canary.RUN: str(folder), "FERRYMAN_LOG_LEVEL": "DEBUG"}
     with start_stack(folder / "tmp" / "data") as stack:
-        executions, owners, wrong = asyncio.run(_soak(stack, given.owners, given.minutes * 60))
+        executions, owners, wrong = asyncio.run(_soak(stack, options.owners, options.minutes * 60))
     slow = 0
-    if given.windows:
+    if options.windows:
         # one of its own, which says as much as one does that is measured
         with start_stack(folder / "tmp" / "greed", FERRYMAN_LOG_LEVEL="INFO") as stack:
-            late = asyncio.run(_greed(stack, owners=given.owners, windows=given.windows, window_s=given.window_s))
+            late = asyncio.run(_greed(stack, owners=options.owners, windows=options.windows, window_s=options.window_s))
         slow, wrong = len(late), [*wrong, *late]
-    done, *found = search_run(folder)
+    done, *findings = search_run(folder)
     print(done)
-    for line in [*wrong, *found]:
+    for line in [*wrong, *findings]:
         print(f"  {line}")
-    if not wrong and not found:
+    if not wrong and not findings:
         shutil.rmtree(folder)
-    print(f"{executions} executions of {owners} owners, {len(wrong) - slow + len(found)} crossed")
-    return 1 if wrong or found or not executions else 0
+    print(f"{executions} executions of {owners} owners, {len(wrong) - slow + len(findings)} crossed")
+    return 1 if wrong or findings or not executions else 0
 
 
 async def _soak(stack: Mapping[str, Any], owners: int, seconds: float) -> tuple[int, int, list[str]]:
-    """How many executions of how many owners there were, and what crossed."""
+    """Return how many executions of how many owners there were, and what crossed."""
     ends, executions, known, wrong = time.monotonic() + seconds, 0, 0, list[str]()
-    async with Admin.from_note(stack) as admin, serving(Path(stack["data"])) as upstream:
+    async with Admin.from_note(stack) as admin, serve_upstream(Path(stack["data"])) as upstream:
         for host in HOSTS:
             await admin.map_host(host, upstream.port)
         while time.monotonic() < ends and not wrong:
-            tenants = [tenant(await create_client(stack), known + number) for number in range(owners)]
+            tenants = [create_tenant(await create_client(stack), known + number) for number in range(owners)]
             wrong += await _round(tenants, stack, admin, upstream)
             executions, known = executions + owners * EXECUTIONS, known + owners
-            left = max(0.0, ends - time.monotonic())
+            remaining_s = max(0.0, ends - time.monotonic())
             print(
-                f"{executions} executions of {known} owners, {upstream.connections} connections, {left:.0f} s left", flush=True
+                f"{executions} executions of {known} owners, {upstream.connections} connections, {remaining_s:.0f} s left",
+                flush=True,
             )
     return executions, known, wrong
 
 
-async def _greed(stack: Mapping[str, Any], **given: Any) -> list[str]:
-    """Print how owners fare beside a greedy one; what is wrong with that, if anything is."""
-    async with Admin.from_note(stack) as admin, serving(Path(stack["data"])) as upstream:
+async def _greed(stack: Mapping[str, Any], **options: Any) -> list[str]:
+    """Print how owners fare beside a greedy one; return what is wrong with that, if anything is."""
+    async with Admin.from_note(stack) as admin, serve_upstream(Path(stack["data"])) as upstream:
         for host in HOSTS:
             await admin.map_host(host, upstream.port)
-        found = await compare(stack, admin, upstream, **given)
-    *told, last = found.lines()
-    print("\n".join([*told, last]), flush=True)
-    return [last] if found.ratio > BAR else []
+        comparison = await compare(stack, admin, upstream, **options)
+    *lines, last = comparison.lines()
+    print("\n".join([*lines, last]), flush=True)
+    return [last] if comparison.ratio > BAR else []
 
 
 async def _round(tenants: list[Tenant], stack: Mapping[str, Any], admin: Admin, upstream: Upstream) -> list[str]:
     upstream.seen.clear()
-    for each in tenants:
-        await prepare(each, admin, upstream)
-    await play(tenants, EXECUTIONS)
-    found = await crossings(tenants, stack, upstream)
-    for each in tenants:
-        await each.client.__aexit__()
-    return found
+    for tenant in tenants:
+        await prepare(tenant, admin, upstream)
+    await run_executions(tenants, EXECUTIONS)
+    findings = await find_crossed(tenants, stack, upstream)
+    for tenant in tenants:
+        await tenant.client.__aexit__()
+    return findings
 
 
 if __name__ == "__main__":

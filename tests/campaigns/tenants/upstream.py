@@ -15,8 +15,8 @@ HOSTS = ("api.linear.app", "api.todoist.com")
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
-    """A request as it came, with the number of the connection it came on; `tenant` is the first part of its path."""
+class ReceivedRequest:
+    """A request as it was received, with the number of its connection; `tenant` is the first part of its path."""
 
     connection: int
     tenant: str
@@ -25,16 +25,16 @@ class Seen:
 
 @dataclass
 class Upstream:
-    """What it was asked; `answers` and `cookies` hold what each tenant's requests are answered with."""
+    """The requests that it received; `answers` and `cookies` hold what each tenant's requests are answered with."""
 
     port: int = 0
     answers: dict[str, str] = field(default_factory=dict)
     cookies: dict[str, str] = field(default_factory=dict)
-    seen: list[Seen] = field(default_factory=list)
+    seen: list[ReceivedRequest] = field(default_factory=list)
     connections: int = 0
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """One connection, for as many requests as the other end likes."""
+        """Answer one connection, as many requests as the peer sends."""
         self.connections += 1
         number = self.connections
         with suppress(OSError, asyncio.IncompleteReadError):
@@ -43,7 +43,7 @@ class Upstream:
                 fields = dict(line.lower().split(b": ", 1) for line in head.split(b"\r\n")[1:] if b": " in line)
                 content = head + await reader.readexactly(int(fields.get(b"content-length", b"0")))
                 tenant = head.split(b" ", 2)[1].split(b"/")[1].decode()
-                self.seen.append(Seen(number, tenant, content))
+                self.seen.append(ReceivedRequest(number, tenant, content))
                 writer.write(self._answer(tenant, head))
                 await writer.drain()
         writer.close()
@@ -58,8 +58,8 @@ class Upstream:
 
 
 @asynccontextmanager
-async def serving(data: Path) -> AsyncIterator[Upstream]:
-    """The upstream on a port of its own, certified by the authority of the stack in `data`, which its functions trust."""
+async def serve_upstream(data: Path) -> AsyncIterator[Upstream]:
+    """Serve an upstream on a port of its own, certified by the authority of the stack in `data`, which its functions trust."""
     authority, upstream = Authority(data / "internet"), Upstream()
     context = authority.context(HOSTS.__contains__)
     server = await asyncio.start_server(upstream.serve, "127.0.0.1", 0, ssl=context)
