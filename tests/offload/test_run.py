@@ -69,12 +69,12 @@ async def test_what_takes_too_long_by_the_clock_is_ended():
 @pytest.mark.parametrize("work", WORST)
 async def test_the_event_loop_goes_on_while_the_worst_is_read(work):
     reading = asyncio.ensure_future(offload.run("a", SHORT, work))
-    longest, last = 0.0, time.perf_counter()
+    turns = 0
     while not reading.done():
         await asyncio.sleep(0.001)
-        longest, last = max(longest, time.perf_counter() - last), time.perf_counter()
+        turns += 1
     assert isinstance(reading.exception(), OverBudgetError)
-    assert longest < 0.15  # a busy machine; the text alone takes years
+    assert turns > 20  # a loop that waits for the text takes one, and then none for years
 
 
 async def test_a_caller_that_gives_up_frees_the_worker_and_ends_it():
