@@ -36,7 +36,7 @@ async def connected(host: str) -> AsyncIterator[AsyncClient]:
 
 
 async def answers(host: str) -> bool:
-    """Whether Google's emulator is there."""
+    """Say whether Google's emulator is installed."""
     try:
         async with httpx.AsyncClient(trust_env=False) as client:
             return (await client.get(f"http://{host}/")).text.strip() == "Ok"

@@ -110,20 +110,20 @@ async def test_the_metadata_server_answers_under_no_other_name(
 
 
 async def sealing_key(cloud: EmulatedCloud) -> None:
-    asked = build_clients(cloud.env)
-    await asked.secrets_async.create_secret(parent="projects/a-project", secret_id="ferryman-sealing-key", secret=AUTOMATIC)
-    await asked.secrets_async.add_secret_version(parent=SECRET, payload={"data": b"sealing"})
-    await asked.aclose()
+    clients = build_clients(cloud.env)
+    await clients.secrets_async.create_secret(parent="projects/a-project", secret_id="ferryman-sealing-key", secret=AUTOMATIC)
+    await clients.secrets_async.add_secret_version(parent=SECRET, payload={"data": b"sealing"})
+    await clients.aclose()
 
 
 async def read(cloud: EmulatedCloud, address: str, token: PortToken | None) -> bytes:
     env = {"SECRET_MANAGER_EMULATOR_HOST": address, **({} if token is None else {"LOCAL_CLOUD_TOKEN": token.value})}
-    asked = build_clients(env, project="a-project")
+    clients = build_clients(env, project="a-project")
     try:
-        answer = await asked.secrets_async.access_secret_version(name=f"{SECRET}/versions/1")
+        answer = await clients.secrets_async.access_secret_version(name=f"{SECRET}/versions/1")
         return bytes(answer.payload.data)
     finally:
-        await asked.aclose()
+        await clients.aclose()
 
 
 async def test_the_sealing_key_is_not_read_without_the_token(cloud: EmulatedCloud) -> None:
@@ -205,19 +205,19 @@ async def test_a_channel_bears_the_token_in_calls_of_every_kind(kind: str) -> No
 
 async def test_a_channel_without_a_loop_bears_it_too(cloud: EmulatedCloud) -> None:
     def calls() -> list[grpc.StatusCode]:
-        found = []
+        answers = []
         for token in (cloud.token.value, None):
             with open_channel(cloud.env["CLOUD_TASKS_EMULATOR_HOST"], token) as opened:
                 try:
                     next(opened.stream_stream("/no.Such/X")(iter([b""]), timeout=30))
                 except grpc.RpcError as error:
-                    found.append(error.code())
-        return found
+                    answers.append(error.code())
+        return answers
 
     assert await asyncio.to_thread(calls) == [grpc.StatusCode.UNIMPLEMENTED, grpc.StatusCode.UNAUTHENTICATED]
 
 
-async def test_the_scripted_model_plays_for_nobody_without_the_token(cloud: EmulatedCloud, stranger: httpx.AsyncClient) -> None:
+async def test_the_scripted_model_answers_nobody_without_the_token(cloud: EmulatedCloud, stranger: httpx.AsyncClient) -> None:
     url = f"{cloud.env['ANTHROPIC_BASE_URL']}/v1/messages"
     for headers in ({}, {"x-api-key": "any"}, {"x-api-key": cloud._metadata_token("echo").value}):
         assert (await stranger.post(url, json={}, headers=headers)).status_code == 401
@@ -228,8 +228,8 @@ async def test_the_scripted_model_plays_for_nobody_without_the_token(cloud: Emul
 async def test_what_it_says_of_itself_holds_no_token(cloud: EmulatedCloud) -> None:
     await cloud.run("echo", {})
     secrets = [cloud.token, cloud._callers.token("echo"), cloud._metadata_token("echo")]
-    said = json.dumps(cloud.status()) + repr(cloud.token) + repr(vars(cloud))
-    assert [token for token in secrets if token.value in said] == []
+    output = json.dumps(cloud.status()) + repr(cloud.token) + repr(vars(cloud))
+    assert [token for token in secrets if token.value in output] == []
 
 
 def mode(path: str) -> int:
@@ -288,11 +288,11 @@ async def test_a_firestore_of_others_is_not_shown_the_token(cloud: EmulatedCloud
     server.add_generic_rpc_handlers((Other(),))
     address = f"127.0.0.1:{server.add_insecure_port('127.0.0.1:0')}"
     await server.start()
-    asked = build_clients({**cloud.env, "FIRESTORE_EMULATOR_HOST": address})
+    clients = build_clients({**cloud.env, "FIRESTORE_EMULATOR_HOST": address})
     with pytest.raises(GoogleAPICallError):
-        await asked.firestore_async.document("c/one").get(retry=None)
+        await clients.firestore_async.document("c/one").get(retry=None)
     assert seen == []
-    await asked.aclose()
+    await clients.aclose()
     await server.stop(0)
 
 

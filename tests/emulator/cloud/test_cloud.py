@@ -59,7 +59,7 @@ async def test_a_function_is_run_changed_killed_and_stopped(admin: httpx.AsyncCl
     assert (await admin.delete("/functions/echo")).status_code == 404
 
 
-async def test_a_function_is_started_anew_as_it_was_but_for_what_is_changed(admin: httpx.AsyncClient) -> None:
+async def test_a_function_is_restarted_as_it_was_but_for_what_is_changed(admin: httpx.AsyncClient) -> None:
     assert (await admin.patch("/functions/echo", json={"env": {}})).status_code == 404
     await admin.put("/functions/echo", json={"env": {"GIVEN": "1", "KEPT": "2"}})
     await admin.post("/functions/echo/kill")
@@ -69,18 +69,18 @@ async def test_a_function_is_started_anew_as_it_was_but_for_what_is_changed(admi
 
 
 async def test_a_token_of_any_account_is_to_be_had(cloud: EmulatedCloud, admin: httpx.AsyncClient) -> None:
-    asked = {"email": "somebody@p.iam.gserviceaccount.com", "audience": "https://f.test"}
-    token = (await admin.post("/tokens", json=asked)).json()["token"]
+    query = {"email": "somebody@p.iam.gserviceaccount.com", "audience": "https://f.test"}
+    token = (await admin.post("/tokens", json=query)).json()["token"]
     certs = (await admin.get("/certs")).json()
     claims = jwt.decode(token, certs=certs, audience="https://f.test")  # type: ignore[no-untyped-call]
-    assert claims["email"] == asked["email"]
+    assert claims["email"] == query["email"]
     assert (await admin.post("/tokens", json={"email": "x"})).status_code == 400
 
 
 async def test_a_function_calls_through_its_own_port(admin: httpx.AsyncClient) -> None:
     env = (await admin.get((await admin.put("/functions/echo", json={"env": {}})).json()["url"])).json()["env"]
-    own = f"127.0.0.1:{(await admin.get('/')).json()['ports']['callers']['echo']}"
-    assert {env[f"{service}_EMULATOR_HOST"] for service in ("FIRESTORE", "SECRET_MANAGER", "CLOUD_TASKS")} == {own}
+    caller_port = f"127.0.0.1:{(await admin.get('/')).json()['ports']['callers']['echo']}"
+    assert {env[f"{service}_EMULATOR_HOST"] for service in ("FIRESTORE", "SECRET_MANAGER", "CLOUD_TASKS")} == {caller_port}
 
 
 async def test_a_function_that_breaks_is_a_5xx_with_its_log(admin: httpx.AsyncClient) -> None:
@@ -110,10 +110,10 @@ async def test_the_keys_are_the_same_wherever_they_are_asked_for(admin: httpx.As
 async def test_a_created_document_calls_its_function(cloud: EmulatedCloud, admin: httpx.AsyncClient, tmp_path: Path) -> None:
     seen = tmp_path / "seen"
     await admin.put("/functions/seen", json={"env": {"SEEN": str(seen)}})
-    asked = build_clients(cloud.env)
-    await asked.firestore_async.document("executions/one").set({"a": 1})
+    clients = build_clients(cloud.env)
+    await clients.firestore_async.document("executions/one").set({"a": 1})
     await cloud.triggers.idle()
-    await asked.aclose()
+    await clients.aclose()
     assert seen.read_text() == "google.cloud.firestore.document.v1.created executions/one\n"
 
 
@@ -142,8 +142,8 @@ async def test_the_clock_is_turned_for_all_services(cloud: EmulatedCloud, admin:
             transport=SecretManagerServiceGrpcAsyncIOTransport(channel=channel)
         )
         automatic = {"replication": {"automatic": {}}}
-        made = await client.create_secret(parent="projects/a-project", secret_id="s", secret=automatic)
-        assert made.create_time >= before + timedelta(days=30)
+        created = await client.create_secret(parent="projects/a-project", secret_id="s", secret=automatic)
+        assert created.create_time >= before + timedelta(days=30)
 
 
 async def test_a_query_whose_index_is_not_declared_is_refused_with_its_name(plan: CloudPlan, tmp_path: Path) -> None:
@@ -151,14 +151,14 @@ async def test_a_query_whose_index_is_not_declared_is_refused_with_its_name(plan
     declared.write_text('{"indexes": [], "fieldOverrides": []}')
     for indexes in (declared, None):
         async with EmulatedCloud(replace(plan, indexes=indexes)) as cloud:
-            asked = build_clients(cloud.env)
-            query = asked.firestore_async.collection("c").order_by("a").order_by("b")
+            clients = build_clients(cloud.env)
+            query = clients.firestore_async.collection("c").order_by("a").order_by("b")
             if indexes:
                 with pytest.raises(FailedPrecondition, match=r'requires an index.*"fieldPath": ?"a"'):
                     await query.get()
             else:
                 assert await query.get() == []
-            await asked.aclose()
+            await clients.aclose()
 
 
 async def test_a_file_of_indexes_that_cannot_be_used_is_named(plan: CloudPlan, tmp_path: Path) -> None:

@@ -41,15 +41,15 @@ async def start(table: Path, source: Path) -> AsyncIterator[Start]:
 
 
 async def exported(process: asyncio.subprocess.Process) -> dict[str, str]:
-    """The variables it prints once it answers."""
+    """Return the variables it prints once it answers."""
     assert process.stdout
-    found = {}
-    while "LOCAL_CLOUD_ADMIN" not in found:
+    variables = {}
+    while "LOCAL_CLOUD_ADMIN" not in variables:
         line = (await process.stdout.readline()).decode()
         assert line.startswith("export "), line
         key, _, value = line.removeprefix("export ").rstrip().partition("=")
-        found[key] = value
-    return found
+        variables[key] = value
+    return variables
 
 
 def bearer(env: dict[str, str]) -> dict[str, str]:
@@ -64,7 +64,7 @@ async def run_echo(env: dict[str, str]) -> dict[str, Any]:
         return answer
 
 
-async def ended(pid: int) -> None:
+async def wait_for_end(pid: int) -> None:
     async with asyncio.timeout(20):
         while _alive(pid):  # noqa: ASYNC110 - it is nobody's child here, so there is nothing to wait on
             await asyncio.sleep(0.01)
@@ -105,7 +105,7 @@ async def test_its_end_is_the_end_of_its_functions(start: Start, how: str) -> No
     assert await process.wait() == 0
     assert process.stderr
     assert await process.stderr.read() == b""
-    await ended(worker["pid"])
+    await wait_for_end(worker["pid"])
 
 
 async def test_functions_die_with_an_emulator_that_is_killed(start: Start, tmp_path: Path) -> None:
@@ -113,8 +113,8 @@ async def test_functions_die_with_an_emulator_that_is_killed(start: Start, tmp_p
     worker = await run_echo(await exported(process))
     process.kill()
     await process.wait()
-    await ended(worker["pid"])
-    await ended(worker["parent"])
+    await wait_for_end(worker["pid"])
+    await wait_for_end(worker["parent"])
     again = await start("--data", str(tmp_path / "data"))
     assert (await run_echo(await exported(again)))["pid"] != worker["pid"]
 
@@ -123,43 +123,43 @@ async def test_a_second_one_on_the_same_data_is_refused(start: Start, tmp_path: 
     first = await start("--data", str(tmp_path / "data"))
     await exported(first)
     second = await start("--data", str(tmp_path / "data"))
-    _, said = await second.communicate()
+    _, output = await second.communicate()
     assert second.returncode == 1
-    assert f"{tmp_path / 'data'} is in use by another local cloud (process {first.pid})".encode() in said
+    assert f"{tmp_path / 'data'} is in use by another local cloud (process {first.pid})".encode() in output
 
 
 async def test_a_busy_port_is_named(start: Start) -> None:
     first = await start("--memory")
     port = (await exported(first))["FIRESTORE_EMULATOR_HOST"].rpartition(":")[2]
     second = await start("--memory", "--port", port)
-    _, said = await second.communicate()
+    _, output = await second.communicate()
     assert second.returncode == 1
-    assert f"port {port} of 127.0.0.1 cannot be had".encode() in said
+    assert f"port {port} of 127.0.0.1 cannot be had".encode() in output
 
 
 async def test_a_table_that_cannot_be_read_is_named(start: Start, tmp_path: Path) -> None:
     wrong = tmp_path / "wrong.json"
     wrong.write_text("{}")
     process = await start("--memory", "--functions", str(wrong))
-    _, said = await process.communicate()
+    _, output = await process.communicate()
     assert process.returncode == 1
-    assert b"wrong.json is not a table of functions: the table.functions is missing" in said
+    assert b"wrong.json is not a table of functions: the table.functions is missing" in output
 
 
 @pytest.mark.official
 async def test_googles_emulator_dies_with_one_that_is_killed(start: Start) -> None:
     process = await start("--memory", "--firestore", "official")
     port = (await exported(process))["FIRESTORE_EMULATOR_HOST"].rpartition(":")[2]
-    assert await taken(int(port))
+    assert await is_taken(int(port))
     process.kill()
     await process.wait()
     async with asyncio.timeout(20):
-        while await taken(int(port)):  # noqa: ASYNC110 - it is nobody's child here, so there is nothing to wait on
+        while await is_taken(int(port)):  # noqa: ASYNC110 - it is nobody's child here, so there is nothing to wait on
             await asyncio.sleep(0.01)
 
 
-async def taken(port: int) -> bool:
-    """Whether somebody listens there."""
+async def is_taken(port: int) -> bool:
+    """Say whether somebody listens there."""
     try:
         _, writer = await asyncio.open_connection("127.0.0.1", port)
     except OSError:
@@ -171,7 +171,7 @@ async def taken(port: int) -> bool:
 
 async def test_a_file_of_indexes_is_wanted_and_none_serves_every_query(start: Start, tmp_path: Path) -> None:
     process = await start("--memory", "--indexes", str(tmp_path / "missing.json"))
-    _, said = await process.communicate()
+    _, output = await process.communicate()
     assert process.returncode == 1
-    assert b"missing.json" in said
+    assert b"missing.json" in output
     await exported(await start("--memory", "--indexes", "none", "--permissions", "off"))

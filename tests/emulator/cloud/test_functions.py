@@ -79,7 +79,7 @@ async def test_a_killed_one_is_dead_with_its_workers(functions: Functions) -> No
     with pytest.raises(httpx.ConnectError):
         await ask(functions)
     assert isinstance(worker, int)
-    await gone(worker)
+    await wait_for_end(worker)
     assert not await functions.kill("echo")
 
 
@@ -105,7 +105,7 @@ async def test_what_a_killed_run_left_is_ended(functions: Functions, tmp_path: P
     ended = await ProcessRecords(tmp_path / "data" / "processes.json").end_leftovers()
     assert len(ended) == 1
     assert isinstance(worker, int)
-    await gone(worker)
+    await wait_for_end(worker)
 
 
 async def test_a_stranger_that_got_the_number_of_a_function_is_left_alone(tmp_path: Path) -> None:
@@ -164,16 +164,16 @@ async def test_a_port_that_somebody_took_meanwhile_is_replaced(tmp_path: Path) -
     first = Ports(tmp_path / "ports.json")
     port = first.hold("echo")
     first.close()
-    with listen(port) as taken:
-        taken.listen()
+    with listen(port) as listener:
+        listener.listen()
         again = Ports(tmp_path / "ports.json")
         assert again.hold("echo") != port
         with pytest.raises(OSError, match=f"port {port} .* cannot be had"):
-            again.hold("grpc", port_of(taken))
+            again.hold("grpc", port_of(listener))
         again.close()
 
 
-async def gone(pid: int) -> None:
+async def wait_for_end(pid: int) -> None:
     """Wait until a process has ended; a test that waits in vain is ended by the timeout."""
     async with asyncio.timeout(10):
         with suppress(ProcessLookupError):

@@ -32,7 +32,7 @@ DENIED = grpc.StatusCode.PERMISSION_DENIED
 
 
 def calls(service: str, transport: Any) -> Iterator[str]:
-    """Every call that the client knows of a service, even what is not served here."""
+    """List every call that the client knows of a service, even what is not served here."""
     for name, member in vars(transport).items():
         if isinstance(member, property) and name not in OURS:
             yield f"/{service}/{name.title().replace('_', '')}"
@@ -74,13 +74,13 @@ def port_of(cloud: EmulatedCloud, name: str | None) -> int:
 
 
 def connected(cloud: EmulatedCloud, name: str | None) -> grpc.aio.Channel:
-    """A channel to the port of a function, or to the operator's, with the token that it asks for."""
+    """Open a channel to the port of a function, or to the operator's, with the token that it asks for."""
     token = cloud.token if name is None else cloud._callers.token(name)
     return open_aio_channel(f"127.0.0.1:{port_of(cloud, name)}", token.value)
 
 
 async def code(channel: grpc.aio.Channel, method: str, request: bytes = b"") -> grpc.StatusCode:
-    """How a call ends; on the wire every one is a stream. The request goes out whole and at once: the refusal of a call
+    """Return how a call ends; on the wire every one is a stream. The request goes out whole and at once: the refusal of a call
     comes before it is read, and a client that is still feeding one in would take that for its own fault."""
     call = channel.unary_stream(method)(request, timeout=30)
     try:
@@ -159,10 +159,10 @@ async def test_all_ports_share_one_state(cloud: EmulatedCloud) -> None:
     new = CreateDocumentRequest(parent=root, collection_id="tasks", document_id="x", document={})
     async with connected(cloud, "api") as channel:
         assert await code(channel, create, CreateDocumentRequest.serialize(new)) is grpc.StatusCode.OK
-    asked = GetDocumentRequest.serialize(GetDocumentRequest(name=f"{root}/tasks/x"))
+    request = GetDocumentRequest.serialize(GetDocumentRequest(name=f"{root}/tasks/x"))
     for name in ("orchestrator", None):
         async with connected(cloud, name) as channel:
-            assert await code(channel, read, asked) is grpc.StatusCode.OK
+            assert await code(channel, read, request) is grpc.StatusCode.OK
 
 
 def test_the_matrix_is_printed_as_a_table() -> None:

@@ -37,7 +37,7 @@ class Served:
 async def serving(
     path: Path | None = None, *, clock: Callable[[], datetime], port: int = 0, indexes: Path | None = None
 ) -> AsyncIterator[Served]:
-    """An emulator that answers for as long as the block runs."""
+    """Run an emulator that answers for as long as the block runs."""
     firestore = FirestoreEmulator(path=path, clock=clock, indexes=indexes)
     await firestore.start()
     server = grpc.aio.server(options=(*SERVER_OPTIONS, ("grpc.so_reuseport", 0)))
@@ -53,7 +53,7 @@ async def serving(
 
 @asynccontextmanager
 async def connected(address: str, project: str | None = None) -> AsyncIterator[AsyncClient]:
-    """The async client of a project, a fresh one unless named."""
+    """Connect the async client of a project, a fresh one unless named."""
     with pytest.MonkeyPatch.context() as environment:
         environment.setenv("FIRESTORE_EMULATOR_HOST", address)
         client = AsyncClient(project=project or f"p-{uuid.uuid4().hex}")

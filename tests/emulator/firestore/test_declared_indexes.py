@@ -34,7 +34,7 @@ INDEXES = ROOT / "infra/firestore.indexes.json"
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
 
-async def listed(clients: GoogleClients) -> None:
+async def list_everything(clients: GoogleClients) -> None:
     await FirestoreExecutions(clients).list("ann")
 
 
@@ -48,10 +48,10 @@ async def claimed_again(clients: GoogleClients) -> None:
     await places.locate_execution(clients.firestore(), "e").create(documents.write(execution))
     ticket = Ticket(seq=0, step=1, call="x", tool="webhook", arguments=b"", display_arguments={}, epoch=1, created_at=NOW)
     await places.locate_call(clients.firestore(), "e", 0).set(documents.write(ticket))
-    _, taken = await FirestoreExecutions(clients).claim(
+    _, is_claimed = await FirestoreExecutions(clients).claim(
         "e", slice=0, holder="b", now=NOW + timedelta(seconds=1), lease=timedelta(seconds=9)
     )
-    assert taken
+    assert is_claimed
 
 
 async def clusters_listed(clients: GoogleClients) -> None:
@@ -65,11 +65,13 @@ async def cluster_stored(clients: GoogleClients) -> None:
 
 
 async def connection_begun(clients: GoogleClients) -> None:
-    asked = Task(id="task_asked", owner="ann", name="n", task_prompt="p", model="m", created_at=NOW, updated_at=NOW)
-    await FirestoreTasks(clients).create(asked)
+    requested = Task(id="task_asked", owner="ann", name="n", task_prompt="p", model="m", created_at=NOW, updated_at=NOW)
+    await FirestoreTasks(clients).create(requested)
     begun = Connection(
         digest="d",
-        label=Label(owner="ann", task=asked.id, name="K", version=1, service="s", auth_type=AuthType.BEARER, hosts=("a.test",)),
+        label=Label(
+            owner="ann", task=requested.id, name="K", version=1, service="s", auth_type=AuthType.BEARER, hosts=("a.test",)
+        ),
         redirect_uri="http://127.0.0.1/",
         token_url="https://login.example.com/token",
         client_id="c",
@@ -154,8 +156,8 @@ async def fired(clients: GoogleClients) -> None:
     due = {"schedule_generation": 1, "next_fire_at": NOW}
     task = Task(id="task_due", owner="ann", name="n", task_prompt="p", model="m", created_at=NOW, updated_at=NOW, **due)
     await FirestoreTasks(clients).create(task)
-    made = await FirestoreSchedules(clients).fire(Fire(task=task.id, generation=1, at=NOW), now=NOW)
-    assert made.execution is not None
+    fired = await FirestoreSchedules(clients).fire(Fire(task=task.id, generation=1, at=NOW), now=NOW)
+    assert fired.execution is not None
 
 
 async def overdue(clients: GoogleClients) -> None:
@@ -170,7 +172,7 @@ QUERIES: dict[str, tuple[Callable[[GoogleClients], Awaitable[None]], ...]] = {
     "FirestoreClusters._documents": (clusters_listed,),
     "FirestoreClusters.put": (cluster_stored,),
     "FirestoreConnections.put": (connection_begun,),
-    "FirestoreExecutions.list": (listed, listed_by_task),
+    "FirestoreExecutions.list": (list_everything, listed_by_task),
     "FirestoreExecutions.claim": (claimed_again,),
     "FirestoreExecutions.steps": (stepped,),
     "FirestoreExecutions.tickets": (ticketed,),

@@ -96,7 +96,7 @@ async def test_a_replaced_document_keeps_its_create_time(client: AsyncClient) ->
 
 
 @pytest.mark.parametrize(
-    ("stored", "transform", "left"),
+    ("stored", "transform", "remaining"),
     [
         (1, firestore.Increment(2), 3),
         (1, firestore.Increment(0.5), 1.5),
@@ -115,15 +115,15 @@ async def test_a_replaced_document_keeps_its_create_time(client: AsyncClient) ->
         ([1, 2, 1, "1"], firestore.ArrayRemove([1]), [2, "1"]),
     ],
 )
-async def test_a_transform_is_computed_by_the_server(client: AsyncClient, stored: object, transform: object, left: object):
+async def test_a_transform_is_computed_by_the_server(client: AsyncClient, stored: object, transform: object, remaining: object):
     document = client.document("c/d")
     await document.set({"a": stored})
     await document.update({"a": transform})
-    found = (await document.get()).to_dict()["a"]
-    if left == "NaN":
-        assert isnan(found)
+    result = (await document.get()).to_dict()["a"]
+    if remaining == "NaN":
+        assert isnan(result)
     else:
-        assert (found, type(found)) == (left, type(left))
+        assert (result, type(result)) == (remaining, type(remaining))
 
 
 async def test_the_server_timestamp_is_the_update_time(client: AsyncClient) -> None:
@@ -195,8 +195,8 @@ async def test_a_request_of_more_than_ten_mebibytes_is_invalid(client: AsyncClie
 async def test_many_documents_are_read_at_once_and_missing_ones_named(client: AsyncClient) -> None:
     await client.document("c/a").set({"n": 1, "m": 2})
     references = [client.document("c/a"), client.document("c/b")]
-    found = {s.id: s.to_dict() async for s in client.get_all(references, field_paths=["n"])}
-    assert found == {"a": {"n": 1}, "b": None}
+    result = {s.id: s.to_dict() async for s in client.get_all(references, field_paths=["n"])}
+    assert result == {"a": {"n": 1}, "b": None}
 
 
 async def test_a_read_in_the_past_sees_the_past(client: AsyncClient) -> None:
@@ -252,9 +252,9 @@ async def test_one_document_is_created_read_updated_and_deleted_by_its_own_calls
     content.name = created.name
     content.fields["a"] = Value(integer_value=3)
     await stub.update_document({"document": content, "update_mask": {"field_paths": ["a"]}})
-    found = await stub.get_document({"name": created.name, "mask": {"field_paths": ["a"]}})
-    assert list(found.fields) == ["a"]
-    assert found.fields["a"].integer_value == 3
+    result = await stub.get_document({"name": created.name, "mask": {"field_paths": ["a"]}})
+    assert list(result.fields) == ["a"]
+    assert result.fields["a"].integer_value == 3
     await stub.delete_document({"name": created.name})
     with pytest.raises(exceptions.NotFound):
         await stub.get_document({"name": created.name})

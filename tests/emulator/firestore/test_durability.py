@@ -55,8 +55,8 @@ async def test_kill_9_under_load_loses_no_acknowledged_write(tmp_path: Path, clo
     assert await process.wait() == -signal.SIGKILL
 
     async with serving(path, clock=clock) as served, connected(served.address, "p") as client:
-        found = {s.id async for s in client.collection("c").stream()}
-    assert found >= set(acknowledged)
+        names = {s.id async for s in client.collection("c").stream()}
+    assert names >= set(acknowledged)
     assert len(acknowledged) >= 300
 
 

@@ -32,9 +32,9 @@ def test_the_last_hour_can_be_read_at_any_moment() -> None:
     for at in moments:
         history.add(version("c/d", at))
     for at in moments[-5:]:
-        found = history.get(f"{ROOT}/c/d", at)
-        assert found is not None
-        assert found.at == at
+        document = history.get(f"{ROOT}/c/d", at)
+        assert document is not None
+        assert document.at == at
     assert len(history.collections[f"{ROOT}/c"][f"{ROOT}/c/d"]) <= 6
 
 

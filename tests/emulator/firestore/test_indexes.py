@@ -31,7 +31,7 @@ def by(field: str, direction: str = "ASCENDING") -> Callable[[AsyncQuery], Async
 
 
 def c(*steps: Callable[[AsyncQuery], AsyncQuery], group: bool = False) -> Make:
-    """A query of the collection, or the collection group, c."""
+    """Return a query of the collection, or the collection group, c."""
 
     def make(client: AsyncClient) -> AsyncQuery:
         query = client.collection_group("c") if group else client.collection("c")
@@ -51,7 +51,7 @@ def composite(*fields: dict[str, Any], scope: str = "COLLECTION") -> dict[str, A
 
 
 async def run(tmp_path: Path, make: Make, *declared: dict[str, Any], overrides: tuple[dict[str, Any], ...] = ()) -> Any:
-    """The index that a query wants beside those declared, None when it is served."""
+    """Return the index that a query wants beside those declared, None when it is served."""
     file = tmp_path / "indexes.json"
     file.write_text(json.dumps({"indexes": declared, "fieldOverrides": overrides}))
     async with serving(clock=Clock(), indexes=file) as served, connected(served.address) as client:
@@ -95,7 +95,7 @@ A_THEN_B = composite(field("a"), field("b"))
 
 
 @pytest.mark.parametrize(
-    ("make", "wanted"),
+    ("make", "index"),
     [
         (c(where("a", "==", 1), by("b")), A_THEN_B),
         (c(where("a", "==", 1), by("b", "DESCENDING")), composite(field("a"), field("b", "DESCENDING"))),
@@ -129,10 +129,10 @@ A_THEN_B = composite(field("a"), field("b"))
     ],
 )
 async def test_what_they_cannot_is_refused_until_the_named_index_is_declared(
-    tmp_path: Path, make: Make, wanted: dict[str, Any]
+    tmp_path: Path, make: Make, index: dict[str, Any]
 ) -> None:
-    assert await run(tmp_path, make) == wanted
-    assert await run(tmp_path, make, wanted) is None
+    assert await run(tmp_path, make) == index
+    assert await run(tmp_path, make, index) is None
 
 
 @pytest.mark.parametrize(
@@ -144,12 +144,12 @@ async def test_what_they_cannot_is_refused_until_the_named_index_is_declared(
     ],
 )
 async def test_a_collection_group_needs_even_a_single_field_declared(tmp_path: Path, make: Make, mode: str) -> None:
-    wanted = await run(tmp_path, make)
+    index = await run(tmp_path, make)
     assert {**field("a", mode), "queryScope": "COLLECTION_GROUP"}.items() == {
-        *wanted["indexes"][-1].items(),
+        *index["indexes"][-1].items(),
         ("fieldPath", "a"),
     }
-    assert await run(tmp_path, make, overrides=(wanted,)) is None
+    assert await run(tmp_path, make, overrides=(index,)) is None
 
 
 async def test_without_a_file_every_query_is_served(client: AsyncClient) -> None:

@@ -18,7 +18,7 @@ Heard = asyncio.Queue[list[tuple[str, str]]]
 
 @asynccontextmanager
 async def listening(address: str, project: str, target: Any) -> AsyncIterator[Heard]:
-    """What on_snapshot of target(client) reports, as lists of (kind of change, document id)."""
+    """Collect what on_snapshot of target(client) reports, as lists of (kind of change, document id)."""
     loop, heard = asyncio.get_running_loop(), Heard()
     with pytest.MonkeyPatch.context() as environment:
         environment.setenv("FIRESTORE_EMULATOR_HOST", address)

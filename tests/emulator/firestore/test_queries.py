@@ -31,7 +31,7 @@ async def ids(query: AsyncQuery) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("where", "found"),
+    ("where", "names"),
     [
         (FieldFilter("age", "==", 36.0), "ada cyd"),
         (FieldFilter("age", ">", 36), "bob"),
@@ -57,8 +57,8 @@ async def ids(query: AsyncQuery) -> list[str]:
         (FieldFilter("age", ">", True), ""),
     ],
 )
-async def test_a_filter_finds_what_it_names(people: AsyncQuery, where: BaseFilter, found: str) -> None:
-    assert await ids(people.where(filter=where)) == found.split()
+async def test_a_filter_finds_what_it_names(people: AsyncQuery, where: BaseFilter, names: str) -> None:
+    assert await ids(people.where(filter=where)) == names.split()
 
 
 async def test_a_name_can_be_filtered_by(people: AsyncQuery) -> None:
@@ -160,8 +160,8 @@ async def test_partitions_cover_a_collection_group_exactly(client: AsyncClient) 
         await client.document(f"x/{n:02}/g/doc").set({})
     partitions = [partition async for partition in client.collection_group("g").get_partitions(3)]
     assert len(partitions) == 4
-    found = [s.reference.path for partition in partitions for s in await partition.query().get()]
-    assert found == [f"x/{n:02}/g/doc" for n in range(20)]
+    names = [s.reference.path for partition in partitions for s in await partition.query().get()]
+    assert names == [f"x/{n:02}/g/doc" for n in range(20)]
 
 
 async def test_a_query_in_the_past_sees_the_past(client: AsyncClient) -> None:

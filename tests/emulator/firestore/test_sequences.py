@@ -34,14 +34,14 @@ def loop() -> Iterator[asyncio.AbstractEventLoop]:
 
 
 def agree(loop: asyncio.AbstractEventLoop, closing: AsyncExitStack, addresses: Mapping[str, str]) -> None:
-    """Play the short profile on the model and on every address."""
+    """Run the short profile on the model and on every address."""
 
-    async def opened() -> dict[str, grpc.aio.Channel]:
+    async def open_channels() -> dict[str, grpc.aio.Channel]:
         return {
             name: await closing.enter_async_context(grpc.aio.insecure_channel(address)) for name, address in addresses.items()
         }
 
-    channels = loop.run_until_complete(opened())
+    channels = loop.run_until_complete(open_channels())
 
     def players() -> dict[str, Plays]:
         project = f"p-{uuid.uuid4().hex}"

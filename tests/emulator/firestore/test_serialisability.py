@@ -23,7 +23,7 @@ WRITES = st.tuples(st.just("put"), st.integers(0, 3), st.integers(0, 5)) | st.tu
 STEPS = st.lists(st.tuples(st.integers(0, 2), READS | WRITES | st.tuples(st.just("commit"))), max_size=40)
 
 
-def named(number: int) -> str:
+def name_document(number: int) -> str:
     return f"{ROOT}/c/{number}"
 
 
@@ -39,15 +39,15 @@ def find(database: Database, least: int, limit: int) -> Query:
 
 def read(database: Database, view: ReadView, step: Any) -> list[tuple[str, int]]:
     if step[0] == "get":
-        version = view.get(named(step[1]))
+        version = view.get(name_document(step[1]))
         return [] if version is None else [(version.name, version.at)]
     return [(version.name, version.at) for version in view.run(find(database, *step[1:]))]
 
 
 def write(step: Any) -> Write:
     if step[0] == "delete":
-        return Write(delete=named(step[1]))
-    return Write(update=Document(name=named(step[1]), fields={"n": {"integer_value": step[2]}}))
+        return Write(delete=name_document(step[1]))
+    return Write(update=Document(name=name_document(step[1]), fields={"n": {"integer_value": step[2]}}))
 
 
 # No deadline: who begins just after an abort may queue behind another that this one task has left open.

@@ -32,10 +32,10 @@ async def test_sixteen_clients_with_default_attempts_lose_nothing_and_fail_never
     await document.set({"n": 0})
 
     async def work() -> None:
-        async with connected(served.address, client.project) as own:
+        async with connected(served.address, client.project) as own_client:
             for _ in range(25):
-                each = once if shared else async_transactional(increment)
-                await each(own.transaction(), own.document("c/hot"))
+                increment_once = once if shared else async_transactional(increment)
+                await increment_once(own_client.transaction(), own_client.document("c/hot"))
 
     async with asyncio.TaskGroup() as group:
         for _ in range(16):
@@ -244,20 +244,20 @@ async def test_a_write_whose_time_runs_out_in_the_queue_is_deadline_exceeded_and
 async def test_two_transactions_of_one_task_do_not_wait_for_each_other(client: AsyncClient) -> None:
     document = client.document("c/d")
     await document.set({"n": 0})
-    one, two = await begun(client), await begun(client)
-    await increment(one, document)
-    await increment(two, document)
-    await two._commit()
+    first, second = await begun(client), await begun(client)
+    await increment(first, document)
+    await increment(second, document)
+    await second._commit()
     with pytest.raises(exceptions.Aborted):
-        await one._commit()
+        await first._commit()
 
 
 async def test_a_queue_is_drained_once_by_many_claimers(served: Served, client: AsyncClient) -> None:
     for n in range(40):
         await client.document(f"jobs/{n:02}").set({"state": "queued"})
 
-    async def claim(transaction: AsyncTransaction, own: AsyncClient) -> str | None:
-        query = own.collection("jobs").where(filter=FieldFilter("state", "==", "queued")).limit(1)
+    async def claim(transaction: AsyncTransaction, own_client: AsyncClient) -> str | None:
+        query = own_client.collection("jobs").where(filter=FieldFilter("state", "==", "queued")).limit(1)
         async for job in query.stream(transaction=transaction):
             transaction.update(job.reference, {"state": "claimed"})
             return job.id
@@ -265,8 +265,8 @@ async def test_a_queue_is_drained_once_by_many_claimers(served: Served, client: 
 
     async def work() -> list[str]:
         claimed = []
-        async with connected(served.address, client.project) as own:
-            while (job := await async_transactional(claim)(own.transaction(), own)) is not None:
+        async with connected(served.address, client.project) as own_client:
+            while (job := await async_transactional(claim)(own_client.transaction(), own_client)) is not None:
                 claimed.append(job)
         return claimed
 
@@ -279,7 +279,7 @@ ROOM = 2
 
 
 async def add_up_to_the_bound(client: AsyncClient, adders: int) -> int:
-    """How many documents there are after all have counted them and added one where there was room, at once."""
+    """Return how many documents there are after all have counted them and added one where there was room, at once."""
 
     async def add(number: int) -> None:
         @async_transactional

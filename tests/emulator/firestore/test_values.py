@@ -102,11 +102,11 @@ def test_a_value_never_counts_more_than_its_wire_size_allows(content: Any) -> No
 
 @given(st.lists(NUMBERS), st.lists(NUMBERS))
 def test_a_union_holds_each_added_element_once_and_a_removal_none(present: list[float], added: list[float]) -> None:
-    stored, wanted = [wire(n) for n in present], [wire(n) for n in added]
-    union = [values.number(v) for v in transforms.appended(stored, wanted).array_value.values]
+    stored, added_values = [wire(n) for n in present], [wire(n) for n in added]
+    union = [values.number(v) for v in transforms.appended(stored, added_values).array_value.values]
     assert union[: len(present)] == present
     assert set(union) == set(present) | set(added)
-    rest = [values.number(v) for v in transforms.without(stored, wanted).array_value.values]
+    rest = [values.number(v) for v in transforms.without(stored, added_values).array_value.values]
     assert rest == [n for n in present if n not in added]
 
 

@@ -9,7 +9,7 @@ from emulator.firestore import DocumentChange
 from .conftest import Served
 
 
-def seen(changes: list[DocumentChange]) -> list[tuple[str, int | None, int | None]]:
+def to_rows(changes: list[DocumentChange]) -> list[tuple[str, int | None, int | None]]:
     def n(document) -> int | None:
         return None if document is None else document.fields["n"].integer_value
 
@@ -22,7 +22,7 @@ async def test_a_listener_hears_of_each_change_in_commit_order(served: Served, c
     await client.document("c/d").set({"n": 1})
     await client.document("c/d").set({"n": 2})
     await client.document("c/d").delete()
-    assert seen(changes) == [("d", None, 1), ("d", 1, 2), ("d", 2, None)]
+    assert to_rows(changes) == [("d", None, 1), ("d", 1, 2), ("d", 2, None)]
     assert changes[0].name == f"projects/{client.project}/databases/(default)/documents/c/d"
 
 
@@ -34,7 +34,7 @@ async def test_two_writes_of_a_document_in_one_commit_are_one_change(served: Ser
     batch.set(client.document("c/b"), {"n": 1})
     batch.update(client.document("c/a"), {"n": 2})
     written = await batch.commit()
-    assert seen(changes) == [("a", None, 2), ("b", None, 1)]
+    assert to_rows(changes) == [("a", None, 2), ("b", None, 1)]
     assert {change.at for change in changes} == {written[0].update_time}
 
 

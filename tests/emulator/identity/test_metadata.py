@@ -39,8 +39,8 @@ class Library(google.auth.transport.Request):
 
     def __call__(self, url, method="GET", body=None, headers=None, timeout=None, **_):
         path = httpx.URL(url).raw_path.decode()
-        asked = self._server.request(method, path, content=body, headers=headers)
-        answer = asyncio.run_coroutine_threadsafe(asked, self._loop).result()
+        response = self._server.request(method, path, content=body, headers=headers)
+        answer = asyncio.run_coroutine_threadsafe(response, self._loop).result()
         return Answer(answer)
 
 

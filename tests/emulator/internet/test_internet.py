@@ -1,4 +1,4 @@
-"""The pretend internet: names, certificates, canned answers, and what was asked."""
+"""The simulated internet: names, certificates, canned answers, and the requests it received."""
 
 import json
 import ssl
@@ -34,7 +34,7 @@ def table(internet: Internet) -> dict[str, Any]:
 
 
 async def ask(internet: Internet, host: str, method: str, path: str, *, sni: str | None = None, **more: Any) -> httpx.Response:
-    """One request as a function's dialer makes it: to the loopback port, under the host's own name."""
+    """Send one request as a function's dialer makes it: to the loopback port, under the host's own name."""
     trust = ssl.create_default_context(cafile=internet.bundle)
     trust.load_cert_chain(table(internet)["client"])
     async with httpx.AsyncClient(verify=trust, base_url=f"https://127.0.0.1:{internet.port}", trust_env=False) as client:
@@ -42,8 +42,8 @@ async def ask(internet: Internet, host: str, method: str, path: str, *, sni: str
         return await client.request(method, path, headers=headers, extensions={"sni_hostname": sni or host}, **more)
 
 
-def routes(*given: dict[str, Any]) -> list[Any]:
-    return [read_route(route, "route") for route in given]
+def routes(*rows: dict[str, Any]) -> list[Any]:
+    return [read_route(route, "route") for route in rows]
 
 
 async def test_a_canned_host_answers_under_its_own_certificate(internet: Internet) -> None:
@@ -77,7 +77,7 @@ async def test_every_request_is_recorded(internet: Internet) -> None:
     internet.can(HOST, routes({"method": "POST", "path": "/a%20b", "status": 201}))
     await ask(internet, HOST, "POST", "/a%20b?q=1&q=2", content=b"hello", headers={"x-key": "k"})
     await ask(internet, HOST, "GET", "/none", content=b"\xff\x00")
-    first, second = (asked.as_json() for asked in internet.requests(HOST))
+    first, second = (request.as_json() for request in internet.requests(HOST))
     assert (first["method"], first["path"], first["query"], first["body"]) == ("POST", "/a%20b", "q=1&q=2", "hello")
     assert ["x-key", "k"] in first["headers"]  # type: ignore[operator]  # pairs, in JSON
     assert second["body_base64"] == "/wA="
@@ -182,7 +182,7 @@ def test_a_host_name_never_leaves_its_folder(text: str) -> None:
     assert ".." not in name
 
 
-async def test_a_slow_name_is_told_until_it_is_put_anew(internet: Internet) -> None:
+async def test_a_slow_name_is_listed_until_it_is_put_again(internet: Internet) -> None:
     internet.can(HOST, [])
     internet.slow(HOST, 4)
     assert table(internet)["slow"] == {HOST: 4}

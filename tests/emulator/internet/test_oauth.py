@@ -1,4 +1,4 @@
-"""The OAuth server of the pretend internet: consent, each grant, the login that is no OAuth, and what it protects."""
+"""The OAuth server of the simulated internet: consent, each grant, the login that is no OAuth, and what it protects."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from emulator.reading import InvalidRequestError
 VERIFIER = "v" * 43
 SECRET = "a/secret+with signs"
 BACK = "http://127.0.0.1:9/callback"
-ASKED = {
+QUERY = {
     "response_type": "code",
     "client_id": "public",
     "redirect_uri": BACK,
@@ -42,13 +42,13 @@ class Site:
 
     async def code(self) -> str:
         self.server.rules = replace(self.server.rules, consent="allow")
-        answer = await self.browser.get("/authorize", params=ASKED)
+        answer = await self.browser.get("/authorize", params=QUERY)
         return parse_qs(urlsplit(answer.headers["location"]).query)["code"][0]
 
     async def token(self, **form: str) -> httpx.Response:
         return await self.browser.post("/token", data={"client_id": "public", **form})
 
-    async def granted(self) -> dict[str, Any]:
+    async def fetch_tokens(self) -> dict[str, Any]:
         form = {"grant_type": "authorization_code", "redirect_uri": BACK, "code_verifier": VERIFIER}
         answer: dict[str, Any] = (await self.token(code=await self.code(), **form)).json()
         return answer
@@ -69,15 +69,15 @@ async def site() -> AsyncIterator[Site]:
 @pytest.mark.parametrize("consent", ["allow", "deny"])
 async def test_a_response_names_its_issuer_where_that_is_set(site: Site, consent: str) -> None:
     site.server.rules = replace(site.server.rules, consent=consent, iss="https://login.test")
-    answer = await site.browser.get("/authorize", params=ASKED)
+    answer = await site.browser.get("/authorize", params=QUERY)
     assert parse_qs(urlsplit(answer.headers["location"]).query)["iss"] == ["https://login.test"]
 
 
 async def test_a_person_sees_a_page_and_what_is_pressed_leads_back(site: Site) -> None:
-    page = (await site.browser.get("/authorize", params={**ASKED, "scope": "<script>"})).text
+    page = (await site.browser.get("/authorize", params={**QUERY, "scope": "<script>"})).text
     assert "<script>" not in page
     hidden = dict(re.findall(r'name="(\w+)" value="([^"]*)"', page))
-    pressed = {name: hidden[name] for name in ASKED} | {"decision": "allow"}
+    pressed = {name: hidden[name] for name in QUERY} | {"decision": "allow"}
     answer = await site.browser.post("/authorize", data=pressed)
     assert answer.headers["location"].startswith(f"{BACK}?code=code_")
     declined = await site.browser.post("/authorize", data={**pressed, "decision": "deny"})
@@ -86,7 +86,7 @@ async def test_a_person_sees_a_page_and_what_is_pressed_leads_back(site: Site) -
 
 @pytest.mark.parametrize("change", [{"client_id": "nobody"}, {"redirect_uri": "https://evil.test/"}])
 async def test_an_unknown_client_or_address_is_led_nowhere(site: Site, change: dict[str, str]) -> None:
-    assert (await site.browser.get("/authorize", params={**ASKED, **change})).status_code == 400
+    assert (await site.browser.get("/authorize", params={**QUERY, **change})).status_code == 400
 
 
 @pytest.mark.parametrize(
@@ -98,7 +98,7 @@ async def test_an_unknown_client_or_address_is_led_nowhere(site: Site, change: d
     ],
 )
 async def test_consent_without_pkce_is_refused(site: Site, change: dict[str, str], error: str) -> None:
-    answer = await site.browser.get("/authorize", params={**ASKED, **change})
+    answer = await site.browser.get("/authorize", params={**QUERY, **change})
     assert f"error={error}" in answer.headers["location"]
 
 
@@ -117,7 +117,7 @@ async def test_a_code_is_its_own_clients_with_its_own_verifier_and_address(site:
 
 
 async def test_a_refresh_token_that_was_rotated_out_revokes_all_of_its_family(site: Site) -> None:
-    first = await site.granted()
+    first = await site.fetch_tokens()
     second = (await site.token(grant_type="refresh_token", refresh_token=first["refresh_token"])).json()
     assert second["refresh_token"] != first["refresh_token"]
     assert await site.resource(second["access_token"]) == 200
@@ -129,13 +129,13 @@ async def test_a_refresh_token_that_was_rotated_out_revokes_all_of_its_family(si
 
 
 async def test_tokens_and_codes_expire_by_the_clouds_clock(site: Site) -> None:
-    granted, code = await site.granted(), await site.code()
+    tokens, code = await site.fetch_tokens(), await site.code()
     site.clock.advance(timedelta(seconds=3_601))
-    assert await site.resource(granted["access_token"]) == 401
+    assert await site.resource(tokens["access_token"]) == 401
     form = {"grant_type": "authorization_code", "redirect_uri": BACK, "code_verifier": VERIFIER}
     assert (await site.token(code=code, **form)).json()["error"] == "invalid_grant"
     site.clock.advance(timedelta(days=1))
-    assert (await site.token(grant_type="refresh_token", refresh_token=granted["refresh_token"])).status_code == 400
+    assert (await site.token(grant_type="refresh_token", refresh_token=tokens["refresh_token"])).status_code == 400
 
 
 async def test_a_client_asks_for_itself_by_header_or_body(site: Site) -> None:
@@ -150,22 +150,22 @@ async def test_a_client_asks_for_itself_by_header_or_body(site: Site) -> None:
 
 
 async def test_a_login_answers_in_json_or_in_plain_text(site: Site) -> None:
-    asked = {"username": "ann", "password": "pass word"}
-    session = (await site.browser.post("/login", json=asked)).json()["session"]
-    text = (await site.browser.post("/login.txt", data=asked)).text.strip()
-    for shown in ({"headers": {"x-session": session["id"]}}, {"params": {"session": text}}):
-        assert (await site.browser.get("/resource", **shown)).status_code == 200  # type: ignore[arg-type]
+    form = {"username": "ann", "password": "pass word"}
+    session = (await site.browser.post("/login", json=form)).json()["session"]
+    text = (await site.browser.post("/login.txt", data=form)).text.strip()
+    for proof in ({"headers": {"x-session": session["id"]}}, {"params": {"session": text}}):
+        assert (await site.browser.get("/resource", **proof)).status_code == 200  # type: ignore[arg-type]
     assert session["lives"] == 3600
-    assert (await site.browser.post("/login", json={**asked, "password": "x"})).status_code == 401
+    assert (await site.browser.post("/login", json={**form, "password": "x"})).status_code == 401
 
 
 async def test_each_grant_is_counted_and_what_was_given_out_is_listed(site: Site) -> None:
-    granted = await site.granted()
-    await site.resource(granted["access_token"])
+    tokens = await site.fetch_tokens()
+    await site.resource(tokens["access_token"])
     await site.resource("nobody's")
     report = site.server.report()
     assert report["counts"] == {"authorize": 1, "authorization_code": 1, "resource": 1, "resource 401": 1}
-    assert granted["access_token"] in report["issued"]  # type: ignore[operator]
+    assert tokens["access_token"] in report["issued"]  # type: ignore[operator]
 
 
 @pytest.mark.parametrize(

@@ -57,8 +57,8 @@ async def claude(url: str) -> AsyncIterator[anthropic.AsyncAnthropic]:
         yield client
 
 
-def answered(first: anthropic.types.Message, result: str = "wet") -> list[Any]:
-    """The conversation after the first turn and its tool's result."""
+def continue_conversation(first: anthropic.types.Message, result: str = "wet") -> list[Any]:
+    """Return the conversation after the first turn and its tool's result."""
     use = next(block for block in first.content if block.type == "tool_use")
     return [
         *ASK["messages"],
@@ -67,11 +67,11 @@ def answered(first: anthropic.types.Message, result: str = "wet") -> list[Any]:
     ]
 
 
-async def test_a_script_plays_turn_by_turn(claude: anthropic.AsyncAnthropic, messages: Messages) -> None:
+async def test_a_script_answers_turn_by_turn(claude: anthropic.AsyncAnthropic, messages: Messages) -> None:
     first = await claude.messages.create(**ASK)
     assert first.stop_reason == "tool_use"
     assert [block.type for block in first.content] == ["text", "tool_use"]
-    second = await claude.messages.create(**{**ASK, "messages": answered(first)})
+    second = await claude.messages.create(**{**ASK, "messages": continue_conversation(first)})
     assert second.content[0].text == "It rains."
     assert (second.stop_reason, second.usage.input_tokens, second.usage.output_tokens) == ("end_turn", 7, 3)
     assert messages.report("rain") == {
@@ -124,7 +124,7 @@ async def test_an_unmet_expectation_is_refused_and_reported(
 
 
 async def test_a_step_past_the_end_is_refused(claude: anthropic.AsyncAnthropic) -> None:
-    talk = answered(await claude.messages.create(**ASK))
+    talk = continue_conversation(await claude.messages.create(**ASK))
     talk += [{"role": "assistant", "content": "It rains."}, {"role": "user", "content": "And now?"}]
     with pytest.raises(anthropic.BadRequestError, match="ends after 2 steps"):
         await claude.messages.create(**{**ASK, "messages": talk})
@@ -148,7 +148,7 @@ async def test_a_scripted_error_comes_once_and_then_the_step(url: str, messages:
     assert report["steps"] == [{"played": 1, "errors": 1}]
 
 
-async def test_the_bare_model_plays_the_default_script(claude: anthropic.AsyncAnthropic, messages: Messages) -> None:
+async def test_the_bare_model_follows_the_default_script(claude: anthropic.AsyncAnthropic, messages: Messages) -> None:
     messages.put("default", {"steps": [{"text": "Hello."}]})
     reply = await claude.messages.create(**{**ASK, "model": "scripted"})
     assert reply.model == "scripted"
@@ -176,10 +176,10 @@ async def test_a_body_that_is_no_json_is_refused(url: str) -> None:
 
 async def test_requests_are_kept_without_the_key(claude: anthropic.AsyncAnthropic, messages: Messages) -> None:
     await claude.messages.create(**ASK)
-    kept = messages.requests()
-    assert kept[0]["body"]["messages"] == ASK["messages"]
-    assert (kept[0]["script"], kept[0]["step"], kept[0]["status"]) == ("rain", 0, 200)
-    assert "planted-key" not in json.dumps(kept)
+    requests = messages.requests()
+    assert requests[0]["body"]["messages"] == ASK["messages"]
+    assert (requests[0]["script"], requests[0]["step"], requests[0]["status"]) == ("rain", 0, 200)
+    assert "planted-key" not in json.dumps(requests)
 
 
 USE = {"type": "tool_use", "id": "toolu_1", "name": "http_get", "input": {}}
@@ -239,7 +239,7 @@ async def test_what_the_real_service_refuses_is_refused(url: str, change: dict[s
         ({"steps": [{"error": {"status": 200}}]}, "status must be 400 to 599"),
     ],
 )
-def test_a_script_that_cannot_be_played_is_refused(script: object, says: str) -> None:
+def test_a_script_that_cannot_be_followed_is_refused(script: object, says: str) -> None:
     with pytest.raises(InvalidRequestError, match=says):
         read_script("x", script)
 

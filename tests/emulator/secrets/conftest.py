@@ -58,5 +58,5 @@ async def secrets(place: Place) -> SecretManagerServiceAsyncClient:
 
 @pytest.fixture
 async def secret(secrets: SecretManagerServiceAsyncClient) -> Secret:
-    wanted = Secret(replication=Replication(automatic=Replication.Automatic()), labels={"use": "test"})
-    return await secrets.create_secret(parent=PROJECT, secret_id="keys", secret=wanted)
+    template = Secret(replication=Replication(automatic=Replication.Automatic()), labels={"use": "test"})
+    return await secrets.create_secret(parent=PROJECT, secret_id="keys", secret=template)

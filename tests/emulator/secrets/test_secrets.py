@@ -9,10 +9,10 @@ AUTOMATIC = Replication(automatic=Replication.Automatic())
 
 
 async def test_a_secret_is_found_as_it_was_made(secrets, secret):
-    found = await secrets.get_secret(name="projects/test/secrets/keys")
-    assert found == secret
-    assert found.labels == {"use": "test"}
-    assert found.create_time.year == 2026
+    stored = await secrets.get_secret(name="projects/test/secrets/keys")
+    assert stored == secret
+    assert stored.labels == {"use": "test"}
+    assert stored.create_time.year == 2026
 
 
 async def test_a_name_is_given_once(secrets, secret):
@@ -48,10 +48,10 @@ async def test_the_list_has_the_newest_first_and_goes_on_page_after_page(secrets
 async def test_labels_can_be_changed_and_nothing_else_changes_with_them(secrets, secret):
     changed = Secret(name=secret.name, labels={"use": "other", "new": "1"}, annotations={"not": "named"})
     await secrets.update_secret(secret=changed, update_mask={"paths": ["labels"]})
-    found = await secrets.get_secret(name=secret.name)
-    assert found.labels == {"use": "other", "new": "1"}
-    assert not found.annotations
-    assert found.etag != secret.etag
+    stored = await secrets.get_secret(name=secret.name)
+    assert stored.labels == {"use": "other", "new": "1"}
+    assert not stored.annotations
+    assert stored.etag != secret.etag
 
 
 async def test_how_a_secret_is_replicated_cannot_be_changed(secrets, secret):
@@ -66,10 +66,10 @@ async def test_an_update_with_an_old_etag_is_refused(secrets, secret):
 
 
 @pytest.mark.parametrize("label", [("Upper", "x"), ("1st", "x"), ("k" * 64, "x"), ("key", "v" * 64), ("key", "a b")])
-async def test_a_label_that_no_resource_may_carry_is_refused(secrets, secret, label):
-    wanted = Secret(name=secret.name, labels=dict([label]))
+async def test_a_label_that_no_resource_may_have_is_refused(secrets, secret, label):
+    template = Secret(name=secret.name, labels=dict([label]))
     with pytest.raises(exceptions.InvalidArgument):
-        await secrets.update_secret(secret=wanted, update_mask={"paths": ["labels"]})
+        await secrets.update_secret(secret=template, update_mask={"paths": ["labels"]})
 
 
 async def test_a_removed_secret_takes_its_versions_along(secrets, secret):
@@ -88,8 +88,8 @@ async def test_a_removal_with_an_old_etag_is_refused(secrets, secret):
 
 
 async def test_what_would_not_be_honoured_is_refused(secrets):
-    wanted = Secret(replication=AUTOMATIC, ttl={"seconds": 60})
+    template = Secret(replication=AUTOMATIC, ttl={"seconds": 60})
     with pytest.raises(exceptions.MethodNotImplemented):
-        await secrets.create_secret(parent=PROJECT, secret_id="keys", secret=wanted)
+        await secrets.create_secret(parent=PROJECT, secret_id="keys", secret=template)
     with pytest.raises(exceptions.MethodNotImplemented):
         await secrets.list_secrets(request={"parent": PROJECT, "filter": "labels.use=test"})

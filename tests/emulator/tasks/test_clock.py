@@ -1,4 +1,4 @@
-"""The clock: time that stands still until it is turned, and wakes whoever waits for it."""
+"""The clock: time that is still until it is turned, and then wakes those that wait for it."""
 
 import asyncio
 from datetime import UTC, datetime, timedelta
@@ -10,7 +10,7 @@ from emulator.clock import EmulatorClock
 START = datetime(2026, 1, 1, tzinfo=UTC)
 
 
-def test_a_still_clock_stands_until_it_is_turned():
+def test_a_still_clock_does_not_move_until_it_is_turned():
     clock = EmulatorClock(START)
     assert clock.now() == clock.now() == START
     clock.advance(timedelta(days=30))

@@ -11,12 +11,12 @@ def service(place, tasks):
 
 
 async def test_what_was_delivered_is_kept_without_its_token(tasks, queue, worker, url, service):
-    made = {"body": b'{"a":1}', "headers": {"X-Own": "1"}, "oidc_token": {"service_account_email": EMAIL}}
-    await send(tasks, url, request=made, name=NAMED)
+    request = {"body": b'{"a":1}', "headers": {"X-Own": "1"}, "oidc_token": {"service_account_email": EMAIL}}
+    await send(tasks, url, request=request, name=NAMED)
     await worker.wait_for(1)
-    (kept,) = service.delivered()
-    assert (kept["name"], kept["method"], kept["url"], kept["body"]) == (NAMED, "POST", url, '{"a":1}')
-    assert (kept["headers"]["x-own"], kept["headers"]["authorization"]) == ("1", "")
+    (delivered,) = service.delivered()
+    assert (delivered["name"], delivered["method"], delivered["url"], delivered["body"]) == (NAMED, "POST", url, '{"a":1}')
+    assert (delivered["headers"]["x-own"], delivered["headers"]["authorization"]) == ("1", "")
     assert worker.requests[0].headers["authorization"].startswith("Bearer ")
 
 

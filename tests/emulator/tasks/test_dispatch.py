@@ -18,8 +18,8 @@ async def send(tasks, url, *, request=None, **more) -> Task:
 
 
 async def test_a_worker_gets_the_request_as_it_was_made(tasks, queue, worker, url):
-    made = {"body": b'{"a":1}', "headers": {"Content-Type": "application/json", "X-Own": "1"}, "http_method": "PUT"}
-    await send(tasks, url, request=made, name=NAMED)
+    request = {"body": b'{"a":1}', "headers": {"Content-Type": "application/json", "X-Own": "1"}, "http_method": "PUT"}
+    await send(tasks, url, request=request, name=NAMED)
     await worker.wait_for(1)
     (request,) = worker.requests
     assert request.method == "PUT"

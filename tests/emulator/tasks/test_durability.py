@@ -51,15 +51,15 @@ asyncio.run(serve())
 
 
 async def acknowledged(call: Callable[[int], Awaitable[object]], number: int, enough: asyncio.Event) -> list[str]:
-    """The names of what one client was told is kept, until the server is gone."""
-    kept: list[str] = []
+    """Return the names of what one client was told is stored, until the server ends."""
+    names: list[str] = []
     try:
         for count in range(10_000):
-            kept.append(getattr(await call(number * 10_000 + count), "name", ""))
-            if len(kept) == 50:
+            names.append(getattr(await call(number * 10_000 + count), "name", ""))
+            if len(names) == 50:
                 enough.set()
     except (exceptions.GoogleAPICallError, exceptions.RetryError):
-        return kept
+        return names
     raise AssertionError("the server was not killed")
 
 
@@ -97,17 +97,17 @@ async def test_a_killed_process_loses_no_task_tombstone_or_secret_it_acknowledge
         await asyncio.gather(*(event.wait() for event in enough))
         server.send_signal(signal.SIGKILL)
         await server.wait()
-        made, deleted, added = await asyncio.gather(*clients)
+        created, deleted, added = await asyncio.gather(*clients)
 
     task_store, now = TaskStore(open_store(tmp_path, "tasks", TASKS)), EmulatorClock().now()
-    assert all(task_store.task(name) for name in made)
+    assert all(task_store.task(name) for name in created)
     assert not any(task_store.task(name) for name in deleted)
     assert all(task_store.is_taken(name, now) for name in deleted)
     task_store.close()
     secret_store = SecretStore(open_store(tmp_path, "secrets", SECRETS))
     assert secret_store.newest(SECRET) >= len(added) >= 50
     for name in added:
-        found = secret_store.version(SECRET, int(name.rsplit("/", 1)[1]))
-        assert found
-        assert found[1] == b"key"
+        version = secret_store.version(SECRET, int(name.rsplit("/", 1)[1]))
+        assert version
+        assert version[1] == b"key"
     secret_store.close()

@@ -54,10 +54,10 @@ async def test_queues_are_listed_page_after_page(tasks):
 async def test_a_change_touches_what_its_mask_names(tasks, queue):
     changed = {"name": QUEUE, "rate_limits": {"max_concurrent_dispatches": 7}, "retry_config": {"max_attempts": 9}}
     await tasks.update_queue(queue=changed, update_mask={"paths": ["rate_limits.max_concurrent_dispatches"]})
-    found = await tasks.get_queue(name=QUEUE)
-    assert found.rate_limits.max_concurrent_dispatches == 7
-    assert found.rate_limits.max_dispatches_per_second == 500
-    assert found.retry_config.max_attempts == 100
+    queue = await tasks.get_queue(name=QUEUE)
+    assert queue.rate_limits.max_concurrent_dispatches == 7
+    assert queue.rate_limits.max_dispatches_per_second == 500
+    assert queue.retry_config.max_attempts == 100
 
 
 async def test_a_change_does_not_touch_what_only_the_service_sets(tasks, queue):
@@ -106,9 +106,9 @@ async def test_a_deleted_queue_takes_its_tasks_along(tasks, queue, place, worker
     await tasks.pause_queue(name=QUEUE)
     task = await tasks.create_task(parent=QUEUE, task={"http_request": {"url": url}})
     await tasks.delete_queue(name=QUEUE)
-    for gone in (tasks.get_queue(name=QUEUE), tasks.get_task(name=task.name), tasks.list_tasks(parent=QUEUE)):
+    for call in (tasks.get_queue(name=QUEUE), tasks.get_task(name=task.name), tasks.list_tasks(parent=QUEUE)):
         with pytest.raises(exceptions.NotFound):
-            await gone
+            await call
     await tasks.create_queue(parent=PARENT, queue={"name": QUEUE})
     await place.service.idle()
     assert not worker.requests

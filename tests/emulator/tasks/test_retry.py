@@ -68,12 +68,12 @@ def test_no_task_lives_longer_than_31_days():
 
 @given(st.floats(0.1, 500), st.integers(1, 100), st.lists(st.floats(0, 10), max_size=50))
 def test_a_bucket_never_gives_more_than_its_rate_and_its_burst(rate, burst, pauses):
-    bucket, now, given = Bucket(rate, burst, START), START, 0
+    bucket, now, count = Bucket(rate, burst, START), START, 0
     for pause in pauses:
         now += timedelta(seconds=pause)
         while bucket.take(now):
-            given += 1
-        assert given <= burst + rate * (now - START).total_seconds() + 1e-3
+            count += 1
+        assert count <= burst + rate * (now - START).total_seconds() + 1e-3
 
 
 @given(st.floats(0.1, 500), st.integers(1, 100))

@@ -94,49 +94,49 @@ async def test_what_is_not_supported_is_refused(tasks, paused):
             await tasks.create_task(parent=QUEUE, task=task)
 
 
-async def named(tasks, url) -> Task:
+async def create_named(tasks, url) -> Task:
     return await tasks.create_task(parent=QUEUE, task={"name": NAMED, "http_request": {"url": url}})
 
 
 async def test_a_name_is_taken_while_the_task_waits(tasks, paused, url):
-    await named(tasks, url)
+    await create_named(tasks, url)
     with pytest.raises(exceptions.AlreadyExists):
-        await named(tasks, url)
+        await create_named(tasks, url)
 
 
 async def test_a_name_is_taken_for_an_hour_after_the_task_was_done(tasks, queue, place, clock, worker, url):
-    await named(tasks, url)
+    await create_named(tasks, url)
     await worker.wait_for(1)
     await place.service.idle()
     with pytest.raises(exceptions.NotFound):
         await tasks.get_task(name=NAMED)
     clock.advance(timedelta(minutes=59))
     with pytest.raises(exceptions.AlreadyExists):
-        await named(tasks, url)
+        await create_named(tasks, url)
     clock.advance(timedelta(minutes=1))
-    await named(tasks, url)
+    await create_named(tasks, url)
     await worker.wait_for(2)
 
 
 @pytest.mark.parametrize("end", ["delete_task", "purge_queue", "delete_queue"])
 async def test_a_name_is_taken_however_the_task_ended(tasks, paused, url, end):
-    await named(tasks, url)
+    await create_named(tasks, url)
     await getattr(tasks, end)(name=NAMED if end == "delete_task" else QUEUE)
     if end == "delete_queue":
         await tasks.create_queue(parent=QUEUE.split("/queues/")[0], queue={"name": QUEUE})
     with pytest.raises(exceptions.AlreadyExists):
-        await named(tasks, url)
+        await create_named(tasks, url)
 
 
 async def test_a_taken_name_outlives_the_process(tasks, paused, place, url):
-    await named(tasks, url)
+    await create_named(tasks, url)
     await tasks.delete_task(name=NAMED)
     again = await place.reopen()
     with pytest.raises(exceptions.AlreadyExists):
-        await named(again, url)
+        await create_named(again, url)
 
 
 async def test_of_many_who_want_one_name_one_gets_it(tasks, paused, url):
-    results = await asyncio.gather(*(named(tasks, url) for _ in range(20)), return_exceptions=True)
+    results = await asyncio.gather(*(create_named(tasks, url) for _ in range(20)), return_exceptions=True)
     assert sum(isinstance(result, Task) for result in results) == 1
     assert sum(isinstance(result, exceptions.AlreadyExists) for result in results) == 19

@@ -36,14 +36,14 @@ class Worker:
         await Response(status_code=status, headers={"Location": "/elsewhere"})(scope, receive, send)
 
     async def wait_for(self, number: int) -> None:
-        """Until so many requests have come."""
+        """Wait until so many requests have come."""
         async with asyncio.timeout(10), self.came:
             await self.came.wait_for(lambda: len(self.requests) >= number)
 
 
 @asynccontextmanager
 async def serving(worker: Worker) -> AsyncIterator[str]:
-    """The URL at which a worker answers."""
+    """Yield the URL at which a worker answers."""
     web = Web()
     port = port_of(web.add(worker))
     await web.start()

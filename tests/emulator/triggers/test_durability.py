@@ -92,7 +92,7 @@ asyncio.run(main())
 
 @asynccontextmanager
 async def reopened(path: Path, tokens: IdentityTokens) -> AsyncIterator[FirestoreEmulator]:
-    """What stands in the files after they were opened again as at a start, with what was missed caught up."""
+    """Return what is in the files after they were opened again as at a start, with what was missed caught up."""
     clock = EmulatorClock()
     firestore = FirestoreEmulator(path=path / "firestore.sqlite", clock=clock.now)
     triggers = Triggers(path=path, clock=clock, tokens=tokens)
@@ -105,16 +105,16 @@ async def reopened(path: Path, tokens: IdentityTokens) -> AsyncIterator[Firestor
         await triggers.close()
 
 
-def stored(path: Path) -> set[str]:
-    """The documents there are."""
+def list_documents(path: Path) -> set[str]:
+    """Return the names of the stored documents."""
     with sqlite3.connect(path / "firestore.sqlite") as db:
-        found = {name.rpartition("/")[2] for (name,) in db.execute("select name from documents where wire is not null")}
+        names = {name.rpartition("/")[2] for (name,) in db.execute("select name from documents where wire is not null")}
     db.close()
-    return found
+    return names
 
 
 def events(path: Path) -> list[str]:
-    """The documents whose creation is kept as an event."""
+    """Return the documents whose creation is kept as an event."""
     with sqlite3.connect(path / "triggers.sqlite") as db:
         rows = db.execute("select json_extract(headers, '$.ce-document') from events").fetchall()
     db.close()
@@ -131,8 +131,8 @@ async def test_a_death_between_commit_and_event_loses_none_and_doubles_none(
     for _ in range(2):
         async with reopened(tmp_path, tokens):
             pass
-    assert len(stored(tmp_path)) == 3 * ((turn + 2) // 3)
-    assert sorted(events(tmp_path)) == sorted(stored(tmp_path))
+    assert len(list_documents(tmp_path)) == 3 * ((turn + 2) // 3)
+    assert sorted(events(tmp_path)) == sorted(list_documents(tmp_path))
 
 
 async def test_kill_9_under_load_leaves_an_event_for_every_document(
@@ -166,8 +166,8 @@ async def test_kill_9_under_load_leaves_an_event_for_every_document(
     async with reopened(tmp_path, tokens):
         pass
     assert len(acknowledged) >= 300
-    assert acknowledged <= stored(tmp_path)
-    assert sorted(events(tmp_path)) == sorted(stored(tmp_path))
+    assert acknowledged <= list_documents(tmp_path)
+    assert sorted(events(tmp_path)) == sorted(list_documents(tmp_path))
 
 
 async def test_what_an_update_and_a_deletion_were_is_known_after_a_restart(tmp_path: Path, tokens: IdentityTokens) -> None:

@@ -21,13 +21,13 @@ def change(before, after) -> Changed:
     return Changed(name=NAME, before=before, after=after, at=START)
 
 
-def told(changed: Changed) -> DocumentEventData:
+def decode_event(changed: Changed) -> DocumentEventData:
     return DocumentEventData.deserialize(event.body(changed))
 
 
 def test_a_new_document_was_created_and_written():
     assert event.list_kinds(created("executions/x")) == (f"{TYPE}created", f"{TYPE}written")
-    data = told(created("executions/x", status="queued"))
+    data = decode_event(created("executions/x", status="queued"))
     assert data.value.name == NAME
     assert data.value.fields["status"].string_value == "queued"
     assert not data.old_value.name
@@ -37,7 +37,7 @@ def test_a_new_document_was_created_and_written():
 def test_a_changed_document_was_updated_and_written():
     changed = change(document("executions/x", a="1", b="2", c="3"), document("executions/x", a="1", b="4", d="5"))
     assert event.list_kinds(changed) == (f"{TYPE}updated", f"{TYPE}written")
-    data = told(changed)
+    data = decode_event(changed)
     assert data.old_value.fields["b"].string_value == "2"
     assert data.value.fields["b"].string_value == "4"
     assert data.update_mask.field_paths == ["b", "c", "d"]
@@ -46,7 +46,7 @@ def test_a_changed_document_was_updated_and_written():
 def test_a_removed_document_was_deleted_and_written():
     changed = change(document("executions/x", a="1"), None)
     assert event.list_kinds(changed) == (f"{TYPE}deleted", f"{TYPE}written")
-    data = told(changed)
+    data = decode_event(changed)
     assert not data.value.name
     assert data.old_value.fields["a"].string_value == "1"
 
@@ -64,7 +64,7 @@ def test_the_mask_names_fields_inside_of_maps():
     old = inside(same=Value(integer_value=1), other=Value(integer_value=1))
     new = inside(same=Value(integer_value=1), other=Value(integer_value=2), more=Value(null_value=0))
     del new.fields["a-b"]
-    assert list(told(change(old, new)).update_mask.field_paths) == ["`a-b`", "outer.more", "outer.other"]
+    assert list(decode_event(change(old, new)).update_mask.field_paths) == ["`a-b`", "outer.more", "outer.other"]
 
 
 def test_the_headers_say_what_happened_where_and_when():
@@ -114,7 +114,7 @@ def test_no_name_of_a_document_breaks_out_of_its_header(name):
 @given(st.integers(0, 100_000))
 def test_a_document_of_any_size_comes_through(size):
     changed = created("executions/x", text="x" * size)
-    assert told(changed).value.fields["text"].string_value == "x" * size
+    assert decode_event(changed).value.fields["text"].string_value == "x" * size
 
 
 @pytest.mark.parametrize(

@@ -23,8 +23,8 @@ SCRIPT = find_official()
 TRIGGER = "relayed"
 
 
-def sent(change: Changed) -> bytes:
-    """A body as Google's emulator writes it."""
+def write_body(change: Changed) -> bytes:
+    """Write a body as Google's emulator does."""
     return base64.b64encode(event.body(change))
 
 
@@ -47,11 +47,11 @@ def add(triggers: Triggers, url: str, kind: str) -> None:
 def test_a_body_in_base64_is_read_as_the_change_it_tells_of() -> None:
     old, new = document("executions/é x", a="1"), document("executions/é x", a="2")
     new.update_time.FromJsonString("2026-01-01T00:00:00.000123Z")
-    change = read_change(sent(Changed(name=old.name, before=old, after=new, at=START)), TIME)
+    change = read_change(write_body(Changed(name=old.name, before=old, after=new, at=START)), TIME)
     assert (change.name, change.before, change.after) == (old.name, old, new)
     assert change.at.isoformat() == "2026-01-01T00:00:00.000123+00:00"
-    gone = read_change(sent(Changed(name=old.name, before=old, after=None, at=START)), TIME)
-    assert (gone.before, gone.after, gone.at.isoformat()) == (old, None, "2026-01-01T00:00:00+00:00")
+    deletion = read_change(write_body(Changed(name=old.name, before=old, after=None, at=START)), TIME)
+    assert (deletion.before, deletion.after, deletion.at.isoformat()) == (old, None, "2026-01-01T00:00:00+00:00")
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_what_is_no_event_is_refused(body: bytes) -> None:
 
 def test_an_event_without_a_time_is_refused() -> None:
     with pytest.raises(UnreadableEventError):
-        read_change(sent(created("executions/x")), "")
+        read_change(write_body(created("executions/x")), "")
 
 
 async def test_an_event_is_taken_with_200_though_its_function_fails_and_sent_until_it_does_not(
@@ -76,7 +76,7 @@ async def test_an_event_is_taken_with_200_though_its_function_fails_and_sent_unt
     new.update_time.FromDatetime(clock.now())
     async with relaying(triggers) as port, httpx.AsyncClient(trust_env=False) as client:
         place = f"http://127.0.0.1:{port}/functions/projects/test/triggers/{TRIGGER}"
-        body = sent(Changed(name=new.name, before=None, after=new, at=clock.now()))
+        body = write_body(Changed(name=new.name, before=None, after=new, at=clock.now()))
         answer = await client.post(place, content=body, headers={"ce-time": TIME})
         assert answer.status_code == 200
         assert (await client.post(place, content=b"?")).status_code == 400
@@ -106,11 +106,11 @@ async def test_changes_in_googles_emulator_reach_their_functions_repaired(trigge
         assert await listen_in(host, project, TRIGGER)
         monkeypatch.setenv("FIRESTORE_EMULATOR_HOST", host)
         client = AsyncClient(project=project)
-        one = client.document("executions/é x")
-        await one.set({"a": 1, "b": {"c": 1}})
+        reference = client.document("executions/é x")
+        await reference.set({"a": 1, "b": {"c": 1}})
         await client.document("executions/x/steps/1").set({"a": 1})
-        await one.update({"b.c": 2})
-        await one.delete()
+        await reference.update({"b.c": 2})
+        await reference.delete()
         await function.wait_for(3)
         await client._firestore_api.transport.close()
     await triggers.idle()
