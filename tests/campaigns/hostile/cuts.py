@@ -1,4 +1,4 @@
-"""Cuts: the same house with one wall taken out, as a copy of the library in which a line or two is another's.
+"""Cuts: the same system without one layer, as a copy of the library in which a line or two is replaced.
 
 The product has no switch for any of this. A cut that does not find its line is an error, so that the table cannot go stale.
 """
@@ -43,7 +43,7 @@ exec(compile(Path({main!r}).read_text(), {main!r}, "exec"))
 
 @contextlib.contextmanager
 def cut_layer(layer: Layer) -> Iterator[Path]:
-    """The folder of a house without `layer`: functions that import a copy of the library with its cuts made."""
+    """Yield a folder of functions without `layer`: they import a copy of the library with its cuts made."""
     with tempfile.TemporaryDirectory(prefix="ferryman-hostile-") as folder:
         library, functions = Path(folder) / "lib", Path(folder) / "functions"
         shutil.copytree(LIBRARY, library / "ferryman", ignore=shutil.ignore_patterns("__pycache__"))
@@ -51,14 +51,14 @@ def cut_layer(layer: Layer) -> Iterator[Path]:
             file = library / "ferryman" / cut.file
             file.write_text(cut_library(cut, file.read_text()))
         for main in sorted((ROOT / "functions").glob("*/main.py")):
-            own = functions / main.parent.name / "main.py"
-            own.parent.mkdir(parents=True)
-            own.write_text(MAIN.format(library=str(library), main=str(main)))
+            main_copy = functions / main.parent.name / "main.py"
+            main_copy.parent.mkdir(parents=True)
+            main_copy.write_text(MAIN.format(library=str(library), main=str(main)))
         yield functions
 
 
 def cut_library(cut: Cut, text: str) -> str:
-    """`text` with the cut made. Raises LookupError where its line is not there, or not alone."""
+    """Return `text` with the cut made. Raise LookupError where its line is not there, or not alone."""
     if text.count(cut.old) != 1:
         raise LookupError(f"{cut.file} has {text.count(cut.old)} times: {cut.old.strip()}")
     return text.replace(cut.old, cut.new)

@@ -29,10 +29,10 @@ class Evidence:
 
 
 async def gather(harness: Harness, runs: Sequence[ScenarioRun]) -> Evidence:
-    """What there is once all scenarios have ended."""
-    asked = await harness.admin.list_model_requests()
+    """Gather what there is once all scenarios have ended."""
+    model_requests = await harness.admin.list_model_requests()
     prompts: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
-    for entry in asked:
+    for entry in model_requests:
         if entry["body"] is not None and entry["script"] is not None:
             prompts[entry["script"]].append(entry["body"])
     # the last prompt of an execution holds all before it
@@ -40,7 +40,7 @@ async def gather(harness: Harness, runs: Sequence[ScenarioRun]) -> Evidence:
     files = await asyncio.to_thread(_files, harness)
     places = {
         "what the model was told": last,
-        "an answer of the API": [said for item in runs for said in item.said],
+        "an answer of the API": [answer for run in runs for answer in run.said],
         "the queue": [json.dumps(delivery).encode() for delivery in await harness.admin.list_deliveries()],
         **files,
     }
@@ -48,14 +48,14 @@ async def gather(harness: Harness, runs: Sequence[ScenarioRun]) -> Evidence:
 
 
 def _files(harness: Harness) -> dict[str, list[bytes]]:
-    """The functions' logs and the services' own files: what Firestore and the queue hold on disk, row by row."""
-    logs, kept = [], []
+    """Read the functions' logs and the services' own files: what Firestore and the queue hold on disk, row by row."""
+    logs, rows = [], []
     for path in sorted(harness.data.rglob("*")):
         if path.is_file() and path.suffix == ".log":
             logs.append(path.read_bytes())
         elif path.is_file() and path.read_bytes()[:15] == b"SQLite format 3":
-            kept += _rows(path)
-    return {"a log": logs, "what Firestore and the queue keep": kept}
+            rows += _rows(path)
+    return {"a log": logs, "what Firestore and the queue keep": rows}
 
 
 def _rows(path: Path) -> list[bytes]:

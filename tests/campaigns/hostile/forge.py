@@ -35,7 +35,7 @@ BENT: Mapping[str, Mapping[str, Any]] = {
 
 
 async def bearer(harness: Harness, kind: str, function: str) -> str | None:
-    """The token that is called `kind`, for `function`; None for none at all."""
+    """Return the token that is called `kind`, for `function`; None for none at all."""
     if kind == "none":
         return None
     audience = harness.functions[function]
@@ -48,18 +48,18 @@ async def bearer(harness: Harness, kind: str, function: str) -> str | None:
     if kind == "unsigned":
         return f"{_part({'alg': 'none', 'kid': kid, 'typ': 'JWT'})}.{_part(claims)}."
     if kind == "hs256":
-        said = f"{_part({'alg': 'HS256', 'kid': kid, 'typ': 'JWT'})}.{_part(claims)}"
-        return f"{said}.{_part(hmac.new(certificate.encode(), said.encode(), hashlib.sha256).digest())}"
+        signing_input = f"{_part({'alg': 'HS256', 'kid': kid, 'typ': 'JWT'})}.{_part(claims)}"
+        return f"{signing_input}.{_part(hmac.new(certificate.encode(), signing_input.encode(), hashlib.sha256).digest())}"
     if kind == "forged":
-        return _signed(rsa.generate_private_key(public_exponent=65537, key_size=2048), kid, claims)
+        return _sign(rsa.generate_private_key(public_exponent=65537, key_size=2048), kid, claims)
     bent = {name: _bent(name, value, audience) for name, value in BENT[kind].items()}
-    return _signed(
+    return _sign(
         _issuers_key(harness.data), kid, {name: value for name, value in {**claims, **bent}.items() if value is not None}
     )
 
 
 async def genuine(harness: Harness, name: str, audience: str) -> str:
-    """A token of the account that function `name` runs as."""
+    """Fetch a token of the account that function `name` runs as."""
     identity = next(row["identity"] for row in environment.load_functions() if row["name"] == name)
     return await harness.admin.create_token(environment.build_account(identity, harness.project), audience)
 
@@ -76,9 +76,9 @@ def _claims(audience: str, email: str) -> dict[str, Any]:
     return {"iss": "https://accounts.google.com", "aud": audience, "sub": "1", "email": email, "email_verified": True, **times}
 
 
-def _signed(key: rsa.RSAPrivateKey, kid: str, claims: Mapping[str, Any]) -> str:
-    said = f"{_part({'alg': 'RS256', 'kid': kid, 'typ': 'JWT'})}.{_part(claims)}"
-    return f"{said}.{_part(key.sign(said.encode(), padding.PKCS1v15(), hashes.SHA256()))}"
+def _sign(key: rsa.RSAPrivateKey, kid: str, claims: Mapping[str, Any]) -> str:
+    signing_input = f"{_part({'alg': 'RS256', 'kid': kid, 'typ': 'JWT'})}.{_part(claims)}"
+    return f"{signing_input}.{_part(key.sign(signing_input.encode(), padding.PKCS1v15(), hashes.SHA256()))}"
 
 
 def _issuers_key(data: Path) -> rsa.RSAPrivateKey:
@@ -89,8 +89,8 @@ def _issuers_key(data: Path) -> rsa.RSAPrivateKey:
 
 
 async def _certificates(harness: Harness) -> dict[str, str]:
-    found: dict[str, str] = await harness.admin.read_certificates()
-    return found
+    certificates: dict[str, str] = await harness.admin.read_certificates()
+    return certificates
 
 
 def _part(value: Mapping[str, Any] | bytes) -> str:

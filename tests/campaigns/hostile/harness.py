@@ -63,7 +63,7 @@ async def start_harness(source: Path | None = None) -> AsyncIterator[Harness]:
             closing.push_async_callback(clients.close)
             upstream = await closing.enter_async_context(Upstream(data / AUTHORITY))
             admin = await closing.enter_async_context(Admin.from_note(ready))
-            await _set_up(ready, admin, clients)
+            await _provision(ready, admin, clients)
             async with build_harness(ready["functions"], ready["project"], data, admin, clients, upstream) as harness:
                 yield harness
 
@@ -90,10 +90,10 @@ async def build_harness(
 
 
 async def _ports(admin: Admin) -> dict[str, str]:
-    """Where the local cloud itself can be reached by anyone who looks."""
+    """Return the URLs at which anyone can reach the local cloud itself."""
     ports = (await admin.read_status())["ports"]
-    own = {"grpc": ports["grpc"], "metadata": ports["metadata"]["orchestrator"]}
-    return {"admin": admin.url, **{name: f"http://127.0.0.1:{port}" for name, port in own.items()}}
+    grpc_and_metadata = {"grpc": ports["grpc"], "metadata": ports["metadata"]["orchestrator"]}
+    return {"admin": admin.url, **{name: f"http://127.0.0.1:{port}" for name, port in grpc_and_metadata.items()}}
 
 
 @asynccontextmanager
@@ -118,7 +118,7 @@ async def _cloud(folder: Path, source: Path | None) -> AsyncIterator[Mapping[str
             cloud.kill()
 
 
-async def _set_up(ready: Mapping[str, Any], admin: Admin, clients: GoogleClients) -> None:
+async def _provision(ready: Mapping[str, Any], admin: Admin, clients: GoogleClients) -> None:
     public = await provision.provision_sealing_key(clients, PROJECT, Settings().sealing_key_secret)
     receipts = await provision.provision_receipt_keys(clients, PROJECT, Settings().receipt_key_secret)
     await provision.provision_queues(clients, PROJECT)

@@ -76,7 +76,7 @@ class ScenarioRun:
 
 
 def prepare_run(scenario: Scenario) -> ScenarioRun:
-    """`scenario` with words of its own."""
+    """Return a run of `scenario` with words of its own."""
     token = f"t{secrets.token_hex(6)}"
     words = {
         "token": token,
@@ -93,12 +93,12 @@ def prepare_run(scenario: Scenario) -> ScenarioRun:
 
 
 def list_texts(answer: Answer) -> list[Any]:
-    """The texts of an answer."""
+    """List the texts of an answer."""
     return [dict(answer.headers), answer.body if isinstance(answer.body, str) else ""]
 
 
 async def run_scenario(harness: Harness, run: ScenarioRun) -> ScenarioRun:
-    """Play it to its end; whatever keeps it from one is its `trouble`."""
+    """Perform it to its end; what keeps it from one is its `trouble`."""
     scenario = run.scenario
     try:
         async with asyncio.timeout(TIMEOUT_S):
@@ -115,7 +115,7 @@ async def run_scenario(harness: Harness, run: ScenarioRun) -> ScenarioRun:
 
 
 async def _enter(harness: Harness, run: ScenarioRun) -> None:
-    """The owner, the hosts, the script, the task and its credentials."""
+    """Create the owner, the hosts, the script, the task and its credentials."""
     scenario, words = run.scenario, run.words
     owner, now = f"owner-{run.token}", datetime.now(UTC)
     owners = FirestoreOwners(harness.clients)
@@ -148,7 +148,7 @@ async def _enter(harness: Harness, run: ScenarioRun) -> None:
 
 
 async def _prepare(harness: Harness, run: ScenarioRun) -> None:
-    """What the owner declares, and asks for; a declaration has to be taken, anything else may be refused."""
+    """Send the owner's declarations and requests; a declaration has to be accepted, anything else may be refused."""
     run.words["task"] = run.task
     for entry in run.scenario.declared:
         await _request(harness, run, "POST", f"/v1/tasks/{run.task}/tools", fill(dict(entry), run.words))
@@ -183,9 +183,9 @@ async def _end(harness: Harness, run: ScenarioRun) -> None:
         await asyncio.sleep(POLL_S)
     run.record = await _request(harness, run, "GET", path)
     run.said.append(json.dumps(run.record).encode())
-    for shown in (f"{path}/calls", f"{path}/events"):
-        answer = await harness.http.get(harness.url + shown, headers=run.bearer)
-        assert answer.is_success, f"{shown} answered {answer.status_code}"
+    for page in (f"{path}/calls", f"{path}/events"):
+        answer = await harness.http.get(harness.url + page, headers=run.bearer)
+        assert answer.is_success, f"{page} answered {answer.status_code}"
         run.said.append(answer.content)
     run.me = await _request(harness, run, "GET", "/v1/me")
     if run.task:
@@ -200,7 +200,7 @@ async def _request(harness: Harness, run: ScenarioRun, method: str, path: str, b
 
 
 async def _act(harness: Harness, run: ScenarioRun) -> None:
-    """What the attacker does while the victim's execution has one call behind it and one under way."""
+    """Send the attacker's requests while the victim's execution has one call behind it and one under way."""
     slow = replace(VICTIM.answers["/slow"], pause_s=run.scenario.victim_s)
     victim = run.victim = prepare_run(replace(VICTIM, answers={**VICTIM.answers, "/slow": slow}))
     await _enter(harness, victim)
@@ -239,7 +239,7 @@ async def _send(harness: Harness, run: ScenarioRun, act: Act) -> tuple[int, byte
 
 
 async def _call(url: str, act: Act) -> tuple[int, bytes]:
-    """A gRPC call: 401 where it was refused for want of a token, and what it was answered."""
+    """Return the answer of a gRPC call, with status 401 where it was refused for want of a token."""
     metadata = tuple((name.lower(), value) for name, value in act.headers.items())
     async with grpc.aio.insecure_channel(url.removeprefix("http://")) as channel:
         call = channel.unary_stream(act.path)(act.body, metadata=metadata, timeout=TIMEOUT_S)

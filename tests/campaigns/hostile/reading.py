@@ -35,20 +35,20 @@ _LIKE = str.maketrans(
 """Letters that the scenarios have in place of Latin ones."""
 
 
-def find_misreadings(each: ScenarioRun, prompt: Mapping[str, Any]) -> Iterable[str]:
-    """What the model was told of hosts: framed once, and nothing inside reads as anything but data."""
+def find_misreadings(run: ScenarioRun, prompt: Mapping[str, Any]) -> Iterable[str]:
+    """Check what the model was told of hosts: it is framed once, and nothing inside reads as anything but data."""
     for message in prompt["messages"]:
         for block in message["content"] if isinstance(message["content"], list) else ():
             if block.get("type") == "tool_result":
-                yield from _result(each, _text(block.get("content", "")))
+                yield from _result(run, _text(block.get("content", "")))
 
 
 def find_misdescribed(prompt: Mapping[str, Any]) -> Iterable[str]:
-    """What of the definitions of tools reads as anything but a description: they stand outside of every frame."""
+    """Find what in the definitions of tools reads as anything but a description: they are outside of every frame."""
     for tool in prompt.get("tools", ()):
         if not _NAME.fullmatch(tool["name"]):
             yield "the name of a tool is none"
-        for text in _texts({name: each for name, each in tool.items() if name != "name"}):
+        for text in _texts({name: value for name, value in tool.items() if name != "name"}):
             yield from (f"in the definition of a tool, {fault}" for fault in _faults(text))
 
 
@@ -61,10 +61,10 @@ def _texts(value: Any) -> Iterable[str]:
         yield value
 
 
-def _result(each: ScenarioRun, text: str) -> Iterable[str]:
+def _result(run: ScenarioRun, text: str) -> Iterable[str]:
     frame = _FRAME.fullmatch(text)
     if frame is None:
-        if not _SENTENCE.fullmatch(text) or each.words["marker"] in text:
+        if not _SENTENCE.fullmatch(text) or run.words["marker"] in text:
             yield "something of a host's was told to the model without a whole frame"
         inner = text
     else:

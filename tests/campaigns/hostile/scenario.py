@@ -20,7 +20,7 @@ OWN_HEADER: Mapping[str, tuple[str, str, str]] = {
     BEARER: ("authorization", "key", "Bearer "),
     HEADER: ("x-cmc_pro_api_key", "hkey", ""),
 }
-"""The one header in which a host gets its key: its name, the word of the key, and what stands before it."""
+"""The one header in which a host gets its key: its name, the word of the key, and the prefix of the value."""
 
 KEYS: Mapping[str, tuple[str, str]] = {
     "key": ("LUNARCRUSH_API_KEY", "lunarcrush"),
@@ -28,7 +28,7 @@ KEYS: Mapping[str, tuple[str, str]] = {
     "pkey": ("ALPHAVANTAGE_API_KEY", "alphavantage"),
     "skey": ("COINGECKO_DEMO_KEY", "coingecko"),
 }
-"""The credentials a scenario may have, by the word that stands for the value: name and service.
+"""The credentials a scenario may have, by the word that is replaced by the value: name and service.
 
 `skey` is as short as a key may be: 16 characters.
 """
@@ -122,37 +122,37 @@ class Scenario:
 
     @property
     def kind(self) -> str:
-        """What stands before the colon of its name."""
+        """The part of its name before the colon."""
         return self.name.partition(":")[0]
 
 
 def call(tool: str, **arguments: Any) -> dict[str, Any]:
-    """A tool use."""
+    """Return a tool use."""
     return {"name": tool, "input": arguments}
 
 
 def call_tools(*calls: Mapping[str, Any], text: str = "Working.") -> dict[str, Any]:
-    """A turn with tool uses."""
+    """Return a turn with tool uses."""
     return {"text": text, "tool_calls": list(calls)}
 
 
 def finish(text: str = "Done.") -> dict[str, Any]:
-    """The last turn."""
+    """Return the last turn."""
     return {"text": text}
 
 
 def call_once(tool: str, **arguments: Any) -> tuple[Mapping[str, Any], ...]:
-    """One call and the end."""
+    """Return the turns of one call and the end."""
     return (call_tools(call(tool, **arguments)), finish())
 
 
 def call_api(url: str, *, method: str = "GET", credential: str = "LUNARCRUSH_API_KEY", **more: Any) -> dict[str, Any]:
-    """An authenticated call."""
+    """Return an authenticated call."""
     return call("api_call", method=method, url=url, credential=credential, **more)
 
 
 def declare_probe(**entry: Any) -> dict[str, Any]:
-    """A tool as an owner declares one: an item of a service, with the service's key in its header."""
+    """Declare a tool as an owner does: an item of a service, with the service's key in its header."""
     return {
         "kind": "http",
         "name": "probe",
@@ -163,6 +163,6 @@ def declare_probe(**entry: Any) -> dict[str, Any]:
     }
 
 
-def import_document(**asked: Any) -> Act:
-    """The owner's import of a document."""
-    return Act(to="api", path="/v1/tasks/{task}/tools/import-openapi", body=asked)
+def import_document(**fields: Any) -> Act:
+    """Return the owner's import of a document."""
+    return Act(to="api", path="/v1/tasks/{task}/tools/import-openapi", body=fields)

@@ -9,14 +9,14 @@ from tests.campaigns.hostile.scenario import Scenario
 from tests.campaigns.hostile.scenarios import SCENARIOS
 from tests.campaigns.hostile.spelling import fill
 
-PLAYS_MIN = 500
+SCENARIOS_MIN = 500
 
 
 def test_there_are_at_least_five_hundred() -> None:
-    assert len(SCENARIOS) >= PLAYS_MIN
+    assert len(SCENARIOS) >= SCENARIOS_MIN
 
 
-def test_no_play_is_another_under_a_second_name() -> None:
+def test_no_scenario_is_another_under_a_second_name() -> None:
     names = Counter(scenario.name for scenario in SCENARIOS)
     assert [name for name, count in names.items() if count > 1] == []
     contents = Counter(
@@ -25,7 +25,7 @@ def test_no_play_is_another_under_a_second_name() -> None:
     assert [content[:200] for content, count in contents.items() if count > 1] == []
 
 
-def test_every_text_of_a_play_can_be_written_out() -> None:
+def test_every_text_of_a_scenario_can_be_written_out() -> None:
     for scenario in SCENARIOS:
         words = prepare_run(scenario).words
         fill([scenario.turns, dict(scenario.task), list(scenario.names), list(scenario.reach)], words)

@@ -17,7 +17,7 @@ from tests.campaigns.hostile.scenario import Answer
 
 HEAD_BYTES_MAX = 256 * 1024
 STRANGER = "stranger.example"
-"""The one name that the second port's certificate is for, whoever asks."""
+"""The one name that the second port's certificate is for, whatever name is asked for."""
 
 
 @dataclass(slots=True)
@@ -59,12 +59,12 @@ class Upstream:
         context = self._authority.context(lambda _: True)
         choose: Any = context.sni_callback
 
-        def noted(sock: Any, name: str | None, own: ssl.SSLContext) -> int | None:
+        def note_name(sock: Any, name: str | None, context: ssl.SSLContext) -> int | None:
             sock.asked_for = (name or "").lower()
-            answer: int | None = choose(sock, name, own)
+            answer: int | None = choose(sock, name, context)
             return answer
 
-        context.sni_callback = noted
+        context.sni_callback = note_name
         stranger = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         stranger.load_cert_chain(self._authority.issue(STRANGER))
         for tls, is_stranger in ((context, False), (stranger, True)):
@@ -97,7 +97,9 @@ class Upstream:
     async def _answer(self, seen: ReceivedRequest, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         path = seen.target.partition("?")[0]
         by_end = self.answers.get(path[1:].partition("/")[0], {})
-        answer = next((each for end, each in by_end.items() if end and path.endswith(end)), by_end.get("", Answer(status=404)))
+        answer = next(
+            (value for end, value in by_end.items() if end and path.endswith(end)), by_end.get("", Answer(status=404))
+        )
         if answer.pause_s and not answer.bits:
             await asyncio.sleep(answer.pause_s)
         writer.write(answer.raw if answer.raw is not None else _encode(answer))
