@@ -1,4 +1,4 @@
-"""Sightings: where a planted key stands, in any spelling, in what was received, told, kept and logged."""
+"""Exposures: where a canary key is, in any spelling, in what was received, sent to the model, stored and logged."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.campaigns.hostile.spelling import WAYS, fill
 from tests.campaigns.hostile.upstream import ReceivedRequest
 
 FRAGMENT = 16
-NEEDLE_MIN = 14
+PATTERN_MIN = 14
 PARTIAL = (
     *("head", "tail", "middle", "first", "second", "third", "most", "start", "end", "eight", "sixteen", "gzip64", "base64in"),
     *("parts", "bz2", "xz"),
@@ -38,7 +38,7 @@ def find_exposures(
     seen_by: Mapping[str, list[ReceivedRequest]],
     credited: Mapping[str, str],
 ) -> Iterable[tuple[str, str]]:
-    """The scenarios whose keys stand where they should not, each with a sentence; `credited` names the scenario of a token."""
+    """Yield scenarios whose keys are where they should not be, each with a sentence; `credited` maps tokens to scenarios."""
     whose: dict[bytes, tuple[str, str]] = {}
     for entry in everyone:
         for word in entry.scenario.keys:
@@ -50,10 +50,10 @@ def find_exposures(
         whose |= {
             bare: (credited[entry.token], "loot")
             for text in entry.loot
-            if len(bare := reduce_to_letters(text.encode())) >= NEEDLE_MIN
+            if len(bare := reduce_to_letters(text.encode())) >= PATTERN_MIN
         }
-    wanted = list(whose)
-    automaton = BytesAhoCorasick(wanted)
+    patterns = list(whose)
+    automaton = BytesAhoCorasick(patterns)
     by_token = {item.token: item for item in everyone}
     sights = [
         (f"a request to {seen.host}", view)
@@ -64,13 +64,13 @@ def find_exposures(
     sights += [
         (place, view) for place, things in evidence.places.items() for thing in things for view in (thing, *_cheap(thing))
     ]
-    told = set()
+    reported = set()
     for place, view in sights:
         for index, _, _ in automaton.find_matches_as_indexes(reduce_to_letters(view), overlapping=True):
-            scenario, name = whose[wanted[index]]
-            if (scenario, name, place) not in told:
-                told.add((scenario, name, place))
-                yield scenario, f"{name} stands in {place}"
+            scenario, name = whose[patterns[index]]
+            if (scenario, name, place) not in reported:
+                reported.add((scenario, name, place))
+                yield scenario, f"{name} is in {place}"
 
 
 def _cheap(thing: bytes) -> Iterable[bytes]:
@@ -79,7 +79,7 @@ def _cheap(thing: bytes) -> Iterable[bytes]:
 
 
 def _without_own(seen: ReceivedRequest, run: ScenarioRun | None) -> bytes:
-    """A connection's bytes and name without the one place where its own service's credential belongs."""
+    """Return a connection's bytes and name without the one place where its own service's credential belongs."""
     raw = seen.bytes
     if run is not None and seen.host in OWN_HEADER and not seen.stranger:
         name, word, before = OWN_HEADER[seen.host]
@@ -95,14 +95,14 @@ def _without_own(seen: ReceivedRequest, run: ScenarioRun | None) -> bytes:
 
 
 def reduce_to_letters(raw: bytes) -> bytes:
-    """Letters and digits alone, in lower case: separators, case and escapes' own signs do not hide anything from it."""
+    """Return letters and digits alone, in lower case: separators, case and escapes' own signs do not hide anything from it."""
     return raw.translate(None, _DROPPED).lower()
 
 
 def build_patterns(value: str) -> set[bytes]:
-    """The skeletons of `value` in every notation a scenario may use and wherever it may begin in an encoded stream."""
-    found = {reduce_to_letters(way(value).encode()) for name, way in WAYS.items() if name not in PARTIAL}
-    found |= {value[at : at + FRAGMENT].lower().encode() for at in range(len(value) - FRAGMENT + 1)}
+    """Build the skeletons of `value` in every notation a scenario may use and wherever it may begin in an encoded stream."""
+    patterns = {reduce_to_letters(way(value).encode()) for name, way in WAYS.items() if name not in PARTIAL}
+    patterns |= {value[at : at + FRAGMENT].lower().encode() for at in range(len(value) - FRAGMENT + 1)}
     for raw in (
         value.encode(),
         value[::-1].encode(),
@@ -113,12 +113,12 @@ def build_patterns(value: str) -> set[bytes]:
         for offset in range(3):
             encoded = base64.b64encode(b"\0" * offset + raw)
             core = encoded[-(-offset * 4 // 3) : (offset + len(raw)) * 4 // 3]
-            found |= {reduce_to_letters(core), reduce_to_letters(core.replace(b"+", b"-").replace(b"/", b"_"))}
-    return {item for item in found if len(item) >= NEEDLE_MIN}
+            patterns |= {reduce_to_letters(core), reduce_to_letters(core.replace(b"+", b"-").replace(b"/", b"_"))}
+    return {item for item in patterns if len(item) >= PATTERN_MIN}
 
 
 def views(raw: bytes) -> Iterable[bytes]:
-    """`raw` as it is, and with percent, entity, escape and compatibility notations undone, and base64 runs opened."""
+    """Yield `raw` as it is, and with percent, entity, escape and compatibility notations undone, and base64 runs opened."""
     yield raw
     text = raw.decode("utf-8", "replace")
     undone = text
@@ -132,6 +132,6 @@ def views(raw: bytes) -> Iterable[bytes]:
             yield base64.b64decode(part[: len(part) // 4 * 4])
 
 
-def character(found: re.Match[str]) -> str:
-    code = found[1] or found[2]
+def character(match: re.Match[str]) -> str:
+    code = match[1] or match[2]
     return chr(int(code, 16)) if code else "\n"

@@ -1,4 +1,4 @@
-"""Spelling: how a text is written so that whoever looks for it does not find it; a scenario names these after a bar."""
+"""Spelling: ways to write a text so that a search does not find it; a scenario names these after a bar."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ def _pieces(text: str, size: int) -> list[str]:
 
 
 def _number(raw: bytes, digits: str) -> str:
-    number, found = int.from_bytes(raw, "big"), ""
+    number, digits_text = int.from_bytes(raw, "big"), ""
     while number:
         number, digit = divmod(number, len(digits))
-        found = digits[digit] + found
-    return found
+        digits_text = digits[digit] + digits_text
+    return digits_text
 
 
 def _base32(text: str, digits: str) -> str:
@@ -73,12 +73,12 @@ WAYS: Mapping[str, Callable[[str], str]] = {
     "decimal": lambda text: " ".join(str(ord(candidate)) for candidate in text),
     "quoted": lambda text: "".join(f"={byte:02X}" for byte in text.encode()),
     "soft": lambda text: quopri.encodestring((text[:9] + "=\n" + text[9:]).encode()).decode(),
-    "wide": lambda text: "".join(chr(ord(each) + 0xFEE0) for each in text),
+    "wide": lambda text: "".join(chr(ord(part) + 0xFEE0) for part in text),
     "hidden": lambda text: "\u200b".join(text),
     "spaced": lambda text: " ".join(text),
     "dashed": lambda text: "-".join(text[at : at + 4] for at in range(0, len(text), 4)),
     "dotted": lambda text: ".".join(text[at : at + 11] for at in range(0, len(text), 11)),
-    "tags": lambda text: "".join(chr(0xE0000 + ord(each)) for each in text),
+    "tags": lambda text: "".join(chr(0xE0000 + ord(part)) for part in text),
     "head": lambda text: text[:16],
     "tail": lambda text: text[16:],
     "first": lambda text: text[:11],
@@ -90,11 +90,11 @@ WAYS: Mapping[str, Callable[[str], str]] = {
     "end": lambda text: text[8:16],
     "eight": lambda text: text[24:32],
     "sixteen": lambda text: text[12:20],
-    "words64": lambda text: " and ".join(_base64(each.encode()) for each in _pieces(text, 4)),
-    "wordshex": lambda text: ", ".join(each.encode().hex() for each in _pieces(text, 5)),
-    "radio": lambda text: " ".join(_RADIO[ord(each.lower()) - 97] if each.isalpha() else each for each in text),
-    "digits": lambda text: " ".join(_DIGITS[int(each)] if each.isdigit() else each for each in text),
-    "parts": lambda text: "&".join(f"part{at}={each}" for at, each in reversed(list(enumerate(_pieces(text, 6), start=1)))),
+    "words64": lambda text: " and ".join(_base64(part.encode()) for part in _pieces(text, 4)),
+    "wordshex": lambda text: ", ".join(part.encode().hex() for part in _pieces(text, 5)),
+    "radio": lambda text: " ".join(_RADIO[ord(part.lower()) - 97] if part.isalpha() else part for part in text),
+    "digits": lambda text: " ".join(_DIGITS[int(part)] if part.isdigit() else part for part in text),
+    "parts": lambda text: "&".join(f"part{at}={part}" for at, part in reversed(list(enumerate(_pieces(text, 6), start=1)))),
     "base36": lambda text: _number(text.encode(), string.digits + string.ascii_lowercase),
     "base62": lambda text: _number(text.encode(), string.digits + string.ascii_letters),
     "crockford": lambda text: _base32(text, "0123456789ABCDEFGHJKMNPQRSTVWXYZ"),
@@ -107,7 +107,7 @@ _SLOT = re.compile(r"\{([a-z_]+)((?:\|[A-Za-z0-9]+)*)\}")
 
 
 def fill(value: Any, words: Mapping[str, str]) -> Any:
-    """`value` with every `{word|way|way}` in its texts and keys written out; an unknown word or way is a KeyError.
+    """Return `value` with every `{word|way|way}` in its texts and keys written out; an unknown word or way is a KeyError.
 
     `⟨` and `⟩` come out as braces: in what a tool's declaration has, these mean something else.
     """
@@ -121,7 +121,7 @@ def fill(value: Any, words: Mapping[str, str]) -> Any:
 
 
 def list_spellings(value: Any, words: Mapping[str, str]) -> set[str]:
-    """Every spelling that stands in `value`, as it will be written."""
+    """List every spelling in `value`, as it will be written."""
     if isinstance(value, dict):
         return list_spellings(list(value), words) | list_spellings(list(value.values()), words)
     if isinstance(value, list | tuple):

@@ -50,8 +50,8 @@ def test_an_honest_call_is_nothing(each: ScenarioRun) -> None:
 @pytest.mark.parametrize("way", [name for name in WAYS if name not in (*PARTIAL, "tags", "bare")])
 def test_a_key_is_seen_in_any_spelling(each: ScenarioRun, way: str) -> None:
     spelling = WAYS[way](each.words["key"])
-    assert any("stands in the record" in sentence for sentence in verdict(each, kept=[f"x {spelling} y".encode()]))
-    assert any("stands in a request" in sentence for sentence in verdict(each, seen(each, PUBLIC, body=spelling.encode())))
+    assert any("is in the record" in sentence for sentence in verdict(each, kept=[f"x {spelling} y".encode()]))
+    assert any("is in a request" in sentence for sentence in verdict(each, seen(each, PUBLIC, body=spelling.encode())))
 
 
 def test_what_a_play_writes_is_seen_however_it_is_written() -> None:

@@ -49,8 +49,8 @@ def _refuse(what: str, *uses: dict[str, Any], **more: Any) -> Scenario:
 
 NAMES = (
     *(
-        _refuse(f"{name} by call_custom_tool", _custom(name, **said), declared=(declare_probe(),))
-        for name, said in {
+        _refuse(f"{name} by call_custom_tool", _custom(name, **arguments), declared=(declare_probe(),))
+        for name, arguments in {
             "http_get": {"url": f"{G}/x"},
             "api_call": {"method": "GET", "url": f"https://{BEARER}/{{token}}", "credential": "LUNARCRUSH_API_KEY"},
             "webhook": {"url": f"https://{HOOK}/{{token}}", "body": {}},
@@ -84,8 +84,8 @@ NAMES = (
     _refuse("import, which is not enabled", call("import_openapi_tools", url=f"{G}/spec"), tools=("http_get",)),
     _refuse("delete, which is not enabled", call("delete_tool_cluster", cluster="T"), tools=("http_get",)),
     *(
-        _refuse(f"call_custom_tool with {what}", call("call_custom_tool", **said), declared=(declare_probe(),))
-        for what, said in {
+        _refuse(f"call_custom_tool with {what}", call("call_custom_tool", **arguments), declared=(declare_probe(),))
+        for what, arguments in {
             "a list for a name": {"toolName": ["probe"], "arguments": {"id": "7"}},
             "arguments as text": {"toolName": "probe", "arguments": '{"id": "7"}'},
             "a list of arguments": {"toolName": "probe", "arguments": ["7"]},

@@ -29,12 +29,12 @@ def _direct(what: str, *acts: Act) -> Scenario:
 
 
 def _to(function: str, bearer: str, body: Any = None, path: str = "/") -> Act:
-    wanted = {"orchestrator": SLICE, "on_execution": {}}.get(function, CALL)
+    usual_body = {"orchestrator": SLICE, "on_execution": {}}.get(function, CALL)
     return Act(
         to=function,
         bearer=bearer,
         path=path,
-        body=wanted if body is None else body,
+        body=usual_body if body is None else body,
         headers=EVENT if function == "on_execution" else {},
     )
 
@@ -75,8 +75,8 @@ OWNED = (
 )
 
 TOOLS = tuple(
-    _api(what, *(Act(to="api", path=f"{task}/{{vtask}}{path}", **said) for task in ("/v1/tasks", "/api/agents")))
-    for what, path, said in (
+    _api(what, *(Act(to="api", path=f"{task}/{{vtask}}{path}", **options) for task in ("/v1/tasks", "/api/agents")))
+    for what, path, options in (
         ("lists the custom tools", "/tools", {"method": "GET"}),
         ("is shown the custom tools", "/chat/tools", {"method": "GET"}),
         ("declares a tool", "/tools", {"body": declare_probe()}),

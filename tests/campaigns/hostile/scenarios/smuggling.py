@@ -23,15 +23,21 @@ CUSTOM = ("http_get", "call_custom_tool")
 SECRET = "{{secrets.LUNARCRUSH_API_KEY}}"
 
 
-def _played(kind: str, what: str, entry: Mapping[str, Any], said: Mapping[str, Any], *sent: str, **more: Any) -> Scenario:
+def _call_probe(
+    kind: str, what: str, entry: Mapping[str, Any], arguments: Mapping[str, Any], *sent: str, **more: Any
+) -> Scenario:
     return Scenario(
-        name=f"{kind}: {what}", declared=(entry,), turns=call_once(str(entry["name"]), **said), sent=sent or (ITEM,), **more
+        name=f"{kind}: {what}",
+        declared=(entry,),
+        turns=call_once(str(entry["name"]), **arguments),
+        sent=sent or (ITEM,),
+        **more,
     )
 
 
 PATHS = tuple(
-    _played("path", what, declare_probe(), {"id": said})
-    for what, said in {
+    _call_probe("path", what, declare_probe(), {"id": arguments})
+    for what, arguments in {
         "up by one": "../admin",
         "up, encoded": "..%2fadmin",
         "up, encoded twice": "%252e%252e%252fadmin",
@@ -65,8 +71,8 @@ SEARCHED = (
     r"GET /{token}/search\?tenant=mine&q=[^&;#\s]*(&limit=-?\d+)?|GET /{token}/search\?q=[^&;#\s]*(&limit=-?\d+)?&tenant=mine"
 )
 QUERIES = tuple(
-    _played("query", what, SEARCH, said, SEARCHED, own=("x-trace-id",))
-    for what, said in {
+    _call_probe("query", what, SEARCH, arguments, SEARCHED, own=("x-trace-id",))
+    for what, arguments in {
         "another pair in a value": {"q": "a&tenant=other"},
         "another pair, encoded": {"q": "a%26tenant%3Dother"},
         "another pair behind a semicolon": {"q": "a;tenant=other"},
@@ -107,8 +113,8 @@ SPREAD = declare_probe(
 DEEP_SENT = r"GET /{token}/deep\?(?:filter%5B[^&;=\]]*%5D=[^&;]*&)*scope=public(?:&filter%5B[^&;=\]]*%5D=[^&;]*)*"
 OBJECTS = (
     *(
-        _played("object", what, DEEP, {"filter": said}, DEEP_SENT)
-        for what, said in {
+        _call_probe("object", what, DEEP, {"filter": arguments}, DEEP_SENT)
+        for what, arguments in {
             "a key that closes its bracket": {"a]&scope": "all"},
             "a key with another pair": {"a=b&scope": "all"},
             "a key that is encoded": {"a%5D%26scope": "all"},
@@ -119,8 +125,10 @@ OBJECTS = (
         }.items()
     ),
     *(
-        _played("object", what, SPREAD, {"more": said}, r"GET /{token}/spread\?(?!.*scope=all)(?:.*&)?scope=public(?:&.*)?")
-        for what, said in {
+        _call_probe(
+            "object", what, SPREAD, {"more": arguments}, r"GET /{token}/spread\?(?!.*scope=all)(?:.*&)?scope=public(?:&.*)?"
+        )
+        for what, arguments in {
             "a key that is another parameter's": {"scope": "all"},
             "a key that is another parameter's, in capitals": {"SCOPE": "all"},
             "a list under another parameter's key": {"scope": ["all", "public"]},
@@ -134,13 +142,13 @@ MAKE = declare_probe(
     headers={},
     body={"name": "⟨⟨name⟩⟩", "role": "user", "about": {"note": "It is ⟨⟨name⟩⟩."}},
 )
-MADE = r'POST /{token}/make \⟨"name":"(?:[^"\\]|\\.)*","role":"user","about":\⟨"note":"(?:[^"\\]|\\.)*"\⟩\⟩'
+MADE_BODY = r'POST /{token}/make \⟨"name":"(?:[^"\\]|\\.)*","role":"user","about":\⟨"note":"(?:[^"\\]|\\.)*"\⟩\⟩'
 FORM = declare_probe(url=f"{OPEN}/form", method="POST", headers={}, body_type="form", body={"name": "⟨⟨name⟩⟩", "role": "user"})
 WHOLE = declare_probe(url=f"{OPEN}/whole", method="POST", headers={}, body_type="form", body="⟨⟨fields⟩⟩")
 BODIES = (
     *(
-        _played("body", what, MAKE, said, MADE)
-        for what, said in {
+        _call_probe("body", what, MAKE, arguments, MADE_BODY)
+        for what, arguments in {
             "a quote and another key": {"name": 'x","role":"admin'},
             "an object for a text": {"name": {"role": "admin"}},
             "a key of the body": {"name": "x", "role": "admin"},
@@ -150,15 +158,15 @@ BODIES = (
         }.items()
     ),
     *(
-        _played("body", what, FORM, said, r"POST /{token}/form name=[^&;=\s]*&role=user")
-        for what, said in {
+        _call_probe("body", what, FORM, arguments, r"POST /{token}/form name=[^&;=\s]*&role=user")
+        for what, arguments in {
             "another pair in a form": {"name": "x&role=admin"},
             "another pair in a form, encoded": {"name": "x%26role%3Dadmin"},
             "a line break in a form": {"name": "x\r\n\r\nPOST /{token}/other HTTP/1.1"},
             "a list in a form": {"name": ["x", "y&role=admin"]},
         }.items()
     ),
-    _played(
+    _call_probe(
         "body",
         "a key with a pair in a form that is an argument",
         WHOLE,
@@ -176,15 +184,15 @@ ANYWHERE = declare_probe(
 )
 
 
-def _any(**said: Any) -> dict[str, Any]:
-    return {"id": "7", "q": "a", "trace": "t", "note": "n", "whole": "w", **said}
+def _any(**arguments: Any) -> dict[str, Any]:
+    return {"id": "7", "q": "a", "trace": "t", "note": "n", "whole": "w", **arguments}
 
 
 AT_ANY = r"POST /{token}/any/[^/?]+\?q=[^&]* .*"
 TEMPLATES = (
     *(
-        _played("template", f"in {what}", ANYWHERE, _any(**said), AT_ANY, own=("x-trace-id",))
-        for what, said in {
+        _call_probe("template", f"in {what}", ANYWHERE, _any(**arguments), AT_ANY, own=("x-trace-id",))
+        for what, arguments in {
             "the path": {"id": SECRET},
             "the query": {"q": SECRET},
             "a header": {"trace": SECRET},
@@ -234,8 +242,8 @@ FORMS = declare_probe(
 )
 LEAKS = (
     *(
-        _played("leak", what, ANYWHERE, _any(**said), AT_ANY, own=("x-trace-id",))
-        for what, said in {
+        _call_probe("leak", what, ANYWHERE, _any(**arguments), AT_ANY, own=("x-trace-id",))
+        for what, arguments in {
             "in a path": {"id": "{key}"},
             "in a path, in hex": {"id": "{key|hex}"},
             "in a query": {"q": "{key}"},
@@ -249,10 +257,10 @@ LEAKS = (
             "in an argument that is not declared": {"extra": "{key}"},
         }.items()
     ),
-    _played("leak", "in a form", FORMS, {"note": "{key}", "other": "x"}, "POST /{token}/any .*"),
-    _played("leak", "halves in a form", FORMS, {"note": "{key|head}", "other": "{key|tail}"}, "POST /{token}/any .*"),
-    _played("leak", "in a form, encoded", FORMS, {"note": "{key|percent}", "other": "x"}, "POST /{token}/any .*"),
-    _played("leak", "to its own host, in the path", declare_probe(), {"id": "{key}"}),
+    _call_probe("leak", "in a form", FORMS, {"note": "{key}", "other": "x"}, "POST /{token}/any .*"),
+    _call_probe("leak", "halves in a form", FORMS, {"note": "{key|head}", "other": "{key|tail}"}, "POST /{token}/any .*"),
+    _call_probe("leak", "in a form, encoded", FORMS, {"note": "{key|percent}", "other": "x"}, "POST /{token}/any .*"),
+    _call_probe("leak", "to its own host, in the path", declare_probe(), {"id": "{key}"}),
     Scenario(
         name="leak: in the name of a tool",
         tools=CUSTOM,
