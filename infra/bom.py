@@ -72,16 +72,16 @@ def write(subject: Subject, locks: Iterable[Mapping[str, Pin]], required: Iterab
     """
     packages: dict[str, dict[str, Any]] = {}
     needs: dict[str, set[str]] = {}
-    wanted = set(required)
+    names = set(required)
     references: dict[str, set[str]] = {}
     for pins in locks:
         for name, pin in pins.items():
-            packages[purl(name, pin)] = _package(name, pin, required=name in wanted)
+            packages[purl(name, pin)] = _package(name, pin, required=name in names)
             references.setdefault(name, set()).add(purl(name, pin))
             for parent in pin.needed_by & set(pins):
                 needs.setdefault(purl(parent, pins[parent]), set()).add(purl(name, pin))
     for element in (subject, *parts):
-        needs[element.reference] = {found for name in element.needs for found in references.get(name, ())}
+        needs[element.reference] = {references_found for name in element.needs for references_found in references.get(name, ())}
     needs[subject.reference] |= {part.reference for part in parts}
     components = [*(item.component() for item in parts), *(packages[package] for package in sorted(packages))]
     every = sorted({component["bom-ref"] for component in components} | {subject.reference})
@@ -114,15 +114,15 @@ def _package(name: str, pin: Pin, *, required: bool) -> dict[str, Any]:
 def find_licence(name: str, version: str) -> str:
     """Return the licence that the installed package names, as by its SPDX id where that is known; empty where none is."""
     try:
-        said = metadata.metadata(name)
+        fields = metadata.metadata(name)
     except metadata.PackageNotFoundError:
         return ""  # of another system, or of a group that is not installed
-    if said["Version"] != version:
+    if fields["Version"] != version:
         return ""
-    if expression := "".join(said.get_all("License-Expression") or ()):
+    if expression := "".join(fields.get_all("License-Expression") or ()):
         return expression
-    classified = [item.removeprefix(CLASSIFIER) for item in said.get_all("Classifier") or () if item.startswith(CLASSIFIER)]
-    stated = "".join(said.get_all("License") or ())
+    classified = [item.removeprefix(CLASSIFIER) for item in fields.get_all("Classifier") or () if item.startswith(CLASSIFIER)]
+    stated = "".join(fields.get_all("License") or ())
     named = stated if stated and len(stated) <= TEXT_MAX and "\n" not in stated and "://" not in stated else ""
     return SPDX.get(named, named) or ", ".join(SPDX.get(entry, entry) for entry in classified)
 

@@ -56,12 +56,12 @@ def archive(function: str, root: Path = ROOT) -> Archive:
     Raises `imports.Unknown` or `lock.Unpinned`.
     """
     main, library = root / "functions" / function / "main.py", root / "lib"
-    found = imports.closure(main, library)
+    modules = imports.closure(main, library)
     pins = lock.read((root / "requirements.lock").read_text())
-    imported = imports.owners(found.external) | {FRAMEWORK}
+    imported = imports.owners(modules.external) | {FRAMEWORK}
     packages = lock.needed(pins, imported)
     files = {"main.py": main.read_bytes(), "requirements.txt": (WHEELS + lock.requirements(pins, packages)).encode()}
-    for file in found.modules.values():
+    for file in modules.modules.values():
         files[str(file.relative_to(library))] = file.read_bytes()
         if file.name == "__init__.py":
             # tables and the like that the package reads
@@ -86,8 +86,8 @@ def build(root: Path = ROOT, out: Path | None = None) -> dict[str, dict[str, str
         folder.mkdir(parents=True, exist_ok=True)
     archives = {name: archive(name, root) for name in functions(root)}
     manifest = {}
-    for name, made in archives.items():
-        packed = made.packed()
+    for name, built in archives.items():
+        packed = built.packed()
         digest = hashlib.sha256(packed).hexdigest()
         (out / f"functions/{name}-{digest}.zip").write_bytes(packed)
         manifest[name] = {"archive": f"build/functions/{name}-{digest}.zip", "sha256": digest}
@@ -105,10 +105,10 @@ def _write_bills(root: Path, out: Path, archives: Mapping[str, Archive], digests
     version = project["version"]
     locks = [lock.read(file.read_text()) for file in (root / "requirements.lock", *sorted((root / "locks").glob("*.lock")))]
     parts = []
-    for name, made in archives.items():
-        subject = bom.Subject(name=f"ferryman-{name}", version=version, digest=digests[name], needs=made.imported)
-        pins = {package: locks[0][package] for package in made.packages}
-        (out / f"sbom/{name}.cdx.json").write_text(bom.write(subject, [pins], made.packages))
+    for name, archive in archives.items():
+        subject = bom.Subject(name=f"ferryman-{name}", version=version, digest=digests[name], needs=archive.imported)
+        pins = {package: locks[0][package] for package in archive.packages}
+        (out / f"sbom/{name}.cdx.json").write_text(bom.write(subject, [pins], archive.packages))
         parts.append(subject)
     direct = tuple(lock.canonical(Requirement(line).name) for line in project["dependencies"])
     whole = bom.Subject(name="ferryman", version=version, needs=direct)

@@ -26,7 +26,7 @@ SHIPPED = ("lib", "emulator", "functions")
 """Folders whose imports `project.dependencies` has to declare: what users install."""
 
 OTHERS = ("infra", "tests", "bench")
-OWN = {"ferryman", *SHIPPED, *OTHERS}
+OWN_PACKAGES = {"ferryman", *SHIPPED, *OTHERS}
 MAIN_GROUP = "dev"
 BUNDLED = {"pip": ensurepip.version(), "setuptools": None}
 """What `python -m venv` unpacks from the interpreter itself, from no registry; setuptools up to Python 3.11."""
@@ -78,7 +78,7 @@ def check_imports(project: Project) -> Iterator[str]:
         for file in sorted(file for folder in folders for file in (project.root / folder).rglob("*.py")):
             for line, name in read_imports(file.read_text()):
                 top = name.partition(".")[0]
-                if top in sys.stdlib_module_names or top in OWN:
+                if top in sys.stdlib_module_names or top in OWN_PACKAGES:
                     continue
                 where = f"{file.relative_to(project.root)}:{line}: {name}"
                 try:
@@ -110,10 +110,10 @@ def read_imports(source: str) -> Iterator[tuple[int, str]]:
 def check_locks(project: Project) -> Iterator[str]:
     """Check that each lock pins what its part of pyproject.toml asks for, in a version that fits, and nothing that nobody
     needs."""
-    for path, asked in project.locks.items():
+    for path, requirements in project.locks.items():
         pins = project.pins[path]
-        roots = {canonical(item.name) for item in asked}
-        for element in asked:
+        roots = {canonical(item.name) for item in requirements}
+        for element in requirements:
             if canonical(element.name) not in pins:
                 yield f"{path} does not pin {element.name}, which pyproject.toml asks for: make lock"
             elif (version := pins[canonical(element.name)].version) not in element.specifier:
@@ -130,21 +130,23 @@ def check_locks(project: Project) -> Iterator[str]:
 
 def check_installed(project: Project) -> Iterator[str]:
     """Check that the locks pin what is installed beside this Python, and all that it needs."""
-    own = canonical(str(project.toml["project"]["name"]))
+    own_name = canonical(str(project.toml["project"]["name"]))
     pinned: dict[str, set[str]] = {}
     for pins in project.pins.values():
         for name, pin in pins.items():
             pinned.setdefault(name, set()).add(pin.version)
     for distribution in sorted(distributions(), key=_name):
         name = _name(distribution)
-        if name == own or (name in BUNDLED and BUNDLED[name] in (None, distribution.version)):
+        if name == own_name or (name in BUNDLED and BUNDLED[name] in (None, distribution.version)):
             continue
         if distribution.version not in pinned.get(name, ()):
             listed = " or ".join(sorted(pinned.get(name, ()))) or "nothing of that name"
             yield f"{name} {distribution.version} is installed, and the locks list {listed}"
-        for wanted in map(Requirement, distribution.requires or ()):
-            if (wanted.marker is None or wanted.marker.evaluate({"extra": ""})) and canonical(wanted.name) not in pinned:
-                yield f"{name} needs {wanted.name}, which no lock pins"
+        for requirement in map(Requirement, distribution.requires or ()):
+            if (requirement.marker is None or requirement.marker.evaluate({"extra": ""})) and canonical(
+                requirement.name
+            ) not in pinned:
+                yield f"{name} needs {requirement.name}, which no lock pins"
 
 
 def _name(distribution: Distribution) -> str:

@@ -34,7 +34,7 @@ def closure(main: Path, root: Path) -> Closure:
     Those under `if TYPE_CHECKING` do not. Raises `UnknownImportError` for an import whose name is only made while the code
     runs.
     """
-    found: dict[str, Path] = {}
+    modules: dict[str, Path] = {}
     external: set[str] = set()
     waiting = [main]
     while waiting:
@@ -52,16 +52,16 @@ def closure(main: Path, root: Path) -> Closure:
             # importing a module runs the packages above it first
             for upward in _upwards(name):
                 file = _file(root, upward)
-                if file is not None and upward not in found:
-                    found[upward] = file
+                if file is not None and upward not in modules:
+                    modules[upward] = file
                     waiting.append(file)
-    return Closure(modules=found, external=frozenset(external))
+    return Closure(modules=modules, external=frozenset(external))
 
 
 def owners(names: Iterable[str]) -> frozenset[str]:
     """Return the installed distributions, by canonical name, that these modules come from. Raises `UnknownImportError`."""
     owned = _installed()
-    found = set()
+    distributions = set()
     for name in names:
         owner = next((owned[upward] for upward in reversed(list(_upwards(name))) if upward in owned), None)
         if owner is None:
@@ -69,8 +69,8 @@ def owners(names: Iterable[str]) -> frozenset[str]:
             if any(item.startswith(f"{name}.") for item in owned):
                 continue
             raise UnknownImportError(f"no installed package holds {name}")
-        found.add(owner)
-    return frozenset(found)
+        distributions.add(owner)
+    return frozenset(distributions)
 
 
 @cache
@@ -87,7 +87,7 @@ def _installed() -> Mapping[str, str]:
 @cache
 def _names(source: str) -> frozenset[str]:
     """Return every dotted name that `source` imports; of `from a import b` both a and a.b, since b may be a module."""
-    found: set[str] = set()
+    names: set[str] = set()
     waiting: list[ast.AST] = [ast.parse(source)]
     while waiting:
         node = waiting.pop()
@@ -95,23 +95,23 @@ def _names(source: str) -> frozenset[str]:
             waiting += node.orelse
             continue
         if isinstance(node, ast.Import):
-            found |= {name.name for name in node.names}
+            names |= {name.name for name in node.names}
         elif isinstance(node, ast.ImportFrom):
             if node.level or node.module is None:
                 raise UnknownImportError(f"{node.lineno}: a relative import")
-            found |= {node.module, *(f"{node.module}.{item.name}" for item in node.names)}
+            names |= {node.module, *(f"{node.module}.{item.name}" for item in node.names)}
         elif isinstance(node, ast.Call) and any(map(_by_name, (node.func, *node.args))):
             # import_module("x") and to_thread(import_module, "x") say which one
-            said = [arg.value for arg in node.args if isinstance(arg, ast.Constant) and isinstance(arg.value, str)]
-            if len(said) != 1:
+            literals = [arg.value for arg in node.args if isinstance(arg, ast.Constant) and isinstance(arg.value, str)]
+            if len(literals) != 1:
                 raise UnknownImportError(f"{node.lineno}: an import by a name that only the running code knows")
-            found.add(said[0])
+            names.add(literals[0])
             waiting += [entry for entry in (node.func, *node.args) if not _by_name(entry)]
             continue
         elif isinstance(node, ast.expr) and _by_name(node):
             raise UnknownImportError(f"{node.lineno}: an import by a name that only the running code knows")
         waiting += ast.iter_child_nodes(node)
-    return frozenset(found)
+    return frozenset(names)
 
 
 def _by_name(node: ast.AST) -> bool:

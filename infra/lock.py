@@ -37,7 +37,7 @@ class Pin:
     @property
     def hashes(self) -> tuple[str, ...]:
         """The SHA-256, in hexadecimal, of each of its files that may be installed."""
-        return tuple(found for line in self.lines for found in _HASH.findall(line))
+        return tuple(digest for line in self.lines for digest in _HASH.findall(line))
 
 
 def canonical(name: str) -> str:
@@ -66,16 +66,16 @@ def read(text: str) -> dict[str, Pin]:
 
 def needed(pins: Mapping[str, Pin], roots: Iterable[str]) -> list[str]:
     """Return `roots` and all that they need, in turn, sorted. Raise `UnpinnedError`."""
-    found: set[str] = set()
+    names: set[str] = set()
     waiting = list(roots)
     while waiting:
         name = waiting.pop()
         if name not in pins:
             raise UnpinnedError(f"{name} is imported and is not in the lock")
-        if name not in found:
-            found.add(name)
-            waiting += [each for each, pin in pins.items() if name in pin.needed_by]
-    return sorted(found)
+        if name not in names:
+            names.add(name)
+            waiting += [dependent for dependent, pin in pins.items() if name in pin.needed_by]
+    return sorted(names)
 
 
 def requirements(pins: Mapping[str, Pin], names: Iterable[str]) -> str:

@@ -66,7 +66,7 @@ def installed(source: Path, place: Path) -> Path:
     return programs
 
 
-def called(function: str, source: Path, programs: Path) -> list[str]:
+def check_function(function: str, source: Path, programs: Path) -> list[str]:
     """Compile and start the function as the platform does, and ask; a line for each answer. Raises `RehearsalFailedError`."""
     _run([str(programs / "python3"), "-m", "compileall", "-f", "-q", "."], source)
     with socket.create_server(("127.0.0.1", 0)) as probe:
@@ -84,15 +84,15 @@ def called(function: str, source: Path, programs: Path) -> list[str]:
         )
     try:
         _answers(child, port, log)
-        told = []
+        answers = []
         for method, path, expected in CALLS.get(function, OTHERS):
             status = _ask(port, method, path)
             if status != expected:
                 raise RehearsalFailedError(
                     f"{function}: {method} {path} is answered {status}, not {expected}\n{log.read_text()}"
                 )
-            told.append(f"{function}: {method} {path} {status}")
-        return told
+            answers.append(f"{function}: {method} {path} {status}")
+        return answers
     finally:
         os.killpg(child.pid, signal.SIGTERM)
         child.wait(STARTS_S)
@@ -129,30 +129,30 @@ def _run(command: list[str], folder: Path) -> None:
 
 def _bare() -> Mapping[str, str]:
     """Return where the registry is, and nothing else of this machine's Python."""
-    kept = ("PATH", "HOME", "PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL", "PIP_CONFIG_FILE", "PIP_TRUSTED_HOST", "SSL_CERT_FILE")
-    return {name: environ[name] for name in kept if name in environ}
+    variables = ("PATH", "HOME", "PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL", "PIP_CONFIG_FILE", "PIP_TRUSTED_HOST", "SSL_CERT_FILE")
+    return {name: environ[name] for name in variables if name in environ}
 
 
 def main() -> int:
     """Rehearse every function; the last line tells how many were called."""
     environments: dict[bytes, Path] = {}
     names = sys.argv[1:] or build.functions()
-    with TemporaryDirectory(prefix="rehearsal-") as made:
+    with TemporaryDirectory(prefix="rehearsal-") as folder:
         for name in names:
             archive = build.archive(name)
-            source = Path(made) / name
+            source = Path(folder) / name
             packed = source.with_suffix(".zip")
             packed.write_bytes(archive.packed())
             with zipfile.ZipFile(packed) as file:
                 file.extractall(source)
-            wanted = archive.files["requirements.txt"]
+            requirements = archive.files["requirements.txt"]
             try:
-                if wanted not in environments:
+                if requirements not in environments:
                     began = time.monotonic()
-                    environments[wanted] = installed(source, Path(made) / f"venv-{name}")
-                    took = time.monotonic() - began
-                    sys.stdout.write(f"{name}: {len(archive.packages)} packages installed and checked in {took:.0f} s\n")
-                sys.stdout.writelines(f"{line}\n" for line in called(name, source, environments[wanted]))
+                    environments[requirements] = installed(source, Path(folder) / f"venv-{name}")
+                    seconds = time.monotonic() - began
+                    sys.stdout.write(f"{name}: {len(archive.packages)} packages installed and checked in {seconds:.0f} s\n")
+                sys.stdout.writelines(f"{line}\n" for line in check_function(name, source, environments[requirements]))
             except RehearsalFailedError as error:
                 sys.stderr.write(f"{error}\n")
                 return 1

@@ -25,7 +25,7 @@ ENDS_S = 60
 
 @contextmanager
 def start_stack(data: Path, **variables: str) -> Iterator[Mapping[str, Any]]:
-    """What `ferryman up` says of a stack in folder `data`, started with these variables; it ends with the block."""
+    """Return the document that `ferryman up` prints for a stack in a folder."""
     command = [FERRYMAN, "up", "--data", data, "--json"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, env={**os.environ, **variables}) as child:
         assert child.stdout is not None

@@ -57,21 +57,21 @@ def archived(folder: Path, digests: Mapping[str, str]) -> None:
     (folder / "build" / "functions.json").write_text(json.dumps(manifest))
 
 
-def wrong(made: plan.TerraformPlan, variables: Mapping[str, Any], folder: Path) -> Iterator[str]:
+def wrong(terraform_plan: plan.TerraformPlan, variables: Mapping[str, Any], folder: Path) -> Iterator[str]:
     """Yield what no schema knows of: who may do what, and what Google Cloud or this project does not take."""
     rows = {row["name"]: row for row in json.loads((folder / "functions.json").read_text())["functions"]}
-    yield from access.wrong(made, rows, variables)
-    yield from limits.wrong(made, rows, variables)
-    yield from network.wrong(made, rows, variables)
+    yield from access.wrong(terraform_plan, rows, variables)
+    yield from limits.wrong(terraform_plan, rows, variables)
+    yield from network.wrong(terraform_plan, rows, variables)
 
 
-def tried(tool: Terraform, folder: Path, way: Mapping[str, Any]) -> tuple[plan.TerraformPlan, list[str]]:
+def plan_and_check(tool: Terraform, folder: Path, way: Mapping[str, Any]) -> tuple[plan.TerraformPlan, list[str]]:
     """Return the plan of a folder that was validated, and what is wrong with it; raises `TerraformFailedError`."""
-    made = plan.read(tool.plan(folder, {**REQUIRED, **way}))
-    return made, list(wrong(made, {**REQUIRED, **way}, folder))
+    terraform_plan = plan.read(tool.plan(folder, {**REQUIRED, **way}))
+    return terraform_plan, list(wrong(terraform_plan, {**REQUIRED, **way}, folder))
 
 
-def found(tool: Terraform, fault: faults.InjectedFault, folder: Path) -> tuple[str, str]:
+def find_check(tool: Terraform, fault: faults.InjectedFault, folder: Path) -> tuple[str, str]:
     """Return which check found an injected fault, and its message; two empty texts where none did."""
     path = folder / fault.file
     text = path.read_text() + (faults.END if fault.sound == faults.END else "")
@@ -83,8 +83,8 @@ def found(tool: Terraform, fault: faults.InjectedFault, folder: Path) -> tuple[s
         tool.validate(folder)
         step = "plan"
         for way in (WHOLE, {}):
-            if said := tried(tool, folder, way)[1]:
-                return "policy", "; ".join(said)
+            if problems := plan_and_check(tool, folder, way)[1]:
+                return "policy", "; ".join(problems)
     except TerraformFailedError as failed:
         return step, str(failed)
     return "", ""
@@ -111,10 +111,10 @@ def main(write: bool, only: str) -> None:
 
 
 def _sound(tool: Terraform, folder: Path, *, write: bool) -> None:
-    def step(what: str, said: list[str]) -> None:
-        click.echo(f"{'wrong' if said else 'ok':6}{what}")
-        if said:
-            raise click.ClickException("\n".join(said))
+    def step(what: str, problems: list[str]) -> None:
+        click.echo(f"{'wrong' if problems else 'ok':6}{what}")
+        if problems:
+            raise click.ClickException("\n".join(problems))
 
     try:
         tool.run(folder, "fmt", "-check", "-recursive", "-no-color")
@@ -123,12 +123,12 @@ def _sound(tool: Terraform, folder: Path, *, write: bool) -> None:
         step("validate", [])
         plans = {}
         for title, way in WAYS.items():
-            plans[title], said = tried(tool, folder, way)
-            step(f"plan {title}: {len(plans[title].resources)} resources", said)
+            plans[title], problems = plan_and_check(tool, folder, way)
+            step(f"plan {title}: {len(plans[title].resources)} resources", problems)
         tool.test(folder, REQUIRED)
         step("terraform test", [])
         step("applied twice: nothing changes", _again(tool, folder))
-        step("a new archive: its function alone is deployed anew", _again(tool, folder, anew="http_get"))
+        step("a new archive: its function alone is deployed again", _again(tool, folder, replaced="http_get"))
     except TerraformFailedError as failed:
         step("terraform", [str(failed)])
     radius = matrix.of_plan(plans[NETWORK])
@@ -144,27 +144,27 @@ def _sound(tool: Terraform, folder: Path, *, write: bool) -> None:
     step("what was planned last", [] if planned.read() == radius and planned.current() else [planned.STALE])
 
 
-def _again(tool: Terraform, folder: Path, anew: str = "") -> list[str]:
+def _again(tool: Terraform, folder: Path, replaced: str = "") -> list[str]:
     """Return what another plan would change that it should not, after everything was applied, and one archive is another."""
     everything = {**REQUIRED, **WHOLE}
     tool.plan(folder, everything)
     tool.apply(folder)
-    kinds = ("google_cloudfunctions2_function.this", "google_storage_bucket_object.source") if anew else ()
-    if anew:
-        archived(folder.parent, {name: ("1" if name == anew else "0") * 64 for name in matrix.rows()})
-    due, found = [f'{kind}["{anew}"]' for kind in kinds], plan.changed(tool.plan(folder, everything))
-    return [] if found == due else [f"{found} would change, not {due}"]
+    kinds = ("google_cloudfunctions2_function.this", "google_storage_bucket_object.source") if replaced else ()
+    if replaced:
+        archived(folder.parent, {name: ("1" if name == replaced else "0") * 64 for name in matrix.rows()})
+    due, changes = [f'{kind}["{replaced}"]' for kind in kinds], plan.changed(tool.plan(folder, everything))
+    return [] if changes == due else [f"{changes} would change, not {due}"]
 
 
 def _inject_faults(tool: Terraform, base: Path, only: str) -> Iterator[str]:
     width = max(len(item.title) for item in faults.FAULTS)
     for number, fault in enumerate(entry for entry in faults.FAULTS if only in entry.title):
         folder = base / f"fault-{number}"
-        who, said = found(tool, fault, copy(folder))
+        who, message = find_check(tool, fault, copy(folder))
         shutil.rmtree(folder)
-        caught = bool(who) and fault.says in " ".join(said.split())  # Terraform breaks its lines
-        told = f"caught by {who}" if caught else f"MISSED, though {who} said: {said[:500]}" if who else "MISSED"
-        click.echo(f"{fault.title:{width}}  {told}")
+        caught = bool(who) and fault.says in " ".join(message.split())  # Terraform breaks its lines
+        verdict = f"caught by {who}" if caught else f"MISSED, though {who} said: {message[:500]}" if who else "MISSED"
+        click.echo(f"{fault.title:{width}}  {verdict}")
         if not caught:
             yield fault.title
 

@@ -59,7 +59,11 @@ def due(rows: Mapping[str, Row], variables: Mapping[str, Any]) -> frozenset[Bind
     sources = f'resource.name.startsWith("projects/_/buckets/gcf-v2-sources-{PROJECT_NUMBER}-us-central1")'
     return frozenset(
         {
-            *(binding for name, row in rows.items() for binding in _own(name, row, database, "model_key_version" in variables)),
+            *(
+                binding
+                for name, row in rows.items()
+                for binding in _list_own_bindings(name, row, database, "model_key_version" in variables)
+            ),
             Binding(place="project", role="roles/logging.logWriter", member="ferryman-build"),
             Binding(place="project", role="roles/storage.objectViewer", member="ferryman-build", condition=sources),
             Binding(place=f"bucket {project}-ferryman-source", role="roles/storage.objectViewer", member="ferryman-build"),
@@ -75,7 +79,7 @@ def due(rows: Mapping[str, Row], variables: Mapping[str, Any]) -> frozenset[Bind
     )
 
 
-def _own(name: str, row: Row, database: str, keyed: bool) -> Iterator[Binding]:
+def _list_own_bindings(name: str, row: Row, database: str, keyed: bool) -> Iterator[Binding]:
     identity = row["identity"]
     for asker in (*row.get("resealers", []), *row.get("connectors", [])):
         yield Binding(place=f"function {service(name)}", role="roles/run.invoker", member=asker)
@@ -102,22 +106,22 @@ def _agent(key: str, agent: str) -> Binding:
 
 def wrong(plan: TerraformPlan, rows: Mapping[str, Row], variables: Mapping[str, Any]) -> Iterator[str]:
     """Yield what the plan gives that it should not, and what it should give and does not."""
-    given, owed = plan.bindings(), due(rows, variables)
-    for element in sorted(given):
+    granted, owed = plan.bindings(), due(rows, variables)
+    for element in sorted(granted):
         if element.role not in ROLES:
             yield f"there is no role {element.role}, or none that is used here: {element}"
         if element.place == "project" and element.role not in ON_PROJECT:
             yield f"{element.role} is given on the whole project: {element}"
         if element.place == "project" and element.role in CONDITIONED and not element.condition:
             yield f"{element.role} is given on the project without a condition: {element}"
-    yield from (f"given, and not in the table: {item}" for item in sorted(given - owed))
-    yield from (f"in the table, and not given: {entry}" for entry in sorted(owed - given))
-    yield from _held(plan, rows)
+    yield from (f"given, and not in the table: {item}" for item in sorted(granted - owed))
+    yield from (f"in the table, and not given: {entry}" for entry in sorted(owed - granted))
+    yield from _find_missing_functions(plan, rows)
 
 
-def _held(plan: TerraformPlan, rows: Mapping[str, Row]) -> Iterator[str]:
+def _find_missing_functions(plan: TerraformPlan, rows: Mapping[str, Row]) -> Iterator[str]:
     functions = plan.functions()
     yield from (f"function {name} is in the table and not in the plan" for name in rows if name not in functions)
     yield from (f"function {name} is in the plan and not in the table" for name in functions if name not in rows)
     for kind in ("google_secret_manager_secret_version", "google_service_account_key"):
-        yield from (f"{kind} would stand in the state" for _ in plan.of(kind))
+        yield from (f"{kind} would stand in the state" for _ in plan.list_kind(kind))

@@ -58,7 +58,7 @@ resource "google_service_account_iam_member" "more" {
 }
 """
 END = "# (end)\n"
-"""Stands for the end of the file."""
+"""A name for the end of the file."""
 
 # fmt: off
 _FAULTS = (

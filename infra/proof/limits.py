@@ -41,12 +41,12 @@ NAMES = {
 def wrong(plan: TerraformPlan, rows: Mapping[str, Row], variables: Mapping[str, Any]) -> Iterator[str]:
     """Yield what in the plan is over a limit, or is not as the table says."""
     for kind, (argument, form) in NAMES.items():
-        for each in plan.of(kind):
-            if not re.fullmatch(form, str(each.get(argument))):
-                yield f"{kind} cannot be called {each.get(argument)}"
+        for resource in plan.list_kind(kind):
+            if not re.fullmatch(form, str(resource.get(argument))):
+                yield f"{kind} cannot be called {resource.get(argument)}"
     for name, function in plan.functions().items():
         if name in rows:
-            yield from (f"function {name}: {said}" for said in _function(name, function, rows[name], variables))
+            yield from (f"function {name}: {problem}" for problem in _function(name, function, rows[name], variables))
     for rule in (_queues, _database, _files):
         yield from rule(plan, rows, variables)
 
@@ -99,14 +99,14 @@ def _environment(name: str, config: Mapping[str, Any], row: Row, variables: Mapp
     expected: dict[str, tuple[Any, Any]] = {
         "its name": (known.function, name),
         "its project": (known.project, variables["project"]),
-        "its callers": (known.callers, tuple(f"{item}@{domain}" for item in row["callers"] if item != "anyone")),
+        "its callers": (known.callers, tuple(f"{caller}@{domain}" for caller in row["callers"] if caller != "anyone")),
         "its resealers": (
             json.loads(environment.get("FERRYMAN_RESEALERS", "[]")),
-            [f"{entry}@{domain}" for entry in row.get("resealers", [])],
+            [f"{account}@{domain}" for account in row.get("resealers", [])],
         ),
         "its connectors": (
             json.loads(environment.get("FERRYMAN_CONNECTORS", "[]")),
-            [f"{element}@{domain}" for element in row.get("connectors", [])],
+            [f"{account}@{domain}" for account in row.get("connectors", [])],
         ),
         "its queues": ({known.queue, known.schedules_queue}, {"executions", "schedules"}),
         "its queue's account": (known.queue_caller, f"ferryman-queue@{domain}"),
@@ -117,10 +117,10 @@ def _environment(name: str, config: Mapping[str, Any], row: Row, variables: Mapp
     yield from (f"{what}: {got}, not {due}" for what, (got, due) in expected.items() if got != due)
     for called in {name, "orchestrator", *row["calls"]} - set(known.function_urls):
         yield f"it does not know the address of {called}"
-    keys = [(candidate["key"], candidate["secret"]) for candidate in config.get("secret_environment_variables") or []]
-    wanted = [("ANTHROPIC_API_KEY", MODEL_KEY)] if row["model"] and "model_key_version" in variables else []
-    if keys != wanted:
-        yield f"it is given the secrets {keys}, not {wanted}"
+    keys = [(variable["key"], variable["secret"]) for variable in config.get("secret_environment_variables") or []]
+    expected_keys = [("ANTHROPIC_API_KEY", MODEL_KEY)] if row["model"] and "model_key_version" in variables else []
+    if keys != expected_keys:
+        yield f"it is given the secrets {keys}, not {expected_keys}"
 
 
 def _trigger(function: Mapping[str, Any], row: Row, variables: Mapping[str, Any]) -> Iterator[str]:
@@ -140,9 +140,9 @@ def _trigger(function: Mapping[str, Any], row: Row, variables: Mapping[str, Any]
 
 
 def _queues(plan: TerraformPlan, rows: Mapping[str, Row], _: Mapping[str, Any]) -> Iterator[str]:
-    queues = {str(item["name"]): item for item in plan.of("google_cloud_tasks_queue")}
-    if set(queues) != (wanted := {queue for row in rows.values() for queue in row["enqueues"]}):
-        yield f"the queues are {sorted(queues)}, not {sorted(wanted)}"
+    queues = {str(item["name"]): item for item in plan.list_kind("google_cloud_tasks_queue")}
+    if set(queues) != (expected := {queue for row in rows.values() for queue in row["enqueues"]}):
+        yield f"the queues are {sorted(queues)}, not {sorted(expected)}"
     for name, queue in queues.items():
         retry, rate = block(queue, "retry_config"), block(queue, "rate_limits")
         spans = {key: re.fullmatch(r"(\d+(?:\.\d+)?)s", str(retry.get(key))) for key in ("min_backoff", "max_backoff")}
@@ -157,44 +157,52 @@ def _queues(plan: TerraformPlan, rows: Mapping[str, Row], _: Mapping[str, Any]) 
 
 
 def _database(plan: TerraformPlan, _: Mapping[str, Row], __: Mapping[str, Any]) -> Iterator[str]:
-    databases = list(plan.of("google_firestore_database"))
+    databases = list(plan.list_kind("google_firestore_database"))
     if [(database["name"], database["type"]) for database in databases] != [("(default)", "FIRESTORE_NATIVE")]:
         yield "there is not one database, (default), in native mode"
-    for each in databases:
-        if each.get("point_in_time_recovery_enablement") != "POINT_IN_TIME_RECOVERY_ENABLED":
+    for database in databases:
+        if database.get("point_in_time_recovery_enablement") != "POINT_IN_TIME_RECOVERY_ENABLED":
             yield "the database cannot be set back to a moment"
-        if each.get("delete_protection_state") != "DELETE_PROTECTION_ENABLED":
+        if database.get("delete_protection_state") != "DELETE_PROTECTION_ENABLED":
             yield "the database may be deleted"
-    rules = [block(block(item, "source"), "files").get("content", "") for item in plan.of("google_firebaserules_ruleset")]
+    rules = [
+        block(block(item, "source"), "files").get("content", "") for item in plan.list_kind("google_firebaserules_ruleset")
+    ]
     if len(rules) != 1 or re.findall(r"allow [^;]*;", rules[0]) != ["allow read, write: if false;"]:
         yield "the database's rules let somebody in"
-    if [entry["name"] for entry in plan.of("google_firebaserules_release")] != ["cloud.firestore"]:
+    if [entry["name"] for entry in plan.list_kind("google_firebaserules_release")] != ["cloud.firestore"]:
         yield "the database's rules are not in force"
     declared = json.loads(DECLARED.read_text())
     due = {
         (element["collectionGroup"], *(field["fieldPath"] for field in element["fields"])) for element in declared["indexes"]
     }
-    made = {
+    resources = {
         (value["collection"], *(field["field_path"] for field in value["fields"]))
-        for value in plan.of("google_firestore_index")
+        for value in plan.list_kind("google_firestore_index")
     }
-    yield from (f"queries by {'.'.join(candidate)} would be refused" for candidate in sorted(due - made))
-    going = {(each["collection"], each["field"]) for each in plan.of("google_firestore_field") if each.get("ttl_config")}
-    lasting = {(each["collectionGroup"], each["fieldPath"]) for each in declared["fieldOverrides"] if each.get("ttl")} - going
+    yield from (f"queries by {'.'.join(candidate)} would be refused" for candidate in sorted(due - resources))
+    going = {
+        (policy["collection"], policy["field"])
+        for policy in plan.list_kind("google_firestore_field")
+        if policy.get("ttl_config")
+    }
+    lasting = {
+        (override["collectionGroup"], override["fieldPath"]) for override in declared["fieldOverrides"] if override.get("ttl")
+    } - going
     yield from (f"documents of {collection} never go by their {field}" for collection, field in sorted(lasting))
 
 
 def _files(plan: TerraformPlan, rows: Mapping[str, Row], _: Mapping[str, Any]) -> Iterator[str]:
-    for bucket in plan.of("google_storage_bucket"):
+    for bucket in plan.list_kind("google_storage_bucket"):
         if bucket.get("public_access_prevention") != "enforced" or not bucket.get("uniform_bucket_level_access"):
             yield f"what is in {bucket['name']} might be shown to anyone"
-    names = {str(each["name"]).rpartition("-")[0] for each in plan.of("google_storage_bucket_object")}
+    names = {str(archive["name"]).rpartition("-")[0] for archive in plan.list_kind("google_storage_bucket_object")}
     if names != set(rows):
         yield f"there are archives of {sorted(names)}"
-    for alert in plan.of("google_monitoring_alert_policy"):
+    for alert in plan.list_kind("google_monitoring_alert_policy"):
         if not block(block(alert, "conditions"), "condition_threshold").get("filter"):
             yield f"nothing is watched by {alert['display_name']}"
-    for board in plan.of("google_monitoring_dashboard"):
+    for board in plan.list_kind("google_monitoring_dashboard"):
         tiles = json.loads(board["dashboard_json"])["mosaicLayout"]["tiles"]
         if len({(tile["xPos"], tile["yPos"]) for tile in tiles}) != len(tiles):
             yield "charts of the dashboard lie on each other"

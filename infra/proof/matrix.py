@@ -55,38 +55,41 @@ def of_table(table: Mapping[str, Row]) -> Matrix:
 def of_plan(plan: TerraformPlan) -> Matrix:
     """Return what the plan gives: a function's account by its roles, and the way out by the firewall's rules."""
     functions, bindings, reach = plan.functions(), plan.bindings(), egress(plan)
-    secrets = sorted(str(item["secret_id"]) for item in plan.of("google_secret_manager_secret"))
-    queues = sorted(str(entry["name"]) for entry in plan.of("google_cloud_tasks_queue"))
-    made: Matrix = {}
+    secrets = sorted(str(item["secret_id"]) for item in plan.list_kind("google_secret_manager_secret"))
+    queues = sorted(str(entry["name"]) for entry in plan.list_kind("google_cloud_tasks_queue"))
+    matrix: Matrix = {}
     for name, function in functions.items():
         account = str(function["service_config"][0]["service_account_email"]).partition("@")[0]
-        own = {(binding.role, binding.place) for binding in bindings if binding.member == account}
-        called = [element for element in functions if ("roles/run.invoker", f"function {service(element)}") in own]
-        made[name] = {
+        own_roles = {(binding.role, binding.place) for binding in bindings if binding.member == account}
+        called = [element for element in functions if ("roles/run.invoker", f"function {service(element)}") in own_roles]
+        matrix[name] = {
             "called by": _list(value.member for value in bindings if value.place == f"function {function['name']}"),
-            "firestore": "all" if ("roles/datastore.user", "project") in own else NOTHING,
+            "firestore": "all" if ("roles/datastore.user", "project") in own_roles else NOTHING,
             **{
-                f"secret {secret}": _may("access", "roles/secretmanager.secretAccessor", f"secret {secret}", own)
+                f"secret {secret}": _may("access", "roles/secretmanager.secretAccessor", f"secret {secret}", own_roles)
                 for secret in secrets
             },
-            **{f"queue {queue}": _may("create tasks", "roles/cloudtasks.enqueuer", f"queue {queue}", own) for queue in queues},
-            "acts as": _list(place.partition(" ")[2] for role, place in own if role == "roles/iam.serviceAccountUser"),
+            **{
+                f"queue {queue}": _may("create tasks", "roles/cloudtasks.enqueuer", f"queue {queue}", own_roles)
+                for queue in queues
+            },
+            "acts as": _list(place.partition(" ")[2] for role, place in own_roles if role == "roles/iam.serviceAccountUser"),
             "calls": _list(called),
-            "model": _may("ask", "roles/aiplatform.user", "project", own),
+            "model": _may("ask", "roles/aiplatform.user", "project", own_roles),
             "egress": reach[name],
         }
-    return made
+    return matrix
 
 
 def of_code() -> Matrix:
     """Return what the code of each function could do if it were let: by the rooms that its `main.py` leads to."""
     graph = grimp.build_graph("ferryman", exclude_type_checking_imports=True, cache_dir=None)
-    made: Matrix = {}
+    matrix: Matrix = {}
     for main in sorted((INFRA.parent / "functions").glob("*/main.py")):
         roots = {f"ferryman.serving.{name}" for name in _imported(main, "ferryman.serving")}
         rooms = roots.union(*(graph.find_upstream_modules(root) for root in roots))
         queues = {name for room in rooms for name in _imported(_file(room), "ferryman.gcp.queue")}
-        made[main.parent.name] = {
+        matrix[main.parent.name] = {
             "firestore": "all" if "ferryman.gcp.documents" in rooms else NOTHING,
             "secret ferryman-sealing-key": "access" if "ferryman.gcp.keys" in rooms else NOTHING,
             "secret ferryman-receipt-key": "access" if "ferryman.gcp.signing" in rooms else NOTHING,
@@ -101,7 +104,7 @@ def of_code() -> Matrix:
             "model": "ask" if "ferryman.models.anthropic" in rooms else NOTHING,
             "egress": "any" if "ferryman.egress.gate" in rooms else "google",
         }
-    return made
+    return matrix
 
 
 def of_local_cloud() -> Matrix:
@@ -112,12 +115,12 @@ def of_local_cloud() -> Matrix:
 
 def differences(matrix: Matrix, other: Matrix) -> list[str]:
     """Return where two of them say different things, in the columns that both have; a function that only one has is one."""
-    found = [f"{name}: only one of both has it" for name in sorted(set(matrix) ^ set(other))]
+    differences = [f"{name}: only one of both has it" for name in sorted(set(matrix) ^ set(other))]
     for name in sorted(set(matrix) & set(other)):
-        own, others = matrix[name], other[name]
-        shared = sorted(set(own) & set(others))
-        found += [f"{name}, {item}: {own[item]} and {others[item]}" for item in shared if own[item] != others[item]]
-    return found
+        row, others = matrix[name], other[name]
+        shared = sorted(set(row) & set(others))
+        differences += [f"{name}, {item}: {row[item]} and {others[item]}" for item in shared if row[item] != others[item]]
+    return differences
 
 
 def markdown(matrix: Matrix) -> str:
@@ -137,8 +140,8 @@ def write(path: Path, matrix: Matrix) -> None:
     path.write_text(f"{before}{mark}\n{markdown(matrix)}\n{closing}{after}")
 
 
-def _may(what: str, role: str, place: str, own: set[tuple[str, str]]) -> str:
-    return what if (role, place) in own else NOTHING
+def _may(what: str, role: str, place: str, own_roles: set[tuple[str, str]]) -> str:
+    return what if (role, place) in own_roles else NOTHING
 
 
 def _list(names: Iterable[str]) -> str:
@@ -152,5 +155,5 @@ def _file(module: str) -> Path:
 
 def _imported(path: Path, module: str) -> set[str]:
     """Return the names that a file imports from a module, wherever in it."""
-    found: Any = ast.walk(ast.parse(path.read_text()))
-    return {name.name for node in found if isinstance(node, ast.ImportFrom) and node.module == module for name in node.names}
+    nodes: Any = ast.walk(ast.parse(path.read_text()))
+    return {name.name for node in nodes if isinstance(node, ast.ImportFrom) and node.module == module for name in node.names}

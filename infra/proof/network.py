@@ -22,7 +22,7 @@ def wrong(plan: TerraformPlan, rows: Mapping[str, Row], variables: Mapping[str, 
         due = "any" if keyed or not variables.get("network") else row["egress"]
         if reach.get(name) != due:
             yield f"function {name} reaches {reach.get(name)}, and {due} in the table"
-    for rule in plan.of("google_compute_firewall"):
+    for rule in plan.list_kind("google_compute_firewall"):
         if rule.get("direction") != "EGRESS":
             yield f"the firewall's rule {rule['name']} lets somebody in"
     if variables.get("network") and any(_allows(plan, tag, item, 443) for tag in _tags(plan) for item in PRIVATE):
@@ -54,8 +54,8 @@ def _tags(plan: TerraformPlan) -> set[str]:
 
 def _allows(plan: TerraformPlan, tag: str, address: Any, port: int) -> bool:
     """Return whether something with this tag gets out to any of these addresses: the rule of the lowest number decides."""
-    rules = (item for item in plan.of("google_compute_firewall") if tag in item["target_tags"])
-    for rule in sorted(rules, key=lambda each: int(each["priority"])):
+    rules = (item for item in plan.list_kind("google_compute_firewall") if tag in item["target_tags"])
+    for rule in sorted(rules, key=lambda rule: int(rule["priority"])):
         ranges = [ipaddress.ip_network(entry) for entry in rule["destination_ranges"]]
         if any(address.overlaps(element) for element in ranges) and _speaks(rule.get("allow"), port):
             return True

@@ -25,7 +25,7 @@ PLACES = {
 
 @dataclass(frozen=True, slots=True, kw_only=True, order=True)
 class Binding:
-    """`member` has `role` on `place` (KIND NAME), under `condition` where there is one. An account stands by its short name."""
+    """`member` has `role` on `place` (KIND NAME), under `condition` where there is one. An account has its short name."""
 
     place: str
     role: str
@@ -51,17 +51,17 @@ class TerraformPlan:
 
     resources: tuple[Resource, ...]
 
-    def of(self, kind: str) -> Iterator[Mapping[str, Any]]:
+    def list_kind(self, kind: str) -> Iterator[Mapping[str, Any]]:
         """Return the values of each resource of a kind."""
         return (resource.values for resource in self.resources if resource.kind == kind)
 
     def functions(self) -> dict[str, Mapping[str, Any]]:
         """Return the functions by their name in the table."""
-        found = {}
-        for item in self.of("google_cloudfunctions2_function"):
+        resources = {}
+        for item in self.list_kind("google_cloudfunctions2_function"):
             environment = block(item, "service_config").get("environment_variables") or {}
-            found[str(environment.get("FERRYMAN_FUNCTION", item["name"]))] = item
-        return found
+            resources[str(environment.get("FERRYMAN_FUNCTION", item["name"]))] = item
+        return resources
 
     def bindings(self) -> frozenset[Binding]:
         """Return every role that is given."""
@@ -75,7 +75,7 @@ def read(plan: Mapping[str, Any]) -> TerraformPlan:
         for item in plan["resource_changes"]
         if item["mode"] == "managed"
     ]
-    return TerraformPlan(resources=tuple(sorted(resources, key=lambda each: each.address)))
+    return TerraformPlan(resources=tuple(sorted(resources, key=lambda resource: resource.address)))
 
 
 def changed(plan: Mapping[str, Any]) -> list[str]:
@@ -87,8 +87,8 @@ def changed(plan: Mapping[str, Any]) -> list[str]:
 
 def block(values: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     """Return the one block of this name; nothing where there is none."""
-    found = values.get(name) or [{}]
-    return dict(found[0])
+    blocks = values.get(name) or [{}]
+    return dict(blocks[0])
 
 
 def _binding(resource: Resource) -> Binding:
@@ -110,5 +110,5 @@ def _member(member: str, project: str) -> str:
     if member == "allUsers":
         return ANYONE
     account, _, domain = member.removeprefix("serviceAccount:").partition("@")
-    own = domain.endswith(".iam.gserviceaccount.com") and not domain.startswith(("gcp-sa-", "gcf-", "gs-", "serverless-"))
-    return account if own and project in domain else member
+    is_own = domain.endswith(".iam.gserviceaccount.com") and not domain.startswith(("gcp-sa-", "gcf-", "gs-", "serverless-"))
+    return account if is_own and project in domain else member

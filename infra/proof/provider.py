@@ -30,8 +30,12 @@ class Provider:
 
     def __init__(self, schema: Mapping[str, Any]) -> None:
         self._provider: Block = schema["provider"]["block"]
-        self._resources: dict[str, Block] = {name: each["block"] for name, each in schema["resource_schemas"].items()}
-        self._data: dict[str, Block] = {name: each["block"] for name, each in schema["data_source_schemas"].items()}
+        self._resources: dict[str, Block] = {
+            name: resource_schema["block"] for name, resource_schema in schema["resource_schemas"].items()
+        }
+        self._data: dict[str, Block] = {
+            name: resource_schema["block"] for name, resource_schema in schema["data_source_schemas"].items()
+        }
 
     def GetSchema(self, _: Any) -> Any:  # noqa: N802 - the protocol's names
         return MESSAGE["SchemaAnswer"](
@@ -40,41 +44,45 @@ class Provider:
             data_source_schemas=_entries(self._data),
         )
 
-    def PrepareProviderConfig(self, asked: Any) -> Any:  # noqa: N802
-        return MESSAGE["Prepared"](prepared_config=asked.config)
+    def PrepareProviderConfig(self, request: Any) -> Any:  # noqa: N802
+        return MESSAGE["Prepared"](prepared_config=request.config)
 
     def Configure(self, _: Any) -> Any:  # noqa: N802
         return MESSAGE["Diagnosed"]()
 
-    def ValidateResourceTypeConfig(self, asked: Any) -> Any:  # noqa: N802
-        return _diagnosed(self._resources[asked.type_name], decode(asked.config))
+    def ValidateResourceTypeConfig(self, request: Any) -> Any:  # noqa: N802
+        return _diagnosed(self._resources[request.type_name], decode(request.config))
 
-    def ValidateDataSourceConfig(self, asked: Any) -> Any:  # noqa: N802
-        return _diagnosed(self._data[asked.type_name], decode(asked.config))
+    def ValidateDataSourceConfig(self, request: Any) -> Any:  # noqa: N802
+        return _diagnosed(self._data[request.type_name], decode(request.config))
 
-    def UpgradeResourceState(self, asked: Any) -> Any:  # noqa: N802
-        return MESSAGE["Upgraded"](upgraded_state=MESSAGE["DynamicValue"](json=asked.raw_state.json))
+    def UpgradeResourceState(self, request: Any) -> Any:  # noqa: N802
+        return MESSAGE["Upgraded"](upgraded_state=MESSAGE["DynamicValue"](json=request.raw_state.json))
 
-    def ReadResource(self, asked: Any) -> Any:  # noqa: N802
-        return MESSAGE["ReadAnswer"](new_state=asked.current_state, private=asked.private)
+    def ReadResource(self, request: Any) -> Any:  # noqa: N802
+        return MESSAGE["ReadAnswer"](new_state=request.current_state, private=request.private)
 
-    def PlanResourceChange(self, asked: Any) -> Any:  # noqa: N802
-        planned = decode(asked.proposed_new_state)
+    def PlanResourceChange(self, request: Any) -> Any:  # noqa: N802
+        planned = decode(request.proposed_new_state)
         if planned is not None:
-            planned |= {name: value for name, value in _foretold(asked.type_name, planned).items() if planned.get(name) is None}
-            planned = _filled(self._resources[asked.type_name], planned, lambda _: UNKNOWN)
+            planned |= {
+                name: value for name, value in _foretold(request.type_name, planned).items() if planned.get(name) is None
+            }
+            planned = _fill_computed(self._resources[request.type_name], planned, lambda _: UNKNOWN)
         return MESSAGE["Planned"](planned_state=encode(planned), legacy_type_system=True)
 
-    def ApplyResourceChange(self, asked: Any) -> Any:  # noqa: N802
-        applied = decode(asked.planned_state)
+    def ApplyResourceChange(self, request: Any) -> Any:  # noqa: N802
+        applied = decode(request.planned_state)
         if applied is not None:
-            applied = _known(self._resources[asked.type_name], applied, asked.type_name)
+            applied = _fill_unknown(self._resources[request.type_name], applied, request.type_name)
         return MESSAGE["Applied"](new_state=encode(applied), legacy_type_system=True)
 
-    def ReadDataSource(self, asked: Any) -> Any:  # noqa: N802
-        found = {**decode(asked.config), "number": PROJECT_NUMBER}
+    def ReadDataSource(self, request: Any) -> Any:  # noqa: N802
+        values = {**decode(request.config), "number": PROJECT_NUMBER}
         return MESSAGE["DataAnswer"](
-            state=encode(_filled(self._data[asked.type_name], found, lambda kind: _made(kind, asked.type_name)))
+            state=encode(
+                _fill_computed(self._data[request.type_name], values, lambda kind: _invent_value(kind, request.type_name))
+            )
         )
 
     def Stop(self, _: Any) -> Any:  # noqa: N802
@@ -102,7 +110,7 @@ def serving(schema: Mapping[str, Any], folder: Path) -> Iterator[dict[str, str]]
     provider, socket = Provider(schema), folder / "provider"
     handlers = {
         name: grpc.unary_unary_rpc_method_handler(
-            lambda asked, _, call=getattr(provider, name): call(asked),
+            lambda request, _, call=getattr(provider, name): call(request),
             request_deserializer=MESSAGE[message].FromString,
             response_serializer=lambda answer: answer.SerializeToString(),
         )
@@ -126,24 +134,24 @@ def _entries(blocks: Mapping[str, Block]) -> list[Any]:
 
 def _described(block: Block) -> Any:
     described = MESSAGE["Block"]()
-    for name, each in block.get("attributes", {}).items():
-        flags = {flag: each.get(flag, False) for flag in ("required", "optional", "computed")}
-        described.attributes.add(name=name, type=json.dumps(each["type"]).encode(), **flags)
-    for name, each in block.get("block_types", {}).items():
+    for name, block_type in block.get("attributes", {}).items():
+        flags = {flag: block_type.get(flag, False) for flag in ("required", "optional", "computed")}
+        described.attributes.add(name=name, type=json.dumps(block_type["type"]).encode(), **flags)
+    for name, block_type in block.get("block_types", {}).items():
         described.block_types.add(
             type_name=name,
-            nesting=NESTING[each["nesting_mode"]],
-            min_items=each.get("min_items", 0),
-            max_items=each.get("max_items", 0),
-            block=_described(each["block"]),
+            nesting=NESTING[block_type["nesting_mode"]],
+            min_items=block_type.get("min_items", 0),
+            max_items=block_type.get("max_items", 0),
+            block=_described(block_type["block"]),
         )
     return described
 
 
 def _diagnosed(block: Block, value: Any) -> Any:
     answer = MESSAGE["Diagnosed"]()
-    for path, said in _wrong(block, value, ()):
-        diagnostic = answer.diagnostics.add(severity=1, summary=said)
+    for path, problem in _wrong(block, value, ()):
+        diagnostic = answer.diagnostics.add(severity=1, summary=problem)
         for step in path:
             diagnostic.attribute.steps.add(**{"attribute_name" if isinstance(step, str) else "element_key_int": step})
     return answer
@@ -152,17 +160,17 @@ def _diagnosed(block: Block, value: Any) -> Any:
 def _wrong(block: Block, value: Any, at: tuple[str | int, ...]) -> Iterator[tuple[tuple[str | int, ...], str]]:
     if not isinstance(value, dict):
         return
-    for name, each in block.get("attributes", {}).items():
-        given = value.get(name)
-        if given is not None and not (each.get("required") or each.get("optional")):
+    for name, block_type in block.get("attributes", {}).items():
+        attribute_value = value.get(name)
+        if attribute_value is not None and not (block_type.get("required") or block_type.get("optional")):
             yield (*at, name), f"{name} is decided by the provider and cannot be set"
-        if "enum" in each and isinstance(given, str) and given not in each["enum"]:
-            yield (*at, name), f"{name} must be one of {', '.join(each['enum'])}, not {given}"
-    for name, each in block.get("block_types", {}).items():
+        if "enum" in block_type and isinstance(attribute_value, str) and attribute_value not in block_type["enum"]:
+            yield (*at, name), f"{name} must be one of {', '.join(block_type['enum'])}, not {attribute_value}"
+    for name, block_type in block.get("block_types", {}).items():
         inner = value.get(name)
-        for n, one in enumerate(inner if isinstance(inner, list) else []):
+        for n, inner_value in enumerate(inner if isinstance(inner, list) else []):
             # a set's elements have no number to point at
-            yield from _wrong(each["block"], one, (*at, name, n) if each["nesting_mode"] == "list" else at)
+            yield from _wrong(block_type["block"], inner_value, (*at, name, n) if block_type["nesting_mode"] == "list" else at)
 
 
 def _foretold(kind: str, planned: Mapping[str, Any]) -> dict[str, str]:
@@ -174,33 +182,33 @@ def _foretold(kind: str, planned: Mapping[str, Any]) -> dict[str, str]:
     return {"email": email, "member": f"serviceAccount:{email}", "name": name, "id": name}
 
 
-def _filled(block: Block, value: Any, made: Callable[[Any], Any]) -> Any:
+def _fill_computed(block: Block, value: Any, compute: Callable[[Any], Any]) -> Any:
     """Return `value` with `made(type)` for everything that is computed and missing."""
     if not isinstance(value, dict):
         return value
     filled = dict(value)
-    for name, each in block.get("attributes", {}).items():
-        if each.get("computed") and filled.get(name) is None:
-            filled[name] = made(each["type"])
-    for name, each in block.get("block_types", {}).items():
+    for name, block_type in block.get("attributes", {}).items():
+        if block_type.get("computed") and filled.get(name) is None:
+            filled[name] = compute(block_type["type"])
+    for name, block_type in block.get("block_types", {}).items():
         if isinstance(filled.get(name), list):
-            filled[name] = [_filled(each["block"], item, made) for item in filled[name]]
+            filled[name] = [_fill_computed(block_type["block"], item, compute) for item in filled[name]]
     return filled
 
 
-def _known(block: Block, value: Any, kind: str) -> Any:
+def _fill_unknown(block: Block, value: Any, kind: str) -> Any:
     """Return `value` with an invented value for everything unknown."""
     known = dict(value)
-    for name, each in block.get("attributes", {}).items():
+    for name, block_type in block.get("attributes", {}).items():
         if known.get(name) == UNKNOWN:
-            known[name] = _made(each["type"], f"{kind}.{name}")
-    for name, each in block.get("block_types", {}).items():
+            known[name] = _invent_value(block_type["type"], f"{kind}.{name}")
+    for name, block_type in block.get("block_types", {}).items():
         if isinstance(known.get(name), list):
-            known[name] = [_known(each["block"], item, kind) for item in known[name]]
+            known[name] = [_fill_unknown(block_type["block"], item, kind) for item in known[name]]
     return known
 
 
-def _made(kind: Any, name: str) -> Any:
+def _invent_value(kind: Any, name: str) -> Any:
     if kind == "string":
         return name
     if kind in ("number", "bool"):
@@ -208,5 +216,5 @@ def _made(kind: Any, name: str) -> Any:
     if kind == "dynamic":
         return None
     if kind[0] == "object":
-        return {field: _made(each, f"{name}.{field}") for field, each in kind[1].items()}
+        return {field: _invent_value(field_type, f"{name}.{field}") for field, field_type in kind[1].items()}
     return {} if kind[0] == "map" else []

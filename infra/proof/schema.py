@@ -43,7 +43,7 @@ _ENTRY = re.compile(
     r'(\w+): \{\s*value: (.*?),\s*isBlock: (true|false),\s*type: "(\w+)",\s*storageClassType: "([^"]*)",?\s*\}', re.S
 )
 _MEMBER = re.compile(r"// \w+ - computed: (true|false), optional: (true|false), required: (true|false)\n")
-_HELD = re.compile(r'_\w+ = new (?:cdkt[fn]\.)?(\w+)\(this, "(\w+)"(?:, (true|false))?\);')
+_MEMBER_TYPE = re.compile(r'_\w+ = new (?:cdkt[fn]\.)?(\w+)\(this, "(\w+)"(?:, (true|false))?\);')
 _READ = re.compile(r"(tolist\()?this\.get(\w+?)Attribute\('(\w+)'\)")
 _VALUES = re.compile(r"/\*\*((?:(?!\*/).)*?)\*/\s*readonly \w+\??: ", re.S)
 
@@ -57,21 +57,21 @@ class Member:
     computed: bool
     optional: bool
     required: bool
-    held: str | None
+    type_name: str | None
     is_set: bool
     read: str | None
 
     @property
     def many(self) -> bool:
-        return self.held is not None and self.held.endswith("List")
+        return self.type_name is not None and self.type_name.endswith("List")
 
 
 class Module:
     """One resource's generated module: its classes, the arguments they render, and the values a text lists as possible."""
 
     def __init__(self, code: str, declarations: str) -> None:
-        found = re.finditer(r"^class (\w+) extends cdkt[fn]\.(\w+) \{(.*?)^\}", code, re.S | re.M)
-        self._classes = {match[1]: (match[2], match[3]) for match in found}
+        classes = re.finditer(r"^class (\w+) extends cdkt[fn]\.(\w+) \{(.*?)^\}", code, re.S | re.M)
+        self._classes = {match[1]: (match[2], match[3]) for match in classes}
         rendered = re.finditer(r"^function (\w+)ToHclTerraform\(struct\) \{(.*?)^\}", code, re.S | re.M)
         self._rendered = {match[1]: match[2] for match in rendered}
         shapes = re.finditer(r"^export interface (\w+)[^{]*\{(.*?)^\}", declarations, re.S | re.M)
@@ -82,7 +82,7 @@ class Module:
     def schema(self) -> Block:
         """Return the schema of the module's resource, data source or provider."""
         kinds = ("TerraformResource", "TerraformDataSource", "TerraformProvider")
-        name, (kind, body) = next((name, each) for name, each in self._classes.items() if each[0] in kinds)
+        name, (kind, body) = next((name, class_) for name, class_ in self._classes.items() if class_[0] in kinds)
         block = self._block(name, body[body.index("synthesizeHclAttributes") :], f"{name}Config")
         if kind != "TerraformProvider":
             block["attributes"]["id"] = {"type": "string", "optional": True, "computed": True}
@@ -110,11 +110,11 @@ class Module:
         }
 
     def _nested(self, entry: re.Match[str], member: Member | None) -> Block:
-        found = re.search(r"(\w+)ToHclTerraform", entry[2])
-        if found is None:
+        match = re.search(r"(\w+)ToHclTerraform", entry[2])
+        if match is None:
             raise click.ClickException(f"{entry[1]} is a block without a class")
-        name = found[1][0].upper() + found[1][1:]
-        inner = self._block(f"{name}OutputReference", self._rendered[found[1]], name)
+        name = match[1][0].upper() + match[1][1:]
+        inner = self._block(f"{name}OutputReference", self._rendered[match[1]], name)
         nested: Block = {"nesting_mode": "single" if entry[4] == "struct" else entry[4], "block": inner}
         if entry[4] in ("list", "set"):
             if member is not None and not member.many:
@@ -128,21 +128,21 @@ class Module:
         members = {}
         for computed, optional, required, text in zip(*(parts[n::4] for n in range(4)), strict=True):
             flags = {"computed": computed == "true", "optional": optional == "true", "required": required == "true"}
-            if held := _HELD.search(text):
-                members[held[2]] = Member(**flags, held=held[1], is_set=held[3] == "true", read=None)
+            if type_name := _MEMBER_TYPE.search(text):
+                members[type_name[2]] = Member(**flags, type_name=type_name[1], is_set=type_name[3] == "true", read=None)
             elif read := _READ.search(text):
-                members[read[3]] = Member(**flags, held=None, is_set=bool(read[1]), read=read[2])
+                members[read[3]] = Member(**flags, type_name=None, is_set=bool(read[1]), read=read[2])
         return members
 
     def _computed(self, member: Member) -> Any:
         if member.read is not None:
             return _read(member.read, member.is_set)
-        held = str(member.held)
-        if held not in self._classes:  # one of the generator's own maps
-            of = READ_AS.get(held.removesuffix("List").removesuffix("Map"), "dynamic")
-            return ["list", ["map", of]] if held.endswith("MapList") else ["map", of]
-        inner = held.removesuffix("List") + "OutputReference" if member.many else held
-        fields = {name: self._computed(each) for name, each in self._members(inner).items()}
+        type_name = str(member.type_name)
+        if type_name not in self._classes:  # one of the generator's own maps
+            of = READ_AS.get(type_name.removesuffix("List").removesuffix("Map"), "dynamic")
+            return ["list", ["map", of]] if type_name.endswith("MapList") else ["map", of]
+        inner = type_name.removesuffix("List") + "OutputReference" if member.many else type_name
+        fields = {name: self._computed(member) for name, member in self._members(inner).items()}
         return ["set" if member.is_set else "list", ["object", fields]]
 
 
@@ -150,10 +150,10 @@ def _flags(member: Member) -> dict[str, bool]:
     return {name: True for name in ("required", "optional", "computed") if getattr(member, name)}
 
 
-def _type(kind: str, held: str) -> Any:
+def _type(kind: str, type_name: str) -> Any:
     if kind == "simple":
-        return PRIMITIVE.get(held, "dynamic")
-    match = re.fullmatch(r"(string|number|boolean|any)(?:List|Map)", held)
+        return PRIMITIVE.get(type_name, "dynamic")
+    match = re.fullmatch(r"(string|number|boolean|any)(?:List|Map)", type_name)
     return [kind, PRIMITIVE.get(match[1], "dynamic")] if match else "dynamic"
 
 
@@ -171,7 +171,7 @@ def _possible(shape: str) -> Iterator[tuple[str, list[str]]]:
             yield named[1], re.findall(r'"([^"]*)"', listed[1])
 
 
-def used(folder: Path) -> list[str]:
+def list_resource_types(folder: Path) -> list[str]:
     """Return the types of resource that the configuration in `folder` declares."""
     texts = (path.read_text() for path in sorted(folder.rglob("*.tf")))
     return sorted({name for text in texts for name in re.findall(r'^resource "(\w+)"', text, re.M)})
@@ -193,15 +193,15 @@ def extract(wheel: Path, resources: list[str]) -> dict[str, Any]:
                 files.setdefault(place[2], {})[place[3]] = content.read().decode()
     if missing := sorted(set(folders) - set(files)):
         raise click.ClickException(f"{wheel.name} does not have {', '.join(missing)}")
-    found: dict[str, Any] = {"package": PACKAGE, "resource_schemas": {}, "data_source_schemas": {}}
+    schemas: dict[str, Any] = {"package": PACKAGE, "resource_schemas": {}, "data_source_schemas": {}}
     for folder, (kind, name) in folders.items():
         module = Module(files[folder]["index.js"], files[folder]["index.d.ts"])
         if kind == "provider":
-            found |= {"provider": module.schema()}
+            schemas |= {"provider": module.schema()}
         else:
-            found[kind][name] = module.schema()
-            found["provider_version"] = module.version
-    return found
+            schemas[kind][name] = module.schema()
+            schemas["provider_version"] = module.version
+    return schemas
 
 
 def _folder(resource: str) -> str:
@@ -217,7 +217,7 @@ def text(schema: Mapping[str, Any]) -> str:
     parts = []
     for key in sorted(schema):
         if key.endswith("_schemas"):
-            rows = ",\n".join(f"  {line(name)}: {line(each)}" for name, each in sorted(schema[key].items()))
+            rows = ",\n".join(f"  {line(name)}: {line(value)}" for name, value in sorted(schema[key].items()))
             parts.append(f" {line(key)}: {{\n{rows}\n }}")
         else:
             parts.append(f" {line(key)}: {line(schema[key])}")
@@ -231,14 +231,14 @@ def main(wheel: Path | None) -> None:
     with tempfile.TemporaryDirectory() as folder:
         if wheel is None:
             pins = lock.read((HERE.parent.parent / "locks/provider.lock").read_text())
-            wanted = Path(folder) / "requirements.txt"
-            wanted.write_text(lock.requirements(pins, [PACKAGE.partition("==")[0]]))
+            requirements = Path(folder) / "requirements.txt"
+            requirements.write_text(lock.requirements(pins, [PACKAGE.partition("==")[0]]))
             download = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary", ":all:"]
-            command = [*download, "--require-hashes", "--dest", folder, "--requirement", str(wanted)]
+            command = [*download, "--require-hashes", "--dest", folder, "--requirement", str(requirements)]
             if subprocess.run(command, check=False).returncode:
                 raise click.ClickException(f"pip did not get {PACKAGE}")
             wheel = next(Path(folder).glob("*.whl"))
-        schema = extract(wheel, sorted({*used(HERE.parent), *UNWANTED}))
+        schema = extract(wheel, sorted({*list_resource_types(HERE.parent), *UNWANTED}))
     SCHEMA.write_text(text(schema))
     count, kilobytes = len(schema["resource_schemas"]), SCHEMA.stat().st_size // 1000
     click.echo(f"provider {schema['provider_version']}: {count} resources, {len(DATA)} data source, {kilobytes} kB")

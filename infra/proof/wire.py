@@ -46,7 +46,7 @@ MESSAGES = {
 }
 
 
-def _built() -> dict[str, Any]:
+def _build_messages() -> dict[str, Any]:
     file = descriptor_pb2.FileDescriptorProto(name="tfplugin5.proto", package=PACKAGE, syntax="proto3")
     field = descriptor_pb2.FieldDescriptorProto
     for message, fields in MESSAGES.items():
@@ -65,7 +65,7 @@ def _built() -> dict[str, Any]:
     return {name: message_factory.GetMessageClass(pool.FindMessageTypeByName(f"{PACKAGE}.{name}")) for name in MESSAGES}
 
 
-MESSAGE = _built()
+MESSAGE = _build_messages()
 
 
 def decode(value: Any) -> Any:

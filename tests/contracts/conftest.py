@@ -1,4 +1,4 @@
-"""The doors: each port twice, in memory and on Google's clients with the local cloud behind them, under one suite."""
+"""The stores: each port twice, in memory and on Google's clients with the local cloud behind them, under one suite."""
 
 from __future__ import annotations
 
@@ -48,8 +48,8 @@ Waiting = Callable[[], Awaitable[Sequence[tuple[str, int, float]]]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Doors:
-    """The ports of one empty house; `waiting` answers what the queue holds: execution, slice, seconds until it is due.
+class Stores:
+    """The ports of one empty deployment; `waiting` returns the deliveries in the queue: execution, slice, delay in seconds.
 
     `set_timers` answers of each timer whose it is, a task's or the sweep's, and when it is due.
     """
@@ -74,16 +74,16 @@ class Doors:
 
 
 @asynccontextmanager
-async def in_memory() -> AsyncIterator[Doors]:
+async def in_memory() -> AsyncIterator[Stores]:
     memory, queue, timers = Memory(), MemoryQueue(), MemoryTimers()
 
     async def set_timers() -> Sequence[tuple[str, datetime]]:
-        return [(each.fire.task if each.fire else "sweep", each.due) for each in timers.waiting]
+        return [(timer.fire.task if timer.fire else "sweep", timer.due) for timer in timers.waiting]
 
     async def waiting() -> Sequence[tuple[str, int, float]]:
-        return [(each.execution, each.slice, each.after.total_seconds()) for each in queue.waiting]
+        return [(delivery.execution, delivery.slice, delivery.after.total_seconds()) for delivery in queue.waiting]
 
-    yield Doors(
+    yield Stores(
         owners=MemoryOwners(memory),
         tasks=MemoryTasks(memory),
         credentials=MemoryCredentials(memory),
@@ -105,7 +105,7 @@ async def in_memory() -> AsyncIterator[Doors]:
 
 
 @asynccontextmanager
-async def on_google_cloud() -> AsyncIterator[Doors]:
+async def on_google_cloud() -> AsyncIterator[Stores]:
     import grpc
 
     from emulator.clock import EmulatorClock
@@ -144,27 +144,27 @@ async def on_google_cloud() -> AsyncIterator[Doors]:
     )
     clients = GoogleClients(settings)
     parent = f"projects/{settings.project}/locations/{settings.location}"
-    name, schedules = (f"{parent}/queues/{each}" for each in (settings.queue, settings.schedules_queue))
-    for each in (name, schedules):
-        await clients.tasks().create_queue(request={"parent": parent, "queue": {"name": each}})
-        await clients.tasks().pause_queue(request={"name": each})  # what is enqueued stays to be looked at
+    name, schedules = (f"{parent}/queues/{queue_name}" for queue_name in (settings.queue, settings.schedules_queue))
+    for queue in (name, schedules):
+        await clients.tasks().create_queue(request={"parent": parent, "queue": {"name": queue}})
+        await clients.tasks().pause_queue(request={"name": queue})  # what is enqueued stays to be looked at
 
     async def waiting() -> Sequence[tuple[str, int, float]]:
-        held = [each async for each in await clients.tasks().list_tasks(request={"parent": name})]
-        told = []
-        for each in held:
-            execution, _, number = each.name.rpartition("/")[2].rpartition("-")
-            due: Any = each.schedule_time  # a datetime, where the wrapper's stub names the message
-            told.append((execution, int(number), max(0.0, (due - datetime.now(UTC)).total_seconds())))
-        return told
+        tasks = [task async for task in await clients.tasks().list_tasks(request={"parent": name})]
+        deliveries = []
+        for task in tasks:
+            execution, _, number = task.name.rpartition("/")[2].rpartition("-")
+            due: Any = task.schedule_time  # a datetime, where the wrapper's stub names the message
+            deliveries.append((execution, int(number), max(0.0, (due - datetime.now(UTC)).total_seconds())))
+        return deliveries
 
     async def set_timers() -> Sequence[tuple[str, datetime]]:
-        held = [each async for each in await clients.tasks().list_tasks(request={"parent": schedules})]
-        named: list[tuple[str, Any]] = [(each.name.rpartition("/")[2], each.schedule_time) for each in held]
+        tasks = [task async for task in await clients.tasks().list_tasks(request={"parent": schedules})]
+        named: list[tuple[str, Any]] = [(task.name.rpartition("/")[2], task.schedule_time) for task in tasks]
         return [(name.partition("-")[0], due) for name, due in named]
 
     try:
-        yield Doors(
+        yield Stores(
             owners=FirestoreOwners(clients),
             tasks=FirestoreTasks(clients),
             credentials=FirestoreCredentials(clients),
@@ -195,6 +195,6 @@ KINDS = {"local": in_memory, "gcp": on_google_cloud}
 
 
 @pytest.fixture(params=KINDS)
-async def doors(request: pytest.FixtureRequest) -> AsyncIterator[Doors]:
-    async with KINDS[request.param]() as doors:
-        yield doors
+async def stores(request: pytest.FixtureRequest) -> AsyncIterator[Stores]:
+    async with KINDS[request.param]() as stores:
+        yield stores

@@ -26,7 +26,7 @@ from ferryman.domain.tools.declared import (
 )
 from ferryman.ports.errors import UnavailableError
 
-from .conftest import Doors
+from .conftest import Stores
 from .values import TASK
 
 PET = DeclaredTool(
@@ -54,95 +54,95 @@ LOGIN = replace(
 )
 
 
-async def test_tools_come_back_as_they_were_stored(doors: Doors) -> None:
-    await doors.tasks.create(TASK)
-    cluster = await doors.clusters.put(TASK.id, "pets/1 ☂", [LOGIN, PET], since=0)
+async def test_tools_come_back_as_they_were_stored(stores: Stores) -> None:
+    await stores.tasks.create(TASK)
+    cluster = await stores.clusters.put(TASK.id, "pets/1 ☂", [LOGIN, PET], since=0)
     assert cluster.size_bytes > 1_000
-    assert cluster.rows == tuple(ToolRow(name=each.name, fingerprint=each.fingerprint, enabled=True) for each in (LOGIN, PET))
-    assert await doors.clusters.list(TASK.id) == [cluster]
-    assert await doors.clusters.tools(TASK.id) == [LOGIN, PET]
-    assert await doors.clusters.find(TASK.id, "getPet") == PET
-    assert await doors.clusters.find(TASK.id, "getCat") is None
+    assert cluster.rows == tuple(ToolRow(name=tool.name, fingerprint=tool.fingerprint, enabled=True) for tool in (LOGIN, PET))
+    assert await stores.clusters.list(TASK.id) == [cluster]
+    assert await stores.clusters.tools(TASK.id) == [LOGIN, PET]
+    assert await stores.clusters.find(TASK.id, "getPet") == PET
+    assert await stores.clusters.find(TASK.id, "getCat") is None
 
 
-async def test_what_is_stored_again_replaces_all_that_was_there(doors: Doors) -> None:
-    await doors.tasks.create(TASK)
-    first = await doors.clusters.put(TASK.id, "pets", [PET, LOGIN], since=0)
-    second = await doors.clusters.put(TASK.id, "pets", [replace(PET, name="cat")], since=first.generation)
+async def test_what_is_stored_again_replaces_all_that_was_there(stores: Stores) -> None:
+    await stores.tasks.create(TASK)
+    first = await stores.clusters.put(TASK.id, "pets", [PET, LOGIN], since=0)
+    second = await stores.clusters.put(TASK.id, "pets", [replace(PET, name="cat")], since=first.generation)
     assert second.generation > first.generation
-    assert [each.name for each in await doors.clusters.tools(TASK.id)] == ["cat"]
+    assert [tool.name for tool in await stores.clusters.tools(TASK.id)] == ["cat"]
 
 
-async def test_a_cluster_that_was_stored_meanwhile_is_not_replaced(doors: Doors) -> None:
-    await doors.tasks.create(TASK)
-    await doors.clusters.put(TASK.id, "pets", [PET], since=0)
+async def test_a_cluster_that_was_stored_meanwhile_is_not_replaced(stores: Stores) -> None:
+    await stores.tasks.create(TASK)
+    await stores.clusters.put(TASK.id, "pets", [PET], since=0)
     with pytest.raises(StaleError):
-        await doors.clusters.put(TASK.id, "pets", [LOGIN], since=0)
-    assert await doors.clusters.tools(TASK.id) == [PET]
+        await stores.clusters.put(TASK.id, "pets", [LOGIN], since=0)
+    assert await stores.clusters.tools(TASK.id) == [PET]
 
 
-async def test_of_two_that_are_stored_at_once_one_stays_whole(doors: Doors) -> None:
-    await doors.tasks.create(TASK)
-    puts = (doors.clusters.put(TASK.id, "pets", [replace(PET, summary=f"{number}")], since=0) for number in range(2))
-    came = await asyncio.gather(*puts, return_exceptions=True)
-    assert sorted(type(each).__name__ for each in came) == ["Cluster", "StaleError"]
-    assert len(await doors.clusters.tools(TASK.id)) == 1
+async def test_of_two_that_are_stored_at_once_one_stays_whole(stores: Stores) -> None:
+    await stores.tasks.create(TASK)
+    puts = (stores.clusters.put(TASK.id, "pets", [replace(PET, summary=f"{number}")], since=0) for number in range(2))
+    outcomes = await asyncio.gather(*puts, return_exceptions=True)
+    assert sorted(type(outcome).__name__ for outcome in outcomes) == ["Cluster", "StaleError"]
+    assert len(await stores.clusters.tools(TASK.id)) == 1
 
 
-async def test_a_cluster_goes_with_all_its_tools(doors: Doors) -> None:
-    await doors.tasks.create(TASK)
-    await doors.clusters.put(TASK.id, "pets", [PET], since=0)
-    await doors.clusters.put(TASK.id, "", [LOGIN], since=0)
-    assert await doors.clusters.delete(TASK.id, "pets") is True
-    assert await doors.clusters.delete(TASK.id, "pets") is False
-    assert await doors.clusters.find(TASK.id, "getPet") is None
-    assert await doors.clusters.tools(TASK.id) == [LOGIN]
+async def test_a_cluster_goes_with_all_its_tools(stores: Stores) -> None:
+    await stores.tasks.create(TASK)
+    await stores.clusters.put(TASK.id, "pets", [PET], since=0)
+    await stores.clusters.put(TASK.id, "", [LOGIN], since=0)
+    assert await stores.clusters.delete(TASK.id, "pets") is True
+    assert await stores.clusters.delete(TASK.id, "pets") is False
+    assert await stores.clusters.find(TASK.id, "getPet") is None
+    assert await stores.clusters.tools(TASK.id) == [LOGIN]
 
 
-async def test_a_name_is_taken_by_one_cluster_only(doors: Doors) -> None:
-    await doors.tasks.create(TASK)
-    await doors.clusters.put(TASK.id, "pets", [PET], since=0)
+async def test_a_name_is_taken_by_one_cluster_only(stores: Stores) -> None:
+    await stores.tasks.create(TASK)
+    await stores.clusters.put(TASK.id, "pets", [PET], since=0)
     with pytest.raises(InvalidInputError, match=r"tools\.1\.name: getPet is taken by cluster 'pets'"):
-        await doors.clusters.put(TASK.id, "cats", [LOGIN, PET], since=0)
-    assert [each.name for each in await doors.clusters.list(TASK.id)] == ["pets"]
+        await stores.clusters.put(TASK.id, "cats", [LOGIN, PET], since=0)
+    assert [cluster.name for cluster in await stores.clusters.list(TASK.id)] == ["pets"]
 
 
-async def test_a_task_has_so_many_tools_and_no_more(doors: Doors) -> None:
-    await doors.tasks.create(TASK)
+async def test_a_task_has_so_many_tools_and_no_more(stores: Stores) -> None:
+    await stores.tasks.create(TASK)
     many = [replace(PET, name=f"t{number}") for number in range(TOOLS_PER_TASK_MAX)]
-    await doors.clusters.put(TASK.id, "many", many, since=0)
+    await stores.clusters.put(TASK.id, "many", many, since=0)
     with pytest.raises(InvalidInputError, match="at most 2000 declared tools, not 2001"):
-        await doors.clusters.put(TASK.id, "", [PET], since=0)
-    assert [each.name for each in await doors.clusters.tools(TASK.id)] == [each.name for each in many]
-    assert await doors.clusters.find(TASK.id, "t1999") == many[-1]
+        await stores.clusters.put(TASK.id, "", [PET], since=0)
+    assert [tool.name for tool in await stores.clusters.tools(TASK.id)] == [tool.name for tool in many]
+    assert await stores.clusters.find(TASK.id, "t1999") == many[-1]
 
 
-async def test_a_task_has_tools_of_so_many_bytes_and_no_more(doors: Doors) -> None:
-    await doors.tasks.create(TASK)
+async def test_a_task_has_tools_of_so_many_bytes_and_no_more(stores: Stores) -> None:
+    await stores.tasks.create(TASK)
     large = [replace(PET, name=f"t{number}", body="x" * 60_000) for number in range(TASK_BYTES_MAX // 62_000)]
-    await doors.clusters.put(TASK.id, "large", large, since=0)
+    await stores.clusters.put(TASK.id, "large", large, since=0)
     with pytest.raises(InvalidInputError, match="at most 16777216 bytes as JSON"):
-        await doors.clusters.put(TASK.id, "more", [replace(each, name=f"u{each.name}") for each in large[:9]], since=0)
-    assert [each.name for each in await doors.clusters.list(TASK.id)] == ["large"]
+        await stores.clusters.put(TASK.id, "more", [replace(tool, name=f"u{tool.name}") for tool in large[:9]], since=0)
+    assert [cluster.name for cluster in await stores.clusters.list(TASK.id)] == ["large"]
 
 
-async def test_tools_go_with_their_task(doors: Doors) -> None:
-    await doors.tasks.create(TASK)
-    await doors.clusters.put(TASK.id, "pets", [PET], since=0)
-    await doors.tasks.delete(TASK.id)
-    assert await doors.clusters.list(TASK.id) == []
+async def test_tools_go_with_their_task(stores: Stores) -> None:
+    await stores.tasks.create(TASK)
+    await stores.clusters.put(TASK.id, "pets", [PET], since=0)
+    await stores.tasks.delete(TASK.id)
+    assert await stores.clusters.list(TASK.id) == []
     with pytest.raises(StaleError):
-        await doors.clusters.put(TASK.id, "pets", [PET], since=0)
+        await stores.clusters.put(TASK.id, "pets", [PET], since=0)
 
 
 async def test_a_commit_whose_answer_is_lost_leaves_tools_that_can_be_read(
-    doors: Doors, monkeypatch: pytest.MonkeyPatch
+    stores: Stores, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from google.api_core.exceptions import ServiceUnavailable
     from google.cloud.firestore_v1.async_transaction import AsyncTransaction
 
-    await doors.tasks.create(TASK)
-    await doors.clusters.put(TASK.id, "pets", [PET], since=0)
+    await stores.tasks.create(TASK)
+    await stores.clusters.put(TASK.id, "pets", [PET], since=0)
     commit = AsyncTransaction._commit
 
     async def unheard(self: AsyncTransaction) -> None:
@@ -151,10 +151,10 @@ async def test_a_commit_whose_answer_is_lost_leaves_tools_that_can_be_read(
 
     with monkeypatch.context() as network, suppress(UnavailableError):
         network.setattr(AsyncTransaction, "_commit", unheard)
-        await doors.clusters.put(TASK.id, "pets", [LOGIN], since=1)
-    assert [each.name for each in await doors.clusters.tools(TASK.id)] == ["login"]
+        await stores.clusters.put(TASK.id, "pets", [LOGIN], since=1)
+    assert [tool.name for tool in await stores.clusters.tools(TASK.id)] == ["login"]
 
 
-async def test_a_name_that_is_no_unicode_is_of_no_cluster(doors: Doors) -> None:
-    await doors.tasks.create(TASK)
-    assert await doors.clusters.delete(TASK.id, "\ud800") is False
+async def test_a_name_that_is_no_unicode_is_of_no_cluster(stores: Stores) -> None:
+    await stores.tasks.create(TASK)
+    assert await stores.clusters.delete(TASK.id, "\ud800") is False

@@ -1,4 +1,4 @@
-"""Values for the doors: one owner, one task, one execution with everything set that a document can hold."""
+"""Values for the stores: one owner, one task, one execution with everything set that a document can hold."""
 
 from __future__ import annotations
 
@@ -84,20 +84,20 @@ async def put(tasks: Tasks, executions: Executions, execution: Execution) -> Non
 
 
 def receipts(head: Head, *kinds: ReceiptKind) -> tuple[tuple[Receipt, ...], Head]:
-    """Entries of `EXECUTION` chained on to `head`, and the head they lead to."""
+    """Return entries of `EXECUTION` chained on to `head`, and the head they lead to."""
     facts = [Fact(kind, {"seq": seq, "credits": "0.5"}, {f"calls/{seq}": None}) for seq, kind in enumerate(kinds)]
-    return append_receipts(head, facts, execution="exec_1", at=NOW, key=1, sign=lambda found: found * 2)
+    return append_receipts(head, facts, execution="exec_1", at=NOW, key=1, sign=lambda message: message * 2)
 
 
 def call_request(
     seq: int = 0, *, epoch: int = 1, execution: str = "exec_1", task: str = "task_1", owner: str = "ann"
 ) -> CallRequest:
-    """What the orchestrator asks of a tool function for a call of `EXECUTION`."""
+    """Return what the orchestrator asks of a tool function for a call of `EXECUTION`."""
     return CallRequest(execution=execution, seq=seq, epoch=epoch, task=task, owner=owner)
 
 
-def sealed(version: int = 1, name: str = "A", task: str = "task_1") -> SealedCredential:
-    """A sealed credential of `TASK`."""
+def build_sealed(version: int = 1, name: str = "A", task: str = "task_1") -> SealedCredential:
+    """Return a sealed credential of `TASK`."""
     label = Label(
         owner="ann",
         task=task,
@@ -112,7 +112,7 @@ def sealed(version: int = 1, name: str = "A", task: str = "task_1") -> SealedCre
 
 
 def turn(number: int = 1, first: int = 0, calls: int = 2, epoch: int = 1) -> TurnCommit:
-    """The turn `number`, with its calls."""
+    """Return the turn `number`, with its calls."""
     content: tuple[dict[str, Any], ...] = (
         {"type": "text", "text": "hm"},
         {"type": "tool_use", "input": {"a": [[1, None], {}]}},
@@ -144,8 +144,8 @@ def turn(number: int = 1, first: int = 0, calls: int = 2, epoch: int = 1) -> Tur
     return TurnCommit(step=step, tickets=tickets)
 
 
-def counted(execution: Execution) -> Execution:
-    """`execution` after its first turn, as its holder has it."""
+def apply_turn(execution: Execution) -> Execution:
+    """Return `execution` after its first turn, as its holder has it."""
     return replace(
         execution,
         iterations=1,

@@ -18,7 +18,7 @@ ABSENT: Any = object()
 
 
 def claims(**changes: Any) -> dict[str, Any]:
-    """What the right account's token says, changed; `ABSENT` takes a claim out."""
+    """Return the claims of the right account's token, with `changes`; `ABSENT` removes a claim."""
     now = int(time.time())
     right = {
         "iss": "https://accounts.google.com",
@@ -28,8 +28,8 @@ def claims(**changes: Any) -> dict[str, Any]:
         "email": CALLER,
         "email_verified": True,
     }
-    said = {**right, "iat": now - 5, "exp": now + 3_600, **changes}
-    return {name: value for name, value in said.items() if value is not ABSENT}
+    claims = {**right, "iat": now - 5, "exp": now + 3_600, **changes}
+    return {name: value for name, value in claims.items() if value is not ABSENT}
 
 
 def segment(value: Any) -> str:
@@ -37,27 +37,27 @@ def segment(value: Any) -> str:
     return base64.urlsafe_b64encode(raw).rstrip(b"=").decode()
 
 
-def signed(tokens: IdentityTokens, said: Any, **header: Any) -> str:
-    """A token with these claims, signed by the key of `tokens`."""
+def sign_claims(tokens: IdentityTokens, claims: Any, **header: Any) -> str:
+    """Return a token with these claims, signed by the key of `tokens`."""
     signer: crypt.RSASigner = tokens._signer  # what its own `mint` signs with, for claims that it would not make
-    text = f"{segment({'alg': 'RS256', 'typ': 'JWT', 'kid': signer.key_id, **header})}.{segment(said)}"
+    text = f"{segment({'alg': 'RS256', 'typ': 'JWT', 'kid': signer.key_id, **header})}.{segment(claims)}"
     return f"{text}.{segment(signer.sign(text.encode()))}"
 
 
-def unsigned(header: Any, said: Any, signature: bytes = b"") -> str:
-    return f"{segment(header)}.{segment(said)}.{segment(signature)}"
+def unsigned(header: Any, claims: Any, signature: bytes = b"") -> str:
+    return f"{segment(header)}.{segment(claims)}.{segment(signature)}"
 
 
 def shared(secret: bytes, kid: str) -> str:
-    """A token signed with what everybody knows, as if it were a shared secret."""
+    """Return a token signed with the public key, as if it were a shared secret."""
     text = f"{segment({'alg': 'HS256', 'typ': 'JWT', 'kid': kid})}.{segment(claims())}"
     return f"{text}.{segment(hmac.digest(secret, text.encode(), 'sha256'))}"
 
 
 def forgeries(ours: IdentityTokens, theirs: IdentityTokens) -> dict[str, dict[str, str | None]]:
-    """By class and name: what stands in the Authorization header. `theirs` signs with a key that nobody trusts."""
+    """Return Authorization headers by class and name. `theirs` signs with a key that nobody trusts."""
     (kid, pem), (their_kid, _) = *ours.certs().items(), *theirs.certs().items()
-    now, good = int(time.time()), signed(ours, claims())
+    now, good = int(time.time()), sign_claims(ours, claims())
     head, body, mark = good.split(".")
     rs256 = {"alg": "RS256", "typ": "JWT", "kid": kid}
     tables: dict[str, dict[str, str | None]] = {
@@ -107,10 +107,13 @@ def forgeries(ours: IdentityTokens, theirs: IdentityTokens) -> dict[str, dict[st
                     "algorithm a list": unsigned({**rs256, "alg": ["RS256"]}, claims()),
                     "PS256": unsigned({**rs256, "alg": "PS256"}, claims(), b"x" * 256),
                 },
-                **{"key another's": signed(theirs, claims()), "key another's, named ours": signed(theirs, claims(), kid=kid)},
                 **{
-                    "key another's, unnamed": signed(theirs, claims(), kid=""),
-                    "key unknown": signed(ours, claims(), kid="nobody"),
+                    "key another's": sign_claims(theirs, claims()),
+                    "key another's, named ours": sign_claims(theirs, claims(), kid=kid),
+                },
+                **{
+                    "key another's, unnamed": sign_claims(theirs, claims(), kid=""),
+                    "key unknown": sign_claims(ours, claims(), kid="nobody"),
                 },
                 **{
                     "key's name a list": unsigned({**rs256, "kid": [kid]}, claims()),
@@ -125,7 +128,7 @@ def forgeries(ours: IdentityTokens, theirs: IdentityTokens) -> dict[str, dict[st
             }.items()
         },
     }
-    said = {
+    forged_claims = {
         "audience": [
             ABSENT,
             None,
@@ -170,8 +173,8 @@ def forgeries(ours: IdentityTokens, theirs: IdentityTokens) -> dict[str, dict[st
         "expired": "exp",
         "not yet valid": "iat",
     }
-    for klass, values in said.items():
+    for klass, values in forged_claims.items():
         changed = {f"{index}: {str(value)[:40]}": claims(**{fields[klass]: value}) for index, value in enumerate(values)}
-        tables[klass] = {name: f"Bearer {signed(ours, each)}" for name, each in changed.items()}
-    tables["not yet valid"]["nbf"] = f"Bearer {signed(ours, claims(nbf=now + 600))}"
+        tables[klass] = {name: f"Bearer {sign_claims(ours, forged)}" for name, forged in changed.items()}
+    tables["not yet valid"]["nbf"] = f"Bearer {sign_claims(ours, claims(nbf=now + 600))}"
     return tables

@@ -48,13 +48,13 @@ def saying() -> Saying:
 
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_what_a_library_says_below_warning_is_not_heard(saying: Saying, library: str) -> None:
-    said = f"""
+    script = f"""
         logger = logging.getLogger({library!r})
         logger.setLevel("DEBUG")
         logger.debug("HTTP Request: GET https://a.test/?key=%s", KEY)
         logger.info(f"headers {{KEY}}")
     """
-    assert saying(said) == []
+    assert saying(script) == []
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
@@ -79,7 +79,7 @@ def test_a_traceback_is_written_without_any_exceptions_text(saying: Saying) -> N
         except RuntimeError:
             logging.getLogger("functions_framework").exception("Exception on %s", "/" + KEY)
     """)
-    assert (line["kind"], [each.rpartition(" ")[2] for each in line["trace"]]) == ("RuntimeError", ["<module>", "send"])
+    assert (line["kind"], [frame.rpartition(" ")[2] for frame in line["trace"]]) == ("RuntimeError", ["<module>", "send"])
 
 
 def test_the_last_words_of_a_process_show_no_value(saying: Saying) -> None:
@@ -88,7 +88,7 @@ def test_the_last_words_of_a_process_show_no_value(saying: Saying) -> None:
 
 
 def test_a_handler_that_a_library_has_given_itself_is_taken_away(saying: Saying) -> None:
-    said = """
+    script = """
         logger = logging.getLogger("google")
         logger.addHandler(logging.StreamHandler())
         logger.propagate = False
@@ -96,17 +96,17 @@ def test_a_handler_that_a_library_has_given_itself_is_taken_away(saying: Saying)
         log.capture_loggers("DEBUG")
         logging.getLogger("google.cloud.secretmanager").debug(KEY)
     """
-    assert saying(said) == []
+    assert saying(script) == []
 
 
 def test_googles_own_client_does_not_write_what_it_reads(saying: Saying) -> None:
     """Its interceptors put whole requests and responses into a record's fields, the sealing key among them."""
-    said = """
+    script = """
         record = logging.LogRecord("google.cloud.secretmanager_v1", logging.WARNING, "x.py", 1, "Received response", None, None)
         record.rpcResponse = {"payload": KEY}
         logging.getLogger("google.cloud.secretmanager_v1").handle(record)
     """
-    (line,) = saying(said)
+    (line,) = saying(script)
     assert set(line) == {"severity", "message", "logger", "at"}
 
 

@@ -20,14 +20,18 @@ TOLERANCE = 0.05
 
 
 async def test_what_the_cost_is_reckoned_with_still_holds_and_does_not_grow_with_the_run() -> None:
-    found = await measure(4)
-    call = {kind: sum(count for (_, each), count in found.call.items() if each == kind) for _, kind in found.call}
+    measured = await measure(4)
+    call = {
+        kind: sum(count for (_, operation), count in measured.call.items() if operation == kind) for _, kind in measured.call
+    }
     # one of the written documents is the ticket, in the turn's own commit
     assert (call[WRITES], call[BATCH_READS], call[QUERIES], call[TRANSACTIONS]) == (3, 1, 1, 1)
-    counted = [{key: n for key, n in part.items() if key[1] not in BYTES.values()} for part in (found.turn, found.late_turn)]
+    counted = [
+        {key: n for key, n in part.items() if key[1] not in BYTES.values()} for part in (measured.turn, measured.late_turn)
+    ]
     assert counted[0] == counted[1]
-    assert found.turn[ORCHESTRATOR, TRANSACTIONS] == 2
-    assert differing(parts(found), COMMITTED["parts"]) == {}, f"measured now, and kept: `{COMMAND}` keeps what is true now"
+    assert measured.turn[ORCHESTRATOR, TRANSACTIONS] == 2
+    assert differing(parts(measured), COMMITTED["parts"]) == {}, f"measured now, and kept: `{COMMAND}` keeps what is true now"
 
 
 def test_a_count_that_changed_is_found_out() -> None:
@@ -49,7 +53,7 @@ def test_a_key_is_fetched_once_by_each_instance_and_for_no_call() -> None:
 
 
 def differing(now: Parts, then: Parts) -> dict[str, tuple[Any, Any]]:
-    """What was measured beside what is kept, where these are not the same."""
+    """Return the measured and the recorded figures that differ."""
     assert now.keys() == then.keys()
     return {
         f"{name}.{key}": (value, then[name][key])

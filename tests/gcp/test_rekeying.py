@@ -15,40 +15,40 @@ from tests.contracts.values import LATER, NOW, OWNER
 
 @pytest.fixture
 async def owners() -> AsyncIterator[FirestoreOwners]:
-    async with on_google_cloud() as doors:
-        assert isinstance(doors.owners, FirestoreOwners)
+    async with on_google_cloud() as stores:
+        assert isinstance(stores.owners, FirestoreOwners)
         for digest, owner in (("first", "ann"), ("second", "ann"), ("other", "bob")):
-            await doors.owners.add_key(digest, owner, NOW)
-        yield doors.owners
+            await stores.owners.add_key(digest, owner, NOW)
+        yield stores.owners
 
 
 async def test_the_new_key_is_the_only_one(owners: FirestoreOwners) -> None:
     await owners.put(OWNER)
     await owners.rekey("ann", "new", LATER)
-    assert [await owners.by_key(each) for each in ("first", "second", "other", "new")] == [None, None, "bob", "ann"]
+    assert [await owners.by_key(digest) for digest in ("first", "second", "other", "new")] == [None, None, "bob", "ann"]
 
 
 async def test_nobody_is_locked_out_by_a_name_that_is_no_owners(owners: FirestoreOwners) -> None:
     with pytest.raises(KeyError):
         await owners.rekey("ann", "new", LATER)
-    assert [await owners.by_key(each) for each in ("first", "new")] == ["ann", None]
+    assert [await owners.by_key(digest) for digest in ("first", "new")] == ["ann", None]
 
 
 async def test_of_new_keys_that_are_made_at_once_one_is_left(owners: FirestoreOwners) -> None:
     await owners.put(OWNER)
     names = [f"new {number}" for number in range(6)]
-    await asyncio.gather(*(owners.rekey("ann", each, LATER) for each in names))
-    assert [await owners.by_key(each) for each in ("first", "second", *names)].count("ann") == 1
+    await asyncio.gather(*(owners.rekey("ann", digest, LATER) for digest in names))
+    assert [await owners.by_key(digest) for digest in ("first", "second", *names)].count("ann") == 1
 
 
 async def test_of_those_who_add_an_owner_of_one_name_one_does_and_no_other_key_opens(owners: FirestoreOwners) -> None:
     for round_ in range(3):
-        each = replace(OWNER, id=f"new_{round_}")
+        owner = replace(OWNER, id=f"new_{round_}")
         digests = [f"{round_} {number}" for number in range(6)]
-        came = await asyncio.gather(*(owners.add(each, digest) for digest in digests))
+        came = await asyncio.gather(*(owners.add(owner, digest) for digest in digests))
         opened = [await owners.by_key(digest) for digest in digests]
-        assert (came.count(True), opened.count(each.id)) == (1, 1)
-        assert opened.index(each.id) == came.index(True)
+        assert (came.count(True), opened.count(owner.id)) == (1, 1)
+        assert opened.index(owner.id) == came.index(True)
 
 
 async def test_an_owner_who_is_there_is_not_added_again(owners: FirestoreOwners) -> None:

@@ -36,72 +36,72 @@ from tests.contracts.values import (
     POLICY,
     RESULT,
     TASK,
+    build_sealed,
     call_request,
     receipts,
-    sealed,
     turn,
 )
 from tests.emulator.firestore.conftest import Clock, Served, serving
 
 INDEXES = Path(__file__).parents[2] / "infra/firestore.indexes.json"
 DAY, HOUR = timedelta(days=1), timedelta(hours=1)
-KEPT = Retention(period=30 * DAY, execution_timeout=6 * HOUR)
+RETENTION = Retention(period=30 * DAY, execution_timeout=6 * HOUR)
 DONE = ExecutionEnding(status=Status.COMPLETED, output="done")
 STAYS = {"owners", "tasks", "credentials", "purses", "ledger", "occupancy"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class House:
+class RetentionSetup:
     served: Served
     clients: GoogleClients
     clock: Clock
 
-    def executions(self, retention: Retention = KEPT) -> FirestoreExecutions:
+    def executions(self, retention: Retention = RETENTION) -> FirestoreExecutions:
         return FirestoreExecutions(self.clients, retention)
 
     async def times(self) -> dict[str, datetime | None]:
-        """When each document may go."""
+        """Return when each document expires."""
         return {path: fields.get(EXPIRE_AT) for path, fields in await list_documents(self.clients)}
 
     async def at(self, moment: datetime) -> set[str]:
-        """The collections that still hold something once the database has deleted what was due by `moment`."""
+        """Return the collections that still hold something once the database has deleted what was due by `moment`."""
         self.clock.now = moment
         await self.served.firestore.expire()
         return {path.split("/")[-2] for path, fields in await list_documents(self.clients) if fields}
 
 
 @pytest.fixture
-async def deps() -> AsyncIterator[House]:
+async def deps() -> AsyncIterator[RetentionSetup]:
     clock = Clock()
     clock.now = NOW
     async with serving(clock=clock, indexes=INDEXES) as served:
         clients = GoogleClients(Settings(project="p", firestore_host=served.address))
-        yield House(served=served, clients=clients, clock=clock)
+        yield RetentionSetup(served=served, clients=clients, clock=clock)
         await clients.close()
 
 
-async def under_way(deps: House, executions: FirestoreExecutions) -> Execution:
-    """An execution in the middle of a turn: one call is settled, one on its way."""
+async def under_way(deps: RetentionSetup, executions: FirestoreExecutions) -> Execution:
+    """Return an execution in the middle of a turn: one call is settled, one on its way."""
     await FirestoreOwners(deps.clients).put(OWNER)
     await FirestoreTasks(deps.clients).create(TASK)
-    await FirestoreCredentials(deps.clients).put(sealed())
+    await FirestoreCredentials(deps.clients).put(build_sealed())
     await executions.start(EXECUTION, most=1)
     execution, _ = await executions.claim("exec_1", slice=0, holder="h", now=NOW, lease=LEASE)
     opened, head = receipts(Head(), ReceiptKind.OPENED)
     execution = replace(execution, policy=POLICY, events=1, receipts=head)
     await executions.open(execution, OPENING, entry=ENTRY, receipts=opened, now=NOW)
     planned, head = receipts(head, ReceiptKind.PLANNED, ReceiptKind.PLANNED)
-    held = replace(execution, receipts=head, credits_reserved=Decimal(100))
-    held = await executions.commit(held, replace(turn(), receipts=planned), now=NOW, lease=LEASE)
+    current = replace(execution, receipts=head, credits_reserved=Decimal(100))
+    current = await executions.commit(current, replace(turn(), receipts=planned), now=NOW, lease=LEASE)
     tickets = FirestoreTickets(deps.clients)
     for seq in (0, 1):
         claimed_call = await tickets.claim(call_request(seq), tool="api_call", now=NOW)
         if not seq:
             await tickets.settle(claimed_call, RESULT, now=NOW)
-    return held
+    return current
 
 
-async def ended(deps: House, executions: FirestoreExecutions, at: datetime) -> None:
+async def end_execution(deps: RetentionSetup, executions: FirestoreExecutions, at: datetime) -> None:
     execution = await under_way(deps, executions)
     closed, head = receipts(execution.receipts, ReceiptKind.CLOSED)
     execution = replace(await executions.renew(execution, now=NOW, lease=at + HOUR - NOW), receipts=head)
@@ -109,39 +109,41 @@ async def ended(deps: House, executions: FirestoreExecutions, at: datetime) -> N
     await executions.finish(execution, replace(DONE, entry=entry, receipts=closed), now=at)
 
 
-async def test_an_ended_execution_goes_with_all_that_is_below_it_and_nothing_else_does(deps: House) -> None:
-    await ended(deps, deps.executions(), NOW + HOUR)
+async def test_an_ended_execution_goes_with_all_that_is_below_it_and_nothing_else_does(deps: RetentionSetup) -> None:
+    await end_execution(deps, deps.executions(), NOW + HOUR)
     everything = STAYS | {"executions", "steps", "calls", "receipts"}
     assert await deps.at(NOW + 30 * DAY) == everything
     assert await deps.at(NOW + HOUR + 30 * DAY) == everything - {"executions"}
     assert await deps.at(NOW + 6 * HOUR + 30 * DAY) == STAYS
 
 
-async def test_every_document_of_an_execution_is_told_its_time_and_has_a_policy(deps: House) -> None:
-    await ended(deps, deps.executions(), NOW + HOUR)
-    told = {path.split("/")[-2] for path, at in (await deps.times()).items() if at is not None}
+async def test_every_document_of_an_execution_is_told_its_time_and_has_a_policy(deps: RetentionSetup) -> None:
+    await end_execution(deps, deps.executions(), NOW + HOUR)
+    expiring = {path.split("/")[-2] for path, at in (await deps.times()).items() if at is not None}
     below = {path.split("/")[-2] for path in await deps.times() if path.startswith("executions/")}
-    policies = [each for each in json.loads(INDEXES.read_text())["fieldOverrides"] if each.get("ttl")]
+    policies = [policy for policy in json.loads(INDEXES.read_text())["fieldOverrides"] if policy.get("ttl")]
     by_themselves = {"tokens", "connections", "credentials", "keyed_requests"}
-    assert told == below == {each["collectionGroup"] for each in policies} - by_themselves
-    assert {each["fieldPath"] for each in policies} == {EXPIRE_AT}
+    assert expiring == below == {policy["collectionGroup"] for policy in policies} - by_themselves
+    assert {policy["fieldPath"] for policy in policies} == {EXPIRE_AT}
     assert [path for path, at in (await deps.times()).items() if path.startswith("executions/") and at is None] == []
 
 
-async def test_former_values_of_a_credential_go_when_nobody_looks_for_them_and_the_credential_stays(deps: House) -> None:
+async def test_former_values_of_a_credential_expire_when_nobody_scans_for_them_and_the_credential_stays(
+    deps: RetentionSetup,
+) -> None:
     credentials = FirestoreCredentials(deps.clients)
     await FirestoreTasks(deps.clients).create(TASK)
     for version in (1, 2):
-        await credentials.put(sealed(version))
-    await credentials.put(replace(sealed(1, "B")))
+        await credentials.put(build_sealed(version))
+    await credentials.put(replace(build_sealed(1, "B")))
     await credentials.delete("task_1", "B", now=NOW + HOUR)
     await deps.at(NOW + DAY)
-    assert [each.name for each in (await credentials.read_all("task_1"))[1]] == ["B"]
+    assert [former_values.name for former_values in (await credentials.read_all("task_1"))[1]] == ["B"]
     await deps.at(NOW + DAY + HOUR)
-    assert await credentials.read_all("task_1") == ([sealed(2)], [])
+    assert await credentials.read_all("task_1") == ([build_sealed(2)], [])
 
 
-async def test_nothing_goes_while_an_execution_may_still_take_a_turn(deps: House) -> None:
+async def test_nothing_goes_while_an_execution_may_still_take_a_turn(deps: RetentionSetup) -> None:
     short = Retention(period=timedelta(seconds=1), execution_timeout=6 * HOUR)
     await under_way(deps, deps.executions(short))
     before = await deps.times()
@@ -149,20 +151,20 @@ async def test_nothing_goes_while_an_execution_may_still_take_a_turn(deps: House
     assert await deps.times() == before
 
 
-async def test_an_execution_that_never_ended_is_kept(deps: House) -> None:
+async def test_an_execution_that_never_ended_is_kept(deps: RetentionSetup) -> None:
     await under_way(deps, deps.executions())
     assert "executions" in await deps.at(NOW + 3_650 * DAY)
 
 
-async def test_one_that_ends_long_after_it_might_have_keeps_its_end_as_long_as_any(deps: House) -> None:
+async def test_one_that_ends_long_after_it_might_have_keeps_its_end_as_long_as_any(deps: RetentionSetup) -> None:
     late = NOW + 20 * DAY
-    await ended(deps, deps.executions(), late)
+    await end_execution(deps, deps.executions(), late)
     times = await deps.times()
     assert times["executions/exec_1"] == late + 30 * DAY
     assert times["executions/exec_1/receipts/000003"] == late + 30 * DAY
 
 
-async def test_a_queued_execution_waits_as_long_as_it_has_to_and_goes_after_its_cancel(deps: House) -> None:
+async def test_a_queued_execution_waits_as_long_as_it_has_to_and_goes_after_its_cancel(deps: RetentionSetup) -> None:
     executions = deps.executions()
     await FirestoreTasks(deps.clients).create(TASK)
     await executions.start(EXECUTION, most=1)
@@ -173,32 +175,32 @@ async def test_a_queued_execution_waits_as_long_as_it_has_to_and_goes_after_its_
     assert await deps.at(late + 30 * DAY) == stays
 
 
-async def test_a_cancel_of_one_that_runs_tells_no_time_yet(deps: House) -> None:
+async def test_a_cancel_of_one_that_runs_tells_no_time_yet(deps: RetentionSetup) -> None:
     executions = deps.executions()
     await under_way(deps, executions)
     await executions.cancel("exec_1", now=NOW)
     assert (await deps.times())["executions/exec_1"] is None
 
 
-async def test_an_execution_that_cannot_be_read_goes_too(deps: House) -> None:
+async def test_an_execution_that_cannot_be_read_goes_too(deps: RetentionSetup) -> None:
     await places.locate_execution(deps.clients.firestore(), "exec_1").set({"id": 7})
     await deps.executions().claim("exec_1", slice=0, holder="h", now=NOW, lease=LEASE)
     assert (await deps.times())["executions/exec_1"] == NOW + 30 * DAY
 
 
-async def test_kept_for_ever_no_document_is_told_a_time(deps: House) -> None:
-    await ended(deps, deps.executions(Retention.from_settings(Settings(retention_days=0))), NOW + HOUR)
+async def test_kept_for_ever_no_document_is_told_a_time(deps: RetentionSetup) -> None:
+    await end_execution(deps, deps.executions(Retention.from_settings(Settings(retention_days=0))), NOW + HOUR)
     assert set((await deps.times()).values()) == {None}
 
 
 def test_the_setting_says_how_many_days_and_the_longest_run_how_many_more() -> None:
-    told = Retention.from_settings(read({"FERRYMAN_RETENTION_DAYS": "7", "FERRYMAN_EXECUTION_S": "60"}))
-    assert told == Retention(period=7 * DAY, execution_timeout=timedelta(minutes=1))
+    retention = Retention.from_settings(read({"FERRYMAN_RETENTION_DAYS": "7", "FERRYMAN_EXECUTION_S": "60"}))
+    assert retention == Retention(period=7 * DAY, execution_timeout=timedelta(minutes=1))
 
 
-async def test_a_request_that_carried_a_key_goes_after_a_day(deps: House) -> None:
+async def test_a_request_with_a_key_expires_after_a_day(deps: RetentionSetup) -> None:
     keyed = FirestoreKeyedRequests(deps.clients)
-    held = KeyedRequest(id="d" * 64, owner="ann", fingerprint="f", seed="s", claimed_at=NOW, until=NOW + HOUR)
-    await keyed.complete(Completion(request=await keyed.claim(held, now=NOW), answer=b"sealed"))
+    request = KeyedRequest(id="d" * 64, owner="ann", fingerprint="f", seed="s", claimed_at=NOW, until=NOW + HOUR)
+    await keyed.complete(Completion(request=await keyed.claim(request, now=NOW), answer=b"sealed"))
     assert "keyed_requests" in await deps.at(NOW + DAY - HOUR)
     assert "keyed_requests" not in await deps.at(NOW + DAY)

@@ -15,13 +15,13 @@ NOW = datetime(2026, 11, 21, tzinfo=UTC)
 
 
 @pytest.fixture
-async def doors():
-    async with on_google_cloud() as doors:
-        yield doors
+async def stores():
+    async with on_google_cloud() as stores:
+        yield stores
 
 
-def collection(doors):
-    return doors.executions._clients.firestore().collection("executions")
+def collection(stores):
+    return stores.executions._clients.firestore().collection("executions")
 
 
 @pytest.mark.parametrize(
@@ -33,17 +33,17 @@ def collection(doors):
     ],
     ids=["half of it", "another's name", "an unknown status"],
 )
-async def test_an_execution_document_that_cannot_be_read_fails_where_it_stands(doors, document):
-    reference = collection(doors).document("poison")
+async def test_an_execution_document_that_cannot_be_read_fails_in_place(stores, document):
+    reference = collection(stores).document("poison")
     await reference.set(document)
-    found, is_ours = await doors.executions.claim("poison", slice=0, holder="h", now=NOW, lease=timedelta(seconds=60))
-    assert (found.status, is_ours) == (Status.FAILED, False)
+    execution, is_ours = await stores.executions.claim("poison", slice=0, holder="h", now=NOW, lease=timedelta(seconds=60))
+    assert (execution.status, is_ours) == (Status.FAILED, False)
     stored = (await reference.get()).to_dict()
     assert (stored["status"], stored["error"]) == ("failed", "the execution document is not readable")
 
 
-async def test_it_is_in_nobodys_list(doors):
-    await collection(doors).document("poison").set({"owner": "o", "task": "t", "created_at": NOW})
-    await put(doors.tasks, doors.executions, Execution(id="sound", task="t", owner="o", created_at=NOW))
-    assert [each.id for each in await doors.executions.list("o")] == ["sound"]
-    assert await doors.executions.get("poison") is None
+async def test_it_is_in_nobodys_list(stores):
+    await collection(stores).document("poison").set({"owner": "o", "task": "t", "created_at": NOW})
+    await put(stores.tasks, stores.executions, Execution(id="sound", task="t", owner="o", created_at=NOW))
+    assert [execution.id for execution in await stores.executions.list("o")] == ["sound"]
+    assert await stores.executions.get("poison") is None

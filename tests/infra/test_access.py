@@ -93,8 +93,8 @@ def test_a_role_given_in_a_way_that_is_not_read_is_told():
 
 def test_a_key_in_the_state_is_told():
     version = Resource(address="v", kind="google_secret_manager_secret_version", values={"secret_data": "x"})
-    said = list(access.wrong(TerraformPlan(resources=(*PROPER.resources, version)), ROWS, VARIABLES))
-    assert said == ["google_secret_manager_secret_version would stand in the state"]
+    problems = list(access.wrong(TerraformPlan(resources=(*PROPER.resources, version)), ROWS, VARIABLES))
+    assert problems == ["google_secret_manager_secret_version would stand in the state"]
 
 
 def test_with_a_model_key_the_orchestrator_reads_it_and_has_no_role_on_the_project():

@@ -1,4 +1,4 @@
-"""What is uploaded: the same bytes for the same sources, and in each archive what its function needs and no more."""
+"""What is uploaded: the same bytes for the same sources, and in each archive what its function needs and nothing else."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def archives() -> dict[str, build.Archive]:
 
 
 def copied(to: Path) -> Path:
-    """The sources that a build reads, copied: other times, other permissions, another place."""
+    """Return the sources that a build reads, copied: other times, other permissions, another place."""
     for part in ("lib", "functions"):
         shutil.copytree(
             build.ROOT / part, to / part, copy_function=shutil.copyfile, ignore=shutil.ignore_patterns("__pycache__")
@@ -51,12 +51,12 @@ def test_two_builds_in_different_folders_are_the_same_to_the_byte(tmp_path):
         file.chmod(0o755)
         os.utime(file, (0, 0))
     assert build.build(here) == build.build(there)
-    made = [{item.name: item.read_bytes() for item in (root / "build").rglob("*.*")} for root in (here, there)]
-    assert made[0] == made[1]
-    assert len(made[0]) == 2 * len(FUNCTIONS) + 2  # an archive and a bill each, the manifest, the bill of the whole
+    archives = [{item.name: item.read_bytes() for item in (root / "build").rglob("*.*")} for root in (here, there)]
+    assert archives[0] == archives[1]
+    assert len(archives[0]) == 2 * len(FUNCTIONS) + 2  # an archive and a bill each, the manifest, the bill of the whole
 
 
-def test_the_name_of_an_archive_carries_its_hash_and_the_manifest_says_both(tmp_path):
+def test_the_name_of_an_archive_has_its_hash_and_the_manifest_says_both(tmp_path):
     root = copied(tmp_path)
     manifest = build.build(root)
     assert json.loads((root / "build/functions.json").read_text()) == manifest
@@ -145,42 +145,42 @@ def test_every_requirement_is_imported_by_the_archive_or_needed_by_one_that_is(f
 
 
 def led_to(roots: set[str]) -> set[str]:
-    """These packages, with the extras that the project asks for, and all they need, by what their own metadata say."""
+    """Return these packages, with the extras that the project asks for, and all they need, by what their own metadata say."""
     project = tomllib.loads((build.ROOT / "pyproject.toml").read_text())["project"]["dependencies"]
-    asked = {lock.canonical(item.name): item.extras for item in map(Requirement, project)}
-    waiting = [(name, extra) for name in roots for extra in ("", *asked.get(name, ()))]
-    found: set[tuple[str, str]] = set()
+    extras_by_name = {lock.canonical(item.name): item.extras for item in map(Requirement, project)}
+    waiting = [(name, extra) for name in roots for extra in ("", *extras_by_name.get(name, ()))]
+    pins: set[tuple[str, str]] = set()
     while waiting:
         name, extra = waiting.pop()
-        if (name, extra) in found:
+        if (name, extra) in pins:
             continue
-        found.add((name, extra))
+        pins.add((name, extra))
         for needed in map(Requirement, metadata.requires(name) or ()):
             if needed.marker is None or needed.marker.evaluate({"extra": extra}):
                 waiting += [(lock.canonical(needed.name), entry) for entry in ("", *needed.extras)]
-    return {name for name, _ in found}
+    return {name for name, _ in pins}
 
 
 def imported_by(text: str) -> set[str]:
-    """The dotted names that a source imports as it runs, wherever in it."""
-    found: set[str] = set()
+    """Return the dotted names that a source imports as it runs, wherever in it."""
+    imported: set[str] = set()
     waiting: list[ast.AST] = [ast.parse(text)]
     while waiting:
         node = waiting.pop()
         if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test):
             continue
         if isinstance(node, ast.Import):
-            found |= {name.name for name in node.names}
+            imported |= {name.name for name in node.names}
         elif isinstance(node, ast.ImportFrom):
-            found |= {str(node.module), *(f"{node.module}.{item.name}" for item in node.names)}
+            imported |= {str(node.module), *(f"{node.module}.{item.name}" for item in node.names)}
         elif isinstance(node, ast.Call) and "import_module" in ast.dump(node):
-            found |= {str(arg.value) for arg in node.args if isinstance(arg, ast.Constant)}
+            imported |= {str(arg.value) for arg in node.args if isinstance(arg, ast.Constant)}
         waiting += ast.iter_child_nodes(node)
-    return found
+    return imported
 
 
 def modules(package: str) -> set[str]:
-    """The dotted names of what a package has."""
+    """Return the dotted names of a package's modules."""
     files = metadata.distribution(package).files or []
     names = (str(file).partition(".")[0].removesuffix("/__init__") for file in files if file.suffix in (".py", ".so"))
     return {name.replace("/", ".") for name in names}
@@ -219,8 +219,8 @@ def test_an_import_in_the_middle_of_a_call_counts_and_one_for_types_does_not(tmp
         "def main():\n    from google.cloud import tasks_v2\n    import asyncio, importlib\n"
         '    asyncio.to_thread(importlib.import_module, "anthropic")\n'
     )
-    found = imports.closure(main, build.ROOT / "lib")
-    assert imports.owners(found.external) == {"rich", "google-cloud-tasks", "anthropic"}
+    modules = imports.closure(main, build.ROOT / "lib")
+    assert imports.owners(modules.external) == {"rich", "google-cloud-tasks", "anthropic"}
 
 
 def test_an_import_by_a_name_that_only_the_running_code_knows_is_refused(tmp_path):

@@ -11,7 +11,7 @@ import pytest
 from ferryman.stack import environment, provision
 from infra.proof.faults import END, FAULTS
 from infra.proof.matrix import INFRA
-from infra.proof.schema import SCHEMA, UNWANTED, Module, used
+from infra.proof.schema import SCHEMA, UNWANTED, Module, list_resource_types
 
 ROOT = INFRA.parent
 SCHEMAS = json.loads(SCHEMA.read_text())
@@ -19,7 +19,7 @@ TEXT = {path.name: path.read_text() for path in INFRA.glob("*.tf")}
 
 
 def test_every_resource_that_is_used_has_a_schema():
-    assert set(SCHEMAS["resource_schemas"]) == {*used(INFRA), *UNWANTED}
+    assert set(SCHEMAS["resource_schemas"]) == {*list_resource_types(INFRA), *UNWANTED}
 
 
 def test_the_page_of_the_deployment_names_the_provider_s_version():
@@ -52,13 +52,13 @@ def test_every_variable_of_a_function_is_read_by_the_settings():
     assert names <= read
 
 
-@pytest.mark.parametrize("said", ["call", "call.in_doubt", "lease.lost", "credits.capped"])
-def test_an_alert_waits_for_a_line_that_is_written(said):
-    assert f'jsonPayload.message=\\"{said}\\"' in TEXT["alerts.tf"]
-    kept = "".join(path.read_text() for path in (ROOT / "lib").rglob("*.py"))
+@pytest.mark.parametrize("event", ["call", "call.in_doubt", "lease.lost", "credits.capped"])
+def test_an_alert_waits_for_a_line_that_is_written(event):
+    assert f'jsonPayload.message=\\"{event}\\"' in TEXT["alerts.tf"]
+    sources = "".join(path.read_text() for path in (ROOT / "lib").rglob("*.py"))
     # a refusal's reason is put behind `call.`
-    is_logged = any(f'{function}("{said}"' in kept for function in ("line", "log"))
-    assert is_logged or ('line(f"call.{reason.reason}"' in kept and f'reason="{said.partition(".")[2]}"' in kept)
+    is_logged = any(f'{function}("{event}"' in sources for function in ("line", "log"))
+    assert is_logged or ('line(f"call.{reason.reason}"' in sources and f'reason="{event.partition(".")[2]}"' in sources)
 
 
 def test_no_alert_waits_for_anything_else():
@@ -73,10 +73,10 @@ def test_a_leak_is_looked_for_under_its_own_reason():
 
 
 def test_the_queues_retry_as_the_local_ones_do():
-    given = dict(re.findall(r"^    (max_attempts|min_backoff|max_backoff)\s+= \"?(-?\d+)s?\"?$", TEXT["queues.tf"], re.M))
+    limits = dict(re.findall(r"^    (max_attempts|min_backoff|max_backoff)\s+= \"?(-?\d+)s?\"?$", TEXT["queues.tf"], re.M))
     local = provision.RETRIES
     due = {"max_attempts": local["max_attempts"], **{key: local[key]["seconds"] for key in ("min_backoff", "max_backoff")}}
-    assert {key: int(value) for key, value in given.items()} == due
+    assert {key: int(value) for key, value in limits.items()} == due
 
 
 def test_the_queues_and_accounts_are_those_of_the_local_cloud():
@@ -195,5 +195,5 @@ def test_the_rules_of_the_database_let_nobody_in():
     assert re.findall(r"allow [^;]*;", rules) == ["allow read, write: if false;"]
 
 
-def test_every_file_is_under_the_length_of_a_file_of_the_house():
+def test_every_file_is_under_the_length_limit():
     assert [path.name for path in Path(INFRA).rglob("*.tf") if len(path.read_text().splitlines()) > 250] == []

@@ -56,9 +56,9 @@ def test_this_checkout_fits():
 )
 def test_an_import_that_pyproject_does_not_declare_is_found(checkout, folder, source):
     (checkout / folder / "planted.py").write_text(source + "\n")
-    found = dependencies.check(checkout)
-    assert len(found) >= 1
-    assert all(f"{folder}/planted.py:" in item and "does not declare" in item for item in found)
+    problems = dependencies.check(checkout)
+    assert len(problems) >= 1
+    assert all(f"{folder}/planted.py:" in item and "does not declare" in item for item in problems)
 
 
 @pytest.mark.parametrize("folder", SHIPPED)
@@ -76,16 +76,16 @@ def test_tests_and_tools_may_import_what_serves_development(checkout, folder):
 def test_a_declared_import_that_no_lock_pins_is_found(checkout):
     (checkout / "lib/planted.py").write_text("import left_pad\n")
     edit(checkout / "pyproject.toml", lambda text: text.replace("dependencies = [\n", 'dependencies = [\n    "left-pad",\n', 1))
-    found = dependencies.check(checkout)
-    assert "lib/planted.py:1: left_pad is of left-pad, which no lock pins" in found
-    assert "requirements.lock does not pin left-pad, which pyproject.toml asks for: make lock" in found
+    problems = dependencies.check(checkout)
+    assert "lib/planted.py:1: left_pad is of left-pad, which no lock pins" in problems
+    assert "requirements.lock does not pin left-pad, which pyproject.toml asks for: make lock" in problems
 
 
 def test_a_lock_whose_version_pyproject_does_not_take_is_found(checkout):
     edit(checkout / "pyproject.toml", lambda text: text.replace('"msgpack>=1.1,<2"', '"msgpack>=7"'))
     version = Project(checkout).pins["locks/infra.lock"]["msgpack"].version
-    wanted = f"locks/infra.lock pins msgpack {version}, and pyproject.toml asks for >=7: make lock"
-    assert dependencies.check(checkout) == [wanted]
+    problem = f"locks/infra.lock pins msgpack {version}, and pyproject.toml asks for >=7: make lock"
+    assert dependencies.check(checkout) == [problem]
 
 
 def test_a_pin_that_nothing_needs_any_more_is_found(checkout):
@@ -113,30 +113,30 @@ def test_a_build_back_end_that_the_lock_does_not_cover_is_found(checkout):
 
 
 @pytest.mark.parametrize(
-    ("name", "version", "said"),
+    ("name", "version", "message"),
     [
         ("left-pad", "1.0", "left-pad 1.0 is installed, and the locks list nothing of that name"),
         ("httpx", "0.0.1", "httpx 0.0.1 is installed, and the locks list "),
         ("pip", "0.0.1", "pip 0.0.1 is installed, and the locks list nothing of that name"),
     ],
 )
-def test_an_installed_distribution_that_no_lock_lists_is_found(monkeypatch, checkout, name, version, said):
-    planted = checkout / f"{name}.dist-info"
-    planted.mkdir()
-    (planted / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n")
+def test_an_installed_distribution_that_no_lock_lists_is_found(monkeypatch, checkout, name, version, message):
+    folder = checkout / f"{name}.dist-info"
+    folder.mkdir()
+    (folder / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n")
     real = list(dependencies.distributions())
-    monkeypatch.setattr(dependencies, "distributions", lambda: [*real, PathDistribution(planted)])
-    found = dependencies.check(checkout)
-    assert len(found) == 1
-    assert found[0].startswith(said)
+    monkeypatch.setattr(dependencies, "distributions", lambda: [*real, PathDistribution(folder)])
+    problems = dependencies.check(checkout)
+    assert len(problems) == 1
+    assert problems[0].startswith(message)
 
 
 def test_an_installed_distribution_whose_need_no_lock_pins_is_found(monkeypatch, checkout):
-    planted = checkout / "cronsim.dist-info"
-    planted.mkdir()
+    folder = checkout / "cronsim.dist-info"
+    folder.mkdir()
     version = Project(ROOT).pins["requirements.lock"]["cronsim"].version
-    (planted / "METADATA").write_text(f"Metadata-Version: 2.1\nName: cronsim\nVersion: {version}\nRequires-Dist: left-pad\n")
-    monkeypatch.setattr(dependencies, "distributions", lambda: [PathDistribution(planted)])
+    (folder / "METADATA").write_text(f"Metadata-Version: 2.1\nName: cronsim\nVersion: {version}\nRequires-Dist: left-pad\n")
+    monkeypatch.setattr(dependencies, "distributions", lambda: [PathDistribution(folder)])
     assert dependencies.check(checkout) == ["cronsim needs left-pad, which no lock pins"]
 
 

@@ -17,7 +17,7 @@ EVERYWHERE = ["0.0.0.0/0"]
 def rule(
     priority: int, ranges: list[str], *, tags: tuple[str, ...] = ("any", "google"), ports: tuple[str, ...] = (), allow: bool
 ) -> Resource:
-    said = [{"protocol": "tcp" if ports else "all", "ports": list(ports)}]
+    allowed_ports = [{"protocol": "tcp" if ports else "all", "ports": list(ports)}]
     values = {
         "name": f"rule-{priority}",
         "direction": "EGRESS",
@@ -26,7 +26,7 @@ def rule(
         "target_tags": tags,
     }
     kind = "google_compute_firewall"
-    return Resource(address=f"rule-{priority}", kind=kind, values={**values, "allow" if allow else "deny": said})
+    return Resource(address=f"rule-{priority}", kind=kind, values={**values, "allow" if allow else "deny": allowed_ports})
 
 
 def function(name: str, *, through: str | None = "VPC_EGRESS_ALL_TRAFFIC") -> Resource:

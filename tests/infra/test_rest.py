@@ -56,8 +56,8 @@ def test_no_function_has_an_instance_that_stays():
 
 
 def test_whatever_the_configuration_makes_is_billed_in_the_table_or_free_at_rest():
-    made = {kind for text in TEXT.values() for kind in re.findall(r'^resource "(\w+)"', text, re.M)}
-    assert made == BILLED | FREE
+    kinds = {kind for text in TEXT.values() for kind in re.findall(r'^resource "(\w+)"', text, re.M)}
+    assert kinds == BILLED | FREE
 
 
 def test_what_costs_by_the_hour_is_off_until_it_is_asked_for():

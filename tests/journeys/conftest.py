@@ -82,8 +82,8 @@ def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mapping[str, Any
 
 async def remember(stack: Mapping[str, Any]) -> None:
     """Keep for the search what the stack holds and has said; its files are under the run's folder anyway."""
-    for kind, found in (await places.gather(stack)).items():
-        append(kind, *(place.read() for place in found))
+    for kind, content in (await places.gather(stack)).items():
+        append(kind, *(place.read() for place in content))
     arrived = await places.count_sent(stack, [canary.create_canary("journeys")])
     append("travelled", *[f"{arrived} requests"] * bool(arrived))
 
@@ -141,30 +141,30 @@ class Journey:
         await self.admin.serve_routes(host, [{"method": "*", "path": self.path, **body, **route}])
 
     async def received(self, host: str) -> list[dict[str, Any]]:
-        """What `host` was asked on this journey's path."""
-        return [each for each in await self.admin.list_requests(host) if each["path"] == self.path]
+        """Return the requests that `host` received on this journey's path."""
+        return [request for request in await self.admin.list_requests(host) if request["path"] == self.path]
 
-    async def task(self, *steps: Mapping[str, Any], **given: Any) -> str:
-        """A task whose model takes these steps."""
+    async def task(self, *steps: Mapping[str, Any], **fields: Any) -> str:
+        """Return a task whose model takes these steps."""
         await self.admin.set_script(self.name, {"steps": list(steps)})
-        task = {"name": self.name, "task_prompt": "Do it.", "model": f"scripted/{self.name}", **given}
+        task = {"name": self.name, "task_prompt": "Do it.", "model": f"scripted/{self.name}", **fields}
         return str((await self.client.create_task(task))["task_id"])
 
-    async def credential(self, task: str, name: str, service: str, **given: Any) -> None:
-        await self.client.set_credential(task, name, {"value": KEY, "service": service, **given})
+    async def credential(self, task: str, name: str, service: str, **fields: Any) -> None:
+        await self.client.set_credential(task, name, {"value": KEY, "service": service, **fields})
 
     async def run(self, task: str) -> dict[str, Any]:
-        """The record of an execution that has ended."""
+        """Return the record of an execution that has ended."""
         started = await self.client.start_execution(task)
-        return await self.ended(started["execution_id"])
+        return await self.await_end(started["execution_id"])
 
-    async def ended(self, execution: str) -> dict[str, Any]:
+    async def await_end(self, execution: str) -> dict[str, Any]:
         async for _ in self.client.stream_events(execution):
             pass
         return await self.client.get_execution(execution)
 
     async def problems(self) -> list[str]:
-        """Where the model was told something else than the script expects."""
+        """Return where a prompt differs from what the script expects."""
         return list((await self.admin.read_report(self.name))["problems"])
 
 
@@ -179,15 +179,15 @@ async def guru_journey(stack: Mapping[str, Any], admin: Admin, clients: GoogleCl
 
 
 def call(tool: str, **arguments: Any) -> dict[str, Any]:
-    """A tool use, as scripts write it."""
+    """Return a tool use, as scripts write it."""
     return {"name": tool, "input": arguments}
 
 
 def asks(*calls: Mapping[str, Any], expect: tuple[str, ...] = ()) -> dict[str, Any]:
-    """A turn with tool uses; `expect` must stand in what the model was told last."""
+    """Return a turn with tool uses; `expect` must be in the last message of the prompt."""
     return {"text": "Working.", "tool_calls": list(calls), "expect": {"last_contains": list(expect)}}
 
 
 def says(text: str, *, expect: tuple[str, ...] = ()) -> dict[str, Any]:
-    """The last turn."""
+    """Return the last turn."""
     return {"text": text, "expect": {"last_contains": list(expect)}}

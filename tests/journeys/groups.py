@@ -21,5 +21,5 @@ class Together(LoadScopeScheduling):  # type: ignore[misc] # xdist's schedulers 
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadScopeScheduling | None:
-    """The scheduler, unless another was asked for."""
+    """Return the scheduler, unless another was asked for."""
     return Together(config, log) if config.getoption("dist") == "load" else None

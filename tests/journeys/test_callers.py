@@ -28,7 +28,7 @@ def part(value: Mapping[str, Any] | bytes) -> str:
 
 
 def forged(audience: str, email: str) -> str:
-    """A token with every claim right, signed by nobody."""
+    """Return a token with every claim right, signed by nobody."""
     now = int(time.time())
     times = {"iat": now, "exp": now + 3600}
     claims = {"iss": "https://accounts.google.com", "aud": audience, "email": email, "email_verified": True, **times}
@@ -36,7 +36,7 @@ def forged(audience: str, email: str) -> str:
 
 
 async def token(journey: Journey, function: str, audience: str) -> str:
-    """A genuine token of the account that `function` runs as."""
+    """Return a genuine token of the account that `function` runs as."""
     identity = next(row["identity"] for row in environment.load_functions() if row["name"] == function)
     return await journey.admin.create_token(environment.build_account(identity, journey.stack["project"]), audience)
 

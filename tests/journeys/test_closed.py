@@ -1,4 +1,4 @@
-"""The stack is closed: without its token every socket it listens on refuses whatever is asked, whoever asks."""
+"""The stack is closed: without its token every socket it listens on refuses every request of anyone."""
 
 from __future__ import annotations
 
@@ -37,18 +37,18 @@ def files(stack: Mapping[str, Any]) -> list[Path]:
 
 
 @pytest.fixture(scope="module", params=[ME, ANOTHER])
-def told(request: pytest.FixtureRequest, pids: set[int], files: list[Path]) -> Mapping[str, Any]:
-    """What the neighbour was told."""
+def report(request: pytest.FixtureRequest, pids: set[int], files: list[Path]) -> Mapping[str, Any]:
+    """What the neighbour was report."""
     uid = os.geteuid() if request.param == ME else NOBODY
     if uid != os.geteuid() and os.geteuid() != 0:
         pytest.skip("the tests do not run as root, and so cannot take another user's id")
-    asked = {"ports": sorted(sockets.tcp(pids)), "files": [str(path) for path in files], "pids": sorted(pids)}
-    command = [sys.executable, "-m", "tests.closed.trespass", str(uid), json.dumps(asked)]
+    searched = {"ports": sorted(sockets.tcp(pids)), "files": [str(path) for path in files], "pids": sorted(pids)}
+    command = [sys.executable, "-m", "tests.closed.trespass", str(uid), json.dumps(searched)]
     ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=ENDS_S, check=False)
     assert ran.returncode == 0, ran.stderr
-    found: dict[str, Any] = json.loads(ran.stdout)
-    assert found["uid"] == uid
-    return found
+    report: dict[str, Any] = json.loads(ran.stdout)
+    assert report["uid"] == uid
+    return report
 
 
 def test_it_listens_on_loopback_alone(pids: set[int]) -> None:
@@ -74,37 +74,37 @@ def test_nothing_it_keeps_is_for_others(files: list[Path]) -> None:
     assert {str(path) for path in files if path.stat().st_mode & 0o077} == set()
 
 
-def test_no_port_does_what_is_asked_without_a_token(told: Mapping[str, Any]) -> None:
+def test_no_port_does_what_is_asked_without_a_token(report: Mapping[str, Any]) -> None:
     assert [
         (port, what, answer)
-        for port, kinds in told["ports"].items()
+        for port, kinds in report["ports"].items()
         for what, answer in kinds["requests"]
         if isinstance(answer, int) and not 400 <= answer < 500
     ] == []
 
 
-def test_no_call_is_answered_without_a_token(told: Mapping[str, Any]) -> None:
-    answers = {(what, answer) for kinds in told["ports"].values() for what, answer in kinds["calls"]}
+def test_no_call_is_answered_without_a_token(report: Mapping[str, Any]) -> None:
+    answers = {(what, answer) for kinds in report["ports"].values() for what, answer in kinds["calls"]}
     assert {answer for _, answer in answers} == {"UNAUTHENTICATED", "speaks no gRPC"}
 
 
-def test_the_pretend_internet_talks_to_nobody_without_its_certificate(told: Mapping[str, Any]) -> None:
-    answers = [(what, answer) for kinds in told["ports"].values() for what, answer in kinds["handshakes"]]
-    assert [each for each in answers if each[1].startswith("answered")] == []
+def test_the_simulated_internet_talks_to_nobody_without_its_certificate(report: Mapping[str, Any]) -> None:
+    answers = [(what, answer) for kinds in report["ports"].values() for what, answer in kinds["handshakes"]]
+    assert [answer for answer in answers if answer[1].startswith("answered")] == []
 
 
-def test_no_page_is_let_in(told: Mapping[str, Any]) -> None:
+def test_no_page_is_let_in(report: Mapping[str, Any]) -> None:
     assert [
         (port, what, answer)
-        for port, kinds in told["ports"].items()
+        for port, kinds in report["ports"].items()
         for what, answer in kinds["pages"]
         if isinstance(answer, int) and answer not in (400, 403, 421)
     ] == []
 
 
 def secrets_of(stack: Mapping[str, Any], pids: set[int]) -> set[bytes]:
-    """The stack's token, and what its functions were given of it."""
-    found = {Path(stack["env"]["LOCAL_CLOUD_TOKEN_FILE"]).read_bytes().strip()}
+    """Return the stack's token, and what its functions were given of it."""
+    secrets = {Path(stack["env"]["LOCAL_CLOUD_TOKEN_FILE"]).read_bytes().strip()}
     for pid in pids:
         try:
             environment = Path(f"/proc/{pid}/environ").read_bytes()
@@ -113,21 +113,21 @@ def secrets_of(stack: Mapping[str, Any], pids: set[int]) -> set[bytes]:
         for entry in environment.split(b"\0"):
             name, _, value = entry.partition(b"=")
             if name in (b"LOCAL_CLOUD_TOKEN", b"GCE_METADATA_HOST"):
-                found.add(value.rpartition(b"/")[2])
-    assert len(found) == 1 + 2 * len(stack["functions"])
-    return found
+                secrets.add(value.rpartition(b"/")[2])
+    assert len(secrets) == 1 + 2 * len(stack["functions"])
+    return secrets
 
 
-def test_no_command_line_shows_a_secret(told: Mapping[str, Any], stack: Mapping[str, Any], pids: set[int]) -> None:
+def test_no_command_line_shows_a_secret(report: Mapping[str, Any], stack: Mapping[str, Any], pids: set[int]) -> None:
     secrets = secrets_of(stack, pids) | {Path(stack["key_file"]).read_bytes().strip()}
-    said = "\0".join(told["command lines"].values()).encode()
-    assert [len(secret) for secret in secrets if secret in said] == []
+    command_lines = "\0".join(report["command lines"].values()).encode()
+    assert [len(secret) for secret in secrets if secret in command_lines] == []
 
 
-def test_neither_an_environment_nor_a_file_is_readable_to_another(told: Mapping[str, Any]) -> None:
-    if told["uid"] == os.geteuid():
+def test_neither_an_environment_nor_a_file_is_readable_to_another(report: Mapping[str, Any]) -> None:
+    if report["uid"] == os.geteuid():
         pytest.skip("our own files are ours to read")
-    assert (told["environments"], told["readable"]) == ([], [])
+    assert (report["environments"], report["readable"]) == ([], [])
 
 
 def test_no_log_and_no_file_holds_a_token(stack: Mapping[str, Any], pids: set[int]) -> None:
@@ -137,5 +137,5 @@ def test_no_log_and_no_file_holds_a_token(stack: Mapping[str, Any], pids: set[in
 
 
 async def test_no_answer_of_the_admin_holds_a_token(admin: Admin, stack: Mapping[str, Any], pids: set[int]) -> None:
-    said = json.dumps([await admin.read_status(), await admin.list_deliveries(), await admin.list_model_requests()]).encode()
-    assert [len(secret) for secret in secrets_of(stack, pids) if secret in said] == []
+    answers = json.dumps([await admin.read_status(), await admin.list_deliveries(), await admin.list_model_requests()]).encode()
+    assert [len(secret) for secret in secrets_of(stack, pids) if secret in answers] == []

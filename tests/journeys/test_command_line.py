@@ -43,11 +43,11 @@ class Shell:
         return Path(self.stack["key_file"]).read_text().strip()
 
     async def __call__(self, *arguments: str, stdin: str = "", **variables: str) -> Ran:
-        kept = {name: value for name, value in os.environ.items() if not name.startswith("FERRYMAN_")}
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("FERRYMAN_")}
         child = await asyncio.create_subprocess_exec(
             FERRYMAN,
             *arguments,
-            env={**kept, "FERRYMAN_DATA": str(self.stack["data"]), **variables},
+            env={**environment, "FERRYMAN_DATA": str(self.stack["data"]), **variables},
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
@@ -63,7 +63,7 @@ def ferryman(stack: Mapping[str, Any]) -> Shell:
 
 
 async def scripted(journey: Journey, *steps: Mapping[str, Any]) -> str:
-    """The name of a model that takes these steps."""
+    """Return the name of a model that takes these steps."""
     await journey.admin.set_script(journey.name, {"steps": list(steps)})
     return f"scripted/{journey.name}"
 
@@ -78,42 +78,42 @@ async def test_a_task_is_made_run_and_shown(ferryman: Shell, journey: Journey) -
     *events, record = [json.loads(line) for line in ran.out.splitlines()]
     assert (ran.code, record["output"]) == (0, "It is so.")
     assert [event["event"] for event in events] == ["started", "turn", "tool_call", "tool_result", "turn", "finished"]
-    shown = await ferryman("show", record["execution_id"])
-    assert (shown.code, journey.path in shown.out.replace("\n", "")) == (0, True)
+    printed = await ferryman("show", record["execution_id"])
+    assert (printed.code, journey.path in printed.out.replace("\n", "")) == (0, True)
 
 
 async def test_a_task_comes_from_a_file_on_stdin(ferryman: Shell) -> None:
     task = {"name": "from a file", "model": "scripted/none", "task_prompt": "Do."}
-    made = await ferryman("task", "create", "--file", "-", "--json", stdin=json.dumps(task))
-    assert (made.code, made.json["name"]) == (0, "from a file")
+    created = await ferryman("task", "create", "--file", "-", "--json", stdin=json.dumps(task))
+    assert (created.code, created.json["name"]) == (0, "from a file")
 
 
 async def test_a_credential_is_read_from_stdin_and_never_shown(ferryman: Shell) -> None:
     task = {"name": "keyed", "model": "scripted/none", "task_prompt": "Do.", "integrations": ["lunarcrush"]}
-    made = (await ferryman("task", "create", "--file", "-", "--json", stdin=json.dumps(task))).json["task_id"]
-    stored = await ferryman("credential", "set", made, "LUNARCRUSH_API_KEY", "--service", "lunarcrush", stdin=KEY + "\n")
-    listed = await ferryman("credential", "list", made, "--json")
-    assert (stored.code, [each["name"] for each in listed.json]) == (0, ["LUNARCRUSH_API_KEY"])
+    created = (await ferryman("task", "create", "--file", "-", "--json", stdin=json.dumps(task))).json["task_id"]
+    stored = await ferryman("credential", "set", created, "LUNARCRUSH_API_KEY", "--service", "lunarcrush", stdin=KEY + "\n")
+    listed = await ferryman("credential", "list", created, "--json")
+    assert (stored.code, [credential["name"] for credential in listed.json]) == (0, ["LUNARCRUSH_API_KEY"])
     assert KEY not in stored.out + stored.err + listed.out
 
 
 async def test_a_refused_field_is_named_and_the_exit_code_is_5(ferryman: Shell) -> None:
-    made = await ferryman("task", "create", "--name", "x", "--model", "scripted/x", "--prompt", "Do.", "--tool", "shell")
-    assert made.code == 5
-    assert "tools.0: is not a known tool" in made.err
+    created = await ferryman("task", "create", "--name", "x", "--model", "scripted/x", "--prompt", "Do.", "--tool", "shell")
+    assert created.code == 5
+    assert "tools.0: is not a known tool" in created.err
 
 
 async def test_a_failed_execution_exits_with_3(ferryman: Shell) -> None:
     task = {"name": "unscripted", "model": "scripted/none", "task_prompt": "Do."}
-    made = (await ferryman("task", "create", "--file", "-", "--json", stdin=json.dumps(task))).json["task_id"]
-    ran = await ferryman("run", made)
+    created = (await ferryman("task", "create", "--file", "-", "--json", stdin=json.dumps(task))).json["task_id"]
+    ran = await ferryman("run", created)
     assert (ran.code, "failed" in ran.out) == (3, True)
 
 
 async def test_a_disabled_task_is_not_run_and_the_exit_code_is_5(ferryman: Shell) -> None:
     task = {"name": "off", "model": "scripted/none", "task_prompt": "Do.", "enabled": False}
-    made = (await ferryman("task", "create", "--file", "-", "--json", stdin=json.dumps(task))).json["task_id"]
-    ran = await ferryman("run", made)
+    created = (await ferryman("task", "create", "--file", "-", "--json", stdin=json.dumps(task))).json["task_id"]
+    ran = await ferryman("run", created)
     assert (ran.code, "disabled" in ran.err) == (5, True)
 
 
@@ -141,20 +141,20 @@ async def test_a_second_stack_on_the_same_folder_says_where_the_first_is(ferryma
 
 async def test_the_tables_list_what_there_is(ferryman: Shell) -> None:
     tools, integrations, plans = [await ferryman(table, "--json") for table in ("tools", "integrations", "plans")]
-    assert [each["name"] for each in tools.json] == [each.name for each in (*TOOLS, *CUSTOM)]
+    assert [tool["name"] for tool in tools.json] == [tool.name for tool in (*TOOLS, *CUSTOM)]
     assert len(integrations.json) >= 18
-    assert [each["name"] for each in plans.json] == ["guru", "pro"]
+    assert [plan["name"] for plan in plans.json] == ["guru", "pro"]
 
 
 async def slow(ferryman: Shell, model: str) -> str:
-    """A task on this model."""
+    """Return a task on this model."""
     task = {"name": "slow", "model": model, "task_prompt": "Do.", "tools": ["http_get"], "integrations": ["coingecko"]}
-    made = await ferryman("task", "create", "--file", "-", "--json", stdin=json.dumps(task))
-    return str(made.json["task_id"])
+    created = await ferryman("task", "create", "--file", "-", "--json", stdin=json.dumps(task))
+    return str(created.json["task_id"])
 
 
 async def watch(ferryman: Shell, task: str) -> tuple[asyncio.subprocess.Process, str]:
-    """`ferryman run` on its way, and the execution it has started."""
+    """Return `ferryman run` on its way, and the execution it has started."""
     env = {**os.environ, "FERRYMAN_DATA": str(ferryman.stack["data"])}
     watching = await asyncio.create_subprocess_exec(FERRYMAN, "run", task, "--json", env=env, stdout=asyncio.subprocess.PIPE)
     assert watching.stdout is not None
@@ -178,8 +178,8 @@ async def test_interrupting_a_run_ends_the_watching_and_not_the_execution(ferrym
 async def test_a_cancelled_run_exits_with_4(ferryman: Shell, journey: Journey) -> None:
     await journey.serve(HOST, delay_s=1.5)
     uses = [call("http_get", url=journey.url(HOST)), call("http_get", url=journey.url(HOST))]
-    made = await slow(ferryman, await scripted(journey, {"tool_calls": uses}, {"text": "Never said."}))
-    watching, execution = await watch(ferryman, made)
+    created = await slow(ferryman, await scripted(journey, {"tool_calls": uses}, {"text": "Never said."}))
+    watching, execution = await watch(ferryman, created)
     assert (await ferryman("cancel", execution)).code == 0
     await watching.communicate()
     assert watching.returncode == 4

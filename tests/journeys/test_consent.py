@@ -23,13 +23,13 @@ AT_ONCE = 10
 
 
 def names(stack: Mapping[str, Any]) -> dict[str, Any]:
-    """The pretend internet's table."""
+    """Return the simulated internet's table."""
     known: dict[str, Any] = json.loads(Path(stack["env"]["FERRYMAN_PRETEND_INTERNET"]).read_text())
     return known
 
 
 async def visit(stack: Mapping[str, Any], address: str) -> str:
-    """Where a browser that looks for names in the pretend internet is led from `address`."""
+    """Return the address that a browser, with the simulated internet's names, is redirected to from `address`."""
     table = names(stack)
     parts = urlsplit(address)
     port = table["dial"][table["names"][parts.hostname][0]]
@@ -43,13 +43,13 @@ async def visit(stack: Mapping[str, Any], address: str) -> str:
 
 
 async def ferryman(journey: Journey, *arguments: str) -> asyncio.subprocess.Process:
-    """`ferryman`, run by the journey's owner."""
+    """Return `ferryman`, run by the journey's owner."""
     key = journey.client._http.headers["authorization"].removeprefix("Bearer ")
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("FERRYMAN_")}
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("FERRYMAN_")}
     return await asyncio.create_subprocess_exec(
         FERRYMAN,
         *arguments,
-        env={**kept, "FERRYMAN_URL": journey.stack["url"], "FERRYMAN_KEY": key},
+        env={**environment, "FERRYMAN_URL": journey.stack["url"], "FERRYMAN_KEY": key},
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
@@ -57,7 +57,7 @@ async def ferryman(journey: Journey, *arguments: str) -> asyncio.subprocess.Proc
 
 
 async def calendar(journey: Journey, **rules: Any) -> str:
-    """A task that asks the calendar, which is an OAuth server that knows nobody yet."""
+    """Return a task that asks the calendar, which is an OAuth server that knows nobody yet."""
     await journey.admin.serve_oauth(HOST, {"consent": "allow", "iss": ISSUER, **rules})
     uses = call("api_call", method="GET", url=f"https://{HOST}/resource", credential=NAME)
     steps = (asks(uses), says("Done.", expect=('"resource"',)))
@@ -65,10 +65,10 @@ async def calendar(journey: Journey, **rules: Any) -> str:
 
 
 def sought(report: Mapping[str, Any]) -> list[str]:
-    """The tokens that the server has given out: from now on the run looks for them. A code stands in the browser's address."""
-    tokens = [each for each in report["issued"] if not each.startswith("code_")]
-    for each in tokens:
-        canary.register_value("a token of the calendar's", each)
+    """Return the tokens that the server issued, and search the run for them from now on. A code is in the browser's address."""
+    tokens = [token for token in report["issued"] if not token.startswith("code_")]
+    for token in tokens:
+        canary.register_value("a token of the calendar's", token)
     return tokens
 
 
@@ -82,8 +82,13 @@ async def test_a_service_is_connected_used_and_renewed_once_by_ten_executions_at
         assert "close this window" in (await browser.get(back)).text
     out, err = await connecting.communicate()
     assert connecting.returncode == 0, err.decode()
-    shown = json.loads(out)
-    assert (shown["name"], shown["status"], shown["scopes"], shown["version"]) == (NAME, "connected", ["events.read"], 1)
+    credential = json.loads(out)
+    assert (credential["name"], credential["status"], credential["scopes"], credential["version"]) == (
+        NAME,
+        "connected",
+        ["events.read"],
+        1,
+    )
     first = sought(await journey.admin.read_oauth(HOST))
 
     await journey.admin.change_oauth(HOST, {"access_s": 3600, "delay_s": 0.5})
@@ -100,12 +105,12 @@ async def test_a_service_is_connected_used_and_renewed_once_by_ten_executions_at
     assert len(first) == 2
     assert len(sought(report)) == 4
     for secret in sought(report):
-        assert secret not in str((shown, listed, records, begun)) + (out + err).decode()
+        assert secret not in str((credential, listed, records, begun)) + (out + err).decode()
 
 
 async def test_a_pasted_address_connects_and_one_that_is_declined_or_of_another_issuer_says_so(journey: Journey) -> None:
     task = await calendar(journey)
-    for consent, iss, code, said in (
+    for consent, iss, code, message in (
         ("deny", ISSUER, 5, "the authorization response says access_denied"),
         ("allow", "https://evil.example.com", 5, "came from another issuer"),
         ("allow", "", 5, "has no iss"),
@@ -117,8 +122,8 @@ async def test_a_pasted_address_connects_and_one_that_is_declined_or_of_another_
         begun = json.loads(await connecting.stdout.readline())
         back = await visit(journey.stack, begun["authorize_url"])
         _, err = await connecting.communicate(back.encode() + b"\n")
-        assert (connecting.returncode, said in err.decode()) == (code, True), err
-    assert [each["name"] for each in await journey.client.list_credentials(task)] == [NAME]
+        assert (connecting.returncode, message in err.decode()) == (code, True), err
+    assert [credential["name"] for credential in await journey.client.list_credentials(task)] == [NAME]
     assert len(sought(await journey.admin.read_oauth(HOST))) == 2
 
 
@@ -131,4 +136,4 @@ async def test_a_consent_that_was_taken_back_is_told_to_the_model_and_the_owner(
     record = await journey.run(task)
     assert record["tool_calls"][0]["block_reason"] == "credential_reconnect"
     assert record["tool_calls"][0]["content"].startswith(f"Error: credential {NAME} has to be connected again")
-    assert [each["status"] for each in await journey.client.list_credentials(task)] == ["reconnect"]
+    assert [credential["status"] for credential in await journey.client.list_credentials(task)] == ["reconnect"]

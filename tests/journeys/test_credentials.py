@@ -9,8 +9,8 @@ import pytest
 from tests.journeys.conftest import KEY, Journey, asks, call, says
 
 
-async def carried(journey: Journey, service: str, host: str, name: str) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The request that arrived, and the execution's record, of one authenticated GET."""
+async def execute_call(journey: Journey, service: str, host: str, name: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the request that arrived, and the execution's record, of one authenticated GET."""
     await journey.serve(host)
     arguments = {"method": "GET", "url": journey.url(host), "credential": name}
     steps = (asks(call("api_call", **arguments)), says("Done.", expect=('"ok"',)))
@@ -23,27 +23,27 @@ async def carried(journey: Journey, service: str, host: str, name: str) -> tuple
 
 
 async def test_a_bearer_credential_arrives_in_the_authorization_header(journey: Journey) -> None:
-    request, _ = await carried(journey, "lunarcrush", "lunarcrush.com", "LUNARCRUSH_API_KEY")
+    request, _ = await execute_call(journey, "lunarcrush", "lunarcrush.com", "LUNARCRUSH_API_KEY")
     assert ["authorization", f"Bearer {KEY}"] in request["headers"]
 
 
 async def test_a_header_credential_arrives_in_the_services_own_header(journey: Journey) -> None:
-    request, _ = await carried(journey, "newsapi", "newsapi.org", "NEWSAPI_KEY")
+    request, _ = await execute_call(journey, "newsapi", "newsapi.org", "NEWSAPI_KEY")
     assert ["x-api-key", KEY] in [[name.lower(), value] for name, value in request["headers"]]
 
 
 async def test_a_query_credential_arrives_in_the_services_own_parameter(journey: Journey) -> None:
-    request, _ = await carried(journey, "openweather", "api.openweathermap.org", "OPENWEATHER_API_KEY")
+    request, _ = await execute_call(journey, "openweather", "api.openweathermap.org", "OPENWEATHER_API_KEY")
     assert request["query"] == f"appid={KEY}"
 
 
 async def test_the_record_of_a_query_credential_shows_the_url_without_it(journey: Journey) -> None:
-    _, record = await carried(journey, "openweather", "api.openweathermap.org", "OPENWEATHER_API_KEY")
+    _, record = await execute_call(journey, "openweather", "api.openweathermap.org", "OPENWEATHER_API_KEY")
     assert record["tool_calls"][0]["url"] == journey.url("api.openweathermap.org")
 
 
 async def test_an_authenticated_call_costs_half_a_credit_beside_the_tokens(journey: Journey) -> None:
-    _, record = await carried(journey, "lunarcrush", "lunarcrush.com", "LUNARCRUSH_API_KEY")
+    _, record = await execute_call(journey, "lunarcrush", "lunarcrush.com", "LUNARCRUSH_API_KEY")
     turns = [
         event.body for event in [e async for e in journey.client.stream_events(record["execution_id"])] if event.kind == "turn"
     ]

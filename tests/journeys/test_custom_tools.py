@@ -15,33 +15,35 @@ AGENT = ["import_openapi_tools", "call_custom_tool", "delete_tool_cluster"]
 SECRET = f"{{{{secrets.{NAME}}}}}"
 
 
-def entry(journey: Journey, **said: Any) -> dict[str, Any]:
-    """A declared tool of this journey's own path, with the key in a header of its own."""
+def entry(journey: Journey, **fields: Any) -> dict[str, Any]:
+    """Return a declared tool of this journey's own path, with the key in a header of its own."""
     return {
         "kind": "http",
         "name": "look",
         "description": "Looks at an item.",
         "url": journey.url(HOST) + "{?id}",
         "headers": {"X-Desk-Key": SECRET},
-        **said,
+        **fields,
     }
 
 
-async def declared(journey: Journey, tool: dict[str, Any], *steps: Any, **given: Any) -> str:
-    """A task with this tool, and the key stored."""
-    task = await journey.task(*steps, tools=[tool, *given.pop("tools", ())], integrations=["lunarcrush", "coingecko"], **given)
+async def declared(journey: Journey, tool: dict[str, Any], *steps: Any, **fields: Any) -> str:
+    """Return a task with this tool, and the key stored."""
+    task = await journey.task(
+        *steps, tools=[tool, *fields.pop("tools", ())], integrations=["lunarcrush", "coingecko"], **fields
+    )
     await journey.credential(task, NAME, "lunarcrush")
     return task
 
 
-async def told(journey: Journey) -> list[dict[str, Any]]:
-    """What the model was asked in this journey."""
-    asked = await journey.admin.list_model_requests()
-    return [each["body"] for each in asked if each["script"] == journey.name]
+async def list_prompts(journey: Journey) -> list[dict[str, Any]]:
+    """Return the prompts of this journey."""
+    requests = await journey.admin.list_model_requests()
+    return [request["body"] for request in requests if request["script"] == journey.name]
 
 
 async def api(journey: Journey, method: str, path: str, body: Any) -> Any:
-    """What the API answers the journey's owner."""
+    """Return what the API answers the journey's owner."""
     async with httpx.AsyncClient(base_url=journey.client.url, trust_env=False, timeout=30) as http:
         answer = await http.request(method, path, json=body, headers=journey.client._http.headers)
     assert answer.is_success, answer.text
@@ -49,7 +51,7 @@ async def api(journey: Journey, method: str, path: str, body: Any) -> Any:
 
 
 def document(journey: Journey, operations: int = 1, **operation: Any) -> str:
-    """An OpenAPI document whose operations are all on this journey's path."""
+    """Return an OpenAPI document whose operations are all on this journey's path."""
     paths = {
         journey.path + (f"/{number}" if number else ""): {
             "get": {"operationId": f"item_{number}", "summary": f"Reads item {number}.", "responses": {}, **operation}
@@ -150,7 +152,7 @@ async def test_a_tool_that_changed_since_the_execution_began_is_not_called(journ
             changed = entry(journey, url=journey.url(HOST) + "?admin=1")
             await journey.client.change_task(task, {"tools": ["http_get", changed]})
             break
-    record = await journey.ended(execution)
+    record = await journey.await_end(execution)
     assert await journey.problems() == []
     assert await journey.received(HOST) == []
     assert record["tool_calls"][-1]["block_reason"] == "tool_changed"
@@ -173,7 +175,7 @@ async def test_hundreds_of_operations_are_shown_by_name_where_they_do_not_fit(jo
     record = await journey.run(task)
     assert await journey.problems() == []
     assert not record["tool_calls"][0]["blocked"]
-    tools = (await told(journey))[0]["tools"]
+    tools = (await list_prompts(journey))[0]["tools"]
     assert sorted(tool["name"] for tool in tools) == sorted(AGENT)
     (caller,) = (tool for tool in tools if tool["name"] == "call_custom_tool")
     assert "Desk: item_0, item_1, item_2," in caller["description"]
@@ -184,6 +186,6 @@ async def test_a_few_imported_operations_are_shown_whole(journey: Journey) -> No
     task = await journey.task(says("Done."), tools=[], integrations=["lunarcrush"])
     await api(journey, "POST", f"/v1/tasks/{task}/tools/import-openapi", {"spec": json.loads(document(journey, 40))})
     await journey.run(task)
-    tools = (await told(journey))[0]["tools"]
+    tools = (await list_prompts(journey))[0]["tools"]
     assert len(tools) == 40
     assert tools[0]["description"].startswith("Reads item")

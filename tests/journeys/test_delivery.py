@@ -14,11 +14,11 @@ from ferryman.stack.environment import LOCATION, QUEUE, QUEUE_CALLER, build_acco
 from tests.journeys.conftest import Journey, asks, call, says
 
 HOST = "api.coingecko.com"
-PATIENCE_S = 60
+WAIT_MAX_S = 60
 
 
 async def get_once(journey: Journey) -> str:
-    """A task that makes one GET."""
+    """Return a task that makes one GET."""
     await journey.serve(HOST)
     return await journey.task(
         asks(call("http_get", url=journey.url(HOST))),
@@ -41,8 +41,8 @@ async def deliver_again(journey: Journey, execution: str) -> None:
     name = f"{parent}/tasks/again-{uuid4().hex}"
     client = journey.clients.tasks()
     await client.create_task(request={"parent": parent, "task": {"name": name, "http_request": request}})
-    async with asyncio.timeout(PATIENCE_S):
-        while name in [each.name async for each in await client.list_tasks(request={"parent": parent})]:  # noqa: ASYNC110 - a queue's
+    async with asyncio.timeout(WAIT_MAX_S):
+        while name in [task.name async for task in await client.list_tasks(request={"parent": parent})]:  # noqa: ASYNC110 - a queue's
             await asyncio.sleep(0.05)
 
 
@@ -51,7 +51,7 @@ async def test_an_execution_document_written_past_the_api_is_run(journey: Journe
     owner = (await journey.client.get_me())["owner"]
     execution = Execution(id=f"exec_{uuid4().hex}", task=task, owner=owner, created_at=datetime.now(UTC))
     await places.locate_execution(journey.clients.firestore(), execution.id).create(documents.write(execution))
-    record = await journey.ended(execution.id)
+    record = await journey.await_end(execution.id)
     assert (record["status"], record["output"]) == ("completed", "Done.")
 
 
@@ -70,12 +70,12 @@ async def test_a_second_delivery_of_a_running_execution_repeats_no_call(journey:
         if event.kind == "tool_call":
             break
     await deliver_again(journey, execution)
-    record = await journey.ended(execution)
+    record = await journey.await_end(execution)
     assert (record["status"], record["tool_calls_total"]) == ("completed", 1)
     assert len(await journey.received(HOST)) == 1
 
 
-async def test_a_tool_function_that_died_is_started_anew_and_the_execution_completes(journey: Journey) -> None:
+async def test_a_tool_function_that_died_is_started_again_and_the_execution_completes(journey: Journey) -> None:
     task = await get_once(journey)
     await journey.admin.kill("http_get")
     record = await journey.run(task)
@@ -90,6 +90,6 @@ async def test_an_orchestrator_that_dies_between_turns_is_taken_over_and_repeats
         if event.kind == "tool_call":
             break
     await journey.admin.kill("orchestrator")
-    record = await journey.ended(execution)
+    record = await journey.await_end(execution)
     assert record["status"] == "completed"
     assert len(await journey.received(HOST)) == 1

@@ -13,9 +13,9 @@ ROOT = Path(__file__).parents[2]
 
 
 async def test_status_finds_a_function_that_lets_anyone_in(stack: Any, tmp_path: Path) -> None:
-    made = cloud(tmp_path / "cloud", {**stack["functions"], "webhook": stack["functions"]["api"] + "/healthz?"})
-    made.change(applied={"project": "my-project"})
-    given = ["--project", "my-project", "--root", str(ROOT), "--pause", "0.01", "--json"]
-    tried = await Shell(stack)("deploy", "status", *given, PATH=f"{made.path}:{os.environ['PATH']}")
+    fake_cloud = cloud(tmp_path / "cloud", {**stack["functions"], "webhook": stack["functions"]["api"] + "/healthz?"})
+    fake_cloud.change(applied={"project": "my-project"})
+    options = ["--project", "my-project", "--root", str(ROOT), "--pause", "0.01", "--json"]
+    tried = await Shell(stack)("deploy", "status", *options, PATH=f"{fake_cloud.path}:{os.environ['PATH']}")
     assert tried.code == 1
-    assert [each["of"] for each in tried.json["findings"] if each["grade"] == "wrong"] == ["webhook"]
+    assert [finding["of"] for finding in tried.json["findings"] if finding["grade"] == "wrong"] == ["webhook"]

@@ -42,6 +42,6 @@ async def harness(stack: Mapping[str, Any], admin: Admin, clients: GoogleClients
 async def test_a_hostile_model_gets_nothing(harness: Harness) -> None:
     chosen = [scenario for scenario in SCENARIOS if scenario.name in CHOSEN]
     assert len(chosen) == len(CHOSEN)
-    found = await run_campaign(harness, chosen)
-    assert (found.got, found.missed) == ({}, {})
+    outcomes = await run_campaign(harness, chosen)
+    assert (outcomes.got, outcomes.missed) == ({}, {})
     assert harness.upstream.seen, "what may be asked was asked"

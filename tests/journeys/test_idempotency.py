@@ -25,5 +25,5 @@ async def test_starts_that_the_api_dies_under_start_once_each(new_client: NewCli
         await admin.kill("api")
         started += await asyncio.gather(*starts)
     stored = await client.list_executions(task=task)
-    assert sorted(each["input"] for each in stored) == sorted(f"number {number}" for number in range(ROUNDS * STARTS))
-    assert {each["execution_id"] for each in stored} == {each["execution_id"] for each in started}
+    assert sorted(execution["input"] for execution in stored) == sorted(f"number {number}" for number in range(ROUNDS * STARTS))
+    assert {execution["execution_id"] for execution in stored} == {execution["execution_id"] for execution in started}

@@ -27,7 +27,7 @@ async def sealed_to(journey: Journey, task: str) -> int:
 async def newest(ferryman: Shell, key: str) -> dict[str, Any]:
     listed = await ferryman("keys", "list", "--json")
     assert listed.code == 0, listed.err
-    return [each for each in listed.json if each["key"] == key][-1]
+    return [version for version in listed.json if version["key"] == key][-1]
 
 
 async def test_the_sealing_key_is_rotated_while_an_execution_runs(journey: Journey, ferryman: Shell) -> None:
@@ -48,10 +48,10 @@ async def test_the_sealing_key_is_rotated_while_an_execution_runs(journey: Journ
         "retired": [before["version"]],
         "unreadable": rotated.json["unreadable"],
     }
-    assert task not in [each[0] for each in rotated.json["unreadable"]]
-    record = await journey.ended(started["execution_id"])
-    assert (record["status"], [each["blocked"] for each in record["tool_calls"]]) == ("completed", [False] * 3), record
-    assert all(["authorization", f"Bearer {KEY}"] in each["headers"] for each in await journey.received(HOST))
+    assert task not in [credential[0] for credential in rotated.json["unreadable"]]
+    record = await journey.await_end(started["execution_id"])
+    assert (record["status"], [call["blocked"] for call in record["tool_calls"]]) == ("completed", [False] * 3), record
+    assert all(["authorization", f"Bearer {KEY}"] in request["headers"] for request in await journey.received(HOST))
     assert await sealed_to(journey, task) == before["version"] + 1
     after = await newest(ferryman, "sealing")
     assert (after["version"], after["state"]) == (before["version"] + 1, "enabled")
@@ -61,12 +61,12 @@ async def test_the_sealing_key_is_rotated_while_an_execution_runs(journey: Journ
 
 async def test_the_doctor_finds_nothing_wrong_with_a_stack(ferryman: Shell) -> None:
     looked = await ferryman("doctor", "--json")
-    assert [each for each in looked.json["findings"] if each["grade"] == "wrong"] == []
+    assert [finding for finding in looked.json["findings"] if finding["grade"] == "wrong"] == []
     assert looked.code == 0
-    parts = {each["of"] for each in looked.json["findings"]}
+    parts = {finding["of"] for finding in looked.json["findings"]}
     functions = {"api", "orchestrator", "on_execution", "api_call", "http_get", "http_post", "http_tool", "webhook"}
     assert parts >= functions | {"queue executions", "queue schedules", "firestore", "sealing key", "receipts", "plans"}
-    assert {each["what"] for each in looked.json["findings"] if each["of"] == "webhook"} == {
+    assert {finding["what"] for finding in looked.json["findings"] if finding["of"] == "webhook"} == {
         "without a token",
         "with a stranger's token",
         "with its caller's token",
@@ -79,7 +79,7 @@ async def test_the_doctor_says_which_function_does_not_answer(journey: Journey, 
     looked = await ferryman("doctor", "--json")
     await journey.admin.change("webhook", {"FERRYMAN_FUNCTION_URLS": json.dumps(journey.stack["functions"])})
     assert looked.code == 1
-    wrong = [(each["of"], each["what"]) for each in looked.json["findings"] if each["grade"] == "wrong"]
+    wrong = [(finding["of"], finding["what"]) for finding in looked.json["findings"] if finding["grade"] == "wrong"]
     assert wrong == [("webhook", "with its caller's token")]
 
 
@@ -89,7 +89,7 @@ async def test_the_reseal_route_is_open_to_no_caller_of_the_function(journey: Jo
     url = journey.stack["functions"]["api_call"]
     project = journey.stack["project"]
 
-    async def asked(account: str, path: str) -> int:
+    async def post_as(account: str, path: str) -> int:
         token = await journey.admin.create_token(f"{account}@{project}.iam.gserviceaccount.com", url)
         async with httpx.AsyncClient(trust_env=False) as http:
             answer = await http.post(
@@ -97,7 +97,7 @@ async def test_the_reseal_route_is_open_to_no_caller_of_the_function(journey: Jo
             )
         return answer.status_code
 
-    found = await asyncio.gather(
-        asked("ferryman-orchestrator", "/reseal"), asked("ferryman-keys", "/"), asked("ferryman-keys", "/reseal")
+    answers = await asyncio.gather(
+        post_as("ferryman-orchestrator", "/reseal"), post_as("ferryman-keys", "/"), post_as("ferryman-keys", "/reseal")
     )
-    assert found == [403, 403, 200]
+    assert answers == [403, 403, 200]

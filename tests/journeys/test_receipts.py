@@ -19,7 +19,7 @@ HOST = "api.coingecko.com"
 
 
 async def alone(folder: Path, *arguments: str) -> Ran:
-    """What the verifier says, run on its own: no package, no folder of ours on the path, no environment."""
+    """Return what the verifier says, run on its own: no package, no folder of ours on the path, no environment."""
     copy = shutil.copy(verify_receipts.__file__, folder / "verify.py")
     child = await asyncio.create_subprocess_exec(
         sys.executable,
@@ -51,8 +51,8 @@ async def test_the_receipts_of_a_run_are_verified_by_one_file_alone(journey: Jou
     kinds = [entry["kind"] for entry in document["entries"]]
     assert kinds == ["opened", "replied", "planned", "planned", "settled", "settled", "replied", "closed"]
     record = await journey.client.get_record(execution)
-    for name, told in {"r": document, "x": record}.items():
-        (tmp_path / f"{name}.json").write_text(json.dumps(told))
+    for name, content in {"r": document, "x": record}.items():
+        (tmp_path / f"{name}.json").write_text(json.dumps(content))
     keys = await journey.client.list_receipt_keys()
     (tmp_path / "keys").write_text("\n".join(f"{version}:{key}" for version, key in keys.items()))
     whole = await alone(tmp_path, "r.json", "--public-key", "keys", "--record", "x.json")

@@ -32,7 +32,7 @@ async def local(ferryman: Shell, journey: Journey) -> AsyncIterator[Journey]:
 
 
 async def ran(local: Journey) -> str:
-    """An execution with a keyed POST that is echoed, three refusals and a repetition."""
+    """Return an execution with a keyed POST that is echoed, three refusals and a repetition."""
     await local.admin.serve_routes(HOST, [{"method": "*", "path": local.path, "echo": True}])
     paid = {"url": local.url(HOST), "credential": "STRIPE_SECRET_KEY"}
     post = call("api_call", method="POST", body={"amount": 5}, **paid)
@@ -48,12 +48,12 @@ async def ran(local: Journey) -> str:
 
 async def test_a_run_is_accounted_for_exported_and_replayed_elsewhere(ferryman: Shell, local: Journey, tmp_path: Path) -> None:
     execution = await ran(local)
-    (posted,) = [each for each in await local.received(HOST) if each["method"] == "POST"]
+    (posted,) = [request for request in await local.received(HOST) if request["method"] == "POST"]
     names = {name.lower(): value for name, value in posted["headers"]}
     assert (names["authorization"], names["idempotency-key"]) == (f"Bearer {KEY}", f"{execution}-0")
 
-    told = (await ferryman("show", execution, "--audit", "--json")).json
-    assert [call["result"]["block_reason"] for call in told["calls"]] == [
+    audit_document = (await ferryman("show", execution, "--audit", "--json")).json
+    assert [call["result"]["block_reason"] for call in audit_document["calls"]] == [
         None,
         "url_blocked",
         "unknown_tool",
@@ -61,18 +61,18 @@ async def test_a_run_is_accounted_for_exported_and_replayed_elsewhere(ferryman: 
         None,
         "repeated_call",
     ]
-    amounts = [Decimal(posting["credits"]) for entry in told["ledger"] for posting in entry["postings"]]
-    assert (sum(amounts), len(told["ledger"])) == (0, 5)
+    amounts = [Decimal(posting["credits"]) for entry in audit_document["ledger"] for posting in entry["postings"]]
+    assert (sum(amounts), len(audit_document["ledger"])) == (0, 5)
     audit = (await ferryman("show", execution, "--audit")).out
-    for said in ("turn 3", "Paid. Really.", "refused: repeated_call", "attempt 1", "sum to 0", "api_call_fee", "tool_use"):
-        assert said in audit, audit
+    for text in ("turn 3", "Paid. Really.", "refused: repeated_call", "attempt 1", "sum to 0", "api_call_fee", "tool_use"):
+        assert text in audit, audit
 
     same = await ferryman("replay", execution)
     assert (same.code, "the same to the byte: 3 turns, 6 calls, completed" in same.out) == (0, True), same.out + same.err
 
     file = tmp_path / "run.json"
     assert (await ferryman("export", execution, "--output", str(file))).code == 0
-    assert [needle for needle in ENCODED if needle in file.read_text() + audit] == []
+    assert [pattern for pattern in ENCODED if pattern in file.read_text() + audit] == []
     elsewhere = await ferryman("replay", str(file), "--json", FERRYMAN_DATA=str(tmp_path))
     assert (elsewhere.code, elsewhere.json["same"]) == (0, True)
 
@@ -84,5 +84,5 @@ async def test_a_run_is_accounted_for_exported_and_replayed_elsewhere(ferryman: 
 
     watched = await ferryman("watch", execution, "--json")
     kinds = [json.loads(line)["event"] for line in watched.out.splitlines()[:-1]]
-    assert (watched.code, kinds[0], kinds[-1], len(kinds)) == (0, "started", "finished", len(told["events"]))
+    assert (watched.code, kinds[0], kinds[-1], len(kinds)) == (0, "started", "finished", len(audit_document["events"]))
     assert [event async for event in local.client.stream_events(execution, after=len(kinds))] == []

@@ -18,7 +18,7 @@ from ferryman.stack.environment import QUEUE_CALLER, build_account
 from tests.journeys.conftest import Journey, says
 from tests.journeys.test_command_line import Shell
 
-PATIENCE_S = 60
+WAIT_MAX_S = 60
 
 
 @pytest.fixture
@@ -27,11 +27,11 @@ def ferryman(stack: Mapping[str, Any]) -> Shell:
 
 
 async def scheduled(journey: Journey) -> dict[str, Any]:
-    """The record of the first execution that appears, once it has ended."""
-    async with asyncio.timeout(PATIENCE_S):
-        while not (found := await journey.client.list_executions()):  # noqa: ASYNC110 - a document's, in another process
+    """Return the record of the first execution that appears, once it has ended."""
+    async with asyncio.timeout(WAIT_MAX_S):
+        while not (executions := await journey.client.list_executions()):  # noqa: ASYNC110 - a document's, in another process
             await asyncio.sleep(0.05)
-    return await journey.ended(found[0]["execution_id"])
+    return await journey.await_end(executions[0]["execution_id"])
 
 
 async def test_a_delayed_task_runs_by_itself_and_once(journey: Journey) -> None:
@@ -39,7 +39,7 @@ async def test_a_delayed_task_runs_by_itself_and_once(journey: Journey) -> None:
     record = await scheduled(journey)
     assert (record["status"], record["output"]) == ("completed", "Good morning.")
     stored = await journey.client.get_task(task)
-    set_at, came = (datetime.fromisoformat(each) for each in (stored["created_at"], record["scheduled_for"]))
+    set_at, came = (datetime.fromisoformat(moment) for moment in (stored["created_at"], record["scheduled_for"]))
     assert timedelta(seconds=1) <= came - set_at < timedelta(seconds=2)
     assert stored["next_fire_at"] is None
     assert len(await journey.client.list_executions()) == 1
@@ -70,7 +70,7 @@ async def test_the_command_line_sets_shows_and_removes_a_schedule(ferryman: Shel
     options = ("--name", "nightly", "--model", "scripted/none", "--prompt", "Do.")
     task = (await ferryman("task", "create", *options, "--schedule", "0 3 * * *")).out.strip()
     listed = await ferryman("schedules")
-    (line,) = [each for each in listed.out.splitlines() if task in each]
+    (line,) = [line for line in listed.out.splitlines() if task in line]
     assert (listed.code, "0 3 * * *" in line, "T03:00:00Z" in line) == (0, True, True)
     removed = await ferryman("task", "update", task, "--no-schedule", "--json")
     assert (removed.json["schedule"], removed.json["next_fire_at"]) == (None, None)

@@ -13,7 +13,7 @@ import pytest
 from tests.journeys.conftest import FERRYMAN
 
 
-async def test_the_demo_finds_the_planted_key_nowhere_but_in_the_upstreams_header() -> None:
+async def test_the_demo_finds_the_canary_key_nowhere_but_in_the_upstreams_header() -> None:
     demo = await asyncio.create_subprocess_exec(
         FERRYMAN, "demo", "--json", stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE
     )
@@ -21,7 +21,9 @@ async def test_the_demo_finds_the_planted_key_nowhere_but_in_the_upstreams_heade
     assert demo.returncode == 0, err.decode()
     verdict = json.loads(out)
     assert all(verdict["checks"].values())
-    assert {place["place"]: place["found"] for place in verdict["places"]} == {each["place"]: 0 for each in verdict["places"]}
+    assert {place["place"]: place["found"] for place in verdict["places"]} == {
+        searched["place"]: 0 for searched in verdict["places"]
+    }
     assert [place["place"] for place in verdict["places"] if not (place["things"] and place["bytes"])] == []
     assert verdict["travelled"] == 2
 

@@ -15,15 +15,15 @@ from tests.journeys.conftest import Journey, asks, call, says
 
 HOST = "api.coingecko.com"
 LONG_S = 20.0
-PATIENCE_S = 60
+WAIT_MAX_S = 60
 
 
 async def under_way(journey: Journey, *steps: Mapping[str, Any], delay_s: float = LONG_S) -> str:
-    """An execution whose first call has reached its host, which answers after `delay_s`."""
+    """Return an execution whose first call has reached its host, which answers after `delay_s`."""
     await journey.serve(HOST, delay_s=delay_s)
     task = await journey.task(*steps, tools=["http_get", "http_post"], integrations=["coingecko"])
     execution = str((await journey.client.start_execution(task))["execution_id"])
-    async with asyncio.timeout(PATIENCE_S):
+    async with asyncio.timeout(WAIT_MAX_S):
         while not await journey.received(HOST):  # noqa: ASYNC110 - another process's
             await asyncio.sleep(0.05)
     return execution
@@ -41,9 +41,9 @@ async def test_a_cancel_lets_the_call_under_way_finish_and_sends_nothing_more(jo
     two = asks(call("http_get", url=journey.url(HOST)), call("http_get", url=journey.url(HOST), headers={"prefer": "b"}))
     execution = await under_way(journey, two, says("never"), delay_s=1.5)
     await journey.client.cancel_execution(execution)
-    record = await journey.ended(execution)
+    record = await journey.await_end(execution)
     assert (record["status"], record["error"]) == ("killed", "cancelled")
-    assert [each["result"]["block_reason"] for each in await calls_of(journey, execution)] == [None, "cancelled"]
+    assert [call["result"]["block_reason"] for call in await calls_of(journey, execution)] == [None, "cancelled"]
     assert len(await journey.received(HOST)) == 1
 
 
@@ -59,17 +59,17 @@ async def test_a_kill_switch_breaks_off_the_call_under_way(journey: Journey, too
             await journey.client.set_halt(on=True)
         else:
             await halts.put(None, on=True, now=started)
-        record = await journey.ended(execution)
+        record = await journey.await_end(execution)
     finally:
         await halts.put(None, on=False, now=started)
     assert (record["status"], record["error"]) == (
         "killed",
         f"stopped by {'its owner' if whose == 'owner' else 'the operator'}'s kill switch",
     )
-    [made] = await calls_of(journey, execution)
-    assert (made["in_doubt"], made["attempt"]) == (in_doubt, 1)
+    [ticket] = await calls_of(journey, execution)
+    assert (ticket["in_doubt"], ticket["attempt"]) == (in_doubt, 1)
     # it ended long before its host would have answered
-    settled = datetime.fromisoformat(made["settled_at"])
+    settled = datetime.fromisoformat(ticket["settled_at"])
     assert (settled - started).total_seconds() < LONG_S / 2
 
 
@@ -94,9 +94,9 @@ async def test_a_cancel_ends_what_waits_for_its_next_slice_at_once(journey: Jour
     busy = {"status": 429, "type": "rate_limit_error", "message": "slow down", "retry_after_s": 600.0, "times": 1}
     task = await journey.task({**says("never"), "error": busy})
     execution = str((await journey.client.start_execution(task))["execution_id"])
-    async with asyncio.timeout(PATIENCE_S):
+    async with asyncio.timeout(WAIT_MAX_S):
         while (await journey.client.get_execution(execution))["slice"] == 0:  # noqa: ASYNC110 - another process's
             await asyncio.sleep(0.05)
     await journey.client.cancel_execution(execution)
-    record = await journey.ended(execution)
+    record = await journey.await_end(execution)
     assert (record["status"], record["error"], record["credits_used"]) == ("killed", "cancelled", "0")

@@ -29,7 +29,7 @@ RULES = {"clients": {"desk": KEY}, "users": {"desk": KEY}, "delay_s": 0.3}
 
 
 async def logging_in(journey: Journey, auth: dict[str, Any], *steps: Any) -> str:
-    """A task with one tool that logs in at a server that knows no token yet."""
+    """Return a task with one tool that logs in at a server that knows no token yet."""
     await journey.admin.serve_oauth(HOST, RULES)
     tool = {"kind": "http", "name": "ask", "url": f"https://{HOST}/resource?n={{n?}}", "auth": auth}
     task = await journey.task(*steps, tools=[tool, "http_get"], integrations=[SERVICE])
@@ -38,13 +38,13 @@ async def logging_in(journey: Journey, auth: dict[str, Any], *steps: Any) -> str
 
 
 async def nothing_is_shown(journey: Journey, *records: dict[str, Any]) -> None:
-    """No token that was given out stands in what the model was told, nor in records, calls and logs."""
+    """Assert that no token which the service issued is in any document, log or prompt."""
     issued = (await journey.admin.read_oauth(HOST))["issued"]
     assert issued
-    kept = [json.dumps(each) for each in (*records, *await journey.admin.list_model_requests())]
-    kept += [json.dumps(await journey.client.list_calls(each["execution_id"])) for each in records]
-    kept += [path.read_text(errors="replace") for path in journey.stack["data"].rglob("*.log")]
-    assert [token for token in issued if any(token in text for text in kept)] == []
+    documents = [json.dumps(record) for record in (*records, *await journey.admin.list_model_requests())]
+    documents += [json.dumps(await journey.client.list_calls(record["execution_id"])) for record in records]
+    documents += [path.read_text(errors="replace") for path in journey.stack["data"].rglob("*.log")]
+    assert [token for token in issued if any(token in text for text in documents)] == []
 
 
 async def test_many_calls_and_executions_at_once_share_one_token(journey: Journey) -> None:
@@ -58,7 +58,7 @@ async def test_many_calls_and_executions_at_once_share_one_token(journey: Journe
 
 
 @pytest.mark.parametrize(("auth", "grant"), [(CLIENT, "client_credentials"), (LOGIN, "login")], ids=["oauth", "login"])
-async def test_a_token_that_is_no_good_any_more_is_fetched_anew_and_the_call_sent_once_more(
+async def test_a_token_that_is_no_good_any_more_is_fetched_again_and_the_call_sent_once_more(
     journey: Journey, auth: dict[str, Any], grant: str
 ) -> None:
     task = await logging_in(journey, auth, asks(call("ask")), says("Done.", expect=("yours",)))
@@ -85,8 +85,8 @@ async def test_a_token_that_the_model_says_does_not_leave(journey: Journey) -> N
     task = await logging_in(journey, CLIENT, asks(call("ask")), says("Done."))
     await journey.run(task)
     (token,) = (await journey.admin.read_oauth(HOST))["issued"]
-    told = [asks(call("http_get", url=f"https://{HOST}/resource?n={token}")), says("Done.")]
-    await journey.admin.set_script(journey.name, {"steps": told})
+    steps = [asks(call("http_get", url=f"https://{HOST}/resource?n={token}")), says("Done.")]
+    await journey.admin.set_script(journey.name, {"steps": steps})
     record = await journey.run(task)
     assert [row["block_reason"] for row in record["tool_calls"]] == ["credential_leak"]
     assert (await journey.admin.read_oauth(HOST))["counts"] == {"client_credentials": 1, "resource": 1}

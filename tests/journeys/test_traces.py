@@ -21,15 +21,17 @@ async def test_a_trace_goes_from_the_api_to_the_tool(journey: Journey, stack: Ma
     trace = secrets.token_hex(16)
     started = await journey.client.start_execution(task, traceparent=f"00-{trace}-{secrets.token_hex(8)}-01")
     execution = started["execution_id"]
-    await journey.ended(execution)
+    await journey.await_end(execution)
     lines = [json.loads(line) for line in written(Path(stack["data"])) if execution in line]
-    told = {each["message"]: each.get("logging.googleapis.com/trace") for each in lines}
+    traces = {line["message"]: line.get("logging.googleapis.com/trace") for line in lines}
     name = f"projects/{stack['project']}/traces/{trace}"
-    assert {message: told[message] for message in ("turn", "call", "execution.finished")} == dict.fromkeys(
+    assert {message: traces[message] for message in ("turn", "call", "execution.finished")} == dict.fromkeys(
         ("turn", "call", "execution.finished"), name
     )
     # whoever is first puts it into the queue: the api under this trace, or the trigger under none
     delivered = [
-        each["headers"].get("traceparent", trace) for each in await journey.admin.list_deliveries() if execution in str(each)
+        delivery["headers"].get("traceparent", trace)
+        for delivery in await journey.admin.list_deliveries()
+        if execution in str(delivery)
     ]
-    assert [each for each in delivered if trace not in each] == []
+    assert [delivery for delivery in delivered if trace not in delivery] == []

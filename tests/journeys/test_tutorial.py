@@ -26,7 +26,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     here = tmp_path_factory.mktemp("walk")
     (here / "emulator").symlink_to(ROOT / "emulator")
     (here / ".venv").symlink_to(FERRYMAN.parents[1])
-    serve, start = (line.partition(" #")[0].split() for line in shown("server.py").splitlines())
+    serve, start = (line.partition(" #")[0].split() for line in find_block("server.py").splitlines())
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = str(probe.getsockname()[1])
@@ -43,7 +43,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 
 def up(here: Path, words: list[str]) -> Iterator[Path]:
-    """A stack that runs in folder `here` as long as this does."""
+    """Yield a stack that runs in folder `here` as long as this does."""
     with (here / "up.log").open("wb") as err:
         stack = subprocess.Popen([*words, "--json"], cwd=here, env=bare(), stdout=subprocess.PIPE, stderr=err)
     assert stack.stdout is not None
@@ -57,9 +57,9 @@ def up(here: Path, words: list[str]) -> Iterator[Path]:
 
 
 def bare() -> dict[str, str]:
-    """The environment of somebody who has set nothing, with `ferryman` where the alias finds it."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("FERRYMAN_", "ANTHROPIC_"))}
-    return {**kept, "PATH": f"{FERRYMAN.parent}:{kept['PATH']}"}
+    """Return the environment of somebody who has set nothing, with `ferryman` where the alias finds it."""
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("FERRYMAN_", "ANTHROPIC_"))}
+    return {**environment, "PATH": f"{FERRYMAN.parent}:{environment['PATH']}"}
 
 
 def typed(text: str, folder: Path, stdin: str = "", **variables: str) -> subprocess.CompletedProcess[str]:
@@ -67,15 +67,15 @@ def typed(text: str, folder: Path, stdin: str = "", **variables: str) -> subproc
     return subprocess.run(["bash", "-c", text], cwd=folder, env=env, input=stdin, capture_output=True, text=True, check=False)
 
 
-def shown(word: str) -> str:
-    """The block of the tutorial that has `word`, as it is typed: with the latest execution."""
-    (block,) = [each for each in re.findall(r"```sh\n(.*?)```", PAGE.read_text(), re.DOTALL) if word in each]
+def find_block(word: str) -> str:
+    """Return the block of the tutorial that has `word`, as it is typed: with the latest execution."""
+    (block,) = [block for block in re.findall(r"```sh\n(.*?)```", PAGE.read_text(), re.DOTALL) if word in block]
     lines = "\n".join(line for line in block.splitlines() if not line.startswith("alias "))
     return lines.replace("EXECUTION", "$(ferryman show --json | grep -o 'exec_[0-9a-f]*' | head -1)")
 
 
 def test_the_walk_through_works_as_typed(folder: Path) -> None:
-    walked = typed(f"set -euo pipefail\n{shown('ferryman replay EXECUTION')}", folder, stdin=KEY)
+    walked = typed(f"set -euo pipefail\n{find_block('ferryman replay EXECUTION')}", folder, stdin=KEY)
     assert walked.returncode == 0, walked.stdout + walked.stderr
     assert "I asked CoinGecko twice" in walked.stdout
     assert walked.stdout.count("gecko_says") >= 2
@@ -84,7 +84,7 @@ def test_the_walk_through_works_as_typed(folder: Path) -> None:
 
 
 def test_an_api_becomes_tools_as_typed(folder: Path) -> None:
-    walked = typed(f"set -euo pipefail\n{shown('ferryman tools import')}", folder, stdin=KEY)
+    walked = typed(f"set -euo pipefail\n{find_block('ferryman tools import')}", folder, stdin=KEY)
     assert walked.returncode == 0, walked.stdout + walked.stderr
     assert "Swagger Petstore: 20 tools, 9 of them disabled" in walked.stdout
     assert "Nothing was stored: this was a dry run." in walked.stdout
@@ -94,8 +94,8 @@ def test_an_api_becomes_tools_as_typed(folder: Path) -> None:
     assert "Rex, a dog, is for sale; there is no pet 43." in walked.stdout
     assert "Error: HTTP 404" in walked.stdout
     assert "The cluster petstore is deleted, with all its tools." in walked.stdout
-    asked = re.findall(r'"GET (\S+) HTTP/1.1" (\d+)', (folder / "store.log").read_text())
-    assert asked == [("/v2/pet/findByStatus?status=available", "200"), ("/v2/pet/42", "200"), ("/v2/pet/43", "404")]
+    requests = re.findall(r'"GET (\S+) HTTP/1.1" (\d+)', (folder / "store.log").read_text())
+    assert requests == [("/v2/pet/findByStatus?status=available", "200"), ("/v2/pet/42", "200"), ("/v2/pet/43", "404")]
     assert KEY not in walked.stdout + walked.stderr
 
 
@@ -113,10 +113,10 @@ def test_one_owner_never_sees_anothers(folder: Path) -> None:
     assert typed("ferryman task list --json", folder, **as_ann).stdout.strip() == "[]"
     assert typed(f"ferryman task show {mine}", folder, **as_ann).returncode == 5
     assert typed(f"ferryman run {mine}", folder, **as_ann).returncode == 5
-    listed = [each["owner"] for each in json.loads(typed("ferryman owner list --json", folder, **as_ann).stdout)]
+    listed = [owner["owner"] for owner in json.loads(typed("ferryman owner list --json", folder, **as_ann).stdout)]
     assert listed[:2] == ["local", "ann"]
-    kept = [path for path in (folder / ".ferryman").rglob("*") if path.is_file() and key.encode() in path.read_bytes()]
-    assert kept == []
+    files = [path for path in (folder / ".ferryman").rglob("*") if path.is_file() and key.encode() in path.read_bytes()]
+    assert files == []
 
 
 @pytest.mark.parametrize(
@@ -127,10 +127,10 @@ def test_one_owner_never_sees_anothers(folder: Path) -> None:
         ("owner add a/b --plan pro", "name: must be letters"),
     ],
 )
-def test_an_owner_that_cannot_be_is_not_added(folder: Path, command: str, said: str) -> None:
+def test_an_owner_that_cannot_be_is_not_added(folder: Path, command: str, message: str) -> None:
     tried = typed(f"ferryman {command}", folder)
-    assert (tried.returncode, tried.stdout, said in tried.stderr) == (5, "", True)
-    listed = [each["owner"] for each in json.loads(typed("ferryman owner list --json", folder).stdout)]
+    assert (tried.returncode, tried.stdout, message in tried.stderr) == (5, "", True)
+    listed = [owner["owner"] for owner in json.loads(typed("ferryman owner list --json", folder).stdout)]
     assert "bob" not in listed
 
 

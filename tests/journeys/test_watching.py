@@ -41,7 +41,7 @@ async def test_a_cancelled_execution_sends_nothing_more(journey: Journey) -> Non
         if event.kind == "tool_call":
             break
     await journey.client.cancel_execution(execution)
-    record = await journey.ended(execution)
+    record = await journey.await_end(execution)
     assert record["status"] == "killed"
     assert len(await journey.received(HOST)) <= 1
 
@@ -54,7 +54,7 @@ async def test_an_execution_of_a_disabled_task_is_refused_and_one_written_past_t
     owner = (await journey.client.get_me())["owner"]
     execution = Execution(id=f"exec_{uuid4().hex}", task=task, owner=owner, created_at=datetime.now(UTC))
     await places.locate_execution(journey.clients.firestore(), execution.id).create(documents.write(execution))
-    record = await journey.ended(execution.id)
+    record = await journey.await_end(execution.id)
     assert (record["status"], record["error"]) == ("failed", "the task is disabled")
 
 
@@ -71,7 +71,7 @@ async def test_a_watcher_counts_among_its_owners_streams_until_it_leaves(journey
         if event.kind == "tool_call":
             seen.append(len((await streams.get()).to_dict()["held"]))
             break
-    await journey.ended(execution)
+    await journey.await_end(execution)
     seen.append(len((await streams.get()).to_dict()["held"]))
     assert seen == [1, 0]
 

@@ -59,7 +59,7 @@ TASK = Task(
 
 
 def says(text: str = "", *calls: tuple[str, dict[str, Any]], stop: str | None = None, tokens: int = 10) -> Reply:
-    """A reply with this text and these calls."""
+    """Return a reply with this text and these calls."""
     blocks: list[dict[str, Any]] = [{"type": "text", "text": text}] if text else []
     blocks += [
         {"type": "tool_use", "id": f"toolu_{index}", "name": name, "input": arguments}
@@ -83,7 +83,7 @@ class Stage:
     tracer: Tracer | None = None
     queue: MemoryQueue = field(default_factory=MemoryQueue)
     model: ScriptedModel = field(default_factory=lambda: ScriptedModel([]))
-    carried: list[Ticket] = field(default_factory=list)
+    executed: list[Ticket] = field(default_factory=list)
     scanned: list[Sequence[Any]] = field(default_factory=list)
     keys: MemoryKeys = field(default_factory=lambda: MemoryKeys({2: sign.generate_private_key()}))
     on_call: Callable[[Ticket], ToolCallResult | Exception] = field(
@@ -158,7 +158,7 @@ class Stage:
 
 
 def redacted(content: Sequence[Any]) -> Sequence[Any]:
-    """What a key holder would answer."""
+    """Return the text as a key holder would redact it."""
     return json.loads(json.dumps(list(content)).replace(KEY, "[redacted:KEY]"))
 
 
@@ -171,10 +171,10 @@ def stage() -> Iterator[Stage]:
 
 
 def at_rest(stage: Stage) -> list[Any]:
-    """The whole record and what was told of it, but for the arguments, which nobody here has sealed."""
+    """Return the whole record and its events, without the arguments, which nobody has sealed here."""
     tickets = {seq: replace(ticket, arguments=b"") for seq, ticket in stage.memory.tickets.get("e", {}).items()}
     steps = list(stage.memory.steps.get("e", {}).values())
-    told = derive_events(stage.execution, steps, tickets)
+    events = derive_events(stage.execution, steps, tickets)
     opening = stage.memory.openings.get("e")
-    kept = [stage.execution, *([opening] if opening else []), *steps, *tickets.values(), *told]
-    return [*map(asdict, kept), stage.log.lines]
+    stored = [stage.execution, *([opening] if opening else []), *steps, *tickets.values(), *events]
+    return [*map(asdict, stored), stage.log.lines]

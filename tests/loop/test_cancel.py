@@ -71,7 +71,7 @@ async def test_a_cancel_while_a_holder_hands_over_for_long_is_not_lost(stage):
     await stage.run(fetches(), UnavailableError("busy", after_s=1_200))
     cancel(stage)
     assert await deliver(stage.deps(), "e", slice=0, holder="the cancel's own delivery")
-    assert [(each.slice, each.wake_up) for each in stage.queue.waiting] == [(1, ""), (1, "cancel")]
+    assert [(delivery.slice, delivery.wake_up) for delivery in stage.queue.waiting] == [(1, ""), (1, "cancel")]
 
 
 async def test_a_call_under_way_when_the_owner_cancels_is_waited_for(stage):

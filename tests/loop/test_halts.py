@@ -20,7 +20,7 @@ from tests.loop.conftest import fetches, says
 SOON = timedelta(milliseconds=1)
 
 
-def looks(memory: Memory):
+def build_check(memory: Memory):
     return lambda: MemoryHalts(memory).find_halt_reason("o")
 
 
@@ -64,7 +64,7 @@ async def test_work_under_way_is_broken_off(stage):
             ended.set()
 
     with pytest.raises(HaltedError):
-        await run_unless_halted(work(), looks(memory), every=SOON)
+        await run_unless_halted(work(), build_check(memory), every=SOON)
     assert ended.is_set()
 
 
@@ -72,13 +72,13 @@ async def test_a_model_call_that_was_broken_off_is_charged_at_its_worst(stage):
     class Silent:
         async def reply(self, prompt):
             stage.memory.halts.add("o")
-            stage.held = stage.execution.credits_held
+            stage.credits_held = stage.execution.credits_held
             await asyncio.Event().wait()
 
     stage.model = Silent()
     await stage.run()
     assert stage.execution.status is Status.KILLED
-    assert stage.execution.credits_used == stage.held > Decimal(0)
+    assert stage.execution.credits_used == stage.credits_held > Decimal(0)
 
 
 async def test_what_answers_before_the_first_look_is_answered(stage):
@@ -88,7 +88,7 @@ async def test_what_answers_before_the_first_look_is_answered(stage):
     async def work() -> str:
         return "done"
 
-    assert await run_unless_halted(work(), looks(memory)) == "done"
+    assert await run_unless_halted(work(), build_check(memory)) == "done"
 
 
 async def test_a_look_that_hangs_holds_up_no_answer():

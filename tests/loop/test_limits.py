@@ -62,7 +62,7 @@ async def test_a_call_that_a_security_layer_blocked_counts(stage):
     assert [result.block_reason for result in stage.results] == ["credential_leak"] * 10 + ["rate_limited"]
 
 
-async def test_a_tool_the_task_did_not_enable_is_not_carried(stage):
+async def test_a_tool_the_task_did_not_enable_is_not_executed(stage):
     await stage.run(says("", ("webhook", {})), says("done"))
     assert (stage.carried, stage.results[0].content) == ([], "Error: tool 'webhook' is not enabled for this task")
 
@@ -77,8 +77,8 @@ async def test_the_limits_hold_over_an_interruption(stage):
 
 
 async def test_a_refused_call_is_described_by_what_it_asked_for(stage):
-    asked = [("api_call", {"url": f"https://a.test/{n}", "method": "post", "credential": "KEY"}) for n in range(21)]
-    await stage.run(says("", *asked), says("done"))
+    calls = [("api_call", {"url": f"https://a.test/{n}", "method": "post", "credential": "KEY"}) for n in range(21)]
+    await stage.run(says("", *calls), says("done"))
     result = stage.results[20]
     assert (result.url, result.method, result.credential_used) == ("https://a.test/20", "POST", "KEY")
 

@@ -43,7 +43,7 @@ async def test_of_five_lost_answers_the_worst_case_of_one_is_charged(stage):
     assert worst > 0
     assert stage.execution.credits_used == worst
     balances = stage.memory.balances
-    assert [(each.credits_used, each.credits_reserved) for each in balances.values()] == [(worst, 0), (worst, 0)]
+    assert [(balance.credits_used, balance.credits_reserved) for balance in balances.values()] == [(worst, 0), (worst, 0)]
 
 
 async def test_a_later_turn_whose_answers_are_lost_adds_its_worst_case_to_what_was_used(stage):
@@ -71,10 +71,10 @@ async def test_an_answer_that_nobody_could_look_through_stays_asked_for(stage):
     policy = replace(stage.execution.policy, credentials=("KEY",))
     stage.memory.executions["e"] = replace(stage.execution, policy=policy)
 
-    def away(_):
+    def refuse_scan(_):
         raise UnavailableError("the key holder is away")
 
-    stage.on_scan = away
+    stage.on_scan = refuse_scan
     assert not await stage.run(says("unseen"))
     assert stage.execution.pending_model_calls == 2
     assert stage.execution.credits_held > 0
@@ -82,8 +82,8 @@ async def test_an_answer_that_nobody_could_look_through_stays_asked_for(stage):
 
 async def test_a_record_that_cannot_be_read_gives_back_what_was_set_aside_for_it(stage):
     await stage.run(fetches(), LOST)
-    used, held = stage.execution.credits_used, stage.execution.credits_held
+    used, credits_held = stage.execution.credits_used, stage.execution.credits_held
     stage.memory.tickets["e"].clear()
     assert await stage.run()
-    assert (stage.execution.status, stage.execution.credits_used) == (Status.FAILED, used + held)
-    assert [each.credits_reserved for each in stage.memory.balances.values()] == [0, 0]
+    assert (stage.execution.status, stage.execution.credits_used) == (Status.FAILED, used + credits_held)
+    assert [balance.credits_reserved for balance in stage.memory.balances.values()] == [0, 0]

@@ -17,24 +17,24 @@ PAID = ("api_call", {"url": "https://a.test/"})
 TURN = Decimal("0.18")  # ten tokens in and ten out, at 3 and 15 dollars a million
 
 
-def paid(ticket):
+def pay_for(ticket):
     return ToolCallResult("api_call", "", credential_used="KEY", response_status=200)
 
 
 def settled(stage) -> Decimal:
-    """What was charged, when the books are in order: every account but the owner's and the expenses' empty."""
-    found = ledger.sum_accounts(stage.memory.entries.values())
-    assert sum(found.values()) == 0
-    assert found["execution:e"] == 0
+    """Return what was charged, when the books are in order: every account but the owner's and the expenses' empty."""
+    accounts = ledger.sum_accounts(stage.memory.entries.values())
+    assert sum(accounts.values()) == 0
+    assert accounts["execution:e"] == 0
     used = stage.execution.credits_used
     for name in ("owner:o", "task:t"):
         assert stage.memory.balances[name] == CreditBalance(id=name, month="2026-11", credits_used=used)
-    assert found["owner:o"] == -used
+    assert accounts["owner:o"] == -used
     return used
 
 
 async def test_tokens_and_fees_are_charged_and_the_rest_goes_back(stage):
-    stage.on_call = paid
+    stage.on_call = pay_for
     await stage.run(says("", PAID), says("done"))
     assert settled(stage) == 2 * TURN + Decimal("0.5")
     assert ledger.sum_accounts(stage.memory.entries.values())["api_call_fee"] == Decimal("0.5")
@@ -43,13 +43,13 @@ async def test_tokens_and_fees_are_charged_and_the_rest_goes_back(stage):
 async def test_the_worst_a_model_call_may_cost_is_held_while_it_is_under_way(stage):
     class Watching:
         async def reply(self, prompt):
-            self.held = stage.execution.credits_held
+            self.credits_held = stage.execution.credits_held
             self.most = prompt.max_tokens
             return says("done")
 
     model = stage.model = Watching()
     await stage.run()
-    assert model.held > model.most * Decimal("0.015")
+    assert model.credits_held > model.most * Decimal("0.015")
     assert stage.execution.credits_held == 0
 
 
@@ -62,7 +62,7 @@ async def test_what_is_held_and_what_is_used_never_exceed_the_limit(stage):
             return says("", PAID, tokens=1_000)
 
     stage.task(max_credits=Decimal(40))
-    stage.on_call = paid
+    stage.on_call = pay_for
     stage.model = Watching()
     await stage.run()
     assert len(seen) > 1
@@ -71,20 +71,20 @@ async def test_what_is_held_and_what_is_used_never_exceed_the_limit(stage):
 
 
 async def test_fees_are_held_before_the_calls_are_sent(stage):
-    held = []
+    samples = []
 
     def on_call(ticket):
-        held.append(stage.execution.credits_held)
-        return paid(ticket)
+        samples.append(stage.execution.credits_held)
+        return pay_for(ticket)
 
     stage.on_call = on_call
     await stage.run(says("", PAID, PAID), says("done"))
-    assert held == [1, 1]
+    assert samples == [1, 1]
 
 
 async def test_a_call_the_credits_do_not_cover_is_refused_and_the_run_goes_on(stage):
     stage.task(max_credits=Decimal(17))
-    stage.on_call = paid
+    stage.on_call = pay_for
     await stage.run(says("", *[("api_call", {"n": n}) for n in range(4)], tokens=900), says("never"))
     assert "credits_exhausted" in {result.block_reason for result in stage.results}
     assert settled(stage) <= 17
@@ -110,18 +110,18 @@ async def test_a_turn_whose_answer_was_lost_is_asked_for_again_and_billed_once(s
 async def test_an_answer_that_is_lost_every_time_ends_the_execution_and_its_worst_is_charged_once(stage):
     for _ in range(5):
         assert not await stage.run(UnavailableError("gone", lost=True))
-    held = stage.execution.credits_held
+    credits_held = stage.execution.credits_held
     assert await stage.run(says("never"))
-    assert (stage.execution.status, settled(stage)) == (Status.FAILED, held)
+    assert (stage.execution.status, settled(stage)) == (Status.FAILED, credits_held)
     assert stage.execution.error == "the model was asked 5 times, and every answer was lost"
 
 
 async def test_a_cancel_while_the_answer_is_lost_charges_its_worst_once(stage):
     await stage.run(UnavailableError("gone", lost=True))
-    held = stage.execution.credits_held
+    credits_held = stage.execution.credits_held
     stage.memory.executions["e"] = replace(stage.execution, cancel_requested=True)
     await stage.run(says("never"))
-    assert (stage.execution.status, settled(stage)) == (Status.KILLED, held)
+    assert (stage.execution.status, settled(stage)) == (Status.KILLED, credits_held)
 
 
 async def test_a_provider_that_is_busy_for_long_is_not_counted_as_lost(stage):
@@ -135,7 +135,7 @@ async def test_a_provider_that_is_busy_for_long_is_not_counted_as_lost(stage):
 
 
 async def test_what_was_charged_in_an_earlier_slice_is_not_charged_again(stage):
-    stage.on_call = paid
+    stage.on_call = pay_for
     await stage.run(says("", PAID), UnavailableError("busy", after_s=1))
     await stage.run(says("done"))
     assert settled(stage) == 2 * TURN + Decimal("0.5")
@@ -149,9 +149,9 @@ async def test_a_tasks_own_month_is_a_limit_too(stage):
 
 async def test_a_provider_that_is_busy_does_not_wipe_out_an_answer_that_was_lost_before(stage):
     await stage.run(UnavailableError("gone", lost=True))
-    held = stage.execution.credits_held
+    credits_held = stage.execution.credits_held
     await stage.run(UnavailableError("busy", after_s=1))
-    assert (stage.execution.pending_model_calls, stage.execution.credits_held) == (1, held)
+    assert (stage.execution.pending_model_calls, stage.execution.credits_held) == (1, credits_held)
 
 
 async def test_a_reply_that_cannot_be_read_is_charged_at_its_worst(stage):

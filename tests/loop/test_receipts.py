@@ -1,4 +1,4 @@
-"""Receipts: one unbroken chain for each execution, whoever dies on the way and however often it is delivered."""
+"""Receipts: one unbroken chain for each execution, whichever process dies and however often it is delivered."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tests.replay.conftest import document as record
 
 
 async def document(stage: Stage) -> dict[str, Any]:
-    entries = [each.to_json() for each in await MemoryExecutions(stage.memory).receipts("e")]
+    entries = [receipt.to_json() for receipt in await MemoryExecutions(stage.memory).receipts("e")]
     keys = {str(version): sign.derive_public_key(private).hex() for version, private in stage.keys.privates.items()}
     return {"format": verifier.FORMAT, "execution": "e", "entries": entries, "keys": keys}
 
@@ -34,20 +34,20 @@ async def kinds(stage: Stage) -> list[str]:
 
 
 async def fits(stage: Stage) -> bool:
-    """Whether the receipts are whole and all of the record, as the API shows it, is what they cover."""
-    found = await document(stage)
-    return verifier.verify(found)[0] == verifier.WHOLE and verifier.compare(found, record(stage)) == ([], [])
+    """Return whether the receipts are whole and all of the record, as the API shows it, is what they cover."""
+    chain = await document(stage)
+    return verifier.verify(chain)[0] == verifier.WHOLE and verifier.compare(chain, record(stage)) == ([], [])
 
 
 async def test_every_call_is_planned_with_its_turn_and_settled_with_the_next(stage):
     await stage.run(fetches(2), fetches(1), says("done"))
-    found = await document(stage)
+    chain = await document(stage)
     assert await kinds(stage) == [
         *("opened", "replied", "planned", "planned"),
         *("settled", "settled", "replied", "planned", "settled", "replied", "closed"),
     ]
     assert sorted(stage.memory.receipts["e"]) == [0, 1, 4, 8, 10]  # a document for each commit, and no more
-    last = found["entries"][-1]
+    last = chain["entries"][-1]
     assert stage.execution.receipts == Head(count=last["count"], hash=last["hash"])
     assert await fits(stage)
 
@@ -60,21 +60,21 @@ async def test_what_came_of_a_call_is_told_in_a_word(stage):
     ]
     stage.on_call = lambda ticket: results[ticket.seq]
     stage.task(tools=("http_get", "http_post"))
-    asked = [("http_get", {"n": 0}), ("http_get", {"n": 1}), ("http_post", {}), ("fly to the moon", {})]
-    await stage.run(says("", *asked), says("done"))
+    calls = [("http_get", {"n": 0}), ("http_get", {"n": 1}), ("http_post", {}), ("fly to the moon", {})]
+    await stage.run(says("", *calls), says("done"))
     entries = (await document(stage))["entries"]
-    told = {each["seq"]: (each["tool"], each["outcome"]) for each in entries if each["kind"] == "settled"}
-    assert [told[seq] for seq in range(3)] == [("http_get", "answered"), ("http_get", "failed"), ("http_post", "in_doubt")]
-    assert told[3] == ("?", "refused:unknown_tool")
+    outcomes = {entry["seq"]: (entry["tool"], entry["outcome"]) for entry in entries if entry["kind"] == "settled"}
+    assert [outcomes[seq] for seq in range(3)] == [("http_get", "answered"), ("http_get", "failed"), ("http_post", "in_doubt")]
+    assert outcomes[3] == ("?", "refused:unknown_tool")
 
 
 async def test_an_entry_holds_no_word_of_what_was_said(stage):
     stage.on_call = lambda ticket: ToolCallResult("api_call", "sesame", credential_used="MY_KEY", response_status=200)
     stage.task(tools=("api_call",))
-    asked = {"url": "https://api.coingecko.com/path", "credential": "MY_KEY", "method": "GET"}
-    await stage.run(says("thinking", ("api_call", asked), ("ignore all rules", {})), says("sesame seeds"))
-    shown = str(await document(stage))
-    assert not [word for word in ("coingecko", "MY_KEY", "sesame", "thinking", "ignore", "report") if word in shown]
+    arguments = {"url": "https://api.coingecko.com/path", "credential": "MY_KEY", "method": "GET"}
+    await stage.run(says("thinking", ("api_call", arguments), ("ignore all rules", {})), says("sesame seeds"))
+    text = str(await document(stage))
+    assert not [word for word in ("coingecko", "MY_KEY", "sesame", "thinking", "ignore", "report") if word in text]
 
 
 async def test_an_execution_that_never_opened_has_one_entry(stage):
@@ -87,9 +87,9 @@ async def test_an_execution_that_never_opened_has_one_entry(stage):
 async def test_while_the_key_is_away_nothing_is_paid_for_and_nothing_is_lost(stage):
     await stage.run(fetches(), UnavailableError("busy"))
     stage.keys.away = True
-    asked = len(stage.model.prompts)
+    prompts = len(stage.model.prompts)
     assert not await stage.run()
-    assert len(stage.model.prompts) == asked
+    assert len(stage.model.prompts) == prompts
     assert stage.execution.status is Status.RUNNING
     stage.keys.away = False
     stage.clock.turn(121)
@@ -112,15 +112,15 @@ async def test_a_holder_whose_lease_has_passed_adds_no_entry(stage):
 
 @dataclass
 class Taking:
-    """A model during whose first answer the lease runs out and another delivery carries the execution to its end."""
+    """A model during whose first answer the lease runs out and another delivery runs the execution to its end."""
 
     stage: Stage
     model: ScriptedModel
-    taken: bool = False
+    is_taken: bool = False
 
     async def reply(self, prompt: Any) -> Any:
-        if not self.taken:
-            self.taken = True
+        if not self.is_taken:
+            self.is_taken = True
             self.stage.clock.turn(121)
             other = replace(self.stage.deps(), model=ScriptedModel([fetches(2), says("other")]))
             assert await deliver(other, "e", slice=0, holder="other")
@@ -139,46 +139,46 @@ class Killed(BaseException):
 
 
 @dataclass
-class Crossings:
-    """Counts every call of a port, and kills the process at one of them, before or after it was carried out."""
+class PortCalls:
+    """Counts every call of a port, and kills the process at one of them, before or after it."""
 
     at: int = -1
     after: bool = False
     passed: int = 0
 
     def around(self, port: Any) -> Any:
-        crossings = self
+        calls = self
 
         class Port:
             def __getattr__(self, name: str) -> Any:
                 member = getattr(port, name)
-                return crossings.counted(member) if iscoroutinefunction(member) else member
+                return calls.count_call(member) if iscoroutinefunction(member) else member
 
         return Port()
 
-    def counted(self, method: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
-        async def crossing(*given: Any, **named: Any) -> Any:
+    def count_call(self, method: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
+        async def call(*args: Any, **named: Any) -> Any:
             here, self.passed = self.passed, self.passed + 1
             if here == self.at and not self.after:
                 raise Killed
-            answer = await method(*given, **named)
+            answer = await method(*args, **named)
             if here == self.at:
                 raise Killed
             return answer
 
-        return crossing
+        return call
 
 
 PORTS = ("owners", "tasks", "credentials", "executions", "halts", "queue", "model", "scanner", "registry", "signing")
 
 
-async def lives(crossings: Crossings) -> tuple[Stage, int]:
-    """A stage whose execution was delivered until it ended, and how often the process died."""
+async def lives(calls: PortCalls) -> tuple[Stage, int]:
+    """Return a stage whose execution was delivered until it ended, and how often the process died."""
     stage, died = Stage(), 0
     stage.model = Replaying([fetches(2), says("", ("api_call", {}), ("no such tool", {})), says("done")], stage)
     for _ in range(10):
         deps = stage.deps()
-        deps = replace(deps, **{name: crossings.around(getattr(deps, name)) for name in PORTS})
+        deps = replace(deps, **{name: calls.around(getattr(deps, name)) for name in PORTS})
         try:
             await deliver(deps, "e", slice=stage.execution.slice, holder=f"h{died}")
         except Killed:
@@ -200,17 +200,17 @@ class Replaying(ScriptedModel):
         return self.replies[len(self.stage.memory.steps.get("e", {}))]
 
 
-async def test_a_process_that_dies_at_any_crossing_leaves_one_unbroken_chain():
-    undisturbed = Crossings()
+async def test_a_process_that_dies_at_any_port_call_leaves_one_unbroken_chain():
+    undisturbed = PortCalls()
     stage, _ = await lives(undisturbed)
     expected = await kinds(stage)
     assert undisturbed.passed > 25
     for at in range(undisturbed.passed):
         for after in (False, True):
-            stage, died = await lives(Crossings(at=at, after=after))
-            found = await document(stage)
+            stage, died = await lives(PortCalls(at=at, after=after))
+            chain = await document(stage)
             assert died == 1
             assert stage.execution.status is Status.COMPLETED, (at, after)
-            assert verifier.verify(found)[0] == verifier.WHOLE, (at, after)
-            assert [entry["kind"] for entry in found["entries"]] == expected, (at, after)
+            assert verifier.verify(chain)[0] == verifier.WHOLE, (at, after)
+            assert [entry["kind"] for entry in chain["entries"]] == expected, (at, after)
             assert await fits(stage), (at, after)

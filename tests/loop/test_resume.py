@@ -18,7 +18,7 @@ async def test_the_messages_are_rebuilt_as_they_were(stage):
     assert list(stage.model.prompts[0].messages) == list(interrupted)
 
 
-async def test_a_settled_call_is_replayed_and_not_carried_again(stage):
+async def test_a_settled_call_is_replayed_and_not_executed_again(stage):
     def on_call(ticket: Ticket):
         return UnavailableError("gone") if ticket.seq == 1 else ToolCallResult(ticket.tool, "first", response_status=200)
 

@@ -30,7 +30,7 @@ async def test_the_results_of_a_turn_are_what_the_model_reads_next_in_call_order
     ]
 
 
-async def test_calls_of_one_turn_are_carried_one_after_the_other(stage):
+async def test_calls_of_one_turn_are_executed_one_after_the_other(stage):
     under_way = []
 
     def on_call(ticket):
@@ -42,7 +42,7 @@ async def test_calls_of_one_turn_are_carried_one_after_the_other(stage):
     assert under_way == [[0], [1], [2]]
 
 
-async def test_the_turn_is_journaled_with_its_tickets_before_any_call_is_carried(stage):
+async def test_the_turn_is_journaled_with_its_tickets_before_any_call_is_executed(stage):
     seen = []
 
     def on_call(ticket):
@@ -104,7 +104,7 @@ async def test_the_iteration_cap_brings_one_closing_call_without_tools(stage):
     assert (stage.execution.status, stage.execution.output, stage.execution.iterations) == (Status.COMPLETED, "so far", 2)
 
 
-async def test_a_call_in_the_closing_reply_is_not_carried(stage):
+async def test_a_call_in_the_closing_reply_is_not_executed(stage):
     stage.task(max_iterations=1)
     await stage.run(fetches(), says("bye", ("http_get", {})))
     assert len(stage.carried) == 1
@@ -180,7 +180,7 @@ async def test_a_model_is_given_no_more_tokens_than_the_credits_cover(stage):
     assert 64 <= stage.model.prompts[0].max_tokens < 4_096
 
 
-async def test_a_paid_call_the_credits_do_not_cover_is_answered_and_not_carried(stage):
+async def test_a_paid_call_the_credits_do_not_cover_is_answered_and_not_executed(stage):
     stage.task(max_credits=Decimal(20))
     await stage.run(says("", *[("api_call", {})] * 2, tokens=1_085), says("done"))
     assert stage.carried == []
@@ -214,7 +214,7 @@ async def test_a_reply_that_stopped_short_fails_with_the_reason(stage, stop, err
 
 
 @pytest.mark.parametrize("stop", ["max_tokens", "model_context_window_exceeded", "refusal", "end_turn"])
-async def test_a_call_of_a_reply_that_stopped_for_any_other_reason_is_not_carried(stage, stop):
+async def test_a_call_of_a_reply_that_stopped_for_any_other_reason_is_not_executed(stage, stop):
     await stage.run(says("", ("http_get", {}), stop=stop))
     assert stage.carried == []
 
@@ -242,7 +242,7 @@ async def test_a_closing_reply_without_text_says_that_the_limit_was_reached(stag
     assert stage.execution.output == "The limit of 1 iterations was reached before there was an answer."
 
 
-async def test_a_flood_of_calls_ends_the_execution_and_carries_none(stage):
+async def test_a_flood_of_calls_ends_the_execution_and_executes_none(stage):
     await stage.run(fetches(101))
     assert (stage.execution.status, stage.carried) == (Status.FAILED, [])
     assert stage.execution.error == "the model asked for more than 100 calls in one turn"
@@ -288,10 +288,10 @@ async def test_a_record_that_cannot_be_written_whole_is_written_in_short(stage):
 
 
 async def test_a_store_that_does_not_answer_is_asked_again_by_a_later_delivery(stage):
-    class Away(type(stage.deps().executions)):
-        async def claim(self, *given, **named):
+    class UnavailableExecutions(type(stage.deps().executions)):
+        async def claim(self, *args, **named):
             raise UnavailableError("Firestore did not answer")
 
     deps = stage.deps
-    stage.deps = lambda: replace(deps(), executions=Away(stage.memory))
+    stage.deps = lambda: replace(deps(), executions=UnavailableExecutions(stage.memory))
     assert not await stage.run()

@@ -1,4 +1,4 @@
-"""What the model says is looked through before it comes to rest."""
+"""The model's output is scanned before it is stored."""
 
 from __future__ import annotations
 

@@ -36,12 +36,12 @@ async def through(stage, *script) -> int:
     """Deliver what is in the queue until the execution has ended; answers how many deliveries it took."""
     stage.model = ScriptedModel(script)
     await stage.queue.enqueue("e", slice=0)
-    taken = 0
+    deliveries = 0
     while (delivery := stage.queue.take()) is not None:
         stage.clock.turn(delivery.after)
-        taken += 1
-        assert await deliver(stage.deps(), "e", slice=delivery.slice, holder=f"h{taken}")
-    return taken
+        deliveries += 1
+        assert await deliver(stage.deps(), "e", slice=delivery.slice, holder=f"h{deliveries}")
+    return deliveries
 
 
 async def test_a_slice_that_is_over_hands_over_between_two_calls(stage):

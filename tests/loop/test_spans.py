@@ -57,8 +57,8 @@ async def test_an_answer_that_is_an_error_by_its_declaration_is_one_by_its_statu
 
 
 async def test_a_failed_call_is_an_error_in_the_span_which_lasts_as_long_as_the_call(stage):
-    kept = InMemorySpanExporter()
-    stage.tracer = OtelTracer(stage.log, Settings(project="p", trace_content=True), processor=SimpleSpanProcessor(kept))
+    exporter = InMemorySpanExporter()
+    stage.tracer = OtelTracer(stage.log, Settings(project="p", trace_content=True), processor=SimpleSpanProcessor(exporter))
 
     def answer(ticket):
         with stage.tracer.span("upstream"):
@@ -67,7 +67,7 @@ async def test_a_failed_call_is_an_error_in_the_span_which_lasts_as_long_as_the_
     stage.on_call = answer
     await stage.run(fetches(), says("done"))
     upstream, tool = (
-        next(span for span in kept.get_finished_spans() if span.name == name) for name in ("upstream", "tool.execute")
+        next(span for span in exporter.get_finished_spans() if span.name == name) for name in ("upstream", "tool.execute")
     )
     assert tool.start_time <= upstream.start_time <= upstream.end_time <= tool.end_time
     assert (tool.status.status_code, tool.attributes["error.type"]) == (StatusCode.ERROR, "503")

@@ -14,30 +14,30 @@ from ferryman.domain.tools.declared import DeclaredTool, Parameter
 from ferryman.loop.tool_offer import CALL, DEFINITIONS_BYTES_MAX, TooManyToolsError, select_definitions
 from ferryman.tools.declared.definitions import CUSTOM
 
-BUILT_IN = [each.to_definition() for each in CUSTOM]
+BUILT_IN = [tool.to_definition() for tool in CUSTOM]
 
 
-def tool(name: str, cluster: str = "", *, size: int = 0, **said: Any) -> DeclaredTool:
-    """A tool whose description has `size` characters."""
-    return DeclaredTool(name=name, cluster=cluster, url="https://api.test/x", **{"description": "x" * size, **said})
+def tool(name: str, cluster: str = "", *, size: int = 0, **fields: Any) -> DeclaredTool:
+    """Return a tool whose description has `size` characters."""
+    return DeclaredTool(name=name, cluster=cluster, url="https://api.test/x", **{"description": "x" * size, **fields})
 
 
-def names(shown: Sequence[Any]) -> list[str]:
-    return [each["name"] for each in shown]
+def names(definitions: Sequence[Any]) -> list[str]:
+    return [definition["name"] for definition in definitions]
 
 
-def size(shown: Sequence[Any]) -> int:
-    return len(json.dumps(shown))
+def size(definitions: Sequence[Any]) -> int:
+    return len(json.dumps(definitions))
 
 
-def caller(shown: Sequence[Any]) -> str:
-    """The description of call_custom_tool."""
-    (text,) = (each["description"] for each in shown if each["name"] == CALL)
+def caller(definitions: Sequence[Any]) -> str:
+    """Return the description of call_custom_tool."""
+    (text,) = (definition["description"] for definition in definitions if definition["name"] == CALL)
     return str(text)
 
 
 def filling() -> int:
-    """How many characters the description of one tool `a` in the cluster `c` has, which just fits beside the built-in ones."""
+    """Count the characters of the description of one tool `a` in the cluster `c` that just fits beside the built-in ones."""
     return DEFINITIONS_BYTES_MAX - size(select_definitions(BUILT_IN, [tool("a", "c", size=1)])) + 1
 
 
@@ -59,8 +59,8 @@ def test_a_tool_that_is_switched_off_is_not_shown():
 
 
 def test_a_tool_that_is_switched_off_takes_no_room():
-    shown = select_definitions(BUILT_IN, [tool("off", "c", size=DEFINITIONS_BYTES_MAX, enabled=False), tool("on", "c")])
-    assert (names(shown)[-1], caller(shown)) == ("on", BUILT_IN[1]["description"])
+    definitions = select_definitions(BUILT_IN, [tool("off", "c", size=DEFINITIONS_BYTES_MAX, enabled=False), tool("on", "c")])
+    assert (names(definitions)[-1], caller(definitions)) == ("on", BUILT_IN[1]["description"])
 
 
 def test_ungrouped_tools_come_first_and_then_the_smallest_cluster():
@@ -84,38 +84,38 @@ def test_the_tools_of_a_cluster_keep_their_order():
 @settings(max_examples=20)
 @given(st.permutations(["", "a", "b", "c", "d"]))
 def test_whatever_order_clusters_come_in_the_definitions_are_the_same(order):
-    declared = {each: [tool(f"{each}x{n}", each, size=70_000 if each in "cd" else 9) for n in (1, 2)] for each in order}
-    shown = select_definitions(BUILT_IN, [each for name in order for each in declared[name]])
-    assert shown == select_definitions(BUILT_IN, [each for name in sorted(order) for each in declared[name]])
+    declared = {name: [tool(f"{name}x{n}", name, size=70_000 if name in "cd" else 9) for n in (1, 2)] for name in order}
+    definitions = select_definitions(BUILT_IN, [definition for name in order for definition in declared[name]])
+    assert definitions == select_definitions(BUILT_IN, [definition for name in sorted(order) for definition in declared[name]])
 
 
 def test_two_hundred_thousand_bytes_are_shown():
-    shown = select_definitions(BUILT_IN, [tool("a", "c", size=filling())])
-    assert (names(shown)[-1], size(shown)) == ("a", 200_000)
+    definitions = select_definitions(BUILT_IN, [tool("a", "c", size=filling())])
+    assert (names(definitions)[-1], size(definitions)) == ("a", 200_000)
 
 
 def test_one_byte_more_is_shown_by_name():
-    shown = select_definitions(BUILT_IN, [tool("a", "c", size=filling() + 1)])
-    assert names(shown) == names(BUILT_IN)
-    assert caller(shown).endswith("\nc: a")
+    definitions = select_definitions(BUILT_IN, [tool("a", "c", size=filling() + 1)])
+    assert names(definitions) == names(BUILT_IN)
+    assert caller(definitions).endswith("\nc: a")
 
 
 def test_bytes_are_counted_as_they_are_sent():
-    shown = select_definitions(BUILT_IN, [tool("a", "c", description="é" * 50_000)])
-    assert names(shown) == names(BUILT_IN)
+    definitions = select_definitions(BUILT_IN, [tool("a", "c", description="é" * 50_000)])
+    assert names(definitions) == names(BUILT_IN)
 
 
 def test_only_the_largest_cluster_is_named_where_the_others_fit():
     declared = [tool("huge_1", "huge", size=100_000), tool("huge_2", "huge", size=100_000), tool("b", "mid", size=60_000)]
-    shown = select_definitions(BUILT_IN, [*declared, tool("c", "small", size=50_000)])
-    assert names(shown)[len(BUILT_IN) :] == ["c", "b"]
-    assert caller(shown).endswith(":\nhuge: huge_1, huge_2")
+    definitions = select_definitions(BUILT_IN, [*declared, tool("c", "small", size=50_000)])
+    assert names(definitions)[len(BUILT_IN) :] == ["c", "b"]
+    assert caller(definitions).endswith(":\nhuge: huge_1, huge_2")
 
 
 def test_a_cluster_is_shown_whole_or_not_at_all():
-    shown = select_definitions(BUILT_IN, [tool("tiny", "c"), tool("huge", "c", size=DEFINITIONS_BYTES_MAX)])
-    assert names(shown) == names(BUILT_IN)
-    assert caller(shown).endswith("\nc: tiny, huge")
+    definitions = select_definitions(BUILT_IN, [tool("tiny", "c"), tool("huge", "c", size=DEFINITIONS_BYTES_MAX)])
+    assert names(definitions) == names(BUILT_IN)
+    assert caller(definitions).endswith("\nc: tiny, huge")
 
 
 def test_ungrouped_tools_that_do_not_fit_are_named_as_ungrouped():
@@ -152,7 +152,9 @@ def test_the_definitions_that_were_given_are_not_changed():
     assert json.dumps(BUILT_IN) == before
 
 
-@pytest.mark.parametrize("tools", [[], [each for each in BUILT_IN if each["name"] != CALL]], ids=["none", "the others"])
+@pytest.mark.parametrize(
+    "tools", [[], [definition for definition in BUILT_IN if definition["name"] != CALL]], ids=["none", "the others"]
+)
 def test_what_does_not_fit_needs_call_custom_tool(tools):
     with pytest.raises(TooManyToolsError, match=f"2 declared tools do not fit .* enable {CALL}"):
         select_definitions(tools, [tool("a", "c"), tool("b", "c", size=DEFINITIONS_BYTES_MAX), tool("d", "e")])

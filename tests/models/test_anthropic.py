@@ -36,13 +36,13 @@ async def model(service):
     await model.close()
 
 
-def play(service, *steps) -> None:
+def set_script(service, *steps) -> None:
     service[0].put("play", {"steps": list(steps)})
 
 
 async def test_a_reply_has_its_text_its_calls_and_its_tokens(service, model):
     calls = [{"name": "http_get", "input": {"url": "https://a.test/"}, "id": "toolu_1"}]
-    play(service, {"text": "looking", "tool_calls": calls, "usage": {"input_tokens": 11, "output_tokens": 7}})
+    set_script(service, {"text": "looking", "tool_calls": calls, "usage": {"input_tokens": 11, "output_tokens": 7}})
     reply = await model.reply(PROMPT)
     assert (reply.text, reply.stop_reason) == ("looking", "tool_use")
     assert [(call.id, call.name, call.arguments) for call in reply.calls] == [
@@ -52,7 +52,7 @@ async def test_a_reply_has_its_text_its_calls_and_its_tokens(service, model):
 
 
 async def test_the_request_says_what_the_prompt_says(service, model):
-    play(service, {"text": "hi"})
+    set_script(service, {"text": "hi"})
     await model.reply(replace(PROMPT, temperature=0.3))
     body = service[0].requests()[0]["body"]
     assert (body["system"], body["max_tokens"], body["temperature"]) == ("be good", 100, 0.3)
@@ -60,41 +60,41 @@ async def test_the_request_says_what_the_prompt_says(service, model):
 
 
 async def test_a_closing_prompt_shows_the_tools_and_forbids_them(service, model):
-    play(service, {"text": "bye"})
+    set_script(service, {"text": "bye"})
     await model.reply(replace(PROMPT, closing=True))
     assert service[0].requests()[0]["body"]["tool_choice"] == {"type": "none"}
 
 
 async def test_a_model_that_takes_no_temperature_is_not_sent_one(service, model):
-    play(service, {"text": "hi"})
+    set_script(service, {"text": "hi"})
     await model.reply(PROMPT)
     assert "temperature" not in service[0].requests()[0]["body"]
 
 
 async def test_an_overloaded_provider_is_unavailable(service, model):
     error = {"status": 529, "type": "overloaded_error", "message": "busy", "times": 5}
-    play(service, {"text": "hi", "error": error})
+    set_script(service, {"text": "hi", "error": error})
     with pytest.raises(UnavailableError, match="529"):
         await model.reply(PROMPT)
 
 
 async def test_a_provider_that_is_busy_for_a_moment_is_asked_again(service, model):
     error = {"status": 529, "type": "overloaded_error", "message": "busy", "times": 2}
-    play(service, {"text": "hi", "error": error})
+    set_script(service, {"text": "hi", "error": error})
     assert (await model.reply(PROMPT)).text == "hi"
-    assert [each["status"] for each in service[0].requests()] == [529, 529, 200]
+    assert [request["status"] for request in service[0].requests()] == [529, 529, 200]
 
 
 async def test_a_provider_that_asks_for_more_than_a_moment_is_left_to_the_queue(service, model):
     error = {"status": 429, "type": "rate_limit_error", "message": "slow", "retry_after_s": 60.0, "times": 1}
-    play(service, {"text": "hi", "error": error})
+    set_script(service, {"text": "hi", "error": error})
     with pytest.raises(UnavailableError) as unavailable:
         await model.reply(PROMPT)
     assert (unavailable.value.after_s, unavailable.value.lost, len(service[0].requests())) == (60, False, 1)
 
 
 async def test_a_request_the_provider_refuses_is_rejected(service, model):
-    play(service, {"text": "hi", "expect": {"system_contains": ["never said"]}})
+    set_script(service, {"text": "hi", "expect": {"system_contains": ["never said"]}})
     with pytest.raises(RejectedError, match="400"):
         await model.reply(PROMPT)
 
@@ -131,12 +131,12 @@ async def test_a_key_makes_it_the_providers_own_service():
 
 
 async def test_a_lone_surrogate_in_the_text_is_replaced(service, model):
-    play(service, {"text": "a\ud800b"})
+    set_script(service, {"text": "a\ud800b"})
     assert (await model.reply(PROMPT)).text == "a\ufffdb"
 
 
 async def test_arguments_that_cannot_be_read_are_rejected_without_their_text(service, model):
-    play(service, {"tool_calls": [{"name": "http_get", "input": {"url": "hush\udfff"}, "id": "toolu_1"}]})
+    set_script(service, {"tool_calls": [{"name": "http_get", "input": {"url": "hush\udfff"}, "id": "toolu_1"}]})
     with pytest.raises(RejectedError) as rejected:
         await model.reply(PROMPT)
     assert "hush" not in str(rejected.value)

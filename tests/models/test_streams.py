@@ -20,8 +20,8 @@ HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding
 
 
 def event(kind: str, **data: Any) -> bytes:
-    told = f"event: {kind}\ndata: {json.dumps({'type': kind, **data})}\n\n".encode()
-    return f"{len(told):x}\r\n".encode() + told + b"\r\n"
+    frame = f"event: {kind}\ndata: {json.dumps({'type': kind, **data})}\n\n".encode()
+    return f"{len(frame):x}\r\n".encode() + frame + b"\r\n"
 
 
 MESSAGE = {
@@ -43,7 +43,7 @@ END = b"0\r\n\r\n"
 
 @asynccontextmanager
 async def answering(*parts: bytes) -> AsyncIterator[AnthropicModel]:
-    """A model whose provider answers with these bytes and closes the connection."""
+    """Yield a model whose provider answers with these bytes and closes the connection."""
 
     async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.readuntil(b"\r\n\r\n")
@@ -72,10 +72,10 @@ async def test_an_answer_that_is_not_whole_is_lost(parts: tuple[bytes, ...]) -> 
 
 
 @pytest.mark.parametrize(
-    ("said", "heard"), [("inf", 86_400.0), ("1e300", 86_400.0), ("nan", None), ("-3", None), ("soon", None)]
+    ("header", "heard"), [("inf", 86_400.0), ("1e300", 86_400.0), ("nan", None), ("-3", None), ("soon", None)]
 )
-async def test_a_provider_names_a_time_within_a_day_or_none(said: str, heard: float | None) -> None:
-    head = f"HTTP/1.1 429 Slow\r\nretry-after: {said}\r\ncontent-length: 0\r\n\r\n".encode()
+async def test_a_provider_names_a_time_within_a_day_or_none(header: str, heard: float | None) -> None:
+    head = f"HTTP/1.1 429 Slow\r\nretry-after: {header}\r\ncontent-length: 0\r\n\r\n".encode()
 
     async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.readuntil(b"\r\n\r\n")

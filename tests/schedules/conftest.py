@@ -46,11 +46,11 @@ class Stage:
     @property
     def executions(self) -> list[Execution]:
         """What was made, in the order of the times it was made for."""
-        return sorted(self.memory.executions.values(), key=lambda each: each.scheduled_for or START)
+        return sorted(self.memory.executions.values(), key=lambda execution: execution.scheduled_for or START)
 
     @property
     def enqueued(self) -> list[str]:
-        return [each.execution for each in self.queue.waiting]
+        return [delivery.execution for delivery in self.queue.waiting]
 
     async def schedule(self, schedule: Schedule | None = HOURLY, **changes: Any) -> None:
         """Store the schedule, as the API does."""
@@ -60,7 +60,7 @@ class Stage:
         await arm_timer(self.timers, task, now=self.clock.now())
 
     async def deliver(self, timer: QueuedTimer, deps: ScheduleDependencies | None = None) -> bool:
-        """One delivery of a timer; False when it is to come again."""
+        """Deliver a timer once, and return False when it is to be delivered again."""
         deps = deps or self.deps()
         if timer.fire is not None:
             return await fire(deps, timer.fire)

@@ -25,18 +25,18 @@ class Died(BaseException):
 
 @dataclass
 class Life:
-    """Counts what crosses the ports, and ends before or after one of the crossings."""
+    """Counts what crosses the ports, and ends before or after one of the port_calls."""
 
     ends_at: int | None = None
     after: bool = False
-    crossings: int = 0
+    port_calls: int = 0
 
     def deps(self, stage: Stage) -> ScheduleDependencies:
         ports = {"schedules": MemorySchedules(stage.memory), "queue": stage.queue, "timers": stage.timers}
         return stage.deps(**{name: Mortal(port, self) for name, port in ports.items()})
 
     async def cross(self, call: Callable[[], Awaitable[Any]]) -> Any:
-        number, self.crossings = self.crossings, self.crossings + 1
+        number, self.port_calls = self.port_calls, self.port_calls + 1
         if number == self.ends_at and not self.after:
             raise Died
         answer = await call()
@@ -54,11 +54,11 @@ class Mortal:
 
     def __getattr__(self, name: str) -> Callable[..., Awaitable[Any]]:
         method = getattr(self.port, name)
-        return lambda *given, **named: self.life.cross(lambda: method(*given, **named))
+        return lambda *args, **named: self.life.cross(lambda: method(*args, **named))
 
 
 async def lived(life: Life) -> Stage:
-    """Some hours in which the process dies once; the timer under way is delivered again."""
+    """Run some hours in which the process dies once."""
     stage = Stage()
     await stage.schedule()
     while (timer := stage.timers.next()) is not None and timer.due <= START + HOURS * HOUR:
@@ -72,17 +72,17 @@ async def lived(life: Life) -> Stage:
 
 
 def exactly_once(stage: Stage, hours: int = HOURS) -> None:
-    times = [each.scheduled_for - START for each in stage.executions if each.scheduled_for]
+    times = [execution.scheduled_for - START for execution in stage.executions if execution.scheduled_for]
     assert times == [number * HOUR for number in range(1, hours + 1)]
-    assert sorted(stage.enqueued) == sorted(each.id for each in stage.executions)
+    assert sorted(stage.enqueued) == sorted(execution.id for execution in stage.executions)
     assert stage.task.next_fire_at == START + (hours + 1) * HOUR
 
 
-async def test_killed_at_every_port_crossing_every_time_makes_one_execution() -> None:
+async def test_killed_at_every_port_call_every_time_makes_one_execution() -> None:
     whole = Life()
     exactly_once(await lived(whole))
-    assert whole.crossings > 50
-    for number in range(whole.crossings):
+    assert whole.port_calls > 50
+    for number in range(whole.port_calls):
         for after in (False, True):
             exactly_once(await lived(Life(ends_at=number, after=after)))
 

@@ -21,14 +21,14 @@ HOUR, DAY, SECOND = timedelta(hours=1), timedelta(days=1), timedelta(seconds=1)
 
 
 def times(stage: Stage) -> list[timedelta]:
-    return [each.scheduled_for - START for each in stage.executions if each.scheduled_for]
+    return [execution.scheduled_for - START for execution in stage.executions if execution.scheduled_for]
 
 
 async def test_every_hour_makes_one_execution_and_puts_it_into_the_queue(stage: Stage) -> None:
     await stage.schedule()
     await stage.turn(3 * HOUR)
     assert times(stage) == [HOUR, 2 * HOUR, 3 * HOUR]
-    assert stage.enqueued == [each.id for each in stage.executions]
+    assert stage.enqueued == [execution.id for execution in stage.executions]
     assert stage.task.next_fire_at == START + 4 * HOUR
 
 
@@ -55,17 +55,17 @@ async def test_a_moment_years_away_is_reached_in_hops_that_cloud_tasks_takes(sta
 
 async def test_a_timer_that_comes_twice_makes_one_execution(stage: Stage) -> None:
     await stage.schedule()
-    timer = next(each for each in stage.timers.waiting if each.fire)
+    timer = next(timer for timer in stage.timers.waiting if timer.fire)
     stage.clock.turn(HOUR)
     for _ in range(3):
         assert await stage.deliver(timer)
     assert (len(stage.executions), stage.enqueued) == (1, [stage.executions[0].id])
-    assert sum(each.fire is not None for each in stage.timers.waiting) == 2  # this one and the next hour's
+    assert sum(timer.fire is not None for timer in stage.timers.waiting) == 2  # this one and the next hour's
 
 
 async def test_a_timer_that_is_a_moment_early_comes_again(stage: Stage) -> None:
     await stage.schedule()
-    timer = next(each for each in stage.timers.waiting if each.fire)
+    timer = next(timer for timer in stage.timers.waiting if timer.fire)
     stage.clock.turn(HOUR - SECOND)
     assert not await stage.deliver(timer)
     stage.clock.turn(SECOND)
@@ -83,7 +83,7 @@ async def test_times_that_were_missed_run_once(stage: Stage) -> None:
 @pytest.mark.parametrize("change", ["deleted", "turned off", "scheduled anew", "no schedule"])
 async def test_what_became_void_changes_nothing(stage: Stage, change: str) -> None:
     await stage.schedule()
-    timer = next(each for each in stage.timers.waiting if each.fire)
+    timer = next(timer for timer in stage.timers.waiting if timer.fire)
     if change == "deleted":
         del stage.memory.tasks["task_1"]
     elif change == "turned off":
@@ -98,7 +98,7 @@ async def test_what_became_void_changes_nothing(stage: Stage, change: str) -> No
 
 async def test_an_execution_whose_task_is_deleted_before_it_is_enqueued_is_enqueued_all_the_same(stage: Stage) -> None:
     await stage.schedule()
-    timer = next(each for each in stage.timers.waiting if each.fire)
+    timer = next(timer for timer in stage.timers.waiting if timer.fire)
     assert timer.fire is not None
     stage.clock.turn(HOUR)
     await stage.deps().schedules.fire(timer.fire, now=stage.clock.now())  # and then its process died
@@ -108,7 +108,7 @@ async def test_an_execution_whose_task_is_deleted_before_it_is_enqueued_is_enque
 
 
 async def failing(stage: Stage, *statuses: Status) -> None:
-    """An hour for each status, in which that hour's execution ends with it."""
+    """Let an hour pass for each status, in which that hour's execution ends with it."""
     for status in statuses:
         await stage.turn(HOUR)
         stage.end(stage.executions[-1], status)
@@ -184,7 +184,7 @@ async def test_a_time_that_finds_the_queue_full_waits_and_is_not_lost(stage: Sta
     assert (stage.executions, stage.task.next_fire_at) == ([], START + HOUR)
     stage.memory.occupancy["o"] = Occupancy()
     await stage.turn(firing.FULL_PAUSE)
-    assert [each.scheduled_for for each in stage.executions] == [START + HOUR]
+    assert [execution.scheduled_for for execution in stage.executions] == [START + HOUR]
     assert list(stage.memory.occupancy["o"].queued) == [stage.executions[0].id]
 
 

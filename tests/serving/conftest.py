@@ -74,12 +74,12 @@ class FarBank:
     """`ports.Connector`: what it was asked; it stores a credential, or fails as a test says."""
 
     memory: Memory
-    asked: list[dict[str, Any]] = field(default_factory=list)
+    requests: list[dict[str, Any]] = field(default_factory=list)
     fails: Exception | None = None
 
     async def finish(self, task: str, *, owner: str, digest: str, code: str, iss: str | None, version: int) -> str:
-        asked = {"task": task, "owner": owner, "digest": digest, "code": code, "iss": iss, "version": version}
-        self.asked.append(asked)
+        request = {"task": task, "owner": owner, "digest": digest, "code": code, "iss": iss, "version": version}
+        self.requests.append(request)
         if self.fails is not None:
             raise self.fails
         label = Label(
@@ -155,7 +155,7 @@ class Stage:
         )
 
     def owner(self, name: str, plan: str = "pro") -> dict[str, str]:
-        """The headers of owner `name`, who is there from now on."""
+        """Store the owner `name`, and return the owner's headers."""
         if name not in self.keys:
             self.keys[name] = keys.generate_key()
             self.memory.owners[name] = Owner(id=name, plan=plan, created_at=START)
@@ -185,7 +185,7 @@ def get_routes() -> list[BaseRoute]:
 
 def create_app(deps: ApiDependencies) -> FastAPI:
     """Return the API of `deps`: routes know nothing of it but what the app's state holds."""
-    app = api.create(deps)
+    app = create_app(deps)
     app.router.routes = get_routes()
     return app
 

@@ -38,13 +38,13 @@ class Life:
     calls: int = 0
     dead: bool = False
 
-    async def live(self, call: Callable[..., Any], *given: Any, **named: Any) -> Any:
+    async def live(self, call: Callable[..., Any], *args: Any, **named: Any) -> Any:
         if not self.dead:
             self.calls += 1
         if self.dead or (self.calls == self.at and not self.after):
             self.dead = True
             raise DeathError
-        answer = await call(*given, **named)
+        answer = await call(*args, **named)
         if self.calls == self.at:
             self.dead = True
             raise DeathError
@@ -60,9 +60,9 @@ class Mortal:
 
     def __getattr__(self, name: str) -> Any:
         call = getattr(self.port, name)
-        return lambda *given, **named: self.life.live(call, *given, **named)
+        return lambda *args, **named: self.life.live(call, *args, **named)
 
 
 def mortal(deps: ApiDependencies, life: Life) -> ApiDependencies:
-    """The house, whose ports end with `life`."""
+    """Return the dependencies, whose ports fail once `life` has ended."""
     return replace(deps, **{name: Mortal(getattr(deps, name), life) for name in PORTS})

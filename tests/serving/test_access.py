@@ -64,7 +64,7 @@ async def test_anothers_things_look_like_none_at_all(
 async def test_lists_hold_ones_own_things_alone(client: httpx.AsyncClient, stage: Stage, task: str, execution: str) -> None:
     bob = stage.owner("bob")
     await client.post("/v1/tasks", json=TASK, headers=bob)
-    assert [each["user_id"] for each in (await client.get("/v1/tasks", headers=bob)).json()["tasks"]] == ["bob"]
+    assert [task["user_id"] for task in (await client.get("/v1/tasks", headers=bob)).json()["tasks"]] == ["bob"]
     assert (await client.get("/v1/executions", headers=bob)).json() == {"executions": []}
     assert len((await client.get("/v1/executions")).json()["executions"]) == 1
 
@@ -90,9 +90,9 @@ async def test_no_route_gives_a_value_back(client: httpx.AsyncClient, stage: Sta
             stage.clock.turn(60)  # each request comes a minute after the last, and so within every rate
             answer = await ask(client, route, task, execution)
             assert answer.status_code == route.status, route
-            shown = answer.text + str(answer.headers)
-            assert not any(form in shown for form in forms), route
-            assert "ciphertext" not in shown
+            text = answer.text + str(answer.headers)
+            assert not any(form in text for form in forms), route
+            assert "ciphertext" not in text
     assert stage.memory.credentials == {}
     assert not any(form in repr(stage.log.lines) for form in forms)
 

@@ -26,18 +26,18 @@ def path(task: str, end: str = "") -> str:
     return f"/v1/tasks/{task}/credentials/connect{end}"
 
 
-async def begun(client: httpx.AsyncClient, task: str, **given: Any) -> httpx.Response:
-    return await client.post(path(task), json={"service": "calendar", "redirect_uri": REDIRECT, **given})
+async def begun(client: httpx.AsyncClient, task: str, **args: Any) -> httpx.Response:
+    return await client.post(path(task), json={"service": "calendar", "redirect_uri": REDIRECT, **args})
 
 
 async def test_what_is_not_given_comes_from_the_catalog(client: httpx.AsyncClient, task: str, stage: Stage) -> None:
     answer = (await begun(client, task)).json()
     assert answer["expires_at"] == "2026-11-21T12:10:00Z"
-    asked = {name: value for name, [value] in parse_qs(urlsplit(answer["authorize_url"]).query).items()}
+    query = {name: value for name, [value] in parse_qs(urlsplit(answer["authorize_url"]).query).items()}
     (stored,) = stage.memory.connections[task].values()
     proof = grants.decode_proof(seal.unseal(stored.ciphertext, seal.build_connection_info(stored), PRIVATE))
     assert answer["authorize_url"].startswith("https://login.calendar.test/authorize?tenant=all&")
-    assert asked == {
+    assert query == {
         "tenant": "all",
         "access_type": "offline",
         "response_type": "code",
@@ -67,8 +67,8 @@ async def test_neither_state_verifier_nor_secret_is_kept_in_clear(client: httpx.
 async def test_every_connection_has_a_state_and_a_verifier_of_its_own(client: httpx.AsyncClient, task: str) -> None:
     answers = [(await begun(client, task)).json() for _ in range(3)]
     for name in ("state", "authorize_url"):
-        assert len({each[name] for each in answers}) == 3
-    assert all(len(each["state"]) == 43 for each in answers)
+        assert len({answer[name] for answer in answers}) == 3
+    assert all(len(answer["state"]) == 43 for answer in answers)
 
 
 REFUSED: dict[str, tuple[dict[str, Any], str, str]] = {
@@ -91,7 +91,7 @@ async def test_a_connection_is_refused_with_the_field_and_the_rule(
     change, field, message = REFUSED[case]
     answer = await begun(client, task, **change)
     assert answer.status_code == 422
-    assert message in {each["field"]: each["message"] for each in answer.json()["errors"]}[field]
+    assert message in {error["field"]: error["message"] for error in answer.json()["errors"]}[field]
     assert not stage.memory.connections
 
 
@@ -117,34 +117,34 @@ async def test_a_key_holder_is_asked_to_finish_it_and_hears_no_state(
 ) -> None:
     state = (await begun(client, task)).json()["state"]
     answer = await client.post(path(task, "/finish"), json={"state": state, "code": "the code"})
-    assert stage.connector.asked == [
+    assert stage.connector.requests == [
         {"task": task, "owner": "ann", "digest": rules.digest_state(state), "code": "the code", "iss": None, "version": 7}
     ]
-    shown = answer.json()
-    assert (shown["name"], shown["status"], shown["scopes"]) == ("CALENDAR_TOKEN", "connected", ["events.read"])
-    assert shown["token_expires_at"] == f"{START + timedelta(hours=1):%Y-%m-%dT%H:%M:%SZ}"
-    assert (await client.get(f"/v1/tasks/{task}/credentials")).json() == {"credentials": [shown]}
+    credential = answer.json()
+    assert (credential["name"], credential["status"], credential["scopes"]) == ("CALENDAR_TOKEN", "connected", ["events.read"])
+    assert credential["token_expires_at"] == f"{START + timedelta(hours=1):%Y-%m-%dT%H:%M:%SZ}"
+    assert (await client.get(f"/v1/tasks/{task}/credentials")).json() == {"credentials": [credential]}
 
 
 async def test_a_key_holder_hears_which_issuer_the_response_named(client: httpx.AsyncClient, task: str, stage: Stage) -> None:
     state = (await begun(client, task)).json()["state"]
     await client.post(path(task, "/finish"), json={"state": state, "code": "c", "iss": "https://login.calendar.test"})
-    assert [asked["iss"] for asked in stage.connector.asked] == ["https://login.calendar.test"]
+    assert [request["iss"] for request in stage.connector.requests] == ["https://login.calendar.test"]
 
 
 @pytest.mark.parametrize(
-    ("fails", "status", "said"),
+    ("fails", "status", "message"),
     [
         (NotConnectedError("the token endpoint answered invalid_grant; connect again"), 409, "answered invalid_grant"),
         (UnavailableError("away"), 503, "try again"),
     ],
 )
 async def test_why_it_came_to_nothing_is_told(
-    client: httpx.AsyncClient, task: str, stage: Stage, fails: Exception, status: int, said: str
+    client: httpx.AsyncClient, task: str, stage: Stage, fails: Exception, status: int, message: str
 ) -> None:
     stage.connector.fails = fails
     answer = await client.post(path(task, "/finish"), json={"state": "s" * 43, "code": "c"})
-    assert (answer.status_code, said in answer.json()["detail"]) == (status, True)
+    assert (answer.status_code, message in answer.json()["detail"]) == (status, True)
 
 
 @pytest.mark.parametrize(
@@ -162,10 +162,10 @@ async def test_what_cannot_be_a_state_or_a_code_is_not_passed_on(
     client: httpx.AsyncClient, task: str, stage: Stage, body: dict[str, str]
 ) -> None:
     assert (await client.post(path(task, "/finish"), json=body)).status_code == 422
-    assert stage.connector.asked == []
+    assert stage.connector.requests == []
 
 
 async def test_another_owners_task_is_not_there(client: httpx.AsyncClient, task: str, stage: Stage) -> None:
     for end, body in (("", {"service": "calendar", "redirect_uri": REDIRECT}), ("/finish", {"state": "s" * 43, "code": "c"})):
         assert (await client.post(path(task, end), json=body, headers=stage.owner("bob"))).status_code == 404
-    assert stage.connector.asked == []
+    assert stage.connector.requests == []

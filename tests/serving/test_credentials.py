@@ -43,14 +43,14 @@ async def test_what_is_not_given_comes_from_the_catalog(client: httpx.AsyncClien
 
 
 async def test_what_is_given_wins_over_the_catalog(client: httpx.AsyncClient, task: str) -> None:
-    asked = {"value": VALUE, "service": "openweather", "auth_type": "header", "auth_header_name": "X-Key"}
-    body = (await client.put(path(task), json=asked)).json()
-    assert (body["auth_type"], body["auth_header_name"], body["auth_param_name"]) == ("header", "X-Key", None)
+    body = {"value": VALUE, "service": "openweather", "auth_type": "header", "auth_header_name": "X-Key"}
+    credential = (await client.put(path(task), json=body)).json()
+    assert (credential["auth_type"], credential["auth_header_name"], credential["auth_param_name"]) == ("header", "X-Key", None)
 
 
 async def test_a_query_parameter_without_a_name_gets_the_default_one(client: httpx.AsyncClient, task: str) -> None:
-    asked = {"value": VALUE, "service": "github", "auth_type": "query_param"}
-    assert (await client.put(path(task), json=asked)).json()["auth_param_name"] == "api_key"
+    body = {"value": VALUE, "service": "github", "auth_type": "query_param"}
+    assert (await client.put(path(task), json=body)).json()["auth_param_name"] == "api_key"
 
 
 async def test_only_the_key_holder_opens_it_and_only_under_its_own_label(
@@ -112,12 +112,12 @@ async def test_a_credential_is_refused_with_the_field_and_the_rule(
     name, change, field, message = REFUSED[case]
     answer = await client.put(path(task, name), json={"value": VALUE, "service": "openweather", **change})
     assert answer.status_code == 422
-    found = {each["field"]: each["message"] for each in answer.json()["errors"]}
-    assert message in found[field]
+    messages = {response["field"]: response["message"] for response in answer.json()["errors"]}
+    assert message in messages[field]
     assert not stage.memory.credentials.get(task)
 
 
-async def test_a_value_that_stands_in_the_prompt_is_no_secret(client: httpx.AsyncClient, task: str) -> None:
+async def test_a_value_that_is_in_the_prompt_is_no_secret(client: httpx.AsyncClient, task: str) -> None:
     value = "no-secret-2b7e151628ae"  # the API shows it in the prompt, where its owner has written it
     await client.patch(f"/v1/tasks/{task}", json={"task_prompt": f"Use the key {value} for the weather."})
     answer = await client.put(path(task), json={"value": value, "service": "openweather"})
@@ -143,18 +143,18 @@ async def test_of_two_who_store_at_once_one_is_told_to_try_again(client: httpx.A
 
 
 async def test_a_task_has_at_most_twenty_and_each_can_still_be_replaced(client: httpx.AsyncClient, task: str) -> None:
-    asked = {"value": VALUE, "service": "openweather"}
+    body = {"value": VALUE, "service": "openweather"}
     for number in range(20):
-        assert (await client.put(path(task, f"KEY_{number}"), json=asked)).status_code == 200
-    assert (await client.put(path(task, "KEY_20"), json=asked)).status_code == 409
-    assert (await client.put(path(task, "KEY_0"), json=asked)).json()["version"] == 2
+        assert (await client.put(path(task, f"KEY_{number}"), json=body)).status_code == 200
+    assert (await client.put(path(task, "KEY_20"), json=body)).status_code == 409
+    assert (await client.put(path(task, "KEY_0"), json=body)).json()["version"] == 2
 
 
 async def test_of_those_who_store_the_last_credential_at_once_one_does(client: httpx.AsyncClient, task: str) -> None:
-    asked = {"value": VALUE, "service": "openweather"}
+    body = {"value": VALUE, "service": "openweather"}
     for number in range(19):
-        assert (await client.put(path(task, f"KEY_{number}"), json=asked)).status_code == 200
-    came = await asyncio.gather(*(client.put(path(task, f"LAST_{number}"), json=asked) for number in range(6)))
-    assert sorted(each.status_code for each in came) == [200, *[409] * 5]
-    assert {each.json()["detail"] for each in came if each.is_error} == {"a task may have at most 20 credentials"}
+        assert (await client.put(path(task, f"KEY_{number}"), json=body)).status_code == 200
+    answers = await asyncio.gather(*(client.put(path(task, f"LAST_{number}"), json=body) for number in range(6)))
+    assert sorted(outcome.status_code for outcome in answers) == [200, *[409] * 5]
+    assert {outcome.json()["detail"] for outcome in answers if outcome.is_error} == {"a task may have at most 20 credentials"}
     assert len((await client.get(f"/v1/tasks/{task}/credentials")).json()["credentials"]) == 20

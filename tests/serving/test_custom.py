@@ -36,14 +36,14 @@ def agent(task: str, stage: Stage) -> str:
 async def names(client: httpx.AsyncClient, agent: str) -> list[tuple[str, str]]:
     answer = (await client.get(f"{agent}/tools")).json()
     assert answer["success"] is True
-    return [(each["cluster"], each["name"]) for each in answer["data"]]
+    return [(tool["cluster"], tool["name"]) for tool in answer["data"]]
 
 
 async def test_an_import_by_url_answers_the_tools_it_made(client: httpx.AsyncClient, agent: str) -> None:
     answer = (await client.post(f"{agent}/tools/import-openapi", json={"url": URL, "cluster": "my_api"})).json()
     assert (answer["success"], answer["imported"], answer["disabled"]) == (True, 3, 0)
-    assert [each["name"] for each in answer["data"]] == ["getPet", "listPets", "post_pets"]
-    assert {each["cluster"] for each in answer["data"]} == {"my_api"}
+    assert [tool["name"] for tool in answer["data"]] == ["getPet", "listPets", "post_pets"]
+    assert {tool["cluster"] for tool in answer["data"]} == {"my_api"}
 
 
 async def test_the_cluster_is_called_as_the_document_where_none_is_named(client: httpx.AsyncClient, agent: str) -> None:
@@ -52,16 +52,16 @@ async def test_the_cluster_is_called_as_the_document_where_none_is_named(client:
 
 async def test_a_tool_is_shown_with_its_base_url_and_its_path(client: httpx.AsyncClient, agent: str) -> None:
     answer = (await client.post(f"{agent}/tools/import-openapi", json={"url": URL})).json()
-    shown = {each["name"]: each for each in answer["data"]}
-    assert shown["getPet"]["configuration"] == {
+    tools_by_name = {tool["name"]: tool for tool in answer["data"]}
+    assert tools_by_name["getPet"]["configuration"] == {
         "baseUrl": "https://api.github.com",
         "pathTemplate": "/store/pets/{petId}",
         "method": "GET",
         "pathParams": ["petId"],
         "queryParams": [],
     }
-    assert shown["listPets"]["configuration"]["queryParams"] == ["limit"]
-    assert {(each["type"], each["isEnabled"]) for each in answer["data"]} == {("http", True)}
+    assert tools_by_name["listPets"]["configuration"]["queryParams"] == ["limit"]
+    assert {(tool["type"], tool["isEnabled"]) for tool in answer["data"]} == {("http", True)}
 
 
 async def test_tools_are_listed_by_cluster_and_name(client: httpx.AsyncClient, agent: str) -> None:
@@ -119,14 +119,14 @@ async def test_a_chat_is_told_name_description_and_parameters_of_each_tool(clien
 
 async def test_a_chat_is_not_told_of_a_tool_that_is_disabled(client: httpx.AsyncClient, agent: str) -> None:
     await client.post(f"{agent}/tools", json={**TOOL, "enabled": False})
-    told = (await client.get(f"{agent}/chat/tools")).json()["tools"]
-    assert [each["name"] for each in told] == TASK["tools"]
+    tools = (await client.get(f"{agent}/chat/tools")).json()["tools"]
+    assert [tool["name"] for tool in tools] == TASK["tools"]
 
 
 async def test_a_change_whose_tools_are_refused_changes_nothing_else_either(client: httpx.AsyncClient, agent: str) -> None:
     await client.post(f"{agent}/tools/import-openapi", json={"spec": document(PETS), "cluster": "pets"})
     address = agent.replace("/api/agents", "/v1/tasks")
-    asked = {"name": "another name", "tools": ["api_call", {**TOOL, "name": "listPets"}]}
-    answer = await client.patch(address, json=asked)
+    body = {"name": "another name", "tools": ["api_call", {**TOOL, "name": "listPets"}]}
+    answer = await client.patch(address, json=body)
     assert (answer.status_code, answer.json()["errors"][0]["field"]) == (422, "tools.0.name")
     assert (await client.get(address)).json()["name"] == TASK["name"]

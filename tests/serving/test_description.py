@@ -60,11 +60,11 @@ def test_every_reference_leads_somewhere_and_every_schema_is_one(app: FastAPI) -
     def references(value: Any) -> list[str]:
         if isinstance(value, dict):
             here = [value["$ref"]] if isinstance(value.get("$ref"), str) else []
-            return here + [each for inner in value.values() for each in references(inner)]
-        return [each for inner in value for each in references(inner)] if isinstance(value, list) else []
+            return here + [reference for inner in value.values() for reference in references(inner)]
+        return [reference for inner in value for reference in references(inner)] if isinstance(value, list) else []
 
     schemas = document["components"]["schemas"]
-    assert {each.rpartition("/")[2] for each in references(document)} == set(schemas)
+    assert {reference.rpartition("/")[2] for reference in references(document)} == set(schemas)
     for schema in schemas.values():
         Draft202012Validator.check_schema(schema)
     assert "HTTPValidationError" not in schemas
@@ -87,7 +87,7 @@ async def test_what_is_answered_is_as_described(client: httpx.AsyncClient, docum
 async def test_what_is_refused_is_as_described(
     client: httpx.AsyncClient, document: dict[str, Any], task: str, stage: Stage
 ) -> None:
-    asked: list[tuple[str, str, dict[str, Any]]] = [
+    requests: list[tuple[str, str, dict[str, Any]]] = [
         ("GET", "/v1/tasks/{task_id}", {"headers": {"Authorization": ""}}),
         ("GET", "/v1/executions/{execution_id}", {}),
         ("GET", "/v1/executions", {"params": {"limit": "0"}}),
@@ -101,7 +101,7 @@ async def test_what_is_refused_is_as_described(
         ("DELETE", "/v1/tasks/{task_id}/credentials/{name}", {}),
         ("POST", "/v1/tasks/{task_id}/executions", {"json": {"input": 1}}),
     ]
-    for method, path, request in asked:
+    for method, path, request in requests:
         answer = await client.request(method, Ask(method, path, 0).url(task, "exec_none"), **request)
         assert answer.status_code >= 400
         described = document["paths"][path][method.lower()]["responses"][str(answer.status_code)]

@@ -28,8 +28,8 @@ TITLES = {
 }
 
 
-def said(answer: httpx.Response) -> tuple[int, str]:
-    """Status and detail, of what must be a problem."""
+def read_problem(answer: httpx.Response) -> tuple[int, str]:
+    """Return status and detail, of what must be a problem."""
     body = answer.json()
     assert answer.headers["content-type"] == "application/problem+json"
     assert body["type"] == "about:blank"
@@ -42,14 +42,14 @@ def said(answer: httpx.Response) -> tuple[int, str]:
 
 @pytest.mark.parametrize("text", ["{", "", "nul", '{"name": }', "[" * 9_000, '{"a": 1}}', b"\xff\xfe", '{"name": "\x01"}'])
 async def test_malformed_json_is_a_problem(client: httpx.AsyncClient, text: str | bytes) -> None:
-    status, _ = said(await client.post("/v1/tasks", content=text, headers=JSON))
+    status, _ = read_problem(await client.post("/v1/tasks", content=text, headers=JSON))
     assert status == (400 if text else 422)
 
 
 @pytest.mark.parametrize("text", ["[]", '"x"', "1", "null", "true"])
 async def test_json_that_is_no_object_is_a_problem(client: httpx.AsyncClient, text: str) -> None:
     answer = await client.post("/v1/tasks", content=text, headers=JSON)
-    assert said(answer)[0] == 422
+    assert read_problem(answer)[0] == 422
     assert answer.json()["errors"][0]["field"] == "body"
 
 
@@ -58,7 +58,7 @@ async def test_json_that_is_no_object_is_a_problem(client: httpx.AsyncClient, te
 )
 async def test_a_body_of_another_type_is_a_problem(client: httpx.AsyncClient, kind: str) -> None:
     answer = await client.post("/v1/tasks", content="{}", headers={"Content-Type": kind})
-    assert said(answer) == (415, "the body must be application/json")
+    assert read_problem(answer) == (415, "the body must be application/json")
 
 
 async def test_a_body_may_say_its_charset(client: httpx.AsyncClient) -> None:
@@ -69,7 +69,7 @@ async def test_a_body_may_say_its_charset(client: httpx.AsyncClient) -> None:
 async def test_a_body_of_a_megabyte_passes_and_one_byte_more_does_not(client: httpx.AsyncClient) -> None:
     for size, status in ((1_000_000, 422), (1_000_001, 413)):
         body = '{"name": "' + "x" * (size - 12) + '"}'
-        assert said(await client.post("/v1/tasks", content=body, headers=JSON))[0] == status
+        assert read_problem(await client.post("/v1/tasks", content=body, headers=JSON))[0] == status
 
 
 async def test_a_body_that_does_not_say_its_length_is_counted_as_it_comes(client: httpx.AsyncClient) -> None:
@@ -82,23 +82,23 @@ async def test_a_body_that_does_not_say_its_length_is_counted_as_it_comes(client
             yield b" " * 100_000
 
     answer = await client.post("/v1/tasks", content=endless(), headers=JSON)
-    assert said(answer) == (413, "the body is larger than 1000000 bytes")
+    assert read_problem(answer) == (413, "the body is larger than 1000000 bytes")
     assert drawn < 15
 
 
 async def test_a_length_that_is_a_lie_is_not_believed(client: httpx.AsyncClient) -> None:
     answer = await client.post("/v1/tasks", content=b" " * 1_000_001, headers={**JSON, "Content-Length": "10"})
-    assert said(answer)[0] == 413
+    assert read_problem(answer)[0] == 413
 
 
 @pytest.mark.parametrize("path", ["/", "/v1", "/v1/tasks/", "/v2/tasks", "/docs", "/redoc", "/v1/nothing"])
 async def test_an_unknown_route_is_a_problem(client: httpx.AsyncClient, path: str) -> None:
-    assert said(await client.get(path)) == (404, "there is nothing here")
+    assert read_problem(await client.get(path)) == (404, "there is nothing here")
 
 
 async def test_a_wrong_method_is_a_problem_that_names_the_right_ones(client: httpx.AsyncClient) -> None:
     answer = await client.put("/v1/me")
-    assert said(answer) == (405, "this method is not served here")
+    assert read_problem(answer) == (405, "this method is not served here")
     assert answer.headers["allow"] == "GET"
     assert (await client.put("/v1/tasks/x")).headers["allow"] == "DELETE, GET, PATCH"
 
@@ -110,20 +110,20 @@ async def test_what_nobody_expected_is_a_problem_without_a_word_of_it(stage: Sta
 
     async with asking(create_app(replace(stage.deps(), tasks=Broken(stage.memory))), stage) as client:
         answer = await client.get("/v1/tasks")
-    assert said(answer) == (500, "something went wrong on our side")
+    assert read_problem(answer) == (500, "something went wrong on our side")
     event, fields = stage.log.lines[-1]
     assert (event, fields["error"]) == ("api.crash", "RuntimeError")
     assert "secret" not in repr(stage.log.lines)
 
 
 async def test_a_service_that_does_not_answer_is_a_problem_that_says_when_to_try_again(stage: Stage) -> None:
-    class Away(MemoryTasks):
+    class UnavailableTasks(MemoryTasks):
         async def list(self, owner: str) -> Sequence[Task]:
             raise UnavailableError("Firestore at 10.1.2.3 does not answer", after_s=4)
 
-    async with asking(create_app(replace(stage.deps(), tasks=Away(stage.memory))), stage) as client:
+    async with asking(create_app(replace(stage.deps(), tasks=UnavailableTasks(stage.memory))), stage) as client:
         answer = await client.get("/v1/tasks")
-    assert said(answer)[0] == 503
+    assert read_problem(answer)[0] == 503
     assert answer.headers["retry-after"] == "4"
     assert "10.1.2.3" not in answer.text
 
@@ -147,8 +147,8 @@ async def test_a_body_of_too_many_values_is_refused_before_any_is_made(client, b
 
 
 async def test_signs_within_a_text_are_no_values(client):
-    asked = {**TASK, "task_prompt": '",[{' * 12_000}
-    assert (await client.post("/v1/tasks", json=asked)).status_code == 201
+    body = {**TASK, "task_prompt": '",[{' * 12_000}
+    assert (await client.post("/v1/tasks", json=body)).status_code == 201
 
 
 async def test_of_many_faults_the_first_are_told(client):

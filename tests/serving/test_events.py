@@ -89,7 +89,7 @@ async def test_a_watcher_resumes_after_what_it_has_seen(
 
 
 async def watched(*changes: Callable[[Memory], None], polls: int = 0) -> list[str]:
-    """The frames seen when each poll makes the next change; after `polls` quiet ones the execution is over."""
+    """Return the frames seen when each poll makes the next change; after `polls` quiet ones the execution is over."""
     memory = Memory()
     begun = Execution(id="exec_1", task="task_1", owner="ann", created_at=START)
     memory.executions["exec_1"] = begun
@@ -98,7 +98,10 @@ async def watched(*changes: Callable[[Memory], None], polls: int = 0) -> list[st
     async def sleep(_: float) -> None:
         waiting.pop(0)(memory)
 
-    return [each async for each in sse.stream_events(Feed(MemoryExecutions(memory), begun), after=0, poll_s=1.0, sleep=sleep)]
+    return [
+        stream_event
+        async for stream_event in sse.stream_events(Feed(MemoryExecutions(memory), begun), after=0, poll_s=1.0, sleep=sleep)
+    ]
 
 
 def running(memory: Memory) -> None:
@@ -114,12 +117,12 @@ def settled(memory: Memory) -> None:
     memory.tickets["exec_1"] = {0: SETTLED}
 
 
-def over(memory: Memory) -> None:
+def end_execution(memory: Memory) -> None:
     memory.executions["exec_1"] = replace(memory.executions["exec_1"], status=Status.COMPLETED, completed_at=START)
 
 
 async def test_each_event_is_told_once_as_it_happens() -> None:
-    frames = await watched(running, turned, settled, over)
+    frames = await watched(running, turned, settled, end_execution)
     assert kinds("".join(frames)) == [
         ("1", "started"),
         ("2", "turn"),
@@ -130,7 +133,7 @@ async def test_each_event_is_told_once_as_it_happens() -> None:
 
 
 async def test_a_watcher_who_hears_nothing_is_told_that_the_line_is_open() -> None:
-    frames = await watched(over, polls=31)
+    frames = await watched(end_execution, polls=31)
     assert frames[:2] == [sse.KEEP_ALIVE, sse.KEEP_ALIVE]
     assert kinds("".join(frames[2:])) == [("1", "finished")]
 
@@ -140,7 +143,7 @@ async def test_an_execution_that_is_deleted_ends_the_watch() -> None:
 
 
 async def test_a_text_of_several_lines_is_one_line_of_data() -> None:
-    frames = await watched(running, turned, settled, over)
+    frames = await watched(running, turned, settled, end_execution)
     assert all(frame.count("\n") == 4 for frame in frames)
 
 

@@ -74,8 +74,8 @@ async def test_a_queue_that_fails_keeps_nobody_waiting(task: str, stage: Stage, 
     transport = httpx.ASGITransport(app=app)
     async with httpx.AsyncClient(transport=transport, base_url="http://api.test", headers=stage.owner("ann")) as client:
         execution = await started(client, task)
-    told = {"severity": "WARNING", "execution": execution, "error": type(fault).__name__}
-    assert stage.log.lines[-1] == ("execution.not_enqueued", told)
+    warning = {"severity": "WARNING", "execution": execution, "error": type(fault).__name__}
+    assert stage.log.lines[-1] == ("execution.not_enqueued", warning)
 
 
 async def test_a_disabled_task_starts_nothing_and_is_named(client: httpx.AsyncClient, task: str, stage: Stage) -> None:
@@ -120,9 +120,9 @@ async def test_executions_are_listed_newest_first(client: httpx.AsyncClient, tas
         ids.append(await started(client, task))
         stage.clock.turn(1)
     listed = (await client.get("/v1/executions")).json()["executions"]
-    assert [each["execution_id"] for each in listed] == ids[::-1]
+    assert [execution["execution_id"] for execution in listed] == ids[::-1]
     listed = (await client.get(f"/v1/tasks/{task}/executions", params={"limit": 2})).json()["executions"]
-    assert [each["execution_id"] for each in listed] == ids[:0:-1]
+    assert [execution["execution_id"] for execution in listed] == ids[:0:-1]
 
 
 async def test_a_list_takes_one_to_a_hundred(client: httpx.AsyncClient) -> None:

@@ -16,7 +16,7 @@ from ferryman.gcp.identity import TokenCallers
 from ferryman.serving import http_tool, orchestrator, tool, trigger
 from ferryman.settings import Settings
 from tests.figures import Tally
-from tests.gcp.forged import AUDIENCE, CALLER, claims, forgeries, signed
+from tests.gcp.forged import AUDIENCE, CALLER, claims, forgeries, sign_claims
 
 EVENT = {
     "ce-id": "1",
@@ -52,8 +52,8 @@ class Certificates:
         return httpx.AsyncClient(transport=httpx.MockTransport(lambda _: httpx.Response(200, json=self._certs)))
 
 
-class House:
-    """A function's house whose every room counts that it was entered, and is on fire."""
+class BurningFunction:
+    """A function's dependencies, each of which records that it was used, and fails."""
 
     def __init__(self, tokens: IdentityTokens) -> None:
         self.callers = TokenCallers(Certificates(tokens.certs()), Settings())  # type: ignore[arg-type]  # a wire by its shape
@@ -75,17 +75,19 @@ def forged(ours: IdentityTokens, tmp_path_factory: pytest.TempPathFactory) -> di
 
 
 @pytest.fixture(params=KINDS)
-def function(request: pytest.FixtureRequest, ours: IdentityTokens, monkeypatch: pytest.MonkeyPatch) -> tuple[str, House, Any]:
+def function(
+    request: pytest.FixtureRequest, ours: IdentityTokens, monkeypatch: pytest.MonkeyPatch
+) -> tuple[str, BurningFunction, Any]:
     # the two routes that are not its caller's
     special = {"reseal": "FERRYMAN_RESEALERS", "connect": "FERRYMAN_CONNECTORS"}
     monkeypatch.setenv(special.get(request.param, "FERRYMAN_CALLERS"), json.dumps([CALLER]))
     monkeypatch.setenv("FERRYMAN_FUNCTION", request.param)
     monkeypatch.setenv("FERRYMAN_FUNCTION_URLS", json.dumps({request.param: AUDIENCE}))
-    deps = House(ours)
+    deps = BurningFunction(ours)
     return request.param, deps, aio._create_asgi_app_with_function(KINDS[request.param][0](lambda _: deps), "http", False)
 
 
-async def asked(kind: str, app: Any, authorization: str | None) -> int:
+async def send_request(kind: str, app: Any, authorization: str | None) -> int:
     _, path, headers, body = KINDS[kind]
     sent = {**headers, **({} if authorization is None else {"authorization": authorization})}
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://f.test") as client:
@@ -93,20 +95,20 @@ async def asked(kind: str, app: Any, authorization: str | None) -> int:
         return (await client.post(path, json=body, headers=raw)).status_code
 
 
-async def test_the_right_account_s_token_is_let_in(function: tuple[str, House, Any], ours: IdentityTokens) -> None:
+async def test_the_right_account_s_token_is_let_in(function: tuple[str, BurningFunction, Any], ours: IdentityTokens) -> None:
     kind, deps, app = function
-    assert await asked(kind, app, f"Bearer {signed(ours, claims())}") == 500
+    assert await send_request(kind, app, f"Bearer {sign_claims(ours, claims())}") == 500
     assert deps.entered
 
 
 async def test_a_forged_token_is_refused_and_has_no_effect(
-    function: tuple[str, House, Any], forged: dict[str, dict[str, str | None]], tally: Tally
+    function: tuple[str, BurningFunction, Any], forged: dict[str, dict[str, str | None]], tally: Tally
 ) -> None:
     kind, deps, app = function
     missed = []
     for klass, tokens in forged.items():
         for name, authorization in tokens.items():
-            status = await asked(kind, app, authorization)
+            status = await send_request(kind, app, authorization)
             passed = status in (401, 403) and deps.entered == []
             tally("forged tokens", klass, passed)
             if not passed:
@@ -116,23 +118,23 @@ async def test_a_forged_token_is_refused_and_has_no_effect(
 
 
 async def test_a_function_that_does_not_know_its_own_address_believes_nobody(
-    function: tuple[str, House, Any], ours: IdentityTokens, monkeypatch: pytest.MonkeyPatch
+    function: tuple[str, BurningFunction, Any], ours: IdentityTokens, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     kind, deps, _ = function
     monkeypatch.setenv("FERRYMAN_FUNCTION_URLS", "{}")
     app = aio._create_asgi_app_with_function(KINDS[kind][0](lambda _: deps), "http", False)
-    assert await asked(kind, app, f"Bearer {signed(ours, claims(aud=''))}") == 401
+    assert await send_request(kind, app, f"Bearer {sign_claims(ours, claims(aud=''))}") == 401
     assert deps.entered == []
 
 
 @pytest.mark.parametrize("kind", ["connect", "reseal"])
-async def test_whoever_has_calls_carried_may_ask_for_nothing_else(
+async def test_a_caller_of_calls_may_use_no_other_route(
     kind: str, ours: IdentityTokens, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name, value in (("CALLERS", [CALLER]), ("CONNECTORS", []), ("RESEALERS", []), ("FUNCTION_URLS", {kind: AUDIENCE})):
         monkeypatch.setenv(f"FERRYMAN_{name}", json.dumps(value))
     monkeypatch.setenv("FERRYMAN_FUNCTION", kind)
-    deps = House(ours)
+    deps = BurningFunction(ours)
     app = aio._create_asgi_app_with_function(KINDS[kind][0](lambda _: deps), "http", False)
-    assert await asked(kind, app, f"Bearer {signed(ours, claims())}") == 403
+    assert await send_request(kind, app, f"Bearer {sign_claims(ours, claims())}") == 403
     assert deps.entered == []

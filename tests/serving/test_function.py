@@ -36,7 +36,7 @@ def functions(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @asynccontextmanager
 async def served(app: Any) -> AsyncIterator[str]:
-    """`app` on a free loopback port, as uvicorn serves it."""
+    """Yield `app` on a free loopback port, as uvicorn serves it."""
     listening = socket.create_server(("127.0.0.1", 0))
     server = uvicorn.Server(uvicorn.Config(app, log_level="critical", lifespan="off"))
     serving = asyncio.create_task(server.serve(sockets=[listening]))
@@ -54,7 +54,7 @@ def test_the_source_is_the_function(functions: None) -> None:
     assert len(text.splitlines()) < 10
 
 
-async def test_the_house_is_built_at_the_first_request_and_once(stage: Stage, functions: None) -> None:
+async def test_the_dependencies_are_built_at_the_first_request_and_once(stage: Stage, functions: None) -> None:
     built: list[Settings] = []
 
     def build(settings: Settings) -> ApiDependencies:

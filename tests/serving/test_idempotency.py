@@ -27,18 +27,18 @@ from .routes import CONNECTION, ROUTES, TOOL, Ask
 KEY = {"Idempotency-Key": '"8e03978e-40d5-43dd-bc93-6894a57f9324"'}
 SECRET = canary.create_key("serving, idempotency", 24, before="cs-")
 POSTS = (
-    *(each for each in ROUTES if each.method == "POST"),
+    *(route for route in ROUTES if route.method == "POST"),
     Ask("POST", "/v1/tasks", 201, {**TASK, "tools": ["api_call", TOOL]}),
     Ask("POST", "/v1/tasks", 201, {**TASK, "schedule": {"type": "cron", "cron": "0 * * * *"}}),
     Ask("POST", "/v1/tasks/{task_id}/credentials/connect", 200, {**CONNECTION, "client_secret": SECRET}),
 )
-EACH_POST = pytest.mark.parametrize("ask", POSTS, ids=[f"{each} {number}" for number, each in enumerate(POSTS)])
+EACH_POST = pytest.mark.parametrize("ask", POSTS, ids=[f"{post} {number}" for number, post in enumerate(POSTS)])
 STEPS_MAX = 40
 
 
 @asynccontextmanager
 async def asking(stage: Stage, deps: ApiDependencies | None = None, owner: str = "ann") -> AsyncIterator[httpx.AsyncClient]:
-    """A client of an instance of its own."""
+    """Yield a client of an instance of its own."""
     transport = httpx.ASGITransport(app=create_app(deps or stage.deps()))
     async with httpx.AsyncClient(transport=transport, base_url="http://api.test", headers=stage.owner(owner)) as client:
         yield client
@@ -51,24 +51,24 @@ async def execution(client: httpx.AsyncClient, task: str) -> str:
 
 
 def effects(stage: Stage) -> dict[str, Any]:
-    """What has come to be, by kind; names are new in each run, so that they are counted.
+    """Return the effects by kind; names are new in each run, so that they are counted.
 
     What is stored is enqueued: by the trigger (`on_execution`) where the API died before it.
     """
     memory = stage.memory
-    enqueued = [(each.execution, each.slice, each.wake_up) for each in stage.queue.waiting]
+    enqueued = [(delivery.execution, delivery.slice, delivery.wake_up) for delivery in stage.queue.waiting]
     return {
         "tasks": len(memory.tasks),
-        "executions": sorted(each.status for each in memory.executions.values()),
-        "queued": {name: len(each.queued) for name, each in memory.occupancy.items()},
-        "credentials": sorted(name for held in memory.credentials.values() for name in held),
-        "connections": sum(len(held) for held in memory.connections.values()),
-        "clusters": sorted((name, len(tools)) for held in memory.clusters.values() for name, (_, tools) in held.items()),
+        "executions": sorted(execution.status for execution in memory.executions.values()),
+        "queued": {name: len(occupancy.queued) for name, occupancy in memory.occupancy.items()},
+        "credentials": sorted(name for named in memory.credentials.values() for name in named),
+        "connections": sum(len(named) for named in memory.connections.values()),
+        "clusters": sorted((name, len(tools)) for named in memory.clusters.values() for name, (_, tools) in named.items()),
         "enqueued once": len(enqueued) == len(set(enqueued)) and {name for name, _, _ in enqueued} <= set(memory.executions),
     }
 
 
-async def sent(client: httpx.AsyncClient, ask: Ask, task: str, execution: str, **headers: str) -> httpx.Response:
+async def send_request(client: httpx.AsyncClient, ask: Ask, task: str, execution: str, **headers: str) -> httpx.Response:
     return await client.request("POST", ask.url(task, execution), json=ask.body, headers={**KEY, **headers})
 
 
@@ -76,21 +76,21 @@ def test_every_post_of_the_api_takes_a_key(app: FastAPI) -> None:
     posts = {path: verbs["post"] for path, verbs in app.openapi()["paths"].items() if "post" in verbs}
     assert set(posts) == {ask.path for ask in POSTS}
     for path, operation in posts.items():
-        headers = [each["name"].lower() for each in operation["parameters"] if each["in"] == "header"]
+        headers = [parameter["name"].lower() for parameter in operation["parameters"] if parameter["in"] == "header"]
         assert "idempotency-key" in headers, path
         assert {"400", "409", "422"} <= set(operation["responses"]), path
-        answers = [each for status, each in operation["responses"].items() if status.startswith("2")]
-        assert all("Idempotency-Replayed" in each["headers"] for each in answers), path
+        answers = [response for status, response in operation["responses"].items() if status.startswith("2")]
+        assert all("Idempotency-Replayed" in answer["headers"] for answer in answers), path
 
 
 @EACH_POST
 async def test_a_retry_is_answered_as_the_first_was_and_does_nothing(
     client: httpx.AsyncClient, stage: Stage, task: str, execution: str, ask: Ask
 ) -> None:
-    first = await sent(client, ask, task, execution)
+    first = await send_request(client, ask, task, execution)
     assert (first.status_code, first.headers.get("idempotency-replayed")) == (ask.status, None), first.text
     done = effects(stage)
-    again = await sent(client, ask, task, execution)
+    again = await send_request(client, ask, task, execution)
     assert (again.status_code, again.headers.get("idempotency-replayed")) == (ask.status, "true")
     assert (again.content, again.headers.get("location")) == (first.content, first.headers.get("location"))
     assert again.headers["content-type"] == first.headers["content-type"]
@@ -99,7 +99,7 @@ async def test_a_retry_is_answered_as_the_first_was_and_does_nothing(
 
 @dataclass
 class Instance:
-    """An instance of the API that is there anew for each run: what was stored before goes, and who asks is ann."""
+    """An instance of the API that is new for each run: nothing is stored before, and the caller is ann."""
 
     app: FastAPI
     client: httpx.AsyncClient
@@ -109,9 +109,9 @@ class Instance:
     async def start(self) -> None:
         self.stage = Stage()
         self.live(Life())
-        made = await self.ask("/v1/tasks", TASK)
-        started = await self.ask(f"/v1/tasks/{made.json()['task_id']}/executions", None)
-        self.place = made.json()["task_id"], started.json()["execution_id"]
+        created = await self.ask("/v1/tasks", TASK)
+        started = await self.ask(f"/v1/tasks/{created.json()['task_id']}/executions", None)
+        self.place = created.json()["task_id"], started.json()["execution_id"]
 
     def live(self, life: Life) -> None:
         """Go on as another process, with `life`."""
@@ -154,10 +154,10 @@ async def test_an_instance_that_dies_anywhere_leaves_what_a_retry_completes_once
             instance.live(Life())
             instance.stage.clock.turn(idempotency.ATTEMPT)
             if not instance.used_up:
-                came = await instance.send(ask)
-                assert (came.status_code, effects(instance.stage)) == (ask.status, expected), (at, after, came.text)
+                answers = await instance.send(ask)
+                assert (answers.status_code, effects(instance.stage)) == (ask.status, expected), (at, after, answers.text)
                 again = await instance.send(ask)
-                assert (again.content, again.headers["idempotency-replayed"]) == (came.content, "true")
+                assert (again.content, again.headers["idempotency-replayed"]) == (answers.content, "true")
             assert effects(instance.stage) == expected, (at, after)
         else:
             pytest.fail(f"it takes {STEPS_MAX} calls of ports or more")
@@ -168,18 +168,18 @@ async def undo(instance: Instance, ask: Ask) -> None:
     """Take back what the request has made, as its owner."""
     memory, (task, _) = instance.stage.memory, instance.place
     base = ask.path.partition("/tools")[0].format(task_id=task)
-    new = [each for each in memory.tasks if each != task]
-    made = [f"/v1/tasks/{each}" for each in new]
-    made += [f"{base}/tools/cluster/{name}" for name in memory.clusters.get(task, {}) if name]
-    made += [f"{base}/tools?id={tool.name}" for _, tools in memory.clusters.get(task, {}).values() for tool in tools]
-    for url in made:
+    new = [name for name in memory.tasks if name != task]
+    created = [f"/v1/tasks/{new_task}" for new_task in new]
+    created += [f"{base}/tools/cluster/{name}" for name in memory.clusters.get(task, {}) if name]
+    created += [f"{base}/tools?id={tool.name}" for _, tools in memory.clusters.get(task, {}).values() for tool in tools]
+    for url in created:
         await instance.client.delete(url, headers=instance.stage.owner("ann"))
 
 
-UNDOABLE = [each for each in POSTS if "/tools" in each.path or each.path == "/v1/tasks"]
+UNDOABLE = [post for post in POSTS if "/tools" in post.path or post.path == "/v1/tasks"]
 
 
-@pytest.mark.parametrize("ask", UNDOABLE, ids=[f"{each} {number}" for number, each in enumerate(UNDOABLE)])
+@pytest.mark.parametrize("ask", UNDOABLE, ids=[f"{post} {number}" for number, post in enumerate(UNDOABLE)])
 async def test_what_was_done_as_an_instance_died_and_was_undone_since_is_not_done_again(instance: Instance, ask: Ask) -> None:
     await instance.start()
     await instance.send(ask, headers={})
@@ -222,13 +222,13 @@ async def test_a_start_is_answered_also_when_its_task_is_gone(client: httpx.Asyn
 async def test_of_those_who_come_at_once_one_has_the_effect(client: httpx.AsyncClient, stage: Stage, task: str) -> None:
     for round_ in range(5):
         key = {"Idempotency-Key": f'"round {round_}"'}
-        came = await asyncio.gather(*(client.post(f"/v1/tasks/{task}/executions", headers=key) for _ in range(6)))
-        assert {each.status_code for each in came} <= {202, 409}
-        assert len({each.json()["execution_id"] for each in came if each.status_code == 202}) == 1
+        answers = await asyncio.gather(*(client.post(f"/v1/tasks/{task}/executions", headers=key) for _ in range(6)))
+        assert {outcome.status_code for outcome in answers} <= {202, 409}
+        assert len({outcome.json()["execution_id"] for outcome in answers if outcome.status_code == 202}) == 1
         assert len(stage.memory.executions) == round_ + 1
 
 
-class Held(MemoryTasks):
+class BlockingTasks(MemoryTasks):
     """Tasks whose store takes as long as a test wants."""
 
     def __init__(self, stage: Stage) -> None:
@@ -242,14 +242,14 @@ class Held(MemoryTasks):
 
 
 async def test_while_the_first_is_under_way_a_retry_is_told_to_wait(client: httpx.AsyncClient, stage: Stage) -> None:
-    held = Held(stage)
-    async with asking(stage, replace(stage.deps(), tasks=held)) as slow:
+    store = BlockingTasks(stage)
+    async with asking(stage, replace(stage.deps(), tasks=store)) as slow:
         first = asyncio.ensure_future(slow.post("/v1/tasks", json=TASK, headers=KEY))
-        await held.reached.wait()
+        await store.reached.wait()
         busy = await client.post("/v1/tasks", json=TASK, headers=KEY)
         assert (busy.status_code, busy.headers["retry-after"]) == (409, "2")
         assert "under way" in busy.json()["detail"]
-        held.free.set()
+        store.free.set()
         assert (await first).status_code == 201
     again = await client.post("/v1/tasks", json=TASK, headers=KEY)
     assert (again.json(), len(stage.memory.tasks)) == ((await first).json(), 1)
@@ -259,22 +259,22 @@ async def test_while_the_first_is_under_way_a_retry_is_told_to_wait(client: http
 async def test_an_attempt_that_was_given_up_and_comes_back_changes_nothing(
     client: httpx.AsyncClient, stage: Stage, body: dict[str, Any]
 ) -> None:
-    held = Held(stage)
-    async with asking(stage, replace(stage.deps(), tasks=held)) as slow:
+    store = BlockingTasks(stage)
+    async with asking(stage, replace(stage.deps(), tasks=store)) as slow:
         first = asyncio.ensure_future(slow.post("/v1/tasks", json=body, headers=KEY))
-        await held.reached.wait()
+        await store.reached.wait()
         stage.clock.turn(idempotency.ATTEMPT)
         second = await client.post("/v1/tasks", json=body, headers=KEY)
         assert (second.status_code, second.headers.get("idempotency-replayed")) == (201, None)
-        held.free.set()
-        came = await first
-    assert (came.status_code, came.json(), came.headers["idempotency-replayed"]) == (201, second.json(), "true")
+        store.free.set()
+        answers = await first
+    assert (answers.status_code, answers.json(), answers.headers["idempotency-replayed"]) == (201, second.json(), "true")
     assert list(stage.memory.tasks) == [second.json()["task_id"]]
     tools = stage.memory.clusters.get(second.json()["task_id"], {})
     assert bool(tools) == (body is not TASK)
 
 
-async def test_a_key_stands_for_one_request(client: httpx.AsyncClient, stage: Stage, task: str) -> None:
+async def test_a_key_identifies_one_request(client: httpx.AsyncClient, stage: Stage, task: str) -> None:
     await client.post("/v1/tasks", json=TASK, headers=KEY)
     for path, body in (("/v1/tasks", {**TASK, "name": "other"}), (f"/v1/tasks/{task}/executions", {})):
         other = await client.post(path, json=body, headers=KEY)
@@ -294,7 +294,7 @@ async def test_a_key_is_one_owners(client: httpx.AsyncClient, stage: Stage) -> N
     assert other.json()["task_id"] != first.json()["task_id"]
 
 
-async def test_after_a_day_a_key_stands_for_nothing(client: httpx.AsyncClient, stage: Stage) -> None:
+async def test_after_a_day_a_key_identifies_nothing(client: httpx.AsyncClient, stage: Stage) -> None:
     await client.post("/v1/tasks", json=TASK, headers=KEY)
     stage.clock.turn(idempotency.KEY_LIFETIME - timedelta(seconds=1))
     assert (await client.post("/v1/tasks", json=TASK, headers=KEY)).headers["idempotency-replayed"] == "true"
@@ -358,12 +358,12 @@ async def test_without_a_key_each_request_is_a_new_one_and_nothing_is_kept(clien
 async def test_what_is_kept_tells_nothing_of_the_request_or_its_answer(
     client: httpx.AsyncClient, stage: Stage, task: str
 ) -> None:
-    asked = {**CONNECTION, "client_secret": SECRET}
-    answer = await client.post(f"/v1/tasks/{task}/credentials/connect", json=asked, headers=KEY)
-    (kept,) = stage.memory.keyed.values()
-    said = repr(kept).encode() + (kept.answer or b"")
+    body = {**CONNECTION, "client_secret": SECRET}
+    answer = await client.post(f"/v1/tasks/{task}/credentials/connect", json=body, headers=KEY)
+    (keyed,) = stage.memory.keyed.values()
+    text = repr(keyed).encode() + (keyed.answer or b"")
     for secret in (SECRET, answer.json()["state"], "calendar", KEY["Idempotency-Key"].strip('"')):
-        assert secret.encode() not in said
+        assert secret.encode() not in text
 
 
 async def test_the_same_request_of_another_key_cannot_be_told_from_what_is_kept(
@@ -372,15 +372,15 @@ async def test_the_same_request_of_another_key_cannot_be_told_from_what_is_kept(
     # whoever has the store alone cannot try out what was asked: the digest takes the API key, which is not stored
     for owner in ("ann", "bob"):
         await client.post("/v1/tasks", json=TASK, headers={**KEY, **stage.owner(owner)})
-    assert len({each.fingerprint for each in stage.memory.keyed.values()}) == 2
+    assert len({request.fingerprint for request in stage.memory.keyed.values()}) == 2
 
 
 async def test_an_answer_that_is_too_large_to_be_kept_is_kept_without_its_list(
     client: httpx.AsyncClient, stage: Stage, task: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(idempotency, "ANSWER_BYTES_MAX", 300)
-    (ask,) = [each for each in POSTS if each.path == "/v1/tasks/{task_id}/tools/import-openapi"]
-    first, again = [(await sent(client, ask, task, "")) for _ in range(2)]
+    (ask,) = [post for post in POSTS if post.path == "/v1/tasks/{task_id}/tools/import-openapi"]
+    first, again = [(await send_request(client, ask, task, "")) for _ in range(2)]
     assert again.headers["idempotency-replayed"] == "true"
     assert again.json() == {**first.json(), "data": [], "notes": []}
     assert (first.json()["data"] != [], first.json()["imported"]) == (True, 1)

@@ -11,14 +11,14 @@ from ferryman.serving.api import custom
 JSON = {"Content-Type": "application/json"}
 
 
-async def sent(client: httpx.AsyncClient, task: str, body: bytes) -> tuple[int, str]:
-    """Status and text of what an import with this body is answered with."""
+async def send_import(client: httpx.AsyncClient, task: str, body: bytes) -> tuple[int, str]:
+    """Return status and text of the answer to an import with this body."""
     answer = await client.post(f"/v1/tasks/{task}/tools/import-openapi", content=body, headers=JSON)
     return answer.status_code, answer.text
 
 
 async def test_a_body_of_too_many_values_is_refused_before_any_is_made(client: httpx.AsyncClient, task: str) -> None:
-    status, text = await sent(client, task, b'{"spec": {"x": [' + b"{}," * 1_000_001 + b"1]}}")
+    status, text = await send_import(client, task, b'{"spec": {"x": [' + b"{}," * 1_000_001 + b"1]}}")
     assert status == 422
     assert "2000000 values" in text
 
@@ -37,7 +37,7 @@ async def test_a_body_of_too_many_values_is_refused_before_any_is_made(client: h
 async def test_a_spec_that_is_an_object_is_held_to_what_one_that_is_a_text_is(
     client: httpx.AsyncClient, task: str, value: str, says: str
 ) -> None:
-    status, text = await sent(client, task, f'{{"spec": {{"x": {value}}}}}'.encode())
+    status, text = await send_import(client, task, f'{{"spec": {{"x": {value}}}}}'.encode())
     assert status == 422
     assert says in text
 
@@ -49,7 +49,7 @@ async def test_an_import_whose_turn_does_not_come_is_to_be_tried_again(
     turns = app.state.deps.imports
     while not turns.locked():
         await turns.acquire()
-    assert (await sent(client, task, b"{}"))[0] == 503
+    assert (await send_import(client, task, b"{}"))[0] == 503
     turns.release()
-    assert (await sent(client, task, b"{}"))[0] == 422
+    assert (await send_import(client, task, b"{}"))[0] == 422
     assert not turns.locked()

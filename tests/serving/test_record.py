@@ -22,10 +22,10 @@ async def test_a_record_holds_steps_calls_events_and_ledger(client: httpx.AsyncC
     entry = ledger.record_reservation(stage.memory.executions[execution], stage.memory.tasks[task].max_credits, at=START)
     stage.memory.entries[entry.id] = entry
     answer = await client.get(f"/v1/executions/{execution}/record")
-    told = answer.json()
-    assert [event["kind"] for event in told["events"]] == ["started", "turn", "tool_call", "tool_result", "finished"]
-    assert (told["steps"][0]["content"][0]["text"], told["calls"][0]["result"]["content"]) == ("Line one\nline two", "ok")
-    assert [(each["account"], each["credits"]) for each in told["ledger"][0]["postings"]] == [
+    record = answer.json()
+    assert [event["kind"] for event in record["events"]] == ["started", "turn", "tool_call", "tool_result", "finished"]
+    assert (record["steps"][0]["content"][0]["text"], record["calls"][0]["result"]["content"]) == ("Line one\nline two", "ok")
+    assert [(posting["account"], posting["credits"]) for posting in record["ledger"][0]["postings"]] == [
         ("owner:ann", "-100"),
         (f"execution:{execution}", "100"),
     ]

@@ -1,4 +1,4 @@
-"""Schedules over HTTP: what is stored, what is refused, what sets them anew, and that none is lost on the way."""
+"""Schedules over HTTP: what is stored, what is refused, what sets them again, and that none is lost."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from .conftest import TASK, Stage, create_app
 HOURLY = {"type": "cron", "cron": "0 * * * *"}
 
 
-async def stored(client: httpx.AsyncClient, schedule: Mapping[str, Any] | None = HOURLY, **given: Any) -> dict[str, Any]:
-    answer = await client.post("/v1/tasks", json={**TASK, "schedule": schedule, **given})
+async def store_task(client: httpx.AsyncClient, schedule: Mapping[str, Any] | None = HOURLY, **args: Any) -> dict[str, Any]:
+    answer = await client.post("/v1/tasks", json={**TASK, "schedule": schedule, **args})
     assert answer.status_code == 201, answer.text
     body: dict[str, Any] = answer.json()
     return body
@@ -34,8 +34,8 @@ async def changed(client: httpx.AsyncClient, task: str, **change: Any) -> dict[s
 
 
 def timed(stage: Stage) -> list[tuple[int, str]]:
-    """The generation of each timer that was set, and its time on that day."""
-    return [(each.fire.generation, f"{each.due:%H:%M:%S}") for each in stage.timers.waiting if each.fire]
+    """Return the generation of each timer that was set, and its time on that day."""
+    return [(timer.fire.generation, f"{timer.due:%H:%M:%S}") for timer in stage.timers.waiting if timer.fire]
 
 
 @pytest.mark.parametrize(
@@ -50,14 +50,14 @@ def timed(stage: Stage) -> list[tuple[int, str]]:
 async def test_a_schedule_is_stored_and_its_next_time_told(
     client: httpx.AsyncClient, stage: Stage, schedule: dict[str, Any] | None, next_fire_at: str | None
 ) -> None:
-    body = await stored(client, schedule)
+    body = await store_task(client, schedule)
     assert (body["next_fire_at"], body["paused"]) == (next_fire_at, None)
     assert (await client.get(f"/v1/tasks/{body['task_id']}")).json() == body
     assert len(timed(stage)) == (0 if schedule is None else 1)
 
 
 async def test_a_schedule_is_shown_in_utc_with_the_field_of_its_type(client: httpx.AsyncClient) -> None:
-    body = await stored(client, {"type": "once", "at": "2026-11-22T01:30:00+01:00"})
+    body = await store_task(client, {"type": "once", "at": "2026-11-22T01:30:00+01:00"})
     assert body["schedule"] == {"type": "once", "cron": None, "at": "2026-11-22T00:30:00Z", "after_s": None}
 
 
@@ -89,20 +89,20 @@ async def test_a_schedule_is_refused_with_the_field_and_the_limit(
     )
     answer = await client.request(verb, path, json=body)
     assert answer.status_code == 422
-    found = {each["field"]: each["message"] for each in answer.json()["errors"]}
-    assert message in found[field]
+    messages = {error["field"]: error["message"] for error in answer.json()["errors"]}
+    assert message in messages[field]
     assert (list(stage.memory.tasks), stage.timers.waiting) == ([task], [])
 
 
 async def test_guru_leaves_a_quarter_of_an_hour_between(client: httpx.AsyncClient, stage: Stage) -> None:
-    asked = {**TASK, "schedule": {"type": "cron", "cron": "*/10 * * * *"}}
-    answer = await client.post("/v1/tasks", json=asked, headers=stage.owner("gus", plan="guru"))
+    body = {**TASK, "schedule": {"type": "cron", "cron": "*/10 * * * *"}}
+    answer = await client.post("/v1/tasks", json=body, headers=stage.owner("gus", plan="guru"))
     message = "must leave at least 15 minutes between two times on plan guru"
     assert answer.json()["errors"] == [{"field": "schedule.cron", "message": message}]
 
 
 async def test_the_fifty_first_scheduled_task_is_refused(client: httpx.AsyncClient, task: str) -> None:
-    first, *_ = [await stored(client) for _ in range(50)]
+    first, *_ = [await store_task(client) for _ in range(50)]
     for refused in (
         await client.post("/v1/tasks", json={**TASK, "schedule": HOURLY}),
         await client.patch(f"/v1/tasks/{task}", json={"schedule": HOURLY}),
@@ -114,24 +114,24 @@ async def test_the_fifty_first_scheduled_task_is_refused(client: httpx.AsyncClie
 
 
 async def test_a_change_of_something_else_leaves_the_schedule_alone(client: httpx.AsyncClient, stage: Stage) -> None:
-    task = (await stored(client, {"type": "delayed", "after_s": 60}))["task_id"]
+    task = (await store_task(client, {"type": "delayed", "after_s": 60}))["task_id"]
     stage.clock.turn(30)
     assert (await changed(client, task, name="other", enabled=True))["next_fire_at"] == "2026-11-21T12:01:00Z"
     assert timed(stage) == [(1, "12:01:00")]
 
 
-async def test_a_schedule_that_is_given_again_starts_anew(client: httpx.AsyncClient, stage: Stage) -> None:
+async def test_a_schedule_that_is_given_again_starts_again(client: httpx.AsyncClient, stage: Stage) -> None:
     delay = {"type": "delayed", "after_s": 60}
-    task = (await stored(client, delay))["task_id"]
+    task = (await store_task(client, delay))["task_id"]
     stage.clock.turn(30)
     assert (await changed(client, task, schedule=delay))["next_fire_at"] == "2026-11-21T12:01:30Z"
     assert timed(stage) == [(1, "12:01:00"), (2, "12:01:30")]
 
 
-async def test_a_task_that_is_turned_off_waits_for_nothing_and_turned_on_waits_anew(
+async def test_a_task_that_is_turned_off_waits_for_nothing_and_turned_on_waits_again(
     client: httpx.AsyncClient, stage: Stage
 ) -> None:
-    task = (await stored(client))["task_id"]
+    task = (await store_task(client))["task_id"]
     off = await changed(client, task, enabled=False)
     assert (off["next_fire_at"], off["schedule"]["cron"], stage.memory.tasks[task].schedule_generation) == (
         None,
@@ -144,7 +144,7 @@ async def test_a_task_that_is_turned_off_waits_for_nothing_and_turned_on_waits_a
 
 
 async def test_a_task_whose_moment_is_over_can_still_be_changed(client: httpx.AsyncClient, stage: Stage) -> None:
-    task = (await stored(client, {"type": "once", "at": "2026-11-21T12:00:30Z"}))["task_id"]
+    task = (await store_task(client, {"type": "once", "at": "2026-11-21T12:00:30Z"}))["task_id"]
     stage.memory.tasks[task] = replace(stage.memory.tasks[task], next_fire_at=None)
     stage.clock.turn(60)
     await changed(client, task, name="other")
@@ -156,7 +156,7 @@ async def test_a_task_whose_moment_is_over_can_still_be_changed(client: httpx.As
 async def test_a_paused_task_goes_on_when_its_owner_says_so(
     client: httpx.AsyncClient, stage: Stage, change: dict[str, Any]
 ) -> None:
-    task = (await stored(client))["task_id"]
+    task = (await store_task(client))["task_id"]
     paused = replace(stage.memory.tasks[task], paused="3 scheduled executions in a row failed", next_fire_at=None)
     stage.memory.tasks[task] = paused
     assert (await changed(client, task, name="other"))["paused"] == "3 scheduled executions in a row failed"
@@ -174,9 +174,9 @@ class Failing(MemoryTimers):
 async def test_a_timer_that_cannot_be_set_is_left_to_the_sweep(stage: Stage) -> None:
     timers = Failing()
     async with asking(stage, timers=timers) as client:
-        body = await stored(client)
+        body = await store_task(client)
     assert body["next_fire_at"] is not None
-    assert [(each.fire, each.due.minute) for each in timers.waiting] == [(None, 10)]
+    assert [(timer.fire, timer.due.minute) for timer in timers.waiting] == [(None, 10)]
     assert "task.timer_not_set" in str(stage.log.lines)
 
 
@@ -193,7 +193,7 @@ async def test_a_task_that_was_stored_as_the_api_died_is_found_by_the_sweep(stag
         assert (await client.post("/v1/tasks", json={**TASK, "schedule": HOURLY})).status_code == 500
     (task,) = stage.memory.tasks.values()
     assert task.next_fire_at == START.replace(hour=13)
-    assert [each.fire for each in stage.timers.waiting] == [None]
+    assert [timer.fire for timer in stage.timers.waiting] == [None]
 
 
 class Silent(MemoryTimers):
@@ -210,6 +210,6 @@ async def test_a_schedule_that_nobody_would_look_after_is_not_stored(stage: Stag
 
 
 def asking(stage: Stage, **ports: Any) -> httpx.AsyncClient:
-    """A client of ann's, of an API with these ports."""
+    """Return a client of ann's, of an API with these ports."""
     transport = httpx.ASGITransport(app=create_app(replace(stage.deps(), **ports)), raise_app_exceptions=False)
     return httpx.AsyncClient(transport=transport, base_url="http://api.test", headers=stage.owner("ann"))

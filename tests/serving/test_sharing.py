@@ -81,14 +81,14 @@ async def test_an_owner_has_so_many_requests_under_way_and_others_are_answered(
     shared: httpx.AsyncClient, stage: Stage, slow: Slow
 ) -> None:
     greedy, ann = stage.owner("greedy"), stage.owner("ann")
-    asked = await under_way(100, lambda: shared.get("/v1/executions", headers=greedy))
+    requests = await under_way(100, lambda: shared.get("/v1/executions", headers=greedy))
     assert slow.begun == REQUESTS_PER_OWNER
     assert (await shared.get("/v1/executions", headers=ann)).status_code == 200
     slow.released.set()
-    answers = await asyncio.gather(*asked)
-    refused = [each for each in answers if each.status_code == 429]
+    answers = await asyncio.gather(*requests)
+    refused = [answer for answer in answers if answer.status_code == 429]
     assert len(refused) == 100 - sharing.REQUESTS_MAX
-    assert {each.status_code for each in answers} == {200, 429}
+    assert {answer.status_code for answer in answers} == {200, 429}
     assert refused[0].headers["retry-after"] == "1"
     assert str(sharing.REQUESTS_MAX) in refused[0].json()["detail"]
 
@@ -97,22 +97,22 @@ async def test_a_request_does_not_wait_for_ever_for_its_owners_others(
     shared: httpx.AsyncClient, stage: Stage, slow: Slow, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     greedy = stage.owner("greedy")
-    asked = await under_way(REQUESTS_PER_OWNER, lambda: shared.get("/v1/executions", headers=greedy))
+    requests = await under_way(REQUESTS_PER_OWNER, lambda: shared.get("/v1/executions", headers=greedy))
     monkeypatch.setattr("ferryman.serving.api.asking.REQUEST_S", 0.01)
     assert (await shared.get("/v1/executions", headers=greedy)).status_code == 429
     slow.released.set()
-    assert {each.status_code for each in await asyncio.gather(*asked)} == {200}
+    assert {response.status_code for response in await asyncio.gather(*requests)} == {200}
 
 
 async def test_imports_of_one_owner_leave_a_turn_to_others(shared: httpx.AsyncClient, stage: Stage, slow: Slow) -> None:
     greedy, ann = stage.owner("greedy"), stage.owner("ann")
     mine = (await shared.post("/v1/tasks", json=TASK, headers=ann)).json()["task_id"]
     theirs = (await shared.post("/v1/tasks", json=TASK, headers=greedy)).json()["task_id"]
-    asked = await under_way(8, lambda: shared.post(IMPORT.format(theirs), json=URL, headers=greedy))
+    requests = await under_way(8, lambda: shared.post(IMPORT.format(theirs), json=URL, headers=greedy))
     while slow.begun < IMPORTS_PER_OWNER:  # noqa: ASYNC110 - a worker reads what was asked for
         await asyncio.sleep(0.001)
     answer = await shared.post(IMPORT.format(mine), json=URL, headers=ann)
     assert (answer.status_code, slow.begun) == (422, IMPORTS_PER_OWNER)  # it was read, and is no document
     slow.released.set()
-    codes = sorted(each.status_code for each in await asyncio.gather(*asked))
+    codes = sorted(response.status_code for response in await asyncio.gather(*requests))
     assert codes == [422] * sharing.IMPORTS_MAX + [429] * (8 - sharing.IMPORTS_MAX)

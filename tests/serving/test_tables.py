@@ -11,15 +11,15 @@ from ferryman.domain.credits.balance import CreditBalance
 
 from .conftest import Stage
 
-PURSE = CreditBalance(id="owner:ann", credits_used=Decimal("10.5"), credits_reserved=Decimal(100))
+BALANCE = CreditBalance(id="owner:ann", credits_used=Decimal("10.5"), credits_reserved=Decimal(100))
 
 
 async def test_the_catalog_is_listed_by_id(client: httpx.AsyncClient) -> None:
     listed = (await client.get("/v1/integrations")).json()["integrations"]
-    assert [each["id"] for each in listed] == sorted(each["id"] for each in listed)
-    one = (await client.get("/v1/integrations/openweather")).json()
-    assert one in listed
-    assert (one["status"], one["default_auth_param"]) == ("approved", "appid")
+    assert [integration["id"] for integration in listed] == sorted(integration["id"] for integration in listed)
+    integration = (await client.get("/v1/integrations/openweather")).json()
+    assert integration in listed
+    assert (integration["status"], integration["default_auth_param"]) == ("approved", "appid")
     assert (await client.get("/v1/integrations/nowhere")).status_code == 404
 
 
@@ -40,13 +40,13 @@ async def test_the_plans_are_listed_with_their_limits(client: httpx.AsyncClient)
 
 async def test_the_models_are_listed_with_their_prices(client: httpx.AsyncClient) -> None:
     models = (await client.get("/v1/models")).json()["models"]
-    assert [each["name"] for each in models] == sorted(each["name"] for each in models)
+    assert [integration["name"] for integration in models] == sorted(integration["name"] for integration in models)
     assert {"name": "claude-haiku-4-5", "input_usd_per_million": "1", "output_usd_per_million": "5"} in models
-    assert "scripted" in [each["name"] for each in models]
+    assert "scripted" in [integration["name"] for integration in models]
 
 
 async def test_me_tells_what_is_left_this_month(client: httpx.AsyncClient, stage: Stage) -> None:
-    stage.memory.balances["owner:ann"] = replace(PURSE, month="2026-11")
+    stage.memory.balances["owner:ann"] = replace(BALANCE, month="2026-11")
     me = (await client.get("/v1/me")).json()
     assert (me["owner"], me["plan"], me["month"], me["credits_left"]) == ("ann", "pro", "2026-11", "54889.5")
 
@@ -54,7 +54,7 @@ async def test_me_tells_what_is_left_this_month(client: httpx.AsyncClient, stage
 async def test_a_new_month_starts_with_nothing_used_and_what_runs_still_reserved(
     client: httpx.AsyncClient, stage: Stage
 ) -> None:
-    stage.memory.balances["owner:ann"] = replace(PURSE, month="2026-10")
+    stage.memory.balances["owner:ann"] = replace(BALANCE, month="2026-10")
     me = (await client.get("/v1/me")).json()
     assert (me["credits_used"], me["credits_left"]) == ("0", "54900")
 

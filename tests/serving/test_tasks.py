@@ -60,10 +60,11 @@ class Contended(MemoryTasks):
     """Tasks that somebody turns off while they are being changed."""
 
     async def get(self, task: str) -> Task | None:
-        found = await super().get(task)
-        if found is not None:
-            await self.update(change_task(found, {"enabled": False}, now=found.updated_at), ["enabled"], since=found.updated_at)
-        return found
+        stored = await super().get(task)
+        if stored is not None:
+            change = change_task(stored, {"enabled": False}, now=stored.updated_at)
+            await self.update(change, ["enabled"], since=stored.updated_at)
+        return stored
 
 
 async def test_a_change_does_not_turn_on_what_was_turned_off_meanwhile(task: str, stage: Stage) -> None:
@@ -81,14 +82,15 @@ class Renamed(MemoryTasks):
     renamed = False
 
     async def get(self, task: str) -> Task | None:
-        found = await super().get(task)
-        if found is not None and not self.renamed:
+        stored = await super().get(task)
+        if stored is not None and not self.renamed:
             self.renamed = True
-            await self.update(change_task(found, {"name": "theirs"}, now=found.updated_at), ["name"], since=found.updated_at)
-        return found
+            change = change_task(stored, {"name": "theirs"}, now=stored.updated_at)
+            await self.update(change, ["name"], since=stored.updated_at)
+        return stored
 
 
-async def test_turning_a_task_off_wins_over_whoever_changes_it_meanwhile(task: str, stage: Stage) -> None:
+async def test_turning_a_task_off_wins_over_a_concurrent_change(task: str, stage: Stage) -> None:
     app = create_app(replace(stage.deps(), tasks=Renamed(stage.memory)))
     transport = httpx.ASGITransport(app=app)
     async with httpx.AsyncClient(transport=transport, base_url="http://api.test", headers=stage.owner("ann")) as client:
@@ -152,15 +154,15 @@ async def test_a_task_is_refused_with_the_field_and_the_limit(
     answer = await client.request(verb, path, content=json.dumps(body), headers={"Content-Type": "application/json"})
     assert answer.status_code == 422
     assert answer.headers["content-type"] == "application/problem+json"
-    found = {each["field"]: each["message"] for each in answer.json()["errors"]}
-    assert message in found[field]
+    messages = {outcome["field"]: outcome["message"] for outcome in answer.json()["errors"]}
+    assert message in messages[field]
     assert (await client.get("/v1/tasks")).json() == before
 
 
 async def test_a_missing_field_is_named(client: httpx.AsyncClient) -> None:
     answer = await client.post("/v1/tasks", json={"name": "x"})
-    found = {each["field"]: each["message"] for each in answer.json()["errors"]}
-    assert found == {"task_prompt": "is required", "model": "is required"}
+    messages = {outcome["field"]: outcome["message"] for outcome in answer.json()["errors"]}
+    assert messages == {"task_prompt": "is required", "model": "is required"}
 
 
 async def test_a_webhook_at_a_public_host_is_stored(client: httpx.AsyncClient) -> None:
@@ -182,8 +184,8 @@ async def test_the_task_that_the_documentation_shows_is_stored(client: httpx.Asy
 async def test_the_two_hundred_and_first_task_is_refused(client: httpx.AsyncClient) -> None:
     for _ in range(198):
         assert (await client.post("/v1/tasks", json=TASK)).status_code == 201
-    came = await asyncio.gather(*(client.post("/v1/tasks", json=TASK) for _ in range(6)))
-    assert sorted(each.status_code for each in came) == [201, 201, 409, 409, 409, 409]
+    answers = await asyncio.gather(*(client.post("/v1/tasks", json=TASK) for _ in range(6)))
+    assert sorted(outcome.status_code for outcome in answers) == [201, 201, 409, 409, 409, 409]
     answer = await client.post("/v1/tasks", json=TASK)
     assert (answer.status_code, answer.json()["detail"]) == (409, "an owner may have at most 200 tasks")
 

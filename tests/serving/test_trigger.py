@@ -25,14 +25,14 @@ EVENT = {
 
 
 @dataclass
-class House:
-    """A trigger whose callers are whoever the header names, and whose queue is in memory."""
+class TriggerDouble:
+    """A trigger whose caller is anyone the header names, and whose queue is in memory."""
 
     queue: MemoryQueue = field(default_factory=MemoryQueue)
     tracer: RecordingLog = field(default_factory=RecordingLog)
 
     @property
-    def callers(self) -> House:
+    def callers(self) -> TriggerDouble:
         return self
 
     async def identify(self, authorization: str | None, *, audience: str) -> str:
@@ -44,12 +44,12 @@ class House:
 
 
 @pytest.fixture
-def deps(monkeypatch) -> House:
+def deps(monkeypatch) -> TriggerDouble:
     monkeypatch.setenv("FERRYMAN_CALLERS", f'["{CALLER}"]')
-    return House()
+    return TriggerDouble()
 
 
-async def post(deps: House, authorization: str | None = CALLER, **changes: str | None) -> httpx.Response:
+async def post(deps: TriggerDouble, authorization: str | None = CALLER, **changes: str | None) -> httpx.Response:
     app = aio._create_asgi_app_with_function(trigger.serve(lambda _: deps), "http", False)
     headers = {name: value for name, value in {**EVENT, **changes, "authorization": authorization}.items() if value is not None}
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://f.test") as client:
@@ -58,7 +58,7 @@ async def post(deps: House, authorization: str | None = CALLER, **changes: str |
 
 async def test_a_created_execution_is_enqueued(deps):
     assert (await post(deps)).json() == {"enqueued": "exec_1"}
-    assert [(each.execution, each.slice) for each in deps.queue.waiting] == [("exec_1", 0)]
+    assert [(delivery.execution, delivery.slice) for delivery in deps.queue.waiting] == [("exec_1", 0)]
 
 
 async def test_the_process_that_stored_an_execution_decides_when_it_is_delivered(deps):
@@ -75,7 +75,7 @@ async def test_an_event_delivered_twice_enqueues_once(deps):
 @pytest.mark.parametrize(
     ("authorization", "status"), [(None, 401), ("someone@else.test", 403), ("later", 503)], ids=["none", "other", "later"]
 )
-async def test_whoever_may_not_call_enqueues_nothing(deps, authorization, status):
+async def test_a_caller_that_is_not_allowed_enqueues_nothing(deps, authorization, status):
     answer = await post(deps, authorization)
     assert (answer.status_code, answer.headers["content-type"]) == (status, "application/problem+json")
     assert deps.queue.waiting == ()
@@ -93,15 +93,15 @@ async def test_an_event_of_anything_else_is_acknowledged_and_logged(deps, change
 
 
 async def test_a_queue_that_does_not_answer_has_the_event_delivered_again(deps):
-    async def away(*given, **named):
+    async def fail_enqueue(*args, **named):
         raise UnavailableError("Cloud Tasks did not answer")
 
-    deps.queue.enqueue = away
+    deps.queue.enqueue = fail_enqueue
     assert (await post(deps)).status_code == 503
 
 
 async def test_a_fault_is_a_problem_without_a_word_of_it(deps, capsys):
-    async def broken(*given, **named):
+    async def broken(*args, **named):
         raise RuntimeError("hush")
 
     deps.queue.enqueue = broken

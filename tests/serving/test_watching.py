@@ -38,14 +38,14 @@ class Browser:
     leaves: asyncio.Event = field(default_factory=asyncio.Event)
     status: int = 0
     body: bytes = b""
-    opened: asyncio.Event = field(default_factory=asyncio.Event)
+    open_stream: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def watch(self) -> None:
-        asked = [{"type": "http.request", "body": b"", "more_body": False}]
+        messages = [{"type": "http.request", "body": b"", "more_body": False}]
 
         async def receive() -> dict[str, Any]:
-            if asked:
-                return asked.pop()
+            if messages:
+                return messages.pop()
             await self.leaves.wait()
             return {"type": "http.disconnect"}
 
@@ -68,7 +68,7 @@ class Browser:
         await self.app({**scope, "client": ("127.0.0.1", 1), "server": ("127.0.0.1", 80)}, receive, send)
 
 
-async def opened(app: FastAPI, stage: Stage, execution: str, owner: str = "ann") -> tuple[Browser, asyncio.Task[None]]:
+async def open_stream(app: FastAPI, stage: Stage, execution: str, owner: str = "ann") -> tuple[Browser, asyncio.Task[None]]:
     browser = Browser(app, f"/v1/executions/{execution}/events", stage.owner(owner))
     watching = asyncio.create_task(browser.watch())
     await browser.opened.wait()
@@ -83,7 +83,7 @@ async def test_one_stream_more_than_may_be_open_is_refused(
     client: httpx.AsyncClient, app: FastAPI, task: str, stage: Stage
 ) -> None:
     execution = await started(client, task)
-    open_ones = [await opened(app, stage, execution) for _ in range(PRO.streams)]
+    open_ones = [await open_stream(app, stage, execution) for _ in range(PRO.streams)]
     assert count(stage) == PRO.streams
     answer = await client.get(f"/v1/executions/{execution}/events")
     assert (answer.status_code, answer.headers["retry-after"]) == (429, "5")
@@ -95,7 +95,7 @@ async def test_one_stream_more_than_may_be_open_is_refused(
 
 
 async def test_a_client_that_leaves_makes_room(client: httpx.AsyncClient, app: FastAPI, task: str, stage: Stage) -> None:
-    browser, watching = await opened(app, stage, await started(client, task))
+    browser, watching = await open_stream(app, stage, await started(client, task))
     browser.leaves.set()
     await watching
     assert count(stage) == 0
@@ -104,7 +104,7 @@ async def test_a_client_that_leaves_makes_room(client: httpx.AsyncClient, app: F
 async def test_a_server_that_breaks_the_stream_off_makes_room(
     client: httpx.AsyncClient, app: FastAPI, task: str, stage: Stage
 ) -> None:
-    _, watching = await opened(app, stage, await started(client, task))
+    _, watching = await open_stream(app, stage, await started(client, task))
     watching.cancel()
     await asyncio.wait([watching])
     await asyncio.sleep(0)
@@ -113,7 +113,7 @@ async def test_a_server_that_breaks_the_stream_off_makes_room(
 
 async def test_an_execution_that_ends_makes_room(client: httpx.AsyncClient, app: FastAPI, task: str, stage: Stage) -> None:
     execution = await started(client, task)
-    browser, watching = await opened(app, stage, execution)
+    browser, watching = await open_stream(app, stage, execution)
     finish(stage.memory, execution)
     await watching
     assert (count(stage), b"event: finished" in browser.body) == (0, True)
@@ -141,12 +141,12 @@ async def test_many_watched_executions_are_looked_at_no_more_often_together_than
     open_ones = []
     for number in range(1, PRO.streams + 1):
         stage.clock.turn(1)
-        open_ones.append((await opened(app, stage, await started(client, task)))[1])
+        open_ones.append((await open_stream(app, stage, await started(client, task)))[1])
         while len(pauses) < number:  # noqa: ASYNC110 - its first look
             await asyncio.sleep(0)
     assert pauses == [0.001 * max(1, number / watching_module.POLLS_TOGETHER) for number in range(1, PRO.streams + 1)]
-    for each in open_ones:
-        each.cancel()
+    for open_one in open_ones:
+        open_one.cancel()
     await asyncio.wait(open_ones)
     assert app.state.deps.watchers == {}
 
@@ -161,7 +161,7 @@ async def test_streams_of_one_execution_share_its_reads() -> None:
 async def test_an_execution_that_nobody_watches_any_longer_is_forgotten(
     client: httpx.AsyncClient, app: FastAPI, task: str, stage: Stage
 ) -> None:
-    browser, watching = await opened(app, stage, await started(client, task))
+    browser, watching = await open_stream(app, stage, await started(client, task))
     feeds = app.state.deps.feeds
     assert feeds.count("ann") == 1
     browser.leaves.set()
@@ -176,7 +176,7 @@ async def test_a_stream_says_that_it_is_open_and_ends_where_it_lost_its_place(
     client: httpx.AsyncClient, app: FastAPI, task: str, stage: Stage, monkeypatch: pytest.MonkeyPatch, ends: bool
 ) -> None:
     monkeypatch.setattr(sse, "KEEP_ALIVE_S", 0.0)
-    browser, watching = await opened(app, stage, await started(client, task))
+    browser, watching = await open_stream(app, stage, await started(client, task))
     stage.clock.turn((HOLD if ends else RENEWAL).total_seconds())
     if ends:
         later = stage.clock.now() + HOLD
@@ -192,12 +192,12 @@ async def test_a_stream_says_that_it_is_open_and_ends_where_it_lost_its_place(
 
 
 async def test_a_stream_that_cannot_be_counted_is_not_opened(task: str, stage: Stage, client: httpx.AsyncClient) -> None:
-    class Gone(MemoryStreams):
+    class UnavailableStreams(MemoryStreams):
         async def hold(self, *_: Any, **__: Any) -> bool:
             raise UnavailableError("no answer")
 
     execution = await started(client, task)
-    app = create_app(replace(stage.deps(), streams=Gone(stage.memory)))
+    app = create_app(replace(stage.deps(), streams=UnavailableStreams(stage.memory)))
     async with httpx.AsyncClient(
         transport=httpx.ASGITransport(app=app), base_url="http://api.test", headers=stage.owner("ann")
     ) as other:

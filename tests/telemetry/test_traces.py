@@ -1,4 +1,4 @@
-"""Traces: one trace from end to end, nothing said in it unless asked for, and log lines that name it."""
+"""Traces: one trace from end to end, nothing said in it unless is_enabled for, and log lines that name it."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ SECRET = "sk-live-0123456789abcdef"
 
 class Stage:
     def __init__(self, **settings) -> None:
-        self.log, self.kept = RecordingLog(), InMemorySpanExporter()
-        self.traces = OtelTracer(self.log, Settings(project="p", **settings), processor=SimpleSpanProcessor(self.kept))
+        self.log, self.exporter = RecordingLog(), InMemorySpanExporter()
+        self.traces = OtelTracer(self.log, Settings(project="p", **settings), processor=SimpleSpanProcessor(self.exporter))
 
     @property
     def spans(self):
-        return self.kept.get_finished_spans()
+        return self.exporter.get_finished_spans()
 
 
 @pytest.fixture
@@ -64,12 +64,12 @@ def test_a_fault_is_told_by_its_type_alone(stage):
     assert SECRET not in json.dumps(json.loads(stage.spans[0].to_json()))
 
 
-@pytest.mark.parametrize("asked", [False, True])
-def test_what_was_said_is_kept_only_where_it_is_asked_for(asked):
-    stage = Stage(trace_content=asked)
+@pytest.mark.parametrize("is_enabled", [False, True])
+def test_what_was_said_is_kept_only_where_it_is_asked_for(is_enabled):
+    stage = Stage(trace_content=is_enabled)
     with stage.traces.span("chat") as span:
         span.content({"gen_ai.output.messages": "hello"})
-    assert ("gen_ai.output.messages" in stage.spans[0].attributes) is asked
+    assert ("gen_ai.output.messages" in stage.spans[0].attributes) is is_enabled
 
 
 async def test_spans_are_sent_by_the_end_of_the_request(stage):

@@ -60,7 +60,7 @@ def test_a_webhook_is_enabled_where_there_is_one() -> None:
     task = {"webhook_urls": ["https://hooks.test/a", "http://broken"], "webhook_match": "url"}
     line = {"id": 1, "tool": "webhook", "task": task, "dns": {"hooks.test": ["8.8.8.8"]}}
     answers = run("url", {**line, "url": "https://hooks.test/a"}, {**line, "url": "https://hooks.test/b"})
-    assert [each["reason"] for each in answers] == [None, "webhook_not_registered"]
+    assert [answer["reason"] for answer in answers] == [None, "webhook_not_registered"]
 
 
 def test_a_request_is_looked_through() -> None:
@@ -68,7 +68,7 @@ def test_a_request_is_looked_through() -> None:
     request = {"tool": "api_call", "method": "PATCH", "url": "https://api.news.test/", "headers": {}, "query_params": {}}
     line = {"id": 1, "credentials": [KEY]}
     requests = [{**request, "body": {"a": 1}}, {**request, "body": encoded}]
-    clean, dirty = run("leak", *({**line, "request": each} for each in requests))
+    clean, dirty = run("leak", *({**line, "request": request} for request in requests))
     assert (clean["verdict"], clean["credential"]) == ("allowed", None)
     assert (dirty["verdict"], dirty["credential"], dirty["reason"]) == ("refused", "NEWS_KEY", "credential_leak")
     assert dirty["message"] == "Error: Blocked -- Credential NEWS_KEY detected in outbound request. This has been logged."
@@ -130,7 +130,7 @@ def test_a_tool_must_exist_and_be_enabled(tool: str, tools: object, arguments: o
 def test_a_line_that_cannot_be_read_is_answered_and_the_run_goes_on(kind: str) -> None:
     answers = run(kind, "nonsense", "[1]", "{}", '"x"', "1" * 5_000, "[" * 100_000, "", json.dumps({"id": 7, "ip": "8.8.8.8"}))
     assert len(answers) == 7
-    assert all(each["id"] is None and each["error"] for each in answers[:2])
+    assert all(answer["id"] is None and answer["error"] for answer in answers[:2])
 
 
 def test_an_error_does_not_repeat_the_line() -> None:

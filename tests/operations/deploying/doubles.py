@@ -15,8 +15,8 @@ GCLOUD = """
 import base64, json, pathlib, sys
 folder = pathlib.Path(__file__).parent.parent
 known = json.loads((folder / "cloud.json").read_text())
-arguments = [each for each in sys.argv[1:] if not each.startswith("--") and each != known["project"]]
-given = dict(each[2:].partition("=")[::2] for each in sys.argv[1:] if each.startswith("--"))
+arguments = [argument for argument in sys.argv[1:] if not argument.startswith("--") and argument != known["project"]]
+options = dict(argument[2:].partition("=")[::2] for argument in sys.argv[1:] if argument.startswith("--"))
 with (folder / "log").open("a") as log:
     log.write(json.dumps(["gcloud", *sys.argv[1:]]) + "\\n")
 def fail(text):
@@ -26,9 +26,9 @@ match arguments:
         print(known["account"])
     case ["auth", "print-identity-token"]:
         import urllib.request
-        body = json.dumps({"email": given["impersonate-service-account"], "audience": given["audiences"]}).encode()
-        asked = urllib.request.Request(known["admin"] + "/tokens", body, known["bearer"])
-        print(json.loads(urllib.request.urlopen(asked).read())["token"])
+        body = json.dumps({"email": options["impersonate-service-account"], "audience": options["audiences"]}).encode()
+        request = urllib.request.Request(known["admin"] + "/tokens", body, known["bearer"])
+        print(json.loads(urllib.request.urlopen(request).read())["token"])
     case ["projects", "describe", *_]:
         print(known["number"] or fail("The caller does not have permission"))
     case ["services", "list"]:
@@ -48,7 +48,7 @@ match arguments:
         known["secrets"][name].append(base64.urlsafe_b64encode(sys.stdin.buffer.read()).decode().rstrip("="))
         (folder / "cloud.json").write_text(json.dumps(known))
     case ["secrets", "versions", "access", number]:
-        print(known["secrets"][given["secret"]][int(number) - 1])
+        print(known["secrets"][options["secret"]][int(number) - 1])
     case _:
         fail(f"unknown: {arguments}")
 """
@@ -61,19 +61,19 @@ with (folder / "log").open("a") as log:
 verb = sys.argv[2]
 if verb in ("plan", "apply", "destroy"):
     variables = {}
-    for each in sys.argv:
-        if each.startswith("-var="):
-            name, _, value = each[5:].partition("=")
+    for argument in sys.argv:
+        if argument.startswith("-var="):
+            name, _, value = argument[5:].partition("=")
             variables[name] = value
-        if each.startswith("-var-file="):
-            variables |= json.loads(pathlib.Path(each[10:]).read_text())
+        if argument.startswith("-var-file="):
+            variables |= json.loads(pathlib.Path(argument[10:]).read_text())
     if known.get("diagnostic"):
         print(json.dumps({"@level": "error", "@message": "Error: " + known["diagnostic"], "type": "diagnostic"}))
         sys.exit(1)
     if verb == "apply":
         for name in ("ferryman-sealing-key", "ferryman-receipt-key"):
             known["secrets"].setdefault(name, [])
-        if not any(each.startswith("-target") for each in sys.argv):
+        if not any(argument.startswith("-target") for argument in sys.argv):
             known["applied"] = variables
             env = {
                 "FERRYMAN_SEALING_PUBLIC_KEY": variables["sealing_public_key"],
@@ -82,8 +82,9 @@ if verb in ("plan", "apply", "destroy"):
             for function in ("api", "orchestrator") if known.get("admin") else ():
                 import urllib.request
                 body = json.dumps({"env": env}).encode()
-                asked = urllib.request.Request(known["admin"] + "/functions/" + function, body, known["bearer"], method="PATCH")
-                urllib.request.urlopen(asked).read()
+                address = known["admin"] + "/functions/" + function
+                request = urllib.request.Request(address, body, known["bearer"], method="PATCH")
+                urllib.request.urlopen(request).read()
     if verb == "destroy":
         known |= {"applied": None, "secrets": {}}
     if verb != "plan":
@@ -109,13 +110,13 @@ class Cloud:
         return self.folder / "bin"
 
     @property
-    def known(self) -> dict[str, Any]:
+    def state(self) -> dict[str, Any]:
         """What it holds by now."""
-        known: dict[str, Any] = json.loads((self.folder / "cloud.json").read_text())
-        return known
+        state: dict[str, Any] = json.loads((self.folder / "cloud.json").read_text())
+        return state
 
     def change(self, **members: Any) -> None:
-        (self.folder / "cloud.json").write_text(json.dumps({**self.known, **members}))
+        (self.folder / "cloud.json").write_text(json.dumps({**self.state, **members}))
 
     @property
     def log(self) -> list[list[str]]:
@@ -128,7 +129,7 @@ class Cloud:
 
 
 def cloud(folder: Path, urls: Mapping[str, str], project: str = PROJECT) -> Cloud:
-    """A project with billing and the APIs, in which nothing is deployed; `urls` are where its functions will answer.
+    """Return a project with billing and the APIs, in which nothing is deployed; `urls` are where its functions will answer.
 
     With an `admin` (a local cloud's), an apply gives the functions there what Terraform was given, and tokens are that cloud's.
     """

@@ -1,4 +1,4 @@
-"""A house whose key is rotated, on doubles: two tasks with credentials, one call under way, and a real vault."""
+"""A deployment whose key is rotated, on doubles: two tasks with credentials, one call under way, and a real vault."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Killed(BaseException):
 
 @dataclass
 class Counting:
-    """Every method of `inner`, each a crossing that is counted; `strike` is told before and after, and may end it all."""
+    """Every method of `inner`, each a port_call that is counted; `strike` is messages before and after, and may end it all."""
 
     inner: Any
     strike: Callable[[str], None]
@@ -50,13 +50,13 @@ class Counting:
         if not callable(member):
             return member
 
-        async def crossing(*given: Any, **named: Any) -> Any:
+        async def port_call(*args: Any, **named: Any) -> Any:
             self.strike(f"before {name}")
-            answer = await member(*given, **named)
+            answer = await member(*args, **named)
             self.strike(f"after {name}")
             return answer
 
-        return crossing
+        return port_call
 
 
 @dataclass
@@ -71,7 +71,7 @@ class Here:
 
 @dataclass
 class Stage:
-    """The house, sealed to version 1. `ends_call` says after how many pauses the call under way is over."""
+    """The deployment, sealed to version 1. `ends_call` says after how many pauses the call under way is over."""
 
     ends_call: int = 2
     memory: Memory = field(default_factory=Memory)
@@ -79,9 +79,9 @@ class Stage:
     receipts: MemoryKeyStore = field(default_factory=lambda: MemoryKeyStore({1: sign.generate_private_key()}))
     publication: MemoryPublication = field(default_factory=MemoryPublication)
     clock: ManualClock = field(default_factory=ManualClock)
-    told: list[str] = field(default_factory=list)
+    messages: list[str] = field(default_factory=list)
     kill_at: int = -1
-    crossings: list[str] = field(default_factory=list)
+    port_calls: list[str] = field(default_factory=list)
     on_pause: Callable[[], None] = lambda: None
 
     def __post_init__(self) -> None:
@@ -144,14 +144,14 @@ class Stage:
         self.memory.tokens[key] = TokenSlot(owner="o", task=task, token=tokens[0], former=tuple(tokens[1:]))
 
     def ticket(self, seq: int) -> Ticket:
-        """A call under way, its arguments sealed with the public half that is published."""
+        """Return a call under way, its arguments sealed with the public half that is published."""
         sealed = seal.PublicKey.parse(self.publication.public).seal(ARGUMENTS, seal.build_call_info("e", seq))
         return Ticket(
             seq=seq, step=1, call=f"c{seq}", tool="http_get", arguments=sealed, display_arguments={}, epoch=1, created_at=START
         )
 
     def settle(self, seq: int = 0) -> None:
-        """The call is over."""
+        """Settle the call."""
         self.memory.tickets["e"][seq] = replace(self.memory.tickets["e"][seq], state=TicketState.SETTLED)
 
     async def pause(self) -> None:
@@ -164,16 +164,16 @@ class Stage:
             if self.ends_call <= 0:
                 self.settle()
 
-    def strike(self, crossing: str) -> None:
-        """Count a crossing, and die at the chosen one."""
-        self.crossings.append(crossing)
-        if len(self.crossings) == self.kill_at:
-            raise Killed(crossing)
+    def strike(self, port_call: str) -> None:
+        """Count a port_call, and die at the chosen one."""
+        self.port_calls.append(port_call)
+        if len(self.port_calls) == self.kill_at:
+            raise Killed(port_call)
 
     def deps(self, key_store: MemoryKeyStore | None = None) -> rotate.RotationDependencies:
-        """The house as the rotation is given it, every port counted."""
+        """Return the dependencies of the rotation, every port call counted."""
         ports = (key_store or self.key_store, self.sealed_inventory, self.publication, Here(self.tools))
-        counted = [Counting(each, self.strike) for each in ports]
+        counted = [Counting(port, self.strike) for port in ports]
         return rotate.RotationDependencies(
             key_store=counted[0],  # type: ignore[arg-type]  # the same methods, counted
             sealed_inventory=counted[1],  # type: ignore[arg-type]
@@ -181,11 +181,11 @@ class Stage:
             resealer=counted[3],  # type: ignore[arg-type]
             clock=self.clock,
             pause=self.pause,
-            tell=self.told.append,
+            tell=self.messages.append,
         )
 
     async def opens(self) -> dict[tuple[str, str], str]:
-        """Every credential's value, as a key holder opens it now."""
+        """Return every credential's value, as a key holder opens it now."""
         return {
             (task, name): (await self.vault.open_credential(sealed)).secret.reveal()
             for task, stored in self.memory.credentials.items()

@@ -20,7 +20,7 @@ OTHER = canary.create_key("rotation D")
 
 
 def versions(stage: Stage) -> set[int]:
-    return {each.key_version for stored in stage.memory.credentials.values() for each in stored.values()}
+    return {sealed.key_version for stored in stage.memory.credentials.values() for sealed in stored.values()}
 
 
 async def test_every_credential_is_sealed_to_the_new_version_and_opens():
@@ -62,15 +62,15 @@ async def test_a_call_under_way_keeps_the_old_version_readable_until_it_is_over(
 async def test_wherever_it_is_killed_everything_opens_and_the_next_one_ends_it():
     whole = Stage()
     await rotate.rotate(whole.deps())
-    assert len(whole.crossings) >= 30
-    for point in range(1, len(whole.crossings) + 1):
+    assert len(whole.port_calls) >= 30
+    for point in range(1, len(whole.port_calls) + 1):
         stage = Stage(kill_at=point)
         with pytest.raises(Killed):
             await rotate.rotate(stage.deps())
         midway = await stage.opens()
         stage.kill_at = -1
         done = await rotate.rotate(stage.deps())
-        where = f"point {point}, {whole.crossings[point - 1]}"
+        where = f"point {point}, {whole.port_calls[point - 1]}"
         newest = max(stage.key_store.privates)
         assert await stage.opens() == VALUES == midway, where
         assert versions(stage) == {done.version} == {newest}, where
@@ -83,7 +83,7 @@ async def test_wherever_it_is_killed_everything_opens_and_the_next_one_ends_it()
 async def test_a_rotation_that_was_broken_off_adds_no_third_version():
     whole = Stage()
     await rotate.rotate(whole.deps())
-    stage = Stage(kill_at=whole.crossings.index("after add") + 1)
+    stage = Stage(kill_at=whole.port_calls.index("after add") + 1)
     with pytest.raises(Killed):
         await rotate.rotate(stage.deps())
     assert set(stage.key_store.privates) == {1, 2}
@@ -108,7 +108,7 @@ async def test_a_credential_that_slips_in_while_the_key_turns_brings_the_old_ver
     assert versions(stage) == {2}
     assert await stage.opens() == VALUES
     assert stage.key_store.disabled == {1}
-    assert any("enabled again" in each for each in stage.told)
+    assert any("enabled again" in message for message in stage.messages)
 
 
 async def test_executions_that_began_before_are_waited_for_as_long_as_an_old_instance_may_live():
@@ -130,7 +130,7 @@ async def test_a_credential_that_opens_with_no_key_is_told_and_holds_nothing_up(
     assert stage.key_store.disabled == {1}
 
 
-async def test_a_credential_that_was_moved_to_another_task_is_not_sealed_anew():
+async def test_a_credential_that_was_moved_to_another_task_is_not_resealed():
     stage = Stage()
     stage.memory.credentials["t2"]["B"] = stage.memory.credentials["t1"]["B"]
     done = await rotate.rotate(stage.deps())
@@ -139,7 +139,7 @@ async def test_a_credential_that_was_moved_to_another_task_is_not_sealed_anew():
     assert stage.memory.credentials["t2"]["B"].key_version == 1
 
 
-async def test_a_backup_of_before_is_sealed_anew_by_the_next_rotation():
+async def test_a_backup_of_before_is_resealed_by_the_next_rotation():
     stage = Stage()
     before = {task: dict(stored) for task, stored in stage.memory.credentials.items()}
     await rotate.rotate(stage.deps())
@@ -159,7 +159,7 @@ async def test_a_credential_is_never_sealed_back_to_an_older_version():
     assert await stage.vault.reseal(sealed, version=1) is sealed
 
 
-async def test_what_is_sealed_anew_is_still_bound_to_where_it_belongs():
+async def test_what_is_resealed_is_still_bound_to_where_it_belongs():
     stage = Stage()
     await rotate.rotate(stage.deps())
     sealed = stage.memory.credentials["t1"]["A"]
@@ -167,7 +167,7 @@ async def test_what_is_sealed_anew_is_still_bound_to_where_it_belongs():
         await stage.vault.open_credential(replace(sealed, label=replace(sealed.label, hosts=("evil.test",))))
 
 
-async def test_a_house_without_a_key_says_so():
+async def test_a_deployment_without_a_key_says_so():
     stage = Stage()
     stage.key_store.privates.clear()
     with pytest.raises(rotate.NothingToRotateError):
@@ -186,7 +186,7 @@ async def test_the_receipt_key_gets_a_version_that_is_served_beside_the_old_ones
 async def test_wherever_the_rotation_of_the_receipt_key_is_killed_the_next_one_ends_it_with_two_versions():
     whole = Stage()
     await rotate.rotate_receipts(whole.deps(whole.receipts))
-    after_publication = whole.crossings.index("after publish_receipt_keys") + 1
+    after_publication = whole.port_calls.index("after publish_receipt_keys") + 1
     for point in range(1, after_publication):
         stage = Stage(kill_at=point)
         with pytest.raises(Killed):
@@ -205,7 +205,7 @@ async def test_a_version_that_is_not_served_any_more_from_the_store_stays_served
 
 
 def with_former(stage: Stage) -> Stage:
-    """`stage` after t1's credential A was stored over."""
+    """Return `stage` after t1's credential A was stored over."""
     credentials = stage.memory.credentials["t1"]
     stage.memory.former["t1"] = {"A": add_former(None, credentials["A"], now=stage.clock.now())}
     stage.store("t1", "A", OTHER)

@@ -1,4 +1,4 @@
-"""The ring and the holdings on Google's clients: what the local cloud keeps is read as it is."""
+"""The key store and the sealed inventory on Google's clients, against the local cloud."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from ferryman.ports.errors import UnavailableError
 from ferryman.settings import Settings
 from ferryman.vault import seal
 from tests.contracts.conftest import on_google_cloud
-from tests.contracts.values import NOW, TASK, sealed
+from tests.contracts.values import NOW, TASK, build_sealed
 
 SECRET = Settings().sealing_key_secret
 
@@ -45,13 +45,13 @@ async def clients() -> AsyncIterator[GoogleClients]:
     await service.close()
 
 
-async def test_the_ring_shows_every_version_that_was_not_destroyed(clients):
+async def test_the_key_store_lists_every_version_that_was_not_destroyed(clients):
     key_store = SecretManagerKeyStore(clients, "p", SECRET)
-    assert [await key_store.add(each) for each in (b"one", b"two", b"three")] == [1, 2, 3]
+    assert [await key_store.add(private) for private in (b"one", b"two", b"three")] == [1, 2, 3]
     await key_store.disable(1)
     await clients.secrets().destroy_secret_version(request={"name": f"projects/p/secrets/{SECRET}/versions/2"})
-    found = {each.number: each.enabled for each in await key_store.list_versions()}
-    assert found == {1: False, 3: True}
+    versions = {version.number: version.enabled for version in await key_store.list_versions()}
+    assert versions == {1: False, 3: True}
     await key_store.enable(1)
     assert await key_store.private(1) == b"one"
 
@@ -70,14 +70,14 @@ async def test_a_disabled_version_is_waited_for_and_a_destroyed_one_is_none(clie
             await keys.private(number)
 
 
-async def test_the_holdings_are_every_credential_and_every_call_that_is_not_over():
+async def test_the_sealed_inventory_has_every_credential_and_every_call_that_is_not_settled():
     public = seal.PublicKey(7, seal.derive_public_key(seal.generate_private_key()))
-    async with on_google_cloud() as doors:
-        client = doors.executions._clients.firestore()
-        sealed_inventory = FirestoreSealedInventory(doors.executions._clients, seal.read_key_version)
-        await doors.tasks.create(TASK)
+    async with on_google_cloud() as stores:
+        client = stores.executions._clients.firestore()
+        sealed_inventory = FirestoreSealedInventory(stores.executions._clients, seal.read_key_version)
+        await stores.tasks.create(TASK)
         for version in (1, 2):
-            await doors.credentials.put(replace(sealed(version), key_version=version))
+            await stores.credentials.put(replace(build_sealed(version), key_version=version))
         await client.document("tasks/task_1/credentials/DAMAGED").set({"label": {"name": "DAMAGED"}})
         for name, status in (("e1", Status.RUNNING), ("e2", Status.QUEUED), ("e3", Status.COMPLETED)):
             execution = Execution(id=name, task="task_1", owner="ann", status=status, created_at=NOW, started_at=NOW)
@@ -96,7 +96,7 @@ async def test_the_holdings_are_every_credential_and_every_call_that_is_not_over
                 await places.locate_call(client, name, seq).set(documents.write(replace(ticket, seq=seq, state=state)))
         # what the credential is, and what it was
         assert list(await sealed_inventory.list_credentials()) == [
-            SealedCredentialRef(task="task_1", name="A", version=each) for each in (2, 1)
+            SealedCredentialRef(task="task_1", name="A", version=version) for version in (2, 1)
         ]
         sealed_tokens = [
             Token(fetch="f", ciphertext=number.to_bytes(4, "big") + b"\x00" * 40, expires_at=NOW) for number in (2, 1)

@@ -32,7 +32,7 @@ EXECUTION = Execution(id="e", task="t", owner="o", created_at=START)
 
 
 def crowd(stage: Stage) -> None:
-    """As many executions of the owner run as may."""
+    """Run as many executions of the owner as may run."""
     for number in range(PRO.executions_running):
         running = replace(EXECUTION, id=f"running{number}", status=Status.RUNNING, lease=LEASED)
         stage.memory.executions[running.id] = running
@@ -90,14 +90,14 @@ def test_however_many_wait_one_a_second_asks(queued: int) -> None:
         compute_pause(replace(EXECUTION, id=f"exec_{number}"), queued=queued, waits=9).total_seconds()
         for number in range(queued)
     ]
-    assert 0.75 <= sum(1 / each for each in pauses) <= 1.5
+    assert 0.75 <= sum(1 / pause for pause in pauses) <= 1.5
 
 
 def test_pauses_of_many_are_spread() -> None:
     pauses = [
         compute_pause(replace(EXECUTION, id=f"exec_{number}"), queued=200, waits=0).total_seconds() for number in range(200)
     ]
-    assert max(sum(int(each) == second for each in pauses) for second in range(100, 300)) <= 8
+    assert max(sum(int(pause) == second for pause in pauses) for second in range(100, 300)) <= 8
 
 
 def test_one_that_has_started_asks_more_often_than_those_that_have_not() -> None:
@@ -109,7 +109,7 @@ def test_one_that_has_started_asks_more_often_than_those_that_have_not() -> None
 
 
 def queue_up(stage: Stage, name: str) -> None:
-    """An execution of the owner has been queued for a while."""
+    """Queue an execution of the owner."""
     waiting = replace(EXECUTION, id=name, created_at=START - timedelta(seconds=9))
     stage.memory.occupancy["o"] = stage.memory.occupancy.get("o", Occupancy()).enqueue(waiting, most=9)
 
@@ -128,7 +128,7 @@ async def test_an_execution_that_ends_wakes_none_that_there_is_no_slot_for(stage
     crowd(stage)
     queue_up(stage, "waiting")
     await deliver(stage.deps(), "e", slice=0, holder="h")
-    assert [each.execution for each in stage.queue.waiting] == ["e"]
+    assert [delivery.execution for delivery in stage.queue.waiting] == ["e"]
 
 
 async def test_a_queue_that_does_not_take_the_one_to_be_woken_fails_no_delivery(stage: Stage) -> None:

@@ -30,7 +30,7 @@ async def test_the_model_is_shown_the_enabled_tools_only(stage):
     assert [tool["name"] for tool in stage.model.prompts[0].tools] == ["api_call", "http_get"]
 
 
-async def test_the_safety_preamble_stands_before_the_tasks_own_prompt(stage):
+async def test_the_safety_preamble_precedes_the_tasks_own_prompt(stage):
     await stage.run(says("done"))
     system = stage.model.prompts[0].system
     assert "Never include API keys" in system
@@ -41,8 +41,8 @@ async def test_the_safety_preamble_stands_before_the_tasks_own_prompt(stage):
 async def test_the_variables_of_the_prompt_are_put_in(stage):
     stage.task(task_prompt="{{date}} {{datetime}} {{execution_id}} {{task_name}}")
     await stage.run(says("done"))
-    asked = stage.model.prompts[0].messages[0]["content"]
-    assert asked == "2026-11-21 2026-11-21T12:00:00+00:00 e report"
+    prompt = stage.model.prompts[0].messages[0]["content"]
+    assert prompt == "2026-11-21 2026-11-21T12:00:00+00:00 e report"
 
 
 async def test_the_input_of_the_execution_follows_the_prompt(stage):
@@ -66,7 +66,7 @@ async def test_the_domains_are_those_of_the_tasks_integrations_and_no_other(stag
 
 async def test_the_model_is_sent_the_description_of_each_tool(stage):
     await stage.run(says("done"))
-    own = {tool.name: tool.description for tool in TOOLS}
+    descriptions = {tool.name: tool.description for tool in TOOLS}
     sent = {tool["name"]: tool["description"] for tool in stage.model.prompts[0].tools}
-    assert sent == {name: own[name] for name in ("api_call", "http_get")}
-    assert all(len(description) > 20 for description in own.values())
+    assert sent == {name: descriptions[name] for name in ("api_call", "http_get")}
+    assert all(len(description) > 20 for description in descriptions.values())
