@@ -140,7 +140,7 @@ class Stage:
         now, seq = self.clock.now(), ticket.seq
         call_request = CallRequest(execution="e", seq=seq, epoch=execution.epoch, task="t", owner="o")
         claimed_call = await self.tickets.claim(call_request, tool=get_function(ticket.tool), now=now)
-        self.carried.append(claimed_call.ticket)
+        self.executed.append(claimed_call.ticket)
         result = self.on_call(claimed_call.ticket)
         if isinstance(result, Exception):
             raise result

@@ -32,7 +32,7 @@ async def test_a_call_that_was_sent_finishes_and_those_after_it_are_not_sent(sta
 
     stage.on_call = on_call
     await stage.run(fetches(3), says("never"))
-    assert len(stage.carried) == 1
+    assert len(stage.executed) == 1
     assert [result.block_reason for result in stage.results] == [None, "cancelled", "cancelled"]
 
 
@@ -53,7 +53,7 @@ async def test_a_task_disabled_under_way_sends_no_further_call(stage):
 
     stage.on_call = on_call
     await stage.run(fetches(2), says("never"))
-    assert (len(stage.carried), stage.execution.error) == (1, "the task was disabled or deleted")
+    assert (len(stage.executed), stage.execution.error) == (1, "the task was disabled or deleted")
     assert stage.execution.status is Status.FAILED
 
 

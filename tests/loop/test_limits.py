@@ -17,7 +17,7 @@ def guru(stage) -> None:
 async def test_the_eleventh_call_of_a_minute_is_answered_by_guru_with_the_limit(stage):
     guru(stage)
     await stage.run(fetches(11), says("done"))
-    assert len(stage.carried) == 10
+    assert len(stage.executed) == 10
     assert stage.results[10].content == "Error: Rate limit reached (10 API calls per minute)"
     assert (stage.results[10].blocked, stage.results[10].block_reason) == (True, "rate_limited")
 
@@ -38,7 +38,7 @@ async def test_the_twenty_first_call_of_an_execution_is_answered_by_guru_with_th
 
     stage.on_call = on_call
     await stage.run(fetches(10), fetches(11), says("done"))
-    assert len(stage.carried) == 20
+    assert len(stage.executed) == 20
     assert stage.results[20].content == "Error: Execution limit reached (20 API calls)"
 
 
@@ -51,7 +51,7 @@ async def test_the_limit_is_checked_before_the_arguments_are_even_read(stage):
 async def test_an_unknown_tool_does_not_count(stage):
     guru(stage)
     await stage.run(says("", *[("nothing", {})] * 10, ("http_get", {})), says("done"))
-    assert len(stage.carried) == 1
+    assert len(stage.executed) == 1
     assert stage.results[0].content == "Error: unknown tool 'nothing'"
 
 
@@ -64,7 +64,7 @@ async def test_a_call_that_a_security_layer_blocked_counts(stage):
 
 async def test_a_tool_the_task_did_not_enable_is_not_executed(stage):
     await stage.run(says("", ("webhook", {})), says("done"))
-    assert (stage.carried, stage.results[0].content) == ([], "Error: tool 'webhook' is not enabled for this task")
+    assert (stage.executed, stage.results[0].content) == ([], "Error: tool 'webhook' is not enabled for this task")
 
 
 async def test_the_limits_hold_over_an_interruption(stage):
@@ -72,7 +72,7 @@ async def test_the_limits_hold_over_an_interruption(stage):
     guru(stage)
     assert not await stage.run(fetches(10), UnavailableError("busy"))
     await stage.run(fetches(1), says("done"))
-    assert len(stage.carried) == 10
+    assert len(stage.executed) == 10
     assert stage.results[10].block_reason == "rate_limited"
 
 
@@ -87,7 +87,7 @@ async def test_the_third_of_the_same_calls_is_refused_whatever_order_its_argumen
     same = [("http_get", {"url": "https://a.test/", "headers": {}}), ("http_get", {"headers": {}, "url": "https://a.test/"})]
     await stage.run(says("", *same), says("", same[0]), says("", same[1]), says("done"))
     assert [result.block_reason for result in stage.results] == [None, None, "repeated_call", "repeated_call"]
-    assert len(stage.carried) == 2
+    assert len(stage.executed) == 2
 
 
 async def test_a_call_may_be_made_again_when_ten_others_have_been_made_since(stage):

@@ -27,7 +27,7 @@ async def test_a_settled_call_is_replayed_and_not_executed_again(stage):
     stage.on_call = lambda ticket: ToolCallResult(ticket.tool, "again", response_status=200)
     stage.clock.turn(60)
     await stage.run(says("done"))
-    assert [ticket.seq for ticket in stage.carried] == [0, 1, 1]
+    assert [ticket.seq for ticket in stage.executed] == [0, 1, 1]
     assert [result.content for result in stage.results] == ["first", "again"]
 
 
@@ -35,7 +35,7 @@ async def test_a_call_that_was_sent_and_never_answered_is_waited_for(stage):
     stage.on_call = lambda ticket: UnavailableError("gone")
     assert not await stage.run(fetches())
     assert await stage.run(says("never"))
-    assert (stage.execution.status, len(stage.carried)) == (Status.RUNNING, 1)
+    assert (stage.execution.status, len(stage.executed)) == (Status.RUNNING, 1)
     waiting = stage.queue.take()
     assert (waiting.slice, waiting.after) == (1, timedelta(seconds=35))
 
@@ -46,7 +46,7 @@ async def test_after_its_deadline_such_a_call_goes_to_its_tool_again_which_knows
     stage.clock.turn(60)
     stage.on_call = lambda ticket: ToolCallResult(ticket.tool, "in doubt")
     assert await stage.run(says("done"))
-    assert [ticket.attempt for ticket in stage.carried] == [1, 2]
+    assert [ticket.attempt for ticket in stage.executed] == [1, 2]
     assert stage.results[0].content == "in doubt"
 
 

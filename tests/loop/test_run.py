@@ -107,7 +107,7 @@ async def test_the_iteration_cap_brings_one_closing_call_without_tools(stage):
 async def test_a_call_in_the_closing_reply_is_not_executed(stage):
     stage.task(max_iterations=1)
     await stage.run(fetches(), says("bye", ("http_get", {})))
-    assert len(stage.carried) == 1
+    assert len(stage.executed) == 1
 
 
 async def test_a_finished_execution_is_not_run_again(stage):
@@ -183,7 +183,7 @@ async def test_a_model_is_given_no_more_tokens_than_the_credits_cover(stage):
 async def test_a_paid_call_the_credits_do_not_cover_is_answered_and_not_executed(stage):
     stage.task(max_credits=Decimal(20))
     await stage.run(says("", *[("api_call", {})] * 2, tokens=1_085), says("done"))
-    assert stage.carried == []
+    assert stage.executed == []
     assert stage.results[0].block_reason == "credits_exhausted"
 
 
@@ -195,7 +195,7 @@ async def test_a_provider_that_refuses_fails_the_execution(stage):
 async def test_a_provider_that_is_busy_is_asked_again_by_a_later_delivery(stage):
     assert not await stage.run(fetches(), UnavailableError("busy"))
     assert await stage.run(says("done"))
-    assert (stage.execution.output, len(stage.carried)) == ("done", 1)
+    assert (stage.execution.output, len(stage.executed)) == ("done", 1)
 
 
 async def test_a_fault_of_ours_ends_the_execution_without_its_text(stage):
@@ -216,7 +216,7 @@ async def test_a_reply_that_stopped_short_fails_with_the_reason(stage, stop, err
 @pytest.mark.parametrize("stop", ["max_tokens", "model_context_window_exceeded", "refusal", "end_turn"])
 async def test_a_call_of_a_reply_that_stopped_for_any_other_reason_is_not_executed(stage, stop):
     await stage.run(says("", ("http_get", {}), stop=stop))
-    assert stage.carried == []
+    assert stage.executed == []
 
 
 async def test_an_execution_that_takes_too_long_ends_as_timeout(stage):
@@ -244,7 +244,7 @@ async def test_a_closing_reply_without_text_says_that_the_limit_was_reached(stag
 
 async def test_a_flood_of_calls_ends_the_execution_and_executes_none(stage):
     await stage.run(fetches(101))
-    assert (stage.execution.status, stage.carried) == (Status.FAILED, [])
+    assert (stage.execution.status, stage.executed) == (Status.FAILED, [])
     assert stage.execution.error == "the model asked for more than 100 calls in one turn"
 
 
@@ -270,7 +270,7 @@ async def test_a_fault_amid_the_calls_still_counts_those_that_were_sent(stage):
     stage.on_call = lambda ticket: ToolCallResult(ticket.tool, "then", response_status=200)
     assert await stage.run(says("done"))
     assert [row.content for row in stage.execution.tool_calls] == ["first", "then", "then"]
-    assert (stage.execution.tool_calls_total, [ticket.seq for ticket in stage.carried]) == (3, [0, 1, 1, 2])
+    assert (stage.execution.tool_calls_total, [ticket.seq for ticket in stage.executed]) == (3, [0, 1, 1, 2])
 
 
 async def test_a_record_that_cannot_be_written_whole_is_written_in_short(stage):

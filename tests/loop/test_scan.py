@@ -35,7 +35,7 @@ async def test_a_key_in_the_final_text_does_not_come_to_rest(keyed):
 
 async def test_a_key_in_the_arguments_comes_to_rest_sealed_only(keyed):
     await keyed.run(says("", ("http_get", {"url": f"https://a.test/{KEY}"})), says("done"))
-    assert keyed.carried[0].arguments == b'sealed:{"url": "https://a.test/' + KEY.encode() + b'"}'
+    assert keyed.executed[0].arguments == b'sealed:{"url": "https://a.test/' + KEY.encode() + b'"}'
     assert keyed.memory.tickets["e"][0].display_arguments == {"url": "https://a.test/[redacted:KEY]"}
     assert KEY not in everything_at_rest(keyed)
 

@@ -48,7 +48,7 @@ async def test_a_slice_that_is_over_hands_over_between_two_calls(stage):
     stage.on_call = slow(stage, 10)
     short(stage, 15)
     assert await through(stage, fetches(4), says("done")) == 3
-    assert [ticket.seq for ticket in stage.carried] == [0, 1, 2, 3]
+    assert [ticket.seq for ticket in stage.executed] == [0, 1, 2, 3]
     assert (stage.execution.status, stage.execution.slice) == (Status.COMPLETED, 2)
 
 
@@ -74,7 +74,7 @@ async def test_an_older_slice_puts_the_next_one_into_the_queue_and_is_forgotten(
     stage.queue = type(stage.queue)()  # whoever handed over died before it was in the queue
     assert await deliver(stage.deps(), "e", slice=0, holder="late")
     assert [delivery.slice for delivery in stage.queue.waiting] == [1]
-    assert len(stage.carried) == 1
+    assert len(stage.executed) == 1
 
 
 async def test_a_provider_that_says_when_to_come_again_is_waited_for_in_the_queue(stage):
@@ -101,5 +101,5 @@ async def test_five_hundred_calls_in_a_hundred_turns_outlast_a_function_of_three
     ]
     deliveries = await through(stage, *turns, says("done"))
     assert (stage.execution.status, stage.execution.output) == (Status.COMPLETED, "done")
-    assert [ticket.seq for ticket in stage.carried] == list(range(500))
+    assert [ticket.seq for ticket in stage.executed] == list(range(500))
     assert deliveries > 10

@@ -70,7 +70,7 @@ CALENDAR = {
 
 
 @dataclass
-class FarBank:
+class RecordingConnector:
     """`ports.Connector`: what it was asked; it stores a credential, or fails as a test says."""
 
     memory: Memory
@@ -118,7 +118,7 @@ class Stage:
         return dict(self.documents)
 
     def __post_init__(self) -> None:
-        self.connector = FarBank(self.memory)
+        self.connector = RecordingConnector(self.memory)
 
     def deps(self) -> ApiDependencies:
         sealer = seal.PublicKey(7, seal.derive_public_key(PRIVATE))
@@ -185,7 +185,7 @@ def get_routes() -> list[BaseRoute]:
 
 def create_app(deps: ApiDependencies) -> FastAPI:
     """Return the API of `deps`: routes know nothing of it but what the app's state holds."""
-    app = create_app(deps)
+    app = api.create(deps)
     app.router.routes = get_routes()
     return app
 

@@ -126,7 +126,7 @@ class Instance:
     @property
     def used_up(self) -> bool:
         """Whether the code of a consent was handed over: it is good once, and nobody can repeat that."""
-        return self.stage.connector.asked != []
+        return self.stage.connector.requests != []
 
 
 @pytest.fixture

@@ -66,7 +66,7 @@ TITLES: Mapping[str, str] = {
     "queue_operations": "Cloud Tasks: operations",
     "accesses": "Secret Manager: accesses",
     "events": "Eventarc: events",
-    "event_gib": "Pub/Sub: events carried",
+    "event_gib": "Pub/Sub: events sent",
     "egress_gib": "internet: sent",
     "log_gib": "Cloud Logging: written",
 }
