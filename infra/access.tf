@@ -1,4 +1,4 @@
-# Who may do what. Only what has no narrower place stands on the project, and there under a condition where one can be had.
+# Access. A role is granted on the narrowest resource; a role on the project has a condition where one is possible.
 
 resource "google_cloud_run_v2_service_iam_member" "calls" {
   for_each = local.calls

@@ -1,7 +1,7 @@
 # What somebody has to look at, by the lines the functions write.
 locals {
   seen_in_logs = {
-    leak_refused   = { filter = "jsonPayload.message=\"call\" AND jsonPayload.reason=\"credential_leak\"", over = 0, within = "60s", title = "A call that carried a credential was refused" }
+    leak_refused   = { filter = "jsonPayload.message=\"call\" AND jsonPayload.reason=\"credential_leak\"", over = 0, within = "60s", title = "A call with a credential in it was refused" }
     in_doubt       = { filter = "jsonPayload.message=\"call.in_doubt\"", over = 0, within = "60s", title = "Whether a call took effect is not known" }
     lease_lost     = { filter = "jsonPayload.message=\"lease.lost\"", over = 5, within = "600s", title = "Executions change hands while they run" }
     credits_capped = { filter = "jsonPayload.message=\"credits.capped\"", over = 0, within = "60s", title = "A turn cost more than its execution had left" }

@@ -19,7 +19,7 @@ resource "google_service_account" "trigger" {
   display_name = "Ferryman's Firestore trigger, when it calls"
 }
 
-# Whoever rotates keys does it as this account, from outside.
+# Keys are rotated as this account, from outside.
 resource "google_service_account" "resealer" {
   for_each     = local.resealers
   project      = var.project

@@ -1,4 +1,4 @@
-# Containers only: whoever adds a version does it outside, so that no key stands in the state.
+# Containers only: a version is added from outside, so that no key is in the state.
 resource "google_secret_manager_secret" "this" {
   for_each            = local.secrets
   project             = var.project

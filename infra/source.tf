@@ -35,7 +35,7 @@ locals {
   archives = jsondecode(file("${local.root}/${var.archives}"))
 }
 
-# The name carries the content's hash: a function is deployed anew when its archive differs, and only then.
+# The name has the content's hash: a function is deployed again when its archive differs, and only then.
 resource "google_storage_bucket_object" "source" {
   for_each = local.functions
   bucket   = google_storage_bucket.source.name

@@ -8,7 +8,7 @@ variable "project" {
 }
 
 variable "sealing_public_key" {
-  description = "The public half of the sealing key, VERSION:BASE64. The private half is added to the secret by hand and never stands in the state."
+  description = "The public half of the sealing key, VERSION:BASE64. The private half is added to the secret by hand and is never in the state."
   type        = string
   validation {
     condition     = can(regex("^[1-9][0-9]*:[A-Za-z0-9+/]+=*$", var.sealing_public_key))
@@ -112,7 +112,7 @@ variable "alert_email" {
 }
 
 variable "billing_account" {
-  description = "The billing account that a budget is set on; null sets none. Whoever applies needs a quota project for it."
+  description = "The billing account that a budget is set on; null sets none. The account that applies needs a quota project for it."
   type        = string
   default     = null
 }

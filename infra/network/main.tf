@@ -1,4 +1,4 @@
-# A way out without a way in: HTTPS to public addresses for those that carry calls, to Google alone for all others.
+# A way out without a way in: HTTPS to public addresses for functions that execute calls, to Google alone for all others.
 variable "project" {
   type = string
 }

@@ -38,7 +38,7 @@ class Browser:
     leaves: asyncio.Event = field(default_factory=asyncio.Event)
     status: int = 0
     body: bytes = b""
-    open_stream: asyncio.Event = field(default_factory=asyncio.Event)
+    opened: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def watch(self) -> None:
         messages = [{"type": "http.request", "body": b"", "more_body": False}]
