@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.journeys.conftest import Journey, asks, call, says
-from tests.journeys.test_logs import written
+from tests.journeys.test_logs import read_lines
 
 HOST = "api.coingecko.com"
 
@@ -22,7 +22,7 @@ async def test_a_trace_goes_from_the_api_to_the_tool(journey: Journey, stack: Ma
     started = await journey.client.start_execution(task, traceparent=f"00-{trace}-{secrets.token_hex(8)}-01")
     execution = started["execution_id"]
     await journey.await_end(execution)
-    lines = [json.loads(line) for line in written(Path(stack["data"])) if execution in line]
+    lines = [json.loads(line) for line in read_lines(Path(stack["data"])) if execution in line]
     traces = {line["message"]: line.get("logging.googleapis.com/trace") for line in lines}
     name = f"projects/{stack['project']}/traces/{trace}"
     assert {message: traces[message] for message in ("turn", "call", "execution.finished")} == dict.fromkeys(

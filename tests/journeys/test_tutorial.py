@@ -120,7 +120,7 @@ def test_one_owner_never_sees_anothers(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("command", "said"),
+    ("command", "message"),
     [
         ("owner add local --plan pro", "name: is an owner's already"),
         ("owner add bob --plan free", "plan: is not a known plan; known are: guru, pro"),

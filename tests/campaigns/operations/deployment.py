@@ -75,8 +75,8 @@ async def test_the_keys_of_a_deployment_are_rotated_through_terraform_and_the_do
 
     assert rotated.code == 0, rotated.err
     assert rotated.json["version"] == newest + 1
-    assert json.loads(file.read_text())["sealing_public_key"] == fake_cloud.known["applied"]["sealing_public_key"]
-    assert fake_cloud.known["applied"]["sealing_public_key"].startswith(f"{newest + 1}:")
+    assert json.loads(file.read_text())["sealing_public_key"] == fake_cloud.state["applied"]["sealing_public_key"]
+    assert fake_cloud.state["applied"]["sealing_public_key"].startswith(f"{newest + 1}:")
     signed = await ferryman("keys", "rotate", "receipts", *options, **around)
     assert signed.code == 0, signed.err
     assert str(signed.json["version"]) in await journey.client.list_receipt_keys()
