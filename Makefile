@@ -10,7 +10,8 @@ EVERY ?= 1
 SECONDS ?= 60
 
 # everything that is installed is a wheel that a lock names by its hash: nothing is built from a source that nobody pinned
-LOCKED := VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/uv pip install --quiet --no-build --no-deps --require-hashes --requirements
+INSTALL = VIRTUAL_ENV=$(CURDIR)/$(1) $(BIN)/uv pip install --quiet --no-build --no-deps --require-hashes --requirements
+LOCKED := $(call INSTALL,$(VENV))
 
 # every function of the local cloud is a process of its own: without bytecode each would compile its libraries again
 unexport PYTHONDONTWRITEBYTECODE
@@ -76,8 +77,8 @@ fuzz: $(READY) ## Hostile bytes at the gate, guided by coverage, SECONDS for eac
 
 mutants: $(READY) ## Change the library a little in every place: do the tests of the package notice? Hours; SAMPLE=200 of each package
 	@test -x build/mutants/venv/bin/python || $(PYTHON) -m venv build/mutants/venv
-	@for lock in requirements.lock locks/mutants.lock; do \
-		VIRTUAL_ENV=$(CURDIR)/build/mutants/venv $(BIN)/uv pip install --quiet --no-build --no-deps --require-hashes --requirements $$lock || exit 1; done
+	@$(call INSTALL,build/mutants/venv) requirements.lock
+	@$(call INSTALL,build/mutants/venv) locks/mutants.lock
 	@build/mutants/venv/bin/python -m tests.campaigns.mutants --sample $(or $(SAMPLE),0)
 
 crash: $(READY) ## Kill executions at every point, by processes that die; STEP=8 takes every eighth point
