@@ -6,6 +6,7 @@ import asyncio
 import os
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
+from datetime import timedelta
 from typing import Self
 
 from starlette.applications import Starlette
@@ -32,6 +33,11 @@ from emulator.triggers.official import relay_app
 from emulator.web import LOOPBACK, App, Web, behind_path, port_of
 
 __all__ = ["CloudPlan", "EmulatedCloud"]
+
+
+EVENT_LATENCY = timedelta(milliseconds=250)
+"""How long after its commit an event is delivered: Eventarc takes some hundred milliseconds at best, and what a program does
+right after its commit comes first there."""
 
 
 class EmulatedCloud:
@@ -135,7 +141,7 @@ class EmulatedCloud:
         self.tokens = IdentityTokens(path=path, clock=EmulatorClock())  # tokens are verified against the real time
         secrets = SecretManagerEmulator(path=path, clock=clock)
         self.tasks = CloudTasksEmulator(path=path, clock=clock, tokens=self.tokens)
-        self.triggers = Triggers(path=path, clock=clock, tokens=self.tokens)
+        self.triggers = Triggers(path=path, clock=clock, tokens=self.tokens, latency=EVENT_LATENCY)
         self.triggers.retain([row.name for row in self._rows.values() if row.trigger])
         self.internet = Internet(plan.folder, clock=clock, sock=ports.bind("internet"))
         for service in (secrets, self.tasks, self.triggers, self.internet):

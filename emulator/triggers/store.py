@@ -59,12 +59,19 @@ class EventStore:
         row = self._db.execute("select at, name from heard").fetchone()
         return row and (read_moment(row[0]), row[1])
 
-    def add(self, events: Sequence[tuple[str, dict[str, str], bytes]], now: datetime, *, heard: tuple[datetime, str]) -> None:
-        """Keep the events of one change (`heard`: when, and of which document), and that they are kept; due now.
+    def add(
+        self,
+        events: Sequence[tuple[str, dict[str, str], bytes]],
+        now: datetime,
+        *,
+        due: datetime,
+        heard: tuple[datetime, str],
+    ) -> None:
+        """Keep the events of one change (`heard`: when, and of which document), and that they are kept, until they are `due`.
 
         Each is the name of a trigger, headers and a body.
         """
-        rows = [(trigger, micros(now), micros(now), json.dumps(headers), body) for trigger, headers, body in events]
+        rows = [(trigger, micros(now), micros(due), json.dumps(headers), body) for trigger, headers, body in events]
         with transaction(self._db):
             self._db.executemany("insert into events (trigger, made, due, headers, body) values (?, ?, ?, ?, ?)", rows)
             self._db.execute("insert or replace into heard values (1, ?, ?)", (micros(heard[0]), heard[1]))

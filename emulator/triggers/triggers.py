@@ -1,6 +1,7 @@
 """Triggers: functions that are called for changes of documents, at least once each (an outbox on disk)."""
 
 from collections.abc import Collection, Sequence
+from datetime import timedelta
 from pathlib import Path
 from uuid import uuid4
 
@@ -18,17 +19,24 @@ from emulator.triggers.store import SCHEMA, EventStore
 class Triggers:
     """Delivers changes at least once, in no promised order; events wait in the folder `path`, in memory for None.
 
-    The event and pattern of a trigger outlive the process; its function's address does not: `add` sets it again, and
-    until then its events wait.
+    Each is delivered `latency` after its commit. The event and pattern of a trigger outlive the process; its function's
+    address does not: `add` sets it again, and until then its events wait.
     """
 
     def __init__(
-        self, *, path: Path | None, clock: EmulatorClock, tokens: IdentityTokens, location: str = "us-central1"
+        self,
+        *,
+        path: Path | None,
+        clock: EmulatorClock,
+        tokens: IdentityTokens,
+        location: str = "us-central1",
+        latency: timedelta = timedelta(0),
     ) -> None:
         self._store = EventStore(open_store(path, "triggers", SCHEMA))
         self._clock = clock
         self._tokens = tokens
         self._location = location
+        self._latency = latency
         self._delivery = HttpDelivery(clock)
         self._interests = {name: read_interest(event, document) for name, _, event, document in self._store.registered()}
         self._relays: dict[str, Relay] = {}
@@ -103,7 +111,8 @@ class Triggers:
         for name in concerned:
             event = self._interests[name].event
             rows.append((name, events.headers(change, event=event, number=str(uuid4()), location=self._location), body))
-        self._store.add(rows, self._clock.now(), heard=(change.at, change.name))
+        now = self._clock.now()
+        self._store.add(rows, now, due=now + self._latency, heard=(change.at, change.name))
         for name in concerned:
             if name in self._relays:
                 self._relays[name].wake()

@@ -61,11 +61,6 @@ async def test_a_created_execution_is_enqueued(deps):
     assert [(delivery.execution, delivery.slice) for delivery in deps.queue.waiting] == [("exec_1", 0)]
 
 
-async def test_the_process_that_stored_an_execution_decides_when_it_is_delivered(deps):
-    await post(deps)
-    assert [delivery.after for delivery in deps.queue.waiting] == [trigger.SAFETY_NET]
-
-
 async def test_an_event_delivered_twice_enqueues_once(deps):
     await post(deps)
     await post(deps)

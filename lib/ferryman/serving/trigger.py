@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from datetime import timedelta
 from typing import Any
 
 from cloudevents.http import from_http
@@ -15,10 +14,6 @@ from ferryman import settings
 from ferryman.composition.trigger import TriggerFunction
 from ferryman.serving import entry
 from ferryman.serving.entry import Handler
-
-SAFETY_NET = timedelta(seconds=1)
-"""The process that stores an execution enqueues it within this time, and this delivery is the same one then: it is only needed
-where that process died, or where another program wrote the document."""
 
 _DOCUMENT = re.compile(r"executions/([A-Za-z0-9_-]{1,128})")
 
@@ -36,7 +31,7 @@ async def _answer(function: TriggerFunction, request: Request) -> Response:
     if execution is None:
         function.tracer.line("event.unreadable", severity="WARNING")
         return JSONResponse({"enqueued": None})
-    await function.queue.enqueue(execution, slice=0, after=SAFETY_NET)
+    await function.queue.enqueue(execution, slice=0)
     function.tracer.line("execution.enqueued", execution=execution)
     return JSONResponse({"enqueued": execution})
 

@@ -6,6 +6,8 @@ import pytest
 from google.auth import jwt
 from google.events.cloud.firestore import DocumentEventData
 
+from emulator.clock import EmulatorClock
+from emulator.triggers import Triggers
 from emulator.triggers.relay import back_off
 from tests.emulator.triggers.conftest import ROOT, START, Changed, created, document
 
@@ -27,6 +29,19 @@ async def test_a_change_is_posted_to_the_function(triggers, function, url):
     assert request.headers["ce-type"] == CREATED
     assert request.headers["ce-subject"] == "documents/executions/x"
     assert DocumentEventData.deserialize(function.bodies[0]).value.fields["status"].string_value == "queued"
+
+
+async def test_an_event_is_delivered_after_the_latency_of_its_cloud(triggers, tokens, function, url, tmp_path):
+    clock = EmulatorClock(START)
+    late = Triggers(path=tmp_path / "late", clock=clock, tokens=tokens, latency=timedelta(seconds=1))
+    await late.start()
+    add(late, url)
+    late.observe(created("executions/x"))
+    await late.idle()
+    assert not function.requests
+    clock.advance(timedelta(seconds=1))
+    await function.wait_for(1)
+    await late.close()
 
 
 async def test_the_function_can_tell_who_calls(triggers, tokens, function, url):
