@@ -15,6 +15,7 @@ from ferryman.domain.executions.occupancy import (
     PAUSE,
     QUEUED_PAUSE,
     QUEUED_PAUSE_MIN,
+    START_SPACING,
     STARTED_PAUSE_MAX,
     Occupancy,
     compute_pause,
@@ -122,6 +123,14 @@ async def test_an_execution_that_ends_wakes_the_one_that_is_queued_longest(stage
     stage.clock.turn(DELIVERY_TIME.total_seconds())
     assert await stage.run(says("Done."))
     assert stage.queue.waiting == (QueuedDelivery("waiting", 0, timedelta(0), wake_up="slot"),)
+
+
+async def test_executions_that_are_woken_together_begin_one_after_the_other(stage: Stage) -> None:
+    queue_up(stage, "first")
+    queue_up(stage, "second")
+    assert await stage.run(says("Done."))
+    pauses = {delivery.execution: delivery.after for delivery in stage.queue.waiting}
+    assert pauses == {"first": 0 * START_SPACING, "second": START_SPACING}
 
 
 async def test_an_execution_that_ends_wakes_none_that_there_is_no_slot_for(stage: Stage) -> None:

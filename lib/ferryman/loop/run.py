@@ -11,7 +11,7 @@ from contextlib import asynccontextmanager
 from datetime import datetime, timedelta
 
 from ferryman.domain.executions.execution import Execution
-from ferryman.domain.executions.occupancy import NoFreeSlotError, compute_pause
+from ferryman.domain.executions.occupancy import START_SPACING, NoFreeSlotError, compute_pause
 from ferryman.domain.stale import StaleError
 from ferryman.loop import calls, endings, setup, spans, turn
 from ferryman.loop.dependencies import LoopDependencies
@@ -98,8 +98,8 @@ async def _put_back(deps: LoopDependencies, full: NoFreeSlotError, slice: int, w
 async def _wake_next(deps: LoopDependencies, owner: str) -> None:
     """Deliver the owner's executions that wait for the slot that was just freed; where that fails, their time comes anyway."""
     try:
-        for name in await deps.executions.next_queued(owner, now=deps.clock.now()):
-            await deps.queue.enqueue(name, slice=0, wake_up="slot")
+        for number, name in enumerate(await deps.executions.next_queued(owner, now=deps.clock.now())):
+            await deps.queue.enqueue(name, slice=0, after=START_SPACING * number, wake_up="slot")
     except UnavailableError as error:
         deps.log("slot.not_passed_on", owner=owner, reason=str(error), severity="WARNING")
 

@@ -20,7 +20,7 @@ the queue dispatches. This is the safety net: an execution that frees its slot w
 DELIVERY_TIME = timedelta(seconds=1)
 """An execution that was queued within this time has its own delivery under way, and needs no other to wake it."""
 
-START_SPACING = timedelta(milliseconds=200)
+START_SPACING = timedelta(milliseconds=500)
 """Executions that an owner starts together begin so long after each other: a burst does not take all processors at once."""
 
 GROWTH = 1.3
