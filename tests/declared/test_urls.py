@@ -55,6 +55,8 @@ def test_each_form_of_a_placeholder_is_read() -> None:
         (BASE + "/a?b=%ff{c}", "not UTF-8"),
         (BASE + "/../{a}", "'.' or '..'"),
         (BASE + "/%2e%2E/{a}", "'.' or '..'"),
+        (BASE + "/{a}%2f..", "'.' or '..'"),
+        (BASE + "/..%5c{a}", "'.' or '..'"),
         (BASE + "/" + "a" * 2_048, "2048"),
         ("http://a.test/{x}", "https"),
         ("https://127.0.0.1/{x}", "IP address"),

@@ -98,13 +98,16 @@ def parse(text: str) -> Address:
     for segment in segments:
         if any(isinstance(piece, Placeholder) and piece.optional for piece in segment):
             raise InvalidUrlError("has an optional placeholder in its path: {name?} is for the query")
-        if all(isinstance(piece, str) for piece in segment) and _climbs("".join(map(str, segment))):
+        if _climbs(_fill_sample(segment)):
             raise InvalidUrlError("has '.' or '..' as a part of its path")
     fixed, pairs = _parse_query(whole[start:])
-    samples = ("".join("x" if isinstance(piece, Placeholder) else piece for piece in segment) for segment in segments)
-    sample = "/".join((base, *samples))
+    sample = "/".join((base, *map(_fill_sample, segments)))
     host = url.parse_url("?".join((sample, "&".join(fixed))) if fixed else sample).host
     return Address(base=base, host=host, segments=segments, fixed=fixed, pairs=pairs)
+
+
+def _fill_sample(segment: Pieces) -> str:
+    return "".join("x" if isinstance(piece, Placeholder) else piece for piece in segment)
 
 
 def fill_path(address: Address, values: Mapping[str, Sequence[str]]) -> str:
