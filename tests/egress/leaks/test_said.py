@@ -14,8 +14,8 @@ from ferryman.egress.leaks import SecretScanner, redact_blocks
 from tests.canaries import canary
 from tests.egress.plants import NOTATIONS, VALUES, credential
 
-# Half of it is less than what is a leak by itself, and none of its letters is one that JSON, or the address below, writes of its
-# own accord: with two of those at its end, a half would be a leak.
+# Half of it is less than what is a leak by itself, and none of its letters is one that JSON, or the address below, writes of
+# its own accord: with two of those at its end, a half would be a leak.
 VALUE = canary.create_key("what the model says", 20, "GHJKVWYZghjkvwyz")
 HEAD, TAIL = VALUE[:10], VALUE[10:]
 SCANNER = SecretScanner([credential(VALUE, "KEY")])
