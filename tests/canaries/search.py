@@ -154,7 +154,7 @@ def _generate_patterns(canary: Canary) -> Iterator[Pattern]:
 
 def _spellings(canary: Canary) -> Iterator[tuple[str, bytes]]:
     value, raw = canary.value, canary.value.encode()
-    # what stands between letters goes, so hexadecimal is percent-encoding too, and UTF-16 is plain
+    # what is between letters is dropped, so hexadecimal is percent-encoding too, and UTF-16 is plain
     yield "plain", raw
     yield "reversed", raw[::-1]
     yield "percent-encoded where it must be", quote(value, safe="").encode()
@@ -166,7 +166,7 @@ def _spellings(canary: Canary) -> Iterator[tuple[str, bytes]]:
         for encoding in ("utf-8", "utf-16-le"):
             for start in range(3):
                 padded = base64.b64encode(b"\0" * start + secret.encode(encoding))
-                # the characters that depend on what stands before and after are left out
+                # the characters that depend on their neighbours are left out
                 yield f"base64{form}, {encoding}", padded[(0, 2, 3)[start] : len(padded.rstrip(b"=")) - 1]
     yield "hexadecimal, reversed", canary.secret.encode().hex().encode()[::-1]
     yield "with \\x", "".join(f"x{item:02x}" for item in canary.secret.encode()).encode()

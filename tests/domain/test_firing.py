@@ -111,7 +111,7 @@ def test_a_timer_is_never_set_further_ahead_than_cloud_tasks_takes_it(ahead: int
         assert firing.compute_timer_due(at, now + HOUR) in (
             due,
             firing.compute_timer_due(at, due),
-        )  # whoever asks a little later names the same hop
+        )  # a request a little later names the same hop
         now, hops = due, hops + 1
     assert at - now <= 29 * DAY
     assert hops <= 1 + ahead // (25 * 86_400)

@@ -63,7 +63,7 @@ IDENTITY = (
     *("SM_USER", "SM_USERDN", "SM_GROUPS", "SM-Universalid", "iv-user", "iv-groups", "iv-creds", "OAM_REMOTE_USER", "OAM_IDENTITY_DOMAIN"),
     *("Shib-Session-ID", "Shib-Identity-Provider", "EPPN", "Eduperson-Principal-Name", "X-OpenIDM-Username", "X-Forgerock-TransactionId"),
     *("X-Siteminder-User", "X-Ping-User", "PA-User", "X-Okta-User", "X-Saml-NameId", "HTTP_REMOTE_USER", "AUTH_USER", "Logon-User"),
-    # data stores and engines that believe whoever asks
+    # data stores and engines that believe anyone who asks
     *("X-Trino-User", "X-Trino-Role", "X-Presto-User", "X-Dremio-User", "SecurityTenant", "X-Auth-CouchDB-UserName", "X-Auth-CouchDB-Roles"),
     *("X-Influx-Org", "X-ClickHouse-User", "X-ClickHouse-Key", "X-Vault-Namespace", "X-Vault-Wrap-TTL", "X-Consul-Namespace", "X-Nomad-Token"),
     *("X-Druid-User", "X-Livy-User", "X-Airflow-User", "X-Rancher-User", "X-Proxy-User", "X-Proxy-Remote-User", "X-Zeppelin-User"),

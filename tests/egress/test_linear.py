@@ -98,7 +98,7 @@ FUNCTIONS: dict[str, Callable[[str], object]] = {
     "a turn": lambda text: redact_blocks(turn(text), SCANNER),
     "pieces put together": lambda text: list(iterate_arrangements(split_urls(collect_pieces(leaves(text), "")))),
     "an answer": lambda text: sanitize.render_response(answer(text), SCANNER, nonce="0" * 16),
-    "a text tamed": frame.neutralize_unframed,
+    "a text neutralized": frame.neutralize_unframed,
     "a text normalised": frame.normalize,
     "marks": marks.count_marks,
     "what is seen": remove_invisible,

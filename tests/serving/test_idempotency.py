@@ -369,7 +369,7 @@ async def test_what_is_kept_tells_nothing_of_the_request_or_its_answer(
 async def test_the_same_request_of_another_key_cannot_be_told_from_what_is_kept(
     client: httpx.AsyncClient, stage: Stage
 ) -> None:
-    # whoever has the store alone cannot try out what was asked: the digest takes the API key, which is not stored
+    # anyone who has the store alone cannot try out what was asked: the digest takes the API key, which is not stored
     for owner in ("ann", "bob"):
         await client.post("/v1/tasks", json=TASK, headers={**KEY, **stage.owner(owner)})
     assert len({request.fingerprint for request in stage.memory.keyed.values()}) == 2

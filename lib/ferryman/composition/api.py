@@ -164,7 +164,7 @@ def build_api(settings: Settings) -> ApiDependencies:
 
 
 def _names(settings: Settings) -> NameResolver:
-    # the table of the pretend internet is for the local stack alone; settings refuse it everywhere else
+    # the table of the simulated internet is for the local stack alone; settings refuse it everywhere else
     if settings.simulated_internet is not None:
         from ferryman.egress.simulated import SimulatedInternet
 

@@ -74,7 +74,7 @@ class ReplayState:
             self.stop()
 
     def reply(self, prompt: Prompt) -> Reply:
-        """Return what the model answered here. Raises what stood in the way of an answer."""
+        """Return what the model answered here. Raise the error that prevented an answer."""
         step = self._next()
         if step is None:
             if not self._beyond:
