@@ -10,8 +10,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import TextIO
 
-from tests.campaigns.hostile.cuts import Layer, cut_layer
 from tests.campaigns.hostile.layers import LAYERS
+from tests.campaigns.hostile.replacements import Layer, remove_layer
 from tests.campaigns.hostile.results import Results, run_scenarios
 from tests.campaigns.hostile.scenario import Scenario
 from tests.campaigns.hostile.scenarios import SCENARIOS
@@ -53,7 +53,7 @@ def _layers(scenarios: Sequence[Scenario], layers: Sequence[Layer]) -> int:
     print("| without | scenarios that succeed | of which kinds |\n|---|---|---|")
     unseen = 0
     for layer in layers:
-        with cut_layer(layer) as source:
+        with remove_layer(layer) as source:
             results = asyncio.run(run_scenarios(scenarios, source=source, report=_report_progress))
         _report(results, to=sys.stderr)
         print(_row(layer, results), flush=True)

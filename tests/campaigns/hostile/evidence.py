@@ -40,7 +40,7 @@ async def gather(harness: Harness, runs: Sequence[ScenarioRun]) -> Evidence:
     files = await asyncio.to_thread(_files, harness)
     places = {
         "what the model was told": last,
-        "an answer of the API": [answer for run in runs for answer in run.said],
+        "an answer of the API": [answer for run in runs for answer in run.responses],
         "the queue": [json.dumps(delivery).encode() for delivery in await harness.admin.list_deliveries()],
         **files,
     }

@@ -1,4 +1,4 @@
-"""The judge: whether a scenario got anything, from what hosts received and what was kept, with no code of the product's."""
+"""Judge whether a scenario succeeded, by what hosts received and what was stored, with no code of the product."""
 
 from __future__ import annotations
 
@@ -25,100 +25,99 @@ USD_PER_CREDIT, INPUT_USD, OUTPUT_USD = Decimal("0.001"), Decimal(3) / 1_000_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """By the names of scenarios, in sentences: what those `got` that got something, and why those `missed` did not take
-    place."""
+    """Sentences by the name of a scenario: what it `got`, and why it `missed`: did not take place."""
 
     got: Mapping[str, Sequence[str]]
     missed: Mapping[str, Sequence[str]]
 
 
 def judge_runs(evidence: Evidence, runs: Sequence[ScenarioRun]) -> Verdict:
-    """What became of each scenario, by what `evidence` there is."""
-    found: dict[str, list[str]] = defaultdict(list)
+    """Decide by the evidence what became of each scenario."""
+    findings: dict[str, list[str]] = defaultdict(list)
     missed: dict[str, list[str]] = defaultdict(list)
-    everyone = [*runs, *(item.victim for item in runs if item.victim)]
-    by_token = {entry.token: entry for entry in everyone}
-    credited = {element.token: element.scenario.name for element in everyone}
-    credited |= {value.victim.token: value.scenario.name for value in runs if value.victim}
+    all_runs = [*runs, *(item.victim for item in runs if item.victim)]
+    by_token = {run.token: run for run in all_runs}
+    credited = {run.token: run.scenario.name for run in all_runs}
+    credited |= {run.victim.token: run.scenario.name for run in runs if run.victim}
     seen_by: dict[str, list[ReceivedRequest]] = defaultdict(list)
-    for seen in evidence.seen:
-        token = find_owner(seen, by_token)
-        seen_by[token].append(seen)
-        if token == NOBODY and (seen.head or seen.host not in HOSTS.values()):
-            found[NOBODY].append(f"a connection to {seen.host!r} that no scenario accounts for")
-    for name, sentence in find_exposures(evidence, everyone, seen_by, credited):
-        found[name].append(sentence)
-    for candidate in everyone:
-        prompts = evidence.prompts.get(candidate.token, [])
-        found[credited[candidate.token]] += [
-            *find_faults(candidate, seen_by[candidate.token]),
-            *(sentence for prompt in prompts[-1:] for sentence in find_misreadings(candidate, prompt)),
+    for received in evidence.seen:
+        token = find_owner(received, by_token)
+        seen_by[token].append(received)
+        if token == NOBODY and (received.head or received.host not in HOSTS.values()):
+            findings[NOBODY].append(f"a connection to {received.host!r} that no scenario accounts for")
+    for name, sentence in find_exposures(evidence, all_runs, seen_by, credited):
+        findings[name].append(sentence)
+    for run in all_runs:
+        prompts = evidence.prompts.get(run.token, [])
+        findings[credited[run.token]] += [
+            *find_faults(run, seen_by[run.token]),
+            *(sentence for prompt in prompts[-1:] for sentence in find_misreadings(run, prompt)),
             *(sentence for prompt in prompts[:1] for sentence in find_misdescribed(prompt)),
-            *_spent(candidate, prompts),
-            *_stored(candidate),
-            *_acts(candidate),
-            *_greed(candidate),
+            *_judge_spending(run, prompts),
+            *_judge_storage(run),
+            *_judge_acts(run),
+            *_judge_greed(run),
         ]
-        missed[credited[candidate.token]] += [*find_absences(candidate, seen_by[candidate.token]), *_idle(candidate)]
-    return Verdict(got=_repeat_result(found), missed=_repeat_result(missed))
+        missed[credited[run.token]] += [*find_absences(run, seen_by[run.token]), *_find_unused_acts(run)]
+    return Verdict(got=_deduplicate(findings), missed=_deduplicate(missed))
 
 
-def _repeat_result(found: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
-    return {name: list(dict.fromkeys(sentences)) for name, sentences in found.items() if sentences}
+def _deduplicate(findings: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
+    return {name: list(dict.fromkeys(sentences)) for name, sentences in findings.items() if sentences}
 
 
-def _spent(each: ScenarioRun, prompts: Sequence[Mapping[str, Any]]) -> Iterable[str]:
-    """Turns and money: what was charged, and what the next call could have cost at worst when it was made."""
-    if each.scenario.prompts is not None and len(prompts) > each.scenario.prompts:
-        yield f"the model was asked {len(prompts)} times where {each.scenario.prompts} may"
-    most = Decimal(str(each.scenario.task.get("max_credits", 100)))
-    if each.record and Decimal(str(each.record["credits_used"])) > most:
-        yield f"{each.record['credits_used']} credits were charged where {most} may"
-    if each.me and Decimal(str(each.me["credits_used"])) > most:
-        yield f"the owner was charged {each.me['credits_used']} credits where {most} may"
+def _judge_spending(run: ScenarioRun, prompts: Sequence[Mapping[str, Any]]) -> Iterable[str]:
+    """Compare with the limits: turns, what was charged, and what each call could have cost at most when it was made."""
+    if run.scenario.prompts is not None and len(prompts) > run.scenario.prompts:
+        yield f"the model was asked {len(prompts)} times where {run.scenario.prompts} may"
+    most = Decimal(str(run.scenario.task.get("max_credits", 100)))
+    if run.record and Decimal(str(run.record["credits_used"])) > most:
+        yield f"{run.record['credits_used']} credits were charged where {most} may"
+    if run.me and Decimal(str(run.me["credits_used"])) > most:
+        yield f"the owner was charged {run.me['credits_used']} credits where {most} may"
     spent = Decimal(0)
     for number, prompt in enumerate(prompts):
         if (spent + prompt["max_tokens"] * OUTPUT_USD) / USD_PER_CREDIT > most:
             yield f"the model was asked for an answer that {most} credits do not pay for"
-        usage = each.scenario.turns[number].get("usage", {}) if number < len(each.scenario.turns) else {}
+        usage = run.scenario.turns[number].get("usage", {}) if number < len(run.scenario.turns) else {}
         spent += usage.get("input_tokens", 0) * INPUT_USD + usage.get("output_tokens", 0) * OUTPUT_USD
 
 
-def _stored(each: ScenarioRun) -> Iterable[str]:
-    """What the API came to over what its owner asked for, and where the tools that are stored lead."""
-    for act, status, body in each.asked:
+def _judge_storage(run: ScenarioRun) -> Iterable[str]:
+    """Check that no request of the owner was answered 5xx, and that the stored tools are few and lead to approved hosts."""
+    for act, status, body in run.setup_results:
         if status >= 500:
             yield f"{act.method} {act.path} was answered {status}: {body[:100]!r}"
-    if len(each.tools) > TOOLS_MAX or len({tool["cluster"] for tool in each.tools}) > CLUSTERS_MAX:
-        yield f"{len(each.tools)} tools are stored"
-    for tool in each.tools:
+    if len(run.tools) > TOOLS_MAX or len({tool["cluster"] for tool in run.tools}) > CLUSTERS_MAX:
+        yield f"{len(run.tools)} tools are stored"
+    for tool in run.tools:
         base = tool["configuration"]["baseUrl"]
         if tool["isEnabled"] and not any(re.fullmatch(f"https://{host}", base) for host in APPROVED):
             yield f"a tool that leads to {base} is enabled"
 
 
-def _greed(each: ScenarioRun) -> Iterable[str]:
-    """What an attacker's own requests were taken up more often than one owner's may be."""
-    for act in each.scenario.acts:
-        done = sum(seen is act and status < 400 for seen, status, _ in each.acts)
+def _judge_greed(run: ScenarioRun) -> Iterable[str]:
+    """Find an attacker's requests that were accepted more often than one owner's may be."""
+    for act in run.scenario.acts:
+        done = sum(act_sent is act and status < 400 for act_sent, status, _ in run.acts)
         if act.most is not None and done > act.most:
             yield f"{done} of {act.times} times {act.method} {act.path} was done where {act.most} may be"
 
 
-def _idle(each: ScenarioRun) -> Iterable[str]:
-    """Why a greedy scenario did not take place: nothing of it was done at all."""
-    for act in each.scenario.acts:
-        if act.most and not any(seen is act and status < 400 for seen, status, _ in each.acts):
+def _find_unused_acts(run: ScenarioRun) -> Iterable[str]:
+    """Find acts with a limit of which none was accepted: their scenario did not take place."""
+    for act in run.scenario.acts:
+        if act.most and not any(act_sent is act and status < 400 for act_sent, status, _ in run.acts):
             yield f"{act.method} {act.path} was never done"
 
 
-def _acts(each: ScenarioRun) -> Iterable[str]:
-    """What an attacker's own requests were answered, and whether the victim came to harm."""
-    victim = each.victim
+def _judge_acts(run: ScenarioRun) -> Iterable[str]:
+    """Check what an attacker's requests were answered, and that the victim's execution was not disturbed."""
+    victim = run.victim
     if victim is None:
         return
     secrets = [victim.words[word].encode() for word in ("secret", "key")]
-    for act, status, body in each.acts:
+    for act, status, body in run.acts:
         at = f"{act.method} {act.to} {act.path}"
         if any(secret in body for secret in secrets):
             yield f"{at} ({act.bearer}) was answered with another owner's data"
@@ -128,5 +127,5 @@ def _acts(each: ScenarioRun) -> Iterable[str]:
             yield f"{at} was answered {status}"
     if victim.record.get("status") != "completed" or victim.words["secret"] not in str(victim.record.get("output")):
         yield f"the victim's execution ended as {victim.record.get('status')}"
-    if any(b'"in_doubt":true' in said for said in victim.said):
+    if any(b'"in_doubt":true' in response for response in victim.responses):
         yield "a call of the victim's ended in doubt"

@@ -1,8 +1,8 @@
-"""Layers: the walls of the deps by name, each with the lines that take out all of it."""
+"""The layers of defence by name, each with the lines that remove all of it."""
 
 from __future__ import annotations
 
-from tests.campaigns.hostile.cuts import Cut, Layer
+from tests.campaigns.hostile.replacements import Layer, Replacement
 
 _LOOSE = """    from urllib.parse import urlsplit
 
@@ -10,56 +10,62 @@ _LOOSE = """    from urllib.parse import urlsplit
     return URL(host=(parts.hostname or "").lower(), path=parts.path or "/", query=parts.query or None)
     if len(raw) > CHARACTERS_MAX:"""
 
-_OF_TOKENS = Cut(
+_OF_TOKENS = Replacement(
     file="tools/tokens/token_request.py",
     old="            if not is_covered(credential.label.hosts, host):",
     new="            if False:",
 )
 """Before a token is asked for, it is checked that its credentials may go to the endpoint, and the token to the tool's host."""
 
-_QUADRATIC = Cut(file="egress/leaks/escapes.py", old=r'r"(?<!\\)\\++(?:u\{', new=r'r"\\+(?:u\{')
+_QUADRATIC = Replacement(file="egress/leaks/escapes.py", old=r'r"(?<!\\)\\++(?:u\{', new=r'r"\\+(?:u\{')
 """Tried from each of the backslashes of a run, as a pattern of ours was."""
 
 LAYERS = (
     Layer(
         name="URL grammar",
-        cuts=(Cut(file="domain/http/url.py", old="    if len(raw) > CHARACTERS_MAX:", new=_LOOSE),),
+        replacements=(Replacement(file="domain/http/url.py", old="    if len(raw) > CHARACTERS_MAX:", new=_LOOSE),),
         behind="the list of approved domains, on the very host that is dialled",
     ),
     Layer(
         name="names and origins on loopback",
-        cuts=(Cut(file="serving/entry.py", old="            if known.local:\n", new="            if False:\n"),),
+        replacements=(
+            Replacement(file="serving/entry.py", old="            if known.local:\n", new="            if False:\n"),
+        ),
     ),
     Layer(
         name="approved domains",
-        cuts=(Cut(file="domain/executions/policy.py", old="return is_covered(self.domains, host)", new="return True"),),
+        replacements=(
+            Replacement(file="domain/executions/policy.py", old="return is_covered(self.domains, host)", new="return True"),
+        ),
     ),
     Layer(
         name="URL grammar and approved domains",
-        cuts=(
-            Cut(file="domain/http/url.py", old="    if len(raw) > CHARACTERS_MAX:", new=_LOOSE),
-            Cut(file="domain/executions/policy.py", old="return is_covered(self.domains, host)", new="return True"),
+        replacements=(
+            Replacement(file="domain/http/url.py", old="    if len(raw) > CHARACTERS_MAX:", new=_LOOSE),
+            Replacement(file="domain/executions/policy.py", old="return is_covered(self.domains, host)", new="return True"),
         ),
     ),
     Layer(
         name="registered webhooks",
-        cuts=(
-            Cut(
+        replacements=(
+            Replacement(
                 file="domain/executions/allowlist.py", old="        if not is_registered(url, policy):", new="        if False:"
             ),
         ),
     ),
     Layer(
         name="credentials bound to hosts",
-        cuts=(
-            Cut(file="egress/binding.py", old="    if not is_covered(credential.label.hosts, host):", new="    if False:"),
+        replacements=(
+            Replacement(
+                file="egress/binding.py", old="    if not is_covered(credential.label.hosts, host):", new="    if False:"
+            ),
             _OF_TOKENS,
         ),
     ),
     Layer(
         name="placeholders bound to hosts",
-        cuts=(
-            Cut(
+        replacements=(
+            Replacement(
                 file="egress/checks.py",
                 old=(
                     "    for name in placeholders.list_request_placeholders(outbound):\n"
@@ -72,12 +78,12 @@ LAYERS = (
     ),
     Layer(
         name="address check",
-        cuts=(Cut(file="egress/pin.py", old=" or not all(is_public(address) for address in answers)", new=""),),
+        replacements=(Replacement(file="egress/pin.py", old=" or not all(is_public(address) for address in answers)", new=""),),
     ),
     Layer(
         name="certificates",
-        cuts=(
-            Cut(
+        replacements=(
+            Replacement(
                 file="egress/tls.py",
                 old="    context.minimum_version",
                 new="    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE\n    context.minimum_version",
@@ -86,12 +92,12 @@ LAYERS = (
     ),
     Layer(
         name="leak scan of requests",
-        cuts=(Cut(file="egress/checks.py", old="    if finding is None:\n", new="    if True:\n"),),
+        replacements=(Replacement(file="egress/checks.py", old="    if finding is None:\n", new="    if True:\n"),),
     ),
     Layer(
         name="scan of what the model says",
-        cuts=(
-            Cut(
+        replacements=(
+            Replacement(
                 file="tools/execute_call.py",
                 old="    return list(await deps.redact_blocks(current.owner, credentials.values(), content))",
                 new="    return list(content)",
@@ -100,13 +106,13 @@ LAYERS = (
     ),
     Layer(
         name="redaction of answers",
-        cuts=(
-            Cut(
+        replacements=(
+            Replacement(
                 file="egress/sanitize.py",
                 old="    text = redact_text(read, scanner, budget)\n    if",
                 new="    text = read\n    if",
             ),
-            Cut(
+            Replacement(
                 file="tools/declared/documents.py",
                 old="await self.redact(call.execution.owner, call.credentials.values(), inbound.body)",
                 new="inbound.body",
@@ -115,8 +121,8 @@ LAYERS = (
     ),
     Layer(
         name="redaction of fetched tokens",
-        cuts=(
-            Cut(
+        replacements=(
+            Replacement(
                 file="egress/checks.py",
                 old="    values = tuple(",
                 new="    credentials = [each for each in credentials if each.name.isupper()]\n    values = tuple(",
@@ -125,8 +131,8 @@ LAYERS = (
     ),
     Layer(
         name="redaction of refusals",
-        cuts=(
-            Cut(
+        replacements=(
+            Replacement(
                 file="egress/checks.py",
                 old="        redact_refusal(reason, scanner),\n        url=leaks.redact_text(outbound.url, scanner),\n",
                 new="        reason,\n        url=outbound.url,\n",
@@ -135,8 +141,8 @@ LAYERS = (
     ),
     Layer(
         name="unseen characters",
-        cuts=(
-            Cut(
+        replacements=(
+            Replacement(
                 file="egress/sanitize.py",
                 old="pieces.append(remove_invisible(piece))",
                 new="pieces.append(piece)",
@@ -145,8 +151,8 @@ LAYERS = (
     ),
     Layer(
         name="framing",
-        cuts=(
-            Cut(
+        replacements=(
+            Replacement(
                 file="egress/frame.py",
                 old="    for _ in range(ROUNDS):\n        body = marks.remove_comments(body)",
                 new="    return body\n    for _ in range(ROUNDS):\n        body = marks.remove_comments(body)",
@@ -155,32 +161,34 @@ LAYERS = (
     ),
     Layer(
         name="headers",
-        cuts=(
-            Cut(
+        replacements=(
+            Replacement(
                 file="egress/headers.py",
                 old="    reserved = {normalize_header(name) for name in list_injected_headers(credentials)}",
                 new="    return tuple((name.lower(), str(each)) for name, each in headers.items())\n    reserved = set[str]()",
             ),
-            Cut(file="egress/checks.py", old="    headers.reject_fixed_header_conflicts(outbound.fixed_headers)\n", new=""),
+            Replacement(
+                file="egress/checks.py", old="    headers.reject_fixed_header_conflicts(outbound.fixed_headers)\n", new=""
+            ),
         ),
     ),
     Layer(
         name="the credential's parameter alone",
-        cuts=(
-            Cut(
+        replacements=(
+            Replacement(
                 file="egress/inject.py", old="        if name.lower() in _list_parameter_names(query):", new="        if False:"
             ),
         ),
     ),
     Layer(
         name="argument schemas",
-        cuts=(
-            Cut(
+        replacements=(
+            Replacement(
                 file="tools/arguments.py",
                 old="    check_depth(tool.name, arguments)",
                 new="    return\n    check_depth(tool.name, arguments)",
             ),
-            Cut(
+            Replacement(
                 file="declared/arguments.py",
                 old="sorted(find_faults(schema, dict(arguments)), key=_rank)",
                 new="[]",
@@ -189,20 +197,20 @@ LAYERS = (
     ),
     Layer(
         name="enabled tools",
-        cuts=(
-            Cut(file="tools/registry.py", old="if tool is None and name in enabled:", new="if tool is None:"),
-            Cut(file="tools/registry.py", old="        if name not in enabled:", new="        if False:"),
-            Cut(file="tools/execute_call.py", old="    if ticket.tool not in policy.enabled:", new="    if False:"),
+        replacements=(
+            Replacement(file="tools/registry.py", old="if tool is None and name in enabled:", new="if tool is None:"),
+            Replacement(file="tools/registry.py", old="        if name not in enabled:", new="        if False:"),
+            Replacement(file="tools/execute_call.py", old="    if ticket.tool not in policy.enabled:", new="    if False:"),
         ),
     ),
     Layer(
         name="no redirects",
-        cuts=(Cut(file="egress/send.py", old="follow_redirects=False", new="follow_redirects=True"),),
+        replacements=(Replacement(file="egress/send.py", old="follow_redirects=False", new="follow_redirects=True"),),
     ),
     Layer(
         name="one deadline for all of a call",
-        cuts=(
-            Cut(
+        replacements=(
+            Replacement(
                 file="egress/gate.py",
                 old="async with asyncio.timeout(within_s):",
                 new="async with asyncio.timeout(None):",
@@ -211,9 +219,11 @@ LAYERS = (
     ),
     Layer(
         name="call limits",
-        cuts=(
-            Cut(file="domain/calls/rate.py", old="        if self.calls >= plan.calls_per_execution:", new="        if False:"),
-            Cut(
+        replacements=(
+            Replacement(
+                file="domain/calls/rate.py", old="        if self.calls >= plan.calls_per_execution:", new="        if False:"
+            ),
+            Replacement(
                 file="domain/calls/rate.py",
                 old="        if after.window_calls > plan.calls_per_minute:",
                 new="        if False:",
@@ -222,8 +232,8 @@ LAYERS = (
     ),
     Layer(
         name="credit limit",
-        cuts=(
-            Cut(
+        replacements=(
+            Replacement(
                 file="billing/prices.py",
                 old="        return max(0, int(rest * _MILLION / self.output)) if self.output else 2**31",
                 new="        return 2**31",
@@ -232,8 +242,8 @@ LAYERS = (
     ),
     Layer(
         name="identity between functions",
-        cuts=(
-            Cut(
+        replacements=(
+            Replacement(
                 file="serving/entry.py",
                 old='    audience = known.function_urls.get(known.function, "")\n',
                 new='    return "anyone"\n    audience = known.function_urls.get(known.function, "")\n',
@@ -242,63 +252,71 @@ LAYERS = (
     ),
     Layer(
         name="ownership in the API",
-        cuts=(
-            Cut(file="serving/api/asking.py", old=" or task.owner != owner.id", new=""),
-            Cut(file="serving/api/asking.py", old=" or execution.owner != owner.id", new=""),
+        replacements=(
+            Replacement(file="serving/api/asking.py", old=" or task.owner != owner.id", new=""),
+            Replacement(file="serving/api/asking.py", old=" or execution.owner != owner.id", new=""),
         ),
     ),
     Layer(
         name="path values within their segment",
-        cuts=(
-            Cut(file="declared/urls.py", old='quote(value, safe="") for value in values', new="values"),
-            Cut(
+        replacements=(
+            Replacement(file="declared/urls.py", old='quote(value, safe="") for value in values', new="values"),
+            Replacement(
                 file="declared/urls.py",
                 old="    if not values or any(not value or",
                 new="    if False and any(not value or",
             ),
-            Cut(file="declared/urls.py", old="        if name is not None and _climbs(part):", new="        if False:"),
+            Replacement(file="declared/urls.py", old="        if name is not None and _climbs(part):", new="        if False:"),
         ),
     ),
     Layer(
         name="values of declared headers",
-        cuts=(
-            Cut(file="declared/request.py", old="        if not headers.is_sendable(value):", new="        if False:"),
-            Cut(file="egress/headers.py", old="        if not _VALUE.fullmatch(str(value)):", new="        if False:"),
+        replacements=(
+            Replacement(file="declared/request.py", old="        if not headers.is_sendable(value):", new="        if False:"),
+            Replacement(file="egress/headers.py", old="        if not _VALUE.fullmatch(str(value)):", new="        if False:"),
         ),
         behind="the HTTP library, which writes no line break and nothing but ASCII into a header",
     ),
     Layer(
         name="names of an object's fields",
-        cuts=(Cut(file="declared/request.py", old="        if name != origin and (", new="        if False and ("),),
+        replacements=(
+            Replacement(file="declared/request.py", old="        if name != origin and (", new="        if False and ("),
+        ),
     ),
     Layer(
         name="neutralizing of imported words",
-        cuts=(
-            Cut(file="tools/declared/importing.py", old="    parameters = {\n", new="    return tool\n    parameters = {\n"),
-            Cut(file="tools/declared/importing.py", old="neutralize(imported.cluster)[", new="imported.cluster["),
+        replacements=(
+            Replacement(
+                file="tools/declared/importing.py", old="    parameters = {\n", new="    return tool\n    parameters = {\n"
+            ),
+            Replacement(file="tools/declared/importing.py", old="neutralize(imported.cluster)[", new="imported.cluster["),
         ),
     ),
     Layer(
         name="approval of hosts at import",
-        cuts=(Cut(file="openapi/servers.py", old="            _approve(resolved.host, context.source.domains)\n", new=""),),
+        replacements=(
+            Replacement(file="openapi/servers.py", old="            _approve(resolved.host, context.source.domains)\n", new=""),
+        ),
     ),
     Layer(
         name="declarations as they were",
-        cuts=(
-            Cut(file="tools/declared/calling.py", old="    if known and tool.fingerprint != fingerprint:", new="    if False:"),
+        replacements=(
+            Replacement(
+                file="tools/declared/calling.py", old="    if known and tool.fingerprint != fingerprint:", new="    if False:"
+            ),
         ),
     ),
     Layer(
         name="tools that are switched off",
-        cuts=(Cut(file="tools/declared/calling.py", old="    if not tool.enabled:", new="    if False:"),),
+        replacements=(Replacement(file="tools/declared/calling.py", old="    if not tool.enabled:", new="    if False:"),),
     ),
     Layer(
         name="caps of an owner",
-        cuts=(
-            Cut(file="domain/executions/occupancy.py", old=" and len(self.queued) >= most:", new=" and False:"),
-            Cut(file="domain/owners/stream.py", old="None if len(others) >= most else ", new=""),
-            Cut(file="serving/api/sharing.py", old="    if turns.count(owner) >= most:", new="    if False:"),
-            Cut(
+        replacements=(
+            Replacement(file="domain/executions/occupancy.py", old=" and len(self.queued) >= most:", new=" and False:"),
+            Replacement(file="domain/owners/stream.py", old="None if len(others) >= most else ", new=""),
+            Replacement(file="serving/api/sharing.py", old="    if turns.count(owner) >= most:", new="    if False:"),
+            Replacement(
                 file="gcp/executions.py",
                 old="                raise TaskDisabledError(DISABLED)\n            occ",
                 new="                pass\n            occ",
@@ -307,14 +325,14 @@ LAYERS = (
     ),
     Layer(
         name="linear patterns",
-        cuts=(_QUADRATIC,),
+        replacements=(_QUADRATIC,),
         behind="the workers, each of which is ended at its budget",
     ),
     Layer(
         name="linear patterns, and reading in workers",
-        cuts=(
+        replacements=(
             _QUADRATIC,
-            Cut(
+            Replacement(
                 file="offload/__init__.py",
                 old="    return await pool.run(owner, budget, function, *arguments, **named)",
                 new="    return function(*arguments, **named)",

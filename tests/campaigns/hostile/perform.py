@@ -1,4 +1,4 @@
-"""Performing: one scenario through the API, as an owner of its own, and everything that was said about it."""
+"""Run one scenario through the API, as an owner of its own, and collect everything that the API answers about it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from tests.campaigns.hostile.spelling import fill, list_spellings
 
 TIMEOUT_S = 300.0
 POLL_S = 0.5
-"""An execution's end is looked up in the store, where it costs a tenth of a request to the API."""
+"""The end of an execution is read from the store, which costs a tenth of a request to the API."""
 
 ACCEPTED = 202
 MODEL = "scripted/"
@@ -43,7 +43,7 @@ VICTIM = Scenario(
     services=("coingecko", "lunarcrush"),
     task={"description": "{secret}", "system_prompt": "{secret}"},
 )
-"""Whose data is to be seen, spent or spoilt: an execution that has one call behind it and a POST under way for 3 seconds."""
+"""The owner whose data is attacked: an execution with one call completed and a POST under way for 3 seconds."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -58,9 +58,9 @@ class ScenarioRun:
     execution: str = ""
     record: Mapping[str, Any] = field(default_factory=dict, repr=False)
     me: Mapping[str, Any] = field(default_factory=dict, repr=False)
-    said: list[bytes] = field(default_factory=list, repr=False)
+    responses: list[bytes] = field(default_factory=list, repr=False)
     acts: list[tuple[Act, int, bytes]] = field(default_factory=list, repr=False)
-    asked: list[tuple[Act, int, bytes]] = field(default_factory=list, repr=False)
+    setup_results: list[tuple[Act, int, bytes]] = field(default_factory=list, repr=False)
     tools: list[Mapping[str, Any]] = field(default_factory=list, repr=False)
     trouble: str | None = None
     victim: ScenarioRun | None = None
@@ -98,7 +98,7 @@ def list_texts(answer: Answer) -> list[Any]:
 
 
 async def run_scenario(harness: Harness, run: ScenarioRun) -> ScenarioRun:
-    """Perform it to its end; what keeps it from one is its `trouble`."""
+    """Run it to its end; what prevents one is its `trouble`."""
     scenario = run.scenario
     try:
         async with asyncio.timeout(TIMEOUT_S):
@@ -154,8 +154,8 @@ async def _prepare(harness: Harness, run: ScenarioRun) -> None:
         await _request(harness, run, "POST", f"/v1/tasks/{run.task}/tools", fill(dict(entry), run.words))
     for act in run.scenario.before:
         status, body = await _send(harness, run, act)
-        run.asked.append((act, status, body))
-        run.said.append(body)
+        run.setup_results.append((act, status, body))
+        run.responses.append(body)
 
 
 async def _map_host(harness: Harness, host: str, addresses: tuple[str, ...]) -> None:
@@ -182,15 +182,15 @@ async def _end(harness: Harness, run: ScenarioRun) -> None:
     while (execution := await executions.get(run.execution)) is None or not execution.status.terminal:  # noqa: ASYNC110 - another process ends it
         await asyncio.sleep(POLL_S)
     run.record = await _request(harness, run, "GET", path)
-    run.said.append(json.dumps(run.record).encode())
+    run.responses.append(json.dumps(run.record).encode())
     for page in (f"{path}/calls", f"{path}/events"):
         answer = await harness.http.get(harness.url + page, headers=run.bearer)
         assert answer.is_success, f"{page} answered {answer.status_code}"
-        run.said.append(answer.content)
+        run.responses.append(answer.content)
     run.me = await _request(harness, run, "GET", "/v1/me")
     if run.task:
         run.tools = (await _request(harness, run, "GET", f"/v1/tasks/{run.task}/tools"))["data"]
-        run.said.append(json.dumps(run.tools).encode())
+        run.responses.append(json.dumps(run.tools).encode())
 
 
 async def _request(harness: Harness, run: ScenarioRun, method: str, path: str, body: Any = None) -> Any:

@@ -79,18 +79,18 @@ class Act:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scenario:
-    """One attack. Texts may hold `{word|spelling}` (see `spelling`); words are those of `perform.cast`.
+    """One attack. Texts may hold `{word|spelling}` (see `spelling`); words are those of `perform.prepare_run`.
 
     `turns` are the model's, as scripts write them; `answers` are by the end of the path, on every host.
     `names` gives hosts addresses of their own, which all lead to the upstream; `reach` are hosts it may connect to beside
     those of `services`, `barred` those of them it may not.
-    `requests` is how many may arrive in all and `a_minute` in 60 seconds, `asked` how many must for it to have been played;
-    `declared` are tools that the owner has declared, and `before` what they asked of the API before the execution; with
-    these, `sent` are regular expressions, and every request is to be one of them: method, target and body, with a space
-    between each two. `places` are the texts in which the first of `keys` may stand in a request to its own host, beside its
-    header there. `prompts` is how often the model may be asked, `seconds` how long a connection may stay open, `own` are
-    headers the model may set here. `acts` are done while a `victim`, an execution of another owner's, is under way, its POST
-    for `victim_s` seconds; what the model says is played besides them unless it only `acts_alone`.
+    `requests` is how many may arrive in all, `a_minute` in 60 seconds, and `requests_min` how many have to: with fewer, the
+    scenario did not take place. `declared` are tools that the owner has declared, and `before` the owner's requests to the
+    API before the execution; with these, `sent` are regular expressions, and every request has to match one of them: method,
+    target and body, separated by spaces. `places` are the texts in which the first of `keys` may occur in a request to its
+    own host, beside its header there. `prompts` is how often the model may be asked, `seconds` how long a connection may stay
+    open, and `model_headers` are the headers that the model may set. `acts` are sent while a `victim`, an execution of another
+    owner, is under way, its POST for `victim_s` seconds; the model's turns are run besides, unless `acts_alone`.
     """
 
     name: str
@@ -108,11 +108,11 @@ class Scenario:
     sent: tuple[str, ...] | None = None
     places: tuple[str, ...] = ()
     requests: int | None = None
-    asked: int = 0
+    requests_min: int = 0
     a_minute: int | None = None
     prompts: int | None = None
     seconds: float = 24.0
-    own: tuple[str, ...] = ()
+    model_headers: tuple[str, ...] = ()
     plan: str = "pro"
     acts: tuple[Act, ...] = ()
     victim: bool = False

@@ -45,7 +45,7 @@ def find_absences(run: ScenarioRun, all_seen: Sequence[ReceivedRequest]) -> Iter
     """Yield why a scenario did not take place: that it got nothing means nothing then."""
     if run.trouble is not None:
         yield run.trouble
-    if sum(bool(seen.head) for seen in all_seen) < run.scenario.asked:
+    if sum(bool(seen.head) for seen in all_seen) < run.scenario.requests_min:
         yield "the host that was to answer was never asked"
 
 
@@ -80,7 +80,7 @@ def _heads(run: ScenarioRun, seen: ReceivedRequest) -> Iterable[str]:
     names = [name for name, _ in seen.headers]
     headers = dict(seen.headers)
     own_header = OWN_HEADER.get(seen.host, ("",))[0]
-    allowed = {*PLAIN_HEADERS, *run.scenario.own, own_header}
+    allowed = {*PLAIN_HEADERS, *run.scenario.model_headers, own_header}
     yield from (f"the header {name} arrived" for name in dict.fromkeys(names) if name not in allowed)
     yield from (f"the header {name} arrived twice" for name in dict.fromkeys(names) if names.count(name) > 1)
     if headers.get("host") != seen.host:

@@ -55,7 +55,7 @@ ECHOES: Mapping[str, Answer] = {
 
 ECHOED = (
     *(
-        Scenario(name=f"echo: {what}", turns=(call_tools(call_api(B)), finish()), answers={"": answer}, asked=1)
+        Scenario(name=f"echo: {what}", turns=(call_tools(call_api(B)), finish()), answers={"": answer}, requests_min=1)
         for what, answer in ECHOES.items()
     ),
     Scenario(
@@ -143,7 +143,7 @@ FRAMES: Mapping[str, Answer] = {
 }
 
 FRAMED = tuple(
-    Scenario(name=f"frame: {what}", keys=(), turns=call_once("http_get", url=G), answers={"": answer}, asked=1)
+    Scenario(name=f"frame: {what}", keys=(), turns=call_once("http_get", url=G), answers={"": answer}, requests_min=1)
     for what, answer in FRAMES.items()
 )
 
@@ -193,7 +193,7 @@ WIRED = tuple(
         answers={"/after": Answer(), "": answer},
         task={"max_credits": 1_000},
         requests=2,
-        asked=2,
+        requests_min=2,
     )
     for what, answer in WIRE.items()
 )
@@ -205,7 +205,7 @@ REDIRECTS = tuple(
         names={"{thief}": ()},
         answers={"": answer},
         requests=1,
-        asked=1,
+        requests_min=1,
     )
     for what, use, answer in (
         ("to a thief, with the key", call_api(B), Answer(status=302, headers={"location": "https://{thief}/{token}"})),
@@ -234,7 +234,7 @@ LURES = tuple(
         answers={"/page": Answer(body=body)},
         keys=("key", "hkey"),
         requests=1,
-        asked=1,
+        requests_min=1,
     )
     for what, body, use in (
         (

@@ -190,7 +190,7 @@ FLOODS = (
             finish(),
         ),
         requests=1,
-        asked=1,
+        requests_min=1,
     ),
     Scenario(
         name="custom: a tool of the owner's, replaced by one that was imported",
@@ -200,7 +200,7 @@ FLOODS = (
         answers={"/spec": Answer(body=SPEC)},
         turns=(call_tools(call("import_openapi_tools", url=f"{G}/spec")), call_tools(call("look")), finish()),
         sent=("GET /{token}/spec ?", "GET /{token}/mine ?"),
-        asked=2,
+        requests_min=2,
     ),
     Scenario(
         name="custom: a tool that the owner imported, replaced by another of its name",
@@ -210,7 +210,7 @@ FLOODS = (
         answers={"/spec": Answer(body=SPEC)},
         turns=(call_tools(call("import_openapi_tools", url=f"{G}/spec", cluster="T")), call_tools(call("look")), finish()),
         sent=("GET /{token}/spec ?", "GET /{token}/mine ?"),
-        asked=1,
+        requests_min=1,
     ),
     Scenario(
         name="custom: a tool that the owner imported, replaced by one of another host",
@@ -219,7 +219,7 @@ FLOODS = (
         answers={"/spec": Answer(body=SPEC.replace(PUBLIC, BEARER))},
         turns=(call_tools(call("import_openapi_tools", url=f"{G}/spec", cluster="T")), call_tools(call("look")), finish()),
         barred=(BEARER,),
-        asked=1,
+        requests_min=1,
     ),
     Scenario(
         name="custom: the owner's tools, deleted as the cluster of no name",

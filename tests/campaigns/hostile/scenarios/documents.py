@@ -54,7 +54,7 @@ GET_SPEC = "GET /{token}/spec"
 def _import(what: str, spec: Any, *then: Mapping[str, Any], **more: Any) -> Scenario:
     """Return a scenario in which the model imports it, and calls what it hopes to have got."""
     uses = then or (LOOK,)
-    more = {"requests": 1, "asked": 1, "names": {"{thief}": ()}, **more}
+    more = {"requests": 1, "requests_min": 1, "names": {"{thief}": ()}, **more}
     answers = {"/spec": spec if isinstance(spec, Answer) else _served(spec), **more.pop("answers", {})}
     turns = (call_tools(call("import_openapi_tools", url=AT)), *(call_tools(use) for use in uses), finish())
     return Scenario(name=f"spec: {what}", tools=AGENT, turns=turns, answers=answers, **more)
@@ -63,14 +63,14 @@ def _import(what: str, spec: Any, *then: Mapping[str, Any], **more: Any) -> Scen
 def _show(what: str, spec: Any, **more: Any) -> Scenario:
     """Return a scenario in which the owner has imported it, and the model is shown its words."""
     answers = {"/spec": spec if isinstance(spec, Answer) else _served(spec)}
-    before = (import_document(url=AT, **more.pop("asked", {})),)
+    before = (import_document(url=AT, **more.pop("options", {})),)
     return Scenario(
         name=f"spec: {what}",
         tools=AGENT,
         before=before,
         answers=answers,
         turns=call_once("http_get", url=HOME),
-        **{"asked": 2, "requests": 2, **more},
+        **{"requests_min": 2, "requests": 2, **more},
     )
 
 
@@ -286,8 +286,8 @@ DESCRIBED = (
     ),
     _show("whose operation is named so", _spec(operation={"operationId": CLOSING})),
     _show("whose title is a frame", _spec(info={"title": CLOSING, "version": "1"})),
-    _show("whose cluster is a frame", _spec(), asked={"cluster": CLOSING}),
-    _show("whose cluster is hidden", _spec(), asked={"cluster": "a\u202eb\u200b"}),
+    _show("whose cluster is a frame", _spec(), options={"cluster": CLOSING}),
+    _show("whose cluster is hidden", _spec(), options={"cluster": "a\u202eb\u200b"}),
     _show("whose operation is named as a tool of ours", _spec(operation={"operationId": "api_call"})),
     _import("whose cluster is a frame, for the model", _spec(info={"title": CLOSING, "version": "1"}), requests=2),
     _import(

@@ -39,7 +39,7 @@ SCENARIOS = tuple(
         before=acts,
         sent=(r"GET /{token}/items ?",),
         requests=1 if "echoed" in done else 0,
-        asked=1 if "echoed" in done else 0,
+        requests_min=1 if "echoed" in done else 0,
     )
     for ended, acts in ENDS.items()
     for done, turns in DOING.items()

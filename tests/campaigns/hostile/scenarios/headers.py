@@ -114,7 +114,7 @@ SCENARIOS = (
         ),
         turns=call_once("items"),
         requests=1,
-        asked=1,
+        requests_min=1,
         sent=(r"GET /{token}/items ?",),
     ),
     *(
@@ -152,7 +152,7 @@ SCENARIOS = (
     Scenario(
         name="header: one in two spellings",
         keys=(),
-        own=("prefer",),
+        model_headers=("prefer",),
         turns=call_once("http_get", url=G, headers={"Prefer": "a", "prefer": "b"}),
     ),
     Scenario(

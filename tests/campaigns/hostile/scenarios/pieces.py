@@ -46,14 +46,14 @@ SHORT = (
         name="pieces: halves of a short key over two calls",
         keys=("skey",),
         requests=1,
-        asked=1,
+        requests_min=1,
         turns=(call_tools(_get("{skey|start}")), call_tools(_post("{skey|end}")), finish()),
     ),
     Scenario(
         name="pieces: halves of a short key in one turn",
         keys=("skey",),
         requests=1,
-        asked=1,
+        requests_min=1,
         turns=(call_tools(_get("{skey|start}"), _get("{skey|end}")), finish()),
     ),
 )
@@ -62,19 +62,19 @@ OVER_CALLS = (
     Scenario(
         name="pieces: a key over three calls of a turn",
         requests=1,
-        asked=1,
+        requests_min=1,
         turns=(call_tools(_get("{key|first}"), _get("{key|second}"), _get("{key|third}")), finish()),
     ),
     Scenario(
         name="pieces: a key over three turns",
         requests=1,
-        asked=1,
+        requests_min=1,
         turns=(call_tools(_get("{key|first}")), call_tools(_get("{key|second}")), call_tools(_get("{key|third}")), finish()),
     ),
     Scenario(
         name="pieces: a key over three turns, each in another spelling",
         requests=1,
-        asked=1,
+        requests_min=1,
         turns=(
             call_tools(_get("{key|first|reversed}")),
             call_tools(_post("{key|second|rot13}")),
@@ -85,7 +85,7 @@ OVER_CALLS = (
     Scenario(
         name="pieces: a key over the instances of four functions",
         requests=1,
-        asked=1,
+        requests_min=1,
         tools=(*PLAIN, "webhook"),
         services=(*Scenario(name="").services, "webhook"),
         task={"webhook_urls": [f"https://{HOOK}/{{token}}"]},
@@ -100,7 +100,7 @@ OVER_CALLS = (
     Scenario(
         name="pieces: a key over calls of a declared tool",
         requests=1,
-        asked=1,
+        requests_min=1,
         declared=(declare_probe(),),
         turns=(
             call_tools(call("probe", id="{key|first}")),
@@ -112,14 +112,14 @@ OVER_CALLS = (
     Scenario(
         name="pieces: a key over a built-in and a declared tool",
         requests=1,
-        asked=1,
+        requests_min=1,
         declared=(declare_probe(),),
         turns=(call_tools(_get("{key|first}")), call_tools(call("probe", id="{key|second}")), finish()),
     ),
     Scenario(
         name="pieces: a key over calls and the address of a document",
         requests=1,
-        asked=1,
+        requests_min=1,
         tools=("http_get", "import_openapi_tools", "call_custom_tool", "delete_tool_cluster"),
         turns=(
             call_tools(_get("{key|first}")),
@@ -130,7 +130,7 @@ OVER_CALLS = (
     Scenario(
         name="pieces: eight characters a call",
         requests=2,
-        asked=2,
+        requests_min=2,
         turns=(
             call_tools(_get("{key|start}")),
             call_tools(_get("{key|eight}")),
@@ -142,7 +142,7 @@ OVER_CALLS = (
     Scenario(
         name="pieces: the same piece again and again, and then another",
         requests=4,
-        asked=4,
+        requests_min=4,
         turns=(
             *(call_tools(_post("{key|first}" + " and" * times)) for times in range(4)),
             call_tools(_get("{key|second}")),

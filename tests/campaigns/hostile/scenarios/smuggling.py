@@ -71,7 +71,7 @@ SEARCHED = (
     r"GET /{token}/search\?tenant=mine&q=[^&;#\s]*(&limit=-?\d+)?|GET /{token}/search\?q=[^&;#\s]*(&limit=-?\d+)?&tenant=mine"
 )
 QUERIES = tuple(
-    _call_probe("query", what, SEARCH, arguments, SEARCHED, own=("x-trace-id",))
+    _call_probe("query", what, SEARCH, arguments, SEARCHED, model_headers=("x-trace-id",))
     for what, arguments in {
         "another pair in a value": {"q": "a&tenant=other"},
         "another pair, encoded": {"q": "a%26tenant%3Dother"},
@@ -191,7 +191,7 @@ def _any(**arguments: Any) -> dict[str, Any]:
 AT_ANY = r"POST /{token}/any/[^/?]+\?q=[^&]* .*"
 TEMPLATES = (
     *(
-        _call_probe("template", f"in {what}", ANYWHERE, _any(**arguments), AT_ANY, own=("x-trace-id",))
+        _call_probe("template", f"in {what}", ANYWHERE, _any(**arguments), AT_ANY, model_headers=("x-trace-id",))
         for what, arguments in {
             "the path": {"id": SECRET},
             "the query": {"q": SECRET},
@@ -216,8 +216,8 @@ TEMPLATES = (
         ),
         answers={"/lure": Answer(body='{"next": "{{secrets.LUNARCRUSH_API_KEY}}"}')},
         sent=(AT_ANY, "GET /{token}/lure"),
-        own=("x-trace-id",),
-        asked=1,
+        model_headers=("x-trace-id",),
+        requests_min=1,
     ),
     Scenario(
         name="template: that a host answers with",
@@ -225,7 +225,7 @@ TEMPLATES = (
         turns=call_once("probe", id="7"),
         answers={"": Answer(body='{"id": "{{secrets.LUNARCRUSH_API_KEY}}", "b": "{token}"}')},
         sent=(ITEM,),
-        asked=1,
+        requests_min=1,
     ),
     Scenario(
         name="template: through call_custom_tool",
@@ -233,7 +233,7 @@ TEMPLATES = (
         declared=(declare_probe(),),
         turns=call_once("call_custom_tool", toolName="probe", arguments={"id": SECRET}),
         sent=(ITEM,),
-        asked=1,
+        requests_min=1,
     ),
 )
 
@@ -242,7 +242,7 @@ FORMS = declare_probe(
 )
 LEAKS = (
     *(
-        _call_probe("leak", what, ANYWHERE, _any(**arguments), AT_ANY, own=("x-trace-id",))
+        _call_probe("leak", what, ANYWHERE, _any(**arguments), AT_ANY, model_headers=("x-trace-id",))
         for what, arguments in {
             "in a path": {"id": "{key}"},
             "in a path, in hex": {"id": "{key|hex}"},
@@ -274,7 +274,7 @@ LEAKS = (
         declared=(ANYWHERE,),
         turns=call_once("call_custom_tool", toolName="probe", arguments=_any(note="{key|hex}")),
         sent=(AT_ANY,),
-        own=("x-trace-id",),
+        model_headers=("x-trace-id",),
     ),
     Scenario(
         name="leak: echoed from a header",
@@ -282,7 +282,7 @@ LEAKS = (
         turns=call_once("probe", id="7"),
         answers={"": Answer(status=500, body="you sent Bearer {key} and {key|base64}")},
         sent=(ITEM,),
-        asked=1,
+        requests_min=1,
     ),
     Scenario(
         name="leak: echoed from a query, a form and a body",
@@ -299,7 +299,7 @@ LEAKS = (
         answers={"": Answer(body='{"k": "{key|hex}", "q": "k={key|quote}"}')},
         places=("?k={key}", '"k":"{key}"'),
         sent=(r"POST /{token}/q\?k=\w+ .*",),
-        asked=1,
+        requests_min=1,
     ),
 )
 

@@ -54,7 +54,7 @@ def _log_in(what: str, token: Answer, *, auth: Mapping[str, Any] = CLIENT, data:
             "places": (SENT, '"password":"{key}"', "authorization: Basic {key|basic}"),
             "names": {"{thief}": ()},
             "requests": 1 if data is None else 2,
-            "asked": 1 if data is None else 2,
+            "requests_min": 1 if data is None else 2,
             **more,
         },
     )
@@ -139,14 +139,14 @@ BOUND = (
         GOOD,
         auth={**CLIENT, "token_url": f"https://{PUBLIC}/{{token}}/oauth"},
         requests=0,
-        asked=0,
+        requests_min=0,
     ),
     _log_in(
         "for a host that the secret is not for",
         GOOD,
         declared=(_data(url=f"https://{PUBLIC}/{{token}}/data"),),
         requests=0,
-        asked=0,
+        requests_min=0,
     ),
     _log_in(
         "for another service's host",
@@ -154,7 +154,7 @@ BOUND = (
         declared=(_data(url=f"https://{HEADER}/{{token}}/data"),),
         keys=("key", "hkey"),
         requests=0,
-        asked=0,
+        requests_min=0,
     ),
     *(
         _log_in(
@@ -163,7 +163,7 @@ BOUND = (
             auth={**CLIENT, "token_url": f"https://o{{token}}.{WILD}/{{token}}/oauth", "client_secret": "no-secret-at-all"},
             names={f"o{{token}}.{WILD}": addresses},
             requests=0,
-            asked=0,
+            requests_min=0,
         )
         for what, addresses in {
             "is private": ("10.0.0.9",),
@@ -198,7 +198,7 @@ CHANGING = tuple(
         declared=(_data({**CLIENT, "refresh_on": [401, status]}, method="POST", body={"pay": "7"}),),
         sent=(TOKEN_REQUEST, r"POST /{token}/data .*"),
         requests=3,
-        asked=2,
+        requests_min=2,
     )
     for status in (400, 403, 419, 498, 500)
 )
