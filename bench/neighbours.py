@@ -39,7 +39,7 @@ from ferryman.egress.gate import EgressGate
 from ferryman.inmemory.log import RecordingLog
 from ferryman.ports.gate import CallPolicy
 from ferryman.serving import api
-from ferryman.serving.api import sharing
+from ferryman.serving.api import limits
 from ferryman.tools.arguments import run_argument_worker
 from ferryman.tools.http import PARSERS
 from tests.serving.conftest import TASK, Stage
@@ -49,7 +49,7 @@ SLICE_S, ROUNDS = 1.0, 12
 FLOOD = 4
 """So many texts of the other owner's are under way at once."""
 
-FLOOD_DOCUMENTS = sharing.IMPORTS_MAX
+FLOOD_DOCUMENTS = limits.IMPORTS_MAX
 """Of imports, the API answers more with 429 at once: in one process, that loop would measure itself."""
 
 PAUSE_S = 0.01

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ferryman.cli import holding, service
+from ferryman.cli import service, stack_lock
 from ferryman.stack import leftovers
 from ferryman.stack.hold import lock_folder
 from ferryman.stack.private import ExposedFolderError
@@ -36,7 +36,7 @@ def test_one_variable_alone_is_a_mistake(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_the_nearest_stack_is_found_from_a_folder_below(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     data, below = tmp_path / ".ferryman", tmp_path / "a" / "b"
     below.mkdir(parents=True)
-    key_file, key = holding.load_key(data)
+    key_file, key = stack_lock.load_key(data)
     (data / "stack.json").write_text(json.dumps({"url": "http://127.0.0.1:1", "key_file": str(key_file)}))
     monkeypatch.chdir(below)
     assert service.find_service() == service.Service(url="http://127.0.0.1:1", key=key)
@@ -52,8 +52,8 @@ def test_a_service_does_not_show_its_key() -> None:
 
 
 def test_the_key_of_a_folder_is_made_once_and_is_its_owners_alone(tmp_path: Path) -> None:
-    file, key = holding.load_key(tmp_path / "data")
-    assert holding.load_key(tmp_path / "data") == (file, key)
+    file, key = stack_lock.load_key(tmp_path / "data")
+    assert stack_lock.load_key(tmp_path / "data") == (file, key)
     assert (file.stat().st_mode & 0o777, file.parent.stat().st_mode & 0o777) == (0o600, 0o700)
 
 
@@ -78,13 +78,13 @@ def test_a_stack_in_a_folder_that_others_may_enter_is_not_believed(
 @pytest.mark.skipif(os.geteuid() != 0, reason="the tests do not run as root, and so cannot give a folder to another user")
 def test_a_stack_in_a_folder_of_another_user_is_not_believed(tmp_path: Path) -> None:
     data = tmp_path / ".ferryman"
-    key_file, _ = holding.load_key(data)
+    key_file, _ = stack_lock.load_key(data)
     (data / "stack.json").write_text(json.dumps({"url": "http://evil.example", "key_file": str(key_file)}))
     os.chown(data, 65_534, 65_534)
     with pytest.raises(service.UnknownServiceError, match="is open to other users"):
         service.find_service()
     with pytest.raises(ExposedFolderError, match="chmod 700"):
-        holding.load_key(data)
+        stack_lock.load_key(data)
     with pytest.raises(ExposedFolderError, match="chmod 700"), lock_folder(data):
         pass
 

@@ -14,7 +14,7 @@ from click.testing import CliRunner
 from ferryman.cli import main
 from ferryman.domain.calls.call import ToolCallResult
 from ferryman.replay import run_replay
-from ferryman.serving import bundle, keyless
+from ferryman.serving import bundle, key_shapes
 from tests.loop.conftest import fetches, says
 from tests.replay.conftest import document
 
@@ -42,23 +42,23 @@ async def finish_run(stage, answer="it's \\ ''' here"):
 
 
 def test_every_form_of_key_has_a_pattern():
-    assert set(PATTERNS) == set(keyless.SHAPES)
+    assert set(PATTERNS) == set(key_shapes.SHAPES)
 
 
 @pytest.mark.parametrize("form", PATTERNS)
 async def test_text_in_the_form_of_a_key_is_named_with_its_place(stage, form):
     text = await finish_run(stage, f"before {PATTERNS[form]} after")
-    assert ("record.calls[0].result.content", form) in keyless.find_secrets(text)
+    assert ("record.calls[0].result.content", form) in key_shapes.find_secrets(text)
 
 
 async def test_a_key_that_is_a_name_in_the_arguments_is_found(stage):
     text = await finish_run(stage)
     text["calls"][0]["arguments"]["headers"] = {PATTERNS["an AWS access key"]: "x"}
-    assert keyless.find_secrets(text) == [("record.calls[0].arguments.headers (a name in it)", "an AWS access key")]
+    assert key_shapes.find_secrets(text) == [("record.calls[0].arguments.headers (a name in it)", "an AWS access key")]
 
 
 async def test_an_ordinary_record_is_free_of_keys(stage):
-    assert keyless.find_secrets(await finish_run(stage)) == []
+    assert key_shapes.find_secrets(await finish_run(stage)) == []
 
 
 async def test_no_sealed_byte_is_in_a_bundle(stage):

@@ -19,9 +19,9 @@ from ferryman.inmemory.clock import START
 from ferryman.inmemory.executions import MemoryExecutions
 from ferryman.inmemory.queue import QueuedDelivery
 from ferryman.ports.errors import UnavailableError
+from ferryman.serving.api.limits import start_rate
 from ferryman.serving.api.refusals import REPEATED
 from ferryman.serving.api.shapes import call as shapes
-from ferryman.serving.api.sharing import start_rate
 
 from .conftest import Stage, create_app
 

@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from ferryman.cli import consent, exits
-from ferryman.cli.asking import ApiSession, api_command
+from ferryman.cli.commands import ApiSession, api_command
 
 COLUMNS = (
     *("name", "service", "status", "auth_type", "auth_header_name", "auth_param_name", "allowed_domains"),

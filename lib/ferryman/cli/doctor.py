@@ -7,7 +7,7 @@ from dataclasses import asdict
 import click
 
 from ferryman.cli import exits
-from ferryman.cli.operating import operator_command
+from ferryman.cli.operator_commands import operator_command
 from ferryman.cli.screen import Screen
 from ferryman.composition.operator import Operator
 from ferryman.domain.finding import Grade, find_worst_grade

@@ -9,7 +9,7 @@ import click
 
 from ferryman.cli import audit as audits
 from ferryman.cli import live
-from ferryman.cli.asking import ApiSession, api_command
+from ferryman.cli.commands import ApiSession, api_command
 
 LISTED = ("execution", "status", "created", "turns", "calls", "credits")
 APART = ("output", "error", "tool_calls", "usage")

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import click
 
-from ferryman.cli import operating, service
-from ferryman.cli.asking import ApiSession, api_command
+from ferryman.cli import operator_commands, service
+from ferryman.cli.commands import ApiSession, api_command
 
 all_owners_option: Callable[..., Callable[..., None]] = click.option(
     "--all-owners",
@@ -19,7 +19,7 @@ all_owners_option: Callable[..., Callable[..., None]] = click.option(
 
 @click.command()
 @all_owners_option
-@operating.deployment_options
+@operator_commands.deployment_options
 @api_command
 async def halt(session: ApiSession, all_owners: bool, project: str | None, region: str, root: Path) -> None:
     """Stop all your executions within two seconds, calls under way included, and start none until `ferryman resume`.
@@ -31,7 +31,7 @@ async def halt(session: ApiSession, all_owners: bool, project: str | None, regio
 
 @click.command()
 @all_owners_option
-@operating.deployment_options
+@operator_commands.deployment_options
 @api_command
 async def resume(session: ApiSession, all_owners: bool, project: str | None, region: str, root: Path) -> None:
     """Let executions start again; those that were stopped have ended."""
@@ -41,9 +41,9 @@ async def resume(session: ApiSession, all_owners: bool, project: str | None, reg
 async def _switch(session: ApiSession, deps: tuple[str | None, str, Path] | None, *, on: bool) -> None:
     if deps:
         try:
-            async with operating.open_operator(session.screen, *deps) as operator:
+            async with operator_commands.open_operator(session.screen, *deps) as operator:
                 await operator.halt(on=on)
-        except operating.OPERATOR_ERRORS as fault:
+        except operator_commands.OPERATOR_ERRORS as fault:
             raise service.UnknownServiceError(str(fault)) from fault
         reason = (await session.client.get_me())["halted"]
     else:

@@ -6,7 +6,7 @@ from collections import Counter
 
 import click
 
-from ferryman.cli.operating import operator_command
+from ferryman.cli.operator_commands import operator_command
 from ferryman.cli.screen import Screen
 from ferryman.composition.operator import Operator
 from ferryman.vault import rotate as rotation

@@ -5,8 +5,8 @@ from __future__ import annotations
 import click
 
 from ferryman.cli import exits, service
-from ferryman.cli.asking import ApiSession, local_api_command
-from ferryman.cli.operating import operator_command
+from ferryman.cli.commands import ApiSession, local_api_command
+from ferryman.cli.operator_commands import operator_command
 from ferryman.cli.screen import Screen
 from ferryman.composition.operator import Operator
 from ferryman.domain.problem import InvalidInputError

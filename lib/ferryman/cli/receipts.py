@@ -8,7 +8,7 @@ from typing import TextIO
 
 import click
 
-from ferryman.cli.asking import ApiSession, api_command
+from ferryman.cli.commands import ApiSession, api_command
 
 
 @click.command()

@@ -9,10 +9,10 @@ from pathlib import Path
 import click
 
 from ferryman.cli import exits
-from ferryman.cli.asking import ApiSession, api_command
+from ferryman.cli.commands import ApiSession, api_command
 from ferryman.cli.screen import Screen, shorten
 from ferryman.replay import NotEndedError, ReplayResult, run_replay
-from ferryman.serving import bundle, keyless
+from ferryman.serving import bundle, key_shapes
 
 AS_TEST = '''\
 """Execution {execution}, run again from its record. Made by `ferryman replay --as-test`."""
@@ -149,7 +149,7 @@ async def export(session: ApiSession, execution: str, output: Path) -> int:
 
 
 def _is_keyless(screen: Screen, document: object) -> bool:
-    secrets = keyless.find_secrets(document)
+    secrets = key_shapes.find_secrets(document)
     if secrets:
         screen.print_error("the record holds what looks like keys; nothing was written", errors=secrets)
     return not secrets

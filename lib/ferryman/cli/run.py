@@ -7,7 +7,7 @@ import asyncio
 import click
 
 from ferryman.cli import exits, live
-from ferryman.cli.asking import ApiSession, api_command
+from ferryman.cli.commands import ApiSession, api_command
 
 
 @click.command()

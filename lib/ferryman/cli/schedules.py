@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from ferryman.cli.asking import ApiSession, api_command
+from ferryman.cli.commands import ApiSession, api_command
 from ferryman.domain.tasks.schedule import FIELDS, ScheduleType
 
 

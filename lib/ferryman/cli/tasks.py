@@ -7,8 +7,8 @@ from typing import IO, Any
 
 import click
 
-from ferryman.cli.asking import ApiSession, api_command
-from ferryman.cli.reading import read_object
+from ferryman.cli.commands import ApiSession, api_command
+from ferryman.cli.files import read_object
 
 FILE = click.File("r", encoding="utf-8")
 

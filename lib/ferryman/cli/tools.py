@@ -11,8 +11,8 @@ from typing import IO, Any
 
 import click
 
-from ferryman.cli import exits, reading, service
-from ferryman.cli.asking import ApiSession, api_command, offline_command
+from ferryman.cli import exits, files, service
+from ferryman.cli.commands import ApiSession, api_command, offline_command
 from ferryman.cli.screen import Screen
 
 TASK = click.option("--task", required=True, metavar="ID", help="The task whose tools they are.")
@@ -104,7 +104,7 @@ async def add(session: ApiSession, file: IO[str], task: str) -> None:
 
     One of the same name that is in no cluster is replaced. docs/tools.md has every field.
     """
-    entries = reading.read_entries(file, "FILE")
+    entries = files.read_entries(file, "FILE")
     # one change of the task, so that all are stored or none is; theirs come first, so that errors count as the file does
     enabled = (await session.client.get_task(task))["tools"]
     await session.client.change_task(task, {"tools": [*entries, *enabled]})
@@ -148,12 +148,12 @@ async def call(screen: Screen, file: IO[str], name: str, arguments: str) -> int:
     # Imported when it runs: the help must not wait for the scanner and the network libraries.
     from ferryman.composition.embedded import Embedded
 
-    declared = reading.read_entries(file, "FILE")
+    declared = files.read_entries(file, "FILE")
     entries = [declaration for declaration in declared if declaration.get("name") == name]
     if not entries:
         there = ", ".join(str(declaration.get("name")) for declaration in declared)
         raise click.BadParameter(f"{file.name} has no tool of the name {name}; it has {there}", param_hint="NAME")
-    parsed = reading.parse_text(arguments, "--arguments")
+    parsed = files.parse_text(arguments, "--arguments")
     if not isinstance(parsed, dict):
         raise click.BadParameter("must be a JSON object", param_hint="--arguments")
     result = await Embedded.declare(entries, env=service.read_environment()).call(name, parsed)

@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from ferryman.cli import exits, holding, service
+from ferryman.cli import exits, service, stack_lock
 from ferryman.cli.screen import Screen
 from ferryman.serving import keys
 from ferryman.stack.admin import AdminRefusedError
@@ -105,8 +105,8 @@ def up(data: Path | None, api_port: int | None, firestore: str | None, as_json: 
 
 async def _up(screen: Screen, data: Path, api_port: int, chosen: dict[str, Any]) -> int:
     try:
-        with holding.cancel_on_signal():
-            key_file, key = holding.load_key(data)
+        with stack_lock.cancel_on_signal():
+            key_file, key = stack_lock.load_key(data)
             options = StackOptions(
                 data=data,
                 digest=keys.digest_key(key),
@@ -130,7 +130,7 @@ async def _up(screen: Screen, data: Path, api_port: int, chosen: dict[str, Any])
         screen.print_line("everything has ended; the data is kept", "dim")
         return exits.DONE
     except StackRunningError:
-        screen.print_error(holding.describe_conflict(data))
+        screen.print_error(stack_lock.describe_conflict(data))
         return exits.FAILED
     except (CloudNotStartedError, AdminRefusedError, ExposedFolderError, ValueError) as error:
         screen.print_error(str(error))

@@ -15,6 +15,7 @@ from ferryman.domain.credentials.integration import Integration
 from ferryman.domain.owners.plan import Plan
 from ferryman.domain.tools.tool import Tool
 from ferryman.feeds import Feeds
+from ferryman.limiter import OwnerLimiter
 from ferryman.ports.clock import Clock
 from ferryman.ports.clusters import Clusters
 from ferryman.ports.connections import Connections, Connector
@@ -35,7 +36,6 @@ from ferryman.ports.streams import Streams
 from ferryman.ports.tasks import Tasks
 from ferryman.rates import Rates
 from ferryman.settings import Settings
-from ferryman.turns import OwnerLimiter
 
 IMPORTS_AT_ONCE = 2
 """The most that one takes is some 300 MB while it is read, and an instance has 1024."""

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from ipaddress import ip_address
 
 from ferryman.domain.http.address import Address
-from ferryman.turns import OwnerLimiter
+from ferryman.limiter import OwnerLimiter
 
 LOOKUPS_MAX = 64
 """Lookups under way in one process; one more is refused at once. Slow ones are abandoned by their callers, not ended."""

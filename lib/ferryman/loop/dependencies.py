@@ -12,6 +12,7 @@ from ferryman.domain.credentials.integration import Integration
 from ferryman.domain.executions.usage import Usage
 from ferryman.domain.owners.plan import Plan
 from ferryman.halting import POLL_INTERVAL
+from ferryman.limiter import OwnerLimiter
 from ferryman.ports.clock import Clock
 from ferryman.ports.clusters import Clusters
 from ferryman.ports.credentials import Credentials
@@ -25,7 +26,6 @@ from ferryman.ports.queue import Queue
 from ferryman.ports.registry import Registry
 from ferryman.ports.scanner import ReplyScanner
 from ferryman.ports.tasks import Tasks
-from ferryman.turns import OwnerLimiter
 
 
 class TokenPrice(Protocol):

@@ -16,10 +16,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
+from ferryman.limiter import OwnerLimiter
 from ferryman.offload import wire, worker
 from ferryman.offload.budget import Budget, JobFailedError, OverBudgetError, TooManyJobsError
 from ferryman.offload.fork_server import ForkServer, server
-from ferryman.turns import OwnerLimiter
 
 Answer = TypeVar("Answer")
 

@@ -253,8 +253,8 @@ LAYERS = (
     Layer(
         name="ownership in the API",
         replacements=(
-            Replacement(file="serving/api/asking.py", old=" or task.owner != owner.id", new=""),
-            Replacement(file="serving/api/asking.py", old=" or execution.owner != owner.id", new=""),
+            Replacement(file="serving/api/access.py", old=" or task.owner != owner.id", new=""),
+            Replacement(file="serving/api/access.py", old=" or execution.owner != owner.id", new=""),
         ),
     ),
     Layer(
@@ -315,7 +315,7 @@ LAYERS = (
         replacements=(
             Replacement(file="domain/executions/occupancy.py", old=" and len(self.queued) >= most:", new=" and False:"),
             Replacement(file="domain/owners/stream.py", old="None if len(others) >= most else ", new=""),
-            Replacement(file="serving/api/sharing.py", old="    if turns.count(owner) >= most:", new="    if False:"),
+            Replacement(file="serving/api/limits.py", old="    if turns.count(owner) >= most:", new="    if False:"),
             Replacement(
                 file="gcp/executions.py",
                 old="                raise TaskDisabledError(DISABLED)\n            occ",

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import click
 
-from ferryman.cli import exits, holding
+from ferryman.cli import exits, stack_lock
 from ferryman.cli.demo.scenario import run_scenario
 from ferryman.cli.screen import Screen
 from ferryman.cli.service import read_environment
@@ -43,8 +43,8 @@ async def _demo(screen: Screen) -> int:
     await _sweep(screen)
     folder = Path(tempfile.mkdtemp(prefix=PREFIX)).resolve()  # noqa: ASYNC240 - before anything else runs
     try:
-        with holding.cancel_on_signal():
-            key_file, key = holding.load_key(folder)
+        with stack_lock.cancel_on_signal():
+            key_file, key = stack_lock.load_key(folder)
             # the demo's model is scripted: it has no use for anybody's key
             environment = {name: value for name, value in read_environment().items() if name not in MODEL_KEYS}
             options = StackOptions(data=folder, digest=keys.digest_key(key), key_file=key_file, environment=environment)

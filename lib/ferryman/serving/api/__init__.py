@@ -25,7 +25,7 @@ def create(deps: ApiDependencies) -> FastAPI:
     from ferryman.serving.api import connections, credentials, custom, executions, halt, ledger, receipts, tables, tasks
     from ferryman.serving.api.description import describe
     from ferryman.serving.api.edge import EdgeMiddleware
-    from ferryman.serving.api.faults import register_handlers
+    from ferryman.serving.api.errors import register_handlers
     from ferryman.serving.api.refusals import RepeatedRefusals
 
     app = FastAPI(title="Ferryman", version=VERSION, description=ABOUT, docs_url=None, redoc_url=None, redirect_slashes=False)

@@ -12,9 +12,9 @@ from ferryman.domain.credentials import credential
 from ferryman.domain.credentials.connection import Connection, NotConnectedError, Proof
 from ferryman.domain.credentials.credential import AuthType, Label, Secret
 from ferryman.domain.problem import InvalidInputError, Problem
-from ferryman.serving.api.asking import CurrentOwner, Dependencies, OwnedTask
-from ferryman.serving.api.faults import ConflictError
-from ferryman.serving.api.once import Idempotency, IdempotentRoute
+from ferryman.serving.api.access import CurrentOwner, Dependencies, OwnedTask
+from ferryman.serving.api.errors import ConflictError
+from ferryman.serving.api.idempotency import Idempotency, IdempotentRoute
 from ferryman.serving.api.shapes import credential as shapes
 
 router = APIRouter(route_class=IdempotentRoute, prefix="/v1/tasks/{task_id}/credentials/connect", tags=["credentials"])

@@ -13,8 +13,8 @@ from ferryman.domain.credentials.credential import AuthType, Label, SealedCreden
 from ferryman.domain.credentials.integration import Integration
 from ferryman.domain.problem import InvalidInputError, Problem
 from ferryman.domain.tasks.task import Task
-from ferryman.serving.api.asking import CurrentOwner, Dependencies, OwnedTask
-from ferryman.serving.api.faults import NotFoundError
+from ferryman.serving.api.access import CurrentOwner, Dependencies, OwnedTask
+from ferryman.serving.api.errors import NotFoundError
 from ferryman.serving.api.shapes import credential as shapes
 
 

@@ -24,12 +24,12 @@ from ferryman.domain.tasks.task import Task
 from ferryman.domain.tools.declared import DeclaredTool
 from ferryman.ports.errors import UnavailableError
 from ferryman.serving.api import documents
-from ferryman.serving.api.asking import Dependencies, OwnedTask
+from ferryman.serving.api.access import Dependencies, OwnedTask
 from ferryman.serving.api.edge import IMPORT_PATH
-from ferryman.serving.api.faults import NotFoundError
-from ferryman.serving.api.once import Idempotency, IdempotentRequest, IdempotentRoute
+from ferryman.serving.api.errors import NotFoundError
+from ferryman.serving.api.idempotency import Idempotency, IdempotentRequest, IdempotentRoute
+from ferryman.serving.api.limits import IMPORTS, IMPORTS_MAX, take_token, take_turn
 from ferryman.serving.api.shapes import custom as shapes
-from ferryman.serving.api.sharing import IMPORTS, IMPORTS_MAX, take_token, take_turn
 from ferryman.tools.declared import storing
 from ferryman.tools.declared.importing import list_stored_names, run_document_worker
 

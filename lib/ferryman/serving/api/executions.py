@@ -17,14 +17,14 @@ from ferryman.domain.tasks.task import Task
 from ferryman.feeds import Feed
 from ferryman.ports.errors import TaskDisabledError
 from ferryman.serving import sse
-from ferryman.serving.api.asking import CurrentOwner, Dependencies, OwnedExecution, OwnedTask, get_plan
-from ferryman.serving.api.faults import ConflictError, NotFoundError, TooManyRequestsError
-from ferryman.serving.api.once import Idempotency, IdempotentRoute
+from ferryman.serving.api.access import CurrentOwner, Dependencies, OwnedExecution, OwnedTask, get_plan
+from ferryman.serving.api.errors import ConflictError, NotFoundError, TooManyRequestsError
+from ferryman.serving.api.event_stream import HEADERS, open_event_stream
+from ferryman.serving.api.idempotency import Idempotency, IdempotentRoute
+from ferryman.serving.api.limits import start_rate, take_token
 from ferryman.serving.api.shapes import call
 from ferryman.serving.api.shapes import execution as shapes
 from ferryman.serving.api.shapes import record as account
-from ferryman.serving.api.sharing import start_rate, take_token
-from ferryman.serving.api.watching import HEADERS, open_event_stream
 
 router = APIRouter(route_class=IdempotentRoute, prefix="/v1", tags=["executions"])
 

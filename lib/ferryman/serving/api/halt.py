@@ -5,7 +5,7 @@ from __future__ import annotations
 from fastapi import APIRouter
 
 from ferryman.domain.executions.execution import Status
-from ferryman.serving.api.asking import CurrentOwner, Dependencies
+from ferryman.serving.api.access import CurrentOwner, Dependencies
 from ferryman.serving.api.shapes import table as shapes
 
 router = APIRouter(prefix="/v1", tags=["kill switch"])

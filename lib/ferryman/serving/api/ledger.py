@@ -9,7 +9,7 @@ from fastapi import APIRouter, Query
 
 from ferryman.domain.credits import ledger, statement
 from ferryman.domain.credits.balance import get_month
-from ferryman.serving.api.asking import CurrentOwner, Dependencies
+from ferryman.serving.api.access import CurrentOwner, Dependencies
 from ferryman.serving.api.shapes import ledger as shapes
 
 router = APIRouter(prefix="/v1", tags=["ledger"])

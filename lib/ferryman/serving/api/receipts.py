@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fastapi import APIRouter
 
-from ferryman.serving.api.asking import CurrentOwner, Dependencies, OwnedExecution
+from ferryman.serving.api.access import CurrentOwner, Dependencies, OwnedExecution
 from ferryman.serving.api.shapes import receipt as shapes
 
 router = APIRouter(prefix="/v1", tags=["receipts"])

@@ -7,8 +7,8 @@ from decimal import Decimal
 from fastapi import APIRouter
 
 from ferryman.domain.credits.balance import name_owner_balance
-from ferryman.serving.api.asking import CurrentOwner, Dependencies
-from ferryman.serving.api.faults import NotFoundError
+from ferryman.serving.api.access import CurrentOwner, Dependencies
+from ferryman.serving.api.errors import NotFoundError
 from ferryman.serving.api.shapes import table as shapes
 
 router = APIRouter(tags=["tables"])

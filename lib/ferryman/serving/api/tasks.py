@@ -19,9 +19,9 @@ from ferryman.domain.tasks.schedule import Schedule, find_past_problems
 from ferryman.domain.tasks.task import Task
 from ferryman.domain.tools.declared import DeclaredTool
 from ferryman.serving.api import custom, schedules, webhooks
-from ferryman.serving.api.asking import CurrentOwner, Dependencies, OwnedTask, get_plan
-from ferryman.serving.api.faults import NotFoundError
-from ferryman.serving.api.once import Idempotency, IdempotentRoute
+from ferryman.serving.api.access import CurrentOwner, Dependencies, OwnedTask, get_plan
+from ferryman.serving.api.errors import NotFoundError
+from ferryman.serving.api.idempotency import Idempotency, IdempotentRoute
 from ferryman.serving.api.shapes import task as shapes
 from ferryman.tools.declared import storing
 from ferryman.tools.declared.importing import run_document_worker

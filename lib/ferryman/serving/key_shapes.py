@@ -1,4 +1,4 @@
-"""Keyless: what looks like somebody's key does not go into a file that is meant to travel."""
+"""Key shapes: what has the form of a key of some service does not go into a file that leaves the deployment."""
 
 from __future__ import annotations
 

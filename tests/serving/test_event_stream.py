@@ -21,7 +21,7 @@ from ferryman.inmemory.memory import Memory
 from ferryman.inmemory.streams import MemoryStreams
 from ferryman.ports.errors import UnavailableError
 from ferryman.serving import sse
-from ferryman.serving.api import watching as watching_module
+from ferryman.serving.api import event_stream
 
 from .conftest import Stage, create_app
 from .test_events import finish
@@ -137,14 +137,14 @@ async def test_many_watched_executions_are_looked_at_no_more_often_together_than
         pauses.append(seconds)
         await asyncio.Event().wait()
 
-    monkeypatch.setattr(watching_module, "sleep", sleep)
+    monkeypatch.setattr(event_stream, "sleep", sleep)
     open_ones = []
     for number in range(1, PRO.streams + 1):
         stage.clock.turn(1)
         open_ones.append((await open_stream(app, stage, await started(client, task)))[1])
         while len(pauses) < number:  # noqa: ASYNC110 - its first look
             await asyncio.sleep(0)
-    assert pauses == [0.001 * max(1, number / watching_module.POLLS_TOGETHER) for number in range(1, PRO.streams + 1)]
+    assert pauses == [0.001 * max(1, number / event_stream.POLLS_TOGETHER) for number in range(1, PRO.streams + 1)]
     for open_one in open_ones:
         open_one.cancel()
     await asyncio.wait(open_ones)

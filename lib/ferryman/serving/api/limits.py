@@ -1,4 +1,4 @@
-"""Sharing: how much of one instance an owner may take, at once and by and by; beyond it the answer is 429, nothing done."""
+"""Limits: how much of one instance an owner may use, at once and over time; beyond it the answer is 429, nothing done."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from contextlib import asynccontextmanager
 from datetime import datetime, timedelta
 
 from ferryman.domain.owners.plan import Plan
+from ferryman.limiter import OwnerLimiter
 from ferryman.rates import Rate, Rates
-from ferryman.serving.api.faults import TooManyRequestsError
-from ferryman.turns import OwnerLimiter
+from ferryman.serving.api.errors import TooManyRequestsError
 
 REQUESTS_MAX = 24
 """Requests of one owner in one instance, those that wait for their turn among them."""

@@ -24,7 +24,7 @@ from ferryman.domain.owners import idempotency
 from ferryman.domain.owners.idempotency import AnsweredError, Completion, KeyedRequest
 from ferryman.ports.errors import UnavailableError
 from ferryman.serving import keys
-from ferryman.serving.api.asking import CurrentOwner, Dependencies
+from ferryman.serving.api.access import CurrentOwner, Dependencies
 from ferryman.serving.api.edge import IMPORT_PATH
 from ferryman.vault.answers import StoredResponse, compute_fingerprint, open_response, seal_response
 

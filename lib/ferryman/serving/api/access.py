@@ -16,8 +16,8 @@ from ferryman.domain.owners.owner import Owner
 from ferryman.domain.owners.plan import Plan
 from ferryman.domain.tasks.task import Task
 from ferryman.serving import keys
-from ferryman.serving.api.faults import NotFoundError
-from ferryman.serving.api.sharing import REQUEST_S, REQUESTS_MAX, take_turn
+from ferryman.serving.api.errors import NotFoundError
+from ferryman.serving.api.limits import REQUEST_S, REQUESTS_MAX, take_turn
 
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}", re.ASCII)
 

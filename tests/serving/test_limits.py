@@ -12,7 +12,7 @@ import pytest
 
 from ferryman.composition.api import IMPORTS_PER_OWNER, REQUESTS_PER_OWNER
 from ferryman.inmemory.executions import MemoryExecutions
-from ferryman.serving.api import sharing
+from ferryman.serving.api import limits
 
 from .conftest import TASK, Stage, create_app
 
@@ -87,10 +87,10 @@ async def test_an_owner_has_so_many_requests_under_way_and_others_are_answered(
     slow.released.set()
     answers = await asyncio.gather(*requests)
     refused = [answer for answer in answers if answer.status_code == 429]
-    assert len(refused) == 100 - sharing.REQUESTS_MAX
+    assert len(refused) == 100 - limits.REQUESTS_MAX
     assert {answer.status_code for answer in answers} == {200, 429}
     assert refused[0].headers["retry-after"] == "1"
-    assert str(sharing.REQUESTS_MAX) in refused[0].json()["detail"]
+    assert str(limits.REQUESTS_MAX) in refused[0].json()["detail"]
 
 
 async def test_a_request_does_not_wait_for_ever_for_its_owners_others(
@@ -98,7 +98,7 @@ async def test_a_request_does_not_wait_for_ever_for_its_owners_others(
 ) -> None:
     greedy = stage.owner("greedy")
     requests = await under_way(REQUESTS_PER_OWNER, lambda: shared.get("/v1/executions", headers=greedy))
-    monkeypatch.setattr("ferryman.serving.api.asking.REQUEST_S", 0.01)
+    monkeypatch.setattr("ferryman.serving.api.access.REQUEST_S", 0.01)
     assert (await shared.get("/v1/executions", headers=greedy)).status_code == 429
     slow.released.set()
     assert {response.status_code for response in await asyncio.gather(*requests)} == {200}
@@ -115,4 +115,4 @@ async def test_imports_of_one_owner_leave_a_turn_to_others(shared: httpx.AsyncCl
     assert (answer.status_code, slow.begun) == (422, IMPORTS_PER_OWNER)  # it was read, and is no document
     slow.released.set()
     codes = sorted(response.status_code for response in await asyncio.gather(*requests))
-    assert codes == [422] * sharing.IMPORTS_MAX + [429] * (8 - sharing.IMPORTS_MAX)
+    assert codes == [422] * limits.IMPORTS_MAX + [429] * (8 - limits.IMPORTS_MAX)

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from ferryman.turns import OwnerLimiter
+from ferryman.limiter import OwnerLimiter
 
 
 async def test_an_owner_waits_for_its_own_turns_alone() -> None:

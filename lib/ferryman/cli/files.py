@@ -1,4 +1,4 @@
-"""Reading: what a user wrote in a file, YAML or JSON; what cannot be read is wrong usage, and named."""
+"""Files: what a user wrote in one, YAML or JSON; what cannot be read is wrong usage, and the message names it."""
 
 from __future__ import annotations
 

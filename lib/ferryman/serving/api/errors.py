@@ -1,4 +1,4 @@
-"""Faults: how what goes wrong inside becomes a problem outside; none repeats what was sent."""
+"""Errors: how an exception of ours becomes a problem in the answer; none repeats what was sent."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Watching: a stream of events counts among its owner's from its first byte on until its client is gone, or its process."""
+"""Event streams: each counts among those its owner has open, from its first byte until its client or its process is gone."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ferryman.domain.owners.owner import Owner
 from ferryman.domain.owners.stream import HOLD, RENEWAL
 from ferryman.ports.errors import UnavailableError
 from ferryman.serving import sse
-from ferryman.serving.api.faults import TooManyRequestsError
+from ferryman.serving.api.errors import TooManyRequestsError
 
 AGAIN_S = 5
 """After how many seconds it is worth another try where too many are open."""
