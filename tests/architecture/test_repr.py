@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 import ferryman
 from ferryman.domain.calls.call import ToolCall
-from ferryman.domain.credentials.credential import AuthType, Credential, Label, SealedCredential, Secret
+from ferryman.domain.credentials.credential import Credential, SealedCredential, Secret
 from ferryman.domain.executions.message import Prompt, Reply
 from ferryman.domain.executions.usage import Usage
 from ferryman.domain.http.request import InboundResponse, Method, OutboundRequest, PreparedRequest
@@ -29,6 +29,7 @@ from ferryman.egress.transport import PLACEHOLDER_URL
 from ferryman.inmemory.clock import START
 from ferryman.settings import read
 from ferryman.tools.prepared_call import CallContext
+from tests.builders import build_label
 from tests.canaries import canary
 
 SECRETS = st.text(canary.LETTERS, min_size=16, max_size=64)
@@ -74,7 +75,7 @@ def test_no_field_that_may_tell_is_shown(package: str) -> None:
 
 def holders(key: str) -> dict[str, Any]:
     """Return every kind of thing that holds a key on its way, with the key wherever it may be."""
-    label = Label(owner="o", task="t", name="K", version=1, service="s", auth_type=AuthType.BEARER, hosts=("a.test",))
+    label = build_label()
     raw = key.encode()
     credential = Credential(label=label, secret=Secret(key))
     outbound = OutboundRequest(

@@ -9,18 +9,17 @@ from typing import Any
 
 from ferryman.domain.calls.call import Ticket, ToolCallResult
 from ferryman.domain.calls.rate import ExecutionRateState
-from ferryman.domain.credentials.credential import AuthType, Label, SealedCredential
+from ferryman.domain.credentials.credential import AuthType, SealedCredential
 from ferryman.domain.credits import ledger
 from ferryman.domain.executions.execution import Execution, ExecutionSetup, Step
-from ferryman.domain.executions.policy import ExecutionPolicy
 from ferryman.domain.executions.usage import Usage
 from ferryman.domain.owners.owner import Owner
 from ferryman.domain.owners.plan import GURU
 from ferryman.domain.receipts.receipt import Fact, Head, Receipt, ReceiptKind, append_receipts
-from ferryman.domain.tasks.task import Task
 from ferryman.ports.executions import Executions, TurnCommit
 from ferryman.ports.tasks import Tasks
 from ferryman.ports.tickets import CallRequest
+from tests.builders import build_label, build_policy, build_task
 
 NOW = datetime(2026, 11, 21, 12, 0, 0, 123_000, tzinfo=UTC)
 LEASE = timedelta(seconds=120)
@@ -28,7 +27,7 @@ LATER = NOW + timedelta(seconds=10)
 TOO_LATE = NOW + LEASE
 
 OWNER = Owner(id="ann", plan="guru", created_at=NOW)
-TASK = Task(
+TASK = build_task(
     id="task_1",
     owner="ann",
     name="näme",
@@ -40,10 +39,9 @@ TASK = Task(
     max_credits=Decimal("12.3456"),
     temperature=None,
     created_at=NOW,
-    updated_at=NOW,
 )
 EXECUTION = Execution(id="exec_1", task="task_1", owner="ann", input="Paris\n☂", created_at=NOW)
-POLICY = ExecutionPolicy(
+POLICY = build_policy(
     owner="ann",
     task="task_1",
     plan=GURU,
@@ -98,7 +96,7 @@ def call_request(
 
 def build_sealed(version: int = 1, name: str = "A", task: str = "task_1") -> SealedCredential:
     """Return a sealed credential of `TASK`."""
-    label = Label(
+    label = build_label(
         owner="ann",
         task=task,
         name=name,

@@ -3,39 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import UTC, datetime
-from decimal import Decimal
 
-from ferryman.domain.calls.call import Ticket, TicketState, ToolCallResult
-from ferryman.domain.executions.execution import Execution, Status, Step
-from ferryman.domain.executions.usage import Usage
+from ferryman.domain.calls.call import Ticket
+from ferryman.domain.executions.execution import Status, Step
 from ferryman.domain.records.event import derive_events
+from tests.builders import START, build_execution, build_settled_ticket, build_step, build_ticket
 
-NOW = datetime(2026, 1, 1, tzinfo=UTC)
-RUNNING = Execution(id="e", task="t", owner="o", status=Status.RUNNING, created_at=NOW, started_at=NOW, events=1)
+RUNNING = build_execution(status=Status.RUNNING, created_at=START, started_at=START, events=1)
 
 
 def step(number: int, calls: int, *, first_call: int, event: int) -> Step:
-    return Step(
-        number=number,
-        content=({"type": "text", "text": f"turn {number}"},),
-        stop_reason="tool_use",
-        usage=Usage(),
-        credits=Decimal(1),
-        first_call=first_call,
-        calls=calls,
-        event=event,
-        at=NOW,
-    )
+    content = ({"type": "text", "text": f"turn {number}"},)
+    return build_step(number=number, content=content, first_call=first_call, calls=calls, event=event)
 
 
 def ticket(seq: int, *, settled: bool) -> Ticket:
-    intended = Ticket(
-        seq=seq, step=1, call=f"c{seq}", tool="http_get", arguments=b"", display_arguments={}, epoch=1, created_at=NOW
-    )
-    if not settled:
-        return intended
-    return replace(intended, state=TicketState.SETTLED, settled_at=NOW, result=ToolCallResult("http_get", "body"))
+    return build_settled_ticket(seq=seq) if settled else build_ticket(seq=seq)
 
 
 def number_events(execution, steps, tickets):
@@ -52,7 +35,7 @@ def test_a_call_under_way_is_told_and_what_follows_waits_for_its_result():
 
 
 def test_a_finished_execution_is_told_to_its_end_with_numbers_that_rise_by_one():
-    done = replace(RUNNING, status=Status.COMPLETED, completed_at=NOW)
+    done = replace(RUNNING, status=Status.COMPLETED, completed_at=START)
     steps = [step(1, 2, first_call=0, event=2), step(2, 0, first_call=2, event=7)]
     events = number_events(done, steps, [ticket(0, settled=True), ticket(1, settled=True)])
     kinds = ["started", "turn", "tool_call", "tool_result", "tool_call", "tool_result", "turn", "finished"]
@@ -67,5 +50,5 @@ def test_an_event_keeps_its_number_as_the_execution_goes_on():
 
 
 def test_an_execution_killed_in_the_queue_is_told_as_finished():
-    killed = replace(RUNNING, status=Status.KILLED, started_at=None, completed_at=NOW)
+    killed = replace(RUNNING, status=Status.KILLED, started_at=None, completed_at=START)
     assert number_events(killed, [], []) == [(1, "finished")]

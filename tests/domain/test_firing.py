@@ -14,11 +14,12 @@ from ferryman.domain.tasks import firing
 from ferryman.domain.tasks.firing import Fire
 from ferryman.domain.tasks.schedule import Schedule, ScheduleType
 from ferryman.domain.tasks.task import Task
+from tests.builders import build_task
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 DAY, HOUR = timedelta(days=1), timedelta(hours=1)
 CRON = Schedule(type=ScheduleType.CRON, cron="0 * * * *")
-BARE = Task(id="task_1", owner="ann", name="n", task_prompt="p", model="m", created_at=NOW, updated_at=NOW)
+BARE = build_task(id="task_1", owner="ann", created_at=NOW)
 TASK = replace(BARE, schedule=CRON, schedule_generation=3, next_fire_at=NOW)
 FIRE = Fire(task="task_1", generation=3, at=NOW)
 

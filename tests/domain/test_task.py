@@ -10,9 +10,10 @@ import pytest
 
 from ferryman.domain.owners.plan import GURU, PRO
 from ferryman.domain.tasks.task import Task, change_task, find_task_problems
+from tests.builders import build_task
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
-TASK = Task(id="t", owner="o", name="report", task_prompt="Say hello.", model="scripted/x", created_at=NOW, updated_at=NOW)
+TASK = build_task(name="report", task_prompt="Say hello.", model="scripted/x", created_at=NOW)
 KNOWN = {"tools": ["api_call", "webhook"], "integrations": ["slack"], "models": ["scripted", "claude-haiku-4-5"]}
 
 

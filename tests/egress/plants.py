@@ -11,10 +11,10 @@ import random
 import zlib
 from collections.abc import Callable
 
-from ferryman.domain.credentials.credential import AuthType, Credential, Label, Secret
+from ferryman.domain.credentials.credential import AuthType, Credential, Secret
 from ferryman.domain.executions.policy import ExecutionPolicy
 from ferryman.domain.http.request import Method, OutboundRequest
-from ferryman.domain.owners.plan import PRO
+from tests.builders import build_label, build_policy
 from tests.canaries.canary import create_key
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
@@ -44,7 +44,7 @@ VALUES = {
 def credential(
     value: str, name: str = "NEWS_KEY", *, kind: AuthType = AuthType.BEARER, hosts: tuple[str, ...] = (HOST,), **fields: str
 ) -> Credential:
-    label = Label(owner="o", task="t", name=name, version=1, service="news", auth_type=kind, hosts=hosts, **fields)
+    label = build_label(name=name, service="news", auth_type=kind, hosts=hosts, **fields)
     return Credential(label=label, secret=Secret(value))
 
 
@@ -62,14 +62,11 @@ def outbound(**fields: object) -> OutboundRequest:
 
 def policy(**fields: object) -> ExecutionPolicy:
     defaults: dict[str, object] = {
-        "owner": "o",
-        "task": "t",
-        "plan": PRO,
         "tools": ("api_call", "http_get", "http_post", "webhook"),
         "integrations": ("news",),
         "domains": (HOST, "*.wild.test"),
     }
-    return ExecutionPolicy(**{**defaults, **fields})  # type: ignore[arg-type]  # a table of fields
+    return build_policy(**{**defaults, **fields})
 
 
 def _wide(value: str) -> str:

@@ -19,7 +19,6 @@ from ferryman.domain.executions.usage import Usage
 from ferryman.domain.owners.owner import Owner
 from ferryman.domain.owners.plan import PLANS
 from ferryman.domain.records.event import derive_events
-from ferryman.domain.tasks.task import Task
 from ferryman.domain.tools.tool import get_function
 from ferryman.inmemory.clock import START, ManualClock
 from ferryman.inmemory.clusters import MemoryClusters
@@ -39,22 +38,19 @@ from ferryman.ports.log import Tracer
 from ferryman.ports.tickets import CallRequest
 from ferryman.tools.registry import ToolRegistry
 from ferryman.vault import sign
+from tests.builders import build_execution, build_task
 from tests.canaries import canary
 from tests.canaries.sink import append
 
 KEY = canary.create_key("loop")
 
-TASK = Task(
-    id="t",
-    owner="o",
+TASK = build_task(
     name="report",
     system_prompt="You report.",
     task_prompt="Report for {{date}}.",
     model="scripted/x",
     tools=("http_get", "api_call"),
     integrations=("coingecko", "webhook"),
-    created_at=START,
-    updated_at=START,
 )
 
 
@@ -98,7 +94,7 @@ class Stage:
         self.start()
 
     def start(self, **fields: Any) -> None:
-        self.memory.executions["e"] = Execution(id="e", task="t", owner="o", created_at=START, **fields)
+        self.memory.executions["e"] = build_execution(**fields)
 
     def task(self, **changes: Any) -> None:
         self.memory.tasks["t"] = replace(self.memory.tasks["t"], **changes)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from ferryman.domain.executions.execution import Execution, Lease, Status
+from ferryman.domain.executions.execution import Lease, Status
 from ferryman.domain.executions.occupancy import (
     DELIVERY_TIME,
     PAUSE,
@@ -25,11 +25,12 @@ from ferryman.inmemory.clock import START
 from ferryman.inmemory.queue import MemoryQueue, QueuedDelivery
 from ferryman.loop.run import deliver
 from ferryman.ports.errors import UnavailableError
+from tests.builders import build_execution
 
 from .conftest import Stage, says
 
 LEASED = Lease(holder="another", epoch=1, expires_at=START + timedelta(hours=1))
-EXECUTION = Execution(id="e", task="t", owner="o", created_at=START)
+EXECUTION = build_execution()
 
 
 def crowd(stage: Stage) -> None:

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import pytest
 
-from ferryman.domain.credentials.credential import AuthType, Label, SealedCredential
+from ferryman.domain.credentials.credential import SealedCredential
 from ferryman.domain.credentials.former import KNOWN
 from ferryman.domain.http.request import Method
 from ferryman.domain.tools.declared import DeclaredTool, Exchange, Extract, TokenExchange, build_cluster
 from ferryman.inmemory.clock import START
 from ferryman.inmemory.tasks import MemoryCredentials
+from tests.builders import build_label
 from tests.loop.conftest import KEY, at_rest, redacted, says
 
 
 @pytest.fixture
 def keyed(stage):
     """A task with a credential whose value is the key, and a key holder that knows it."""
-    label = Label(owner="o", task="t", name="KEY", version=1, service="coingecko", auth_type=AuthType.BEARER, hosts=())
+    label = build_label(name="KEY", service="coingecko", hosts=())
     sealed = SealedCredential(label=label, ciphertext=b"", key_version=1, created_at=START, updated_at=START)
     stage.memory.credentials["t"] = {"KEY": sealed}
     stage.on_scan = redacted

@@ -20,9 +20,10 @@ from ferryman.inmemory.schedules import MemorySchedules
 from ferryman.schedules.dependencies import ScheduleDependencies
 from ferryman.schedules.fire import arm_timer, fire
 from ferryman.schedules.sweep import sweep
+from tests.builders import build_task
 
 HOURLY = Schedule(type=ScheduleType.CRON, cron="0 * * * *")
-TASK = Task(id="task_1", owner="o", name="n", task_prompt="p", model="m", created_at=START, updated_at=START)
+TASK = build_task(id="task_1")
 
 
 @dataclass

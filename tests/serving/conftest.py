@@ -16,7 +16,7 @@ from starlette.routing import BaseRoute
 from ferryman import catalog
 from ferryman.billing.prices import Prices
 from ferryman.composition.api import ApiDependencies
-from ferryman.domain.credentials.credential import AuthType, GrantStatus, Label, SealedCredential
+from ferryman.domain.credentials.credential import GrantStatus, SealedCredential
 from ferryman.domain.owners.owner import Owner
 from ferryman.domain.owners.plan import PLANS
 from ferryman.domain.problem import build_input_error
@@ -40,6 +40,7 @@ from ferryman.serving import api, keys
 from ferryman.tools.declared.definitions import CUSTOM
 from ferryman.tools.http import TOOLS
 from ferryman.vault import grants, seal, sign
+from tests.builders import build_label
 
 PRIVATE = seal.generate_private_key()
 SIGNING = sign.generate_private_key()
@@ -82,15 +83,7 @@ class RecordingConnector:
         self.requests.append(request)
         if self.fails is not None:
             raise self.fails
-        label = Label(
-            owner=owner,
-            task=task,
-            name="CALENDAR_TOKEN",
-            version=1,
-            service="calendar",
-            auth_type=AuthType.BEARER,
-            hosts=("api.calendar.test",),
-        )
+        label = build_label(owner=owner, task=task, name="CALENDAR_TOKEN", service="calendar", hosts=("api.calendar.test",))
         granted = GrantStatus(scopes=("events.read",), token_expires_at=START + timedelta(hours=1))
         sealed = SealedCredential(
             label=label, ciphertext=b"-", key_version=version, created_at=START, updated_at=START, grant=granted

@@ -11,17 +11,16 @@ import httpx
 import pytest
 from fastapi import FastAPI
 
-from ferryman.domain.executions.execution import Execution
 from ferryman.domain.owners.plan import PRO
 from ferryman.domain.owners.stream import HOLD, RENEWAL
 from ferryman.feeds import Feed
-from ferryman.inmemory.clock import START
 from ferryman.inmemory.executions import MemoryExecutions
 from ferryman.inmemory.memory import Memory
 from ferryman.inmemory.streams import MemoryStreams
 from ferryman.ports.errors import UnavailableError
 from ferryman.serving import sse
 from ferryman.serving.api import event_stream
+from tests.builders import build_execution
 
 from .conftest import Stage, create_app
 from .test_events import finish
@@ -152,7 +151,7 @@ async def test_many_watched_executions_are_looked_at_no_more_often_together_than
 
 
 async def test_streams_of_one_execution_share_its_reads() -> None:
-    feed = Feed(MemoryExecutions(Memory()), Execution(id="e", task="t", owner="o", created_at=START))
+    feed = Feed(MemoryExecutions(Memory()), build_execution())
     reads = await asyncio.gather(*(feed.refresh(0) for _ in range(9)))
     assert reads == [1] * 9
     assert [await feed.refresh(1), await feed.refresh(1), await feed.refresh(2)] == [2, 2, 3]

@@ -13,13 +13,10 @@ from ferryman import catalog
 from ferryman.domain.calls import refusal
 from ferryman.domain.calls.call import Ticket, ToolCallResult
 from ferryman.domain.credentials.coverage import NOTHING, Coverage
-from ferryman.domain.credentials.credential import AuthType, Credential, Label, SealedCredential, Secret
-from ferryman.domain.executions.execution import Execution, Lease, Status
+from ferryman.domain.credentials.credential import Credential, Label, SealedCredential, Secret
+from ferryman.domain.executions.execution import Status
 from ferryman.domain.executions.message import Block
-from ferryman.domain.executions.policy import ExecutionPolicy
 from ferryman.domain.http.request import OutboundRequest
-from ferryman.domain.owners.plan import PRO
-from ferryman.domain.tasks.task import Task
 from ferryman.inmemory.clock import START, ManualClock
 from ferryman.inmemory.connections import MemoryConnections
 from ferryman.inmemory.gate import redact_plainly
@@ -33,15 +30,11 @@ from ferryman.ports.gate import PieceTally
 from ferryman.ports.tickets import CallRequest, Tickets
 from ferryman.tools.execute_call import ToolDependencies, execute_call
 from ferryman.tools.prepared_call import make_builtin_preparer
+from tests.builders import build_execution, build_label, build_lease, build_policy, build_task
 
 KEY = "QwErTyUi"
-LABEL = Label(
-    owner="o", task="t", name="KEY", version=1, service="coingecko", auth_type=AuthType.BEARER, hosts=("api.coingecko.com",)
-)
-POLICY = ExecutionPolicy(
-    owner="o",
-    task="t",
-    plan=PRO,
+LABEL = build_label(name="KEY", service="coingecko", hosts=("api.coingecko.com",))
+POLICY = build_policy(
     tools=("api_call", "http_get"),
     integrations=("coingecko",),
     domains=("api.coingecko.com",),
@@ -72,13 +65,8 @@ class ToolHarness:
     on_send: Callable[[OutboundRequest], Awaitable[None]] | None = None
 
     def __post_init__(self) -> None:
-        lease = Lease(holder="h", epoch=1, expires_at=START + timedelta(minutes=2))
-        self.memory.executions["e"] = Execution(
-            id="e", task="t", owner="o", status=Status.RUNNING, created_at=START, lease=lease, policy=POLICY
-        )
-        self.memory.tasks["t"] = Task(
-            id="t", owner="o", name="n", task_prompt="p", model="m", created_at=START, updated_at=START
-        )
+        self.memory.executions["e"] = build_execution(status=Status.RUNNING, lease=build_lease(), policy=POLICY)
+        self.memory.tasks["t"] = build_task()
         self.memory.versions["t"] = {"KEY": 1}
         self.store(LABEL)
         self.ask("api_call")

@@ -11,11 +11,10 @@ from ferryman.domain.calls import refusal
 from ferryman.domain.calls.call import Ticket, TicketState, ToolCallResult
 from ferryman.domain.calls.refusal import CallRefusedError
 from ferryman.domain.executions.execution import Execution
-from ferryman.domain.executions.policy import ExecutionPolicy
-from ferryman.domain.owners.plan import PRO
 from ferryman.domain.tools.tool import Tool
 from ferryman.tools.http import TOOLS
 from ferryman.tools.registry import ToolRegistry
+from tests.builders import build_execution, build_policy
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 ALL = [tool.name for tool in TOOLS]
@@ -41,8 +40,8 @@ def plan_ticket(name: str) -> Ticket:
 
 
 def start_execution(enabled) -> Execution:
-    policy = ExecutionPolicy(owner="o", task="t", plan=PRO, tools=tuple(enabled), integrations=(), domains=())
-    return Execution(id="e", task="t", owner="o", created_at=START, policy=policy)
+    policy = build_policy(tools=tuple(enabled))
+    return build_execution(policy=policy)
 
 
 @pytest.fixture

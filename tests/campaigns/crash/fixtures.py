@@ -14,7 +14,7 @@ from ferryman.domain.calls import refusal
 from ferryman.domain.calls.call import ToolCallResult
 from ferryman.domain.calls.refusal import CallRefusedError
 from ferryman.domain.credentials.coverage import NOTHING, Coverage
-from ferryman.domain.credentials.credential import AuthType, Credential, Label, SealedCredential, Secret
+from ferryman.domain.credentials.credential import Credential, SealedCredential, Secret
 from ferryman.domain.credentials.integration import Integration
 from ferryman.domain.executions.allowlist import check_url
 from ferryman.domain.executions.execution import Execution
@@ -22,7 +22,6 @@ from ferryman.domain.executions.message import Prompt, Reply
 from ferryman.domain.http.request import InboundResponse, OutboundRequest
 from ferryman.domain.owners.owner import Owner
 from ferryman.domain.owners.plan import PLANS, Plan
-from ferryman.domain.tasks.task import Task
 from ferryman.egress import checking
 from ferryman.egress.checks import scan_request
 from ferryman.egress.leaks import SecretScanner
@@ -55,6 +54,7 @@ from ferryman.tools.prepared_call import make_builtin_preparer
 from ferryman.tools.registry import ToolRegistry
 from ferryman.vault.seal import PublicKey, build_call_info, build_credential_info, derive_public_key
 from ferryman.vault.vault import Vault
+from tests.builders import build_label, build_task
 from tests.campaigns.crash.points import InstrumentedPort, Meet, instrument
 from tests.campaigns.crash.scenarios import HOOK, KEY, KEYED, PLAIN, Scenario, turn_of
 
@@ -267,7 +267,7 @@ async def store_task(ports: Ports, scenario: Scenario, *, sealing: bool = True) 
     """Store the owner, the task with its credentials, and the queued execution."""
     execution, owner, task = "e", "o", "t"
     await ports.owners.put(Owner(id=owner, plan="pro", created_at=START))
-    stored = Task(
+    stored = build_task(
         id=task,
         owner=owner,
         name=scenario.name,
@@ -277,12 +277,10 @@ async def store_task(ports: Ports, scenario: Scenario, *, sealing: bool = True) 
         integrations=("plain", "keyed", "webhook"),
         webhook_urls=(f"https://{HOOK}/registered",),
         max_credits=scenario.max_credits,
-        created_at=START,
-        updated_at=START,
     )
     await ports.tasks.create(stored)
     for name, (service, host, value) in SECRETS.items():
-        label = Label(owner=owner, task=task, name=name, version=1, service=service, auth_type=AuthType.BEARER, hosts=(host,))
+        label = build_label(owner=owner, task=task, name=name, service=service, hosts=(host,))
         ciphertext = SEALER.seal(value.encode(), build_credential_info(label)) if sealing else value.encode()
         await ports.credentials.put(
             SealedCredential(label=label, ciphertext=ciphertext, key_version=1, created_at=START, updated_at=START)

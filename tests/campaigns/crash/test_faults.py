@@ -8,9 +8,7 @@ import pytest
 from google.api_core.exceptions import AlreadyExists
 from grpc import StatusCode
 
-from ferryman.domain.executions.execution import Execution
-from ferryman.domain.tasks.task import Task
-from ferryman.inmemory.clock import START
+from tests.builders import build_execution, build_task
 from tests.campaigns.crash.conftest import Cloud
 from tests.campaigns.crash.fault_injector import FAULTS, InjectedFault
 from tests.campaigns.crash.fixtures import Ports
@@ -44,12 +42,12 @@ async def test_an_execution_ends_right_whatever_call_fails(cloud: Cloud, call: s
     assert findings == []
 
 
-EXECUTION = Execution(id="e", task="t", owner="o", created_at=START)
+EXECUTION = build_execution()
 
 
 async def with_task(cloud: Cloud) -> Ports:
     ports = cloud.ports()
-    task = Task(id="t", owner="o", name="n", task_prompt="p", model="scripted/x", created_at=START, updated_at=START)
+    task = build_task(model="scripted/x")
     await ports.tasks.create(task)
     return ports
 

@@ -9,11 +9,10 @@ import pytest
 
 from ferryman.domain.calls.call import Ticket
 from ferryman.domain.credentials.connection import Connection
-from ferryman.domain.credentials.credential import AuthType, Label, SealedCredential
+from ferryman.domain.credentials.credential import SealedCredential
 from ferryman.domain.executions.execution import Execution, Lease, Status
 from ferryman.domain.owners.owner import Owner
 from ferryman.domain.tasks.firing import Fire
-from ferryman.domain.tasks.task import Task
 from ferryman.gcp import documents, places
 from ferryman.gcp.clients import GoogleClients
 from ferryman.gcp.clusters import FirestoreClusters
@@ -26,6 +25,7 @@ from ferryman.gcp.sealed_inventory import FirestoreSealedInventory
 from ferryman.gcp.tasks import FirestoreCredentials, FirestoreTasks
 from ferryman.gcp.tokens import FirestoreTokens
 from ferryman.settings import Settings
+from tests.builders import build_label, build_task
 
 from .conftest import Clock, serving
 
@@ -59,19 +59,17 @@ async def clusters_listed(clients: GoogleClients) -> None:
 
 
 async def cluster_stored(clients: GoogleClients) -> None:
-    clustered = Task(id="task_own", owner="ann", name="n", task_prompt="p", model="m", created_at=NOW, updated_at=NOW)
+    clustered = build_task(id="task_own", owner="ann", created_at=NOW)
     await FirestoreTasks(clients).create(clustered)
     await FirestoreClusters(clients).put(clustered.id, "pets", [], since=0)
 
 
 async def connection_begun(clients: GoogleClients) -> None:
-    requested = Task(id="task_asked", owner="ann", name="n", task_prompt="p", model="m", created_at=NOW, updated_at=NOW)
+    requested = build_task(id="task_asked", owner="ann", created_at=NOW)
     await FirestoreTasks(clients).create(requested)
     begun = Connection(
         digest="d",
-        label=Label(
-            owner="ann", task=requested.id, name="K", version=1, service="s", auth_type=AuthType.BEARER, hosts=("a.test",)
-        ),
+        label=build_label(owner="ann", task=requested.id),
         redirect_uri="http://127.0.0.1/",
         token_url="https://login.example.com/token",
         client_id="c",
@@ -136,9 +134,9 @@ async def credentials_listed(clients: GoogleClients) -> None:
 
 
 async def credential_stored(clients: GoogleClients) -> None:
-    task = Task(id="task_keyed", owner="ann", name="n", task_prompt="p", model="m", created_at=NOW, updated_at=NOW)
+    task = build_task(id="task_keyed", owner="ann", created_at=NOW)
     await FirestoreTasks(clients).create(task)
-    label = Label(owner="ann", task=task.id, name="K", version=1, service="s", auth_type=AuthType.BEARER, hosts=("a.test",))
+    label = build_label(owner="ann", task=task.id)
     sealed = SealedCredential(label=label, ciphertext=b"", key_version=1, created_at=NOW, updated_at=NOW)
     await FirestoreCredentials(clients).put(sealed)
 
@@ -154,7 +152,7 @@ async def rekeyed(clients: GoogleClients) -> None:
 
 async def fired(clients: GoogleClients) -> None:
     due = {"schedule_generation": 1, "next_fire_at": NOW}
-    task = Task(id="task_due", owner="ann", name="n", task_prompt="p", model="m", created_at=NOW, updated_at=NOW, **due)
+    task = build_task(id="task_due", owner="ann", created_at=NOW, **due)
     await FirestoreTasks(clients).create(task)
     fired = await FirestoreSchedules(clients).fire(Fire(task=task.id, generation=1, at=NOW), now=NOW)
     assert fired.execution is not None

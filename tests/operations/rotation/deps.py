@@ -8,10 +8,9 @@ from datetime import timedelta
 from typing import Any
 
 from ferryman.domain.calls.call import Ticket, TicketState
-from ferryman.domain.credentials.credential import AuthType, Label, SealedCredential
+from ferryman.domain.credentials.credential import SealedCredential
 from ferryman.domain.credentials.token import Token, TokenSlot
-from ferryman.domain.executions.execution import Execution, Status
-from ferryman.domain.tasks.task import Task
+from ferryman.domain.executions.execution import Status
 from ferryman.inmemory.clock import START, ManualClock
 from ferryman.inmemory.gate import pass_unscanned, redact_plainly
 from ferryman.inmemory.halts import MemoryHalts
@@ -24,6 +23,7 @@ from ferryman.tools.execute_call import ToolDependencies
 from ferryman.tools.reseal import reseal_task
 from ferryman.vault import rotate, seal, sign
 from ferryman.vault.vault import Vault
+from tests.builders import build_execution, build_label, build_task
 from tests.canaries import canary
 
 VALUES = {
@@ -105,22 +105,16 @@ class Stage:
             tracer=RecordingLog(),
         )
         for (task, name), value in VALUES.items():
-            self.memory.tasks[task] = Task(
-                id=task, owner="o", name="n", task_prompt="p", model="m", created_at=START, updated_at=START
-            )
+            self.memory.tasks[task] = build_task(id=task)
             self.store(task, name, value)
-        self.memory.executions["e"] = Execution(
-            id="e", task="t1", owner="o", status=Status.RUNNING, created_at=START, started_at=START
-        )
+        self.memory.executions["e"] = build_execution(task="t1", status=Status.RUNNING, started_at=START)
         self.memory.tickets["e"] = {0: self.ticket(0)}
 
     def store(self, task: str, name: str, value: str, public: str = "") -> None:
         """Store a credential, sealed with the public half that is published."""
         key = seal.PublicKey.parse(public or self.publication.public)
         version = self.memory.versions.setdefault(task, {}).get(name, 0) + 1
-        label = Label(
-            owner="o", task=task, name=name, version=version, service="s", auth_type=AuthType.BEARER, hosts=("h.test",)
-        )
+        label = build_label(task=task, name=name, version=version, hosts=("h.test",))
         self.memory.versions[task][name] = version
         self.memory.credentials.setdefault(task, {})[name] = SealedCredential(
             label=label,

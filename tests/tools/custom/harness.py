@@ -10,11 +10,8 @@ from typing import Any
 from ferryman import catalog
 from ferryman.domain.calls.call import Ticket, ToolCallResult
 from ferryman.domain.calls.refusal import CallRefusedError
-from ferryman.domain.credentials.credential import AuthType, Credential, Label, Secret
-from ferryman.domain.executions.policy import ExecutionPolicy
+from ferryman.domain.credentials.credential import Credential, Secret
 from ferryman.domain.http.request import InboundResponse, OutboundRequest
-from ferryman.domain.owners.plan import PRO
-from ferryman.domain.tasks.task import Task
 from ferryman.domain.tools.declared import DeclaredTool
 from ferryman.egress.frame import neutralize_unframed
 from ferryman.egress.leaks import SecretScanner
@@ -30,23 +27,21 @@ from ferryman.tools.declared.calling import CustomToolDependencies, DeclaredTool
 from ferryman.tools.declared.documents import OpenApiFetcher
 from ferryman.tools.declared.management import ClusterManager
 from ferryman.tools.prepared_call import CallContext, PreparedCall
+from tests.builders import build_label, build_policy, build_task
 from tests.canaries import canary
 from tests.tools.tokens.harness import Harness
 
 KEY = canary.create_key("custom tools")
 HOST = "api.coingecko.com"
 SPEC = f"https://{HOST}/spec"
-LABEL = Label(owner="o", task="t", name="KEY", version=1, service="coingecko", auth_type=AuthType.BEARER, hosts=(HOST,))
-POLICY = ExecutionPolicy(
-    owner="o",
-    task="t",
-    plan=PRO,
+LABEL = build_label(name="KEY", service="coingecko", hosts=(HOST,))
+POLICY = build_policy(
     tools=("import_openapi_tools", "call_custom_tool", "delete_tool_cluster"),
     integrations=("coingecko",),
     domains=(HOST,),
     credentials=("KEY",),
 )
-TASK = Task(id="t", owner="o", name="n", task_prompt="p", model="m", created_at=START, updated_at=START)
+TASK = build_task()
 
 
 def tool(name: str = "look", path: str = "/items", **fields: Any) -> DeclaredTool:

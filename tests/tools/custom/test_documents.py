@@ -7,16 +7,15 @@ import asyncio
 import pytest
 
 from ferryman.domain.calls.refusal import CallRefusedError
-from ferryman.domain.executions.policy import ExecutionPolicy
-from ferryman.domain.owners.plan import PRO
 from ferryman.inmemory.gate import FilledRequest, PlainGate, redact_document_plainly
 from ferryman.ports.gate import CallPolicy
 from ferryman.tools import arguments
 from ferryman.tools.declared.definitions import DELETE
 from ferryman.tools.declared.documents import AT_ONCE, OpenApiFetcher
+from tests.builders import build_policy
 
 URL = "https://api.service.test/openapi.json"
-POLICY = ExecutionPolicy(owner="o", task="t", plan=PRO, tools=(), integrations=(), domains=("api.service.test",))
+POLICY = build_policy(domains=("api.service.test",))
 
 
 async def fetch(documents: OpenApiFetcher, within_s: float) -> None:

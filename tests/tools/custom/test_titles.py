@@ -6,15 +6,14 @@ from dataclasses import replace
 
 import pytest
 
-from ferryman.domain.tasks.task import Task
 from ferryman.domain.tools.declared import DeclaredTool
 from ferryman.egress.frame import neutralize_unframed
-from ferryman.inmemory.clock import START
 from ferryman.inmemory.clusters import MemoryClusters
 from ferryman.inmemory.memory import Memory
 from ferryman.openapi import DocumentImport
 from ferryman.tools.declared.importing import ImportedTools, import_tools
 from ferryman.tools.declared.storing import add_tools, store_cluster
+from tests.builders import build_task
 from tests.openapi.documents import HOST, ROOT, document
 
 TOOL = DeclaredTool(name="own", url=f"https://{HOST}/own")
@@ -23,7 +22,7 @@ TOOL = DeclaredTool(name="own", url=f"https://{HOST}/own")
 @pytest.fixture
 def clusters() -> MemoryClusters:
     memory = Memory()
-    memory.tasks["t"] = Task(id="t", owner="o", name="n", task_prompt="p", model="m", created_at=START, updated_at=START)
+    memory.tasks["t"] = build_task()
     return MemoryClusters(memory)
 
 

@@ -16,13 +16,12 @@ from emulator.internet.oauth import OAuthServer
 from ferryman import catalog
 from ferryman.domain.credentials import connection as rules
 from ferryman.domain.credentials.connection import Connection, Proof
-from ferryman.domain.credentials.credential import AuthType, Credential, Label, SealedCredential, Secret
+from ferryman.domain.credentials.credential import Credential, SealedCredential, Secret
 from ferryman.domain.credentials.integration import Integration, OAuth
-from ferryman.domain.tasks.task import Task
 from ferryman.egress import tls
 from ferryman.egress.gate import EgressGate
 from ferryman.egress.simulated import SimulatedInternet
-from ferryman.inmemory.clock import START, ManualClock
+from ferryman.inmemory.clock import ManualClock
 from ferryman.inmemory.connections import MemoryConnections
 from ferryman.inmemory.gate import pass_unscanned, redact_plainly
 from ferryman.inmemory.halts import MemoryHalts
@@ -36,11 +35,12 @@ from ferryman.tools.tokens.consent import redeem_code
 from ferryman.tools.tokens.renewal import renew_expiring
 from ferryman.vault import grants, seal
 from ferryman.vault.vault import Vault
+from tests.builders import build_label, build_task
 
 LOGIN, API = "login.calendar.test", "api.calendar.test"
 REDIRECT = "http://127.0.0.1:49999/callback"
 CLIENT_SECRET = "client-secret-5tQ9wE2rT7yU1iO3"
-TASK = Task(id="t", owner="ann", name="n", task_prompt="p", model="m", created_at=START, updated_at=START)
+TASK = build_task(owner="ann")
 PRIVATE = {1: seal.generate_private_key(), 2: seal.generate_private_key()}
 
 
@@ -142,15 +142,7 @@ class Harness:
         state, verifier = secrets.token_urlsafe(32), secrets.token_urlsafe(32)
         begun = Connection(
             digest=rules.digest_state(state),
-            label=Label(
-                owner="ann",
-                task="t",
-                name="CALENDAR_TOKEN",
-                version=0,
-                service="calendar",
-                auth_type=AuthType.BEARER,
-                hosts=(API,),
-            ),
+            label=build_label(owner="ann", name="CALENDAR_TOKEN", version=0, service="calendar", hosts=(API,)),
             redirect_uri=REDIRECT,
             token_url=self.way.token_url,
             client_id=client_id,

@@ -9,9 +9,10 @@ import pytest
 
 from ferryman.domain.credentials import connection, grant
 from ferryman.domain.credentials.connection import Connection
-from ferryman.domain.credentials.credential import AuthType, Grant, GrantStatus, Label, SealedCredential
+from ferryman.domain.credentials.credential import Grant, GrantStatus, SealedCredential
 from ferryman.domain.credentials.integration import OAuth
 from ferryman.inmemory.clock import START
+from tests.builders import build_label
 
 WAY = OAuth(
     authorize_url="https://login.test/authorize?tenant=all",
@@ -19,7 +20,7 @@ WAY = OAuth(
     authorize_params={"access_type": "offline", "state": "theirs"},
     redirect_uris=("https://console.example.com/connected",),
 )
-LABEL = Label(owner="o", task="t", name="K", version=1, service="s", auth_type=AuthType.BEARER, hosts=("a.test",))
+LABEL = build_label()
 BEGUN = Connection(
     digest="d",
     label=LABEL,

@@ -9,10 +9,9 @@ from datetime import timedelta
 from ferryman import catalog
 from ferryman.domain.calls.refusal import CallRefusedError
 from ferryman.domain.credentials.connection import Connection, NotConnectedError, Proof
-from ferryman.domain.credentials.credential import AuthType, Label, Secret
+from ferryman.domain.credentials.credential import Secret
 from ferryman.domain.credentials.token import compute_use_s
 from ferryman.domain.http.request import InboundResponse
-from ferryman.domain.tasks.task import Task
 from ferryman.inmemory.clock import START, ManualClock
 from ferryman.inmemory.connections import MemoryConnections
 from ferryman.inmemory.gate import FilledRequest, PlainGate
@@ -25,6 +24,7 @@ from ferryman.tools.tokens.consent import redeem_code
 from ferryman.tools.tokens.dependencies import GrantDependencies
 from ferryman.vault import grants, seal
 from ferryman.vault.vault import Vault
+from tests.builders import build_label, build_task
 
 from .harness import OAUTH, PRIVATE, SECRET, Harness, need
 
@@ -74,19 +74,11 @@ async def by_declared_tool(answer: InboundResponse, *, creds_location: str = "ba
 async def by_consent(answer: InboundResponse, *, creds_location: str = "basic_header") -> TokenResult:
     """Ask as a person's consent does."""
     memory, log, endpoint = Memory(), RecordingLog(), Endpoint(answer)
-    memory.tasks["t"] = Task(id="t", owner="ann", name="n", task_prompt="p", model="m", created_at=START, updated_at=START)
+    memory.tasks["t"] = build_task(owner="ann")
     public = seal.PublicKey(1, seal.derive_public_key(PRIVATE))
     begun = Connection(
         digest="d",
-        label=Label(
-            owner="ann",
-            task="t",
-            name="K",
-            version=0,
-            service="service",
-            auth_type=AuthType.BEARER,
-            hosts=("api.service.test",),
-        ),
+        label=build_label(owner="ann", version=0, service="service", hosts=("api.service.test",)),
         redirect_uri="http://127.0.0.1:9/callback",
         token_url=OAUTH.token_url,
         client_id=CLIENT_ID,

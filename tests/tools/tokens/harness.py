@@ -10,10 +10,8 @@ from datetime import timedelta
 from typing import Any
 
 from ferryman.domain.calls.call import ToolCallResult
-from ferryman.domain.credentials.credential import AuthType, Credential, Label, Secret
-from ferryman.domain.executions.policy import ExecutionPolicy
+from ferryman.domain.credentials.credential import Credential, Secret
 from ferryman.domain.http.request import InboundResponse, Method, OutboundRequest, SecretPlaceholder, Template
-from ferryman.domain.owners.plan import PRO
 from ferryman.domain.tools.declared import Auth, ClientCredentials
 from ferryman.inmemory.clock import CountingIds, ManualClock
 from ferryman.inmemory.gate import FilledRequest, PlainGate, build_response, redact_plainly
@@ -24,6 +22,7 @@ from ferryman.inmemory.tokens import MemoryTokens
 from ferryman.tools.tokens import TokenDependencies, TokenNeed, send_with_token
 from ferryman.vault.seal import PublicKey, build_token_info, derive_public_key, generate_private_key
 from ferryman.vault.vault import Vault
+from tests.builders import build_label, build_policy
 from tests.canaries.canary import create_key
 
 PRIVATE = generate_private_key()
@@ -35,10 +34,9 @@ OAUTH = ClientCredentials(
     client_secret="{{secrets.CLIENT_SECRET}}",
     scope="read write",
 )
-POLICY = ExecutionPolicy(
+POLICY = build_policy(
     owner="ann",
     task="task_1",
-    plan=PRO,
     tools=("http_tool",),
     integrations=("service",),
     domains=(*HOSTS, "api.other.test"),
@@ -50,9 +48,7 @@ OUTBOUND = OutboundRequest(tool="forecast", method=Method.GET, url="https://api.
 def credential(
     value: str = SECRET, *, version: int = 1, hosts: tuple[str, ...] = HOSTS, name: str = "CLIENT_SECRET"
 ) -> Credential:
-    label = Label(
-        owner="ann", task="task_1", name=name, version=version, service="service", auth_type=AuthType.BEARER, hosts=hosts
-    )
+    label = build_label(owner="ann", task="task_1", name=name, version=version, service="service", hosts=hosts)
     return Credential(label=label, secret=Secret(value))
 
 
