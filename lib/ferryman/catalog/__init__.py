@@ -9,14 +9,12 @@ from dataclasses import fields
 from importlib.resources import files
 from typing import Any
 
-from ferryman.catalog.consent import check_redirect_uris, parse_consent
+from ferryman.catalog.consent import check_members, check_redirect_uris, need, parse_consent, parse_host
 from ferryman.domain.credentials import credential
 from ferryman.domain.credentials.credential import AuthType
 from ferryman.domain.credentials.integration import WEBHOOK, Integration
-from ferryman.domain.http import url
 from ferryman.domain.http.headers import is_declarable_header, normalize_header
 from ferryman.domain.http.identity_headers import is_identity_header
-from ferryman.settings import MisconfiguredError
 
 _ID = re.compile(r"[a-z][a-z0-9_]{0,39}", re.ASCII)
 HEADERS_MAX = 20
@@ -35,8 +33,7 @@ def load(extra: Sequence[Mapping[str, Any]] = ()) -> Mapping[str, Integration]:
         seen: set[str] = set()
         for index, entry in enumerate(entries):
             integration = _parse_entry(entry, f"{origin} entry {index}")
-            if integration.id in seen:
-                raise MisconfiguredError(f"{origin} entry {index}: id {integration.id!r} is given twice")
+            need(integration.id not in seen, f"{origin} entry {index}: id {integration.id!r} is given twice")
             seen.add(integration.id)
             known[integration.id] = integration
     check_redirect_uris(known)
@@ -44,18 +41,14 @@ def load(extra: Sequence[Mapping[str, Any]] = ()) -> Mapping[str, Integration]:
 
 
 def _parse_entry(entry: Mapping[str, Any], where: str) -> Integration:
-    if not isinstance(entry, Mapping):
-        raise MisconfiguredError(f"{where}: must be an object")
+    need(isinstance(entry, Mapping), f"{where}: must be an object")
     if isinstance(entry.get("id"), str):
         where = f"{where} ({entry['id'][:40]!r})"
-    unknown, missing = set(entry) - _FIELDS, set(_REQUIRED) - set(entry)
-    if unknown or missing:
-        raise MisconfiguredError(f"{where}: unknown {sorted(unknown)}, missing {sorted(missing)}")
+    check_members(entry, where, _FIELDS, _REQUIRED)
     for name, value in entry.items():
-        if name not in ("allowed_domains", "headers", "oauth") and not isinstance(value, str):
-            raise MisconfiguredError(f"{where}: {name} must be a string")
-    if not _ID.fullmatch(entry["id"]) or entry["id"] == WEBHOOK:
-        raise MisconfiguredError(f"{where}: id must be a-z, 0-9 and _, at most 40 characters, and not {WEBHOOK}")
+        need(name in ("allowed_domains", "headers", "oauth") or isinstance(value, str), f"{where}: {name} must be a string")
+    is_id = _ID.fullmatch(entry["id"]) and entry["id"] != WEBHOOK
+    need(is_id, f"{where}: id must be a-z, 0-9 and _, at most 40 characters, and not {WEBHOOK}")
     values = {**entry, "allowed_domains": _parse_domains(entry["allowed_domains"], where)}
     if "headers" in entry:
         values["headers"] = _parse_headers(entry["headers"], where)
@@ -69,42 +62,29 @@ def _parse_entry(entry: Mapping[str, Any], where: str) -> Integration:
 
 
 def _parse_domains(names: Any, where: str) -> tuple[str, ...]:
-    if not isinstance(names, Sequence) or isinstance(names, str) or not names:
-        raise MisconfiguredError(f"{where}: allowed_domains must list at least one domain")
-    domains = []
-    for domain in names:
-        try:
-            plain = url.parse_host(str(domain).removeprefix("*."))
-        except url.InvalidUrlError as error:
-            raise MisconfiguredError(f"{where}: allowed_domains: {str(domain)[:80]!r}: {error}") from None
-        domains.append(f"*.{plain}" if str(domain).startswith("*.") else plain)
-    return tuple(domains)
+    is_list = isinstance(names, Sequence) and not isinstance(names, str)
+    need(is_list and names, f"{where}: allowed_domains must list at least one domain")
+    where = f"{where}: allowed_domains"
+    return tuple(parse_host(name, where, prefix="*." if name.startswith("*.") else "") for name in map(str, names))
 
 
 def _parse_headers(names: Any, where: str) -> tuple[str, ...]:
-    if not isinstance(names, Sequence) or isinstance(names, str) or len(names) > HEADERS_MAX:
-        raise MisconfiguredError(f"{where}: headers must list at most {HEADERS_MAX} names of headers")
+    is_list = isinstance(names, Sequence) and not isinstance(names, str) and len(names) <= HEADERS_MAX
+    need(is_list, f"{where}: headers must list at most {HEADERS_MAX} names of headers")
+    where = f"{where}: headers:"
     for name in names:
-        if not isinstance(name, str) or not credential.TOKEN.fullmatch(name):
-            raise MisconfiguredError(
-                f"{where}: headers: {str(name)[:80]!r} must be an HTTP header name of at most 64 characters"
-            )
-        if not is_declarable_header(name) or normalize_header(name) == "authorization":
-            raise MisconfiguredError(
-                f"{where}: headers: {name} frames or routes a request, or holds its key: no model may set it"
-            )
-        if is_identity_header(name):
-            raise MisconfiguredError(
-                f"{where}: headers: {name} names the caller: a declared tool may send it with a fixed value"
-            )
+        is_name = isinstance(name, str) and credential.TOKEN.fullmatch(name)
+        need(is_name, f"{where} {str(name)[:80]!r} must be an HTTP header name of at most 64 characters")
+        is_settable = is_declarable_header(name) and normalize_header(name) != "authorization"
+        need(is_settable, f"{where} {name} frames or routes a request, or holds its key: no model may set it")
+        is_identity = is_identity_header(name)
+        need(not is_identity, f"{where} {name} names the caller: a declared tool may send it with a fixed value")
     return tuple(names)
 
 
 def _parse_auth_type(name: str, where: str) -> AuthType:
-    try:
-        return AuthType(name)
-    except ValueError:
-        raise MisconfiguredError(f"{where}: default_auth_type must be one of {', '.join(AuthType)}") from None
+    need(name in list(AuthType), f"{where}: default_auth_type must be one of {', '.join(AuthType)}")
+    return AuthType(name)
 
 
 def _check_injection(integration: Integration, where: str) -> None:
@@ -113,13 +93,10 @@ def _check_injection(integration: Integration, where: str) -> None:
         return
     header, param = integration.default_auth_header, integration.default_auth_param
     for problem in credential.find_injection_problems(auth_type, header, param):
-        raise MisconfiguredError(
-            f"{where}: {problem.field.replace('auth_', 'default_auth_').removesuffix('_name')} {problem.message}"
-        )
-    key = integration.credential_key_template
-    if key is not None and credential.find_name_problems(key):
-        raise MisconfiguredError(f"{where}: credential_key_template must be a credential's name")
-    if integration.idempotency_header is not None and credential.find_injection_problems(
-        AuthType.HEADER, integration.idempotency_header, None
-    ):
-        raise MisconfiguredError(f"{where}: idempotency_header must be a header's name")
+        field = problem.field.replace("auth_", "default_auth_").removesuffix("_name")
+        need(False, f"{where}: {field} {problem.message}")
+    key, header = integration.credential_key_template, integration.idempotency_header
+    is_key = key is None or not credential.find_name_problems(key)
+    need(is_key, f"{where}: credential_key_template must be a credential's name")
+    is_header = header is None or not credential.find_injection_problems(AuthType.HEADER, header, None)
+    need(is_header, f"{where}: idempotency_header must be a header's name")

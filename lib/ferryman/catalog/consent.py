@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import fields
 from typing import Any
 
@@ -21,39 +21,57 @@ _OURS = frozenset(
 )
 
 
+def need(holds: object, message: str) -> None:
+    """Raise `MisconfiguredError` with `message` unless `holds`."""
+    if not holds:
+        raise MisconfiguredError(message)
+
+
 def parse_consent(entry: Any, domains: Sequence[str], where: str) -> OAuth:
     """Return the `oauth` member of an entry whose allowed domains are `domains`. Raise `MisconfiguredError` with the place."""
-    if not isinstance(entry, Mapping):
-        raise MisconfiguredError(f"{where}: oauth must be an object")
-    unknown, missing = set(entry) - _FIELDS, {"authorize_url", "token_url"} - set(entry)
-    if unknown or missing:
-        raise MisconfiguredError(f"{where}: oauth: unknown {sorted(unknown)}, missing {sorted(missing)}")
+    where = f"{where}: oauth"
+    need(isinstance(entry, Mapping), f"{where} must be an object")
+    check_members(entry, where, _FIELDS, ("authorize_url", "token_url"))
     for name, value in entry.items():
         if name in _LISTS:
-            if not isinstance(value, Sequence) or isinstance(value, str) or not all(isinstance(text, str) for text in value):
-                raise MisconfiguredError(f"{where}: oauth.{name} must be a list of strings")
+            is_list = (
+                isinstance(value, Sequence) and not isinstance(value, str) and all(isinstance(text, str) for text in value)
+            )
+            need(is_list, f"{where}.{name} must be a list of strings")
         elif name in _FLAGS:
-            if not isinstance(value, bool):
-                raise MisconfiguredError(f"{where}: oauth.{name} must be true or false")
-        elif name != "authorize_params" and not isinstance(value, str):
-            raise MisconfiguredError(f"{where}: oauth.{name} must be a string")
+            need(isinstance(value, bool), f"{where}.{name} must be true or false")
+        elif name != "authorize_params":
+            need(isinstance(value, str), f"{where}.{name} must be a string")
     values = {**entry, **{name: tuple(entry[name]) for name in _LISTS if name in entry}}
-    values["hosts"] = tuple(_parse_host(host, where) for host in values.get("hosts", ()))
+    values["hosts"] = tuple(parse_host(host, f"{where}.hosts") for host in values.get("hosts", ()))
     oauth = OAuth(**values)
     _check_urls(oauth, domains, where)
-    _check_params(oauth, where)
-    if oauth.creds_location not in _LOCATIONS:
-        raise MisconfiguredError(f"{where}: oauth.creds_location must be one of {', '.join(_LOCATIONS)}")
-    if not all(connection.is_plain_https(uri) or connection.is_loopback(uri) for uri in oauth.redirect_uris):
-        rule = "must be https URLs without query and fragment, or http://127.0.0.1:PORT/… or http://[::1]:PORT/…"
-        raise MisconfiguredError(f"{where}: oauth.redirect_uris {rule}")
-    if oauth.issuer is not None and not connection.is_plain_https(oauth.issuer):
-        raise MisconfiguredError(f"{where}: oauth.issuer must be an https URL without query and fragment")
-    if oauth.sends_iss and oauth.issuer is None:
-        raise MisconfiguredError(f"{where}: oauth.sends_iss needs oauth.issuer, which the response is compared with")
+    _check_params(oauth.authorize_params, f"{where}.authorize_params")
+    need(oauth.creds_location in _LOCATIONS, f"{where}.creds_location must be one of {', '.join(_LOCATIONS)}")
+    rule = "must be https URLs without query and fragment, or http://127.0.0.1:PORT/… or http://[::1]:PORT/…"
+    are_valid = all(connection.is_plain_https(uri) or connection.is_loopback(uri) for uri in oauth.redirect_uris)
+    need(are_valid, f"{where}.redirect_uris {rule}")
+    is_issuer = oauth.issuer is None or connection.is_plain_https(oauth.issuer)
+    need(is_issuer, f"{where}.issuer must be an https URL without query and fragment")
+    is_compared = oauth.issuer is not None or not oauth.sends_iss
+    need(is_compared, f"{where}.sends_iss needs oauth.issuer, which the response is compared with")
     for problem in connection.find_scope_problems(oauth.scopes):
-        raise MisconfiguredError(f"{where}: oauth.{problem.field} {problem.message}")
+        need(False, f"{where}.{problem.field} {problem.message}")
     return oauth
+
+
+def check_members(entry: Mapping[str, Any], where: str, known: Set[str], required: Iterable[str]) -> None:
+    """Raise `MisconfiguredError` unless the members of `entry` are `known`, and all that are `required` among them."""
+    unknown, missing = set(entry) - known, set(required) - set(entry)
+    need(not unknown and not missing, f"{where}: unknown {sorted(unknown)}, missing {sorted(missing)}")
+
+
+def parse_host(text: str, where: str, *, prefix: str = "") -> str:
+    """Return the canonical host name, behind its `prefix`. Raise `MisconfiguredError`."""
+    try:
+        return prefix + url.parse_host(text.removeprefix(prefix))
+    except url.InvalidUrlError as error:
+        raise MisconfiguredError(f"{where}: {text[:80]!r}: {error}") from None
 
 
 def check_redirect_uris(known: Mapping[str, Integration]) -> None:
@@ -65,38 +83,28 @@ def check_redirect_uris(known: Mapping[str, Integration]) -> None:
     for integration in known.values():
         for uri in integration.oauth.redirect_uris if integration.oauth else ():
             other = first.setdefault(uri, integration)
-            if other is not integration and not all(
-                service.oauth and service.oauth.sends_iss for service in (other, integration)
-            ):
-                both = f"{other.id} and {integration.id}"
-                raise MisconfiguredError(
-                    f"the catalog: {both} have the same redirect URI: give each its own, or oauth.sends_iss"
-                )
-
-
-def _parse_host(text: str, where: str) -> str:
-    try:
-        return url.parse_host(text)
-    except url.InvalidUrlError as error:
-        raise MisconfiguredError(f"{where}: oauth.hosts: {text[:80]!r}: {error}") from None
+            is_told_apart = all(service.oauth and service.oauth.sends_iss for service in (other, integration))
+            both = f"the catalog: {other.id} and {integration.id}"
+            need(
+                other is integration or is_told_apart,
+                f"{both} have the same redirect URI: give each its own, or oauth.sends_iss",
+            )
 
 
 def _check_urls(oauth: OAuth, domains: Sequence[str], where: str) -> None:
     for name in ("authorize_url", "token_url"):
         text = getattr(oauth, name)
         try:
-            known = url.parse_url(text)
+            host = url.parse_url(text).host
         except url.InvalidUrlError as error:
-            raise MisconfiguredError(f"{where}: oauth.{name}: {error}") from None
-        if "#" in text:
-            raise MisconfiguredError(f"{where}: oauth.{name} must have no fragment")
-        if not is_covered((*domains, *oauth.hosts), known.host):
-            raise MisconfiguredError(f"{where}: oauth.{name}: {known.host} is neither an allowed domain nor one of oauth.hosts")
+            raise MisconfiguredError(f"{where}.{name}: {error}") from None
+        need("#" not in text, f"{where}.{name} must have no fragment")
+        is_known = is_covered((*domains, *oauth.hosts), host)
+        need(is_known, f"{where}.{name}: {host} is neither an allowed domain nor one of oauth.hosts")
 
 
-def _check_params(oauth: OAuth, where: str) -> None:
-    params = oauth.authorize_params
-    if not isinstance(params, Mapping) or not all(isinstance(text, str) for pair in params.items() for text in pair):
-        raise MisconfiguredError(f"{where}: oauth.authorize_params must be an object of strings")
-    if reserved := sorted(_OURS & set(params)):
-        raise MisconfiguredError(f"{where}: oauth.authorize_params: {', '.join(reserved)} are set by Ferryman")
+def _check_params(params: Any, where: str) -> None:
+    is_texts = isinstance(params, Mapping) and all(isinstance(text, str) for pair in params.items() for text in pair)
+    need(is_texts, f"{where} must be an object of strings")
+    reserved = sorted(_OURS & set(params))
+    need(not reserved, f"{where}: {', '.join(reserved)} are set by Ferryman")

@@ -24,7 +24,7 @@ def join_place(*parts: object) -> str:
 
 def report(message: str, *place: object) -> Problem:
     """Return the problem of the field at `place`, the parts of its dotted path."""
-    return Problem(field=join_place(*place), message=message)
+    return Problem(join_place(*place), message)
 
 
 def raise_problems(problems: Iterable[Problem]) -> None:
@@ -52,7 +52,7 @@ class Fields:
         self._known: list[str] = []
         self._is_object = isinstance(value, Mapping)
         if not self._is_object:
-            problems.append(Problem(field=where, message="must be an object"))
+            problems.append(Problem(where, "must be an object"))
 
     def report(self, name: str, message: str) -> None:
         """Add a problem of the field `name`. Of a value that is not an object, nothing more is reported."""

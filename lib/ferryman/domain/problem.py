@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Problem:
     """One problem: the `field` as a dotted path, and a sentence that says what would be accepted."""
 
@@ -24,4 +24,4 @@ class InvalidInputError(ValueError):
 
 def build_input_error(field: str, message: str) -> InvalidInputError:
     """Return an `InvalidInputError` with a single problem."""
-    return InvalidInputError([Problem(field=field, message=message)])
+    return InvalidInputError([Problem(field, message)])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 import json
+from dataclasses import asdict
 from typing import Any, Self
 
 from cryptography.exceptions import InvalidTag
@@ -99,41 +100,18 @@ def unseal(ciphertext: bytes, info: bytes, private: bytes) -> bytes:
 
 def build_credential_info(label: Label) -> bytes:
     """Return the info that binds a credential's value to every field of its label."""
-    return _build_info("credential", **_list_fields(label))
+    return _build_info("credential", **asdict(label))
 
 
 def build_grant_info(label: Label) -> bytes:
     """Return the info that binds a grant to its label and its kind: no value is read as a grant, nor a grant as a value."""
-    return _build_info("grant", **_list_fields(label))
+    return _build_info("grant", **asdict(label))
 
 
 def build_connection_info(connection: Connection) -> bytes:
     """Return the info that binds a connection's proof to every other field of the connection."""
-    return _build_info(
-        "connection",
-        digest=connection.digest,
-        label=_list_fields(connection.label),
-        redirect_uri=connection.redirect_uri,
-        token_url=connection.token_url,
-        client_id=connection.client_id,
-        creds_location=connection.creds_location,
-        scopes=list(connection.scopes),
-        expires_at=connection.expires_at.isoformat(),
-    )
-
-
-def _list_fields(label: Label) -> dict[str, Any]:
-    return {
-        "owner": label.owner,
-        "task": label.task,
-        "name": label.name,
-        "version": label.version,
-        "service": label.service,
-        "auth_type": label.auth_type.value,
-        "auth_header_name": label.auth_header_name,
-        "auth_param_name": label.auth_param_name,
-        "hosts": list(label.hosts),
-    }
+    fields = {name: value for name, value in asdict(connection).items() if name != "ciphertext"}
+    return _build_info("connection", **{**fields, "expires_at": connection.expires_at.isoformat()})
 
 
 def build_call_info(execution: str, seq: int) -> bytes:

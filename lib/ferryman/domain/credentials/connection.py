@@ -110,15 +110,11 @@ def find_connection_problems(oauth: OAuth, *, redirect_uri: str, client_id: str 
     faults = []
     if not (is_loopback(redirect_uri) or redirect_uri in oauth.redirect_uris):
         registered = f", or one of {', '.join(oauth.redirect_uris)}" if oauth.redirect_uris else ""
-        faults.append(
-            Problem(field="redirect_uri", message=f"must be http://127.0.0.1:PORT/… or http://[::1]:PORT/…{registered}")
-        )
+        faults.append(Problem("redirect_uri", f"must be http://127.0.0.1:PORT/… or http://[::1]:PORT/…{registered}"))
     if client_id is None:
-        faults.append(
-            Problem(field="client_id", message="is required: this deployment has no client id of its own for the service")
-        )
+        faults.append(Problem("client_id", "is required: this deployment has no client id of its own for the service"))
     elif not _CLIENT_ID.fullmatch(client_id):
-        faults.append(Problem(field="client_id", message="must be visible ASCII characters, at most 512"))
+        faults.append(Problem("client_id", "must be visible ASCII characters, at most 512"))
     faults += find_scope_problems(scopes)
     return faults
 
@@ -128,7 +124,7 @@ def find_scope_problems(scopes: Iterable[str]) -> list[Problem]:
     known = tuple(scopes)
     if len(known) > SCOPES_MAX or not all(_SCOPE.fullmatch(scope) for scope in known):
         rule = f"must be at most {SCOPES_MAX}, each of visible ASCII without quotes and backslashes"
-        return [Problem(field="scopes", message=rule)]
+        return [Problem("scopes", rule)]
     return []
 
 

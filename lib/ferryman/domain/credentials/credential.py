@@ -138,14 +138,14 @@ def find_name_problems(name: str) -> list[Problem]:
     """Return the problems of a credential's name."""
     if NAME.fullmatch(name):
         return []
-    return [Problem(field="name", message="must be capital letters, digits and underscores, start with a letter, at most 64")]
+    return [Problem("name", "must be capital letters, digits and underscores, start with a letter, at most 64")]
 
 
 def find_value_problems(value: str, *, characters_max: int = VALUE_CHARACTERS_MAX) -> list[Problem]:
     """Return the problems of a credential's value: what to change, and nothing of the value."""
 
     def problem(message: str) -> list[Problem]:
-        return [Problem(field="value", message=message)]
+        return [Problem("value", message)]
 
     if not _VISIBLE.fullmatch(value):
         return problem(
@@ -166,17 +166,17 @@ def find_injection_problems(auth_type: AuthType, header: str | None, param: str 
     """Return the problems of the place where a credential would be injected (S0-22, S0-23)."""
     if auth_type is AuthType.HEADER:
         if header is None:
-            return [Problem(field="auth_header_name", message="is required when auth_type is header")]
+            return [Problem("auth_header_name", "is required when auth_type is header")]
         if not TOKEN.fullmatch(header):
-            return [Problem(field="auth_header_name", message="must be an HTTP header name of at most 64 characters")]
+            return [Problem("auth_header_name", "must be an HTTP header name of at most 64 characters")]
         lower = normalize_header(header)
         if lower in RESERVED_HEADERS - {"authorization"} or lower.startswith(RESERVED_PREFIXES):
-            return [Problem(field="auth_header_name", message="is a header that frames the request; name the API's own")]
+            return [Problem("auth_header_name", "is a header that frames the request; name the API's own")]
     elif header is not None:
-        return [Problem(field="auth_header_name", message="is only for auth_type header")]
+        return [Problem("auth_header_name", "is only for auth_type header")]
     if auth_type is AuthType.QUERY_PARAM:
         if param is not None and not _PARAM.fullmatch(param):
-            return [Problem(field="auth_param_name", message="must be letters, digits, '_', '.', '-', at most 64")]
+            return [Problem("auth_param_name", "must be letters, digits, '_', '.', '-', at most 64")]
     elif param is not None:
-        return [Problem(field="auth_param_name", message="is only for auth_type query_param")]
+        return [Problem("auth_param_name", "is only for auth_type query_param")]
     return []

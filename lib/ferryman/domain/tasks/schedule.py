@@ -74,10 +74,10 @@ def find_schedule_problems(schedule: Schedule, *, plan: Plan, now: datetime) -> 
         return _find_cron_problems(schedule.cron, plan=plan, now=now)
     days = AHEAD_MAX.days
     if schedule.at is not None and schedule.at > now + AHEAD_MAX:
-        return [Problem(field="schedule.at", message=f"must be at most {days} days ahead")]
+        return [Problem("schedule.at", f"must be at most {days} days ahead")]
     most = int(AHEAD_MAX.total_seconds())
     if schedule.after_s is not None and not 1 <= schedule.after_s <= most:
-        return [Problem(field="schedule.after_s", message=f"must be 1 to {most} seconds ({days} days)")]
+        return [Problem("schedule.after_s", f"must be 1 to {most} seconds ({days} days)")]
     return []
 
 
@@ -85,7 +85,7 @@ def find_past_problems(schedule: Schedule | None, *, now: datetime) -> list[Prob
     """Return the problem of a schedule that is set `now` for a moment in the past."""
     if schedule is None or schedule.at is None or schedule.at > now:
         return []
-    return [Problem(field="schedule.at", message="must be in the future")]
+    return [Problem("schedule.at", "must be in the future")]
 
 
 def _find_form_problems(schedule: Schedule) -> list[Problem]:
@@ -94,13 +94,13 @@ def _find_form_problems(schedule: Schedule) -> list[Problem]:
         is_set = getattr(schedule, name) is not None
         if is_set is not (kind is schedule.type):
             message = f"is for type {kind} only" if is_set else f"is required for type {kind}"
-            problems.append(Problem(field=f"schedule.{name}", message=message))
+            problems.append(Problem(f"schedule.{name}", message))
     return problems
 
 
 def _find_cron_problems(expression: str, *, plan: Plan, now: datetime) -> list[Problem]:
     def problem(message: str) -> list[Problem]:
-        return [Problem(field="schedule.cron", message=message)]
+        return [Problem("schedule.cron", message)]
 
     if len(expression) > CRON_CHARACTERS_MAX:
         return problem(f"must be at most {CRON_CHARACTERS_MAX} characters, is {len(expression)}")

@@ -100,65 +100,63 @@ def _find_text_problems(task: Task) -> Iterator[Problem]:
     }
     for name, (text, most) in limits.items():
         if len(text) > most:
-            yield Problem(field=name, message=f"must be at most {most} characters, is {len(text)}")
+            yield Problem(name, f"must be at most {most} characters, is {len(text)}")
         try:
             text.encode()
         except UnicodeEncodeError:
-            yield Problem(field=name, message="must be valid Unicode, without lone surrogates")
+            yield Problem(name, "must be valid Unicode, without lone surrogates")
     if not task.name.strip():
-        yield Problem(field="name", message="must not be empty")
+        yield Problem("name", "must not be empty")
     if not task.task_prompt.strip():
-        yield Problem(field="task_prompt", message="must not be empty")
+        yield Problem("task_prompt", "must not be empty")
     for name in ("system_prompt", "task_prompt"):
         rule = prompt.find_suspicion([getattr(task, name)[:PROMPT_CHARACTERS_MAX]])
         if rule is not None:
-            yield Problem(field=name, message=f"asks for {rule}, which tasks may not do")
+            yield Problem(name, f"asks for {rule}, which tasks may not do")
 
 
 def _find_member_problems(name: str, ids: tuple[str, ...], known: Collection[str], noun: str) -> Iterator[Problem]:
     for index, id_ in enumerate(ids):
         if id_ not in known:
             listed = ", ".join(sorted(known))
-            yield Problem(field=f"{name}.{index}", message=f"is not a known {noun}; known are: {listed}")
+            yield Problem(f"{name}.{index}", f"is not a known {noun}; known are: {listed}")
         elif id_ in ids[:index]:
-            yield Problem(field=f"{name}.{index}", message="is listed twice")
+            yield Problem(f"{name}.{index}", "is listed twice")
 
 
 def _find_webhook_problems(task: Task) -> Iterator[Problem]:
     if len(task.webhook_urls) > WEBHOOK_URLS_MAX:
-        yield Problem(field="webhook_urls", message=f"at most {WEBHOOK_URLS_MAX} webhook URLs, got {len(task.webhook_urls)}")
+        yield Problem("webhook_urls", f"at most {WEBHOOK_URLS_MAX} webhook URLs, got {len(task.webhook_urls)}")
     for index, raw in enumerate(task.webhook_urls):
         try:
             parse_url(raw)
         except InvalidUrlError as error:
-            yield Problem(field=f"webhook_urls.{index}", message=str(error))
+            yield Problem(f"webhook_urls.{index}", str(error))
     if task.webhook_match not in WEBHOOK_MATCHES:
-        yield Problem(field="webhook_match", message="must be host or url")
+        yield Problem("webhook_match", "must be host or url")
 
 
 def _find_limit_problems(task: Task, plan: Plan) -> Iterator[Problem]:
     if not 1 <= task.max_iterations <= plan.iterations:
-        yield Problem(field="max_iterations", message=f"must be 1 to {plan.iterations} on plan {plan.name}")
+        yield Problem("max_iterations", f"must be 1 to {plan.iterations} on plan {plan.name}")
     if not 0 < task.max_credits <= plan.credits_per_execution:
         most = plan.credits_per_execution
-        yield Problem(field="max_credits", message=f"must be above 0 and at most {most} on plan {plan.name}")
+        yield Problem("max_credits", f"must be above 0 and at most {most} on plan {plan.name}")
     if task.max_credits_month is not None and not 0 < task.max_credits_month <= plan.credits_per_month:
         most = plan.credits_per_month
-        yield Problem(field="max_credits_month", message=f"must be above 0 and at most {most} on plan {plan.name}")
+        yield Problem("max_credits_month", f"must be above 0 and at most {most} on plan {plan.name}")
     if task.temperature is not None and not 0 <= task.temperature <= 1:
-        yield Problem(field="temperature", message="must be 0 to 1")
+        yield Problem("temperature", "must be 0 to 1")
     if not 1 <= task.max_tokens <= MAX_TOKENS_LIMIT:
-        yield Problem(field="max_tokens", message=f"must be 1 to {MAX_TOKENS_LIMIT}")
+        yield Problem("max_tokens", f"must be 1 to {MAX_TOKENS_LIMIT}")
 
 
 def _find_model_problems(model: str, models: Collection[str]) -> list[Problem]:
     match = _MODEL.fullmatch(model)
     if match is None:
-        return [
-            Problem(field="model", message=f"must be the name of a model, or {SCRIPTED}/NAME, of at most 64 characters each")
-        ]
+        return [Problem("model", f"must be the name of a model, or {SCRIPTED}/NAME, of at most 64 characters each")]
     if match["script"] is not None and match["name"] != SCRIPTED:
-        return [Problem(field="model", message=f"only {SCRIPTED} models have a name after a slash")]
+        return [Problem("model", f"only {SCRIPTED} models have a name after a slash")]
     if match["name"] in models:
         return []
-    return [Problem(field="model", message=f"has no price; priced are: {', '.join(sorted(models))}")]
+    return [Problem("model", f"has no price; priced are: {', '.join(sorted(models))}")]

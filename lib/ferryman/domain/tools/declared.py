@@ -178,22 +178,22 @@ def check_cluster(others: Sequence[Cluster], cluster: Cluster) -> None:
     """Raise `InvalidInputError` where `cluster` and the `others` of the task would together break a rule."""
     problems, name = [], cluster.name
     if len(others) + 1 > CLUSTERS_PER_TASK_MAX:
-        problems.append(Problem(field="cluster", message=f"a task may have at most {CLUSTERS_PER_TASK_MAX} clusters"))
+        problems.append(Problem("cluster", f"a task may have at most {CLUSTERS_PER_TASK_MAX} clusters"))
     if len(name) > CLUSTER_CHARACTERS_MAX or not name.isprintable():
-        problems.append(Problem(field="cluster", message=f"must be at most {CLUSTER_CHARACTERS_MAX} printable characters"))
+        problems.append(Problem("cluster", f"must be at most {CLUSTER_CHARACTERS_MAX} printable characters"))
     size = cluster.size_bytes + sum(other.size_bytes for other in others)
     if size > TASK_BYTES_MAX:
         message = f"the declared tools of a task may have at most {TASK_BYTES_MAX} bytes as JSON, not {size}"
-        problems.append(Problem(field="tools", message=message))
+        problems.append(Problem("tools", message))
     total = len(cluster.rows) + sum(len(other.rows) for other in others)
     if total > TOOLS_PER_TASK_MAX:
         message = f"a task may have at most {TOOLS_PER_TASK_MAX} declared tools, not {total}"
-        problems.append(Problem(field="tools", message=message))
+        problems.append(Problem("tools", message))
     clusters = {row.name: other.name for other in others for row in other.rows}
     for index, tool in enumerate(cluster.rows):
         if tool.name in clusters:
             where = f"cluster {clusters[tool.name]!r}" if clusters[tool.name] else "the ungrouped tools"
-            problems.append(Problem(field=f"tools.{index}.name", message=f"{tool.name} is taken by {where}"))
+            problems.append(Problem(f"tools.{index}.name", f"{tool.name} is taken by {where}"))
         clusters[tool.name] = name
     if problems:
         raise InvalidInputError(problems)
