@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -84,57 +84,45 @@ class Settings:
         return self.local_token if self.firestore_host == self.secret_manager_host else None
 
 
+OTHER_NAMES = {
+    "deployed": "K_SERVICE",
+    "project": "GOOGLE_CLOUD_PROJECT",
+    "firestore_host": "FIRESTORE_EMULATOR_HOST",
+    "secret_manager_host": "SECRET_MANAGER_EMULATOR_HOST",
+    "cloud_tasks_host": "CLOUD_TASKS_EMULATOR_HOST",
+    "local_token": "LOCAL_CLOUD_TOKEN_FILE",
+    "metadata_host": "GCE_METADATA_HOST",
+    "simulated_internet": "FERRYMAN_PRETEND_INTERNET",
+    "anthropic_api_key": "ANTHROPIC_API_KEY",
+    "anthropic_base_url": "ANTHROPIC_BASE_URL",
+    "otlp_endpoint": "OTEL_EXPORTER_OTLP_ENDPOINT",
+}
+"""The variables whose names are not FERRYMAN_ and the field's name."""
+
+
+def get_variable(name: str) -> str:
+    """Return the variable that the field `name` is read from."""
+    return OTHER_NAMES.get(name) or f"FERRYMAN_{name.upper()}"
+
+
 def read(environment: Mapping[str, str] = os.environ) -> Settings:
     """Return the settings in `environment`. Raise `MisconfiguredError`.
 
     The local stack's switches (the simulated internet, other certificates) are refused in a deployed function.
     """
-    get = environment.get
-    deployed = "K_SERVICE" in environment
-    simulated_internet = get("FERRYMAN_PRETEND_INTERNET")
-    certs_url = get("FERRYMAN_CERTS_URL", GOOGLE_CERTS_URL)
-    settings = Settings(
-        project=get("GOOGLE_CLOUD_PROJECT", "local"),
-        function=get("FERRYMAN_FUNCTION", ""),
-        deployed=deployed,
-        firestore_host=get("FIRESTORE_EMULATOR_HOST"),
-        secret_manager_host=get("SECRET_MANAGER_EMULATOR_HOST"),
-        cloud_tasks_host=get("CLOUD_TASKS_EMULATOR_HOST"),
-        local_token=_read_token(environment),
-        metadata_host=get("GCE_METADATA_HOST", "metadata.google.internal"),
-        certs_url=certs_url,
-        simulated_internet=Path(simulated_internet) if simulated_internet else None,
-        location=get("FERRYMAN_LOCATION", "us-central1"),
-        queue=get("FERRYMAN_QUEUE", "executions"),
-        schedules_queue=get("FERRYMAN_SCHEDULES_QUEUE", "schedules"),
-        queue_caller=get("FERRYMAN_QUEUE_CALLER", ""),
-        function_urls=_read_json(environment, "FERRYMAN_FUNCTION_URLS", {}),
-        callers=tuple(_read_json(environment, "FERRYMAN_CALLERS", [])),
-        resealers=tuple(_read_json(environment, "FERRYMAN_RESEALERS", [])),
-        connectors=tuple(_read_json(environment, "FERRYMAN_CONNECTORS", [])),
-        sealing_key_secret=get("FERRYMAN_SEALING_KEY_SECRET", "ferryman-sealing-key"),
-        sealing_public_key=get("FERRYMAN_SEALING_PUBLIC_KEY", ""),
-        receipt_key_secret=get("FERRYMAN_RECEIPT_KEY_SECRET", "ferryman-receipt-key"),
-        receipt_public_keys=_read_json(environment, "FERRYMAN_RECEIPT_PUBLIC_KEYS", {}),
-        anthropic_api_key=get("ANTHROPIC_API_KEY"),
-        anthropic_base_url=get("ANTHROPIC_BASE_URL"),
-        scripted_model_url=get("FERRYMAN_SCRIPTED_MODEL_URL"),
-        vertex_region=get("FERRYMAN_VERTEX_REGION", "global"),
-        plans=_read_json(environment, "FERRYMAN_PLANS", {}),
-        prices=_read_json(environment, "FERRYMAN_PRICES", {}),
-        integrations=tuple(_read_json(environment, "FERRYMAN_INTEGRATIONS", [])),
-        request_s=_read_seconds(environment, "FERRYMAN_REQUEST_S", REQUEST_SECONDS),
-        lease_s=_read_seconds(environment, "FERRYMAN_LEASE_S", 120.0),
-        slice_s=_read_seconds(environment, "FERRYMAN_SLICE_S", 1_740.0),
-        execution_s=_read_seconds(environment, "FERRYMAN_EXECUTION_S", 21_600.0),
-        poll_s=_read_seconds(environment, "FERRYMAN_POLL_S", 0.5),
-        retry_after_s=_read_seconds(environment, "FERRYMAN_RETRY_AFTER_S", 5.0),
-        keys_ttl_s=_read_seconds(environment, "FERRYMAN_KEYS_TTL_S", 300.0),
-        retention_days=_read_days(environment, "FERRYMAN_RETENTION_DAYS", RETENTION_DAYS),
-        otlp_endpoint=(get("OTEL_EXPORTER_OTLP_ENDPOINT") or "").rstrip("/") or None,
-        trace_content=get("FERRYMAN_TRACE_CONTENT") == "1",
-        log_level=_read_level(environment, "FERRYMAN_LOG_LEVEL"),
-    )
+    values: dict[str, Any] = {"local_token": _read_token(environment)}
+    for item in fields(Settings):
+        variable = get_variable(item.name)
+        if item.name in values or variable not in environment:
+            continue
+        parse, expected = _PARSERS.get(item.name) or _PARSERS[re.split(r"\W", str(item.type))[0]]
+        try:
+            value = parse(environment[variable])
+        except ValueError:
+            raise MisconfiguredError(f"{variable} {expected}") from None
+        if value is not None:
+            values[item.name] = value
+    settings = Settings(**values)
     _refuse_local_switches(settings)
     _refuse_tracing_variables(environment)
     return settings
@@ -172,41 +160,40 @@ def _read_token(environment: Mapping[str, str]) -> str | None:
         ) from None
 
 
-def _read_level(environment: Mapping[str, str], name: str) -> str:
-    level = environment.get(name) or "INFO"
-    if level not in LEVELS:
-        raise MisconfiguredError(f"{name} must be one of {', '.join(LEVELS)}")
-    return level
+def _parse_level(text: str) -> str:
+    return LEVELS[LEVELS.index(text or "INFO")]
 
 
-def _read_json(environment: Mapping[str, str], name: str, default: Any) -> Any:
-    text = environment.get(name)
-    if not text:
-        return default
-    try:
-        value = json.loads(text, parse_float=Decimal)
-    except ValueError as error:
-        raise MisconfiguredError(f"{name} is not JSON") from error
-    if type(value) is not type(default):
-        raise MisconfiguredError(f"{name} must be a JSON {'object' if isinstance(default, dict) else 'array'}")
+def _parse_json(text: str, kind: type) -> Any:
+    value = json.loads(text, parse_float=Decimal) if text else kind()
+    if type(value) is not kind:
+        raise ValueError
     return value
 
 
-def _read_seconds(environment: Mapping[str, str], name: str, default: float) -> float:
-    text = environment.get(name)
-    try:
-        value = float(text) if text else default
-    except ValueError as error:
-        raise MisconfiguredError(f"{name} must be a number of seconds") from error
-    if not 0 < value < float("inf"):
-        raise MisconfiguredError(f"{name} must be a positive number of seconds")
+def _parse_seconds(text: str) -> float | None:
+    value = float(text) if text else None
+    if value is not None and not 0 < value < float("inf"):
+        raise ValueError
     return value
 
 
-def _read_days(environment: Mapping[str, str], name: str, default: int) -> int:
-    text = environment.get(name)
-    if text is None:
-        return default
+def _parse_days(text: str) -> int:
     if re.fullmatch("[0-9]{0,5}", text, re.ASCII) is None:
-        raise MisconfiguredError(f"{name} must be a whole number of days below 100000; 0, or nothing, keeps everything")
+        raise ValueError
     return int(text or 0)
+
+
+_PARSERS: Mapping[str, tuple[Callable[[str], Any], str]] = {
+    "str": (str, ""),
+    "float": (_parse_seconds, "must be a positive number of seconds"),
+    "int": (_parse_days, "must be a whole number of days below 100000; 0, or nothing, keeps everything"),
+    "bool": (lambda text: text == "1", ""),
+    "Path": (lambda text: Path(text) if text else None, ""),
+    "Mapping": (lambda text: _parse_json(text, dict), "must be a JSON object"),
+    "tuple": (lambda text: tuple(_parse_json(text, list)), "must be a JSON array"),
+    "deployed": (lambda _: True, ""),  # the platform sets it, to the function's name
+    "otlp_endpoint": (lambda text: text.rstrip("/") or None, ""),
+    "log_level": (_parse_level, f"must be one of {', '.join(LEVELS)}"),
+}
+"""How a variable's text is read, by the field's name or its type (None: as if it were not set), and what it must be."""

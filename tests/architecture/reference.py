@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import inspect
 import re
 from collections.abc import Iterator
@@ -46,14 +45,15 @@ def list_commands(command: click.Command, words: tuple[str, ...]) -> Iterator[tu
 def write_settings() -> str:
     """Return the page of the settings: each variable of the environment, what it says, and what it is where it is not set."""
     head = "| variable | meaning | type | default |\n|---|---|---|---|\n"
-    types, meanings = {item.name: item for item in fields(settings.Settings)}, find_meanings()
+    items, meanings = {settings.get_variable(item.name): item for item in fields(settings.Settings)}, find_meanings()
     rows = []
-    for field, variable in sorted(find_variables().items(), key=lambda pair: pair[1]):
-        item = types[field]
+    for variable, item in sorted(items.items()):
+        if item.name not in meanings:
+            continue  # the platform's own
         default = item.default if item.default is not MISSING else item.default_factory()  # type: ignore[misc]
         kind = str(item.type).replace("|", "or")
         cell = "" if default in ("", None, (), {}) else f"`{default}`"
-        rows.append(f"| `{variable}` | {meanings[field]} | {kind} | {cell} |\n")
+        rows.append(f"| `{variable}` | {meanings[item.name]} | {kind} | {cell} |\n")
     return f"# Settings\n\n{NOTE} Names that end in `_S` are seconds.\n\n{head}{''.join(rows)}"
 
 
@@ -62,30 +62,6 @@ def find_meanings() -> dict[str, str]:
     lines = inspect.getsource(settings.Settings).splitlines()
     comments = [(line.split(":")[0].strip(), line.rpartition("  # ")[2]) for line in lines if "  # " in line]
     return {field: re.sub(r"^noqa: \w+ - ", "", comment) for field, comment in comments}
-
-
-def find_variables() -> dict[str, str]:
-    """Return the variable that `settings.read` reads for each field, where it reads one."""
-    reader = ast.parse(inspect.getsource(settings.read))
-    calls = [node for node in ast.walk(reader) if isinstance(node, ast.Call)]
-    values = {
-        target.id: node.value
-        for node in ast.walk(reader)
-        if isinstance(node, ast.Assign)
-        for target in node.targets
-        if isinstance(target, ast.Name)
-    }
-    (build,) = [call for call in calls if isinstance(call.func, ast.Name) and call.func.id == "Settings"]
-    variables = {}
-    for keyword in build.keywords:
-        names = [node.id for node in ast.walk(keyword.value) if isinstance(node, ast.Name)]
-        helpers = [ast.parse(inspect.getsource(getattr(settings, name))) for name in names if name == "_read_token"]
-        sources = [keyword.value, *(values[name] for name in names if name in values), *helpers]
-        texts = [node.value for source in sources for node in ast.walk(source) if isinstance(node, ast.Constant)]
-        upper = [text for text in texts if isinstance(text, str) and text.isupper() and "_" in text]
-        if keyword.arg and upper and keyword.arg != "deployed":
-            variables[keyword.arg] = upper[0]
-    return variables
 
 
 PAGES = {"commands.md": write_commands, "http.md": lambda: write_http(NOTE), "settings.md": write_settings}

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from ferryman.cli import COMMANDS
-from tests.architecture.reference import DOCS, PAGES, find_variables
+from ferryman.settings import get_variable
+from tests.architecture.reference import DOCS, PAGES
 
 
 @pytest.mark.parametrize("name", PAGES)
@@ -19,9 +20,5 @@ def test_every_command_has_its_help_in_the_reference():
 
 
 def test_a_variable_is_found_for_its_field():
-    variables = find_variables()
-    assert (variables["lease_s"], variables["certs_url"], variables["local_token"]) == (
-        "FERRYMAN_LEASE_S",
-        "FERRYMAN_CERTS_URL",
-        "LOCAL_CLOUD_TOKEN_FILE",
-    )
+    fields = ("lease_s", "certs_url", "local_token")
+    assert [*map(get_variable, fields)] == ["FERRYMAN_LEASE_S", "FERRYMAN_CERTS_URL", "LOCAL_CLOUD_TOKEN_FILE"]

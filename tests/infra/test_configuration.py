@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
 
+from ferryman.settings import Settings, get_variable
 from ferryman.stack import environment, provision
 from infra.proof.faults import END, FAULTS
 from infra.proof.matrix import INFRA
@@ -47,7 +49,7 @@ def test_every_variable_of_a_function_is_read_by_the_settings():
     names = set(re.findall(r"^\s+((?:FERRYMAN|GOOGLE|ANTHROPIC)_\w+)\s+=", body, re.M)) | set(
         re.findall(r'= "(ANTHROPIC_\w+)"', body)
     )
-    read = set(re.findall(r'"([A-Z][A-Z_]+)"', (ROOT / "lib/ferryman/settings.py").read_text()))
+    read = {get_variable(field.name) for field in fields(Settings)}
     assert len(names) > 10
     assert names <= read
 
