@@ -7,8 +7,8 @@ from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
 
 from functions_framework import aio
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import Response
 
 from ferryman import settings
 from ferryman.gcp.log import JsonLog, capture_loggers
@@ -32,9 +32,9 @@ def serve(
 ) -> Handler:
     """Return a function's `main`: it builds the dependencies at the first request, checks the caller, and answers.
 
-    `allow` names the accounts that may call a path; without it, `answer` checks callers itself. `CallerDeniedError` becomes
-    its answer, `UnavailableError` 503; any other exception is logged by its type and answered with 500. On a local stack, what
-    a web page could send is refused first; in the cloud only the service's own names lead here.
+    `allow` names the accounts that may call a path; without it, `answer` checks callers itself. `HTTPException` is answered
+    with its status, `UnavailableError` with 503, any other exception with 500, and only its type is logged. On a local stack,
+    what a web page could send is refused first; in the cloud only the service's own names lead here.
     """
     known, log = settings.read(), JsonLog()
     if known.function:
@@ -51,13 +51,13 @@ def serve(
             if allow is not None:
                 await authenticate(request, root.callers, allow(known, request.url.path), known)
             return await answer(root, request)
-        except CallerDeniedError as denied:
-            return denied.response
+        except HTTPException as refused:
+            return create_problem(refused.status_code, refused.detail)
         except UnavailableError as unavailable:
-            return create_problem(503, "Service Unavailable", str(unavailable))
+            return create_problem(503, str(unavailable))
         except Exception as fault:  # noqa: BLE001 - a traceback may hold what was sent
             log.line("function.fault", kind=type(fault).__name__, severity="ERROR")
-            return create_problem(500, "Internal Server Error", "something went wrong on our side")
+            return create_problem(500, "something went wrong on our side")
 
     register: Any = aio.http  # its type does not know of ASGI applications as answers
     registered: Handler = register(main)  # functions-framework finds the function's kind by the name `main`
@@ -69,57 +69,46 @@ def allow_callers(known: Settings, _: str) -> tuple[str, ...]:
     return known.callers
 
 
-class CallerDeniedError(Exception):
-    """The caller is refused with `response`."""
-
-    def __init__(self, response: Response) -> None:
-        super().__init__(response.status_code)
-        self.response = response
-
-
 def refuse_pages(request: Request) -> None:
-    """Refuse requests of web pages: raise `CallerDeniedError` with 421 for another host (DNS rebinding), 403 for another
+    """Refuse requests of web pages: raise `HTTPException` with 421 for another host (DNS rebinding), 403 for another
     origin."""
     port = (request.scope.get("server") or ("", 0))[1]
     hosts = request.headers.getlist("host")
     if len(hosts) != 1 or hosts[0] not in (f"127.0.0.1:{port}", f"localhost:{port}"):
-        raise CallerDeniedError(create_problem(421, "Misdirected Request", "nothing is served under this name here"))
+        raise HTTPException(421, "nothing is served under this name here")
     if any(origin != f"http://{hosts[0]}" for origin in request.headers.getlist("origin")):
-        raise CallerDeniedError(create_problem(403, "Forbidden", "the local stack is not for pages of other origins"))
+        raise HTTPException(403, "the local stack is not for pages of other origins")
 
 
 async def authenticate(request: Request, callers: CallerIdentifier, allowed: tuple[str, ...], known: Settings) -> None:
-    """Check the caller's identity token. Raise `CallerDeniedError`: 401 no valid token, 403 not in `allowed`, 503 no check."""
+    """Check the caller's identity token. Raise `HTTPException`, 401 no valid token or 403 not in `allowed`, or
+    `UnavailableError`."""
     audience = known.function_urls.get(known.function, "")
     try:
         email = await callers.identify(request.headers.get("authorization"), audience=audience)
     except PermissionError as error:
-        raise CallerDeniedError(create_problem(401, "Unauthorized", str(error))) from None
-    except UnavailableError as error:
-        raise CallerDeniedError(create_problem(503, "Service Unavailable", str(error))) from None
+        raise HTTPException(401, str(error)) from None
     if email not in allowed:
-        raise CallerDeniedError(create_problem(403, "Forbidden", "this caller may not call this function"))
+        raise HTTPException(403, "this caller may not call this function")
 
 
 async def read_body(request: Request, **fields: type) -> dict[str, Any]:
-    """Return the JSON object that was posted. Raise `CallerDeniedError` with 4xx unless it holds exactly `fields` of these
+    """Return the JSON object that was posted. Raise `HTTPException` with 4xx unless it holds exactly `fields` of these
     types."""
     if request.method != "POST":
-        raise CallerDeniedError(create_problem(405, "Method Not Allowed", "only POST is served here"))
+        raise HTTPException(405, "only POST is served here")
     received = bytearray()
     async for chunk in request.stream():
         received += chunk
         if len(received) > BODY_BYTES_MAX:
-            raise CallerDeniedError(create_problem(413, "Content Too Large", f"the body is larger than {BODY_BYTES_MAX} bytes"))
+            raise HTTPException(413, f"the body is larger than {BODY_BYTES_MAX} bytes")
     try:
         body = json.loads(received)
     except (ValueError, RecursionError):
-        raise CallerDeniedError(create_problem(400, "Bad Request", "the body is not JSON")) from None
+        raise HTTPException(400, "the body is not JSON") from None
     if not isinstance(body, dict) or set(body) != set(fields):
-        raise CallerDeniedError(
-            create_problem(400, "Bad Request", f"the body must be an object with exactly {', '.join(sorted(fields))}")
-        )
+        raise HTTPException(400, f"the body must be an object with exactly {', '.join(sorted(fields))}")
     for name, kind in fields.items():
         if type(body[name]) is not kind:
-            raise CallerDeniedError(create_problem(400, "Bad Request", f"{name} must be of type {kind.__name__}"))
+            raise HTTPException(400, f"{name} must be of type {kind.__name__}")
     return body

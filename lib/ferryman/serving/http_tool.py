@@ -32,7 +32,7 @@ async def _connect(function: HttpToolFunction, request: Request) -> Response:
     try:
         return JSONResponse({"name": await redeem_code(function.dependencies, **{**body, "iss": body["iss"] or None})})
     except NotConnectedError as unconnected:
-        return create_problem(422, "Unprocessable Content", str(unconnected))
+        return create_problem(422, str(unconnected))
 
 
 async def _document(function: HttpToolFunction, request: Request) -> Response:
@@ -40,7 +40,7 @@ async def _document(function: HttpToolFunction, request: Request) -> Response:
     try:
         fetched = await fetch_for_owner(function.dependencies, function.tasks, function.documents, **body)
     except (InvalidInputError, CallRefusedError) as refused:
-        return create_problem(422, "Unprocessable Content", str(refused))
+        return create_problem(422, str(refused))
     # sizes first, then the texts as they are: a JSON of some megabytes would block the writer and the reader
     head = json.dumps({"sizes": [[url, len(text)] for url, text in fetched.texts.items()]})
     return Response(b"".join((head.encode(), b"\n", *fetched.texts.values())), media_type="application/octet-stream")

@@ -31,7 +31,7 @@ async def _answer(function: OrchestratorFunction, request: Request) -> Response:
     if is_delivered:
         return JSONResponse({"delivered": True})
     headers = {"Retry-After": str(int(function.retry_after_s))}
-    return create_problem(503, "Service Unavailable", "this is not finished; deliver it again", headers=headers)
+    return create_problem(503, "this is not finished; deliver it again", headers=headers)
 
 
 async def _deliver(function: OrchestratorFunction, request: Request) -> bool:

@@ -18,10 +18,10 @@ _RENAMED = {413: "Content Too Large", 422: "Unprocessable Content"}
 
 
 def create_problem(
-    status: int, title: str, detail: str, *, errors: Iterable[Problem] = (), headers: Mapping[str, str] | None = None
+    status: int, detail: str, *, errors: Iterable[Problem] = (), headers: Mapping[str, str] | None = None
 ) -> Response:
-    """Return the answer that says what is wrong; `errors` name the fields."""
-    body: dict[str, Any] = {"type": "about:blank", "title": title, "status": status, "detail": detail}
+    """Return the answer that says what is wrong, under the status's own phrase; `errors` name the fields."""
+    body: dict[str, Any] = {"type": "about:blank", "title": get_title(status), "status": status, "detail": detail}
     listed = [{"field": error.field, "message": error.message} for error in errors]
     if listed:
         body["errors"] = listed

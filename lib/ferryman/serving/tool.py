@@ -52,15 +52,15 @@ def serve_tool(name: str, build: Callable[[Settings], Function], more: Mapping[s
         path = request.url.path
         try:
             if path not in routes:
-                return create_problem(404, "Not Found", "there is nothing here")
+                return create_problem(404, "there is nothing here")
             if path in more:
                 with function.dependencies.tracer.span(path[1:], kind="server", parent=_read_parent(request)):
                     return await routes[path](function, request)
             return await routes[path](function, request)
         except CallRefusedError as refused:
-            return create_problem(422, "Unprocessable Content", refused.refusal.message)
+            return create_problem(422, refused.refusal.message)
         except StaleError as stale:
-            return create_problem(409, "Conflict", str(stale))
+            return create_problem(409, str(stale))
         finally:
             await function.dependencies.tracer.flush()
 

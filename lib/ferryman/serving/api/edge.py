@@ -12,7 +12,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ferryman import offload
 from ferryman.ports.log import Tracer
-from ferryman.serving.problems import create_problem, get_title
+from ferryman.serving.problems import create_problem
 
 BODY_BYTES_MAX = 1_000_000
 
@@ -55,11 +55,11 @@ class EdgeMiddleware:
         except HTTPException as error:
             if begun:
                 raise
-            await create_problem(error.status_code, get_title(error.status_code), error.detail)(scope, receive, send)
+            await create_problem(error.status_code, error.detail)(scope, receive, send)
         except Exception as error:  # noqa: BLE001 - whatever it is, the client learns only that it happened
             self._tracer.line("api.crash", severity="ERROR", error=type(error).__name__, at=_places(error))
             if not begun:
-                await create_problem(500, get_title(500), "something went wrong on our side")(scope, receive, send)
+                await create_problem(500, "something went wrong on our side")(scope, receive, send)
 
 
 def _has_body(headers: Headers, most: int) -> bool:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from fastapi import FastAPI, Request
@@ -53,65 +54,60 @@ class TooManyRequestsError(HTTPException):
 
 def register_handlers(app: FastAPI) -> None:
     """Register handlers with which `app` answers each of our exceptions as a problem (RFC 9457)."""
+    for kind, respond in _RESPONSES.items():
+        app.add_exception_handler(kind, partial(_answer, respond))
 
-    @app.exception_handler(HTTPException)
-    async def answer_http_error(request: Request, error: HTTPException) -> Response:
-        detail = {404: "there is nothing here", 405: "this method is not served here"}
-        is_ours = error.detail != get_title(error.status_code)
-        text = error.detail if is_ours else detail.get(error.status_code, error.detail)
-        headers = {"Allow": _served(app, request)} if error.status_code == 405 else error.headers
-        return create_problem(error.status_code, get_title(error.status_code), text, headers=headers)
 
-    @app.exception_handler(RequestValidationError)
-    async def answer_unreadable(_: Request, error: RequestValidationError) -> Response:
-        faults = error.errors()
-        if any(fault["type"] == "json_invalid" for fault in faults):
-            return create_problem(400, get_title(400), "the body is not valid JSON")
-        return respond_invalid([_fault(fault) for fault in faults[:FAULTS_MAX]])
+async def _answer(respond: Callable[[Request, Any], Response], request: Request, error: Exception) -> Response:
+    return respond(request, error)
 
-    @app.exception_handler(InvalidInputError)
-    async def answer_invalid(_: Request, error: InvalidInputError) -> Response:
-        return respond_invalid(error.problems)
 
-    @app.exception_handler(StaleError)
-    async def answer_stale(_: Request, error: StaleError) -> Response:
-        return create_problem(409, get_title(409), f"{error}; try again")
+def _respond_http(request: Request, error: HTTPException) -> Response:
+    detail = {404: "there is nothing here", 405: "this method is not served here"}
+    is_ours = error.detail != get_title(error.status_code)
+    text = error.detail if is_ours else detail.get(error.status_code, error.detail)
+    headers = {"Allow": _list_methods(request)} if error.status_code == 405 else error.headers
+    return create_problem(error.status_code, text, headers=headers)
 
-    @app.exception_handler(LimitReachedError)
-    async def answer_limit(_: Request, error: LimitReachedError) -> Response:
-        return create_problem(409, get_title(409), str(error))
 
-    @app.exception_handler(InProgressError)
-    async def answer_in_progress(_: Request, __: InProgressError) -> Response:
-        detail = "a request with this Idempotency-Key is under way; ask again for its answer"
-        return create_problem(409, get_title(409), detail, headers={"Retry-After": str(IN_PROGRESS_S)})
+def _respond_unreadable(_: Request, error: RequestValidationError) -> Response:
+    faults = error.errors()
+    if any(fault["type"] == "json_invalid" for fault in faults):
+        return create_problem(400, "the body is not valid JSON")
+    return respond_invalid([_fault(fault) for fault in faults[:FAULTS_MAX]])
 
-    @app.exception_handler(UnavailableError)
-    async def answer_unavailable(_: Request, error: UnavailableError) -> Response:
-        after = str(max(1, round(error.after_s or 1)))
-        detail = "a service behind this one does not answer; try again"
-        return create_problem(503, get_title(503), detail, headers={"Retry-After": after})
+
+def _respond_in_progress(_: Request, __: InProgressError) -> Response:
+    detail = "a request with this Idempotency-Key is under way; ask again for its answer"
+    return create_problem(409, detail, headers={"Retry-After": str(IN_PROGRESS_S)})
+
+
+def _respond_unavailable(_: Request, error: UnavailableError) -> Response:
+    after = str(max(1, round(error.after_s or 1)))
+    return create_problem(503, "a service behind this one does not answer; try again", headers={"Retry-After": after})
 
 
 def respond_invalid(problems: Sequence[Problem]) -> Response:
     """Return 422 with every field that is not accepted."""
-    return create_problem(422, get_title(422), "some fields are not accepted; nothing was done", errors=problems)
+    return create_problem(422, "some fields are not accepted; nothing was done", errors=problems)
 
 
-def _served(app: FastAPI, request: Request) -> str:
+_RESPONSES: dict[type[Exception], Callable[[Request, Any], Response]] = {
+    HTTPException: _respond_http,
+    RequestValidationError: _respond_unreadable,
+    InvalidInputError: lambda _, error: respond_invalid(error.problems),
+    StaleError: lambda _, error: create_problem(409, f"{error}; try again"),
+    LimitReachedError: lambda _, error: create_problem(409, str(error)),
+    InProgressError: _respond_in_progress,
+    UnavailableError: _respond_unavailable,
+}
+
+
+def _list_methods(request: Request) -> str:
     """Return the methods of the request's path, over all routes; a route on its own only knows those it serves itself."""
-    paths = app.openapi()["paths"]
-    here = [methods for path, methods in paths.items() if _is_at(path, request.url.path)]
+    paths = request.app.openapi()["paths"]
+    here = [paths[path] for path in paths if re.fullmatch(re.sub(r"\{\w+\}", "[^/]+", path), request.url.path)]
     return ", ".join(sorted({method.upper() for methods in here for method in methods}))
-
-
-def _is_at(route: str, path: str) -> bool:
-    """Return whether `path` is one of `route`, whose parameters are segments in braces."""
-    route_parts, path_parts = route.split("/"), path.split("/")
-    return len(route_parts) == len(path_parts) and all(
-        segment != "" if name.startswith("{") else segment == name
-        for name, segment in zip(route_parts, path_parts, strict=True)
-    )
 
 
 def _fault(error: dict[str, Any]) -> Problem:
