@@ -15,11 +15,11 @@ from ferryman.domain.credits import ledger
 from ferryman.domain.executions.execution import Execution, Status
 from ferryman.domain.owners.idempotency import Completion, KeyedRequest
 from ferryman.domain.receipts.receipt import Head, ReceiptKind
-from ferryman.gcp import places
 from ferryman.gcp.clients import GoogleClients
 from ferryman.gcp.executions import FirestoreExecutions
 from ferryman.gcp.keyed import FirestoreKeyedRequests
 from ferryman.gcp.owners import FirestoreOwners
+from ferryman.gcp.places import Places
 from ferryman.gcp.retention import EXPIRE_AT, Retention
 from ferryman.gcp.tasks import FirestoreCredentials, FirestoreTasks
 from ferryman.gcp.tickets import FirestoreTickets
@@ -183,7 +183,7 @@ async def test_a_cancel_of_one_that_runs_tells_no_time_yet(deps: RetentionSetup)
 
 
 async def test_an_execution_that_cannot_be_read_goes_too(deps: RetentionSetup) -> None:
-    await places.locate_execution(deps.clients.firestore(), "exec_1").set({"id": 7})
+    await Places(deps.clients.firestore()).locate_execution("exec_1").set({"id": 7})
     await deps.executions().claim("exec_1", slice=0, holder="h", now=NOW, lease=LEASE)
     assert (await deps.times())["executions/exec_1"] == NOW + 30 * DAY
 

@@ -9,7 +9,8 @@ from typing import Any
 from uuid import uuid4
 
 from ferryman.domain.executions.execution import Execution
-from ferryman.gcp import documents, places
+from ferryman.gcp import documents
+from ferryman.gcp.places import Places
 from ferryman.stack.environment import LOCATION, QUEUE, QUEUE_CALLER, build_account
 from tests.journeys.conftest import Journey, asks, call, says
 
@@ -50,7 +51,7 @@ async def test_an_execution_document_written_past_the_api_is_run(journey: Journe
     task = await get_once(journey)
     owner = (await journey.client.get_me())["owner"]
     execution = Execution(id=f"exec_{uuid4().hex}", task=task, owner=owner, created_at=datetime.now(UTC))
-    await places.locate_execution(journey.clients.firestore(), execution.id).create(documents.write(execution))
+    await Places(journey.clients.firestore()).locate_execution(execution.id).create(documents.write(execution))
     record = await journey.await_end(execution.id)
     assert (record["status"], record["output"]) == ("completed", "Done.")
 

@@ -9,7 +9,8 @@ import pytest
 
 from ferryman.client import ApiRefusedError
 from ferryman.domain.executions.execution import Execution
-from ferryman.gcp import documents, places
+from ferryman.gcp import documents
+from ferryman.gcp.places import Places
 from tests.journeys.conftest import Journey, asks, call, says
 
 HOST = "api.coingecko.com"
@@ -53,7 +54,7 @@ async def test_an_execution_of_a_disabled_task_is_refused_and_one_written_past_t
     assert refused.value.status == 409
     owner = (await journey.client.get_me())["owner"]
     execution = Execution(id=f"exec_{uuid4().hex}", task=task, owner=owner, created_at=datetime.now(UTC))
-    await places.locate_execution(journey.clients.firestore(), execution.id).create(documents.write(execution))
+    await Places(journey.clients.firestore()).locate_execution(execution.id).create(documents.write(execution))
     record = await journey.await_end(execution.id)
     assert (record["status"], record["error"]) == ("failed", "the task is disabled")
 
@@ -65,7 +66,7 @@ async def test_a_watcher_counts_among_its_owners_streams_until_it_leaves(journey
     )
     execution = (await journey.client.start_execution(task))["execution_id"]
     owner = (await journey.client.get_me())["owner"]
-    streams = places.locate_streams(journey.clients.firestore(), owner)
+    streams = Places(journey.clients.firestore()).locate_streams(owner)
     seen = []
     async for event in journey.client.stream_events(execution):
         if event.kind == "tool_call":

@@ -10,30 +10,28 @@ import json
 import secrets
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from ferryman import offload
 from ferryman.domain.owners.idempotency import AnsweredError, Completion
 from ferryman.domain.problem import InvalidInputError
 from ferryman.domain.stale import StaleError
 from ferryman.domain.tools.declared import Cluster, DeclaredTool, check_cluster
-from ferryman.gcp import cluster_texts, documents, keyed, places
-from ferryman.gcp.faults import translate_errors
-from ferryman.gcp.store import FirestoreStore
+from ferryman.gcp import cluster_texts, documents, keyed
+from ferryman.gcp.store import FirestoreStore, Reference, Transaction, in_transaction
 from ferryman.ports.errors import UnavailableError
-
-if TYPE_CHECKING:
-    from google.cloud.firestore import AsyncDocumentReference, AsyncTransaction
 
 GENERATION = "cluster_generation"
 """The field of a task's document that holds the generation of the cluster that was stored last."""
+
+FIELDS = ("name", "generation", "size_bytes")
+"""The fields of a cluster that its document has as they are."""
 
 Answer = TypeVar("Answer")
 
 offload.preload(cluster_texts.read_tools)
 
 
-@translate_errors
 class FirestoreClusters(FirestoreStore):
     """`ports.Clusters`."""
 
@@ -43,46 +41,13 @@ class FirestoreClusters(FirestoreStore):
     async def put(
         self, task: str, name: str, tools: Sequence[DeclaredTool], *, since: int, done: Completion | None = None
     ) -> Cluster:
-        client, task_at = self._client, places.locate_task(self._client, task)
-        reference, collection = places.locate_cluster(client, task, name), task_at.collection("clusters")
-        batch = secrets.token_hex(4)
+        reference, batch = self._places.locate_cluster(task, name), secrets.token_hex(4)
         built, texts = await _run_in_worker(task, offload.DOCUMENT, cluster_texts.write_cluster, name, tools)
-
-        async def store(transaction: AsyncTransaction) -> tuple[Cluster, dict[str, Any] | None]:
-            answered = await keyed.read_completion(transaction, client, done)
-            task_document = (await task_at.get(transaction=transaction)).to_dict()
-            if task_document is None:
-                raise StaleError("the task was deleted")
-            stored = {snapshot.id: snapshot.to_dict() or {} async for snapshot in collection.stream(transaction=transaction)}
-            before = stored.pop(reference.id, None)
-            if before is not None and before["batch"] == batch:
-                return _read_cluster(before), None  # an earlier attempt was committed, and its answer lost
-            if (before or {}).get("generation", 0) != since:
-                raise StaleError("the cluster was stored by somebody else meanwhile")
-            # counted at the task, so that a cluster which was deleted and stored again is never taken for the one before
-            cluster = replace(built, generation=task_document.get(GENERATION, 0) + 1)
-            check_cluster([_read_cluster(document) for document in stored.values()], cluster)
-            rows = json.dumps([[row.name, row.fingerprint, row.enabled] for row in cluster.rows])
-            parts = {tool: number for number, (_, names) in enumerate(texts) for tool in names}
-            transaction.update(task_at, {GENERATION: cluster.generation})
-            transaction.set(
-                reference,
-                {
-                    "name": name,
-                    "generation": cluster.generation,
-                    "rows": rows,
-                    "size_bytes": cluster.size_bytes,
-                    "batch": batch,
-                    "parts": json.dumps(parts),
-                },
-            )
-            keyed.store_completion(transaction, client, answered)
-            return cluster, before
-
+        parts = {tool: number for number, (_, names) in enumerate(texts) for tool in names}
         for number, (text, _) in enumerate(texts):
             await _locate_part(reference, batch, number).set({"tools": text})
         try:
-            cluster, before = await self._transact(store)
+            cluster, before = await self._put(task, built, {"batch": batch, "parts": json.dumps(parts)}, since, done)
         except (StaleError, InvalidInputError, AnsweredError):
             await _delete_parts(reference, batch, len(texts))
             raise  # after any other error it may be stored all the same, and then needs these parts
@@ -90,21 +55,47 @@ class FirestoreClusters(FirestoreStore):
             await _delete_parts(reference, before["batch"], _count_parts(before))
         return cluster
 
+    @in_transaction
+    async def _put(
+        self, transaction: Transaction, task: str, built: Cluster, parts: dict[str, str], since: int, done: Completion | None
+    ) -> tuple[Cluster, dict[str, Any] | None]:
+        """Store the document of the cluster, with its `parts`. Return the cluster, and the document that was there before."""
+        task_at, reference = self._places.locate_task(task), self._places.locate_cluster(task, built.name)
+        answered = await keyed.read_completion(transaction, self._places, done)
+        task_document = (await task_at.get(transaction=transaction)).to_dict()
+        if task_document is None:
+            raise StaleError("the task was deleted")
+        listed = task_at.collection("clusters").stream(transaction=transaction)
+        stored = {snapshot.id: snapshot.to_dict() or {} async for snapshot in listed}
+        before = stored.pop(reference.id, None)
+        if before is not None and before["batch"] == parts["batch"]:
+            return _read_cluster(before), None  # an earlier attempt was committed, and its answer lost
+        if (before or {}).get("generation", 0) != since:
+            raise StaleError("the cluster was stored by somebody else meanwhile")
+        # counted at the task, so that a cluster which was deleted and stored again is never taken for the one before
+        cluster = replace(built, generation=task_document.get(GENERATION, 0) + 1)
+        check_cluster([_read_cluster(document) for document in stored.values()], cluster)
+        fields = {name: getattr(cluster, name) for name in FIELDS}
+        rows = json.dumps([[row.name, row.fingerprint, row.enabled] for row in cluster.rows])
+        transaction.update(task_at, {GENERATION: cluster.generation})
+        transaction.set(reference, {**fields, "rows": rows, **parts})
+        keyed.store_completion(transaction, self._places, answered)
+        return cluster, before
+
     async def delete(self, task: str, name: str) -> bool:
-        reference = places.locate_cluster(self._client, task, name)
-
-        async def remove(transaction: AsyncTransaction) -> dict[str, Any] | None:
-            document: dict[str, Any] | None = (await reference.get(transaction=transaction)).to_dict()
-            if document is not None:
-                transaction.delete(reference)
-            return document
-
-        # the document first: from here on the tools do not exist
-        before = await self._transact(remove)
+        reference = self._places.locate_cluster(task, name)
+        before = await self._remove(reference)  # the document first: from here on the tools do not exist
         if before is None:
             return False
         await _delete_parts(reference, before["batch"], _count_parts(before))
         return True
+
+    @in_transaction
+    async def _remove(self, transaction: Transaction, reference: Reference) -> dict[str, Any] | None:
+        document: dict[str, Any] | None = (await reference.get(transaction=transaction)).to_dict()
+        if document is not None:
+            transaction.delete(reference)
+        return document
 
     async def tools(self, task: str) -> Sequence[DeclaredTool]:
         stored = []
@@ -124,11 +115,11 @@ class FirestoreClusters(FirestoreStore):
         return None
 
     async def _documents(self, task: str) -> Sequence[dict[str, Any]]:
-        collection = places.locate_task(self._client, task).collection("clusters")
+        collection = self._places.locate_task(task).collection("clusters")
         return [snapshot.to_dict() or {} async for snapshot in collection.stream()]
 
     async def _part(self, task: str, document: dict[str, Any], number: int) -> str:
-        reference = places.locate_cluster(self._client, task, document["name"])
+        reference = self._places.locate_cluster(task, document["name"])
         part = (await _locate_part(reference, document["batch"], number).get()).to_dict()
         if part is None:
             raise UnavailableError("the cluster was stored again while it was read")
@@ -143,20 +134,20 @@ async def _run_in_worker(task: str, budget: offload.Budget, function: Callable[.
         raise UnavailableError(f"the declared tools of this task cannot be read: {error}") from None
 
 
-async def delete_cluster(reference: AsyncDocumentReference) -> None:
+async def delete_cluster(reference: Reference) -> None:
     """Delete the cluster at `reference`, and the parts that any attempt to store it has left."""
     await reference.delete()
     async for part in reference.collection("parts").list_documents():
         await part.delete()
 
 
-async def _delete_parts(reference: AsyncDocumentReference, batch: str, count: int) -> None:
+async def _delete_parts(reference: Reference, batch: str, count: int) -> None:
     for number in range(count):
         await _locate_part(reference, batch, number).delete()
 
 
-def _locate_part(reference: AsyncDocumentReference, batch: str, number: int) -> AsyncDocumentReference:
-    part: AsyncDocumentReference = reference.collection("parts").document(f"{batch}-{number:03d}")
+def _locate_part(reference: Reference, batch: str, number: int) -> Reference:
+    part: Reference = reference.collection("parts").document(f"{batch}-{number:03d}")
     return part
 
 
@@ -166,5 +157,5 @@ def _count_parts(document: dict[str, Any]) -> int:
 
 def _read_cluster(document: dict[str, Any]) -> Cluster:
     rows = [dict(zip(("name", "fingerprint", "enabled"), row, strict=True)) for row in json.loads(document["rows"])]
-    fields = {name: document[name] for name in ("name", "generation", "size_bytes")}
+    fields = {name: document[name] for name in FIELDS}
     return documents.read(Cluster, {**fields, "rows": rows})

@@ -7,34 +7,30 @@ ever comes, and what a deletion leaves to be scanned for disappears by itself.
 from __future__ import annotations
 
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ferryman.domain.credentials.credential import SealedCredential
 from ferryman.domain.credentials.former import FormerValues, add_former
-from ferryman.gcp import documents, places
+from ferryman.gcp import documents
+from ferryman.gcp.places import Places
 from ferryman.gcp.retention import EXPIRE_AT
-from ferryman.gcp.store import read_together, transact
+from ferryman.gcp.store import Reference, Transaction, read_together
 
-if TYPE_CHECKING:
-    from google.cloud.firestore import AsyncClient, AsyncDocumentReference, AsyncTransaction
-
-FormerEnding = tuple["AsyncDocumentReference", FormerValues | None]
+FormerEnding = tuple[Reference, FormerValues | None]
 """Where former values are stored, and what is to be stored there; None where nothing changes."""
 
 
-async def read_ending(
-    transaction: AsyncTransaction, client: AsyncClient, task: str, name: str, *, now: datetime
-) -> FormerEnding:
+async def read_ending(transaction: Transaction, places: Places, task: str, name: str, *, now: datetime) -> FormerEnding:
     """Read what `transaction` has to write so that the credential's value, if it has one, becomes a former one `now`."""
-    live_at, former_at = places.locate_credential(client, task, name), places.locate_former(client, task, name)
-    snapshots = await read_together(client, [live_at, former_at], transaction)
+    live_at, former_at = places.locate_credential(task, name), places.locate_former(task, name)
+    snapshots = await read_together(places.client, [live_at, former_at], transaction)
     ended = documents.read_or_none(SealedCredential, snapshots[live_at.path])
     if ended is None:
         return former_at, None
     return former_at, add_former(documents.read_or_none(FormerValues, snapshots[former_at.path]), ended, now=now)
 
 
-def store_ending(transaction: AsyncTransaction, ending: FormerEnding) -> None:
+def store_ending(transaction: Transaction, ending: FormerEnding) -> None:
     """Write what `read_ending` read."""
     reference, former = ending
     if former is not None:
@@ -44,20 +40,3 @@ def store_ending(transaction: AsyncTransaction, ending: FormerEnding) -> None:
 def to_document(former: FormerValues) -> dict[str, Any]:
     """Return the document of `former`, with the oldest key version it needs, and when nothing in it is of use any longer."""
     return {**documents.write(former), "key_version": former.key_version, EXPIRE_AT: former.until}
-
-
-async def replace_former(client: AsyncClient, before: FormerValues, after: FormerValues) -> bool:
-    """Store `after` where `before` is still what is stored, and return whether it did."""
-    reference = places.locate_former(client, before.task, before.name)
-
-    async def change(transaction: AsyncTransaction) -> bool:
-        stored = documents.read_or_none(FormerValues, await reference.get(transaction=transaction))
-        if stored != before:
-            return False
-        if after.values:
-            transaction.set(reference, to_document(after))
-        else:
-            transaction.delete(reference)
-        return True
-
-    return await transact(client.transaction(), change)

@@ -7,17 +7,15 @@ from datetime import datetime
 
 from ferryman.domain.credits.balance import CreditBalance
 from ferryman.domain.credits.ledger import LedgerEntry
-from ferryman.gcp import documents, places
-from ferryman.gcp.faults import translate_errors
+from ferryman.gcp import documents
 from ferryman.gcp.store import FirestoreStore, filter_by
 
 
-@translate_errors
 class FirestoreLedger(FirestoreStore):
     """`ports.Ledger`."""
 
     async def balance(self, balance: str) -> CreditBalance:
-        snapshot = await places.locate_balance(self._client, balance).get()
+        snapshot = await self._places.locate_balance(balance).get()
         return documents.read_or_none(CreditBalance, snapshot) or CreditBalance(id=balance)
 
     async def of_execution(self, execution: str) -> Sequence[LedgerEntry]:

@@ -2,41 +2,37 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
 
 from ferryman.domain.executions.execution import Execution
 from ferryman.domain.executions.occupancy import Occupancy
 from ferryman.domain.owners.owner import Owner
 from ferryman.domain.owners.plan import Plan
-from ferryman.gcp import documents, places
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from google.cloud.firestore import AsyncClient, AsyncTransaction, DocumentSnapshot
+from ferryman.gcp import documents
+from ferryman.gcp.places import Places
+from ferryman.gcp.store import Snapshot, Transaction
 
 
-def read_occupancy(snapshot: DocumentSnapshot[Any]) -> Occupancy:
+def read_occupancy(snapshot: Snapshot) -> Occupancy:
     """Return the occupancy in `snapshot`, empty where there is no document yet."""
     return Occupancy(**(snapshot.to_dict() or {}))
 
 
-def store_occupancy(transaction: AsyncTransaction, client: AsyncClient, owner: str, occupancy: Occupancy) -> None:
+def store_occupancy(transaction: Transaction, places: Places, owner: str, occupancy: Occupancy) -> None:
     """Store the occupancy that was read in the same transaction."""
-    transaction.set(
-        places.locate_occupancy(client, owner), {"queued": dict(occupancy.queued), "running": dict(occupancy.running)}
-    )
+    document = {"queued": dict(occupancy.queued), "running": dict(occupancy.running)}
+    transaction.set(places.locate_occupancy(owner), document)
 
 
-def free_slot(transaction: AsyncTransaction, client: AsyncClient, execution: Execution) -> None:
+def free_slot(transaction: Transaction, places: Places, execution: Execution) -> None:
     """Remove `execution` from its owner's occupancy, whatever else is in it."""
     from google.cloud.firestore import DELETE_FIELD
 
     removal = {execution.id: DELETE_FIELD}
-    transaction.set(places.locate_occupancy(client, execution.owner), {"queued": removal, "running": removal}, merge=True)
+    transaction.set(places.locate_occupancy(execution.owner), {"queued": removal, "running": removal}, merge=True)
 
 
-def find_plan(snapshot: DocumentSnapshot[Any], plans: Mapping[str, Plan]) -> Plan | None:
+def find_plan(snapshot: Snapshot, plans: Mapping[str, Plan]) -> Plan | None:
     """Return the plan of the owner in `snapshot`, or None where there is no such owner or plan."""
     owner = documents.read_or_none(Owner, snapshot)
     return None if owner is None else plans.get(owner.plan)

@@ -3,92 +3,75 @@
 from __future__ import annotations
 
 import hashlib
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from google.cloud.firestore import AsyncClient, AsyncDocumentReference
 
-
 FORMER = ".former"
 """How the name of a document with former values of a credential ends."""
 
 
-def locate_owner(client: AsyncClient, owner: str) -> AsyncDocumentReference:
-    return client.collection("owners").document(owner)
+@dataclass(frozen=True, slots=True)
+class Places:
+    """The documents of the database that `client` reads and writes."""
 
+    client: AsyncClient
 
-def locate_key(client: AsyncClient, digest: str) -> AsyncDocumentReference:
-    return client.collection("api_keys").document(digest)
+    def locate_owner(self, owner: str) -> AsyncDocumentReference:
+        return self.client.document("owners", owner)
 
+    def locate_key(self, digest: str) -> AsyncDocumentReference:
+        return self.client.document("api_keys", digest)
 
-def locate_task(client: AsyncClient, task: str) -> AsyncDocumentReference:
-    return client.collection("tasks").document(task)
+    def locate_task(self, task: str) -> AsyncDocumentReference:
+        return self.client.document("tasks", task)
 
+    def locate_credential(self, task: str, name: str) -> AsyncDocumentReference:
+        return self.client.document("tasks", task, "credentials", name)
 
-def locate_credential(client: AsyncClient, task_id: str, name: str) -> AsyncDocumentReference:
-    reference: AsyncDocumentReference = locate_task(client, task_id).collection("credentials").document(name)
-    return reference
+    def locate_former(self, task: str, name: str) -> AsyncDocumentReference:
+        # beside the credentials, so that one query brings both; no credential's name has a full stop
+        return self.locate_credential(task, name + FORMER)
 
+    def locate_connection(self, task: str, digest: str) -> AsyncDocumentReference:
+        return self.client.document("tasks", task, "connections", digest)
 
-def locate_former(client: AsyncClient, task_id: str, name: str) -> AsyncDocumentReference:
-    # beside the credentials, so that one query brings both; no credential's name has a full stop
-    return locate_credential(client, task_id, name + FORMER)
+    def locate_cluster(self, task: str, name: str) -> AsyncDocumentReference:
+        # a cluster's name is any text
+        digest = hashlib.sha256(name.encode(errors="surrogatepass")).hexdigest()[:32]
+        return self.client.document("tasks", task, "clusters", digest)
 
+    def locate_execution(self, execution: str) -> AsyncDocumentReference:
+        return self.client.document("executions", execution)
 
-def locate_connection(client: AsyncClient, task_id: str, digest: str) -> AsyncDocumentReference:
-    reference: AsyncDocumentReference = locate_task(client, task_id).collection("connections").document(digest)
-    return reference
+    def locate_balance(self, balance: str) -> AsyncDocumentReference:
+        return self.client.document("purses", balance)
 
+    def locate_occupancy(self, owner: str) -> AsyncDocumentReference:
+        return self.client.document("occupancy", owner)
 
-def locate_cluster(client: AsyncClient, task_id: str, name: str) -> AsyncDocumentReference:
-    # a cluster's name is any text
-    digest = hashlib.sha256(name.encode(errors="surrogatepass")).hexdigest()[:32]
-    reference: AsyncDocumentReference = locate_task(client, task_id).collection("clusters").document(digest)
-    return reference
+    def locate_streams(self, owner: str) -> AsyncDocumentReference:
+        return self.client.document("streams", owner)
 
+    def locate_entry(self, entry: str) -> AsyncDocumentReference:
+        return self.client.document("ledger", entry)
 
-def locate_execution(client: AsyncClient, execution: str) -> AsyncDocumentReference:
-    return client.collection("executions").document(execution)
+    def locate_halt(self, owner: str | None) -> AsyncDocumentReference:
+        return self.client.document("halts", "house" if owner is None else f"owner:{owner}")
 
+    def locate_step(self, execution: str, number: int) -> AsyncDocumentReference:
+        return self.client.document("executions", execution, "steps", f"{number:05d}")
 
-def locate_balance(client: AsyncClient, balance: str) -> AsyncDocumentReference:
-    return client.collection("purses").document(balance)
+    def locate_call(self, execution: str, seq: int) -> AsyncDocumentReference:
+        return self.client.document("executions", execution, "calls", f"{seq:05d}")
 
+    def locate_receipts(self, execution: str, first: int) -> AsyncDocumentReference:
+        return self.client.document("executions", execution, "receipts", f"{first:06d}")
 
-def locate_occupancy(client: AsyncClient, owner: str) -> AsyncDocumentReference:
-    return client.collection("occupancy").document(owner)
+    def locate_keyed(self, request: str) -> AsyncDocumentReference:
+        return self.client.document("keyed_requests", request)
 
-
-def locate_streams(client: AsyncClient, owner: str) -> AsyncDocumentReference:
-    return client.collection("streams").document(owner)
-
-
-def locate_entry(client: AsyncClient, entry: str) -> AsyncDocumentReference:
-    return client.collection("ledger").document(entry)
-
-
-def locate_halt(client: AsyncClient, owner: str | None) -> AsyncDocumentReference:
-    return client.collection("halts").document("house" if owner is None else f"owner:{owner}")
-
-
-def locate_step(client: AsyncClient, execution_id: str, number: int) -> AsyncDocumentReference:
-    reference: AsyncDocumentReference = locate_execution(client, execution_id).collection("steps").document(f"{number:05d}")
-    return reference
-
-
-def locate_call(client: AsyncClient, execution_id: str, seq: int) -> AsyncDocumentReference:
-    reference: AsyncDocumentReference = locate_execution(client, execution_id).collection("calls").document(f"{seq:05d}")
-    return reference
-
-
-def locate_receipts(client: AsyncClient, execution_id: str, first: int) -> AsyncDocumentReference:
-    reference: AsyncDocumentReference = locate_execution(client, execution_id).collection("receipts").document(f"{first:06d}")
-    return reference
-
-
-def locate_keyed(client: AsyncClient, request: str) -> AsyncDocumentReference:
-    return client.collection("keyed_requests").document(request)
-
-
-def locate_token(client: AsyncClient, key: str) -> AsyncDocumentReference:
-    return client.collection("tokens").document(key)
+    def locate_token(self, key: str) -> AsyncDocumentReference:
+        return self.client.document("tokens", key)

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ferryman.domain.receipts.receipt import Receipt
-from ferryman.gcp import documents, places
-
-if TYPE_CHECKING:
-    from google.cloud.firestore import AsyncClient, AsyncTransaction
+from ferryman.gcp import documents
+from ferryman.gcp.places import Places
+from ferryman.gcp.store import Transaction
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,11 +20,9 @@ class StoredReceipts:
     entries: tuple[Receipt, ...]
 
 
-def create_receipts(
-    client: AsyncClient, transaction: AsyncTransaction, receipts: tuple[Receipt, ...], more: Mapping[str, Any]
-) -> None:
+def create_receipts(transaction: Transaction, places: Places, receipts: tuple[Receipt, ...], more: Mapping[str, Any]) -> None:
     """Write the entries of a commit in its transaction, which fails where there are others; `more` are further fields."""
     if receipts:
         first = receipts[0]
         written = {**documents.write(StoredReceipts(first=first.number, entries=receipts)), **more}
-        transaction.create(places.locate_receipts(client, first.execution, first.number), written)
+        transaction.create(places.locate_receipts(first.execution, first.number), written)

@@ -10,14 +10,12 @@ from typing import Any
 from ferryman.domain.calls.call import TicketState
 from ferryman.domain.credentials.keys import FETCHED, SealedCredentialRef
 from ferryman.domain.executions.execution import Status
-from ferryman.gcp.faults import translate_errors
 from ferryman.gcp.firestore import FirestoreClient
 from ferryman.gcp.store import FirestoreStore, filter_by
 
 UNDER_WAY = [status.value for status in Status if not status.terminal]
 
 
-@translate_errors
 class FirestoreSealedInventory(FirestoreStore):
     """Every credential and every call of the deployment. `version_of` returns the key version of a ciphertext."""
 

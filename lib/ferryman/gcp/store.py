@@ -2,39 +2,64 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Any, TypeVar
+import functools
+from collections.abc import Awaitable, Callable, Coroutine
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeAlias, TypeVar
 
+from ferryman.gcp.faults import translate_errors
 from ferryman.gcp.firestore import FirestoreClient
+from ferryman.gcp.places import Places
 
 if TYPE_CHECKING:
     from google.cloud.firestore import AsyncClient, AsyncDocumentReference, AsyncTransaction, DocumentSnapshot
 
+Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
+Store = TypeVar("Store", bound="FirestoreStore")
+Transaction: TypeAlias = "AsyncTransaction"
+Reference: TypeAlias = "AsyncDocumentReference"
+Snapshot: TypeAlias = "DocumentSnapshot[Any]"
 Condition = tuple[str, str, Any]
 """A condition of a query: a field, an operator as Firestore writes it, and a value."""
 
 
 class FirestoreStore:
-    """A port over Firestore."""
+    """A port over Firestore: its public coroutines raise `UnavailableError` for a transient fault (`translate_errors`)."""
 
     def __init__(self, clients: FirestoreClient) -> None:
         self._clients = clients
+
+    def __init_subclass__(cls) -> None:
+        translate_errors(cls)
 
     @property
     def _client(self) -> AsyncClient:
         return self._clients.firestore()
 
-    async def _transact(self, work: Callable[[AsyncTransaction], Awaitable[Result]]) -> Result:
-        return await transact(self._client.transaction(), work)
+    @property
+    def _places(self) -> Places:
+        return Places(self._client)
 
 
-async def transact(transaction: AsyncTransaction, work: Callable[[AsyncTransaction], Awaitable[Result]]) -> Result:
-    """Return what `work` returns, once all that it wrote is committed; nothing is written where it raises.
+def in_transaction(
+    method: Callable[Concatenate[Store, Transaction, Arguments], Awaitable[Result]],
+) -> Callable[Concatenate[Store, Arguments], Coroutine[Any, Any, Result]]:
+    """Make the method of a store take a transaction of its own before its other arguments.
 
-    The client calls `work` again, at most five times in all, where another transaction was in its way: it must read before it
-    writes, and change nothing besides. Raise what `work` raises, or the client's errors, which `translate_errors` translates.
+    What it wrote is committed once it returns; nothing is written where it raises. The client calls it again, at most five
+    times in all, where another transaction was in its way: it must read before it writes, and change nothing besides. Raise
+    what the method raises, or the client's errors.
     """
+
+    @functools.wraps(method)
+    async def transact(store: Store, /, *args: Arguments.args, **named: Arguments.kwargs) -> Result:
+        return await run_transaction(store._client.transaction(), lambda started: method(store, started, *args, **named))
+
+    return transact
+
+
+async def run_transaction(transaction: Transaction, work: Callable[[Transaction], Awaitable[Result]]) -> Result:
+    """Return what `work` returns, run in `transaction` as `in_transaction` runs a method."""
     from google.cloud.firestore import async_transactional
 
     result: Result = await async_transactional(work)(transaction)
@@ -42,8 +67,8 @@ async def transact(transaction: AsyncTransaction, work: Callable[[AsyncTransacti
 
 
 async def read_together(
-    client: AsyncClient, references: list[AsyncDocumentReference], transaction: AsyncTransaction | None = None
-) -> dict[str, DocumentSnapshot[Any]]:
+    client: AsyncClient, references: list[Reference], transaction: Transaction | None = None
+) -> dict[str, Snapshot]:
     """Read several documents at once, and return them by path; one that does not exist is a snapshot that says so."""
     snapshots = client.get_all(references, transaction=transaction)
     return {snapshot.reference.path: snapshot async for snapshot in snapshots}

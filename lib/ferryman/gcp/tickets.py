@@ -5,26 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ferryman.domain.calls.call import SETTLING_TIME, Ticket, TicketState, ToolCallResult
 from ferryman.domain.executions import lease, transitions
 from ferryman.domain.executions.execution import Execution
 from ferryman.domain.http.request import REQUEST_SECONDS
 from ferryman.domain.stale import StaleError
-from ferryman.gcp import documents, places
-from ferryman.gcp.faults import translate_errors
+from ferryman.gcp import documents
 from ferryman.gcp.firestore import FirestoreClient
 from ferryman.gcp.halts import list_switches, read_halt_reason
-from ferryman.gcp.store import FirestoreStore, read_together, transact
+from ferryman.gcp.store import FirestoreStore, Reference, Transaction, in_transaction, read_together, run_transaction
 from ferryman.gcp.tasks import read_versions
 from ferryman.ports.tickets import CallRequest, ClaimedCall, TaskState, claim_call
 
-if TYPE_CHECKING:
-    from google.cloud.firestore import AsyncDocumentReference, AsyncTransaction
 
-
-@translate_errors
 class FirestoreTickets(FirestoreStore):
     """`ports.Tickets`."""
 
@@ -33,14 +28,13 @@ class FirestoreTickets(FirestoreStore):
         self._under_way = timedelta(seconds=request_s) + SETTLING_TIME
 
     async def claim(self, call_request: CallRequest, *, tool: str, now: datetime) -> ClaimedCall:
-        client, owner = self._client, call_request.owner
-        execution_at = places.locate_execution(client, call_request.execution)
-        ticket_at = places.locate_call(client, call_request.execution, call_request.seq)
-        task_at = places.locate_task(client, call_request.task)
+        places, owner = self._places, call_request.owner
+        execution_at, task_at = places.locate_execution(call_request.execution), places.locate_task(call_request.task)
+        ticket_at = places.locate_call(call_request.execution, call_request.seq)
 
-        async def take(transaction: AsyncTransaction) -> ClaimedCall:
-            references = [execution_at, ticket_at, task_at, *list_switches(client, owner)]
-            snapshots = await read_together(client, references, transaction)
+        async def take(transaction: Transaction) -> ClaimedCall:
+            references = [execution_at, ticket_at, task_at, *list_switches(places, owner)]
+            snapshots = await read_together(self._client, references, transaction)
             current = _check_lease(snapshots[execution_at.path].to_dict(), call_request.epoch, now)
             ticket = documents.read_or_none(Ticket, snapshots[ticket_at.path])
             claimed_call = claim_call(
@@ -49,7 +43,7 @@ class FirestoreTickets(FirestoreStore):
                 ticket,
                 tool=tool,
                 task=_read_task(snapshots[task_at.path].to_dict()),
-                halt_reason=read_halt_reason(snapshots, client, owner, current.created_at),
+                halt_reason=read_halt_reason(snapshots, places, owner, current.created_at),
                 now=now,
                 under_way=self._under_way,
             )
@@ -58,8 +52,8 @@ class FirestoreTickets(FirestoreStore):
                 transaction.update(ticket_at, change)
             return claimed_call
 
-        transaction = client.transaction()
-        claimed_call = await transact(transaction, take)
+        transaction = self._client.transaction()
+        claimed_call = await run_transaction(transaction, take)
         written: Any = transaction.write_results
         return replace(claimed_call, mark=written[0].update_time) if written else claimed_call
 
@@ -79,38 +73,34 @@ class FirestoreTickets(FirestoreStore):
         change = {"state": TicketState.INTENDED.value, "sent_at": None, "deadline": None}
         await self._update_attempt(claimed_call, change)
 
-    async def _update_attempt(self, claimed_call: ClaimedCall, change: Mapping[str, Any]) -> None:
+    @in_transaction
+    async def _update_attempt(self, transaction: Transaction, claimed_call: ClaimedCall, change: Mapping[str, Any]) -> None:
         """Write `change`, unless a later attempt has taken over: what this one learned then changes nothing."""
         ticket_at = self._locate_ticket(claimed_call)
+        ticket = documents.read(Ticket, (await ticket_at.get(transaction=transaction)).to_dict())
+        if ticket.attempt == claimed_call.ticket.attempt and ticket.state is TicketState.SENT:
+            transaction.update(ticket_at, dict(change))
 
-        async def store(transaction: AsyncTransaction) -> None:
-            ticket = documents.read(Ticket, (await ticket_at.get(transaction=transaction)).to_dict())
-            if ticket.attempt == claimed_call.ticket.attempt and ticket.state is TicketState.SENT:
-                transaction.update(ticket_at, dict(change))
-
-        await self._transact(store)
-
-    async def cover(self, claimed_call: ClaimedCall, before: bytes, after: bytes, *, now: datetime) -> bytes:
-        execution_at = places.locate_execution(self._client, claimed_call.call_request.execution)
-
-        async def store(transaction: AsyncTransaction) -> bytes:
-            document = (await execution_at.get(transaction=transaction)).to_dict()
-            stored = _check_lease(document, claimed_call.call_request.epoch, now).coverage
-            if stored != before:
-                return stored
-            transaction.update(execution_at, {"coverage": after})
-            return after
-
-        return await self._transact(store)
+    @in_transaction
+    async def cover(
+        self, transaction: Transaction, claimed_call: ClaimedCall, before: bytes, after: bytes, *, now: datetime
+    ) -> bytes:
+        execution_at = self._places.locate_execution(claimed_call.call_request.execution)
+        document = (await execution_at.get(transaction=transaction)).to_dict()
+        stored = _check_lease(document, claimed_call.call_request.epoch, now).coverage
+        if stored != before:
+            return stored
+        transaction.update(execution_at, {"coverage": after})
+        return after
 
     async def scope(self, execution: str, *, epoch: int, now: datetime) -> tuple[Execution, Mapping[str, int]]:
-        snapshot = await places.locate_execution(self._client, execution).get()
+        snapshot = await self._places.locate_execution(execution).get()
         current = _check_lease(snapshot.to_dict(), epoch, now)
-        task = await places.locate_task(self._client, current.task).get()
+        task = await self._places.locate_task(current.task).get()
         return current, read_versions(task.to_dict())
 
-    def _locate_ticket(self, claimed_call: ClaimedCall) -> AsyncDocumentReference:
-        return places.locate_call(self._client, claimed_call.call_request.execution, claimed_call.call_request.seq)
+    def _locate_ticket(self, claimed_call: ClaimedCall) -> Reference:
+        return self._places.locate_call(claimed_call.call_request.execution, claimed_call.call_request.seq)
 
 
 def _check_lease(document: dict[str, Any] | None, epoch: int, now: datetime) -> Execution:

@@ -4,32 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ferryman.domain.credentials import token as tokens
 from ferryman.domain.credentials.token import KNOWN, Fetch, Token, TokenSlot
-from ferryman.gcp import documents, places
-from ferryman.gcp.faults import translate_errors
+from ferryman.gcp import documents
 from ferryman.gcp.retention import EXPIRE_AT
-from ferryman.gcp.store import FirestoreStore, filter_by
-
-if TYPE_CHECKING:
-    from google.cloud.firestore import AsyncQuery, AsyncTransaction
+from ferryman.gcp.store import Condition, FirestoreStore, Transaction, filter_by, in_transaction
 
 
-@translate_errors
 class FirestoreTokens(FirestoreStore):
     """`ports.Tokens`."""
 
     async def get(self, key: str) -> TokenSlot | None:
-        return documents.read_or_none(TokenSlot, await places.locate_token(self._client, key).get())
+        return documents.read_or_none(TokenSlot, await self._places.locate_token(key).get())
 
     async def list(self, owner: str, task: str) -> Mapping[str, TokenSlot]:
-        query = filter_by(self._client.collection("tokens"), ("owner", "==", owner), ("task", "in", ["", task]))
-        return await _read_slots(query)
+        return await self._read_slots(("owner", "==", owner), ("task", "in", ["", task]))
 
     async def list_for_task(self, task: str) -> Mapping[str, TokenSlot]:
-        return await _read_slots(filter_by(self._client.collection("tokens"), ("task", "==", task)))
+        return await self._read_slots(("task", "==", task))
 
     async def claim(self, key: str, owner: str, task: str, fetch: Fetch, *, stale: str | None, now: datetime) -> TokenSlot:
         claimed = await self._change(key, lambda slot: tokens.claim_fetch(slot, owner, task, fetch, stale=stale, now=now))
@@ -45,22 +39,21 @@ class FirestoreTokens(FirestoreStore):
     async def reseal(self, key: str, before: TokenSlot, after: TokenSlot) -> None:
         await self._change(key, lambda slot: after if slot == before else None)
 
-    async def _change(self, key: str, change: Callable[[TokenSlot | None], TokenSlot | None]) -> TokenSlot | None:
+    @in_transaction
+    async def _change(
+        self, transaction: Transaction, key: str, change: Callable[[TokenSlot | None], TokenSlot | None]
+    ) -> TokenSlot | None:
         """Apply `change` to the slot, and store the result unless it is the same slot or None. Return the result."""
-        reference = places.locate_token(self._client, key)
+        reference = self._places.locate_token(key)
+        before = documents.read_or_none(TokenSlot, await reference.get(transaction=transaction))
+        after = change(before)
+        if after is not None and after is not before:
+            transaction.set(reference, to_document(after))
+        return after
 
-        async def store(transaction: AsyncTransaction) -> TokenSlot | None:
-            before = documents.read_or_none(TokenSlot, await reference.get(transaction=transaction))
-            after = change(before)
-            if after is not None and after is not before:
-                transaction.set(reference, to_document(after))
-            return after
-
-        return await self._transact(store)
-
-
-async def _read_slots(query: AsyncQuery) -> dict[str, TokenSlot]:
-    return {snapshot.id: documents.read(TokenSlot, snapshot.to_dict()) async for snapshot in query.stream()}
+    async def _read_slots(self, *conditions: Condition) -> dict[str, TokenSlot]:
+        query = filter_by(self._client.collection("tokens"), *conditions)
+        return {snapshot.id: documents.read(TokenSlot, snapshot.to_dict()) async for snapshot in query.stream()}
 
 
 def to_document(slot: TokenSlot) -> dict[str, Any]:

@@ -318,8 +318,8 @@ LAYERS = (
             Replacement(file="serving/api/limits.py", old="    if turns.count(owner) >= most:", new="    if False:"),
             Replacement(
                 file="gcp/executions.py",
-                old="                raise TaskDisabledError(DISABLED)\n            occ",
-                new="                pass\n            occ",
+                old="            raise TaskDisabledError(DISABLED)\n        occ",
+                new="            pass\n        occ",
             ),
         ),
     ),

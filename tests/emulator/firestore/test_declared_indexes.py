@@ -13,13 +13,15 @@ from ferryman.domain.credentials.credential import SealedCredential
 from ferryman.domain.executions.execution import Execution, Lease, Status
 from ferryman.domain.owners.owner import Owner
 from ferryman.domain.tasks.firing import Fire
-from ferryman.gcp import documents, places
+from ferryman.domain.tasks.schedule import Schedule, ScheduleType
+from ferryman.gcp import documents
 from ferryman.gcp.clients import GoogleClients
 from ferryman.gcp.clusters import FirestoreClusters
 from ferryman.gcp.connections import FirestoreConnections
 from ferryman.gcp.executions import FirestoreExecutions
 from ferryman.gcp.ledger import FirestoreLedger
 from ferryman.gcp.owners import FirestoreOwners
+from ferryman.gcp.places import Places
 from ferryman.gcp.schedules import FirestoreSchedules
 from ferryman.gcp.sealed_inventory import FirestoreSealedInventory
 from ferryman.gcp.tasks import FirestoreCredentials, FirestoreTasks
@@ -45,9 +47,9 @@ async def listed_by_task(clients: GoogleClients) -> None:
 async def claimed_again(clients: GoogleClients) -> None:
     lost = Lease(holder="dead", epoch=1, expires_at=NOW)
     execution = Execution(id="e", task="t", owner="ann", created_at=NOW, status=Status.RUNNING, lease=lost)
-    await places.locate_execution(clients.firestore(), "e").create(documents.write(execution))
+    await Places(clients.firestore()).locate_execution("e").create(documents.write(execution))
     ticket = Ticket(seq=0, step=1, call="x", tool="webhook", arguments=b"", display_arguments={}, epoch=1, created_at=NOW)
-    await places.locate_call(clients.firestore(), "e", 0).set(documents.write(ticket))
+    await Places(clients.firestore()).locate_call("e", 0).set(documents.write(ticket))
     _, is_claimed = await FirestoreExecutions(clients).claim(
         "e", slice=0, holder="b", now=NOW + timedelta(seconds=1), lease=timedelta(seconds=9)
     )
@@ -158,6 +160,12 @@ async def fired(clients: GoogleClients) -> None:
     assert fired.execution is not None
 
 
+async def scheduled(clients: GoogleClients) -> None:
+    cron = {"schedule": Schedule(type=ScheduleType.CRON, cron="0 * * * *")}
+    task = build_task(id="task_timed", owner="ann", created_at=NOW, **cron)
+    await FirestoreTasks(clients).create(task)
+
+
 async def overdue(clients: GoogleClients) -> None:
     await FirestoreSchedules(clients).overdue(before=NOW)
 
@@ -168,7 +176,7 @@ async def armed(clients: GoogleClients) -> None:
 
 QUERIES: dict[str, tuple[Callable[[GoogleClients], Awaitable[None]], ...]] = {
     "FirestoreClusters._documents": (clusters_listed,),
-    "FirestoreClusters.put": (cluster_stored,),
+    "FirestoreClusters._put": (cluster_stored,),
     "FirestoreConnections.put": (connection_begun,),
     "FirestoreExecutions.list": (list_everything, listed_by_task),
     "FirestoreExecutions.claim": (claimed_again,),
@@ -183,12 +191,14 @@ QUERIES: dict[str, tuple[Callable[[GoogleClients], Awaitable[None]], ...]] = {
     "FirestoreOwners.list": (owners_listed,),
     "FirestoreOwners.rekey": (rekeyed,),
     "FirestoreSchedules.armed": (armed,),
-    "FirestoreSchedules.fire": (fired,),
+    "FirestoreSchedules._fire": (fired,),
     "FirestoreSchedules.overdue": (overdue,),
     "FirestoreSealedInventory.list_tokens": (sealed_tokens,),
     "FirestoreTokens.list": (tokens_of_a_task,),
     "FirestoreTokens.list_for_task": (tokens_to_reseal,),
-    "FirestoreTasks.create": (fired,),
+    "FirestoreTokens._read_slots": (tokens_of_a_task,),
+    "FirestoreTasks._check_scheduled": (scheduled,),
+    "FirestoreTasks._create": (fired,),
     "FirestoreTasks.list": (tasks_listed,),
     "FirestoreCredentials.list": (credentials_listed,),
     "FirestoreCredentials.put": (credential_stored,),
@@ -197,7 +207,7 @@ QUERIES: dict[str, tuple[Callable[[GoogleClients], Awaitable[None]], ...]] = {
 
 
 QUERY_WORDS = {"stream", "where", "order_by", "collection_group", "count", "sum", "avg", "find_nearest", "read_all"}
-HELPERS = {"filter_by", "_read_slots", "_query_owned", "_query_credentials"}
+HELPERS = {"filter_by", "_read_slots", "_query_owned", "_query_ended"}
 
 
 def querying() -> set[str]:
@@ -208,7 +218,7 @@ def querying() -> set[str]:
             for method in (node for node in owner.body if isinstance(node, ast.AsyncFunctionDef)):
                 attributes = {node.attr for node in ast.walk(method) if isinstance(node, ast.Attribute)}
                 names = {node.id for node in ast.walk(method) if isinstance(node, ast.Name)}
-                if attributes & QUERY_WORDS or names & HELPERS:
+                if attributes & (QUERY_WORDS | HELPERS) or names & HELPERS:
                     methods.add(f"{owner.name}.{method.name}")
     return methods
 

@@ -16,10 +16,11 @@ from ferryman.domain.calls.call import Ticket, TicketState
 from ferryman.domain.credentials.keys import FETCHED, SealedCredentialRef
 from ferryman.domain.credentials.token import Token, TokenSlot
 from ferryman.domain.executions.execution import Execution, Status
-from ferryman.gcp import documents, places
+from ferryman.gcp import documents
 from ferryman.gcp.clients import GoogleClients
 from ferryman.gcp.key_store import SecretManagerKeyStore
 from ferryman.gcp.keys import SecretManagerKeys
+from ferryman.gcp.places import Places
 from ferryman.gcp.sealed_inventory import FirestoreSealedInventory
 from ferryman.ports.errors import UnavailableError
 from ferryman.settings import Settings
@@ -81,7 +82,7 @@ async def test_the_sealed_inventory_has_every_credential_and_every_call_that_is_
         await client.document("tasks/task_1/credentials/DAMAGED").set({"label": {"name": "DAMAGED"}})
         for name, status in (("e1", Status.RUNNING), ("e2", Status.QUEUED), ("e3", Status.COMPLETED)):
             execution = Execution(id=name, task="task_1", owner="ann", status=status, created_at=NOW, started_at=NOW)
-            await places.locate_execution(client, name).set(documents.write(execution))
+            await Places(client).locate_execution(name).set(documents.write(execution))
             ticket = Ticket(
                 seq=0,
                 step=1,
@@ -93,7 +94,7 @@ async def test_the_sealed_inventory_has_every_credential_and_every_call_that_is_
                 created_at=NOW,
             )
             for seq, state in enumerate(TicketState):
-                await places.locate_call(client, name, seq).set(documents.write(replace(ticket, seq=seq, state=state)))
+                await Places(client).locate_call(name, seq).set(documents.write(replace(ticket, seq=seq, state=state)))
         # what the credential is, and what it was
         assert list(await sealed_inventory.list_credentials()) == [
             SealedCredentialRef(task="task_1", name="A", version=version) for version in (2, 1)
@@ -102,8 +103,8 @@ async def test_the_sealed_inventory_has_every_credential_and_every_call_that_is_
             Token(fetch="f", ciphertext=number.to_bytes(4, "big") + b"\x00" * 40, expires_at=NOW) for number in (2, 1)
         ]
         slot = TokenSlot(owner="ann", task="task_1", token=sealed_tokens[0], former=(sealed_tokens[1],))
-        await places.locate_token(client, "a" * 64).set(documents.write(slot))
-        await places.locate_token(client, "b" * 64).set(documents.write(TokenSlot(owner="ann")))
+        await Places(client).locate_token("a" * 64).set(documents.write(slot))
+        await Places(client).locate_token("b" * 64).set(documents.write(TokenSlot(owner="ann")))
         assert list(await sealed_inventory.list_tokens()) == [SealedCredentialRef(task="task_1", name=FETCHED, version=1)]
         assert await sealed_inventory.count_calls() == {7: 4}  # two executions under way, two calls each that are not settled
         assert await sealed_inventory.count_begun_before(NOW + timedelta(seconds=1)) == 2
