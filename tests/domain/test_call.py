@@ -1,14 +1,26 @@
-"""Calls: the ten fields of a result, its fee and its audit row."""
+"""Calls: the ten fields of a result, its fee and its audit row; who may claim a ticket, and when."""
 
 from __future__ import annotations
 
 import dataclasses
+from datetime import datetime, timedelta
 from decimal import Decimal
+from typing import Any
 
 import pytest
 
 from ferryman.domain.calls import refusal
-from ferryman.domain.calls.call import ToolCallResult, get_fee, to_audit_row
+from ferryman.domain.calls.call import (
+    Ticket,
+    TicketState,
+    ToolCallResult,
+    claim_ticket,
+    get_fee,
+    is_outcome_unknown,
+    to_audit_row,
+)
+from ferryman.domain.stale import StaleError
+from tests.builders import START, build_settled_ticket, build_ticket
 
 
 def test_a_result_is_a_dataclass_of_the_ten_fields_in_their_order():
@@ -71,7 +83,91 @@ def test_a_short_result_is_its_own_audit_row():
     assert to_audit_row(result) == result
 
 
+def test_a_refused_call_is_recorded_with_all_that_is_known_of_it():
+    refused_call = refusal.refuse_leak("KEY")
+    result = ToolCallResult.from_refusal("api_call", refused_call, url="https://a.test/", method="POST", credential="KEY")
+    assert result == ToolCallResult(
+        "api_call", refused_call.message, "https://a.test/", "POST", "KEY", blocked=True, block_reason="credential_leak"
+    )
+
+
+@pytest.mark.parametrize(
+    ("status", "content", "failed"),
+    [(200, "<frame>", False), (404, "<frame>", False), (None, "<frame>", True), (404, "Error: HTTP 404", True)],
+)
+def test_a_call_failed_that_has_no_response_or_one_that_is_declared_an_error(status, content, failed):
+    assert ToolCallResult("get_weather", content, response_status=status).failed is failed
+
+
+def test_an_audit_row_keeps_64_characters_of_a_name_and_2048_of_a_url():
+    long = "x" * 5_000
+    row = to_audit_row(ToolCallResult(long, "", url=long, method=long, credential_used=long))
+    assert (len(row.tool), len(row.url), len(row.method), len(row.credential_used)) == (64, 2_048, 64, 64)
+
+
 def test_a_row_keeps_a_bounded_part_of_whatever_the_model_wrote():
     long = "x" * 300_000
     row = to_audit_row(ToolCallResult(long, long, url=long, method=long, credential_used=long))
     assert sum(len(text) for text in (row.tool, row.content, row.url, row.method, row.credential_used)) < 3_500
+
+
+@pytest.mark.parametrize(
+    ("tool", "method", "unknown"),
+    [
+        *(("api_call", "POST", True), ("api_call", "DELETE", True), ("get_weather", "PATCH", True), ("webhook", None, True)),
+        *(("api_call", "GET", False), ("api_call", "get", False), ("get_weather", "HEAD", False)),
+        *((tool, None, False) for tool in ("http_get", "import_openapi_tools", "delete_tool_cluster")),
+    ],
+)
+def test_the_outcome_of_a_call_without_an_answer_is_unknown_where_it_may_have_changed_something(tool, method, unknown):
+    assert is_outcome_unknown(ToolCallResult(tool, "", method=method)) is unknown
+
+
+def test_the_outcome_of_a_call_that_was_blocked_or_answered_is_known():
+    assert not is_outcome_unknown(ToolCallResult("api_call", "", method="POST", blocked=True))
+    assert not is_outcome_unknown(ToolCallResult("api_call", "", method="POST", response_status=500))
+
+
+MOMENT = timedelta(microseconds=1)
+UNDER_WAY = timedelta(seconds=35)
+DEADLINE = START + UNDER_WAY
+SENT = build_ticket(state=TicketState.SENT, attempt=1, sent_at=START, deadline=DEADLINE)
+
+
+def claim(ticket: Ticket, *, now: datetime = START, **changed: Any) -> Ticket:
+    return claim_ticket(
+        ticket, **{"tool": "http_get", "epoch": 1, "stopped": False, "under_way": UNDER_WAY, **changed}, now=now
+    )
+
+
+def test_a_claimed_call_counts_as_sent_and_is_under_way_until_its_deadline():
+    assert claim(build_ticket()) == SENT
+
+
+def test_a_call_that_was_sent_is_claimed_again_from_its_deadline_on_and_keeps_the_time_of_its_first_sending():
+    assert claim(SENT, now=DEADLINE) == dataclasses.replace(SENT, attempt=2, deadline=DEADLINE + UNDER_WAY)
+
+
+def test_a_declared_tool_s_call_is_claimed_by_the_function_of_declared_tools():
+    assert claim(build_ticket(tool="get_weather"), tool="http_tool").state is TicketState.SENT
+
+
+def test_a_settled_call_is_returned_as_it_is_whatever_became_of_its_execution():
+    settled = build_settled_ticket()
+    assert claim(settled, epoch=2, stopped=True) is settled
+
+
+@pytest.mark.parametrize(
+    ("ticket", "changed", "why"),
+    [
+        (build_ticket(), {"tool": "webhook"}, "^the call belongs to another tool$"),
+        (build_settled_ticket(), {"tool": "webhook"}, "^the call belongs to another tool$"),
+        (SENT, {"now": DEADLINE - MOMENT}, "^the call is already under way$"),
+        (build_ticket(epoch=2), {}, "^the call is already under way$"),
+        (build_ticket(), {"epoch": 2}, "^the call is already under way$"),
+        (build_ticket(), {"stopped": True}, "^the execution was ended$"),
+    ],
+)
+def test_a_call_is_not_claimed_by_another_tool_beside_another_claim_or_after_the_end(ticket, changed, why):
+    with pytest.raises(StaleError, match=why):
+        claim(ticket, **changed)

@@ -49,6 +49,50 @@ SENTENCES = [
         "token_not_fetched",
     ),
     (refusal.report_failure("connection refused"), "Error: request failed: connection refused", "request_failed"),
+    (
+        refusal.refuse_disabled_tool("t", "its URL is not approved"),
+        "Error: tool 't' is disabled: its URL is not approved",
+        "tool_disabled",
+    ),
+    (refusal.refuse_changed_tool("t"), "Error: tool 't' was changed or removed since this execution began", "tool_changed"),
+    (refusal.refuse_missing_argument("http_get", "url"), "Error: 'url' field required for http_get", "invalid_arguments"),
+    (
+        refusal.refuse_wrong_argument("http_get", "headers", "an object"),
+        "Error: 'headers' for http_get must be an object",
+        "invalid_arguments",
+    ),
+    (refusal.refuse_malformed_url("the port is not 443"), "Error: URL blocked -- the port is not 443", "url_blocked"),
+    (
+        refusal.refuse_credential_for_host("MY_KEY", "a.test"),
+        "Error: credential MY_KEY is not valid for host a.test",
+        "credential_host_mismatch",
+    ),
+    (
+        refusal.refuse_unreadable_credential("MY_KEY"),
+        "Error: credential 'MY_KEY' could not be opened. Store it again in your task settings.",
+        "credential_unreadable",
+    ),
+    (
+        refusal.refuse_until_reconnected("MY_KEY"),
+        "Error: credential MY_KEY has to be connected again by its owner: its service no longer renews it.",
+        "credential_reconnect",
+    ),
+    (
+        refusal.refuse_until_renewed("MY_KEY"),
+        "Error: credential MY_KEY has expired and could not be renewed just now. Try again later.",
+        "credential_not_renewed",
+    ),
+    (refusal.refuse_header("it frames the request"), "Error: header not allowed -- it frames the request", "header_forbidden"),
+    (
+        refusal.refuse_unchecked("request", "too long"),
+        "Error: the request could not be checked for credentials: too long",
+        "over_budget",
+    ),
+    (
+        refusal.report_unchecked_answer(200, "too long"),
+        "Error: HTTP 200. The answer is omitted, because it could not be checked for credentials: too long",
+        "over_budget",
+    ),
 ]
 
 
@@ -59,9 +103,53 @@ def test_the_sentence_is_word_for_word(refused_call, sentence, reason):
     assert (refused_call.message, refused_call.reason) == (sentence, reason)
 
 
-def test_a_timeout_and_a_failed_request_are_not_blocks():
-    assert not refusal.report_timeout(30).blocked
-    assert not refusal.report_failure("TLS").blocked
+def test_what_may_have_been_sent_is_reported_and_everything_else_is_blocked():
+    reported = [refused_call.reason for refused_call, *_ in SENTENCES if not refused_call.blocked]
+    assert reported == ["timed_out", "request_failed", "over_budget"]
+    assert not refusal.IN_DOUBT.blocked
+    assert not refusal.HALTED.blocked
+
+
+def test_a_check_that_takes_too_long_blocks_a_request_and_omits_an_answer():
+    assert refusal.refuse_unchecked("request", "too long").blocked
+    assert not refusal.report_unchecked_answer(200, "too long").blocked
+
+
+@pytest.mark.parametrize(
+    "refuse",
+    [
+        refusal.refuse_leak,
+        refusal.refuse_unreadable_credential,
+        refusal.refuse_until_reconnected,
+        refusal.refuse_until_renewed,
+        lambda name: refusal.refuse_credential_for_host(name, "a.test"),
+    ],
+)
+def test_a_refusal_that_is_about_a_credential_names_it_for_the_log(refuse):
+    assert refuse("MY_KEY").credential == "MY_KEY"
+
+
+def test_the_error_of_a_refused_call_has_the_sentence_as_its_text():
+    error = refusal.CallRefusedError(refusal.NO_CREDITS)
+    assert (error.refusal, str(error)) == (refusal.NO_CREDITS, "Error: credit limit of this execution reached")
+
+
+@pytest.mark.parametrize(
+    ("refuse", "valid", "invalid"),
+    [
+        (refusal.refuse_unknown_tool, "t" * 64, "t" * 65),
+        (refusal.refuse_tool_not_enabled, "0-_", "a b"),
+        (lambda name: refusal.refuse_disabled_tool(name, "why"), "T", ""),
+        (refusal.refuse_changed_tool, "t-1", "t.1"),
+        (refusal.refuse_unknown_credential, "K" * 64, "K" * 65),
+        (refusal.refuse_unreadable_credential, "k_1", "1K"),
+        (lambda name: refusal.refuse_method("api_call", name, []), "OPTIONSS", "OPTIONSSS"),
+        (lambda name: refusal.refuse_method("api_call", name, []), "patch", "PATCH\n"),
+    ],
+)
+def test_a_name_is_repeated_where_it_matches_its_grammar_and_is_a_question_mark_where_not(refuse, valid, invalid):
+    assert f"'{valid}'" in refuse(valid).message
+    assert "'?'" in refuse(invalid).message
 
 
 @given(st.text())
