@@ -118,6 +118,44 @@ def test_a_timer_is_never_set_further_ahead_than_cloud_tasks_takes_it(ahead: int
     assert hops <= 1 + ahead // (25 * 86_400)
 
 
+def test_an_execution_belongs_to_the_task_its_owner_and_its_generation() -> None:
+    _, execution = firing.fire_task(TASK, replace(FIRE, at=NOW - HOUR), recent=[], now=NOW)
+    assert execution == Execution(
+        id=f"exec_1_3_{int((NOW - HOUR).timestamp())}",
+        task="task_1",
+        owner="ann",
+        created_at=NOW,
+        scheduled_for=NOW - HOUR,
+        schedule_generation=3,
+    )
+
+
+def test_a_fire_that_comes_early_is_followed_by_the_time_after_its_own() -> None:
+    early = NOW - timedelta(seconds=30)
+    after, _ = firing.fire_task(TASK, FIRE, recent=[], now=early)
+    assert after.next_fire_at == NOW + HOUR
+
+
+def test_a_task_without_a_schedule_any_more_fires_and_waits_for_nothing() -> None:
+    after, execution = firing.fire_task(replace(TASK, schedule=None), FIRE, recent=[], now=NOW)
+    assert (after.next_fire_at, execution is not None) == (None, True)
+
+
+def test_the_next_fire_is_that_of_the_task_and_its_generation() -> None:
+    assert firing.find_next_fire(TASK) == FIRE
+    assert firing.find_next_fire(replace(TASK, enabled=False)) is None
+    assert firing.find_next_fire(replace(TASK, next_fire_at=None)) is None
+
+
+@pytest.mark.parametrize(
+    ("ahead", "due"),
+    [(0, 0), (29, 29), (29 + 1 / 86_400, 4 + 1 / 86_400), (54, 29), (54 + 1 / 86_400, 4 + 1 / 86_400), (-3, -3)],
+)
+def test_a_timer_further_ahead_than_29_days_hops_by_25(ahead: float, due: float) -> None:
+    assert firing.compute_timer_due(NOW + ahead * DAY, NOW) == NOW + due * DAY
+
+
 def test_windows_follow_each_other_on_the_clock() -> None:
     assert firing.find_next_window(NOW) == NOW + timedelta(minutes=10)
     assert firing.find_next_window(NOW - timedelta(microseconds=1)) == NOW
+    assert firing.find_next_window(NOW + timedelta(minutes=9)) == NOW + timedelta(minutes=10)

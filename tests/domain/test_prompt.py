@@ -49,6 +49,12 @@ def test_variables_are_put_in():
     assert text == "2026-01-02 T e"
 
 
+def test_the_first_rule_that_any_of_the_texts_matches_is_told():
+    assert prompt.find_suspicion(["hello", "terraform apply", "xmrig"]) == "infrastructure provisioning"
+    assert prompt.find_suspicion(["xmrig and terraform apply"]) == "infrastructure provisioning"
+    assert prompt.find_suspicion([]) is None
+
+
 def test_an_unknown_variable_stays_as_it_was_written():
     assert prompt.render_variables("{{nothing}}", {"date": "x"}) == "{{nothing}}"
 

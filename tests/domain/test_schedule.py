@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ferryman.domain.owners.plan import GURU, PRO, Plan
-from ferryman.domain.tasks.schedule import Schedule, ScheduleType, find_past_problems, find_schedule_problems
+from ferryman.domain.tasks.schedule import AHEAD_MAX, Schedule, ScheduleType, find_past_problems, find_schedule_problems
 
 NOW = datetime(2026, 11, 21, 12, 0, 5, 250_000, tzinfo=UTC)
 DAY = timedelta(days=1)
@@ -41,6 +41,8 @@ def list_problems(schedule: Schedule, plan: Plan = PRO) -> list[tuple[str, str]]
         (cron("30 6 * * mon-fri"), datetime(2026, 11, 23, 6, 30, tzinfo=UTC)),
         (once(NOW + DAY), datetime(2026, 11, 22, 12, 0, 6, tzinfo=UTC)),
         (once(NOW), None),
+        (once(datetime(2026, 11, 22, tzinfo=UTC)), datetime(2026, 11, 22, tzinfo=UTC)),
+        (Schedule(type=ScheduleType.ONCE), None),
         (delayed(60), datetime(2026, 11, 21, 12, 1, 6, tzinfo=UTC)),
     ],
 )
@@ -158,6 +160,49 @@ def test_a_schedule_of_another_form_is_refused_with_the_field_and_the_limit(
     schedule: Schedule, field: str, message: str
 ) -> None:
     assert (field, message) in list_problems(schedule)
+
+
+@pytest.mark.parametrize(
+    "schedule",
+    [once(NOW + 3_660 * DAY), once(NOW - DAY), delayed(1), delayed(316_224_000), cron("0 9 * * *" + " " * 91)],
+)
+def test_a_schedule_at_its_limits_is_stored(schedule: Schedule) -> None:
+    assert list_problems(schedule) == []
+
+
+@pytest.mark.parametrize(
+    "schedule", [once(NOW + 3_660 * DAY + timedelta(microseconds=1)), delayed(316_224_001), cron("0 9 * * *" + " " * 92)]
+)
+def test_a_schedule_just_beyond_them_is_not(schedule: Schedule) -> None:
+    assert len(list_problems(schedule)) == 1
+
+
+@pytest.mark.parametrize(
+    ("expression", "message"),
+    [
+        ("60 * * * *", "has a bad minute: it may be 0 to 59"),
+        ("0 24 * * *", "has a bad hour: it may be 0 to 23"),
+        ("0 0 32 * *", "has a bad day of month: it may be 1 to 31, or L, in a month that has it"),
+        ("0 0 1 13 *", "has a bad month: it may be 1 to 12, or JAN to DEC"),
+        ("0 0 1 1 8", "has a bad day of week: it may be 0 to 7, or SUN to SAT"),
+    ],
+)
+def test_the_message_of_a_bad_field_says_its_values(expression: str, message: str) -> None:
+    assert list_problems(cron(expression)) == [("schedule.cron", message)]
+
+
+def test_a_schedule_of_two_types_is_refused_for_both() -> None:
+    schedule = Schedule(type=ScheduleType.CRON, at=NOW)
+    assert list_problems(schedule) == [
+        ("schedule.cron", "is required for type cron"),
+        ("schedule.at", "is for type once only"),
+    ]
+
+
+def test_a_schedule_fires_for_the_first_time_within_the_days_ahead() -> None:
+    schedule, first = cron("0 0 * 2 MON#5"), datetime(2044, 2, 29, tzinfo=UTC)
+    moments = (first - AHEAD_MAX, first - AHEAD_MAX - timedelta(microseconds=1))
+    assert [find_schedule_problems(schedule, plan=PRO, now=now) == [] for now in moments] == [True, False]
 
 
 def test_a_moment_that_is_over_cannot_be_set_any_more() -> None:

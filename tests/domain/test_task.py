@@ -9,6 +9,7 @@ from decimal import Decimal
 import pytest
 
 from ferryman.domain.owners.plan import GURU, PRO
+from ferryman.domain.tasks.schedule import AHEAD_MAX, Schedule, ScheduleType
 from ferryman.domain.tasks.task import Task, change_task, find_task_problems
 from tests.builders import build_task
 
@@ -87,6 +88,83 @@ def test_a_fourth_webhook_url_is_refused_with_the_limit_named():
 def test_guru_caps_iterations_at_20_and_credits_at_500():
     assert fields(replace(TASK, max_iterations=20, max_credits=Decimal(500)), GURU) == []
     assert fields(replace(TASK, max_iterations=21, max_credits=Decimal(501)), GURU) == ["max_iterations", "max_credits"]
+
+
+WITHIN = [
+    {"name": "x" * 100, "description": "x" * 1_000},
+    {"system_prompt": "x" * 50_000, "task_prompt": "x" * 50_000},
+    {"system_prompt": ""},
+    {"webhook_urls": tuple(f"https://h{n}.test/" for n in range(3)), "webhook_match": "url"},
+    {"max_iterations": 1, "max_credits": Decimal("0.01"), "max_tokens": 1},
+    {"max_iterations": 50, "max_credits": Decimal(2_500), "max_tokens": 64_000},
+    {"max_credits_month": Decimal("0.01")},
+    {"max_credits_month": Decimal(55_000)},
+    {"temperature": 0},
+    {"temperature": 1},
+    {"temperature": None},
+    {"tools": ("api_call", "webhook")},
+    {"schedule": Schedule(type=ScheduleType.CRON, cron="0 9 * * *")},
+]
+
+
+@pytest.mark.parametrize("change", WITHIN)
+def test_a_task_at_its_limits_is_stored(change):
+    assert fields(replace(TASK, **change)) == []
+
+
+MESSAGES = [
+    ({"name": "x" * 101}, "must be at most 100 characters, is 101"),
+    ({"description": "x" * 1_001}, "must be at most 1000 characters, is 1001"),
+    ({"task_prompt": "x" * 50_001}, "must be at most 50000 characters, is 50001"),
+    ({"name": " "}, "must not be empty"),
+    ({"task_prompt": "\n"}, "must not be empty"),
+    ({"description": "\ud800"}, "must be valid Unicode, without lone surrogates"),
+    ({"task_prompt": "start xmrig"}, "asks for crypto mining, which tasks may not do"),
+    ({"tools": ("shell",)}, "is not a known tool; known are: api_call, webhook"),
+    ({"integrations": ("nowhere",)}, "is not a known integration; known are: slack, webhook"),
+    ({"tools": ("webhook", "webhook")}, "is listed twice"),
+    ({"webhook_urls": ("http://a.test/",)}, "only https:// URLs are allowed"),
+    ({"webhook_match": "prefix"}, "must be host or url"),
+    ({"max_iterations": 51}, "must be 1 to 50 on plan pro"),
+    ({"max_credits": Decimal("2500.01")}, "must be above 0 and at most 2500 on plan pro"),
+    ({"max_credits_month": Decimal(0)}, "must be above 0 and at most 55000 on plan pro"),
+    ({"max_credits_month": Decimal("55000.01")}, "must be above 0 and at most 55000 on plan pro"),
+    ({"temperature": -0.1}, "must be 0 to 1"),
+    ({"max_tokens": 64_001}, "must be 1 to 64000"),
+    ({"model": ""}, "must be the name of a model, or scripted/NAME, of at most 64 characters each"),
+    ({"model": "claude-haiku-4-5/x"}, "only scripted models have a name after a slash"),
+    ({"model": "gpt"}, "has no price; priced are: claude-haiku-4-5, scripted"),
+    ({"schedule": Schedule(type=ScheduleType.ONCE)}, "is required for type once"),
+]
+
+
+@pytest.mark.parametrize(("change", "message"), MESSAGES)
+def test_a_fault_s_message_says_what_would_be_accepted(change, message):
+    assert [problem.message for problem in find_task_problems(replace(TASK, **change), plan=PRO, **KNOWN)] == [message]
+
+
+def test_a_schedule_is_judged_by_the_task_s_plan_at_its_last_change():
+    quick = replace(TASK, schedule=Schedule(type=ScheduleType.CRON, cron="*/5 * * * *"))
+    assert (fields(quick), fields(quick, GURU)) == ([], ["schedule.cron"])
+    far = Schedule(type=ScheduleType.ONCE, at=NOW + AHEAD_MAX + timedelta(seconds=1))
+    assert fields(replace(TASK, schedule=far)) == ["schedule.at"]
+    assert fields(replace(TASK, schedule=far, updated_at=NOW + timedelta(seconds=1))) == []
+
+
+def test_each_fault_of_a_list_is_named_by_its_place():
+    task = replace(TASK, tools=("x", "webhook", "webhook"), webhook_urls=("https://a.test/", "x"))
+    assert fields(task) == ["tools.0", "tools.2", "webhook_urls.1"]
+
+
+def test_abuse_is_looked_for_within_the_limit_of_a_prompt():
+    assert fields(replace(TASK, task_prompt="x" * 50_000 + " xmrig")) == ["task_prompt"]
+    assert fields(replace(TASK, task_prompt="x" * 49_994 + " xmrig")) == ["task_prompt"]
+
+
+def test_a_change_keeps_the_other_fields():
+    changed = change_task(TASK, {"enabled": False}, now=NOW + timedelta(hours=1))
+    assert changed == replace(TASK, enabled=False, updated_at=NOW + timedelta(hours=1))
+    assert change_task(TASK, {}, now=NOW).updated_at == NOW + timedelta(microseconds=1)
 
 
 def test_every_problem_is_told_at_once():

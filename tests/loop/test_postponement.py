@@ -5,18 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import timedelta
 
-import pytest
-from hypothesis import given
-from hypothesis import strategies as some
-
 from ferryman.domain.executions.execution import Lease, Status
 from ferryman.domain.executions.occupancy import (
     DELIVERY_TIME,
-    PAUSE,
-    QUEUED_PAUSE,
-    QUEUED_PAUSE_MIN,
     START_SPACING,
-    STARTED_PAUSE_MAX,
     Occupancy,
     compute_pause,
 )
@@ -77,37 +69,6 @@ async def test_a_queue_that_does_not_take_it_back_delivers_it_again(stage: Stage
     crowd(stage)
     deps = replace(stage.deps(), queue=Full())
     assert not await deliver(deps, "e", slice=0, holder="h")
-
-
-@given(some.integers(0, 10_000), some.integers(0, 200), some.text(max_size=40), some.booleans())
-def test_a_pause_is_bounded(waits: int, queued: int, name: str, started: bool) -> None:
-    execution = replace(EXECUTION, id=name, started_at=START if started else None)
-    most = STARTED_PAUSE_MAX if started else max(QUEUED_PAUSE_MIN, queued * QUEUED_PAUSE)
-    assert PAUSE / 2 <= compute_pause(execution, queued=queued, waits=waits) <= most * 1.5
-
-
-@pytest.mark.parametrize("queued", [10, 50, 200])
-def test_however_many_wait_one_a_second_asks(queued: int) -> None:
-    pauses = [
-        compute_pause(replace(EXECUTION, id=f"exec_{number}"), queued=queued, waits=9).total_seconds()
-        for number in range(queued)
-    ]
-    assert 0.75 <= sum(1 / pause for pause in pauses) <= 1.5
-
-
-def test_pauses_of_many_are_spread() -> None:
-    pauses = [
-        compute_pause(replace(EXECUTION, id=f"exec_{number}"), queued=200, waits=0).total_seconds() for number in range(200)
-    ]
-    assert max(sum(int(pause) == second for pause in pauses) for second in range(100, 300)) <= 8
-
-
-def test_one_that_has_started_asks_more_often_than_those_that_have_not() -> None:
-    started = replace(EXECUTION, started_at=START)
-    assert all(
-        compute_pause(started, queued=200, waits=waits) < compute_pause(EXECUTION, queued=200, waits=waits)
-        for waits in range(30)
-    )
 
 
 def queue_up(stage: Stage, name: str) -> None:
