@@ -215,3 +215,28 @@ def _lives(process: int) -> bool:
 @pytest.mark.parametrize(("work", "is_lowered"), [(jobs.rank_after_waiting, False), (jobs.rank_after_working, True)])
 async def test_a_job_that_works_long_gets_a_lower_priority_and_one_that_waits_long_does_not(work, is_lowered):
     assert (await offload.run("a", TEXT, work) == NICE) is is_lowered
+
+
+@pytest.mark.skipif(not Path("/proc/self/schedstat").exists(), reason="this system does not tell a process's time")
+async def test_a_worker_of_lower_priority_goes_on_reading_for_its_owner_and_for_no_other():
+    pool = WorkerPool(reserved_s=0)
+    first = await begun(pool, "ann")
+    assert await pool.run("ann", TEXT, jobs.rank_after_working) == NICE
+    assert [await begun(pool, "ann") == first, await begun(pool, "bob") == first] == [True, False]
+    pool.close()
+
+
+async def test_an_argument_that_is_packed_comes_whole_and_secrets_with_it():
+    packed = offload.pack_argument([Secret(create_key("packed", 32))])
+    assert await offload.run("a", TEXT, jobs.total_length, packed) == 32
+
+
+async def test_a_worker_unpacks_an_argument_once_for_jobs_that_follow_each_other():
+    pool, packed = WorkerPool(), offload.pack_argument(["a"])
+    seen = [await pool.run("a", TEXT, jobs.identity, value) for value in (packed, packed, offload.pack_argument(["b"]), packed)]
+    assert [seen[0] == seen[1], len({*seen[1:]})] == [True, 3]
+    pool.close()
+
+
+def test_a_packed_argument_shows_nothing_of_its_value():
+    assert "sk" not in f"{offload.pack_argument(['sk'])!r} {offload.pack_argument(['sk'])!s}"

@@ -19,7 +19,7 @@ from ferryman.egress.checking import CallChecker
 from ferryman.egress.exchange import ExchangeState
 from ferryman.egress.pin import Dialer, WatchedDialer, resolve_public_addresses
 from ferryman.egress.send import send
-from ferryman.offload import TEXT, Budget
+from ferryman.offload import TEXT, Budget, pack_argument
 from ferryman.ports.gate import CallPolicy
 from ferryman.ports.log import Log
 from ferryman.ports.names import NameResolver
@@ -100,7 +100,8 @@ class EgressGate:
         return await self._prepare(self._begin(outbound, call))
 
     def _begin(self, outbound: OutboundRequest, call: CallPolicy) -> ExchangeState:
-        checker = CallChecker(owner=call.execution.owner, credentials=call.credentials, budget=self.budget)
+        credentials = pack_argument(call.credentials)
+        checker = CallChecker(owner=call.execution.owner, credentials=credentials, budget=self.budget)
         dialer = WatchedDialer(self.dial)
         return ExchangeState(outbound=outbound, call=call, started_s=self.clock(), dialer=dialer, checker=checker)
 

@@ -13,7 +13,7 @@ from weakref import WeakKeyDictionary
 
 from ferryman.offload.budget import DOCUMENT, TEXT, Budget, JobFailedError, OverBudgetError, TooManyJobsError
 from ferryman.offload.fork_server import server
-from ferryman.offload.packed import PackedSequence
+from ferryman.offload.packed import PackedSequence, pack_argument
 from ferryman.offload.pool import WorkerPool
 
 __all__ = [
@@ -25,6 +25,7 @@ __all__ = [
     "PackedSequence",
     "TooManyJobsError",
     "WorkerPool",
+    "pack_argument",
     "preload",
     "run",
 ]

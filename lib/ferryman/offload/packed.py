@@ -1,13 +1,18 @@
-"""A pickled sequence, passed from one worker to another without unpickling in between."""
+"""Values that are pickled once: a sequence passed from worker to worker, and an argument of several jobs of one worker."""
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Iterable, Sequence
-from typing import Any, Generic, TypeVar, overload
+from typing import Any, Generic, TypeVar, cast, overload
 
 from ferryman.offload import wire
 
 Item = TypeVar("Item")
+Value = TypeVar("Value")
+
+_unpacked: list[tuple[bytes, Any]] = []
+"""The last packed argument of this worker, and its value: the jobs of one call follow each other."""
 
 
 class PackedSequence(Sequence[Item], Generic[Item]):
@@ -49,3 +54,24 @@ class PackedSequence(Sequence[Item], Generic[Item]):
     def _items(self) -> list[Item]:
         items: list[Item] = wire.loads_answer(self._content)
         return items
+
+
+class _PackedArgument:
+    """A value that is pickled once, and unpickled once by a worker whose jobs with it follow each other."""
+
+    def __init__(self, value: object) -> None:
+        self._content = wire.dumps(value)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _unpack, (self._content,)
+
+
+def pack_argument(value: Value) -> Value:
+    """Return `value` as an argument for several jobs, of no other use: their function gets the value itself."""
+    return cast(Value, _PackedArgument(value))
+
+
+def _unpack(content: bytes) -> Any:
+    if not _unpacked or _unpacked[0][0] != content:
+        _unpacked[:] = [(content, pickle.loads(content))]  # noqa: S301 - written by the process that started this one
+    return _unpacked[0][1]

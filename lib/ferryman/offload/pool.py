@@ -37,7 +37,8 @@ SLOW_S = 0.025
 POLL_S = 0.005
 NICE = 5
 """A job that has used `SLOW_S` of processor time continues at a lower priority: the event loop, and the jobs of an ordinary
-call, which take some milliseconds, run first. The priority of a process cannot be raised again."""
+call, which take some milliseconds, run first. The priority of a process cannot be raised again, so its worker reads for the
+same owner only from then on."""
 
 LARGE_BYTES = 1_048_576  # a longer job or answer takes many times as much memory of a worker, which it would not release
 STARTS_S = 20.0
@@ -52,21 +53,25 @@ class _Worker:
         self.owner = ""
         self.since = 0.0
         self.process = 0
+        self.used_s = 0.0
+        """Its seconds of processor time after its last answer."""
         self.is_used_up = False
-        """Whether it cannot be used again: it holds too much memory, or has a lower priority."""
+        """Whether it cannot be used again: it holds too much memory."""
+        self.is_slow = False
+        """Whether it has a lower priority."""
         self.resting: asyncio.TimerHandle | None = None
         self.close = weakref.finalize(self, channel.close)
 
-    def measure_s(self) -> float:
-        """Return its seconds of processor time; seconds by the clock where the system does not report them."""
+    def measure_job_s(self, since: float) -> float:
+        """Return the job's seconds of processor time; seconds by the clock where the system does not report them."""
         try:
-            return int(Path(f"/proc/{self.process}/schedstat").read_bytes().split()[0]) / 1e9
+            return int(Path(f"/proc/{self.process}/schedstat").read_bytes().split()[0]) / 1e9 - self.used_s
         except (OSError, ValueError, IndexError):
-            return time.monotonic()
+            return time.monotonic() - since
 
     def lower_priority(self) -> None:
         """Let all other processes run first."""
-        self.is_used_up = True
+        self.is_slow = True
         with suppress(OSError):  # it has just ended
             os.setpriority(os.PRIO_PROCESS, self.process, NICE)
 
@@ -145,7 +150,7 @@ class WorkerPool:
     def _choose(self, owner: str) -> _Worker | None:
         latest = asyncio.get_running_loop().time() - self._reserved_s
         last = next((idle for idle in self._idle if idle.owner == owner), None)
-        return last or next((idle for idle in self._idle if idle.since <= latest), None)
+        return last or next((idle for idle in self._idle if idle.since <= latest and not idle.is_slow), None)
 
     def _rest(self, hired: _Worker, owner: str) -> None:
         hired.owner, hired.since = owner, asyncio.get_running_loop().time()
@@ -187,29 +192,38 @@ async def _is_ready(started: _Worker) -> bool:
     return True
 
 
-async def _lower_priority_when_slow(hired: _Worker) -> None:
-    """Lower the priority of the worker once its job has had `SLOW_S` of processor time.
+class _PriorityWatch:
+    """Lowers the priority of a worker once its job has had `SLOW_S` of processor time, until it is ended.
 
     Not by the clock: on a busy machine an ordinary job waits long, and should not wait longer.
     """
-    began = hired.measure_s()
-    remaining = SLOW_S
-    while remaining > 0:
-        await asyncio.sleep(max(remaining, POLL_S))
-        remaining = SLOW_S - (hired.measure_s() - began)
-    hired.lower_priority()
+
+    def __init__(self, hired: _Worker) -> None:
+        self._hired, self._since, self._loop = hired, time.monotonic(), asyncio.get_running_loop()
+        self._timer = self._loop.call_later(SLOW_S, self._look)
+
+    def end(self) -> None:
+        self._timer.cancel()
+
+    def _look(self) -> None:
+        remaining = SLOW_S - self._hired.measure_job_s(self._since)
+        if remaining > 0:
+            self._timer = self._loop.call_later(max(remaining, POLL_S), self._look)
+        else:
+            self._hired.lower_priority()
 
 
 async def _perform(hired: _Worker, budget: Budget, job: Any) -> tuple[int, Any]:
     """Return the outcome of the job: see `worker`. Raise `OverBudgetError` if the worker did not survive it."""
     message = wire.dumps(job)
-    watching = asyncio.ensure_future(_lower_priority_when_slow(hired))
+    watch = _PriorityWatch(hired)
     try:
-        answer = await wire.exchange(hired.channel, message, cpu_s=budget.cpu_s, memory_bytes=budget.memory_bytes)
+        answered = await wire.exchange(hired.channel, message, cpu_s=budget.cpu_s, memory_bytes=budget.memory_bytes)
     finally:
-        watching.cancel()
-    if answer is None:
+        watch.end()
+    if answered is None:
         raise OverBudgetError(budget)
+    answer, hired.used_s = answered
     hired.is_used_up = hired.is_used_up or len(message) + len(answer) > LARGE_BYTES
     try:
         return worker.read_outcome(answer)

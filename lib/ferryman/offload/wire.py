@@ -16,7 +16,10 @@ from ferryman.domain.credentials.credential import Secret
 from ferryman.domain.problem import InvalidInputError
 
 HEAD = struct.Struct(">QdQ")
-"""The header of a message: its bytes, the seconds of processor time and the bytes of memory for it."""
+"""The header of a message: its bytes, and for a job its limits in seconds of processor time and bytes of memory.
+
+In the header of an answer stand the seconds of processor time that its worker has used since it was started.
+"""
 
 CHUNK_BYTES = 262_144
 BUILTINS = frozenset(("set", "frozenset", "bytearray", "range", "slice", "complex"))
@@ -65,8 +68,8 @@ def frame_message(content: bytes, cpu_s: float = 0.0, memory_bytes: int = 0) -> 
     return (head + content,) if len(content) <= CHUNK_BYTES else (head, content)
 
 
-async def exchange(channel: socket.socket, job: bytes, *, cpu_s: float, memory_bytes: int) -> bytes | None:
-    """Send a job and return its answer; None if the worker ended instead."""
+async def exchange(channel: socket.socket, job: bytes, *, cpu_s: float, memory_bytes: int) -> tuple[bytes, float] | None:
+    """Send a job; return its answer, and the worker's seconds of processor time. None if the worker ended instead."""
     loop = asyncio.get_running_loop()
     try:
         for part in frame_message(job, cpu_s, memory_bytes):
@@ -79,7 +82,7 @@ async def exchange(channel: socket.socket, job: bytes, *, cpu_s: float, memory_b
             received += more
     except OSError:
         return None
-    return bytes(memoryview(received)[HEAD.size :]) if received else None
+    return (bytes(memoryview(received)[HEAD.size :]), HEAD.unpack_from(received)[1]) if received else None
 
 
 def receive(channel: socket.socket) -> tuple[bytearray, float, int] | None:

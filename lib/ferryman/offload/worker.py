@@ -16,6 +16,7 @@ import select
 import signal
 import socket
 import struct
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NoReturn
@@ -29,6 +30,7 @@ ANSWERED, RAISED, FAULT, MEMORY = range(4)
 """The kinds of an answer: a value, one of our own errors, the type of any other error, or no memory."""
 
 PAGE_BYTES = resource.getpagesize()
+STATM_BYTES = 256
 
 
 def serve(channel: socket.socket) -> NoReturn:
@@ -36,12 +38,13 @@ def serve(channel: socket.socket) -> NoReturn:
     _confine()
     channel.setblocking(True)
     channel.sendall(HELLO.pack(os.getpid()))
+    statm = _open_statm()
     while (received := wire.receive(channel)) is not None:
         job, cpu_s, memory_bytes = received
-        with _kill_on_hangup(channel), _limit(cpu_s, memory_bytes):
+        with _kill_on_hangup(channel), _limit(cpu_s, memory_bytes, statm):
             answer = _perform(job)
         del job, received
-        for part in wire.frame_message(answer):
+        for part in wire.frame_message(answer, time.process_time()):
             channel.sendall(part)
     os._exit(0)
 
@@ -72,10 +75,10 @@ def _kill_on_hangup(channel: socket.socket) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _limit(cpu_s: float, memory_bytes: int) -> Iterator[None]:
+def _limit(cpu_s: float, memory_bytes: int, statm: int | None) -> Iterator[None]:
     _, hard = resource.getrlimit(resource.RLIMIT_AS)
-    used = _measure_address_space()
-    if used is not None:
+    if statm is not None:
+        used = int(os.pread(statm, STATM_BYTES, 0).split()[0]) * PAGE_BYTES
         resource.setrlimit(resource.RLIMIT_AS, (used + memory_bytes, hard))
     signal.setitimer(signal.ITIMER_PROF, cpu_s)
     try:
@@ -85,10 +88,10 @@ def _limit(cpu_s: float, memory_bytes: int) -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_AS, (hard, hard))
 
 
-def _measure_address_space() -> int | None:
-    """Return the bytes of address space in use; None where the system does not report them (only time is limited then)."""
+def _open_statm() -> int | None:
+    """Return a descriptor of the pages in use; None where the system does not report them (only time is limited then)."""
     try:
-        return int(Path("/proc/self/statm").read_text().split()[0]) * PAGE_BYTES
+        return os.open("/proc/self/statm", os.O_RDONLY)
     except OSError:
         return None
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import accumulate, pairwise
 
 WHOLE = 16
 """A fragment of this many letters and digits in a row is a leak, even if it reads like a word, of a secret of any length."""
@@ -61,9 +62,19 @@ def _reads_like_words(bare: bytes) -> bool:
 
 def count_uncommon(fragment: bytes) -> int:
     """Count the pairs of characters that are not common, equal or consecutive, nor repeat the step before."""
-    text, before, count = fragment.decode("ascii"), 0, 0
-    for start in range(len(text) - 1):
-        step = ord(text[start + 1]) - ord(text[start])
-        count += abs(step) > 1 and step != before and text[start : start + 2] not in _COMMON
-        before = step
-    return count
+    return UncommonPairs(fragment).count(0, len(fragment))
+
+
+class UncommonPairs:
+    """The uncommon pairs of characters in a skeleton, so that those of each of its fragments are counted at once."""
+
+    def __init__(self, bare: bytes) -> None:
+        text = bare.decode("ascii")
+        steps = [second - first for first, second in pairwise(bare)]
+        self._alone = [abs(step) > 1 and text[place : place + 2] not in _COMMON for place, step in enumerate(steps)]
+        after = (alone and step != before for alone, step, before in zip(self._alone[1:], steps[1:], steps, strict=False))
+        self._sums = [0, 0, *accumulate(after)]  # the first pair of a fragment follows no step
+
+    def count(self, start: int, end: int) -> int:
+        """Count those of the fragment from `start` up to `end`."""
+        return self._alone[start] + self._sums[end - 1] - self._sums[start + 1] if end - start > 1 else 0

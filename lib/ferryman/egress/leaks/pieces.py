@@ -117,6 +117,7 @@ def _generate_patterns(name: str, bare: bytes) -> Iterable[_Pattern]:
     # a piece that reads like a part of a word counts when it is a little longer; in a passphrase it never does
     kinds = [(PATTERN, telling)] if long else [(least, telling), *([(least + 2, 1)] if telling == fragments.UNCOMMON else [])]
     stride = least - PATTERN + 1 if long else 1
+    pairs = fragments.UncommonPairs(bare)
     forms: dict[bytes, bool] = {}
     for letters in (bare, rotate_letters(bare)):
         forms.setdefault(letters, False)
@@ -129,7 +130,7 @@ def _generate_patterns(name: str, bare: bytes) -> Iterable[_Pattern]:
                 continue
             for length, uncommon in kinds:
                 start = len(bare) - place - length if backwards else place
-                if place + length <= len(form) and fragments.count_uncommon(bare[start : start + length]) >= uncommon:
+                if place + length <= len(form) and pairs.count(start, start + length) >= uncommon:
                     yield _Pattern(part, least, form, backwards, place, length)
                     break
 
