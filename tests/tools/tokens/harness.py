@@ -24,9 +24,9 @@ from ferryman.vault.seal import PublicKey, build_token_info, derive_public_key, 
 from ferryman.vault.vault import Vault
 from tests.builders import build_label, build_policy
 from tests.canaries.canary import create_key
+from tests.domain.token_answers import SECRET
 
 PRIVATE = generate_private_key()
-SECRET = create_key("client secret", 40, after="+/=")
 HOSTS = ("login.service.test", "api.service.test")
 OAUTH = ClientCredentials(
     token_url="https://login.service.test/token",

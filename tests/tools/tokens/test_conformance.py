@@ -9,10 +9,9 @@ from urllib.parse import unquote_plus
 import pytest
 
 from ferryman.domain.http.request import BodyType
+from tests.domain.token_answers import ACCEPTED, LIFETIMES, REFUSED, SECRET, TOKEN, make_answer
 
-from .answers import ACCEPTED, LIFETIMES, REFUSED, TOKEN, make_answer
 from .entries import CLIENT_ID, CODE, ENTRIES, NoTokenError, expected_use_s
-from .harness import SECRET
 
 entries = pytest.mark.parametrize("entry", ENTRIES)
 

@@ -8,12 +8,11 @@ from typing import Any
 
 from ferryman.domain.credentials.oauth import LIFETIME_SECONDS_MAX, RESPONSE_BYTES_MAX
 from ferryman.domain.http.request import InboundResponse
-from ferryman.inmemory.clock import START
 from ferryman.inmemory.gate import build_response
+from tests.builders import START
 from tests.canaries.canary import create_key
 
-from .harness import SECRET
-
+SECRET = create_key("client secret", 40, after="+/=")
 NOW_S = int(START.timestamp())
 TOKEN = create_key("a token that was answered", 48)
 OTHER = create_key("a refresh token that was answered", 48)
