@@ -1,4 +1,4 @@
-"""False positives: scans foreign text (standard library, site-packages) for credentials that were never in it.
+"""False positives: scan foreign text (standard library, site-packages) for credentials that were never in it.
 
     python -m bench.false_positives [MEGABYTES]
 
@@ -82,32 +82,32 @@ WORDS = (
     *("secret", "server", "shadow", "silver", "staple", "string", "summer", "sunshine", "system", "ticket", "travel", "tuple"),
     *("value", "version", "village", "voyage", "water", "weather", "welcome", "window", "winter", "wizard", "yellow", "zephyr"),
 )
-"""Of a dictionary, among them such as the scanned text is full of."""
+"""Words of a dictionary, some of them frequent in the scanned text."""
 
 
-def words(dice: random.Random, length: int) -> str:
+def make_passphrase(dice: random.Random, length: int) -> str:
     """Return a passphrase of `length` characters: words of a dictionary, and a digit."""
     while True:
-        made = "-".join(dice.sample(WORDS, 4))[: length - 1] + dice.choice(string.digits)
-        if len(set(made)) >= 8 and sum(item.isalnum() for item in made) >= 12:
-            return made
+        passphrase = "-".join(dice.sample(WORDS, 4))[: length - 1] + dice.choice(string.digits)
+        if len(set(passphrase)) >= 8 and sum(character.isalnum() for character in passphrase) >= 12:
+            return passphrase
 
 
-def credentials() -> list[Credential]:
-    """Of each alphabet and of words, ten credentials of the shortest length that may be registered and ten longer ones."""
+def make_credentials() -> list[Credential]:
+    """Create ten credentials of the shortest allowed length and ten longer ones, of each alphabet and of words."""
     dice = random.Random(3)
-    found = []
+    generated = []
     for length in LENGTHS:
         for kind in (*ALPHABETS, "words"):
             for number in range(KEYS):
-                drawn = words(dice, length) if kind == "words" else "".join(dice.choices(ALPHABETS[kind], k=length))
+                value = make_passphrase(dice, length) if kind == "words" else "".join(dice.choices(ALPHABETS[kind], k=length))
                 name = f"{kind.upper()}_{length}_{number}"
                 label = Label(owner="o", task="t", name=name, version=1, service="s", auth_type=AuthType.BEARER, hosts=())
-                found.append(Credential(label=label, secret=Secret(drawn)))
-    return found
+                generated.append(Credential(label=label, secret=Secret(value)))
+    return generated
 
 
-def chunks() -> Iterator[tuple[Path, int, str]]:
+def read_chunks() -> Iterator[tuple[Path, int, str]]:
     """Yield the text, in order: its file, where in it, and `CHUNK` characters."""
     roots = (Path(sysconfig.get_path("stdlib")), Path(sysconfig.get_path("purelib")))
     for path in chain.from_iterable(sorted(root.rglob("*")) for root in roots):
@@ -119,11 +119,11 @@ def chunks() -> Iterator[tuple[Path, int, str]]:
 
 def main() -> int:
     most = float(sys.argv[1] if len(sys.argv) > 1 else 100) * 1_000_000
-    scanner = SecretScanner(credentials())
+    scanner = SecretScanner(make_credentials())
     scanned = hits = slowest = 0.0
     executions, counted, sent = 0, 0, NOTHING
-    began = time.perf_counter()
-    for number, (path, start, chunk) in enumerate(chunks()):
+    started = time.perf_counter()
+    for number, (path, start, chunk) in enumerate(read_chunks()):
         if scanned >= most:
             break
         if number % CALLS == 0:
@@ -140,7 +140,7 @@ def main() -> int:
         else:
             sent = after
         scanned += len(chunk)
-    seconds = time.perf_counter() - began
+    seconds = time.perf_counter() - started
     megabytes = scanned / 1_000_000
     print(f"pieces of a key were counted in {counted} of {executions} executions of {CALLS} calls")
     print(f"{hits:.0f} hits in {megabytes:.1f} MB, {megabytes / seconds:.2f} MB/s, slowest chunk {slowest * 1_000:.0f} ms")

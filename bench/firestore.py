@@ -1,7 +1,7 @@
-"""`python -m bench.firestore`: what ours and Google's emulator do in a second, side by side.
+"""`python -m bench.firestore`: operations per second of our emulator and of Google's, side by side.
 
-Rates are the server's own: raw calls, 32 in flight, median of five rounds. Ours runs as `python -m emulator` on a folder,
-so that every write is on the disk when it is answered; Google's keeps all in memory.
+Rates are the server's: raw calls, 32 in flight, median of five rounds. Ours runs as `python -m emulator` on a folder, so that
+every write is on the disk when it is answered; Google's keeps everything in memory.
 """
 
 from __future__ import annotations
@@ -84,8 +84,8 @@ class Calls:
             request.transaction = transaction
         return await self._get(request)
 
-    async def page(self, tenth: int | None) -> None:
-        """The page with the highest numbers, of all documents or of one tenth."""
+    async def read_page(self, tenth: int | None) -> None:
+        """Read the page with the highest numbers, of all documents or of one tenth."""
         query: dict[str, Any] = {
             "from_": [{"collection_id": "c"}],
             "order_by": [{"field": {"field_path": "n"}, "direction": 2}],
@@ -95,8 +95,8 @@ class Calls:
             value = {"field": {"field_path": "tenth"}, "op": 5, "value": {"integer_value": tenth}}
             query["where"] = {"field_filter": value}
         responses = self._query(message("RunQueryRequest")(parent=self._root, structured_query=query))
-        found = [response async for response in responses if response.HasField("document")]
-        assert len(found) == PAGE
+        documents = [response async for response in responses if response.HasField("document")]
+        assert len(documents) == PAGE
 
     async def increment(self, number: int) -> None:
         """Read and write one document in a transaction, with as many attempts as it takes."""
@@ -115,8 +115,8 @@ class Calls:
                 return
 
 
-async def rate(call: Callable[[int], Awaitable[object]], total: int, in_flight: int) -> float:
-    """Calls a second, the numbers from 0 shared between as many workers."""
+async def measure_rate(call: Callable[[int], Awaitable[object]], total: int, in_flight: int) -> float:
+    """Return calls per second; `in_flight` workers share the numbers from 0."""
     numbers, began = iter(range(total)), time.perf_counter()
 
     async def work() -> None:
@@ -129,18 +129,18 @@ async def rate(call: Callable[[int], Awaitable[object]], total: int, in_flight: 
     return total / (time.perf_counter() - began)
 
 
-async def p50_ms(call: Callable[[int], Awaitable[object]], total: int) -> float:
-    took = []
+async def measure_p50_ms(call: Callable[[int], Awaitable[object]], total: int) -> float:
+    durations = []
     for number in range(total):
         began = time.perf_counter()
         await call(number)
-        took.append(time.perf_counter() - began)
-    return statistics.median(took) * 1_000
+        durations.append(time.perf_counter() - began)
+    return statistics.median(durations) * 1_000
 
 
 @asynccontextmanager
-async def ours() -> AsyncIterator[tuple[str, int]]:
-    """`python -m emulator`, durable, in a folder of its own: its address and its process. Open, as Google's is."""
+async def run_ours() -> AsyncIterator[tuple[str, int]]:
+    """Run `python -m emulator`, durable, in a folder of its own, without tokens as Google's; yield its address and process."""
     with tempfile.TemporaryDirectory() as folder:
         ready = Path(folder) / "ready.json"
         process = await asyncio.create_subprocess_exec(
@@ -159,7 +159,7 @@ async def ours() -> AsyncIterator[tuple[str, int]]:
             await process.wait()
 
 
-def resident_mib(group: int) -> float:
+def read_resident_mib(group: int) -> float:
     """Return the memory of all processes of a group."""
     pages = 0
     for status in Path("/proc").glob("[0-9]*/stat"):
@@ -171,33 +171,33 @@ def resident_mib(group: int) -> float:
     return pages * os.sysconf("SC_PAGESIZE") / 2**20
 
 
-async def measured(start: Callable[[], Any], say: Callable[[str], None]) -> dict[str, float]:
+async def measure_emulator(start: Callable[[], Any], report: Callable[[str], None]) -> dict[str, float]:
     """Return all figures of one emulator."""
-    names, took = iter(FIGURES), list[float]()
+    names, durations = iter(FIGURES), list[float]()
     for _ in range(ROUNDS):
         began = time.perf_counter()
         async with start() as (address, group):
             async with grpc.aio.insecure_channel(address) as channel:
                 await Calls(channel).set(0)
-            took.append(time.perf_counter() - began)
-    figures = {next(names): statistics.median(took)}
+            durations.append(time.perf_counter() - began)
+    figures = {next(names): statistics.median(durations)}
     async with start() as (address, group), grpc.aio.insecure_channel(address) as channel:
         calls = Calls(channel)
         await calls.set(0)
-        figures[next(names)] = resident_mib(group)
-        await rate(calls.set, DOCUMENTS, IN_FLIGHT)
-        figures[next(names)] = await p50_ms(calls.set, SINGLE_CALLS)
-        figures[next(names)] = await p50_ms(calls.get, SINGLE_CALLS)
-        figures[next(names)] = await p50_ms(lambda _: calls.page(None), SINGLE_CALLS // 10)
-        figures[next(names)] = await p50_ms(lambda number: calls.page(number % 10), SINGLE_CALLS // 10)
-        figures[next(names)] = statistics.median([await rate(calls.set, SETS, IN_FLIGHT) for _ in range(ROUNDS)])
-        figures[next(names)] = await hot_rate(calls, say)
-        figures[next(names)] = await client_rate(address)
+        figures[next(names)] = read_resident_mib(group)
+        await measure_rate(calls.set, DOCUMENTS, IN_FLIGHT)
+        figures[next(names)] = await measure_p50_ms(calls.set, SINGLE_CALLS)
+        figures[next(names)] = await measure_p50_ms(calls.get, SINGLE_CALLS)
+        figures[next(names)] = await measure_p50_ms(lambda _: calls.read_page(None), SINGLE_CALLS // 10)
+        figures[next(names)] = await measure_p50_ms(lambda number: calls.read_page(number % 10), SINGLE_CALLS // 10)
+        figures[next(names)] = statistics.median([await measure_rate(calls.set, SETS, IN_FLIGHT) for _ in range(ROUNDS)])
+        figures[next(names)] = await measure_hot_rate(calls, report)
+        figures[next(names)] = await measure_client_rate(address)
     return figures
 
 
-async def client_rate(address: str) -> float:
-    """Sets a second as a program sees them, whose own work in the client library takes most of the time."""
+async def measure_client_rate(address: str) -> float:
+    """Return sets per second through the client library, whose own work takes most of the time."""
     os.environ["FIRESTORE_EMULATOR_HOST"] = address  # which the client reads while it is made
     client = AsyncClient(project=uuid.uuid4().hex)
 
@@ -205,25 +205,25 @@ async def client_rate(address: str) -> float:
         await client.document(f"c/{number}").set({"n": number, "tenth": number % 10, "text": TEXT})
 
     try:
-        return statistics.median([await rate(put, SETS, IN_FLIGHT) for _ in range(ROUNDS)])
+        return statistics.median([await measure_rate(put, SETS, IN_FLIGHT) for _ in range(ROUNDS)])
     finally:
         await client._firestore_api.transport.close()
 
 
-async def hot_rate(calls: Calls, say: Callable[[str], None]) -> float:
-    """Transactions a second on one document, or how many of them a minute saw when it was not enough."""
+async def measure_hot_rate(calls: Calls, report: Callable[[str], None]) -> float:
+    """Return transactions per second on one document, over a minute at most."""
     done = 0
 
-    async def once(_: int) -> None:
+    async def increment_once(_: int) -> None:
         nonlocal done
         await calls.increment(0)
         done += 1
 
     try:
         async with asyncio.timeout(HOT_SECONDS):
-            return statistics.median([await rate(once, TRANSACTIONS, HOT_CLIENTS) for _ in range(ROUNDS)])
+            return statistics.median([await measure_rate(increment_once, TRANSACTIONS, HOT_CLIENTS) for _ in range(ROUNDS)])
     except TimeoutError:
-        say(f"{done} of {ROUNDS * TRANSACTIONS} transactions on one document were done in {HOT_SECONDS:.0f} s")
+        report(f"{done} of {ROUNDS * TRANSACTIONS} transactions on one document were done in {HOT_SECONDS:.0f} s")
         return done / HOT_SECONDS
 
 
@@ -233,11 +233,11 @@ def main() -> None:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that what was started is ended
     console = Console()
     console.print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}, Python {sys.version.split()[0]}")
-    results = {"ours, durable": asyncio.run(measured(ours, console.print))}
+    results = {"ours, durable": asyncio.run(measure_emulator(run_ours, console.print))}
     if (script := find_official()) is None:
         console.print("Google's Firestore emulator is not installed here, or Java is not.")
     else:
-        results["official, in memory"] = asyncio.run(measured(lambda: run_official(script), console.print))
+        results["official, in memory"] = asyncio.run(measure_emulator(lambda: run_official(script), console.print))
     table = Table("", *results, "goal")
     missed = []
     for name, goal in FIGURES.items():

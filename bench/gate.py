@@ -1,5 +1,5 @@
 """What the gate's own work costs a call: a 1 KB request with ten credentials, beside a plain httpx call to the same TLS server;
-and of it the scanner: made for one credential and for ten, and 50 KB of JSON looked through as text, as a body and as said.
+and of it the scanner: built for one credential and for ten, and 50 KB of JSON scanned as text, as a body and as arguments.
 
 Run with `python -m bench.gate`. Ratios of medians in one run; absolutes depend on the machine.
 """
@@ -59,36 +59,36 @@ async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> 
     writer.close()
 
 
-def credentials() -> dict[str, Credential]:
-    made = {}
+def make_credentials() -> dict[str, Credential]:
+    generated = {}
     for number in range(10):
         name = f"KEY_{number}"
         label = Label(owner="o", task="t", name=name, version=1, service="s", auth_type=AuthType.BEARER, hosts=(HOST,))
-        made[name] = Credential(label=label, secret=Secret("sk-live-" + "".join(DICE.choices(LETTERS, k=40))))
-    return made
+        generated[name] = Credential(label=label, secret=Secret("sk-live-" + "".join(DICE.choices(LETTERS, k=40))))
+    return generated
 
 
-async def timed(call) -> list[float]:
-    taken = []
+async def measure_calls(call) -> list[float]:
+    durations = []
     for _ in range(ROUNDS):
         started = time.perf_counter()
         await call()
-        taken.append((time.perf_counter() - started) * 1000)
-    return taken[ROUNDS // 10 :]
+        durations.append((time.perf_counter() - started) * 1000)
+    return durations[ROUNDS // 10 :]
 
 
-def rows() -> list[dict]:
-    """50 KB of JSON as an API answers it."""
+def build_rows() -> list[dict]:
+    """Build 50 KB of JSON as an API answers it."""
     words = ["price", "volume", "open", "close", "high", "low", "signal", "average", "report", "market", "zone", "time"]
-    made: list[dict] = []
-    while len(json.dumps(made)) < 50_000:
-        one = {"id": f"{DICE.getrandbits(128):032x}", "price": round(DICE.random() * 1000, 4), "at": "2026-01-07T10:00:00Z"}
-        made.append({**one, "note": " ".join(DICE.choices(words, k=12)), "url": f"https://{HOST}/v1/{DICE.randrange(10**6)}"})
-    return made
+    rows: list[dict] = []
+    while len(json.dumps(rows)) < 50_000:
+        row = {"id": f"{DICE.getrandbits(128):032x}", "price": round(DICE.random() * 1000, 4), "at": "2026-01-07T10:00:00Z"}
+        rows.append({**row, "note": " ".join(DICE.choices(words, k=12)), "url": f"https://{HOST}/v1/{DICE.randrange(10**6)}"})
+    return rows
 
 
-def scanned() -> dict[str, list[float]]:
-    keys, table = list(credentials().values()), rows()
+def measure_scanner() -> dict[str, list[float]]:
+    keys, table = list(make_credentials().values()), build_rows()
     scanner, text = SecretScanner(keys), json.dumps(table)
     outbound = OutboundRequest(tool="http_post", method=Method.POST, url=f"https://{HOST}/v1", body={"rows": table})
     works: dict[str, Callable[[], object]] = {
@@ -98,46 +98,46 @@ def scanned() -> dict[str, list[float]]:
         "50 KB as a body": lambda: scanner.find_in_request(outbound),
         "50 KB as arguments": lambda: redact_json({"rows": table}, scanner),
     }
-    taken: dict[str, list[float]] = {}
+    durations: dict[str, list[float]] = {}
     for name, work in works.items():
         for _ in range(SCANS):
             started = time.perf_counter()
             work()
-            taken.setdefault(name, []).append((time.perf_counter() - started) * 1000)
-    return taken
+            durations.setdefault(name, []).append((time.perf_counter() - started) * 1000)
+    return durations
 
 
 async def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         authority = Authority(Path(folder))
-        served = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        served.load_cert_chain(authority.issue(HOST))
-        server = await asyncio.start_server(answer, "127.0.0.1", 0, ssl=served)
+        server_context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        server_context.load_cert_chain(authority.issue(HOST))
+        server = await asyncio.start_server(answer, "127.0.0.1", 0, ssl=server_context)
         port = server.sockets[0].getsockname()[1]
         trust = tls.create_context(authority.path)
         internet = Loopback(port)
         gate = EgressGate(names=internet, dial=internet, tls=trust, tracer=RecordingLog())
-        keys = credentials()
+        keys = make_credentials()
         policy = ExecutionPolicy(owner="o", task="t", plan=PRO, tools=("api_call",), integrations=("s",), domains=(HOST,))
         outbound = OutboundRequest(tool="api_call", method=Method.POST, url=f"https://{HOST}/v1", body=BODY, credential="KEY_0")
 
-        async def through() -> None:
+        async def call_through_gate() -> None:
             result = await gate.send(outbound, CallPolicy(execution=policy, credentials=keys))
             assert result.response_status == 200, result.content
 
         plain_trust = ssl.create_default_context(cafile=str(authority.path))
         plain_trust.check_hostname = False
 
-        async def plain() -> None:
+        async def call_plainly() -> None:
             async with httpx.AsyncClient(verify=plain_trust, trust_env=False) as client:
                 await client.post(f"https://127.0.0.1:{port}/v1", json=BODY, headers={"Host": HOST})
 
-        gated, bare = await timed(through), await timed(plain)
+        gate_ms, plain_ms = await measure_calls(call_through_gate), await measure_calls(call_plainly)
         server.close()
     print(f"{'':24}{'p50 ms':>8}{'p95 ms':>8}")
-    for name, taken in (("plain httpx", bare), ("through the gate", gated), *scanned().items()):
-        print(f"{name:24}{statistics.median(taken):8.2f}{sorted(taken)[int(len(taken) * 0.95)]:8.2f}")
-    print(f"ratio of medians{statistics.median(gated) / statistics.median(bare):16.2f}")
+    for name, durations in (("plain httpx", plain_ms), ("through the gate", gate_ms), *measure_scanner().items()):
+        print(f"{name:24}{statistics.median(durations):8.2f}{sorted(durations)[int(len(durations) * 0.95)]:8.2f}")
+    print(f"ratio of medians{statistics.median(gate_ms) / statistics.median(plain_ms):16.2f}")
 
 
 if __name__ == "__main__":

@@ -1,9 +1,9 @@
-"""What one owner's worst texts cost another: ordinary calls alone, and beside an owner who sends the 200 worst texts there are.
+"""What one owner's worst texts cost another: ordinary calls alone, and beside an owner who sends the 200 worst texts known.
 
 Both are in the same process on the same event loop, as in a function's instance: calls of 1 KB both ways through the gate with
 ten credentials, and requests to the API. The other owner sends its texts in four ways, several at once: as the answers of its
 upstream, as the arguments of its calls, as what its model says, and in documents that it imports. Alone and beside take turns
-by the second, so that what else the machine does touches both.
+by the second, so that other load of the machine affects both alike.
 
 Run with `python -m bench.neighbours [--texts 20] [--rounds N]`; some 2 minutes. The exit code is 1 where the 99th percentile of
 all ordinary calls grows more than 1.5 times (of each way the 95th), or one of them fails.
@@ -28,7 +28,7 @@ from typing import Any
 import httpx
 
 from bench import worst
-from bench.gate import BODY, HOST, Loopback, credentials
+from bench.gate import BODY, HOST, Loopback, make_credentials
 from emulator.internet.authority import Authority
 from ferryman.domain.calls.refusal import CallRefusedError
 from ferryman.domain.credentials.credential import Credential
@@ -47,18 +47,18 @@ from tests.serving.conftest import TASK, Stage
 BAR = 1.5
 SLICE_S, ROUNDS = 1.0, 12
 FLOOD = 4
-"""So many texts of the other owner's are under way at once."""
+"""How many texts of the other owner are under way at once."""
 
 FLOOD_DOCUMENTS = limits.IMPORTS_MAX
-"""Of imports, the API answers more with 429 at once: in one process, that loop would measure itself."""
+"""The same for imports: the API answers more of them with 429, and in one process that loop would measure itself."""
 
 PAUSE_S = 0.01
 ORDINARY = json.dumps(BODY).encode()
 
 
 @dataclass
-class World:
-    """A gate and an API on one event loop, and the two owners."""
+class Instance:
+    """What an instance of a function has: a gate and an API on one event loop; and the two owners."""
 
     gate: EgressGate
     client: httpx.AsyncClient
@@ -68,49 +68,49 @@ class World:
     paths: dict[str, str] = field(default_factory=dict)
 
     async def call(self, owner: str, arguments: dict[str, Any]) -> int | None:
-        """Return a call as a tool function makes it: the arguments read, the request checked, sent, its answer checked."""
+        """Make a call as a tool function does, from parsing the arguments to checking the answer; return its status."""
         policy = ExecutionPolicy(owner=owner, task="t", plan=PRO, tools=("api_call",), integrations=("s",), domains=(HOST,))
-        said = {"method": "POST", "credential": "KEY_0", **arguments}
-        outbound = await run_argument_worker(owner, "api_call", PARSERS["api_call"], said)
+        arguments_sent = {"method": "POST", "credential": "KEY_0", **arguments}
+        outbound = await run_argument_worker(owner, "api_call", PARSERS["api_call"], arguments_sent)
         return (await self.gate.send(outbound, CallPolicy(execution=policy, credentials=self.keys))).response_status
 
-    async def ordinary(self) -> bool:
-        """Return whether an ordinary call arrives and is answered."""
+    async def call_gate(self) -> bool:
+        """Say whether an ordinary call through the gate is answered."""
         return await self.call("ann", {"url": f"https://{HOST}/ordinary", "body": BODY}) == 200
 
-    async def asked(self) -> bool:
-        """Return whether an ordinary request to the API is answered."""
+    async def call_api(self) -> bool:
+        """Say whether an ordinary request to the API is answered."""
         answer = await self.client.get(self.paths["ann"], headers=self.stage.owner("ann"))
         return answer.status_code == 200
 
 
-Work = Callable[[World, int, str], Awaitable[object]]
+Work = Callable[[Instance, int, str], Awaitable[object]]
 
 
-async def as_answer(world: World, number: int, _: str) -> None:
-    await world.call("bob", {"url": f"https://{HOST}/worst/{number}", "body": {}})
+async def send_as_answer(instance: Instance, number: int, _: str) -> None:
+    await instance.call("bob", {"url": f"https://{HOST}/worst/{number}", "body": {}})
 
 
-async def as_arguments(world: World, _: int, text: str) -> None:
-    await world.call("bob", {"url": f"https://{HOST}/ordinary", "body": {"text": text, "more": [text[:1_000]] * 10}})
+async def send_as_arguments(instance: Instance, _: int, text: str) -> None:
+    await instance.call("bob", {"url": f"https://{HOST}/ordinary", "body": {"text": text, "more": [text[:1_000]] * 10}})
 
 
-async def as_said(world: World, _: int, text: str) -> None:
+async def send_as_model_text(instance: Instance, _: int, text: str) -> None:
     blocks = [{"type": "text", "text": text}, {"type": "tool_use", "id": "1", "name": "api_call", "input": {"body": text}}]
     with suppress(CallRefusedError):
-        await checking.scan_output("bob", world.keys.values(), blocks)
+        await checking.scan_output("bob", instance.keys.values(), blocks)
 
 
-async def as_document(world: World, number: int, _: str) -> None:
+async def send_as_document(instance: Instance, number: int, _: str) -> None:
     # a minute later by the API's clock: no rate keeps an import away, nor the memory of one that was refused
-    world.stage.clock.turn(60)
-    path = f"{world.paths['bob']}/tools/import-openapi"
-    headers = {**world.stage.owner("bob"), "content-type": "application/json"}
-    await world.client.post(path, content=world.documents[number], headers=headers)
+    instance.stage.clock.turn(60)
+    path = f"{instance.paths['bob']}/tools/import-openapi"
+    headers = {**instance.stage.owner("bob"), "content-type": "application/json"}
+    await instance.client.post(path, content=instance.documents[number], headers=headers)
 
 
-def document(text: str) -> bytes:
-    """Return the body of an import whose 60 operations speak in the text."""
+def build_document(text: str) -> bytes:
+    """Build the body of an import with 60 operations that all contain the text."""
     parameter = {"name": "q", "in": "query", "description": text[:4_000], "schema": {"type": "string", "default": text[:500]}}
     operation = {"summary": text[:2_000], "description": text[:8_000], "parameters": [parameter], "responses": {}}
     paths = {f"/{number}": {"get": operation} for number in range(60)}
@@ -119,10 +119,10 @@ def document(text: str) -> bytes:
 
 
 WAYS: dict[str, Work] = {
-    "as answers": as_answer,
-    "as arguments": as_arguments,
-    "as what the model says": as_said,
-    "in documents": as_document,
+    "as answers": send_as_answer,
+    "as arguments": send_as_arguments,
+    "as what the model says": send_as_model_text,
+    "in documents": send_as_document,
 }
 
 
@@ -135,10 +135,10 @@ class Samples:
     texts: int = 0
 
 
-async def measured(world: World, samples: list[float], seconds: float) -> int:
-    """Make ordinary calls for so long; answers how many failed."""
+async def measure_calls(instance: Instance, samples: list[float], seconds: float) -> int:
+    """Make ordinary calls for `seconds`; return how many failed."""
     failed, until = 0, time.perf_counter() + seconds
-    for work in itertools.cycle((world.ordinary, world.asked)):
+    for work in itertools.cycle((instance.call_gate, instance.call_api)):
         if time.perf_counter() > until:
             return failed
         began = time.perf_counter()
@@ -149,48 +149,50 @@ async def measured(world: World, samples: list[float], seconds: float) -> int:
 
 
 @asynccontextmanager
-async def flooded(world: World, work: Work, numbered: Iterator[tuple[int, str]], samples: Samples) -> AsyncIterator[None]:
-    """With the other owner's texts under way; those that were begun are finished after."""
+async def send_beside(
+    instance: Instance, work: Work, numbered: Iterator[tuple[int, str]], samples: Samples
+) -> AsyncIterator[None]:
+    """Send the other owner's texts while inside; those that were begun are finished before this returns."""
     ending = False
 
-    async def flood() -> None:
+    async def send_texts() -> None:
         while not ending:
             number, text = next(numbered)
             samples.texts += 1
-            await work(world, number, text)
+            await work(instance, number, text)
             # what is refused at once suspends nowhere in one process; over a socket it would
             await asyncio.sleep(0)
 
-    floods = [asyncio.ensure_future(flood()) for _ in range(FLOOD_DOCUMENTS if work is as_document else FLOOD)]
+    senders = [asyncio.ensure_future(send_texts()) for _ in range(FLOOD_DOCUMENTS if work is send_as_document else FLOOD)]
     try:
         yield
     finally:
         ending = True
-        await asyncio.gather(*floods)
+        await asyncio.gather(*senders)
 
 
-async def run(world: World, texts: list[str], rounds: int) -> Samples:
-    """Alone and beside in turn, for every way."""
+async def run_rounds(instance: Instance, texts: list[str], rounds: int) -> Samples:
+    """Measure alone and beside in turn, for every way of sending the texts."""
     samples = Samples()
     numbered = {way: itertools.cycle(enumerate(texts)) for way in WAYS}
-    for done in range(rounds):
+    for number_done in range(rounds):
         for way, work in WAYS.items():
-            for beside in (False, True) if done % 2 else (True, False):
-                taken = samples.calls.setdefault((way, beside), [])
+            for beside in (False, True) if number_done % 2 else (True, False):
+                times = samples.calls.setdefault((way, beside), [])
                 if not beside:
-                    samples.failed += await measured(world, taken, SLICE_S)
+                    samples.failed += await measure_calls(instance, times, SLICE_S)
                     continue
-                async with flooded(world, work, numbered[way], samples):
-                    samples.failed += await measured(world, taken, SLICE_S)
-        print(f"  round {done + 1} of {rounds}, {samples.texts} texts", file=sys.stderr, flush=True)
+                async with send_beside(instance, work, numbered[way], samples):
+                    samples.failed += await measure_calls(instance, times, SLICE_S)
+        print(f"  round {number_done + 1} of {rounds}, {samples.texts} texts", file=sys.stderr, flush=True)
     return samples
 
 
 def report(samples: Samples) -> int:
-    """Print the table; answers how many bars are broken.
+    """Print the table; return how many bars are broken.
 
-    The bar is the 99th percentile of all ordinary calls. Of each way alone there are too few for that on a busy machine: there
-    the 95th is held to it.
+    The bar applies to the 99th percentile of all ordinary calls. Each way alone has too few of them for that on a busy machine:
+    there it applies to the 95th.
     """
     broken = samples.failed
     print(
@@ -199,24 +201,24 @@ def report(samples: Samples) -> int:
     rows = [(way, samples.calls[way, False], samples.calls[way, True], 0.95) for way in WAYS]
     every = [sum((samples.calls[way, beside] for way in WAYS), list[float]()) for beside in (False, True)]
     for way, alone, beside, at in [*rows, ("all", *every, 0.99)]:
-        before, after = ([percentile(taken, item) for item in (0.5, 0.95, 0.99)] for taken in (alone, beside))
+        before, after = ([percentile(times, share) for share in (0.5, 0.95, 0.99)] for times in (alone, beside))
         ratio = percentile(beside, at) / percentile(alone, at)
         broken += ratio > BAR
-        figures = "".join(f"{each:{width}.2f}" for each, width in zip((*before, *after), (10, 8, 8, 12, 8, 8), strict=True))
+        figures = "".join(f"{figure:{width}.2f}" for figure, width in zip((*before, *after), (10, 8, 8, 12, 8, 8), strict=True))
         print(f"{way:24}{figures}{ratio:7.2f}{'  OVER' if ratio > BAR else ''}")
     calls = sum(map(len, samples.calls.values()))
     print(f"{calls} ordinary calls, {samples.failed} failed; {samples.texts} texts; the bar is {BAR} times")
     return broken
 
 
-def percentile(taken: list[float], at: float) -> float:
-    """Return the sample below which so much of them is."""
-    return sorted(taken)[min(len(taken) - 1, int(len(taken) * at))]
+def percentile(times: list[float], at: float) -> float:
+    """Return the sample below which the share `at` of them is."""
+    return sorted(times)[min(len(times) - 1, int(len(times) * at))]
 
 
-async def upstream(port_file: Path, folder: Path, count: int) -> None:
-    """The other end, as a process of its own: ordinary answers, and the worst."""
-    texts = [text.encode("utf-8", "replace") for text in worst.texts(count)]
+async def run_upstream(port_file: Path, folder: Path, count: int) -> None:
+    """Serve ordinary answers and the worst texts, as a process of its own; write its port to `port_file`."""
+    texts = [text.encode("utf-8", "replace") for text in worst.list_texts(count)]
 
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         head = await reader.readuntil(b"\r\n\r\n")
@@ -229,16 +231,16 @@ async def upstream(port_file: Path, folder: Path, count: int) -> None:
         await writer.drain()
         writer.close()
 
-    served = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    served.load_cert_chain(Authority(folder).issue(HOST))
-    server = await asyncio.start_server(answer, "127.0.0.1", 0, ssl=served)
+    server_context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    server_context.load_cert_chain(Authority(folder).issue(HOST))
+    server = await asyncio.start_server(answer, "127.0.0.1", 0, ssl=server_context)
     await asyncio.to_thread(port_file.write_text, str(server.sockets[0].getsockname()[1]))
     await asyncio.to_thread(sys.stdin.read)  # until the bench is gone
 
 
 @asynccontextmanager
-async def world_of(count: int) -> AsyncIterator[World]:
-    """The world, with its upstream, while inside."""
+async def run_instance(count: int) -> AsyncIterator[Instance]:
+    """Yield the instance, with its upstream in another process."""
     with tempfile.TemporaryDirectory() as name:
         folder, port_file = Path(name), Path(name) / "port"
         authority = Authority(folder)
@@ -253,17 +255,17 @@ async def world_of(count: int) -> AsyncIterator[World]:
             stage = Stage()
             transport = httpx.ASGITransport(app=api.create(stage.deps()))
             async with httpx.AsyncClient(transport=transport, base_url="http://api.test", timeout=60) as client:
-                world = World(
+                instance = Instance(
                     gate=gate,
                     client=client,
                     stage=stage,
-                    keys=credentials(),
-                    documents=[document(text) for text in worst.texts(count)],
+                    keys=make_credentials(),
+                    documents=[build_document(text) for text in worst.list_texts(count)],
                 )
                 for owner in ("ann", "bob"):
-                    made = await client.post("/v1/tasks", json=TASK, headers=stage.owner(owner))
-                    world.paths[owner] = f"/v1/tasks/{made.json()['task_id']}"
-                yield world
+                    created = await client.post("/v1/tasks", json=TASK, headers=stage.owner(owner))
+                    instance.paths[owner] = f"/v1/tasks/{created.json()['task_id']}"
+                yield instance
         finally:
             if child.stdin is not None:
                 child.stdin.close()
@@ -271,20 +273,20 @@ async def world_of(count: int) -> AsyncIterator[World]:
 
 
 async def main(count: int, rounds: int) -> int:
-    texts = worst.texts(count)
-    async with world_of(count) as world:
+    texts = worst.list_texts(count)
+    async with run_instance(count) as instance:
         for _ in range(20):
-            assert await world.ordinary(), "an ordinary call does not arrive"
-        return report(await run(world, texts, rounds))
+            assert await instance.call_gate(), "an ordinary call does not arrive"
+        return report(await run_rounds(instance, texts, rounds))
 
 
 if __name__ == "__main__":
-    asked = argparse.ArgumentParser(description=__doc__)
-    asked.add_argument("--texts", type=int, default=worst.COUNT, help="how many of the texts")
-    asked.add_argument("--rounds", type=int, default=ROUNDS, help="how often each way takes its turn")
-    asked.add_argument("--upstream", nargs=2, type=Path, help=argparse.SUPPRESS)
-    given = asked.parse_args()
-    if given.upstream:
-        asyncio.run(upstream(*given.upstream, given.texts))
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--texts", type=int, default=worst.COUNT, help="how many of the texts")
+    parser.add_argument("--rounds", type=int, default=ROUNDS, help="how often each way takes its turn")
+    parser.add_argument("--upstream", nargs=2, type=Path, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.upstream:
+        asyncio.run(run_upstream(*options.upstream, options.texts))
     else:
-        sys.exit(1 if asyncio.run(main(given.texts, given.rounds)) else 0)
+        sys.exit(1 if asyncio.run(main(options.texts, options.rounds)) else 0)

@@ -58,22 +58,22 @@ DOCUMENTS: dict[str, tuple[str, str]] = {
 }
 
 
-def package(name: str, folder: Path) -> Path | None:
+def fetch_package(name: str, folder: Path) -> Path | None:
     """Return the archive of an npm package, fetched where it is not there yet."""
     path = folder / f"{re.sub(r'[^a-z0-9.]+', '-', name)}.tgz"
     if not path.exists():
         with tempfile.TemporaryDirectory(dir=folder) as scratch:
             command = ["npm", "pack", "--silent", name, "--pack-destination", scratch]
             try:
-                done = subprocess.run(command, cwd=scratch, capture_output=True, text=True, timeout=300, check=False)
+                completed = subprocess.run(command, cwd=scratch, capture_output=True, text=True, timeout=300, check=False)
             except (OSError, subprocess.TimeoutExpired) as error:
                 print(f"skipped {name}: {type(error).__name__}")
                 return None
-            found = list(Path(scratch).glob("*.tgz"))
-            if not found:
-                print(f"skipped {name}: npm has no registry here, or not this package (exit {done.returncode})")
+            archives = list(Path(scratch).glob("*.tgz"))
+            if not archives:
+                print(f"skipped {name}: npm has no registry here, or not this package (exit {completed.returncode})")
                 return None
-            found[0].rename(path)
+            archives[0].rename(path)
     return path
 
 
@@ -86,59 +86,63 @@ def load(archive: str, member: str) -> Any:
     return json.loads(gzip.decompress(raw) if member.endswith(".gz") else raw)
 
 
-def hosts(value: Any) -> set[str]:
+def find_hosts(value: Any) -> set[str]:
     """Return every host that a server, or Swagger 2.0's `host`, names."""
-    found = {value["host"]} if isinstance(value.get("host"), str) else set()
-    items = [entry for entry in value.get("paths", {}).values() if isinstance(entry, dict)]
-    below = [element for item in items for element in (item, *item.values()) if isinstance(element, dict)]
+    named = {value["host"]} if isinstance(value.get("host"), str) else set()
+    path_items = [path_item for path_item in value.get("paths", {}).values() if isinstance(path_item, dict)]
+    operations = [
+        operation for path_item in path_items for operation in (path_item, *path_item.values()) if isinstance(operation, dict)
+    ]
     urls = [
         server.get("url", "")
-        for candidate in (value, *below)
-        for server in candidate.get("servers") or ()
+        for holder in (value, *operations)
+        for server in holder.get("servers") or ()
         if isinstance(server, dict)
     ]
-    return found | {host for url in urls for host in re.findall(r"^(?:https?:)?//([A-Za-z0-9.-]+)", url)}
+    return named | {host for url in urls for host in re.findall(r"^(?:https?:)?//([A-Za-z0-9.-]+)", url)}
 
 
 def measure(root: Any, *, server: str | None) -> dict[str, Any]:
-    """Figures of one import, in this process. `peak` is in MB."""
-    named = {*hosts(root), "documents.bench.test", "cluster.bench.test"} if isinstance(root, dict) else set()
+    """Measure one import in this process: seconds of the processor, and `peak` memory in MB."""
+    named = {*find_hosts(root), "documents.bench.test", "cluster.bench.test"} if isinstance(root, dict) else set()
     credentials = {f"KEY_{number}": sorted(named) for number in range(3)}
     start = time.process_time()
     try:
-        found = read(DocumentImport(documents={ROOT: root}, root=ROOT, domains=named, credentials=credentials, server=server))
+        result = read(DocumentImport(documents={ROOT: root}, root=ROOT, domains=named, credentials=credentials, server=server))
     except InvalidInputError as invalid:
         return {"invalid": str(invalid), "seconds": time.process_time() - start}
     seconds = time.process_time() - start
     start = time.process_time()
-    asked = find_missing({ROOT: root}, ROOT)
+    missing = find_missing({ROOT: root}, ROOT)
     return {
-        "operations": sum(name in METHODS for item in root["paths"].values() if isinstance(item, dict) for name in item),
-        "tools": len(found.tools),
-        "enabled": sum(tool.enabled for tool in found.tools),
-        "reasons": Counter(entry.reason for entry in found.tools if not entry.enabled).most_common(),
+        "operations": sum(
+            name in METHODS for path_item in root["paths"].values() if isinstance(path_item, dict) for name in path_item
+        ),
+        "tools": len(result.tools),
+        "enabled": sum(tool.enabled for tool in result.tools),
+        "reasons": Counter(tool.reason for tool in result.tools if not tool.enabled).most_common(),
         "seconds": seconds,
         "needed": time.process_time() - start,
-        "asked": asked,
+        "missing": missing,
         "peak": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1_024,
-        "tokens": estimate_tokens(found.tools),
-        "notes": found.notes,
+        "tokens": estimate_tokens(result.tools),
+        "notes": result.notes,
     }
 
 
-def row(name: str, told: dict[str, Any]) -> str:
-    if "invalid" in told:
-        return f"| {name} | – | – | – | {told['seconds']:.2f} | – | – | – | {told['invalid']} |"
-    why = "; ".join(f"{count} {reason}" for reason, count in told["reasons"])
-    figures = f"{told['seconds']:.2f} | {told['needed']:.2f} | {told['peak']:.0f} | {told['tokens']:,}"
-    return f"| {name} | {told['operations']:,} | {told['tools']:,} | {told['enabled']:,} | {figures} | {why} |"
+def format_row(name: str, figures: dict[str, Any]) -> str:
+    if "invalid" in figures:
+        return f"| {name} | – | – | – | {figures['seconds']:.2f} | – | – | – | {figures['invalid']} |"
+    why = "; ".join(f"{count} {reason}" for reason, count in figures["reasons"])
+    costs = f"{figures['seconds']:.2f} | {figures['needed']:.2f} | {figures['peak']:.0f} | {figures['tokens']:,}"
+    return f"| {name} | {figures['operations']:,} | {figures['tools']:,} | {figures['enabled']:,} | {costs} | {why} |"
 
 
-def alone(*arguments: str) -> dict[str, Any]:
+def measure_alone(*arguments: str) -> dict[str, Any]:
     """Return the figures of one import in a process of its own."""
-    done = subprocess.run([sys.executable, "-m", "bench.openapi", *arguments], capture_output=True, text=True, check=True)
-    told: dict[str, Any] = json.loads(done.stdout)
-    return told
+    completed = subprocess.run([sys.executable, "-m", "bench.openapi", *arguments], capture_output=True, text=True, check=True)
+    figures: dict[str, Any] = json.loads(completed.stdout)
+    return figures
 
 
 def main(chosen: list[str]) -> None:
@@ -148,14 +152,14 @@ def main(chosen: list[str]) -> None:
     print("|---|---|---|---|---|---|---|---|---|")
     notes = []
     for name, (source, member) in DOCUMENTS.items():
-        archive = package(source, folder) if not chosen or name in chosen else None
+        archive = fetch_package(source, folder) if not chosen or name in chosen else None
         if archive is not None:
-            told = alone("--document", str(archive), member, *([SERVER] if name.startswith("kubernetes") else []))
-            print(row(name, told), flush=True)
-            notes += [f"{name}: {item}" for item in (*told.get("notes", ()), *told.get("asked", ()))]
+            figures = measure_alone("--document", str(archive), member, *([SERVER] if name.startswith("kubernetes") else []))
+            print(format_row(name, figures), flush=True)
+            notes += [f"{name}: {note}" for note in (*figures.get("notes", ()), *figures.get("missing", ()))]
     for name in BOMBS:
         if not chosen or "bombs" in chosen:
-            print(row(name, alone("--bomb", name)), flush=True)
+            print(format_row(name, measure_alone("--bomb", name)), flush=True)
     print("\n".join(("", "Notes:", *notes)))
 
 

@@ -13,9 +13,9 @@ import grpc
 from hypothesis import HealthCheck, Phase, seed, settings
 from hypothesis.stateful import run_state_machine_as_test
 
-from bench.firestore_compare.machine import Plays, machine
+from bench.firestore_compare.machine import StepRunner, build_machine
 from bench.firestore_compare.model import Model
-from bench.firestore_compare.player import Player
+from bench.firestore_compare.runner import FirestoreRunner
 from emulator.conformance import run_emulator
 from emulator.firestore.official import find_official, run_official
 
@@ -26,9 +26,9 @@ STEPS_PER_RUN = 50
 @click.option("--steps", default=5_000, show_default=True, help="At least so many steps.")
 @click.option("--seed", "first", default=0, help="Where the random choice begins; the same choices come again with it.")
 def main(steps: int, first: int) -> None:
-    """Play random writes, transactions and queries on this emulator, on Google's where it is installed, and on a model.
+    """Run random writes, transactions and queries on this emulator, on Google's where it is installed, and on a model.
 
-    Ends with the number of steps on which all agreed; a disagreement is told in the shortest sequence that shows it,
+    Ends with the number of steps on which all agreed; a disagreement is shown by the shortest sequence that leads to it,
     and the exit status is 1.
     """
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that what was started is ended
@@ -44,7 +44,7 @@ def main(steps: int, first: int) -> None:
 def compare(loop: asyncio.AbstractEventLoop, closing: AsyncExitStack, steps: int, number: int) -> int:
     """Return the exit status."""
 
-    async def opened() -> dict[str, grpc.aio.Channel]:
+    async def open_channels() -> dict[str, grpc.aio.Channel]:
         addresses = {"ours": await closing.enter_async_context(run_emulator())}
         if (script := find_official()) is None:
             click.echo("Google's Firestore emulator is not installed here, or Java is not: only the model is compared with.")
@@ -54,15 +54,15 @@ def compare(loop: asyncio.AbstractEventLoop, closing: AsyncExitStack, steps: int
             name: await closing.enter_async_context(grpc.aio.insecure_channel(address)) for name, address in addresses.items()
         }
 
-    channels, taken = loop.run_until_complete(opened()), 0
+    channels, step_count = loop.run_until_complete(open_channels()), 0
 
-    def players() -> dict[str, Plays]:
+    def create_runners() -> dict[str, StepRunner]:
         project = f"p-{uuid.uuid4().hex}"
-        return {"model": Model(), **{name: Player(channel, project) for name, channel in channels.items()}}
+        return {"model": Model(), **{name: FirestoreRunner(channel, project) for name, channel in channels.items()}}
 
-    def count() -> None:
-        nonlocal taken
-        taken += 1
+    def count_step() -> None:
+        nonlocal step_count
+        step_count += 1
 
     profile = settings(
         max_examples=20,
@@ -72,12 +72,12 @@ def compare(loop: asyncio.AbstractEventLoop, closing: AsyncExitStack, steps: int
         suppress_health_check=list(HealthCheck),
         phases=(Phase.generate, Phase.shrink),
     )
-    while taken < steps:
-        played = machine(loop, players, count)
-        run_state_machine_as_test(seed(number)(played), settings=profile)
-        click.echo(f"{taken} steps, seed {number}")
+    while step_count < steps:
+        machine_class = build_machine(loop, create_runners, count_step)
+        run_state_machine_as_test(seed(number)(machine_class), settings=profile)
+        click.echo(f"{step_count} steps, seed {number}")
         number += 1
-    click.echo(f"{taken} steps agreed: {', '.join(['model', *channels])}")
+    click.echo(f"{step_count} steps agreed: {', '.join(['model', *channels])}")
     return 0
 
 

@@ -1,4 +1,4 @@
-"""The machine: hypothesis chooses the steps, every player takes each, and all must tell the same."""
+"""The state machine: hypothesis chooses the steps, every runner runs each, and all results must be equal."""
 
 from __future__ import annotations
 
@@ -11,55 +11,59 @@ from hypothesis.stateful import RuleBasedStateMachine, rule
 from bench.firestore_compare import steps
 
 
-class Plays(Protocol):
-    """Whatever takes steps and tells what they gave."""
+class StepRunner(Protocol):
+    """Runs steps and returns their results."""
 
-    async def play(self, step: Any) -> Any: ...
-
-
-EVERYTHING = steps.Find(group=True, filters=(), orders=(), limit=0, offset=0, start=None, end=None, total=None)
+    async def run(self, step: Any) -> Any: ...
 
 
-def machine(
-    loop: asyncio.AbstractEventLoop, players: Callable[[], Mapping[str, Plays]], taken: Callable[[], None] = lambda: None
+ALL_DOCUMENTS = steps.Find(group=True, filters=(), orders=(), limit=0, offset=0, start=None, end=None, total=None)
+
+
+def build_machine(
+    loop: asyncio.AbstractEventLoop,
+    create_runners: Callable[[], Mapping[str, StepRunner]],
+    count_step: Callable[[], None] = lambda: None,
 ) -> type[RuleBasedStateMachine]:
-    """Return the class of a state machine whose every run has new players; `taken` is called for each step."""
+    """Return the class of a state machine whose every run has new runners; `count_step` is called for each step."""
 
     class Sequence(RuleBasedStateMachine):
         def __init__(self) -> None:
             super().__init__()
-            self._players = dict(players())
+            self._runners = dict(create_runners())
 
-        def take(self, step: Any) -> None:
-            taken()
+        def run_step(self, step: Any) -> None:
+            count_step()
 
-            async def all_play() -> dict[str, str]:
-                return {name: repr(await player.play(step)) for name, player in self._players.items()}
+            async def run_all() -> dict[str, str]:
+                return {name: repr(await runner.run(step)) for name, runner in self._runners.items()}
 
-            told = loop.run_until_complete(all_play())
-            assert len(set(told.values())) == 1, f"{step}\n" + "\n".join(f"{name}: {each}" for name, each in told.items())
+            results = loop.run_until_complete(run_all())
+            assert len(set(results.values())) == 1, f"{step}\n" + "\n".join(
+                f"{name}: {result}" for name, result in results.items()
+            )
 
         @rule(writes=steps.commits)
         def commit(self, writes: Any) -> None:
-            self.take(writes)
+            self.run_step(writes)
 
         @rule(document=steps.documents)
         def get(self, document: str) -> None:
-            self.take(document)
+            self.run_step(document)
 
         @rule(find=steps.finds)
         def find(self, find: steps.Find) -> None:
-            self.take(find)
+            self.run_step(find)
 
         @rule(transact=steps.transactions)
         def transact(self, transact: steps.Transact) -> None:
-            self.take(transact)
+            self.run_step(transact)
 
-        @rule(step=steps.refused)
-        def refused(self, step: Any) -> None:
-            self.take(step)
+        @rule(step=steps.refused_steps)
+        def send_refused(self, step: Any) -> None:
+            self.run_step(step)
 
         def teardown(self) -> None:
-            self.take(EVERYTHING)
+            self.run_step(ALL_DOCUMENTS)
 
     return Sequence

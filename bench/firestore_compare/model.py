@@ -1,4 +1,4 @@
-"""The model: documents in a dictionary, and what each step means to them, in the plainest words there are."""
+"""The model: documents in a dictionary, and what each step does to them, written as plainly as possible."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ REFUSED = "INVALID_ARGUMENT"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Stored:
+class StoredDocument:
     """A document's fields, and the numbers of the steps that created it and changed it last."""
 
     fields: dict[str, Any]
@@ -26,7 +26,7 @@ class Stored:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Now:
-    """A time that the server set, in this step."""
+    """A time that the server set in this step."""
 
     step: int
 
@@ -36,53 +36,53 @@ class ModelRefusedError(Exception):
 
 
 class Model:
-    """Takes steps like a player, and tells the same as a Firestore would."""
+    """Runs steps on documents in memory, with the results that a Firestore returns."""
 
     def __init__(self) -> None:
-        self._documents: dict[str, Stored] = {}
+        self._documents: dict[str, StoredDocument] = {}
         self._known: dict[str, list[int]] = {}
         self._step = 0
 
-    async def play(self, step: Any) -> Any:
+    async def run(self, step: Any) -> Any:
         self._step += 1
         try:
             match step:
                 case str():
-                    return self._told(step)
+                    return self._read(step)
                 case Find():
                     return self._find(step)
                 case Transact():
                     return self._transact(step)
             return self._commit(step)
-        except ModelRefusedError as refused:
-            return str(refused)
+        except ModelRefusedError as error:
+            return str(error)
 
     def _transact(self, step: Transact) -> Any:
-        told: list[Any] = []
+        results: list[Any] = []
         try:
             for read in step.reads:
-                told += [self._told(read) if isinstance(read, str) else self._find(read)]
+                results += [self._read(read) if isinstance(read, str) else self._find(read)]
             if step.end == "rollback":
-                return [*told, "rolled back"]
+                return [*results, "rolled back"]
             if step.read_only and step.writes:
                 raise ModelRefusedError(REFUSED)
-            told.append(self._commit(step.writes))
-        except ModelRefusedError as refused:
-            return [*told, str(refused)]
-        return [*told, REFUSED] if step.end == "twice" else told
+            results.append(self._commit(step.writes))
+        except ModelRefusedError as error:
+            return [*results, str(error)]
+        return [*results, REFUSED] if step.end == "twice" else results
 
     def _commit(self, writes: Sequence[Write]) -> Any:
-        before, told = dict(self._documents), []
+        before, results = dict(self._documents), []
         try:
             for write in writes:
-                told += [self._write(write)]
+                results += [self._write(write)]
         except ModelRefusedError:
             self._documents = before
             raise
-        for write, (at, _) in zip(writes, told, strict=True):
+        for write, (at, _) in zip(writes, results, strict=True):
             if at is not None:
                 self._known.setdefault(write.document, []).append(at)
-        return told
+        return results
 
     def _write(self, write: Write) -> Any:
         stored = self._documents.get(write.document)
@@ -100,16 +100,16 @@ class Model:
                 remove(fields, path) if value == REMOVED else put(fields, path, copy.deepcopy(value))
         else:
             for path, (kind, operand) in write.content.items():
-                new = transformed(get(fields, path), kind, operand, self._step)
+                new = transform(get(fields, path), kind, operand, self._step)
                 put(fields, path, new)
-                results.append(None if isinstance(operand, list) else shown(new))
+                results.append(None if isinstance(operand, list) else to_comparable(new))
         if stored is not None and repr(rank(fields)) == repr(rank(stored.fields)):
             return stored.updated, results
         created = self._step if stored is None else stored.created
-        self._documents[write.document] = Stored(fields=fields, created=created, updated=self._step)
+        self._documents[write.document] = StoredDocument(fields=fields, created=created, updated=self._step)
         return self._step, results
 
-    def _check_condition(self, write: Write, stored: Stored | None) -> None:
+    def _check_condition(self, write: Write, stored: StoredDocument | None) -> None:
         match write.condition:
             case "exists" if stored is None:
                 raise ModelRefusedError("NOT_FOUND")
@@ -118,15 +118,15 @@ class Model:
             case "stale" | "current" if stored is None or write.condition == "stale":
                 raise ModelRefusedError("FAILED_PRECONDITION")
 
-    def _told(self, name: str) -> Any:
+    def _read(self, name: str) -> Any:
         stored = self._documents.get(name)
         if stored is None:
             return None
-        return name, shown(stored.fields), [stored.created, stored.updated]
+        return name, to_comparable(stored.fields), [stored.created, stored.updated]
 
     def _find(self, find: Find) -> Any:
-        orders, filters = orders_of(find), checked(find)
-        found = [
+        orders, filters = list_orders(find), check_filters(find)
+        names = [
             name
             for name, stored in self._documents.items()
             if name.split("/")[-2] == "c"
@@ -134,43 +134,43 @@ class Model:
             and all(matches(get(stored.fields, path), operator, operand) for path, operator, operand in filters)
             and all(get(stored.fields, path) is not MISSING for path, _ in orders)
         ]
-        found.sort(key=lambda name: name.split("/"), reverse=orders[-1][1] if orders else False)
-        for path, turned in reversed(orders):
-            found.sort(key=lambda name: rank(get(self._documents[name].fields, path)), reverse=turned)
+        names.sort(key=lambda name: name.split("/"), reverse=orders[-1][1] if orders else False)
+        for path, descending in reversed(orders):
+            names.sort(key=lambda name: rank(get(self._documents[name].fields, path)), reverse=descending)
         if find.orders:
-            first, turned = find.orders[0]
-            found = [name for name in found if within(find, rank(get(self._documents[name].fields, first)), turned)]
-        found = found[find.offset :]
-        found = found[: find.limit] if find.limit else found
+            first, descending = find.orders[0]
+            names = [name for name in names if is_within(find, rank(get(self._documents[name].fields, first)), descending)]
+        names = names[find.offset :]
+        names = names[: find.limit] if find.limit else names
         if find.total is None:
-            return [self._told(name) for name in found]
+            return [self._read(name) for name in names]
         if not find.total:
-            return len(found)
-        return total([get(self._documents[name].fields, find.total) for name in found])
+            return len(names)
+        return sum_values([get(self._documents[name].fields, find.total) for name in names])
 
 
-def orders_of(find: Find) -> list[tuple[str, bool]]:
-    turned = find.orders[-1][1] if find.orders else False
-    given = {path for path, _ in find.orders}
+def list_orders(find: Find) -> list[tuple[str, bool]]:
+    descending = find.orders[-1][1] if find.orders else False
+    ordered = {path for path, _ in find.orders}
     unequal = {"NOT_EQUAL", "NOT_IN", "IS_NOT_NULL", "IS_NOT_NAN"}
     implied = {path for path, operator, _ in find.filters if operator in unequal or "THAN" in operator}
     implied |= {find.total} if find.total else set()
-    return [*find.orders, *((path, turned) for path in sorted(implied - given))]
+    return [*find.orders, *((path, descending) for path in sorted(implied - ordered))]
 
 
-def within(find: Find, place: Any, turned: bool) -> bool:
+def is_within(find: Find, place: Any, descending: bool) -> bool:
     if find.start is not None:
-        wanted, before = rank(find.start[0]), find.start[1]
-        if (place > wanted if turned else place < wanted) or (place == wanted and not before):
+        edge, before = rank(find.start[0]), find.start[1]
+        if (place > edge if descending else place < edge) or (place == edge and not before):
             return False
     if find.end is not None:
-        wanted, before = rank(find.end[0]), find.end[1]
-        if (place < wanted if turned else place > wanted) or (place == wanted and before):
+        edge, before = rank(find.end[0]), find.end[1]
+        if (place < edge if descending else place > edge) or (place == edge and before):
             return False
     return True
 
 
-def checked(find: Find) -> Any:
+def check_filters(find: Find) -> Any:
     for _, operator, operand in find.filters:
         if operator == "IN" and not 1 <= len(operand) <= 30:
             raise ModelRefusedError(REFUSED)
@@ -181,7 +181,7 @@ NULL, NAN = (0,), (2, 0)
 
 
 def rank(value: Any) -> tuple[Any, ...]:
-    """Sorts as Firestore documents it: null, booleans, NaN, numbers, text, bytes, arrays, maps."""
+    """Return the sort key that Firestore documents: null, booleans, NaN, numbers, text, bytes, arrays, maps."""
     match value:
         case None:
             return NULL
@@ -203,30 +203,30 @@ def rank(value: Any) -> tuple[Any, ...]:
 def matches(value: Any, operator: str, operand: Any) -> bool:
     if value is MISSING:
         return False
-    found = rank(value)
+    value_rank = rank(value)
     unary: dict[str, bool] = {
-        "IS_NULL": found == NULL,
-        "IS_NAN": found == NAN,
-        "IS_NOT_NULL": found != NULL,
-        "IS_NOT_NAN": found not in (NULL, NAN),
+        "IS_NULL": value_rank == NULL,
+        "IS_NAN": value_rank == NAN,
+        "IS_NOT_NULL": value_rank != NULL,
+        "IS_NOT_NAN": value_rank not in (NULL, NAN),
     }
     if operator in unary:
         return unary[operator]
     if operator in {"IN", "NOT_IN", "ARRAY_CONTAINS_ANY"}:
-        wanted = [rank(item) for item in operand]
+        ranks = [rank(item) for item in operand]
         if operator == "ARRAY_CONTAINS_ANY":
-            return found[0] == 9 and any(entry in wanted for entry in found[1])
-        return found in wanted if operator == "IN" else found != NULL and found not in wanted
-    wanted_one = rank(operand)
-    comparable = found[0] == wanted_one[0] and found != NAN
+            return value_rank[0] == 9 and any(entry in ranks for entry in value_rank[1])
+        return value_rank in ranks if operator == "IN" else value_rank != NULL and value_rank not in ranks
+    operand_rank = rank(operand)
+    comparable = value_rank[0] == operand_rank[0] and value_rank != NAN
     compare: dict[str, Callable[[], bool]] = {
-        "EQUAL": lambda: found == wanted_one,
-        "NOT_EQUAL": lambda: found not in (NULL, wanted_one),
-        "ARRAY_CONTAINS": lambda: found[0] == 9 and wanted_one in found[1],
-        "LESS_THAN": lambda: comparable and found < wanted_one,
-        "LESS_THAN_OR_EQUAL": lambda: comparable and found <= wanted_one,
-        "GREATER_THAN": lambda: comparable and found > wanted_one,
-        "GREATER_THAN_OR_EQUAL": lambda: comparable and found >= wanted_one,
+        "EQUAL": lambda: value_rank == operand_rank,
+        "NOT_EQUAL": lambda: value_rank not in (NULL, operand_rank),
+        "ARRAY_CONTAINS": lambda: value_rank[0] == 9 and operand_rank in value_rank[1],
+        "LESS_THAN": lambda: comparable and value_rank < operand_rank,
+        "LESS_THAN_OR_EQUAL": lambda: comparable and value_rank <= operand_rank,
+        "GREATER_THAN": lambda: comparable and value_rank > operand_rank,
+        "GREATER_THAN_OR_EQUAL": lambda: comparable and value_rank >= operand_rank,
     }
     return compare[operator]()
 
@@ -235,12 +235,12 @@ def is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def total(values: Sequence[Any]) -> Any:
+def sum_values(values: Sequence[Any]) -> Any:
     summed = sum(value for value in values if is_number(value))
-    return shown(summed if isinstance(summed, float) or -INT64 <= summed < INT64 else float(summed))
+    return to_comparable(summed if isinstance(summed, float) or -INT64 <= summed < INT64 else float(summed))
 
 
-def transformed(value: Any, kind: str, operand: Any, step: int) -> Any:
+def transform(value: Any, kind: str, operand: Any, step: int) -> Any:
     present = value if isinstance(value, list) else []
     match kind:
         case "set_to_server_value":
@@ -252,7 +252,7 @@ def transformed(value: Any, kind: str, operand: Any, step: int) -> Any:
                     new.append(entry)
             return new
         case "remove_all_from_array":
-            return [item for item in present if rank(item) not in [rank(gone) for gone in operand]]
+            return [item for item in present if rank(item) not in [rank(removed) for removed in operand]]
     if not is_number(value):
         return operand
     if kind == "increment":
@@ -309,14 +309,14 @@ def remove(fields: Any, path: str) -> None:
         fields.pop(last, None)
 
 
-def shown(value: Any) -> Any:
-    """Return the value as a player tells it."""
+def to_comparable(value: Any) -> Any:
+    """Return the value as a `FirestoreRunner` returns it."""
     if isinstance(value, Now):
         return "now"
     if isinstance(value, float) and math.isnan(value):
         return "NaN"
     if isinstance(value, list):
-        return [shown(item) for item in value]
+        return [to_comparable(item) for item in value]
     if isinstance(value, dict):
-        return {key: shown(value[key]) for key in sorted(value)}
+        return {key: to_comparable(value[key]) for key in sorted(value)}
     return value

@@ -1,4 +1,4 @@
-"""Steps: random writes, transactions and queries, as plain values that any Firestore and the model can play."""
+"""Random writes, transactions and queries, as plain values that any Firestore and the model can run."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ DOCUMENTS = ("c/1", "c/2", "c/3", "c/1/c/1", "d/1")
 PATHS = ("a", "b", "m.x", "tags")
 CONDITIONS = (None, None, None, "exists", "missing", "current", "stale")
 REMOVED = "<removed>"
-"""Stands in an update for a field that its mask names and its fields leave out."""
+"""The value in an update of a field that its mask names and its fields leave out."""
 TRANSFORMS = ("increment", "maximum", "minimum", "append_missing_elements", "remove_all_from_array", "set_to_server_value")
 RANGES = ("LESS_THAN", "LESS_THAN_OR_EQUAL", "GREATER_THAN", "GREATER_THAN_OR_EQUAL")
 
@@ -87,7 +87,7 @@ updates = st.builds(
 deletes = st.builds(Write, kind=st.just("delete"), document=documents, condition=conditions)
 
 
-def operand_of(kind: str) -> st.SearchStrategy[Any]:
+def choose_operand(kind: str) -> st.SearchStrategy[Any]:
     if kind == "set_to_server_value":
         return st.just("REQUEST_TIME")
     if kind in {"append_missing_elements", "remove_all_from_array"}:
@@ -101,7 +101,7 @@ transforms = st.builds(
     document=documents,
     content=st.dictionaries(
         st.sampled_from(["a", "b", "m.x", "tags"]),
-        st.sampled_from(TRANSFORMS).flatmap(lambda kind: st.tuples(st.just(kind), operand_of(kind))),
+        st.sampled_from(TRANSFORMS).flatmap(lambda kind: st.tuples(st.just(kind), choose_operand(kind))),
         min_size=1,
         max_size=2,
     ),
@@ -157,15 +157,15 @@ transactions = st.builds(
 LONG = "x" * 1_048_576
 
 
-def nested(depth: int) -> dict[str, Any]:
-    return {"x": nested(depth - 1)} if depth else {}
+def nest(depth: int) -> dict[str, Any]:
+    return {"x": nest(depth - 1)} if depth else {}
 
 
-refused: st.SearchStrategy[Any] = st.sampled_from(
+refused_steps: st.SearchStrategy[Any] = st.sampled_from(
     [
         (Write(kind="set", document="c/1", content={"a": [[1]]}),),
         (Write(kind="set", document="c/1", content={"a": LONG}),),
-        (Write(kind="set", document="c/1", content=nested(22)),),
+        (Write(kind="set", document="c/1", content=nest(22)),),
         (Write(kind="set", document="c/1", content={"__a__": 1}),),
         (Write(kind="set", document="c/1", content={"": 1}),),
         (Write(kind="set", document="c/__a__", content={}),),

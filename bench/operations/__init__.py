@@ -1,5 +1,5 @@
-"""What executions ask of the cloud that is billed, counted on the local one: by call, by turn, at their ends and at rest."""
+"""What executions ask of the cloud that is billed, counted on the local one: by call, turn, start, end, and while waiting."""
 
-from bench.operations.parts import Measured, Part, measure
+from bench.operations.parts import Part, PartCounts, measure
 
-__all__ = ["Measured", "Part", "measure"]
+__all__ = ["Part", "PartCounts", "measure"]

@@ -1,6 +1,6 @@
 """`python -m bench.operations`: prints what each part of an execution asks of the cloud.
 
-`--write` keeps it for `ferryman cost`, and what that prints then in docs/cost.md.
+`--write` stores it for `ferryman cost`, and the output of that command in docs/cost.md.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from dataclasses import fields
 from pathlib import Path
 
 from bench.operations.counting import ACCESSES, BATCH_READS, DELETES, QUERIES, READS, REQUESTS, TASKS, TRANSACTIONS, WRITES
-from bench.operations.kept import COMMAND, PATH, ROOT, kept
-from bench.operations.parts import Measured, measure
+from bench.operations.document import COMMAND, PATH, ROOT, build_document
+from bench.operations.parts import PartCounts, measure
 
 KINDS = (REQUESTS, TRANSACTIONS, BATCH_READS, READS, QUERIES, WRITES, DELETES, TASKS, ACCESSES)
 TURNS = 40
@@ -23,9 +23,9 @@ PAGE = ROOT / "docs/cost.md"
 BEGIN, END = "<!-- ferryman cost -->", "<!-- end of ferryman cost -->"
 
 
-def show(found: Measured) -> None:
-    """A line for each part."""
-    names = {
+def print_parts(measured: PartCounts) -> None:
+    """Print a line for each part."""
+    titles = {
         "call": "a call",
         "turn": "turn 3, its calls aside",
         "late_turn": f"turn {TURNS}, its calls aside",
@@ -40,19 +40,21 @@ def show(found: Measured) -> None:
         "sweep": "a sweep of the schedules",
         "instance": "new instances",
     }
-    assert set(names) == {field.name for field in fields(found)}
+    assert set(titles) == {field.name for field in fields(measured)}
     print(f"{'':36}" + "".join(f"{kind:>{len(kind) + 2}}" for kind in KINDS))
-    for name, title in names.items():
-        counts = [sum(count for (_, each), count in getattr(found, name).items() if each == kind) for kind in KINDS]
+    for name, title in titles.items():
+        counts = [
+            sum(count for (_, counted_kind), count in getattr(measured, name).items() if counted_kind == kind) for kind in KINDS
+        ]
         print(f"{title:36}" + "".join(f"{count:>{len(kind) + 2}}" for kind, count in zip(KINDS, counts, strict=True)))
 
 
 def main() -> None:
     os.environ.setdefault("GRPC_VERBOSITY", "NONE")
-    found = asyncio.run(measure(TURNS))
-    show(found)
+    measured = asyncio.run(measure(TURNS))
+    print_parts(measured)
     if "--write" in sys.argv[1:]:
-        PATH.write_text(json.dumps(kept(found), indent=1) + "\n")
+        PATH.write_text(json.dumps(build_document(measured), indent=1) + "\n")
         printed = subprocess.run(
             [Path(sys.executable).with_name("ferryman"), "cost"], capture_output=True, text=True, check=True
         )

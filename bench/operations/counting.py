@@ -1,4 +1,4 @@
-"""Counting: a gRPC handler that counts, for one caller, what passes through it as Google's price lists count it."""
+"""A gRPC handler that counts, for one caller, what passes through it, in the units of Google's price lists."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Any
 import grpc
 
 Counts = Counter[tuple[str, str]]
-"""How many of a kind, by function and kind."""
+"""Counts by function and kind."""
 
 REQUESTS = "requests"
-"""Round trips to a service; no price list counts them, but whoever waits for them does."""
+"""Round trips to a service: no price list has them, but each takes time."""
 TRANSACTIONS = "transactions"
 BATCH_READS = "batch reads"
 QUERIES = "queries"
@@ -23,8 +23,8 @@ TASKS = "operations of the queue"
 ACCESSES = "secrets accessed"
 
 
-class Counting(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpc has no types
-    """The services as one function sees them: `inner`, with everything it asks counted under its name."""
+class CountingHandler(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpc has no types
+    """The services `inner` for one function: all its requests are counted under its name."""
 
     def __init__(self, function: str, inner: tuple[grpc.GenericRpcHandler, ...], counts: Counts) -> None:
         self._function = function
@@ -32,32 +32,32 @@ class Counting(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpc has no typ
         self._counts = counts
 
     def service(self, details: Any) -> Any:
-        handler = next((found for item in self._inner if (found := item.service(details))), None)
+        handler = next((method_handler for inner in self._inner if (method_handler := inner.service(details))), None)
         if handler is None:
             return None
         method = details.method.rpartition("/")[2]
         if handler.unary_unary:
 
             async def unary(request: Any, context: Any) -> Any:
-                self._asked(method, request)
+                self._count_request(method, request)
                 return await handler.unary_unary(request, context)
 
             return handler._replace(unary_unary=unary)
         if handler.unary_stream:
 
             async def stream(request: Any, context: Any) -> AsyncIterator[Any]:
-                self._asked(method, request)
-                found = 0
+                self._count_request(method, request)
+                document_count = 0
                 async for answer in handler.unary_stream(request, context):
-                    found += method == "RunQuery" and bool(answer.document.name)
+                    document_count += method == "RunQuery" and bool(answer.document.name)
                     yield answer
                 if method == "RunQuery":
-                    self._add(READS, max(1, found))  # a query that finds nothing is billed as one read
+                    self._add(READS, max(1, document_count))  # a query that finds nothing is billed as one read
 
             return handler._replace(unary_stream=stream)
         return handler
 
-    def _asked(self, method: str, request: Any) -> None:
+    def _count_request(self, method: str, request: Any) -> None:
         self._add(REQUESTS)
         if method == "Commit":
             deleted = sum(bool(write.delete) for write in request.writes)

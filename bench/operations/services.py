@@ -1,4 +1,4 @@
-"""The services of the stage: the local cloud in this process, on a port for each function, by which it is counted."""
+"""The services of the measured system: the local cloud in this process, with a port per function to count its requests."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from pathlib import Path
 
 import grpc
 
-from bench.operations.counting import Counting, Counts
-from bench.operations.played import HOST
-from bench.operations.stored import Shelf
+from bench.operations.counting import CountingHandler, Counts
+from bench.operations.model import HOST
+from bench.operations.storage import StoredDocuments
 from emulator.clock import EmulatorClock
 from emulator.firestore import SERVER_OPTIONS, FirestoreEmulator
 from emulator.identity import IdentityTokens
@@ -29,7 +29,7 @@ FUNCTIONS = (API, ORCHESTRATOR, TRIGGER, TOOL)
 OPERATOR = "operator"
 
 
-async def internet(closing: AsyncExitStack, answer_bytes: int) -> Internet:
+async def run_internet(closing: AsyncExitStack, answer_bytes: int) -> Internet:
     folder = Path(closing.enter_context(tempfile.TemporaryDirectory(prefix="bench-operations-")))
     internet = Internet(folder, clock=EmulatorClock())
     internet.can(HOST, [read_route({"method": "*", "path": "/x", "body": "x" * answer_bytes}, "route")])
@@ -38,12 +38,12 @@ async def internet(closing: AsyncExitStack, answer_bytes: int) -> Internet:
     return internet
 
 
-async def served(closing: AsyncExitStack, counts: Counts, shelf: Shelf) -> Mapping[str, str]:
-    """Return the services on a port for each function, by which it is counted, and on one for the operator, which is not."""
+async def serve_functions(closing: AsyncExitStack, counts: Counts, documents: StoredDocuments) -> Mapping[str, str]:
+    """Serve the services on a port for each function, which is counted, and on one for the operator, which is not."""
     clock = EmulatorClock()
     firestore, secrets = FirestoreEmulator(path=None, indexes=INDEXES), SecretManagerEmulator(path=None, clock=clock)
     tasks = CloudTasksEmulator(path=None, clock=clock, tokens=IdentityTokens(path=None, clock=clock))
-    firestore.watch(shelf.changed)
+    firestore.watch(documents.apply_change)
     for service in (firestore, secrets, tasks):
         await service.start()
         closing.push_async_callback(service.close)
@@ -51,18 +51,18 @@ async def served(closing: AsyncExitStack, counts: Counts, shelf: Shelf) -> Mappi
     addresses = {}
     for name in (*FUNCTIONS, OPERATOR):
         server = grpc.aio.server(options=(*SERVER_OPTIONS, ("grpc.so_reuseport", 0)))
-        server.add_generic_rpc_handlers(handlers if name == OPERATOR else (Counting(name, handlers, counts),))
+        server.add_generic_rpc_handlers(handlers if name == OPERATOR else (CountingHandler(name, handlers, counts),))
         addresses[name] = f"127.0.0.1:{server.add_insecure_port('127.0.0.1:0')}"
         await server.start()
         closing.push_async_callback(server.stop, 0)
     return addresses
 
 
-async def queues(operator: GoogleClients, project: str) -> None:
+async def create_queues(operator: GoogleClients, project: str) -> None:
     await provision.provision_queues(operator, project)
     async for queue in await operator.tasks().list_queues(request={"parent": f"projects/{project}/locations/{LOCATION}"}):
-        await operator.tasks().pause_queue(request={"name": queue.name})  # the stage delivers
+        await operator.tasks().pause_queue(request={"name": queue.name})  # `CountedSystem.deliver` delivers instead
 
 
-def at(address: str) -> dict[str, str]:
+def list_hosts(address: str) -> dict[str, str]:
     return {"firestore_host": address, "secret_manager_host": address, "cloud_tasks_host": address}

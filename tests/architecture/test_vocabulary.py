@@ -24,24 +24,17 @@ WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z0-9]+")
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
-def is_done(path: str) -> bool:
-    itself = (ROOT / path).samefile(__file__)  # it quotes the words
-    return not itself and not any(path == entry or path.startswith(f"{entry}/") for entry in VOCABULARY["pending"])
-
-
 @cache
 def sources() -> dict[str, str]:
-    """Return the texts of the modules of packages that are done, by path."""
-    paths = [path for folder in FOLDERS for path in (ROOT / folder).rglob("*.py")]
-    named = {path.relative_to(ROOT).as_posix(): path for path in paths}
-    return {name: named[name].read_text() for name in sorted(named) if is_done(name)}
+    """Return the texts of all modules by path, except this one, which quotes the words."""
+    paths = [path for folder in FOLDERS for path in (ROOT / folder).rglob("*.py") if not path.samefile(__file__)]
+    return {path.relative_to(ROOT).as_posix(): path.read_text() for path in sorted(paths)}
 
 
 def pages() -> list[Path]:
-    """List the pages and the Terraform that are done."""
+    """List the pages and the Terraform."""
     folders = [path for folder in ("docs", "emulator", "infra", "bench") for path in (ROOT / folder).rglob("*.*")]
-    written = [path for path in [*ROOT.glob("*.md"), *folders] if path.suffix in {".md", ".tf"}]
-    return sorted(path for path in written if is_done(path.relative_to(ROOT).as_posix()))
+    return sorted(path for path in [*ROOT.glob("*.md"), *folders] if path.suffix in {".md", ".tf"})
 
 
 def define(node: ast.AST) -> tuple[str, str] | None:
@@ -102,7 +95,7 @@ def inspect(tree: ast.AST) -> Iterator[tuple[str, str]]:
 
 @cache
 def findings() -> dict[str, list[str]]:
-    """Return what is forbidden in the packages that are done, by rule."""
+    """Return what is forbidden in the modules, by rule."""
     by_rule: dict[str, list[str]] = defaultdict(list)
     for path, text in sources().items():
         for rule, finding in inspect(ast.parse(text)):
@@ -139,7 +132,7 @@ def test_no_two_public_classes_share_a_name():
         for path in (ROOT / folder).rglob("*.py"):
             for name in re.findall(r"^class ([A-Z]\w*)", path.read_text(), re.MULTILINE):
                 where[name].append(path.relative_to(ROOT).as_posix())
-    assert {name: paths for name, paths in where.items() if len(paths) > 1 and name not in VOCABULARY["pending_classes"]} == {}
+    assert {name: paths for name, paths in where.items() if len(paths) > 1} == {}
 
 
 def test_exceptions_are_named_errors_without_an_exemption():

@@ -10,7 +10,7 @@ import pytest
 
 from bench.operations import measure
 from bench.operations.counting import BATCH_READS, QUERIES, TRANSACTIONS, WRITES
-from bench.operations.kept import BYTES, COMMAND, PATH, parts
+from bench.operations.document import BYTES, COMMAND, PATH, build_parts
 from bench.operations.services import ORCHESTRATOR
 
 Parts = Mapping[str, Mapping[str, Any]]
@@ -31,7 +31,9 @@ async def test_what_the_cost_is_reckoned_with_still_holds_and_does_not_grow_with
     ]
     assert counted[0] == counted[1]
     assert measured.turn[ORCHESTRATOR, TRANSACTIONS] == 2
-    assert differing(parts(measured), COMMITTED["parts"]) == {}, f"measured now, and kept: `{COMMAND}` keeps what is true now"
+    assert differing(build_parts(measured), COMMITTED["parts"]) == {}, (
+        f"measured now, and kept: `{COMMAND}` keeps what is true now"
+    )
 
 
 def test_a_count_that_changed_is_found_out() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from bench.scan import tree
+from bench.scan import build_tree
 from ferryman.egress.leaks import SecretScanner, StepBudget, redact_blocks, redact_json, redact_text
 from ferryman.egress.leaks.budget import SMALL, STEPS, STEPS_PER_CHARACTER_OF_SMALL, NestingLimitError
 from ferryman.egress.leaks.redaction import OMITTED, format_redaction
@@ -19,7 +19,7 @@ from tests.linear import measure_cpu
 
 KEY = VALUES["prefixed"]
 SCANNER = SecretScanner([credential(KEY)])
-HONEST = json.dumps(tree(60_000))
+HONEST = json.dumps(build_tree(60_000))
 BOMBS = filler("small bombs")
 CODED = base64.b64encode(base64.b64encode(f"key={KEY};".encode())).decode()
 

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis.stateful import run_state_machine_as_test
 
-from bench.firestore_compare.machine import Plays, machine
+from bench.firestore_compare.machine import StepRunner, build_machine
 from bench.firestore_compare.model import Model
-from bench.firestore_compare.player import Player
+from bench.firestore_compare.runner import FirestoreRunner
 from emulator.firestore.official import find_official, run_official
 
 from .conftest import Clock, serving
@@ -43,11 +43,11 @@ def agree(loop: asyncio.AbstractEventLoop, closing: AsyncExitStack, addresses: M
 
     channels = loop.run_until_complete(open_channels())
 
-    def players() -> dict[str, Plays]:
+    def create_runners() -> dict[str, StepRunner]:
         project = f"p-{uuid.uuid4().hex}"
-        return {"model": Model(), **{name: Player(channel, project) for name, channel in channels.items()}}
+        return {"model": Model(), **{name: FirestoreRunner(channel, project) for name, channel in channels.items()}}
 
-    run_state_machine_as_test(machine(loop, players), settings=SHORT)
+    run_state_machine_as_test(build_machine(loop, create_runners), settings=SHORT)
 
 
 def test_any_sequence_of_steps_gives_what_the_model_says(loop: asyncio.AbstractEventLoop) -> None:

@@ -1,7 +1,7 @@
-"""The stage: the product's own roots on a local cloud in this process, which counts what each function asks of it.
+"""The measured system: the composition roots on a local cloud in this process, which counts the requests of each function.
 
-The loop, the API, the trigger's queue, the tool's side with its vault and its gate are what a deployment runs, behind Google's
-clients. Two things are not: the model is played, and a function calls another in the process, which is counted as a request.
+The loop, the API, the trigger's queue, the tool function with its vault and its gate are those of a deployment, behind Google's
+clients. Two things are not: the model is scripted, and functions call each other in the process, counted as requests.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ import httpx
 
 from bench.operations import services
 from bench.operations.counting import Counts
-from bench.operations.played import CREDENTIAL, Played
+from bench.operations.model import CREDENTIAL, CountingModel
 from bench.operations.services import API, INDEXES, OPERATOR, ORCHESTRATOR, TOOL, TRIGGER
-from bench.operations.stored import Shelf
+from bench.operations.storage import StoredDocuments
 from ferryman.composition import api
 from ferryman.composition.orchestrator import OrchestratorFunction
 from ferryman.composition.tool import ToolFunction
@@ -37,7 +37,7 @@ from ferryman.loop.dependencies import LoopDependencies as Loop
 from ferryman.loop.run import deliver
 from ferryman.ports.tickets import CallRequest
 from ferryman.schedules.dependencies import ScheduleDependencies as Schedules
-from ferryman.serving import api as served
+from ferryman.serving import api as api_app
 from ferryman.serving import keys
 from ferryman.settings import Settings
 from ferryman.stack import provision
@@ -49,8 +49,10 @@ LOGGED = "bytes logged"
 LINES = "lines logged"
 STORED = "bytes stored"
 STREAMED = "bytes streamed"
+ALL = "all"
+"""In place of a function: counted for all of them together."""
 NEVER = timedelta(hours=1)
-"""Longer than any run here: what goes by the clock is counted apart, so that a slow machine counts the same."""
+"""Longer than any run here: what depends on time is counted apart, so that a slow machine counts the same."""
 
 TASK = {
     "name": "bench",
@@ -63,46 +65,46 @@ TASK = {
 }
 
 
-class Heard(io.StringIO):
-    """Standard output of every function, of which only the length is kept."""
+class CountedOutput(io.StringIO):
+    """Standard output of all functions, of which only the length is counted."""
 
     def __init__(self, counts: Counts) -> None:
         super().__init__()
         self._counts = counts
 
     def write(self, text: str) -> int:
-        self._counts["house", LOGGED] += len(text.encode())
-        self._counts["house", LINES] += text.count("\n")
+        self._counts[ALL, LOGGED] += len(text.encode())
+        self._counts[ALL, LINES] += text.count("\n")
         return len(text)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Stage:
-    """Everything on it; `asks` asks the API as the task's owner, and who `looks` is not counted."""
+class CountedSystem:
+    """All parts of it; `client` calls the API as the task's owner, and `operator_store` is not counted."""
 
     counts: Counts
-    shelf: Shelf
+    documents: StoredDocuments
     loop: Loop
     schedules: Schedules
     trigger: TriggerFunction
     tool: ToolDependencies
     deps: api.ApiDependencies
-    looks: FirestoreExecutions
-    asks: httpx.AsyncClient
+    operator_store: FirestoreExecutions
+    client: httpx.AsyncClient
     task: str
 
     def snapshot(self, execution: str) -> Counts:
-        """Return the counts so far, with the bytes that the execution's documents and their index entries take."""
-        return +Counter({**self.counts, ("house", STORED): self.shelf.bytes_of(execution)})
+        """Return the counts so far, with the bytes of the execution's documents and their index entries."""
+        return +Counter({**self.counts, (ALL, STORED): self.documents.count_bytes(execution)})
 
-    async def scheduled(self) -> None:
-        """Let a task wait for a time."""
-        answer = await self.asks.post("/v1/tasks", json={**TASK, "schedule": {"type": "cron", "cron": "0 0 1 1 *"}})
+    async def schedule_task(self) -> None:
+        """Create a task with a schedule."""
+        answer = await self.client.post("/v1/tasks", json={**TASK, "schedule": {"type": "cron", "cron": "0 0 1 1 *"}})
         assert answer.status_code == 201, answer.text
 
-    async def started(self) -> str:
-        """Return an execution that was started over the API, and its document's event; its name."""
-        answer = await self.asks.post(f"/v1/tasks/{self.task}/executions")
+    async def start_execution(self) -> str:
+        """Start an execution over the API, and send the event of its document; return its id."""
+        answer = await self.client.post(f"/v1/tasks/{self.task}/executions")
         self.counts[API, INVOKED] += 1
         execution = str(answer.json()["execution_id"])
         await self.trigger.queue.enqueue(execution, slice=0)
@@ -110,35 +112,35 @@ class Stage:
         self.trigger.tracer.line("execution.enqueued", execution=execution)
         return execution
 
-    async def delivered(self, execution: str, played: Played) -> int:
-        """Return every slice of it, played by this model; how many there were."""
-        loop = replace(self.loop, model=played)
-        for slice in range(10):
+    async def deliver(self, execution: str, model: CountingModel) -> int:
+        """Run every slice of it with this model; return how many there were."""
+        loop = replace(self.loop, model=model)
+        for number in range(10):
             self.counts[ORCHESTRATOR, INVOKED] += 1
-            assert await deliver(loop, execution, slice=slice, holder="bench")
-            record = await self.looks.get(execution)
+            assert await deliver(loop, execution, slice=number, holder="bench")
+            record = await self.operator_store.get(execution)
             assert record is not None
             if record.status.terminal:
-                assert (record.error, record.tool_calls_total) == (None, played.turns * played.calls), record.error
-                return slice + 1
+                assert (record.error, record.tool_calls_total) == (None, model.turns * model.calls), record.error
+                return number + 1
         raise AssertionError("it does not end")
 
 
 @asynccontextmanager
-async def stage(answer_bytes: int = 0) -> AsyncIterator[Stage]:
-    """A house with one owner, one task and one credential, whose upstream answers with so many bytes."""
+async def run_system(answer_bytes: int = 0) -> AsyncIterator[CountedSystem]:
+    """Run the system with one owner, one task and one credential; its upstream answers with `answer_bytes` bytes."""
     counts: Counts = Counter()
     async with AsyncExitStack() as closing:
-        internet = await services.internet(closing, answer_bytes)
-        shelf = Shelf(INDEXES)
-        addresses = await services.served(closing, counts, shelf)
+        internet = await services.run_internet(closing, answer_bytes)
+        documents = StoredDocuments(INDEXES)
+        addresses = await services.serve_functions(closing, counts, documents)
         project = f"p-{uuid.uuid4().hex[:12]}"
-        known = Settings(project=project, **services.at(addresses[OPERATOR]))
-        operator = GoogleClients(known)
+        operator_settings = Settings(project=project, **services.list_hosts(addresses[OPERATOR]))
+        operator = GoogleClients(operator_settings)
         closing.push_async_callback(operator.close)
-        await services.queues(operator, project)
-        sealing = await provision.provision_sealing_key(operator, project, known.sealing_key_secret)
-        receipts = await provision.provision_receipt_keys(operator, project, known.receipt_key_secret)
+        await services.create_queues(operator, project)
+        sealing = await provision.provision_sealing_key(operator, project, operator_settings.sealing_key_secret)
+        receipts = await provision.provision_receipt_keys(operator, project, operator_settings.receipt_key_secret)
 
         def settings(function: str) -> Settings:
             return Settings(
@@ -150,38 +152,38 @@ async def stage(answer_bytes: int = 0) -> AsyncIterator[Stage]:
                 function_urls={ORCHESTRATOR: "http://127.0.0.1:9"},
                 simulated_internet=internet.table,
                 prices={"scripted": {"input": "3", "output": "15"}},
-                **services.at(addresses[function]),
+                **services.list_hosts(addresses[function]),
             )
 
-        closing.enter_context(redirect_stdout(Heard(counts)))
+        closing.enter_context(redirect_stdout(CountedOutput(counts)))
         deps, orchestrator = api.build_api(settings(API)), OrchestratorFunction(settings(ORCHESTRATOR))
         trigger, tool = TriggerFunction(settings(TRIGGER)), ToolFunction(settings(TOOL))
         for port in (deps.halts, orchestrator.loop.halts, tool.dependencies.halts):
             closing.push_async_callback(port._clients.close)
         closing.push_async_callback(trigger.queue._clients.close)
-        carrying = replace(tool.dependencies, poll_interval=NEVER)
+        tool_dependencies = replace(tool.dependencies, poll_interval=NEVER)
         key = keys.generate_key()
         await FirestoreOwners(operator).put(Owner(id="owner", plan="pro", created_at=datetime.now(UTC)))
         await FirestoreOwners(operator).add_key(keys.digest_key(key), "owner", datetime.now(UTC))
-        transport = httpx.ASGITransport(app=served.create(deps))
-        asks = httpx.AsyncClient(transport=transport, base_url="http://api.test", headers={"Authorization": f"Bearer {key}"})
-        await closing.enter_async_context(asks)
-        yield Stage(
+        transport = httpx.ASGITransport(app=api_app.create(deps))
+        client = httpx.AsyncClient(transport=transport, base_url="http://api.test", headers={"Authorization": f"Bearer {key}"})
+        await closing.enter_async_context(client)
+        yield CountedSystem(
             counts=counts,
-            shelf=shelf,
-            loop=_loop(orchestrator.loop, carrying, counts),
+            documents=documents,
+            loop=_replace_parts(orchestrator.loop, tool_dependencies, counts),
             schedules=orchestrator.schedules,
             trigger=trigger,
-            tool=carrying,
+            tool=tool_dependencies,
             deps=deps,
-            looks=FirestoreExecutions(operator),
-            asks=asks,
-            task=await _task(asks),
+            operator_store=FirestoreExecutions(operator),
+            client=client,
+            task=await _create_task(client),
         )
 
 
-def _loop(loop: Loop, tool: ToolDependencies, counts: Counts) -> Loop:
-    """Return the orchestrator's, with the tool's function in the same process and no limit of a plan in its way."""
+def _replace_parts(loop: Loop, tool: ToolDependencies, counts: Counts) -> Loop:
+    """Return the orchestrator's dependencies, with the tool function in the same process and without the limits of a plan."""
 
     async def execute(ticket: Ticket, *, execution: Execution) -> Ticket:
         counts[TOOL, INVOKED] += 1
@@ -207,11 +209,11 @@ def _loop(loop: Loop, tool: ToolDependencies, counts: Counts) -> Loop:
     )
 
 
-async def _task(asks: httpx.AsyncClient) -> str:
-    stored = await asks.post("/v1/tasks", json=TASK)
+async def _create_task(client: httpx.AsyncClient) -> str:
+    stored = await client.post("/v1/tasks", json=TASK)
     assert stored.status_code == 201, stored.text
     task = str(stored.json()["task_id"])
     value = {"value": "ghp_" + uuid.uuid4().hex, "service": "github"}
-    answer = await asks.put(f"/v1/tasks/{task}/credentials/{CREDENTIAL}", json=value)
+    answer = await client.put(f"/v1/tasks/{task}/credentials/{CREDENTIAL}", json=value)
     assert answer.is_success, answer.text
     return task

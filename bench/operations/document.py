@@ -1,4 +1,4 @@
-"""What is kept of a measurement: the file that `ferryman cost` reckons with."""
+"""The stored measurement: the file from which `ferryman cost` calculates."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from bench.operations.counting import ACCESSES, DELETES, READS, REQUESTS, TASKS, WRITES
-from bench.operations.parts import Measured, Part
+from bench.operations.parts import Part, PartCounts
 from bench.operations.services import FUNCTIONS
-from bench.operations.stage import INVOKED, LINES, LOGGED, STORED, STREAMED
+from bench.operations.system import INVOKED, LINES, LOGGED, STORED, STREAMED
 from infra.build import archive
 
 ROOT = Path(__file__).parents[2]
@@ -29,25 +29,25 @@ ROUNDED_TO = 10
 """Bytes; ids and times are not always of the same length."""
 
 
-def kept(found: Measured) -> dict[str, Any]:
-    """Return the measurement and what it was measured on, as JSON."""
+def build_document(measured: PartCounts) -> dict[str, Any]:
+    """Build the JSON of a measurement, with the functions that it was measured on."""
     rows = {row["name"]: row for row in json.loads((ROOT / "infra/functions.json").read_text())["functions"]}
     return {
         "command": COMMAND,
         "archives_bytes": sum(len(archive(name).packed()) for name in rows),
         "functions": {name: {key: rows[name][key] for key in ("memory_mib", "concurrency")} for name in FUNCTIONS},
-        "parts": parts(found),
+        "parts": build_parts(measured),
     }
 
 
-def parts(found: Measured) -> dict[str, dict[str, Any]]:
-    """Return the parts that the cost is reckoned with, by name."""
-    return {name: _part(getattr(found, name)) for name in PARTS}
+def build_parts(measured: PartCounts) -> dict[str, dict[str, Any]]:
+    """Build the parts from which the cost is calculated, by name."""
+    return {name: _build_part(getattr(measured, name)) for name in PARTS}
 
 
-def _part(counts: Part) -> dict[str, Any]:
+def _build_part(counts: Part) -> dict[str, Any]:
     def total(kind: str) -> int:
-        return sum(count for (_, each), count in counts.items() if each == kind)
+        return sum(count for (_, counted_kind), count in counts.items() if counted_kind == kind)
 
     def by_function(kind: str) -> dict[str, int]:
         return {name: counts[name, kind] for name in FUNCTIONS if counts[name, kind]}

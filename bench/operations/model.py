@@ -1,4 +1,4 @@
-"""The model of the stage: it asks for as many calls as it is told to, and notes what was counted so far."""
+"""The model of the measured system: it asks for a given number of calls per turn, and records the counts so far."""
 
 from __future__ import annotations
 
@@ -13,42 +13,42 @@ from ferryman.ports.errors import UnavailableError
 HOST = "api.github.com"
 CREDENTIAL = "GITHUB_TOKEN"
 
-Meanwhile = Callable[[], Awaitable[None]]
+Action = Callable[[], Awaitable[None]]
 
 
 @dataclass
-class Played:
-    """A model that asks for the same number of calls each turn and then answers; it notes the counts when it is asked.
+class CountingModel:
+    """A model that asks for the same number of calls each turn and then answers; it records the counts before each turn.
 
-    When it is asked for turn `at` it is busy once, where nothing is to be done `meanwhile`, and does that where something is.
+    At `busy_turn` it runs `action`, or is unavailable once where there is none.
     """
 
     turns: int
     calls: int
     snapshot: Callable[[], Counts]
-    at: int | None = None
-    meanwhile: Meanwhile | None = None
+    busy_turn: int | None = None
+    action: Action | None = None
 
     def __post_init__(self) -> None:
         self.at_turn: list[Counts] = []
 
-    async def reply(self, prompt: Prompt) -> Reply:  # noqa: ARG002 - it says the same whatever it is told
+    async def reply(self, prompt: Prompt) -> Reply:  # noqa: ARG002 - its answers do not depend on the prompt
         turn = len(self.at_turn)
-        if turn == self.at:
-            self.at = None
-            if self.meanwhile is None:
+        if turn == self.busy_turn:
+            self.busy_turn = None
+            if self.action is None:
                 raise UnavailableError("busy", after_s=1)
-            await self.meanwhile()
+            await self.action()
         self.at_turn.append(self.snapshot())
-        asked = range(self.calls) if turn < self.turns else ()
+        call_numbers = range(self.calls) if turn < self.turns else ()
         content: list[Block] = [
             {
                 "type": "tool_use",
-                "id": f"toolu_{turn:03}_{n}",
+                "id": f"toolu_{turn:03}_{number}",
                 "name": "api_call",
-                "input": {"method": "GET", "url": f"https://{HOST}/x?turn={turn:03}&n={n}", "credential": CREDENTIAL},
+                "input": {"method": "GET", "url": f"https://{HOST}/x?turn={turn:03}&n={number}", "credential": CREDENTIAL},
             }
-            for n in asked
+            for number in call_numbers
         ]
         return Reply(
             content=content or [{"type": "text", "text": "Done."}],
