@@ -1,11 +1,12 @@
-"""API commands: what every command that talks to the API shares; `--json`, the service, and errors that become exit codes."""
+"""Commands: what all of them share; `--json`, the screen, the service, and errors that become exit codes."""
 
 from __future__ import annotations
 
 import asyncio
 import functools
 import sys
-from collections.abc import Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any, Concatenate, ParamSpec
 
@@ -15,9 +16,18 @@ from ferryman.cli import exits, service
 from ferryman.cli.screen import Screen
 from ferryman.client import ApiRefusedError, ApiUnreachableError, Client
 from ferryman.domain.problem import InvalidInputError
+from ferryman.operations.deploy.commands import CommandFailedError, CommandMissingError
+from ferryman.ports.errors import UnavailableError
 from ferryman.settings import MisconfiguredError
+from ferryman.stack.admin import AdminRefusedError
+from ferryman.stack.process import CloudNotStartedError
 
 P = ParamSpec("P")
+FAILURES: tuple[type[Exception], ...] = (
+    *(service.UnknownServiceError, ApiUnreachableError, MisconfiguredError, UnavailableError),
+    *(AdminRefusedError, CloudNotStartedError, CommandMissingError, CommandFailedError),
+)
+"""Errors whose text says to a person what failed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,59 +38,59 @@ class ApiSession:
     screen: Screen
 
 
+def screen_command(
+    work: Callable[Concatenate[Screen, P], Coroutine[Any, Any, int | None]],
+    *,
+    failures: tuple[type[Exception], ...] = FAILURES,
+) -> Callable[P, None]:
+    """Make a command of `work`, which answers its exit code, or None for 0, and is given the screen alone."""
+
+    @click.option("--json", "as_json", is_flag=True, help="JSON for programs, a document a line.")
+    @functools.wraps(work)
+    def command(*args: P.args, **kwargs: P.kwargs) -> None:
+        screen, code = Screen(as_json=bool(kwargs.pop("as_json"))), exits.FAILED
+        try:
+            code = asyncio.run(work(screen, *args, **kwargs)) or exits.DONE
+        except KeyboardInterrupt:
+            code = exits.INTERRUPTED
+        except InvalidInputError as invalid:
+            errors = [(problem.field, problem.message) for problem in invalid.problems]
+            screen.print_error("the input is not valid; nothing was done", errors=errors)
+            code = exits.REFUSED
+        except ApiRefusedError as refused:
+            screen.print_error(refused.detail, status=refused.status, errors=refused.errors)
+            code = exits.choose_for_refusal(refused.status)
+        except failures as error:
+            screen.print_error(str(error))
+        sys.exit(code)
+
+    return command
+
+
 def api_command(work: Callable[Concatenate[ApiSession, P], Coroutine[Any, Any, int | None]]) -> Callable[P, None]:
-    """Make a command of `work`, which answers its exit code, or None for 0."""
-    return _asking(work, service.find_service)
+    """Make a command of `work`, which is given a session with the service."""
+    return _session_command(work, service.find_service)
 
 
 def local_api_command(work: Callable[Concatenate[ApiSession, P], Coroutine[Any, Any, int | None]]) -> Callable[P, None]:
     """Make a command that asks the local stack alone, whatever FERRYMAN_URL says."""
-    return _asking(work, lambda: service.find_local_service(service.find_folder()))
+    return _session_command(work, lambda: service.find_local_service(service.find_folder()))
 
 
-def offline_command(work: Callable[Concatenate[Screen, P], Coroutine[Any, Any, int | None]]) -> Callable[P, None]:
-    """Make a command that runs in this process, with the screen alone."""
-
-    async def run(screen: Screen, /, *args: P.args, **kwargs: P.kwargs) -> int:
-        try:
-            return await work(screen, *args, **kwargs) or exits.DONE
-        except InvalidInputError as invalid:
-            errors = [(problem.field, problem.message) for problem in invalid.problems]
-            screen.print_error("the input is not valid", errors=errors)
-            return exits.REFUSED
-        except MisconfiguredError as error:
-            screen.print_error(str(error))
-            return exits.FAILED
-
-    return _command(work, run)
-
-
-def _asking(
+def _session_command(
     work: Callable[Concatenate[ApiSession, P], Coroutine[Any, Any, int | None]], find: Callable[[], service.Service]
 ) -> Callable[P, None]:
-    async def run(screen: Screen, /, *args: P.args, **kwargs: P.kwargs) -> int:
-        try:
-            known = find()
-            async with Client(known.url, known.key) as client:
-                return await work(ApiSession(client=client, screen=screen), *args, **kwargs) or exits.DONE
-        except (service.UnknownServiceError, ApiUnreachableError) as error:
-            screen.print_error(str(error))
-            return exits.FAILED
-        except ApiRefusedError as refused:
-            screen.print_error(refused.detail, status=refused.status, errors=refused.errors)
-            return exits.choose_for_refusal(refused.status)
-
-    return _command(work, run)
-
-
-def _command(work: Callable[..., object], run: Callable[Concatenate[Screen, P], Coroutine[Any, Any, int]]) -> Callable[P, None]:
-    @click.option("--json", "as_json", is_flag=True, help="JSON for programs, a document a line.")
     @functools.wraps(work)
-    def command(*args: P.args, **kwargs: P.kwargs) -> None:
-        screen = Screen(as_json=bool(kwargs.pop("as_json")))
-        try:
-            sys.exit(asyncio.run(run(screen, *args, **kwargs)))
-        except KeyboardInterrupt:
-            sys.exit(exits.INTERRUPTED)
+    async def run(screen: Screen, /, *args: P.args, **kwargs: P.kwargs) -> int | None:
+        async with open_session(screen, find) as session:
+            return await work(session, *args, **kwargs)
 
-    return command
+    return screen_command(run)
+
+
+@asynccontextmanager
+async def open_session(screen: Screen, find: Callable[[], service.Service] = service.find_service) -> AsyncIterator[ApiSession]:
+    """Yield a session with the service that `find` returns. Raise `UnknownServiceError`."""
+    known = find()
+    async with Client(known.url, known.key) as client:
+        yield ApiSession(client=client, screen=screen)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from typing import Any
@@ -17,6 +16,7 @@ from ferryman.billing.cloud.prices import CloudPrice, load_price_list
 from ferryman.billing.cloud.rest import IdleCost, compute_idle_costs
 from ferryman.billing.prices import Prices
 from ferryman.cli import exits
+from ferryman.cli.commands import screen_command
 from ferryman.cli.screen import Screen
 from ferryman.domain.problem import InvalidInputError, build_input_error
 
@@ -53,14 +53,15 @@ def _figure(name: str, summary: str) -> Callable[[Any], Any]:
 @click.option("--model", help="A model of `ferryman models`: adds what its tokens cost, uncached.")
 @click.option("--input-tokens", type=click.IntRange(0, 1_000_000), default=6_000, show_default=True, help="Of each turn.")
 @click.option("--output-tokens", type=click.IntRange(0, 1_000_000), default=300, show_default=True, help="Of each turn.")
-@click.option("--json", "as_json", is_flag=True, help="One line of JSON.")
-def cost(as_json: bool, model: str | None, input_tokens: int, output_tokens: int, turns: int | None, **options: Any) -> None:
+@screen_command
+async def cost(
+    screen: Screen, /, model: str | None, input_tokens: int, output_tokens: int, turns: int | None, **options: Any
+) -> int | None:
     """Estimate what executions cost on Google Cloud in a month, and what storage costs when nothing runs.
 
     Counts were measured on the local cloud; prices are list prices, written down on the day that is shown. Check them against
     Google's own. Beyond free: where nothing else uses what is free. docs/cost.md has the formulas.
     """
-    screen = Screen(as_json=as_json)
     read: dict[str, Any] = {name: Decimal(str(value)) if isinstance(value, float) else value for name, value in options.items()}
     figures = Figures(turns=options["calls"] + 1 if turns is None else turns, **read)
     try:
@@ -70,24 +71,22 @@ def cost(as_json: bool, model: str | None, input_tokens: int, output_tokens: int
     except InvalidInputError as refused:
         errors = [(f"--{line.field.replace('_', '-')}", line.message) for line in refused.problems]
         screen.print_error("these figures cannot be used", errors=errors)
-        sys.exit(exits.USAGE)
+        return exits.USAGE
     screen.print_json(_record(figures, used, resting))
     shared = f", {figures.at_once} at once" if figures.at_once > 1 else ", one at a time"
     screen.print_line(f"{figures.executions:,} executions of {figures.calls} calls in {figures.turns} turns{shared}", "bold")
-    screen.print_lines([_row(line) for line in used], *COLUMNS)
-    screen.print_line(f"together {_usd(_cost(used))}, {_usd(_beyond(used))} beyond what is free")
+    _print_section(screen, used, COLUMNS)
     if figures.at_once == 1:
         sharing = [*compute_lines(replace(figures, at_once=SHARED)), *tokens]
-        screen.print_line(f"with {SHARED} at once, which share instances: {_usd(_cost(sharing))}")
+        screen.print_line(f"with {SHARED} at once, which share instances: {_usd(_sum(sharing, 'cost'))}")
     if model is None:
         screen.print_line("without the model's tokens, which mostly cost far more than this: --model NAME adds them")
-    screen.print_line()
-    screen.print_line("at rest, a month", "bold")
-    screen.print_lines([_build_storage_row(line) for line in resting], *AT_REST)
-    screen.print_line(f"together {_usd(_cost(resting))}, {_usd(_beyond(resting))} beyond what is free")
+    screen.print_line("\nat rest, a month", "bold")
+    _print_section(screen, resting, AT_REST)
     screen.print_line()
     prices = load_price_list()
     screen.print_line(f"list prices of {prices.region}, written down on {prices.as_of}: check them against Google's own")
+    return None
 
 
 def _tokens(figures: Figures, model: str | None, made_of: int, answered: int) -> list[CostLine]:
@@ -109,25 +108,17 @@ def _tokens(figures: Figures, model: str | None, made_of: int, answered: int) ->
     ]
 
 
-def _row(line: CostLine) -> dict[str, str]:
-    per = "" if line.price.per == 1 else f" for {line.price.per:,}"
-    return {
-        "item": line.title,
-        "amount": _amount(line.amount),
-        "unit": line.price.unit,
-        "price": f"${line.price.usd}{per}",
-        "cost": _usd(line.cost),
-        "beyond_free": _usd(line.beyond_free),
-    }
-
-
-def _build_storage_row(storage: IdleCost) -> dict[str, str]:
-    return {
-        "item": storage.title,
-        "amount": storage.amount,
-        "cost": _usd(storage.cost),
-        "beyond_free": _usd(storage.beyond_free),
-    }
+def _print_section(screen: Screen, lines: Sequence[CostLine] | Sequence[IdleCost], columns: tuple[str, ...]) -> None:
+    rows = []
+    for line in lines:
+        row = {"item": line.title, "cost": _usd(line.cost), "beyond_free": _usd(line.beyond_free)}
+        if isinstance(line, CostLine):
+            per = "" if line.price.per == 1 else f" for {line.price.per:,}"
+            rows.append({**row, "amount": _amount(line.amount), "unit": line.price.unit, "price": f"${line.price.usd}{per}"})
+        else:
+            rows.append({**row, "amount": line.amount})
+    screen.print_lines(rows, *columns)
+    screen.print_line(f"together {_usd(_sum(lines, 'cost'))}, {_usd(_sum(lines, 'beyond_free'))} beyond what is free")
 
 
 def _record(figures: Figures, used: Sequence[CostLine], resting: Sequence[IdleCost]) -> dict[str, Any]:
@@ -139,37 +130,23 @@ def _record(figures: Figures, used: Sequence[CostLine], resting: Sequence[IdleCo
         "figures": {**{name: str(getattr(figures, name)) for name in LIMITS}, "watched": figures.watched},
         "lines": [
             {
-                "name": line.name,
-                "amount": str(line.amount),
-                "unit": line.price.unit,
-                "usd": str(line.price.usd),
-                "per": line.price.per,
-                "free": str(line.price.free),
-                "cost_usd": str(line.cost),
-                "beyond_free_usd": str(line.beyond_free),
+                **{"name": line.name, "amount": str(line.amount), "unit": line.price.unit, "usd": str(line.price.usd)},
+                **{"per": line.price.per, "free": str(line.price.free), **_in_dollars(line)},
             }
             for line in used
         ],
-        "cost_usd": str(_cost(used)),
-        "beyond_free_usd": str(_beyond(used)),
-        "at_rest": [
-            {
-                "item": line.title,
-                "amount": line.amount,
-                "cost_usd": str(line.cost),
-                "beyond_free_usd": str(line.beyond_free),
-            }
-            for line in resting
-        ],
+        "cost_usd": str(_sum(used, "cost")),
+        "beyond_free_usd": str(_sum(used, "beyond_free")),
+        "at_rest": [{"item": line.title, "amount": line.amount, **_in_dollars(line)} for line in resting],
     }
 
 
-def _cost(all_of: Sequence[CostLine | IdleCost]) -> Decimal:
-    return sum((line.cost for line in all_of), Decimal(0))
+def _in_dollars(line: CostLine | IdleCost) -> dict[str, str]:
+    return {"cost_usd": str(line.cost), "beyond_free_usd": str(line.beyond_free)}
 
 
-def _beyond(all_of: Sequence[CostLine | IdleCost]) -> Decimal:
-    return sum((line.beyond_free for line in all_of), Decimal(0))
+def _sum(lines: Iterable[CostLine | IdleCost], name: str) -> Decimal:
+    return sum((getattr(line, name) for line in lines), Decimal(0))
 
 
 def _amount(amount: Decimal) -> str:

@@ -39,15 +39,7 @@ def credential() -> None:
 @click.option("--auth-header-name", metavar="NAME", help="The header's name, for auth type header.")
 @click.option("--auth-param-name", metavar="NAME", help="The parameter's name, for auth type query_param.")
 @api_command
-async def set_(
-    session: ApiSession,
-    task: str,
-    name: str,
-    service: str,
-    auth_type: str | None,
-    auth_header_name: str | None,
-    auth_param_name: str | None,
-) -> None:
+async def set_(session: ApiSession, /, task: str, name: str, service: str, **injection: str | None) -> None:
     """Store the credential NAME of TASK, or replace its value.
 
     The value is asked for without showing it, or read from stdin:
@@ -55,14 +47,9 @@ async def set_(
     \b
         ferryman credential set TASK LUNARCRUSH_API_KEY --service lunarcrush < key.txt
     """
-    injection = {"auth_type": auth_type, "auth_header_name": auth_header_name, "auth_param_name": auth_param_name}
     options = {field: value for field, value in injection.items() if value is not None}
     stored = await session.client.set_credential(task, name, {"value": _read_value(), "service": service, **options})
-    session.screen.print_json(stored)
-    hosts = ", ".join(stored["allowed_domains"])
-    session.screen.print_line(
-        f"{stored['name']} is sealed (version {stored['version']}); it can be sent to {hosts} and nowhere else."
-    )
+    _print_stored(session, stored, "sealed")
 
 
 @credential.command("list")
@@ -70,9 +57,7 @@ async def set_(
 @api_command
 async def list_(session: ApiSession, task: str) -> None:
     """List the credentials of TASK, without their values."""
-    credentials = await session.client.list_credentials(task)
-    session.screen.print_json(credentials)
-    session.screen.print_table(credentials, *COLUMNS, empty="The task has no credentials.")
+    session.screen.print_list(await session.client.list_credentials(task), *COLUMNS, empty="The task has no credentials.")
 
 
 @credential.command()
@@ -82,8 +67,7 @@ async def list_(session: ApiSession, task: str) -> None:
 async def delete(session: ApiSession, task: str, name: str) -> None:
     """Delete the credential NAME of TASK."""
     await session.client.delete_credential(task, name)
-    session.screen.print_json({"name": name, "deleted": True})
-    session.screen.print_line(f"{name} is deleted.")
+    session.screen.print_result({"name": name, "deleted": True}, f"{name} is deleted.")
 
 
 @credential.command()
@@ -142,12 +126,14 @@ async def connect(
         session.screen.print_error(f"port {port} of {consent.HOST} is taken; choose another with --port, or leave it out")
         return exits.FAILED
     stored = await session.client.finish_connection(task, begun["state"], response.code, response.iss)
-    session.screen.print_json(stored)
-    hosts = ", ".join(stored["allowed_domains"])
-    session.screen.print_line(
-        f"{stored['name']} is connected (version {stored['version']}); it can be sent to {hosts} and nowhere else."
-    )
+    _print_stored(session, stored, "connected")
     return None
+
+
+def _print_stored(session: ApiSession, stored: Mapping[str, Any], state: str) -> None:
+    hosts = ", ".join(stored["allowed_domains"])
+    text = f"{stored['name']} is {state} (version {stored['version']}); it can be sent to {hosts} and nowhere else."
+    session.screen.print_result(stored, text)
 
 
 async def _registered_uris(session: ApiSession, service: str) -> list[str]:
@@ -159,8 +145,8 @@ async def _registered_uris(session: ApiSession, service: str) -> list[str]:
 async def _begin(session: ApiSession, task: str, body: Mapping[str, Any], *, opening: bool) -> Mapping[str, Any]:
     """Begin the connection and print where to consent; with --json, as one line."""
     begun = await session.client.begin_connection(task, body)
-    session.screen.print_json({"authorize_url": begun["authorize_url"], "expires_at": begun["expires_at"]})
-    session.screen.print_line(f"Open this page and consent:\n\n{begun['authorize_url']}\n")
+    page = {name: begun[name] for name in ("authorize_url", "expires_at")}
+    session.screen.print_result(page, f"Open this page and consent:\n\n{begun['authorize_url']}\n")
     if opening:
         webbrowser.open(begun["authorize_url"])
     return begun

@@ -74,6 +74,6 @@ def build_row(record: Mapping[str, Any]) -> dict[str, Any]:
 async def cancel(session: ApiSession, execution: str) -> None:
     """Cancel EXECUTION: nothing more is sent; a call that is under way still ends."""
     record = await session.client.cancel_execution(execution)
-    session.screen.print_json(record)
     ended = record["status"] not in ("queued", "running")
-    session.screen.print_line(f"{execution} is {record['status']}" if ended else f"{execution} will stop before its next call")
+    text = f"{execution} is {record['status']}" if ended else f"{execution} will stop before its next call"
+    session.screen.print_result(record, text)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from ferryman.cli import operator_commands, service
+from ferryman.cli import operator_commands
 from ferryman.cli.commands import ApiSession, api_command
 
 all_owners_option: Callable[..., Callable[..., None]] = click.option(
@@ -40,13 +40,9 @@ async def resume(session: ApiSession, all_owners: bool, project: str | None, reg
 
 async def _switch(session: ApiSession, deps: tuple[str | None, str, Path] | None, *, on: bool) -> None:
     if deps:
-        try:
-            async with operator_commands.open_operator(session.screen, *deps) as operator:
-                await operator.halt(on=on)
-        except operator_commands.OPERATOR_ERRORS as fault:
-            raise service.UnknownServiceError(str(fault)) from fault
+        async with operator_commands.open_operator(session.screen, *deps) as operator:
+            await operator.halt(on=on)
         reason = (await session.client.get_me())["halted"]
     else:
         reason = (await session.client.set_halt(on=on))["halted"]
-    session.screen.print_json({"halted": reason})
-    session.screen.print_line(f"everything is {reason}" if reason else "executions may start")
+    session.screen.print_result({"halted": reason}, f"everything is {reason}" if reason else "executions may start")

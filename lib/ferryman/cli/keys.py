@@ -37,8 +37,7 @@ async def list_(deps: Operator, screen: Screen) -> None:
         for name, key_store in (("sealing", deps.sealing), ("receipts", deps.receipts))
         for sealed in sorted(await key_store.list_versions(), key=lambda version: version.number)
     ]
-    screen.print_json(rows)
-    screen.print_table(rows, *COLUMNS, empty="There are none.")
+    screen.print_list(rows, *COLUMNS)
 
 
 @keys.command()
@@ -53,9 +52,8 @@ async def rotate(deps: Operator, screen: Screen, key: str) -> None:
     `rotate receipts` adds a version to the key that receipts are signed with; receipts of before stay verifiable.
     """
     if key == "receipts":
-        screen.print_json(
-            {"key": key, "version": await rotation.rotate_receipts(deps.build_rotation(deps.receipts, screen.print_line))}
-        )
+        version = await rotation.rotate_receipts(deps.build_rotation(deps.receipts, screen.print_line))
+        screen.print_json({"key": key, "version": version})
         return
     done = await rotation.rotate(deps.build_rotation(deps.sealing, screen.print_line))
     unreadable = [list(credential) for credential in done.unreadable]

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
 import functools
-import sys
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -12,29 +10,19 @@ from typing import Any, Concatenate, ParamSpec
 
 import click
 
-from ferryman.cli import exits, service
+from ferryman.cli import service
+from ferryman.cli.commands import FAILURES, screen_command
 from ferryman.cli.screen import Screen
-from ferryman.client import ApiUnreachableError, Client
+from ferryman.client import Client
 from ferryman.composition.operator import Operator
 from ferryman.operations.deploy import commands
 from ferryman.operations.deploy import operator as deployed
 from ferryman.operations.deploy.deployment import Deployment
-from ferryman.ports.errors import UnavailableError
 from ferryman.stack import leftovers
 from ferryman.stack import operator as local
-from ferryman.stack.admin import AdminRefusedError
 from ferryman.vault.rotate import NothingToRotateError
 
 P = ParamSpec("P")
-OPERATOR_ERRORS = (
-    service.UnknownServiceError,
-    ApiUnreachableError,
-    UnavailableError,
-    AdminRefusedError,
-    NothingToRotateError,
-    commands.CommandMissingError,
-    commands.CommandFailedError,
-)
 
 
 def deployment_options(command: Callable[P, None]) -> Callable[P, None]:
@@ -56,31 +44,18 @@ def deployment_options(command: Callable[P, None]) -> Callable[P, None]:
 def operator_command(work: Callable[Concatenate[Operator, Screen, P], Coroutine[Any, Any, int | None]]) -> Callable[P, None]:
     """Make a command of `work`, which is given the operator of the deployment and answers its exit code, or None for 0."""
 
-    @deployment_options
-    @click.option("--json", "as_json", is_flag=True, help="JSON for programs, a document a line.")
     @functools.wraps(work)
-    def command(*args: P.args, **kwargs: P.kwargs) -> None:
-        screen = Screen(as_json=bool(kwargs.pop("as_json")))
+    async def run(screen: Screen, /, *args: P.args, **kwargs: P.kwargs) -> int | None:
         place: Any = {name: kwargs.pop(name) for name in ("project", "region", "root")}
+        async with open_operator(screen, **place) as deps:
+            return await work(deps, screen, *args, **kwargs)
 
-        async def run() -> int:
-            async with open_operator(screen, **place) as deps:
-                return await work(deps, screen, *args, **kwargs) or exits.DONE
-
-        try:
-            sys.exit(asyncio.run(run()))
-        except OPERATOR_ERRORS as error:
-            screen.print_error(str(error))
-            sys.exit(exits.FAILED)
-        except KeyboardInterrupt:
-            sys.exit(exits.INTERRUPTED)
-
-    return command
+    return deployment_options(screen_command(run, failures=(*FAILURES, NothingToRotateError)))
 
 
 @asynccontextmanager
 async def open_operator(screen: Screen, project: str | None, region: str, root: Path) -> AsyncIterator[Operator]:
-    """Yield the operator of the deployment in `project`, or of the local stack. Raise one of `OPERATOR_ERRORS`."""
+    """Yield the operator of the deployment in `project`, or of the local stack. Raise one of `FAILURES`."""
     if project:
         programs = commands.find_commands(project, region, root / "infra")
         deployment = Deployment(commands=programs, root=root, tell=lambda text: screen.print_line(text, "dim"))

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import click
 
-from ferryman.cli import exits, service
+from ferryman.cli import service
 from ferryman.cli.commands import ApiSession, local_api_command
 from ferryman.cli.operator_commands import operator_command
 from ferryman.cli.screen import Screen
 from ferryman.composition.operator import Operator
-from ferryman.domain.problem import InvalidInputError
+from ferryman.domain.problem import build_input_error
 from ferryman.serving import keys
 from ferryman.stack import leftovers, owners, provision
 
@@ -25,7 +25,7 @@ def owner() -> None:
 @click.argument("name")
 @click.option("--plan", required=True, metavar="PLAN", help="guru, pro, or another of `ferryman plans`.")
 @local_api_command
-async def add(session: ApiSession, name: str, plan: str) -> int:
+async def add(session: ApiSession, name: str, plan: str) -> None:
     """Add the owner NAME and print their API key, once: it is stored nowhere.
 
     \b
@@ -33,23 +33,15 @@ async def add(session: ApiSession, name: str, plan: str) -> int:
         export FERRYMAN_KEY=$(ferryman owner add ann --plan guru)
     """
     known, key = [plan_row["name"] for plan_row in await session.client.list_plans()], keys.generate_key()
-    try:
-        async with owners.open_owners(read_stack_environment()) as stored:
-            await owners.add_owner(stored.owners, name, plan=plan, plans=known, digest=keys.digest_key(key))
-    except InvalidInputError as refused:
-        session.screen.print_error(
-            "nothing was added", errors=[(plan_row.field, plan_row.message) for plan_row in refused.problems]
-        )
-        return exits.REFUSED
-    session.screen.print_json({"owner": name, "plan": plan, "key": key, "url": session.client.url})
-    session.screen.print_line(key)
-    return exits.DONE
+    async with owners.open_owners(read_stack_environment()) as stored:
+        await owners.add_owner(stored.owners, name, plan=plan, plans=known, digest=keys.digest_key(key))
+    session.screen.print_result({"owner": name, "plan": plan, "key": key, "url": session.client.url}, key)
 
 
 @owner.command()
 @click.argument("name")
 @operator_command
-async def rekey(deps: Operator, screen: Screen, name: str) -> int:
+async def rekey(deps: Operator, screen: Screen, name: str) -> None:
     """Print a new API key of the owner NAME, once, and let nobody in with an earlier one any more.
 
     What runs goes on; an event stream that is open stays open until it ends. The local stack's own owner keeps the key that
@@ -57,16 +49,12 @@ async def rekey(deps: Operator, screen: Screen, name: str) -> int:
     """
     key = keys.generate_key()
     if name == provision.OWNER:
-        screen.print_error("nothing was changed", errors=[("name", "has its key in the stack's data folder")])
-        return exits.REFUSED
+        raise build_input_error("name", "has its key in the stack's data folder")
     try:
         await deps.rekey(name, keys.digest_key(key))
     except KeyError:
-        screen.print_error("nothing was changed", errors=[("name", "is nobody's")])
-        return exits.REFUSED
-    screen.print_json({"owner": name, "key": key})
-    screen.print_line(key)
-    return exits.DONE
+        raise build_input_error("name", "is nobody's") from None
+    screen.print_result({"owner": name, "key": key}, key)
 
 
 @owner.command("list")
@@ -80,14 +68,12 @@ async def list_(session: ApiSession) -> None:
                 "owner": stored_owner.id,
                 "plan": stored_owner.plan,
                 "month": balance.month,
-                "credits_used": str(balance.credits_used),
-                "credits_reserved": str(balance.credits_reserved),
+                **{name: str(getattr(balance, name)) for name in ("credits_used", "credits_reserved")},
                 "created_at": stored_owner.created_at.isoformat(timespec="seconds"),
             }
             for stored_owner, balance in await stored.list_owners()
         ]
-    session.screen.print_json(rows)
-    session.screen.print_table(rows, *COLUMNS, empty="There are none.")
+    session.screen.print_list(rows, *COLUMNS)
 
 
 def read_stack_environment() -> dict[str, str]:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
-import sys
+import re
 from pathlib import Path
 
 import click
 
 from ferryman.cli import exits
-from ferryman.cli.commands import ApiSession, api_command
+from ferryman.cli.commands import ApiSession, api_command, open_session, screen_command
 from ferryman.cli.screen import Screen, shorten
+from ferryman.cli.service import UnknownServiceError
 from ferryman.replay import NotEndedError, ReplayResult, run_replay
 from ferryman.serving import bundle, key_shapes
 
@@ -34,8 +34,8 @@ def test_{name}_runs_as_recorded():
 @click.argument("execution")
 @click.option("--as-test", is_flag=True, help="Write a pytest file that replays it, instead of replaying it now.")
 @click.option("--output", type=click.Path(dir_okay=False, path_type=Path), help="Where the test goes; else it is printed.")
-@click.option("--json", "as_json", is_flag=True, help="JSON for programs.")
-def replay(execution: str, as_test: bool, output: Path | None, as_json: bool) -> None:
+@screen_command
+async def replay(screen: Screen, execution: str, as_test: bool, output: Path | None) -> int:
     """Run EXECUTION again from its record, or from a FILE of `ferryman export`; no socket is opened meanwhile.
 
     The recorded replies are the model, the recorded results the tools, the recorded times the clock; everything between is
@@ -44,38 +44,15 @@ def replay(execution: str, as_test: bool, output: Path | None, as_json: bool) ->
     """
     if output is not None and not as_test:
         raise click.UsageError("--output goes with --as-test")
-    if not Path(execution).is_file():
-        _of_service(execution=execution, as_test=as_test, output=output, as_json=as_json)  # type: ignore[call-arg] # `asking` adds it
-        return
-    screen = Screen(as_json=as_json)
     try:
-        read = bundle.read_bundle(Path(execution).read_text(encoding="utf-8"))
-    except (bundle.UnreadableBundleError, UnicodeDecodeError, OSError) as error:
-        screen.print_error(str(error))
-        sys.exit(exits.FAILED)
-    sys.exit(asyncio.run(_run(screen, read, as_test=as_test, output=output)))
-
-
-@api_command
-async def _of_service(session: ApiSession, execution: str, as_test: bool, output: Path | None) -> int:
-    read = await _fetch(session, execution)
-    return exits.FAILED if read is None else await _run(session.screen, read, as_test=as_test, output=output)
-
-
-async def _fetch(session: ApiSession, execution: str) -> bundle.Bundle | None:
-    document = await session.client.get_record(execution)
-    try:
-        return bundle.parse_record(document)
-    except bundle.UnreadableBundleError as error:
-        session.screen.print_error(f"the service writes another form of record than this command reads: {error}")
-        return None
-
-
-async def _run(screen: Screen, read: bundle.Bundle, *, as_test: bool, output: Path | None) -> int:
-    try:
+        if Path(execution).is_file():  # noqa: ASYNC240 - nothing else runs
+            read = bundle.read_bundle(Path(execution).read_text(encoding="utf-8"))  # noqa: ASYNC240 - likewise
+        else:
+            async with open_session(screen) as session:
+                read = await _fetch(session, execution)
         replayed = await run_replay(read.record)
-    except NotEndedError as unended:
-        screen.print_error(str(unended))
+    except (bundle.UnreadableBundleError, NotEndedError, UnicodeDecodeError, OSError) as error:
+        screen.print_error(str(error))
         return exits.FAILED
     if as_test:
         return _write(screen, _test(read), output) if _is_keyless(screen, read.document) else exits.FAILED
@@ -84,16 +61,21 @@ async def _run(screen: Screen, read: bundle.Bundle, *, as_test: bool, output: Pa
     return exits.FAILED if different else exits.DONE
 
 
+async def _fetch(session: ApiSession, execution: str) -> bundle.Bundle:
+    document = await session.client.get_record(execution)
+    try:
+        return bundle.parse_record(document)
+    except bundle.UnreadableBundleError as error:
+        raise UnknownServiceError(f"the service writes another form of record than this command reads: {error}") from None
+
+
 def _tell(screen: Screen, read: bundle.Bundle, replayed: ReplayResult, different: list[str]) -> None:
-    turns = []
-    for step, session in zip(replayed.record.steps, replayed.prompts, strict=True):
-        same = any(
-            (recorded_step.number, recorded_step.prompt_digest) == (step.number, step.prompt_digest)
-            for recorded_step in read.record.steps
-        )
+    turns, recorded = [], {(step.number, step.prompt_digest) for step in read.record.steps}
+    for step, prompt in zip(replayed.record.steps, replayed.prompts, strict=True):
+        same = (step.number, step.prompt_digest) in recorded
         turns.append({"number": step.number, "prompt_digest": step.prompt_digest, "same": same})
         screen.print_line(f"turn {step.number}  {step.prompt_digest}  {'same' if same else 'DIFFERENT'}", "" if same else "red")
-        for message in session.messages[-1:] if step.number > 1 else session.messages:
+        for message in prompt.messages[-1:] if step.number > 1 else prompt.messages:
             content = message["content"]
             for block in [{"text": content}] if isinstance(content, str) else content:
                 screen.print_line(
@@ -123,9 +105,7 @@ def _test(read: bundle.Bundle) -> str:
     # an apostrophe would end the literal that the text is in
     text = bundle.write_bundle(read.document).replace("'", "\\u0027")
     execution = read.record.execution.id
-    return AS_TEST.format(
-        execution=execution, text=text, name="".join(character if character.isalnum() else "_" for character in execution)
-    )
+    return AS_TEST.format(execution=execution, text=text, name=re.sub(r"\W|[^\x00-\x7f]", "_", execution))
 
 
 @click.command()
@@ -139,8 +119,6 @@ async def export(session: ApiSession, execution: str, output: Path) -> int:
     an upstream sent, say, is named, and nothing is written.
     """
     read = await _fetch(session, execution)
-    if read is None:
-        return exits.FAILED
     if not read.record.execution.status.terminal:
         session.screen.print_error(f"execution {execution} has not ended yet")
         return exits.FAILED
@@ -164,6 +142,6 @@ def _write(screen: Screen, text: str, output: Path | None) -> int:
     except OSError as error:
         screen.print_error(f"{output} cannot be written ({error.strerror})")
         return exits.FAILED
-    screen.print_json({"file": str(output), "bytes": len(text.encode())})
-    screen.print_line(f"{output}: {len(text.encode())} bytes")
+    size = len(text.encode())
+    screen.print_result({"file": str(output), "bytes": size}, f"{output}: {size} bytes")
     return exits.DONE

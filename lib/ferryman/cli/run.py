@@ -24,8 +24,7 @@ async def run(session: ApiSession, task: str, text: str | None, detach: bool) ->
     started = await session.client.start_execution(task, text)
     execution = str(started["execution_id"])
     if detach:
-        session.screen.print_json(started)
-        session.screen.print_line(execution)
+        session.screen.print_result(started, execution)
         return exits.DONE
     return await _watch(session, execution)
 

@@ -75,16 +75,22 @@ class Screen:
         if self.as_json:
             click.echo(json.dumps(value))
 
+    def print_result(self, value: object, text: str) -> None:
+        """Print `value` for programs, and `text` for people."""
+        self.print_json(value)
+        self.print_line(text)
+
+    def print_list(self, rows: Sequence[Mapping[str, Any]], *columns: str, empty: str = "There are none.") -> None:
+        """Print `rows` as JSON for programs, and as a table of these columns for people."""
+        self.print_json(rows)
+        self.print_table(rows, *columns, empty=empty)
+
     def print_error(self, text: str, *, status: int | None = None, errors: Iterable[tuple[str, str]] = ()) -> None:
         """Print what went wrong, to standard error."""
         listed = [(neutralize_controls(name), neutralize_controls(message)) for name, message in errors]
         if self.as_json:
-            problem = {
-                "error": text,
-                "status": status,
-                "errors": [{"field": name, "message": reason} for name, reason in listed],
-            }
-            click.echo(json.dumps(problem), err=True)
+            fields = [{"field": name, "message": reason} for name, reason in listed]
+            click.echo(json.dumps({"error": text, "status": status, "errors": fields}), err=True)
             return
         err = Console(stderr=True, highlight=False, soft_wrap=True)
         err.print(Text.assemble(("Error: ", "bold red"), neutralize_controls(text)))

@@ -11,13 +11,8 @@ from ferryman.cli.commands import ApiSession, api_command
 @api_command
 async def integrations(session: ApiSession) -> None:
     """List the services a task may be approved for, with their domains and how they take a credential."""
-    integrations = await session.client.list_integrations()
-    session.screen.print_json(integrations)
-    session.screen.print_table(
-        integrations,
-        *("id", "name", "allowed_domains", "default_auth_type", "credential_key_template", "headers"),
-        empty="There are none.",
-    )
+    columns = ("id", "name", "allowed_domains", "default_auth_type", "credential_key_template", "headers")
+    session.screen.print_list(await session.client.list_integrations(), *columns)
 
 
 @click.command()
@@ -27,20 +22,17 @@ async def models(session: ApiSession) -> None:
 
     On a local stack, `scripted` means scripted/NAME: hello, and those of `ferryman up --script`.
     """
-    models = await session.client.list_models()
-    session.screen.print_json(models)
-    session.screen.print_table(models, "name", "input_usd_per_million", "output_usd_per_million", empty="There are none.")
+    columns = ("name", "input_usd_per_million", "output_usd_per_million")
+    session.screen.print_list(await session.client.list_models(), *columns)
 
 
 @click.command()
 @api_command
 async def plans(session: ApiSession) -> None:
     """List the plans and their limits."""
-    plans = await session.client.list_plans()
-    session.screen.print_json(plans)
     columns = ("calls_per_execution", "calls_per_minute", "response_bytes", "iterations", "executions_running")
     spending = ("credits_per_execution", "credits_per_month")
-    session.screen.print_table(plans, "name", *columns, *spending, empty="There are none.")
+    session.screen.print_list(await session.client.list_plans(), "name", *columns, *spending)
 
 
 @click.command()

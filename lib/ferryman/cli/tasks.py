@@ -57,18 +57,18 @@ def _fields(command: Callable[..., Any]) -> Callable[..., Any]:
 async def create(session: ApiSession, /, file: IO[str] | None, **options: Any) -> None:
     """Create a task from a file, from options, or from both."""
     created = await session.client.create_task(_read(file, options))
-    session.screen.print_json(created)
-    session.screen.print_line(created["task_id"])
+    session.screen.print_result(created, created["task_id"])
 
 
 @task.command("list")
 @api_command
 async def list_(session: ApiSession) -> None:
     """List your tasks, oldest first."""
-    tasks = await session.client.list_tasks()
-    session.screen.print_json(tasks)
-    columns = ("task_id", "name", "model", "enabled", "next_fire_at")
-    session.screen.print_table(tasks, *columns, empty="You have no tasks yet; ferryman task create makes one.")
+    columns, empty = (
+        ("task_id", "name", "model", "enabled", "next_fire_at"),
+        "You have no tasks yet; ferryman task create makes one.",
+    )
+    session.screen.print_list(await session.client.list_tasks(), *columns, empty=empty)
 
 
 @task.command()
@@ -99,8 +99,7 @@ async def update(session: ApiSession, /, task: str, file: IO[str] | None, no_sch
 async def delete(session: ApiSession, task: str) -> None:
     """Delete TASK and its credentials."""
     await session.client.delete_task(task)
-    session.screen.print_json({"task_id": task, "deleted": True})
-    session.screen.print_line(f"{task} and its credentials are deleted.")
+    session.screen.print_result({"task_id": task, "deleted": True}, f"{task} and its credentials are deleted.")
 
 
 def _read(file: IO[str] | None, options_by_name: dict[str, Any]) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from typing import IO, Any
 import click
 
 from ferryman.cli import exits, files, service
-from ferryman.cli.commands import ApiSession, api_command, offline_command
+from ferryman.cli.commands import ApiSession, api_command, screen_command
 from ferryman.cli.screen import Screen
 
 TASK = click.option("--task", required=True, metavar="ID", help="The task whose tools they are.")
@@ -48,9 +48,7 @@ def tools(context: click.Context, task: str | None, as_json: bool) -> None:
 async def list_(session: ApiSession, task: str | None, names: bool) -> None:
     """List a task's own tools by cluster, or the tools that any task may enable."""
     if task is None:
-        builtin_tools = await session.client.list_tools()
-        session.screen.print_json(builtin_tools)
-        session.screen.print_table(builtin_tools, "name", "description", empty="There are none.")
+        session.screen.print_list(await session.client.list_tools(), "name", "description")
         return
     custom_tools = await session.client.list_custom_tools(task)
     session.screen.print_json(custom_tools)
@@ -130,15 +128,14 @@ async def delete(session: ApiSession, name: str | None, cluster: str | None, tas
         assert cluster is not None, "one of them is given"
         await session.client.delete_cluster(task, cluster)
         sentence = f"The cluster {cluster} is deleted, with all its tools."
-    session.screen.print_json({"deleted": name if name is not None else cluster})
-    session.screen.print_line(sentence)
+    session.screen.print_result({"deleted": name if name is not None else cluster}, sentence)
 
 
 @tools.command()
 @click.argument("file", type=FILE)
 @click.argument("name")
 @click.option("--arguments", default="{}", metavar="JSON", help="What the model would say.")
-@offline_command
+@screen_command
 async def call(screen: Screen, file: IO[str], name: str, arguments: str) -> int:
     """Call the tool NAME of FILE from here, through the same gate, without any stack.
 
@@ -157,8 +154,7 @@ async def call(screen: Screen, file: IO[str], name: str, arguments: str) -> int:
     if not isinstance(parsed, dict):
         raise click.BadParameter("must be a JSON object", param_hint="--arguments")
     result = await Embedded.declare(entries, env=service.read_environment()).call(name, parsed)
-    screen.print_json(asdict(result))
-    screen.print_line(result.content)
+    screen.print_result(asdict(result), result.content)
     if result.blocked:
         return exits.REFUSED
     return exits.FAILED if result.failed else exits.DONE

@@ -5,25 +5,31 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-import sys
 from pathlib import Path
 from typing import Any
 
 import click
 
 from ferryman.cli import exits, service, stack_lock
+from ferryman.cli.commands import screen_command
 from ferryman.cli.screen import Screen
 from ferryman.serving import keys
-from ferryman.stack.admin import AdminRefusedError
 from ferryman.stack.environment import derive_integration_id
 from ferryman.stack.hold import StackRunningError
 from ferryman.stack.local_stack import Stack, StackOptions, run_stack
 from ferryman.stack.private import ExposedFolderError
-from ferryman.stack.process import CloudNotStartedError
 
 _HOST = re.compile(r"(?P<name>[A-Za-z0-9.-]+)=(?:127\.0\.0\.1|localhost):(?P<port>[0-9]{1,5})", re.ASCII)
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}", re.ASCII)
 PORT_MAX = 65_535
+NEXT = """\
+  ferryman integrations
+  ferryman models
+  ferryman task create --name hello --model scripted/hello --prompt Hello \\
+      --tool http_get --tool api_call --integration coingecko
+  ferryman credential set TASK COINGECKO_API_KEY --service coingecko
+  ferryman run TASK
+"""
 
 
 def _hosts(_: click.Context, __: click.Parameter, options: tuple[str, ...]) -> dict[str, int]:
@@ -87,42 +93,32 @@ def _scripts(_: click.Context, __: click.Parameter, options: tuple[str, ...]) ->
     is_flag=True,
     help="Serve our Firestore to clients that know FIRESTORE_EMULATOR_HOST and no token too: to every user of this machine.",
 )
-@click.option("--json", "as_json", is_flag=True, help="One line of JSON once all is up.")
-def up(data: Path | None, api_port: int | None, firestore: str | None, as_json: bool, **options: Any) -> None:
+@screen_command
+async def up(screen: Screen, /, data: Path | None, api_port: int | None, firestore: str | None, **options: Any) -> int:
     """Run the whole stack on this machine, until Ctrl-C.
 
     A local cloud (Firestore, Secret Manager, Cloud Tasks, triggers, a simulated internet, a scripted model) and every function
     as a process of its own. With ANTHROPIC_API_KEY set, tasks may name real models. FERRYMAN_PLANS, FERRYMAN_PRICES,
-    FERRYMAN_INTEGRATIONS and FERRYMAN_LEASE_S are passed on.
+    FERRYMAN_INTEGRATIONS and FERRYMAN_LEASE_S are passed on. With --json, one line is printed once all is up.
     """
-    screen = Screen(as_json=as_json)
-    folder = (data or service.find_folder()).resolve()
+    data = (data or service.find_folder()).resolve()
     chosen = firestore or ("external" if "FIRESTORE_EMULATOR_HOST" in service.read_environment() else "ours")
     if options["open_to_all"] and chosen != "ours":
         raise click.UsageError(f"--open is for our Firestore: with --firestore {chosen} it is open as it is")
-    sys.exit(asyncio.run(_up(screen, folder, api_port or 0, {**options, "firestore": chosen})))
-
-
-async def _up(screen: Screen, data: Path, api_port: int, chosen: dict[str, Any]) -> int:
     try:
         with stack_lock.cancel_on_signal():
             key_file, key = stack_lock.load_key(data)
-            options = StackOptions(
+            stack = StackOptions(
                 data=data,
                 digest=keys.digest_key(key),
                 key_file=key_file,
-                api_port=api_port,
+                api_port=api_port or 0,
                 environment=service.read_environment(),
-                **chosen,
+                firestore=chosen,
+                **options,
             )
-            async with run_stack(options, lambda text: screen.print_line(f"{text} …", "dim")) as running:
-                _announce(
-                    screen,
-                    running,
-                    key_file,
-                    list(chosen["hosts"]),
-                    open_to_all=options.open_to_all or options.firestore != "ours",
-                )
+            async with run_stack(stack, lambda text: screen.print_line(f"{text} …", "dim")) as running:
+                _announce(screen, running, stack)
                 code = await running.supervise(lambda text: screen.print_line(text, "yellow"))
                 screen.print_error(f"the local cloud ended by itself (exit code {code}); see {data / 'cloud.log'}")
                 return exits.FAILED
@@ -132,36 +128,25 @@ async def _up(screen: Screen, data: Path, api_port: int, chosen: dict[str, Any])
     except StackRunningError:
         screen.print_error(stack_lock.describe_conflict(data))
         return exits.FAILED
-    except (CloudNotStartedError, AdminRefusedError, ExposedFolderError, ValueError) as error:
+    except (ExposedFolderError, ValueError) as error:
         screen.print_error(str(error))
         return exits.FAILED
 
 
-def _announce(screen: Screen, running: Stack, key_file: Path, hosts: list[str], *, open_to_all: bool) -> None:
-    integrations = {host: derive_integration_id(host) for host in hosts}
-    known = {"url": running.url, "key_file": str(key_file), "data": str(running.data), "admin": running.admin.url}
+def _announce(screen: Screen, running: Stack, options: StackOptions) -> None:
+    integrations = {host: derive_integration_id(host) for host in options.hosts}
+    is_open = options.open_to_all or options.firestore != "ours"
     firestore = running.env["FIRESTORE_EMULATOR_HOST"]
-    screen.print_json({**known, "integrations": integrations, "open": [firestore] if open_to_all else []})
-    screen.print_line()
-    screen.print_line(f"The API      {running.url}", "bold green")
-    screen.print_line(f"Your key     {key_file}")
-    screen.print_line(f"Logs         {running.data / 'logs'}")
-    if open_to_all:
-        screen.print_line(
-            f"OPEN         Firestore at {firestore} asks for no token: every user of this machine can use it", "yellow"
-        )
+    known = {"url": running.url, "key_file": str(options.key_file), "data": str(running.data), "admin": running.admin.url}
+    screen.print_json({**known, "integrations": integrations, "open": [firestore] if is_open else []})
+    screen.print_line(f"\nThe API      {running.url}", "bold green")
+    screen.print_line(f"Your key     {options.key_file}\nLogs         {running.data / 'logs'}")
+    if is_open:
+        text = f"OPEN         Firestore at {firestore} asks for no token: every user of this machine can use it"
+        screen.print_line(text, "yellow")
     for host, name in integrations.items():
         screen.print_line(f"Your host    {host}, as integration {name}")
-    screen.print_line()
-    screen.print_line("Next, in another terminal" + (":" if running.data == service.find_folder().resolve() else ", after"))
-    if running.data != service.find_folder().resolve():
-        screen.print_line(f"  export FERRYMAN_DATA={running.data}")
-    screen.print_line("  ferryman integrations")
-    screen.print_line("  ferryman models")
-    screen.print_line("  ferryman task create --name hello --model scripted/hello --prompt Hello \\")
-    screen.print_line("      --tool http_get --tool api_call --integration coingecko")
-    screen.print_line("  ferryman credential set TASK COINGECKO_API_KEY --service coingecko")
-    screen.print_line("  ferryman run TASK")
-    screen.print_line()
-    screen.print_line(f"Over HTTP, the description is at {running.url}/openapi.json.", "dim")
-    screen.print_line("Ctrl-C ends everything.", "dim")
+    is_default = running.data == service.find_folder().resolve()
+    folder = ":" if is_default else f", after\n  export FERRYMAN_DATA={running.data}"
+    screen.print_line(f"\nNext, in another terminal{folder}\n{NEXT}")
+    screen.print_line(f"Over HTTP, the description is at {running.url}/openapi.json.\nCtrl-C ends everything.", "dim")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import shutil
-import sys
 import tempfile
 import time
 from pathlib import Path
@@ -12,33 +11,29 @@ from pathlib import Path
 import click
 
 from ferryman.cli import exits, stack_lock
+from ferryman.cli.commands import screen_command
 from ferryman.cli.demo.scenario import run_scenario
 from ferryman.cli.screen import Screen
 from ferryman.cli.service import read_environment
-from ferryman.client import ApiRefusedError, ApiUnreachableError, Client
+from ferryman.client import Client
 from ferryman.serving import keys
 from ferryman.stack import leftovers
-from ferryman.stack.admin import AdminRefusedError as NotDone
 from ferryman.stack.hold import StackRunningError, lock_folder
 from ferryman.stack.local_stack import StackOptions, run_stack
-from ferryman.stack.process import CloudNotStartedError
 
 PREFIX = "ferryman-demo-"
 MODEL_KEYS = ("ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL")
 
 
 @click.command()
-@click.option("--json", "as_json", is_flag=True, help="One line of JSON at the end: what held and what did not.")
-def demo(as_json: bool) -> None:
+@screen_command
+async def demo(screen: Screen) -> int:
     """Watch one task run end to end on a local cloud: no account, no key, nothing left behind.
 
     Simulated services, a task with a sealed credential, a scripted model that attacks three times, the audit table, and the
-    proof that the canary key was in no place but the one header it was meant for. Exit code 0 only if all of it held.
+    proof that the canary key was in no place but the one header it was meant for. Exit code 0 only if all of it held;
+    with --json, one line at the end says what held and what did not.
     """
-    sys.exit(asyncio.run(_demo(Screen(as_json=as_json))))
-
-
-async def _demo(screen: Screen) -> int:
     began = time.monotonic()
     await _sweep(screen)
     folder = Path(tempfile.mkdtemp(prefix=PREFIX)).resolve()  # noqa: ASYNC240 - before anything else runs
@@ -56,20 +51,10 @@ async def _demo(screen: Screen) -> int:
     except asyncio.CancelledError:
         screen.print_error("interrupted; everything it started has ended")
         return exits.INTERRUPTED
-    except (CloudNotStartedError, NotDone, ApiUnreachableError) as error:
-        screen.print_error(str(error))
-        return exits.FAILED
-    except ApiRefusedError as refused:
-        screen.print_error(refused.detail, status=refused.status, errors=refused.errors)
-        return exits.FAILED
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-    screen.print_line()
-    summary = f"{time.monotonic() - began:.0f} s, everything it started has ended"
-    screen.print_line(
-        f"Everything held ({summary})." if is_proven else f"NOT everything held ({summary}).",
-        "bold green" if is_proven else "bold red",
-    )
+    verdict, style = ("Everything held", "bold green") if is_proven else ("NOT everything held", "bold red")
+    screen.print_line(f"\n{verdict} ({time.monotonic() - began:.0f} s, everything it started has ended).", style)
     return exits.DONE if is_proven else exits.FAILED
 
 
