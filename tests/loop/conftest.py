@@ -24,7 +24,7 @@ from ferryman.inmemory.clock import START, ManualClock
 from ferryman.inmemory.clusters import MemoryClusters
 from ferryman.inmemory.executions import MemoryExecutions
 from ferryman.inmemory.halts import MemoryHalts
-from ferryman.inmemory.keys import MemoryKeys
+from ferryman.inmemory.key_store import MemoryKeyStore
 from ferryman.inmemory.log import RecordingLog
 from ferryman.inmemory.memory import Memory
 from ferryman.inmemory.model import ScriptedModel
@@ -81,7 +81,7 @@ class Stage:
     model: ScriptedModel = field(default_factory=lambda: ScriptedModel([]))
     executed: list[Ticket] = field(default_factory=list)
     scanned: list[Sequence[Any]] = field(default_factory=list)
-    keys: MemoryKeys = field(default_factory=lambda: MemoryKeys({2: sign.generate_private_key()}))
+    keys: MemoryKeyStore = field(default_factory=lambda: MemoryKeyStore({2: sign.generate_private_key()}))
     on_call: Callable[[Ticket], ToolCallResult | Exception] = field(
         default=lambda ticket: ToolCallResult(ticket.tool, f"answer {ticket.seq}", response_status=200)
     )

@@ -25,12 +25,12 @@ from ferryman.inmemory.clock import START, CountingIds, ManualClock
 from ferryman.inmemory.clusters import MemoryClusters
 from ferryman.inmemory.connections import MemoryConnections
 from ferryman.inmemory.executions import MemoryExecutions
+from ferryman.inmemory.gate import TableNames
 from ferryman.inmemory.halts import MemoryHalts
 from ferryman.inmemory.keyed import MemoryKeyedRequests
 from ferryman.inmemory.ledger import MemoryLedger
 from ferryman.inmemory.log import RecordingLog
 from ferryman.inmemory.memory import Memory
-from ferryman.inmemory.names import TableNames
 from ferryman.inmemory.owners import MemoryOwners
 from ferryman.inmemory.queue import MemoryQueue, MemoryTimers
 from ferryman.inmemory.schedules import MemorySchedules

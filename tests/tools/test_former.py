@@ -15,7 +15,7 @@ from ferryman.domain.credentials.grant import get_grant_status
 from ferryman.domain.credentials.token import Token, TokenSlot
 from ferryman.domain.http.request import InboundResponse
 from ferryman.inmemory.clock import START
-from ferryman.inmemory.keys import MemoryKeys
+from ferryman.inmemory.key_store import MemoryKeyStore
 from ferryman.inmemory.log import RecordingLog
 from ferryman.ports.errors import UnavailableError
 from ferryman.tools.execute_call import ToolDependencies, scan_output
@@ -55,9 +55,9 @@ def store(*ended: SealedCredential) -> FormerValues:
 
 
 async def open_values(
-    former: FormerValues, *, at: datetime = START, keys: MemoryKeys | None = None, log: RecordingLog | None = None
+    former: FormerValues, *, at: datetime = START, keys: MemoryKeyStore | None = None, log: RecordingLog | None = None
 ):
-    vault = Vault(keys or MemoryKeys({1: PRIVATE}))
+    vault = Vault(keys or MemoryKeyStore({1: PRIVATE}))
     return await open_former(vault, [former], task="t", now=at, log=log or RecordingLog())
 
 
@@ -95,14 +95,14 @@ async def test_a_former_value_that_does_not_open_is_told_and_stops_nothing():
 
 async def test_where_the_key_is_not_to_be_had_nothing_goes_on_without_a_former_value():
     with pytest.raises(UnavailableError):
-        await open_values(store(seal_value()), keys=MemoryKeys({1: PRIVATE}, away=True))
+        await open_values(store(seal_value()), keys=MemoryKeyStore({1: PRIVATE}, away=True))
 
 
 class Keyed(ToolHarness):
     """A tool function with a vault that opens what was sealed; `fetch` answers a token request."""
 
     async def open_credential(self, sealed: SealedCredential) -> Credential:
-        return await Vault(MemoryKeys({1: PRIVATE})).open_credential(sealed)
+        return await Vault(MemoryKeyStore({1: PRIVATE})).open_credential(sealed)
 
     async def seal_grant(self, credential: Credential, *, version: int) -> bytes:
         return PUBLIC.seal(grants.encode_grant(credential), seal.build_grant_info(credential.label))

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from ferryman.domain.credentials.coverage import NOTHING, Coverage
-from ferryman.inmemory.keys import MemoryKeys
+from ferryman.inmemory.key_store import MemoryKeyStore
 from ferryman.vault.seal import PublicKey, UnsealError, derive_public_key, generate_private_key, read_key_version
 from ferryman.vault.vault import Vault
 
 PRIVATE = {1: generate_private_key(), 2: generate_private_key()}
-VAULT = Vault(MemoryKeys(PRIVATE))
+VAULT = Vault(MemoryKeyStore(PRIVATE))
 ARGUMENTS = PublicKey(2, derive_public_key(PRIVATE[2])).seal(b"{}", b"arguments")
 SENT = Coverage({"digest": 0b1011})
 

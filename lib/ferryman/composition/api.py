@@ -16,19 +16,17 @@ from ferryman.domain.owners.plan import Plan
 from ferryman.domain.tools.tool import Tool
 from ferryman.feeds import Feeds
 from ferryman.limiter import OwnerLimiter
-from ferryman.ports.clock import Clock
-from ferryman.ports.clusters import Clusters
+from ferryman.ports.clock import Clock, Ids
+from ferryman.ports.clusters import Clusters, DocumentFetcher
 from ferryman.ports.connections import Connections, Connector
 from ferryman.ports.credentials import Credentials
-from ferryman.ports.documents import DocumentFetcher
 from ferryman.ports.executions import Executions
+from ferryman.ports.gate import NameResolver
 from ferryman.ports.halts import Halts
-from ferryman.ports.ids import Ids
 from ferryman.ports.keyed import KeyedRequests
 from ferryman.ports.keys import Sealer
 from ferryman.ports.ledger import Ledger
 from ferryman.ports.log import Tracer
-from ferryman.ports.names import NameResolver
 from ferryman.ports.owners import Owners
 from ferryman.ports.queue import Queue
 from ferryman.ports.schedules import Schedules, Timers

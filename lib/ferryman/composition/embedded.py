@@ -21,7 +21,7 @@ from ferryman.domain.tools.declared import DeclaredTool
 from ferryman.egress import checking
 from ferryman.egress.build import build_gate
 from ferryman.gcp.clock import RandomIds, SystemClock
-from ferryman.inmemory.keys import MemoryKeys
+from ferryman.inmemory.key_store import MemoryKeyStore
 from ferryman.inmemory.log import NoLog
 from ferryman.inmemory.memory import Memory
 from ferryman.inmemory.tokens import MemoryTokens
@@ -120,7 +120,7 @@ def _build_tokens(gate: FetchGate, log: Log) -> TokenDependencies:
     return TokenDependencies(
         tokens=MemoryTokens(Memory()),
         gate=gate,
-        vault=Vault(MemoryKeys({1: private})),
+        vault=Vault(MemoryKeyStore({1: private})),
         sealer=PublicKey(1, derive_public_key(private)),
         info=build_token_info,
         redact=checking.redact,

@@ -20,9 +20,8 @@ from ferryman.egress.exchange import ExchangeState
 from ferryman.egress.pin import Dialer, WatchedDialer, resolve_public_addresses
 from ferryman.egress.send import send
 from ferryman.offload import TEXT, Budget, pack_argument
-from ferryman.ports.gate import CallPolicy
+from ferryman.ports.gate import CallPolicy, NameResolver
 from ferryman.ports.log import Log
-from ferryman.ports.names import NameResolver
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,7 +13,7 @@ from ferryman.domain.calls import refusal
 from ferryman.domain.calls.refusal import CallRefusedError
 from ferryman.domain.http.address import ANSWERS_MAX, Address, is_public
 from ferryman.domain.http.request import RESOLVE_SECONDS
-from ferryman.ports.names import NameResolver
+from ferryman.ports.gate import NameResolver
 
 PORT = 443
 CONNECT_SECONDS = 10.0

@@ -21,7 +21,7 @@ SCANNING_FUNCTION = "api_call"
 
 
 class RemoteTools:
-    """`ports.Toolbox` and `ports.ReplyScanner`: POST with an identity token to the function of the tool."""
+    """`ports.ReplyScanner`, and the handler of tools: POST with an identity token to the function of the tool."""
 
     def __init__(self, functions: FunctionClient) -> None:
         self._functions = functions

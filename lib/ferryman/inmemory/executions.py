@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
@@ -17,21 +17,16 @@ from ferryman.domain.executions.execution import Execution, ExecutionSetup, Leas
 from ferryman.domain.executions.halt import DISABLED
 from ferryman.domain.executions.occupancy import NoFreeSlotError, Occupancy
 from ferryman.domain.owners.idempotency import Completion
-from ferryman.domain.owners.plan import PLANS, Plan
 from ferryman.domain.receipts.receipt import Receipt
 from ferryman.inmemory import keyed
 from ferryman.inmemory.halts import MemoryHalts
-from ferryman.inmemory.memory import Memory, MemoryStore
+from ferryman.inmemory.memory import PlannedStore
 from ferryman.ports.errors import HaltedError, TaskDisabledError
 from ferryman.ports.executions import ExecutionEnding, TurnCommit
 
 
-class MemoryExecutions(MemoryStore):
+class MemoryExecutions(PlannedStore):
     """`ports.Executions`."""
-
-    def __init__(self, memory: Memory, plans: Mapping[str, Plan] = PLANS) -> None:
-        super().__init__(memory)
-        self._plans = plans
 
     async def start(self, execution: Execution, *, most: int, done: Completion | None = None) -> Occupancy:
         keyed.check_completion(self._memory, done)
@@ -185,13 +180,6 @@ class MemoryExecutions(MemoryStore):
             raise ValueError("the receipts exist already")
         if receipts:
             stored[receipts[0].number] = receipts
-
-    def _occupied(self, owner: str) -> Occupancy:
-        return self._memory.occupancy.get(owner, Occupancy())
-
-    def _find_plan(self, name: str) -> Plan | None:
-        owner = self._memory.owners.get(name)
-        return self._plans.get(owner.plan) if owner else None
 
     def _take_slot(self, current: Execution, claimed: Execution, now: datetime) -> None:
         occupied, plan = self._occupied(current.owner), self._find_plan(current.owner)

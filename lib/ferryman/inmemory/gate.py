@@ -1,15 +1,20 @@
-"""A gate without a network: an allowed request is passed, with its secrets filled in, to a function in place of the host."""
+"""A gate without a network, and a table of names.
+
+An allowed request is passed, with its secrets filled in, to a function in place of the host.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from ipaddress import ip_address
 from typing import Any
 
 from ferryman.domain.calls import refusal
 from ferryman.domain.calls.refusal import CallRefusedError
 from ferryman.domain.credentials.credential import Credential
 from ferryman.domain.executions.message import Block
+from ferryman.domain.http.address import Address
 from ferryman.domain.http.host import is_covered
 from ferryman.domain.http.request import BodyType, InboundResponse, OutboundRequest, SecretPlaceholder, Template
 from ferryman.domain.http.url import parse_url
@@ -75,6 +80,19 @@ class PlainGate:
             body_type=outbound.body_type,
         )
         return _truncate(await self._upstream(arrived), call.body_max)
+
+
+class TableNames:
+    """`ports.NameResolver`: a table of hosts and their addresses, as text; what is not in it does not resolve."""
+
+    def __init__(self, table: Mapping[str, Sequence[str]]) -> None:
+        self._table = {host.lower(): tuple(ip_address(text) for text in texts) for host, texts in table.items()}
+
+    async def resolve(self, host: str, *, owner: str) -> Sequence[Address]:  # noqa: ARG002 - the port's own signature
+        addresses = self._table.get(host.lower())
+        if addresses is None:
+            raise OSError(f"{host} does not resolve")
+        return addresses
 
 
 async def redact_plainly(owner: str, credentials: Iterable[Credential], text: str) -> str:  # noqa: ARG001 - the signature of every redaction

@@ -10,22 +10,25 @@ from datetime import UTC, datetime, timedelta
 from ferryman.domain.calls.call import TicketState
 from ferryman.domain.credentials.keys import FETCHED, KeyVersion, SealedCredentialRef
 from ferryman.inmemory.memory import Memory, MemoryStore
-from ferryman.ports.errors import DisabledKeyError
+from ferryman.ports.errors import DisabledKeyError, UnavailableError
 
 CREATED = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 @dataclass(slots=True)
 class MemoryKeyStore:
-    """The versions of a key, of which only those not `disabled` can be read: `ports.PrivateKeys` too."""
+    """The versions of a key, of which only those not `disabled` can be read: `ports.PrivateKeys` too, silent while `away`."""
 
     privates: dict[int, bytes] = field(default_factory=dict, repr=False)
     disabled: set[int] = field(default_factory=set)
+    away: bool = False
 
     async def list_versions(self) -> Sequence[KeyVersion]:
         return [KeyVersion(number=number, enabled=number not in self.disabled, created_at=CREATED) for number in self.privates]
 
     async def private(self, version: int) -> bytes:
+        if self.away:
+            raise UnavailableError("the keys are away")
         if version in self.disabled:
             raise DisabledKeyError(f"version {version} of the key is disabled")
         return self.privates[version]

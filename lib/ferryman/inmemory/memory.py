@@ -17,6 +17,7 @@ from ferryman.domain.executions.execution import Execution, ExecutionSetup, Step
 from ferryman.domain.executions.occupancy import Occupancy
 from ferryman.domain.owners.idempotency import KeyedRequest
 from ferryman.domain.owners.owner import Owner
+from ferryman.domain.owners.plan import PLANS, Plan
 from ferryman.domain.receipts.receipt import Receipt
 from ferryman.domain.tasks.task import Task
 from ferryman.domain.tools.declared import Cluster, DeclaredTool
@@ -55,3 +56,18 @@ class MemoryStore:
 
     def __init__(self, memory: Memory) -> None:
         self._memory = memory
+
+
+class PlannedStore(MemoryStore):
+    """A port over `Memory` that starts executions, as many as the plan of their owner allows."""
+
+    def __init__(self, memory: Memory, plans: Mapping[str, Plan] = PLANS) -> None:
+        super().__init__(memory)
+        self._plans = plans
+
+    def _find_plan(self, name: str) -> Plan | None:
+        owner = self._memory.owners.get(name)
+        return self._plans.get(owner.plan) if owner else None
+
+    def _occupied(self, owner: str) -> Occupancy:
+        return self._memory.occupancy.get(owner, Occupancy())

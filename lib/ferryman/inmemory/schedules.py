@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 
 from ferryman.domain.executions.execution import Execution
-from ferryman.domain.executions.occupancy import Occupancy
-from ferryman.domain.owners.plan import PLANS, Plan
 from ferryman.domain.tasks import firing
 from ferryman.domain.tasks.firing import Fire
 from ferryman.inmemory.halts import MemoryHalts
-from ferryman.inmemory.memory import Memory
+from ferryman.inmemory.memory import PlannedStore
 from ferryman.ports.errors import HaltedError
 from ferryman.ports.schedules import FiredSchedule
 
 
-class MemorySchedules:
+class MemorySchedules(PlannedStore):
     """`ports.Schedules`."""
-
-    def __init__(self, memory: Memory, plans: Mapping[str, Plan] = PLANS) -> None:
-        self._memory = memory
-        self._plans = plans
 
     async def fire(self, fire: Fire, *, now: datetime) -> FiredSchedule:
         task, execution = self._memory.tasks.get(fire.task), self._memory.executions.get(fire.execution)
@@ -31,14 +25,12 @@ class MemorySchedules:
         if reason is not None:
             raise HaltedError(reason)
         after, execution = firing.fire_task(task, fire, recent=self._recent(fire), now=now)
-        owner = self._memory.owners.get(task.owner)
-        plan = self._plans.get(owner.plan) if owner else None
-        if execution is not None and plan is not None:
-            occupied = self._memory.occupancy.get(task.owner, Occupancy())
-            self._memory.occupancy[task.owner] = occupied.enqueue(execution, most=plan.executions_queued)
-        self._memory.tasks[task.id] = after
         if execution is not None:
+            if (plan := self._find_plan(task.owner)) is not None:
+                occupied = self._occupied(task.owner).enqueue(execution, most=plan.executions_queued)
+                self._memory.occupancy[task.owner] = occupied
             self._memory.executions[execution.id] = execution
+        self._memory.tasks[task.id] = after
         return FiredSchedule(task=after, execution=execution)
 
     async def overdue(self, *, before: datetime) -> Sequence[Fire]:

@@ -5,20 +5,19 @@ from __future__ import annotations
 from datetime import datetime
 
 from ferryman.domain.owners import stream as rules
-from ferryman.inmemory.memory import Memory
+from ferryman.inmemory.memory import MemoryStore
 
 
-class MemoryStreams:
+class MemoryStreams(MemoryStore):
     """`ports.Streams`."""
 
-    def __init__(self, memory: Memory) -> None:
-        self._streams = memory.streams
-
     async def hold(self, owner: str, stream: str, *, now: datetime, until: datetime, most: int) -> bool:
-        streams = rules.hold_stream(self._streams.get(owner, {}), stream, now=now, until=until, most=most)
+        streams = rules.hold_stream(self._memory.streams.get(owner, {}), stream, now=now, until=until, most=most)
         if streams is not None:
-            self._streams[owner] = streams
+            self._memory.streams[owner] = streams
         return streams is not None
 
     async def release(self, owner: str, stream: str) -> None:
-        self._streams[owner] = {name: until for name, until in self._streams.get(owner, {}).items() if name != stream}
+        self._memory.streams[owner] = {
+            name: until for name, until in self._memory.streams.get(owner, {}).items() if name != stream
+        }

@@ -20,11 +20,10 @@ from ferryman.ports.executions import Executions
 from ferryman.ports.halts import Halts
 from ferryman.ports.keys import SigningKeys
 from ferryman.ports.log import Tracer
-from ferryman.ports.model import Model
+from ferryman.ports.model import Model, ReplyScanner
 from ferryman.ports.owners import Owners
 from ferryman.ports.queue import Queue
 from ferryman.ports.registry import Registry
-from ferryman.ports.scanner import ReplyScanner
 from ferryman.ports.tasks import Tasks
 
 

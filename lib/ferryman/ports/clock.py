@@ -1,4 +1,4 @@
-"""The port of the time."""
+"""The ports of the time, and of new ids."""
 
 from __future__ import annotations
 
@@ -10,3 +10,9 @@ class Clock(Protocol):
     """The time, in UTC."""
 
     def now(self) -> datetime: ...
+
+
+class Ids(Protocol):
+    """New ids: URL-safe, at most 40 characters, not guessable."""
+
+    def new(self, prefix: str) -> str: ...

@@ -1,8 +1,8 @@
-"""The port of a task's declared tools."""
+"""The ports of a task's declared tools, and of the documents that they are imported from."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from ferryman.domain.owners.idempotency import Completion
@@ -24,3 +24,12 @@ class Clusters(Protocol):
     async def delete(self, task: str, name: str) -> bool: ...
     async def tools(self, task: str) -> Sequence[DeclaredTool]: ...
     async def find(self, task: str, tool: str) -> DeclaredTool | None: ...
+
+
+class DocumentFetcher(Protocol):
+    """Has a key holder fetch a document, with those it refers to, through the gate, for the owner of `task`.
+
+    Returns their texts by URL, in UTF-8. Raises `InvalidInputError` with a message for the owner, or `UnavailableError`.
+    """
+
+    async def fetch(self, task: str, *, owner: str, url: str) -> Mapping[str, bytes]: ...

@@ -1,8 +1,8 @@
-"""The port of the gate, the only way to other hosts (SSRF protection), and what one call may do there."""
+"""The ports of the gate, the only way to other hosts (SSRF protection), and of name resolution; what one call may do there."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -10,6 +10,7 @@ from ferryman.domain.calls.call import ToolCallResult
 from ferryman.domain.credentials.coverage import Coverage
 from ferryman.domain.credentials.credential import Credential
 from ferryman.domain.executions.policy import ExecutionPolicy
+from ferryman.domain.http.address import Address
 from ferryman.domain.http.request import InboundResponse, OutboundRequest
 
 
@@ -51,3 +52,9 @@ class FetchGate(Sender, Protocol):
     """Sends requests of the system too: `fetch` returns the response itself, or raises `CallRefusedError`."""
 
     async def fetch(self, outbound: OutboundRequest, call: CallPolicy) -> InboundResponse: ...
+
+
+class NameResolver(Protocol):
+    """Name resolution (DNS), for `owner`. Returns every address of `host`, or raises OSError."""
+
+    async def resolve(self, host: str, *, owner: str) -> Sequence[Address]: ...

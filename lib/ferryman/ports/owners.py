@@ -1,4 +1,4 @@
-"""The port of owners and their API keys."""
+"""The ports of owners and their API keys, and of the identity of our own functions' callers."""
 
 from __future__ import annotations
 
@@ -15,3 +15,9 @@ class Owners(Protocol):
     async def put(self, owner: Owner) -> None: ...
     async def by_key(self, digest: str) -> str | None: ...
     async def add_key(self, digest: str, owner: str, at: datetime) -> None: ...
+
+
+class CallerIdentifier(Protocol):
+    """Checks an identity token, and returns the caller's e-mail or raises PermissionError."""
+
+    async def identify(self, authorization: str | None, *, audience: str) -> str: ...

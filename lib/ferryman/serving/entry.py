@@ -12,8 +12,8 @@ from starlette.requests import Request
 
 from ferryman import settings
 from ferryman.gcp.log import JsonLog, capture_loggers
-from ferryman.ports.callers import CallerIdentifier
 from ferryman.ports.errors import UnavailableError
+from ferryman.ports.owners import CallerIdentifier
 from ferryman.serving.problems import create_problem
 from ferryman.settings import Settings
 

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Protocol
 
 from ferryman.billing.prices import Prices
 from ferryman.domain.calls import refusal
-from ferryman.domain.calls.call import ToolCallResult
+from ferryman.domain.calls.call import Ticket, ToolCallResult
 from ferryman.domain.calls.refusal import CallRefusedError
 from ferryman.domain.credentials.coverage import NOTHING, Coverage
 from ferryman.domain.credentials.credential import Credential, SealedCredential, Secret
@@ -43,12 +43,11 @@ from ferryman.ports.gate import CallPolicy, FetchGate
 from ferryman.ports.halts import Halts
 from ferryman.ports.keys import PrivateKeys as KeysPort
 from ferryman.ports.ledger import Ledger
+from ferryman.ports.model import ReplyScanner as ScannerPort
 from ferryman.ports.owners import Owners
 from ferryman.ports.queue import Queue
-from ferryman.ports.scanner import ReplyScanner as ScannerPort
 from ferryman.ports.tasks import Tasks
 from ferryman.ports.tickets import Tickets
-from ferryman.ports.toolbox import Toolbox
 from ferryman.tools.execute_call import ToolDependencies
 from ferryman.tools.prepared_call import make_builtin_preparer
 from ferryman.tools.registry import ToolRegistry
@@ -98,8 +97,10 @@ class Ports:
     ledger: Ledger
 
 
-class Remote(Toolbox, ScannerPort, Protocol):
+class Remote(ScannerPort, Protocol):
     """The tool functions as the orchestrator reaches them."""
+
+    async def run(self, ticket: Ticket, *, execution: Execution) -> Ticket: ...
 
 
 class Keys:

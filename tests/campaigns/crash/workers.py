@@ -194,7 +194,7 @@ def build_clients(project: str, firestore: str) -> GoogleClients:
 
 
 class RemoteTools:
-    """`ports.Toolbox` and `ports.Scanner`: a tool function in another process, by a socket."""
+    """`ports.ReplyScanner`, and the handler of tools: a tool function in another process, by a socket."""
 
     def __init__(self, socket: str) -> None:
         self._socket = socket

@@ -24,8 +24,8 @@ from ferryman.egress.gate import EgressGate
 from ferryman.egress.leaks import SecretScanner, redact_json, redact_text
 from ferryman.egress.sanitize import render_response
 from ferryman.egress.send import send
+from ferryman.inmemory.gate import TableNames
 from ferryman.inmemory.log import RecordingLog
-from ferryman.inmemory.names import TableNames
 from ferryman.ports.gate import CallPolicy
 from ferryman.tools.http import PARSERS
 from tests.campaigns.fuzz.wire import Plug, Wire

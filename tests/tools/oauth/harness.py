@@ -25,7 +25,7 @@ from ferryman.inmemory.clock import ManualClock
 from ferryman.inmemory.connections import MemoryConnections
 from ferryman.inmemory.gate import pass_unscanned, redact_plainly
 from ferryman.inmemory.halts import MemoryHalts
-from ferryman.inmemory.keys import MemoryKeys
+from ferryman.inmemory.key_store import MemoryKeyStore
 from ferryman.inmemory.log import RecordingLog
 from ferryman.inmemory.memory import Memory
 from ferryman.inmemory.tasks import MemoryCredentials
@@ -80,7 +80,7 @@ class Harness:
 
     def __post_init__(self) -> None:
         self.memory.tasks["t"] = TASK
-        self.keys = MemoryKeys(PRIVATE)
+        self.keys = MemoryKeyStore(PRIVATE)
         self.vault = Vault(self.keys)
 
     @property

@@ -12,13 +12,13 @@ from ferryman.domain.credentials.credential import Credential, Grant, GrantStatu
 from ferryman.domain.http.request import Method, OutboundRequest
 from ferryman.egress.leaks import SecretScanner, redact_text
 from ferryman.inmemory.clock import START
-from ferryman.inmemory.keys import MemoryKeys
+from ferryman.inmemory.key_store import MemoryKeyStore
 from ferryman.vault import grants, seal
 from ferryman.vault.vault import Vault
 from tests.builders import build_label
 
 PRIVATE = {1: seal.generate_private_key(), 2: seal.generate_private_key()}
-VAULT = Vault(MemoryKeys(PRIVATE))
+VAULT = Vault(MemoryKeyStore(PRIVATE))
 ACCESS, REFRESH, CLIENT = "access-4kQ9wE2rT7yU1iO3", "refresh-7tQ1wE2rT9yU4iO8", "client-2bQ9wE2rX7yU1iO3"
 LABEL = build_label()
 CREDENTIAL = Credential(

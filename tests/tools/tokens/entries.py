@@ -15,7 +15,7 @@ from ferryman.domain.http.request import InboundResponse
 from ferryman.inmemory.clock import START, ManualClock
 from ferryman.inmemory.connections import MemoryConnections
 from ferryman.inmemory.gate import FilledRequest, PlainGate
-from ferryman.inmemory.keys import MemoryKeys
+from ferryman.inmemory.key_store import MemoryKeyStore
 from ferryman.inmemory.log import RecordingLog
 from ferryman.inmemory.memory import Memory
 from ferryman.inmemory.tasks import MemoryCredentials
@@ -90,7 +90,7 @@ async def by_consent(answer: InboundResponse, *, creds_location: str = "basic_he
     memory.connections["t"] = {
         "d": replace(begun, ciphertext=public.seal(grants.encode_proof(proof), seal.build_connection_info(begun)))
     }
-    vault = Vault(MemoryKeys({1: PRIVATE}))
+    vault = Vault(MemoryKeyStore({1: PRIVATE}))
     deps = GrantDependencies(
         credentials=MemoryCredentials(memory),
         connections=MemoryConnections(memory),

@@ -15,7 +15,7 @@ from ferryman.domain.http.request import InboundResponse, Method, OutboundReques
 from ferryman.domain.tools.declared import Auth, ClientCredentials
 from ferryman.inmemory.clock import CountingIds, ManualClock
 from ferryman.inmemory.gate import FilledRequest, PlainGate, build_response, redact_plainly
-from ferryman.inmemory.keys import MemoryKeys
+from ferryman.inmemory.key_store import MemoryKeyStore
 from ferryman.inmemory.log import RecordingLog
 from ferryman.inmemory.memory import Memory
 from ferryman.inmemory.tokens import MemoryTokens
@@ -126,7 +126,7 @@ class Harness:
         deps = TokenDependencies(
             tokens=MemoryTokens(self.memory),
             gate=PlainGate(self.login),
-            vault=Vault(MemoryKeys({1: PRIVATE, 2: PRIVATE})),
+            vault=Vault(MemoryKeyStore({1: PRIVATE, 2: PRIVATE})),
             sealer=PublicKey(self.key_version, derive_public_key(PRIVATE)),
             info=build_token_info,
             redact=redact_plainly,

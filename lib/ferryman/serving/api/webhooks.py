@@ -9,7 +9,7 @@ from ferryman.domain.http.address import ANSWERS_MAX, is_public
 from ferryman.domain.http.request import RESOLVE_SECONDS
 from ferryman.domain.http.url import parse_url
 from ferryman.domain.problem import Problem
-from ferryman.ports.names import NameResolver
+from ferryman.ports.gate import NameResolver
 
 
 async def find_problems(urls: Sequence[str], names: NameResolver, *, owner: str) -> list[Problem]:

@@ -14,11 +14,10 @@ from ferryman.domain.executions.policy import ExecutionPolicy
 from ferryman.domain.http.request import OutboundRequest, Text
 from ferryman.domain.tools.declared import Auth
 from ferryman.halting import POLL_INTERVAL
-from ferryman.ports.clock import Clock
+from ferryman.ports.clock import Clock, Ids
 from ferryman.ports.connections import Connections
 from ferryman.ports.credentials import Credentials
 from ferryman.ports.gate import FetchGate
-from ferryman.ports.ids import Ids
 from ferryman.ports.keys import Sealer
 from ferryman.ports.log import Log, Tracer
 from ferryman.ports.tokens import Tokens
