@@ -89,7 +89,7 @@ def test_a_token_of_no_seconds_expires_at_once() -> None:
 
 
 @pytest.mark.parametrize(
-    ("scopes", "kept"), [(("write", "read"), ("read", "write")), (("read", "admin"), ("read",)), ((), ()), (("",), ())]
+    ("scopes", "expected"), [(("write", "read"), ("read", "write")), (("read", "admin"), ("read",)), ((), ()), (("",), ())]
 )
-def test_of_the_scopes_of_an_answer_those_of_the_grant_are_kept(scopes: tuple[str, ...], kept: tuple[str, ...]) -> None:
-    assert grant.apply_response(GRANT, TokenResponse(access_token=ACCESS, scopes=scopes), START).scopes == kept
+def test_of_the_scopes_of_an_answer_those_of_the_grant_are_kept(scopes: tuple[str, ...], expected: tuple[str, ...]) -> None:
+    assert grant.apply_response(GRANT, TokenResponse(access_token=ACCESS, scopes=scopes), START).scopes == expected

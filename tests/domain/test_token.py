@@ -29,7 +29,7 @@ DAY = timedelta(days=1)
 UNTIL = START + timedelta(seconds=40)
 FETCH = Fetch(name="f2", until=UNTIL)
 TOKEN = Token(fetch="f1", ciphertext=b"c", expires_at=UNTIL)
-HELD = TokenSlot(owner="o", task="t", token=TOKEN)
+STORED = TokenSlot(owner="o", task="t", token=TOKEN)
 CLAIMED = TokenSlot(owner="o", task="t", fetch=FETCH)
 
 
@@ -65,13 +65,13 @@ def test_what_the_owner_says_goes_before_what_the_endpoint_says(told_s: float) -
 
 
 def test_a_token_is_used_until_it_expires():
-    assert HELD.find_usable_token(stale=None, now=UNTIL - MOMENT) is TOKEN
-    assert HELD.find_usable_token(stale=None, now=UNTIL) is None
+    assert STORED.find_usable_token(stale=None, now=UNTIL - MOMENT) is TOKEN
+    assert STORED.find_usable_token(stale=None, now=UNTIL) is None
 
 
 def test_a_token_that_its_service_no_longer_accepts_is_not_used_and_a_newer_one_is():
-    assert HELD.find_usable_token(stale="f1", now=START) is None
-    assert HELD.find_usable_token(stale="f0", now=START) is TOKEN
+    assert STORED.find_usable_token(stale="f1", now=START) is None
+    assert STORED.find_usable_token(stale="f0", now=START) is TOKEN
 
 
 def test_an_empty_slot_has_no_token():
@@ -81,14 +81,14 @@ def test_an_empty_slot_has_no_token():
 def test_a_fetch_is_under_way_until_its_instance_counts_as_dead():
     assert CLAIMED.is_claimed(UNTIL - MOMENT)
     assert not CLAIMED.is_claimed(UNTIL)
-    assert not HELD.is_claimed(START)
+    assert not STORED.is_claimed(START)
 
 
 def test_the_first_fetch_of_a_slot_is_claimed():
     assert claim_fetch(None, "o", "t", FETCH, stale=None, now=START) == CLAIMED
 
 
-@pytest.mark.parametrize("slot", [HELD, CLAIMED])
+@pytest.mark.parametrize("slot", [STORED, CLAIMED])
 def test_nothing_is_fetched_beside_a_usable_token_or_another_fetch(slot):
     assert claim_fetch(slot, "o", "t", Fetch(name="f3", until=UNTIL), stale=None, now=START) is slot
 
@@ -99,25 +99,25 @@ def test_the_fetch_of_an_instance_that_died_is_taken_over():
 
 
 def test_a_token_that_is_no_longer_used_is_known_for_a_day_after_its_expiry():
-    claimed = claim_fetch(HELD, "o", "other", FETCH, stale="f1", now=START)
+    claimed = claim_fetch(STORED, "o", "other", FETCH, stale="f1", now=START)
     assert claimed == TokenSlot(owner="o", task="other", former=(TOKEN,), fetch=FETCH)
-    assert claim_fetch(HELD, "o", "t", FETCH, stale=None, now=UNTIL + DAY - MOMENT).former == (TOKEN,)
-    assert claim_fetch(HELD, "o", "t", FETCH, stale=None, now=UNTIL + DAY).former == ()
+    assert claim_fetch(STORED, "o", "t", FETCH, stale=None, now=UNTIL + DAY - MOMENT).former == (TOKEN,)
+    assert claim_fetch(STORED, "o", "t", FETCH, stale=None, now=UNTIL + DAY).former == ()
 
 
 def test_of_the_former_tokens_the_newest_are_kept():
     former = tuple(replace(TOKEN, fetch=f"g{number}") for number in range(FORMER_MAX))
-    claimed = claim_fetch(replace(HELD, former=former), "o", "t", FETCH, stale="f1", now=START)
+    claimed = claim_fetch(replace(STORED, former=former), "o", "t", FETCH, stale="f1", now=START)
     assert [token.fetch for token in claimed.former] == ["f1", "g0", "g1", "g2", "g3"]
 
 
 def test_the_token_of_a_fetch_ends_it_and_keeps_the_former_ones():
     slot = replace(CLAIMED, former=(TOKEN,))
     new = replace(TOKEN, fetch="f2")
-    assert finish_fetch(slot, new) == replace(HELD, token=new, former=(TOKEN,))
+    assert finish_fetch(slot, new) == replace(STORED, token=new, former=(TOKEN,))
 
 
-@pytest.mark.parametrize("slot", [None, HELD, CLAIMED])
+@pytest.mark.parametrize("slot", [None, STORED, CLAIMED])
 def test_a_fetch_that_another_has_taken_over_stores_no_token(slot):
     with pytest.raises(StaleError, match=r"^another fetch has taken over$"):
         finish_fetch(slot, TOKEN)
@@ -128,6 +128,6 @@ def test_a_fetch_that_failed_frees_the_slot_for_another():
     assert release_fetch(slot, "f2") == replace(slot, fetch=None)
 
 
-@pytest.mark.parametrize("slot", [None, HELD, CLAIMED])
+@pytest.mark.parametrize("slot", [None, STORED, CLAIMED])
 def test_a_fetch_that_another_has_taken_over_frees_nothing(slot):
     assert release_fetch(slot, "f1") is None
