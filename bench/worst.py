@@ -185,8 +185,8 @@ class CostMeter:
         inbound = InboundResponse(status=200, headers=(), body=content, size_bytes=len(content))
         started = time.process_time_ns()
         with contextlib.suppress(checks.CallRefusedError):
-            checks.prepare_request(outbound, self._policy, self._keys)
-        checks.build_result(outbound, inbound, self._keys, "0" * 16)
+            checks.prepare_request(outbound, self._keys, self._policy)
+        checks.build_result(outbound, self._keys, inbound, "0" * 16)
         return (time.process_time_ns() - started) / len(content)
 
 

@@ -84,7 +84,7 @@ PLACES: dict[str, Callable[[str], dict[str, object]]] = {
 @pytest.mark.parametrize("place", PLACES)
 def test_no_credential_of_the_task_leaves_in_any_place_or_form(place: str, form: str, value: str) -> None:
     with pytest.raises(CallRefusedError) as caught:
-        prepare_request(outbound(**PLACES[place](FORMS[form](value))), policy(), CREDENTIALS)
+        prepare_request(outbound(**PLACES[place](FORMS[form](value))), CREDENTIALS, policy())
     assert caught.value.refusal.reason == "credential_leak"
 
 
@@ -120,7 +120,7 @@ BOTH = (
 def reason_of(outbound: OutboundRequest, policy: ExecutionPolicy) -> str | None:
     """Return why the request is refused before a name is looked up, if it is."""
     try:
-        prepare_request(outbound, policy, {})
+        prepare_request(outbound, {}, policy)
     except CallRefusedError as error:
         return error.refusal.reason
     return None

@@ -25,12 +25,12 @@ def total_length(secrets: list[Secret]) -> int:
     return sum(len(secret.reveal()) for secret in secrets)
 
 
-_kept: list[object] = []
+_objects: list[object] = []
 
 
 def identity(value: object) -> int:
     """Return which of the objects that this worker was given it is."""
-    _kept.append(value)  # so that no two have one address
+    _objects.append(value)  # so that no two have one address
     return id(value)
 
 

@@ -28,42 +28,49 @@ TURN = replace(offload.TEXT, wall_s=20.0)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallChecker:
-    """The checks of one call, for `owner`, with all open credentials of the task by name."""
+    """The checks of one call: the request as it was made, with all open credentials of the task by name."""
 
-    owner: str
+    policy: ExecutionPolicy
+    outbound: OutboundRequest
     credentials: Mapping[str, Credential] = field(repr=False)
     budget: offload.Budget = offload.TEXT
+    _packed: tuple[OutboundRequest, Mapping[str, Credential]] = field(init=False, repr=False)
 
-    async def prepare_request(
-        self, outbound: OutboundRequest, policy: ExecutionPolicy
-    ) -> tuple[PreparedRequest, str, SecretPieces]:
+    def __post_init__(self) -> None:
+        packed = offload.pack_argument(self.outbound), offload.pack_argument(self.credentials)
+        object.__setattr__(self, "_packed", packed)
+
+    async def prepare_request(self) -> tuple[PreparedRequest, str, SecretPieces]:
         """Return what `checks.prepare_request` does. Raise `CallRefusedError`, also when it takes more than its budget."""
-        policy = replace(policy, declared={})  # some thousand names, of which the gate needs none
+        policy = replace(self.policy, declared={})  # some thousand names, of which the gate needs none
         try:
-            return await offload.run(self.owner, self.budget, checks.prepare_request, outbound, policy, self.credentials)
+            return await self._run(checks.prepare_request, policy)
         except (offload.OverBudgetError, offload.TooManyJobsError) as error:
             raise CallRefusedError(refusal.refuse_unchecked("request", str(error))) from None
 
-    async def build_result(self, outbound: OutboundRequest, inbound: InboundResponse, nonce: str) -> ToolCallResult:
+    async def build_result(self, inbound: InboundResponse, nonce: str) -> ToolCallResult:
         """Return the result of `checks.build_result`; over budget the status alone, since the request was sent."""
         try:
-            return await offload.run(self.owner, self.budget, checks.build_result, outbound, inbound, self.credentials, nonce)
+            return await self._run(checks.build_result, inbound, nonce)
         except (offload.OverBudgetError, offload.TooManyJobsError) as error:
             return ToolCallResult(
-                tool=outbound.tool,
+                tool=self.outbound.tool,
                 content=refusal.report_unchecked_answer(inbound.status, str(error)).message,
-                method=outbound.method.value,
+                method=self.outbound.method.value,
                 response_status=inbound.status,
                 response_size_bytes=inbound.size_bytes,
             )
 
-    async def build_refusal(self, outbound: OutboundRequest, reason: Refusal) -> ToolCallResult:
+    async def build_refusal(self, reason: Refusal) -> ToolCallResult:
         """Return the result of `checks.build_refusal`; if that fails, a message without any text of the model or the peer."""
         try:
-            return await offload.run(self.owner, self.budget, checks.build_refusal, outbound, reason, self.credentials)
+            return await self._run(checks.build_refusal, reason)
         except (offload.OverBudgetError, offload.TooManyJobsError, offload.JobFailedError):
             redacted = replace(reason, message="Error: the call failed, and why could not be checked for credentials")
-            return ToolCallResult.from_refusal(outbound.tool, redacted, method=outbound.method.value)
+            return ToolCallResult.from_refusal(self.outbound.tool, redacted, method=self.outbound.method.value)
+
+    async def _run(self, function: Callable[..., Answer], *arguments: Any) -> Answer:
+        return await offload.run(self.policy.owner, self.budget, function, *self._packed, *arguments)
 
 
 async def redact(owner: str, credentials: Iterable[Credential], text: str) -> str:

@@ -26,7 +26,7 @@ _scanners: list[tuple[Any, SecretScanner]] = []
 
 
 def prepare_request(
-    outbound: OutboundRequest, policy: ExecutionPolicy, credentials: Credentials
+    outbound: OutboundRequest, credentials: Credentials, policy: ExecutionPolicy
 ) -> tuple[PreparedRequest, str, SecretPieces]:
     """Return the request as it would be sent, its redacted URL, and the pieces of credentials in it.
 
@@ -47,7 +47,7 @@ def prepare_request(
     return build_request(outbound, url, checked, credential, credentials), leaks.redact_text(outbound.url, scanner), pieces
 
 
-def build_result(outbound: OutboundRequest, inbound: InboundResponse, credentials: Credentials, nonce: str) -> ToolCallResult:
+def build_result(outbound: OutboundRequest, credentials: Credentials, inbound: InboundResponse, nonce: str) -> ToolCallResult:
     """Return the response as the model may read it: redacted, framed, cut."""
     scanner = _get_scanner(credentials.values())
     content = sanitize.render_response(inbound, scanner, nonce=nonce)
@@ -63,7 +63,7 @@ def build_result(outbound: OutboundRequest, inbound: InboundResponse, credential
     )
 
 
-def build_refusal(outbound: OutboundRequest, reason: Refusal, credentials: Credentials) -> ToolCallResult:
+def build_refusal(outbound: OutboundRequest, credentials: Credentials, reason: Refusal) -> ToolCallResult:
     """Return why the call was refused or failed, as the model may read it."""
     scanner = _get_scanner(credentials.values())
     return ToolCallResult.from_refusal(

@@ -19,7 +19,7 @@ from ferryman.egress.checking import CallChecker
 from ferryman.egress.exchange import ExchangeState
 from ferryman.egress.pin import Dialer, WatchedDialer, resolve_public_addresses
 from ferryman.egress.send import send
-from ferryman.offload import TEXT, Budget, pack_argument
+from ferryman.offload import TEXT, Budget
 from ferryman.ports.gate import CallPolicy, NameResolver
 from ferryman.ports.log import Log
 
@@ -63,10 +63,10 @@ class EgressGate:
         try:
             inbound = await self._fetch(exchange)
             with exchange.refusing_failures(within_s=self.within_s):
-                result = await exchange.checker.build_result(outbound, inbound, self.nonce())
+                result = await exchange.checker.build_result(inbound, self.nonce())
         except CallRefusedError as refused:
             reason = refused.refusal
-            result = await exchange.checker.build_refusal(outbound, reason)
+            result = await exchange.checker.build_refusal(reason)
         used = next((name for name in _list_used(outbound) if name in call.credentials), None)
         result = replace(result, credential_used=used, latency_ms=self._measure_ms(exchange))
         self._log(exchange, result, reason)
@@ -85,7 +85,7 @@ class EgressGate:
             reason = refused.refusal
             line = ToolCallResult.from_refusal(outbound.tool, reason, method=outbound.method.value)
             self._log(exchange, replace(line, latency_ms=self._measure_ms(exchange)), reason)
-            redacted = await exchange.checker.build_refusal(outbound, reason)
+            redacted = await exchange.checker.build_refusal(reason)
             raise CallRefusedError(replace(reason, message=redacted.content)) from None
         line = replace(line, url=exchange.url, response_status=inbound.status, response_size_bytes=inbound.size_bytes)
         self._log(exchange, replace(line, latency_ms=self._measure_ms(exchange)), None)
@@ -99,8 +99,7 @@ class EgressGate:
         return await self._prepare(self._begin(outbound, call))
 
     def _begin(self, outbound: OutboundRequest, call: CallPolicy) -> ExchangeState:
-        credentials = pack_argument(call.credentials)
-        checker = CallChecker(owner=call.execution.owner, credentials=credentials, budget=self.budget)
+        checker = CallChecker(policy=call.execution, outbound=outbound, credentials=call.credentials, budget=self.budget)
         dialer = WatchedDialer(self.dial)
         return ExchangeState(outbound=outbound, call=call, started_s=self.clock(), dialer=dialer, checker=checker)
 
@@ -123,7 +122,7 @@ class EgressGate:
 
     async def _prepare(self, exchange: ExchangeState) -> ReadyRequest:
         call = exchange.call
-        prepared, url, pieces = await exchange.checker.prepare_request(exchange.outbound, call.execution)
+        prepared, url, pieces = await exchange.checker.prepare_request()
         if call.count is not None and pieces.ranges and (name := await call.count(pieces)) is not None:
             raise CallRefusedError(refusal.refuse_leak(name))  # before the lookup: the labels of a host leave with it
         addresses = await resolve_public_addresses(prepared.url.host, self.names, owner=call.execution.owner)

@@ -11,8 +11,9 @@ from ferryman.offload import wire
 Item = TypeVar("Item")
 Value = TypeVar("Value")
 
-_unpacked: list[tuple[bytes, Any]] = []
-"""The last packed argument of this worker, and its value: the jobs of one call follow each other."""
+PACKED_MAX = 2
+_unpacked: dict[bytes, Any] = {}
+"""The last packed arguments of this worker, and their values: the jobs of one call follow each other."""
 
 
 class PackedSequence(Sequence[Item], Generic[Item]):
@@ -72,6 +73,8 @@ def pack_argument(value: Value) -> Value:
 
 
 def _unpack(content: bytes) -> Any:
-    if not _unpacked or _unpacked[0][0] != content:
-        _unpacked[:] = [(content, pickle.loads(content))]  # noqa: S301 - written by the process that started this one
-    return _unpacked[0][1]
+    value = _unpacked.pop(content, None) or pickle.loads(content)  # noqa: S301 - written by the process that started this one
+    _unpacked[content] = value
+    if len(_unpacked) > PACKED_MAX:
+        del _unpacked[next(iter(_unpacked))]
+    return value

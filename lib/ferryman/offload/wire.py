@@ -33,6 +33,9 @@ _REDUCERS: Mapping[type, Callable[[Any], tuple[Any, ...]]] = {
 }
 
 
+_TYPES: dict[tuple[str, str], type] = {}  # those that answers held: no more than there are in this library
+
+
 class _Pickler(pickle.Pickler):
     dispatch_table = _REDUCERS
 
@@ -41,13 +44,13 @@ class _Unpickler(pickle.Unpickler):
     """Reads a worker's answer, which can hold only our own types (insecure deserialization)."""
 
     def find_class(self, module: str, name: str) -> Any:
-        ours = (
-            module.startswith("ferryman.") or module in ("datetime", "decimal") or (module == "builtins" and name in BUILTINS)
-        )
-        kind = super().find_class(module, name) if ours else None
-        if not isinstance(kind, type):
-            raise pickle.UnpicklingError("a worker answered with a type that is not allowed")
-        return kind
+        if (module, name) not in _TYPES:
+            ours = module.startswith("ferryman.") or module in ("datetime", "decimal")
+            kind = super().find_class(module, name) if ours or (module == "builtins" and name in BUILTINS) else None
+            if not isinstance(kind, type):
+                raise pickle.UnpicklingError("a worker answered with a type that is not allowed")
+            _TYPES[module, name] = kind
+        return _TYPES[module, name]
 
 
 def dumps(value: Any) -> bytes:

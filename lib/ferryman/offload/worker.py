@@ -12,12 +12,10 @@ import fcntl
 import os
 import pickle
 import resource
-import select
 import signal
 import socket
 import struct
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -38,14 +36,16 @@ def serve(channel: socket.socket) -> NoReturn:
     _confine()
     channel.setblocking(True)
     channel.sendall(HELLO.pack(os.getpid()))
-    statm = _open_statm()
+    limits = _JobLimits(channel)
     while (received := wire.receive(channel)) is not None:
         job, cpu_s, memory_bytes = received
-        with _kill_on_hangup(channel), _limit(cpu_s, memory_bytes, statm):
-            answer = _perform(job)
-        del job, received
+        limits.set(cpu_s, memory_bytes)
+        answer = _perform(job)
+        limits.ignore_channel()
         for part in wire.frame_message(answer, time.process_time()):
             channel.sendall(part)
+        del job, received, answer, part
+        limits.lift()
     os._exit(0)
 
 
@@ -61,39 +61,40 @@ def _perform(job: bytearray) -> bytes:
         return wire.dumps((FAULT, type(error).__name__))
 
 
-@contextlib.contextmanager
-def _kill_on_hangup(channel: socket.socket) -> Iterator[None]:
-    fcntl.fcntl(channel, fcntl.F_SETOWN, os.getpid())
-    flags = fcntl.fcntl(channel, fcntl.F_GETFL)
-    fcntl.fcntl(channel, fcntl.F_SETFL, flags | os.O_ASYNC)
-    if select.select([channel], [], [], 0)[0]:
-        os._exit(0)  # it was closed before the signal was set
-    try:
-        yield
-    finally:
-        fcntl.fcntl(channel, fcntl.F_SETFL, flags)
+class _JobLimits:
+    """The limits of one job after the other. What takes time is done between them, while nobody waits for an answer."""
 
+    def __init__(self, channel: socket.socket) -> None:
+        self._channel = channel
+        fcntl.fcntl(channel, fcntl.F_SETOWN, os.getpid())
+        self._flags = fcntl.fcntl(channel, fcntl.F_GETFL)
+        self._hard = resource.getrlimit(resource.RLIMIT_AS)[1]
+        try:
+            self._statm: int | None = os.open("/proc/self/statm", os.O_RDONLY)
+        except OSError:
+            self._statm = None  # the system does not report the pages in use: only time is limited then
+        self.lift()
 
-@contextlib.contextmanager
-def _limit(cpu_s: float, memory_bytes: int, statm: int | None) -> Iterator[None]:
-    _, hard = resource.getrlimit(resource.RLIMIT_AS)
-    if statm is not None:
-        used = int(os.pread(statm, STATM_BYTES, 0).split()[0]) * PAGE_BYTES
-        resource.setrlimit(resource.RLIMIT_AS, (used + memory_bytes, hard))
-    signal.setitimer(signal.ITIMER_PROF, cpu_s)
-    try:
-        yield
-    finally:
+    def set(self, cpu_s: float, memory_bytes: int) -> None:
+        """Begin a job: any event on the channel ends the process from now on, as more time or memory does."""
+        fcntl.fcntl(self._channel, fcntl.F_SETFL, self._flags | os.O_ASYNC)
+        with contextlib.suppress(BlockingIOError):
+            self._channel.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT)
+            os._exit(0)  # it was closed before the signal was set
+        if self._statm is not None:
+            resource.setrlimit(resource.RLIMIT_AS, (self._used_bytes + memory_bytes, self._hard))
+        signal.setitimer(signal.ITIMER_PROF, cpu_s)
+
+    def ignore_channel(self) -> None:
+        """Let the next job come without ending the process."""
+        fcntl.fcntl(self._channel, fcntl.F_SETFL, self._flags)
+
+    def lift(self) -> None:
+        """End a job: lift its limits, and measure what the next one's memory is added to."""
         signal.setitimer(signal.ITIMER_PROF, 0)
-        resource.setrlimit(resource.RLIMIT_AS, (hard, hard))
-
-
-def _open_statm() -> int | None:
-    """Return a descriptor of the pages in use; None where the system does not report them (only time is limited then)."""
-    try:
-        return os.open("/proc/self/statm", os.O_RDONLY)
-    except OSError:
-        return None
+        if self._statm is not None:
+            resource.setrlimit(resource.RLIMIT_AS, (self._hard, self._hard))
+            self._used_bytes = int(os.pread(self._statm, STATM_BYTES, 0).split()[0]) * PAGE_BYTES
 
 
 def _confine() -> None:
