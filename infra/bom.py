@@ -80,15 +80,15 @@ def write(subject: Subject, locks: Iterable[Mapping[str, Pin]], required: Iterab
             references.setdefault(name, set()).add(purl(name, pin))
             for parent in pin.needed_by & set(pins):
                 needs.setdefault(purl(parent, pins[parent]), set()).add(purl(name, pin))
-    for element in (subject, *parts):
-        needs[element.reference] = {references_found for name in element.needs for references_found in references.get(name, ())}
+    for described in (subject, *parts):
+        needs[described.reference] = {reference for name in described.needs for reference in references.get(name, ())}
     needs[subject.reference] |= {part.reference for part in parts}
-    components = [*(item.component() for item in parts), *(packages[package] for package in sorted(packages))]
-    every = sorted({component["bom-ref"] for component in components} | {subject.reference})
+    components = [*(part.component() for part in parts), *(packages[package] for package in sorted(packages))]
+    references_sorted = sorted({component["bom-ref"] for component in components} | {subject.reference})
     bill = {
         "metadata": {"component": subject.component()},
         "components": components,
-        "dependencies": [{"ref": entry, "dependsOn": sorted(needs.get(entry, ()))} for entry in every],
+        "dependencies": [{"ref": reference, "dependsOn": sorted(needs.get(reference, ()))} for reference in references_sorted],
     }
     head = {"bomFormat": FORMAT, "specVersion": VERSION, "version": 1}
     serial = uuid5(NAMESPACE_URL, json.dumps({**head, **bill}, sort_keys=True))
@@ -104,7 +104,7 @@ def _package(name: str, pin: Pin, *, required: bool) -> dict[str, Any]:
         "name": name,
         "version": pin.version,
         "scope": scope,
-        "hashes": [{"alg": "SHA-256", "content": item} for item in pin.hashes],
+        "hashes": [{"alg": "SHA-256", "content": digest} for digest in pin.hashes],
         **({"licenses": _licences(licence)} if (licence := find_licence(name, pin.version)) else {}),
         "purl": purl(name, pin),
         **({"properties": [{"name": MARKER, "value": pin.marker}]} if pin.marker else {}),
@@ -121,10 +121,10 @@ def find_licence(name: str, version: str) -> str:
         return ""
     if expression := "".join(fields.get_all("License-Expression") or ()):
         return expression
-    classified = [item.removeprefix(CLASSIFIER) for item in fields.get_all("Classifier") or () if item.startswith(CLASSIFIER)]
+    classified = [line.removeprefix(CLASSIFIER) for line in fields.get_all("Classifier") or () if line.startswith(CLASSIFIER)]
     stated = "".join(fields.get_all("License") or ())
     named = stated if stated and len(stated) <= TEXT_MAX and "\n" not in stated and "://" not in stated else ""
-    return SPDX.get(named, named) or ", ".join(SPDX.get(entry, entry) for entry in classified)
+    return SPDX.get(named, named) or ", ".join(SPDX.get(licence, licence) for licence in classified)
 
 
 def _licences(licence: str) -> list[dict[str, Any]]:

@@ -43,10 +43,10 @@ class Archive:
         out = io.BytesIO()
         with zipfile.ZipFile(out, "w", zipfile.ZIP_STORED) as file:
             for name in sorted(self.files):
-                entry = zipfile.ZipInfo(name, EPOCH)
-                entry.create_system = 3  # Unix, wherever this runs
-                entry.external_attr = MODE << 16
-                file.writestr(entry, self.files[name])
+                member = zipfile.ZipInfo(name, EPOCH)
+                member.create_system = 3  # Unix, wherever this runs
+                member.external_attr = MODE << 16
+                file.writestr(member, self.files[name])
         return out.getvalue()
 
 
@@ -65,8 +65,8 @@ def archive(function: str, root: Path = ROOT) -> Archive:
         files[str(file.relative_to(library))] = file.read_bytes()
         if file.name == "__init__.py":
             # tables and the like that the package reads
-            data = (item for item in file.parent.iterdir() if item.is_file() and item.suffix not in (".py", ".pyc"))
-            files |= {str(entry.relative_to(library)): entry.read_bytes() for entry in data}
+            data = (path for path in file.parent.iterdir() if path.is_file() and path.suffix not in (".py", ".pyc"))
+            files |= {str(path.relative_to(library)): path.read_bytes() for path in data}
     return Archive(function=function, files=files, packages=tuple(packages), imported=tuple(sorted(imported)))
 
 
@@ -91,12 +91,12 @@ def build(root: Path = ROOT, out: Path | None = None) -> dict[str, dict[str, str
         digest = hashlib.sha256(packed).hexdigest()
         (out / f"functions/{name}-{digest}.zip").write_bytes(packed)
         manifest[name] = {"archive": f"build/functions/{name}-{digest}.zip", "sha256": digest}
-    current = {Path(item["archive"]).name for item in manifest.values()}
+    current = {Path(archive["archive"]).name for archive in manifest.values()}
     for old in (out / "functions").glob("*.zip"):
         if old.name not in current:
             old.unlink()
     (out / "functions.json").write_text(json.dumps(manifest, indent=1, sort_keys=True) + "\n")
-    _write_bills(root, out, archives, {name: entry["sha256"] for name, entry in manifest.items()})
+    _write_bills(root, out, archives, {name: archive["sha256"] for name, archive in manifest.items()})
     return manifest
 
 
@@ -122,8 +122,8 @@ def main() -> int:
     except (imports.UnknownImportError, lock.UnpinnedError) as error:
         sys.stderr.write(f"{error}\n")
         return 1
-    for entry in manifest.values():
-        sys.stdout.write(f"{(ROOT / entry['archive']).stat().st_size / 1024:6.0f} KiB  {entry['archive']}\n")
+    for archive in manifest.values():
+        sys.stdout.write(f"{(ROOT / archive['archive']).stat().st_size / 1024:6.0f} KiB  {archive['archive']}\n")
     sys.stdout.write(
         f"what they are made of: build/sbom.cdx.json, and build/sbom/NAME.cdx.json for each ({bom.FORMAT} {bom.VERSION})\n"
     )

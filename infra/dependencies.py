@@ -72,8 +72,8 @@ def check(root: Path = ROOT) -> list[str]:
 def check_imports(project: Project) -> Iterator[str]:
     """Check that every distribution that a source imports is declared in pyproject.toml and pinned in a lock."""
     pinned = {name for pins in project.pins.values() for name in pins}
-    shipped = {canonical(item.name) for item in project.declared()}
-    every = {canonical(entry.name) for entry in project.declared(*project.toml["dependency-groups"])}
+    shipped = {canonical(requirement.name) for requirement in project.declared()}
+    every = {canonical(requirement.name) for requirement in project.declared(*project.toml["dependency-groups"])}
     for folders, declared in ((SHIPPED, shipped), (OTHERS, every)):
         for file in sorted(file for folder in folders for file in (project.root / folder).rglob("*.py")):
             for line, name in read_imports(file.read_text()):
@@ -99,9 +99,9 @@ def read_imports(source: str) -> Iterator[tuple[int, str]]:
     """
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
-            yield from ((node.lineno, item.name) for item in node.names)
+            yield from ((node.lineno, imported.name) for imported in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            yield from ((node.lineno, f"{node.module}.{entry.name}") for entry in node.names)
+            yield from ((node.lineno, f"{node.module}.{imported.name}") for imported in node.names)
         elif isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] in ("importorskip", *imports.DYNAMIC):
             named = (arg.value for arg in node.args[:1] if isinstance(arg, ast.Constant))
             yield from ((node.lineno, name) for name in named if isinstance(name, str))
@@ -112,20 +112,20 @@ def check_locks(project: Project) -> Iterator[str]:
     needs."""
     for path, requirements in project.locks.items():
         pins = project.pins[path]
-        roots = {canonical(item.name) for item in requirements}
-        for element in requirements:
-            if canonical(element.name) not in pins:
-                yield f"{path} does not pin {element.name}, which pyproject.toml asks for: make lock"
-            elif (version := pins[canonical(element.name)].version) not in element.specifier:
-                yield f"{path} pins {element.name} {version}, and pyproject.toml asks for {element.specifier}: make lock"
+        roots = {canonical(requirement.name) for requirement in requirements}
+        for requirement in requirements:
+            if canonical(requirement.name) not in pins:
+                yield f"{path} does not pin {requirement.name}, which pyproject.toml asks for: make lock"
+            elif (version := pins[canonical(requirement.name)].version) not in requirement.specifier:
+                yield f"{path} pins {requirement.name} {version}; pyproject.toml asks for {requirement.specifier}: make lock"
         needed = set(lock.needed(pins, roots & set(pins)))
         yield from (f"{path} pins {name}, which nothing in it needs: make lock" for name in sorted(set(pins) - needed))
     backend = [Requirement(line) for line in project.toml["build-system"]["requires"]]
-    for element in backend:
-        if str(element.specifier) not in {
-            str(entry.specifier) for entry in project.declared("dev") if entry.name == element.name
+    for requirement in backend:
+        if str(requirement.specifier) not in {
+            str(pinned.specifier) for pinned in project.declared("dev") if pinned.name == requirement.name
         }:
-            yield f"[build-system] asks for {element}, and the group dev does not: it would be installed without a hash"
+            yield f"[build-system] asks for {requirement}, and the group dev does not: it would be installed without a hash"
 
 
 def check_installed(project: Project) -> Iterator[str]:

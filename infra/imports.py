@@ -66,7 +66,7 @@ def owners(names: Iterable[str]) -> frozenset[str]:
         owner = next((owned[upward] for upward in reversed(list(_upwards(name))) if upward in owned), None)
         if owner is None:
             # a folder that several distributions share holds nothing itself
-            if any(item.startswith(f"{name}.") for item in owned):
+            if any(module.startswith(f"{name}.") for module in owned):
                 continue
             raise UnknownImportError(f"no installed package holds {name}")
         distributions.add(owner)
@@ -99,14 +99,14 @@ def _names(source: str) -> frozenset[str]:
         elif isinstance(node, ast.ImportFrom):
             if node.level or node.module is None:
                 raise UnknownImportError(f"{node.lineno}: a relative import")
-            names |= {node.module, *(f"{node.module}.{item.name}" for item in node.names)}
+            names |= {node.module, *(f"{node.module}.{imported.name}" for imported in node.names)}
         elif isinstance(node, ast.Call) and any(map(_by_name, (node.func, *node.args))):
             # import_module("x") and to_thread(import_module, "x") say which one
             literals = [arg.value for arg in node.args if isinstance(arg, ast.Constant) and isinstance(arg.value, str)]
             if len(literals) != 1:
                 raise UnknownImportError(f"{node.lineno}: an import by a name that only the running code knows")
             names.add(literals[0])
-            waiting += [entry for entry in (node.func, *node.args) if not _by_name(entry)]
+            waiting += [argument for argument in (node.func, *node.args) if not _by_name(argument)]
             continue
         elif isinstance(node, ast.expr) and _by_name(node):
             raise UnknownImportError(f"{node.lineno}: an import by a name that only the running code knows")

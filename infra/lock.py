@@ -60,7 +60,7 @@ def read(text: str) -> dict[str, Pin]:
         if match is None or not any("--hash=sha256:" in line for line in lines):
             raise UnpinnedError(f"{block[0]} has no hash")
         needed_by = (_VIA.fullmatch(line) for line in block if _COMMENT.match(line))
-        pins[canonical(match[1])] = Pin(lines=lines, needed_by=frozenset(canonical(item[1]) for item in needed_by if item))
+        pins[canonical(match[1])] = Pin(lines=lines, needed_by=frozenset(canonical(via[1]) for via in needed_by if via))
     return pins
 
 

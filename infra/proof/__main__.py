@@ -157,8 +157,8 @@ def _again(tool: Terraform, folder: Path, replaced: str = "") -> list[str]:
 
 
 def _inject_faults(tool: Terraform, base: Path, only: str) -> Iterator[str]:
-    width = max(len(item.title) for item in faults.FAULTS)
-    for number, fault in enumerate(entry for entry in faults.FAULTS if only in entry.title):
+    width = max(len(fault.title) for fault in faults.FAULTS)
+    for number, fault in enumerate(fault for fault in faults.FAULTS if only in fault.title):
         folder = base / f"fault-{number}"
         who, message = find_check(tool, fault, copy(folder))
         shutil.rmtree(folder)

@@ -107,15 +107,15 @@ def _agent(key: str, agent: str) -> Binding:
 def wrong(plan: TerraformPlan, rows: Mapping[str, Row], variables: Mapping[str, Any]) -> Iterator[str]:
     """Yield what the plan gives that it should not, and what it should give and does not."""
     granted, owed = plan.bindings(), due(rows, variables)
-    for element in sorted(granted):
-        if element.role not in ROLES:
-            yield f"there is no role {element.role}, or none that is used here: {element}"
-        if element.place == "project" and element.role not in ON_PROJECT:
-            yield f"{element.role} is given on the whole project: {element}"
-        if element.place == "project" and element.role in CONDITIONED and not element.condition:
-            yield f"{element.role} is given on the project without a condition: {element}"
-    yield from (f"given, and not in the table: {item}" for item in sorted(granted - owed))
-    yield from (f"in the table, and not given: {entry}" for entry in sorted(owed - granted))
+    for grant in sorted(granted):
+        if grant.role not in ROLES:
+            yield f"there is no role {grant.role}, or none that is used here: {grant}"
+        if grant.place == "project" and grant.role not in ON_PROJECT:
+            yield f"{grant.role} is given on the whole project: {grant}"
+        if grant.place == "project" and grant.role in CONDITIONED and not grant.condition:
+            yield f"{grant.role} is given on the project without a condition: {grant}"
+    yield from (f"given, and not in the table: {grant}" for grant in sorted(granted - owed))
+    yield from (f"in the table, and not given: {grant}" for grant in sorted(owed - granted))
     yield from _find_missing_functions(plan, rows)
 
 

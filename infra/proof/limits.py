@@ -129,7 +129,7 @@ def _trigger(function: Mapping[str, Any], row: Row, variables: Mapping[str, Any]
         if trigger:
             yield "it has a trigger, and none in the table"
         return
-    filters = {item["attribute"]: (item["value"], item.get("operator")) for item in trigger.get("event_filters") or []}
+    filters = {part["attribute"]: (part["value"], part.get("operator")) for part in trigger.get("event_filters") or []}
     due = {"database": ("(default)", None), "document": (row["trigger"]["document"], "match-path-pattern")}
     if trigger.get("event_type") != row["trigger"]["event"] or filters != due:
         yield f"its trigger waits for {trigger.get('event_type')} of {filters}"
@@ -140,7 +140,7 @@ def _trigger(function: Mapping[str, Any], row: Row, variables: Mapping[str, Any]
 
 
 def _queues(plan: TerraformPlan, rows: Mapping[str, Row], _: Mapping[str, Any]) -> Iterator[str]:
-    queues = {str(item["name"]): item for item in plan.list_kind("google_cloud_tasks_queue")}
+    queues = {str(queue["name"]): queue for queue in plan.list_kind("google_cloud_tasks_queue")}
     if set(queues) != (expected := {queue for row in rows.values() for queue in row["enqueues"]}):
         yield f"the queues are {sorted(queues)}, not {sorted(expected)}"
     for name, queue in queues.items():
@@ -166,21 +166,20 @@ def _database(plan: TerraformPlan, _: Mapping[str, Row], __: Mapping[str, Any]) 
         if database.get("delete_protection_state") != "DELETE_PROTECTION_ENABLED":
             yield "the database may be deleted"
     rules = [
-        block(block(item, "source"), "files").get("content", "") for item in plan.list_kind("google_firebaserules_ruleset")
+        block(block(ruleset, "source"), "files").get("content", "")
+        for ruleset in plan.list_kind("google_firebaserules_ruleset")
     ]
     if len(rules) != 1 or re.findall(r"allow [^;]*;", rules[0]) != ["allow read, write: if false;"]:
         yield "the database's rules let somebody in"
-    if [entry["name"] for entry in plan.list_kind("google_firebaserules_release")] != ["cloud.firestore"]:
+    if [release["name"] for release in plan.list_kind("google_firebaserules_release")] != ["cloud.firestore"]:
         yield "the database's rules are not in force"
     declared = json.loads(DECLARED.read_text())
-    due = {
-        (element["collectionGroup"], *(field["fieldPath"] for field in element["fields"])) for element in declared["indexes"]
-    }
+    due = {(index["collectionGroup"], *(field["fieldPath"] for field in index["fields"])) for index in declared["indexes"]}
     resources = {
-        (value["collection"], *(field["field_path"] for field in value["fields"]))
-        for value in plan.list_kind("google_firestore_index")
+        (index["collection"], *(field["field_path"] for field in index["fields"]))
+        for index in plan.list_kind("google_firestore_index")
     }
-    yield from (f"queries by {'.'.join(candidate)} would be refused" for candidate in sorted(due - resources))
+    yield from (f"queries by {'.'.join(index)} would be refused" for index in sorted(due - resources))
     going = {
         (policy["collection"], policy["field"])
         for policy in plan.list_kind("google_firestore_field")

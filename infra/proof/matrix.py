@@ -41,8 +41,8 @@ def of_table(table: Mapping[str, Row]) -> Matrix:
         name: {
             "called by": _list([*row["callers"], *row.get("resealers", []), *row.get("connectors", [])]),
             "firestore": "all" if row["firestore"] else NOTHING,
-            **{f"secret {item}": "access" if item in row["secrets"] else NOTHING for item in secrets},
-            **{f"queue {entry}": "create tasks" if entry in row["enqueues"] else NOTHING for entry in queues},
+            **{f"secret {secret}": "access" if secret in row["secrets"] else NOTHING for secret in secrets},
+            **{f"queue {queue}": "create tasks" if queue in row["enqueues"] else NOTHING for queue in queues},
             "acts as": _list(row["acts_as"]),
             "calls": _list(row["calls"]),
             "model": "ask" if row["model"] else NOTHING,
@@ -55,13 +55,13 @@ def of_table(table: Mapping[str, Row]) -> Matrix:
 def of_plan(plan: TerraformPlan) -> Matrix:
     """Return what the plan gives: a function's account by its roles, and the way out by the firewall's rules."""
     functions, bindings, reach = plan.functions(), plan.bindings(), egress(plan)
-    secrets = sorted(str(item["secret_id"]) for item in plan.list_kind("google_secret_manager_secret"))
-    queues = sorted(str(entry["name"]) for entry in plan.list_kind("google_cloud_tasks_queue"))
+    secrets = sorted(str(secret["secret_id"]) for secret in plan.list_kind("google_secret_manager_secret"))
+    queues = sorted(str(queue["name"]) for queue in plan.list_kind("google_cloud_tasks_queue"))
     matrix: Matrix = {}
     for name, function in functions.items():
         account = str(function["service_config"][0]["service_account_email"]).partition("@")[0]
         own_roles = {(binding.role, binding.place) for binding in bindings if binding.member == account}
-        called = [element for element in functions if ("roles/run.invoker", f"function {service(element)}") in own_roles]
+        called = [callee for callee in functions if ("roles/run.invoker", f"function {service(callee)}") in own_roles]
         matrix[name] = {
             "called by": _list(value.member for value in bindings if value.place == f"function {function['name']}"),
             "firestore": "all" if ("roles/datastore.user", "project") in own_roles else NOTHING,
@@ -119,7 +119,9 @@ def differences(matrix: Matrix, other: Matrix) -> list[str]:
     for name in sorted(set(matrix) & set(other)):
         row, others = matrix[name], other[name]
         shared = sorted(set(row) & set(others))
-        differences += [f"{name}, {item}: {row[item]} and {others[item]}" for item in shared if row[item] != others[item]]
+        differences += [
+            f"{name}, {column}: {row[column]} and {others[column]}" for column in shared if row[column] != others[column]
+        ]
     return differences
 
 

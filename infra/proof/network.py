@@ -25,10 +25,10 @@ def wrong(plan: TerraformPlan, rows: Mapping[str, Row], variables: Mapping[str, 
     for rule in plan.list_kind("google_compute_firewall"):
         if rule.get("direction") != "EGRESS":
             yield f"the firewall's rule {rule['name']} lets somebody in"
-    if variables.get("network") and any(_allows(plan, tag, item, 443) for tag in _tags(plan) for item in PRIVATE):
+    if variables.get("network") and any(_allows(plan, tag, address, 443) for tag in _tags(plan) for address in PRIVATE):
         yield "the network reaches private addresses"
     if variables.get("network") and any(
-        _allows(plan, tag, entry, 80) for tag in _tags(plan) for entry in (PUBLIC_ADDRESS, GOOGLE)
+        _allows(plan, tag, address, 80) for tag in _tags(plan) for address in (PUBLIC_ADDRESS, GOOGLE)
     ):
         yield "the network lets more out than HTTPS"
     if variables.get("network") and not all(_allows(plan, tag, GOOGLE, 443) for tag in _tags(plan)):
@@ -54,12 +54,12 @@ def _tags(plan: TerraformPlan) -> set[str]:
 
 def _allows(plan: TerraformPlan, tag: str, address: Any, port: int) -> bool:
     """Return whether something with this tag gets out to any of these addresses: the rule of the lowest number decides."""
-    rules = (item for item in plan.list_kind("google_compute_firewall") if tag in item["target_tags"])
+    rules = (rule for rule in plan.list_kind("google_compute_firewall") if tag in rule["target_tags"])
     for rule in sorted(rules, key=lambda rule: int(rule["priority"])):
-        ranges = [ipaddress.ip_network(entry) for entry in rule["destination_ranges"]]
-        if any(address.overlaps(element) for element in ranges) and _speaks(rule.get("allow"), port):
+        ranges = [ipaddress.ip_network(address_range) for address_range in rule["destination_ranges"]]
+        if any(address.overlaps(address_range) for address_range in ranges) and _speaks(rule.get("allow"), port):
             return True
-        if any(address.subnet_of(value) for value in ranges) and _speaks(rule.get("deny"), port):
+        if any(address.subnet_of(address_range) for address_range in ranges) and _speaks(rule.get("deny"), port):
             return False
     return True  # without a rule of ours, everything may leave
 

@@ -58,9 +58,9 @@ class TerraformPlan:
     def functions(self) -> dict[str, Mapping[str, Any]]:
         """Return the functions by their name in the table."""
         resources = {}
-        for item in self.list_kind("google_cloudfunctions2_function"):
-            environment = block(item, "service_config").get("environment_variables") or {}
-            resources[str(environment.get("FERRYMAN_FUNCTION", item["name"]))] = item
+        for function in self.list_kind("google_cloudfunctions2_function"):
+            environment = block(function, "service_config").get("environment_variables") or {}
+            resources[str(environment.get("FERRYMAN_FUNCTION", function["name"]))] = function
         return resources
 
     def bindings(self) -> frozenset[Binding]:
@@ -71,9 +71,11 @@ class TerraformPlan:
 def read(plan: Mapping[str, Any]) -> TerraformPlan:
     """Return the plan from what `terraform show -json` prints of it."""
     resources = [
-        Resource(address=item["address"], kind=item["type"], values=item["change"]["after"] or {})
-        for item in plan["resource_changes"]
-        if item["mode"] == "managed"
+        Resource(
+            address=resource_change["address"], kind=resource_change["type"], values=resource_change["change"]["after"] or {}
+        )
+        for resource_change in plan["resource_changes"]
+        if resource_change["mode"] == "managed"
     ]
     return TerraformPlan(resources=tuple(sorted(resources, key=lambda resource: resource.address)))
 
@@ -81,7 +83,9 @@ def read(plan: Mapping[str, Any]) -> TerraformPlan:
 def changed(plan: Mapping[str, Any]) -> list[str]:
     """Return the addresses of what would be made, changed or removed."""
     return sorted(
-        item["address"] for item in plan["resource_changes"] if item["change"]["actions"] not in (["no-op"], ["read"])
+        resource_change["address"]
+        for resource_change in plan["resource_changes"]
+        if resource_change["change"]["actions"] not in (["no-op"], ["read"])
     )
 
 

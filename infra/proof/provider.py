@@ -192,7 +192,7 @@ def _fill_computed(block: Block, value: Any, compute: Callable[[Any], Any]) -> A
             filled[name] = compute(block_type["type"])
     for name, block_type in block.get("block_types", {}).items():
         if isinstance(filled.get(name), list):
-            filled[name] = [_fill_computed(block_type["block"], item, compute) for item in filled[name]]
+            filled[name] = [_fill_computed(block_type["block"], nested, compute) for nested in filled[name]]
     return filled
 
 
@@ -204,7 +204,7 @@ def _fill_unknown(block: Block, value: Any, kind: str) -> Any:
             known[name] = _invent_value(block_type["type"], f"{kind}.{name}")
     for name, block_type in block.get("block_types", {}).items():
         if isinstance(known.get(name), list):
-            known[name] = [_fill_unknown(block_type["block"], item, kind) for item in known[name]]
+            known[name] = [_fill_unknown(block_type["block"], nested, kind) for nested in known[name]]
     return known
 
 

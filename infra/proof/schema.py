@@ -89,34 +89,34 @@ class Module:
         return {"version": 0, "block": block}
 
     def _block(self, name: str, rendered: str, shape: str) -> Block:
-        entries = {match[1]: match for match in _ENTRY.finditer(rendered)}
+        arguments = {match[1]: match for match in _ENTRY.finditer(rendered)}
         members, values = self._members(name), self._values.get(shape, {})
         attributes: Block = {}
         blocks: Block = {}
-        for argument, entry in entries.items():
+        for argument, argument_match in arguments.items():
             member = members.get(argument)
-            if entry[3] == "true" or entry[4] == "struct":
-                blocks[argument] = self._nested(entry, member)
+            if argument_match[3] == "true" or argument_match[4] == "struct":
+                blocks[argument] = self._nested(argument_match, member)
             else:
                 flags = _flags(member) if member else {"optional": True}
-                attributes[argument] = {"type": _type(entry[4], entry[5]), **flags}
+                attributes[argument] = {"type": _type(argument_match[4], argument_match[5]), **flags}
                 if argument in values:
                     attributes[argument]["enum"] = values[argument]
         for argument, member in members.items():
-            if argument not in entries:
+            if argument not in arguments:
                 attributes[argument] = {"type": self._computed(member), "computed": True}
         return {
             key: value for key, value in (("attributes", attributes), ("block_types", blocks)) if value or key == "attributes"
         }
 
-    def _nested(self, entry: re.Match[str], member: Member | None) -> Block:
-        match = re.search(r"(\w+)ToHclTerraform", entry[2])
+    def _nested(self, argument_match: re.Match[str], member: Member | None) -> Block:
+        match = re.search(r"(\w+)ToHclTerraform", argument_match[2])
         if match is None:
-            raise click.ClickException(f"{entry[1]} is a block without a class")
+            raise click.ClickException(f"{argument_match[1]} is a block without a class")
         name = match[1][0].upper() + match[1][1:]
         inner = self._block(f"{name}OutputReference", self._rendered[match[1]], name)
-        nested: Block = {"nesting_mode": "single" if entry[4] == "struct" else entry[4], "block": inner}
-        if entry[4] in ("list", "set"):
+        nested: Block = {"nesting_mode": "single" if argument_match[4] == "struct" else argument_match[4], "block": inner}
+        if argument_match[4] in ("list", "set"):
             if member is not None and not member.many:
                 nested["max_items"] = 1
             if member is not None and member.required:
@@ -185,10 +185,10 @@ def extract(wheel: Path, resources: list[str]) -> dict[str, Any]:
     with zipfile.ZipFile(wheel) as outer:
         inner = outer.read(next(name for name in outer.namelist() if name.endswith(".jsii.tgz")))
     with tarfile.open(fileobj=io.BytesIO(inner), mode="r:gz") as archive:
-        for item in archive:
-            place = item.name.split("/")
+        for member in archive:
+            place = member.name.split("/")
             if len(place) == 4 and place[2] in folders and place[3] in ("index.js", "index.d.ts"):
-                content = archive.extractfile(item)
+                content = archive.extractfile(member)
                 assert content is not None
                 files.setdefault(place[2], {})[place[3]] = content.read().decode()
     if missing := sorted(set(folders) - set(files)):
