@@ -118,6 +118,6 @@ def destroy(deployment: Deployment, screen: Screen) -> int:
 
 def _run_smoke_test(deployment: Deployment, screen: Screen, urls: dict[str, str]) -> tuple[Grade, list[dict[str, Any]]]:
     findings = asyncio.run(deployments.run_smoke_test(urls, pause_s=deployment.pause_s))
-    rows = [{**asdict(finding), "grade": finding.grade.value} for finding in findings]
+    rows = [asdict(finding) for finding in findings]
     screen.print_table(rows, *COLUMNS, empty="There is no function.")
     return find_worst_grade(findings), rows

@@ -11,8 +11,7 @@ from ferryman.cli.operator_commands import operator_command
 from ferryman.cli.screen import Screen
 from ferryman.composition.operator import Operator
 from ferryman.domain.finding import Grade, find_worst_grade
-from ferryman.gcp.examining import GoogleCloudExaminer
-from ferryman.operations.doctor import DoctorTarget, examine
+from ferryman.operations.doctor import examine
 from ferryman.stack import environment
 
 STYLES = {Grade.WELL: "green", Grade.LOOK: "yellow", Grade.WRONG: "bold red"}
@@ -26,19 +25,8 @@ async def doctor(deps: Operator, screen: Screen) -> int:
     Each function with and without a token, the queues, Firestore, the versions of the keys and what is sealed to them, the
     clock, the plans. Exit codes: 0 nothing is wrong (warnings are not), 1 something is.
     """
-    target = DoctorTarget(
-        key=deps.key,
-        rows=environment.load_functions(),
-        functions=deps.functions,
-        queues=(environment.QUEUE, environment.SCHEDULES_QUEUE),
-        sealing=deps.sealing,
-        receipts=deps.receipts,
-        sealed_inventory=deps.sealed_inventory,
-        examiner=GoogleCloudExaminer(deps.clients, deps.project, deps.location),
-        token=deps.token,
-    )
-    findings = await examine(target)
-    rows = [{**asdict(finding), "grade": finding.grade.value} for finding in findings]
+    findings = await examine(deps, environment.load_functions(), (environment.QUEUE, environment.SCHEDULES_QUEUE))
+    rows = [asdict(finding) for finding in findings]
     verdict = find_worst_grade(findings)
     screen.print_json({"verdict": verdict.value, "findings": rows})
     screen.print_table(rows, "grade", "of", "what", "seen", empty="Nothing was found.")

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
-from typing import Any, Protocol
+from typing import Any
 
 import httpx
 
-from ferryman.domain.credentials.keys import KeyVersion, SealedCredentialRef
+from ferryman.composition.operator import Operator
 from ferryman.domain.finding import DoctorFinding, Grade
+from ferryman.gcp.examining import GoogleCloudExaminer
 from ferryman.ports.errors import UnavailableError
 
 ANSWERS_S = 20.0
@@ -26,77 +26,39 @@ STRANGER = "ferryman-stranger"
 """An account that no function knows."""
 
 REFUSED = (httpx.codes.UNAUTHORIZED, httpx.codes.FORBIDDEN)
-Read = Mapping[str, Any]
+Row = Mapping[str, Any]
 
 
-class KeyVersions(Protocol):
-    """The versions of a key."""
+async def examine(operator: Operator, rows: Sequence[Row], queues: Sequence[str]) -> list[DoctorFinding]:
+    """Return all findings, in the order of a call's way through the functions. What fails is a finding and never raised.
 
-    async def list_versions(self) -> Sequence[KeyVersion]: ...
-
-
-class SealedCounts(Protocol):
-    """What is sealed to them."""
-
-    async def list_credentials(self) -> Sequence[SealedCredentialRef]: ...
-    async def count_calls(self) -> Mapping[int, int]: ...
-
-
-class CloudState(Protocol):
-    """The queues and Firestore."""
-
-    async def queues(self, names: Sequence[str]) -> Sequence[Any]: ...
-    async def firestore_s(self) -> float: ...
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DoctorTarget:
-    """The deployment to examine. `rows` are those of the table, `functions` their URLs.
-
-    `token` answers an identity token for an account and an audience, or None where this operator may not have one.
+    `rows` are those of the table of functions.
     """
-
-    key: str
-    rows: Sequence[Read]
-    functions: Mapping[str, str]
-    queues: Sequence[str]
-    sealing: KeyVersions
-    receipts: KeyVersions
-    sealed_inventory: SealedCounts
-    examiner: CloudState
-    token: Callable[[str, str], Awaitable[str | None]]
-
-
-async def examine(target: DoctorTarget) -> list[DoctorFinding]:
-    """Return all findings, in the order of a call's way through the functions. What fails is a finding and never raised."""
-    findings: list[DoctorFinding] = []
+    examiner = GoogleCloudExaminer(operator.clients, operator.project, operator.location)
     async with httpx.AsyncClient(trust_env=False, timeout=ANSWERS_S, follow_redirects=False) as http:
-        checks = [
-            _api(target, http),
-            *(_function(target, row, http) for row in target.rows if "anyone" not in row["callers"]),
-        ]
-        for results in await asyncio.gather(*map(_all, checks)):
-            findings += results
-    for look in (_queues(target), _firestore(target), _keys(target)):
-        findings += await _all(look)
-    return findings
+        called = [row for row in rows if "anyone" not in row["callers"]]
+        functions = [_api(operator, http), *(_function(operator, row, http) for row in called)]
+        parts = [*await asyncio.gather(*map(_collect, functions))]
+    parts += [await _collect(checks) for checks in (_queues(examiner, queues), _firestore(examiner), _keys(operator))]
+    return [finding for part in parts for finding in part]
 
 
-async def _all(look: AsyncIterator[DoctorFinding]) -> list[DoctorFinding]:
+async def _collect(checks: AsyncGenerator[DoctorFinding, None]) -> list[DoctorFinding]:
     findings: list[DoctorFinding] = []
     try:
-        async for finding in look:
+        async for finding in checks:
             findings += [finding]
-    except (UnavailableError, httpx.HTTPError, KeyError, ValueError) as error:
-        findings.append(_wrong(look.__name__.strip("_"), "answer", f"{type(error).__name__}: {error}"))  # type: ignore[attr-defined]  # a generator has its function's name
     except Exception as error:  # noqa: BLE001 - Google's clients raise what they like; a doctor goes on to the next part
-        findings.append(_wrong(look.__name__.strip("_"), "answer", type(error).__name__))  # type: ignore[attr-defined]  # as above
+        is_known = isinstance(error, UnavailableError | httpx.HTTPError | KeyError | ValueError)
+        seen = f"{type(error).__name__}: {error}" if is_known else type(error).__name__
+        of = checks.__name__.strip("_")  # type: ignore[attr-defined] # a generator has its function's name
+        findings.append(_wrong(of, "answer", seen))
     return findings
 
 
-async def _api(target: DoctorTarget, http: httpx.AsyncClient) -> AsyncIterator[DoctorFinding]:
-    url = target.functions["api"]
-    answer = await _request(http, "GET", f"{url}/healthz")
+async def _api(operator: Operator, http: httpx.AsyncClient) -> AsyncGenerator[DoctorFinding, None]:
+    url = operator.functions["api"]
+    answer = await _request(http, f"{url}/healthz")
     if isinstance(answer, str):
         yield _wrong("api", "reachable", answer)
         return
@@ -107,7 +69,7 @@ async def _api(target: DoctorTarget, http: httpx.AsyncClient) -> AsyncIterator[D
         yield DoctorFinding(of="api", what="clock", grade=grade, seen=f"{skew:.0f} s away from this machine's")
     without = await http.get(f"{url}/v1/me")
     yield _is("api", "without a key", without.status_code in REFUSED, f"answers {without.status_code}")
-    signed = {"Authorization": f"Bearer {target.key}"}
+    signed = {"Authorization": f"Bearer {operator.key}"}
     me = await http.get(f"{url}/v1/me", headers=signed)
     yield _is("api", "with your key", me.status_code == httpx.codes.OK, f"answers {me.status_code}")
     if me.status_code != httpx.codes.OK:
@@ -116,30 +78,29 @@ async def _api(target: DoctorTarget, http: httpx.AsyncClient) -> AsyncIterator[D
     mine = me.json()["plan"]
     yield _is("plans", "yours is known", mine in plans, f"{mine}, of {', '.join(sorted(plans))}")
     served = (await http.get(f"{url}/v1/receipt-keys", headers=signed)).json()["keys"]
-    known = {str(version.number) for version in await target.receipts.list_versions() if version.enabled}
+    known = {str(version.number) for version in await operator.receipts.list_versions() if version.enabled}
     missing = ", ".join(sorted(known - set(served)))
-    seen = f"versions {', '.join(served)}" + (
-        f"; {missing} is not handed out: run `ferryman keys rotate receipts`" * bool(missing)
-    )
+    seen = f"versions {', '.join(served)}"
+    if missing:
+        seen += f"; {missing} is not handed out: run `ferryman keys rotate receipts`"
     yield _is("receipts", "public keys", bool(known) and not missing, seen)
 
 
-async def _function(target: DoctorTarget, row: Read, http: httpx.AsyncClient) -> AsyncIterator[DoctorFinding]:
-    name, url = row["name"], target.functions[row["name"]]
-    without = await _request(http, "GET", url)
+async def _function(operator: Operator, row: Row, http: httpx.AsyncClient) -> AsyncGenerator[DoctorFinding, None]:
+    name, url = row["name"], operator.functions[row["name"]]
+    without = await _request(http, url)
     if isinstance(without, str):
         yield _wrong(name, "reachable", without)
         return
     refuses = without.status_code in REFUSED
-    yield _is(
-        name, "without a token", refuses, f"answers {without.status_code}" + ("" if refuses else ": it is OPEN to anyone")
-    )
+    seen = f"answers {without.status_code}" + ("" if refuses else ": it is OPEN to anyone")
+    yield _is(name, "without a token", refuses, seen)
     for account, what in ((STRANGER, "with a stranger's token"), (row["callers"][0], "with its caller's token")):
-        token = await target.token(account, url)
+        token = await operator.token(account, url)
         if token is None:
             yield DoctorFinding(of=name, what=what, grade=Grade.LOOK, seen=f"not asked: you may not act as {account}")
             continue
-        answer = await _request(http, "GET", url, {"Authorization": f"Bearer {token}"})
+        answer = await _request(http, url, {"Authorization": f"Bearer {token}"})
         status = answer if isinstance(answer, str) else answer.status_code
         refused = status in REFUSED
         # only POST does anything, so that a look changes nothing
@@ -147,8 +108,8 @@ async def _function(target: DoctorTarget, row: Read, http: httpx.AsyncClient) ->
         yield _is(name, what, fine, f"answers {status}")
 
 
-async def _queues(target: DoctorTarget) -> AsyncIterator[DoctorFinding]:
-    for queue in await target.examiner.queues(target.queues):
+async def _queues(examiner: GoogleCloudExaminer, queues: Sequence[str]) -> AsyncGenerator[DoctorFinding, None]:
+    for queue in await examiner.queues(queues):
         yield _is(f"queue {queue.name}", "running", queue.state == "RUNNING", queue.state.lower())
         late = queue.late.total_seconds()
         grade = Grade.WELL if queue.late <= LATE else Grade.LOOK
@@ -156,22 +117,22 @@ async def _queues(target: DoctorTarget) -> AsyncIterator[DoctorFinding]:
         yield DoctorFinding(of=f"queue {queue.name}", what="tasks", grade=grade, seen=seen)
 
 
-async def _firestore(target: DoctorTarget) -> AsyncIterator[DoctorFinding]:
-    duration = await target.examiner.firestore_s()
+async def _firestore(examiner: GoogleCloudExaminer) -> AsyncGenerator[DoctorFinding, None]:
+    duration = await examiner.firestore_s()
     grade = Grade.WELL if duration <= SLOW_S else Grade.LOOK
     yield DoctorFinding(of="firestore", what="reachable", grade=grade, seen=f"answers in {duration * 1000:.0f} ms")
 
 
-async def _keys(target: DoctorTarget) -> AsyncIterator[DoctorFinding]:
-    versions = {version.number: version for version in await target.sealing.list_versions()}
+async def _keys(operator: Operator) -> AsyncGenerator[DoctorFinding, None]:
+    versions = {version.number: version for version in await operator.sealing.list_versions()}
     enabled = sorted(number for number, version in versions.items() if version.enabled)
     seen = f"enabled: {', '.join(map(str, enabled)) or 'none'}"
     if len(enabled) > 1:
         seen += "; a rotation was not finished: run `ferryman keys rotate`"
     grade = Grade.WELL if len(enabled) == 1 else Grade.LOOK if enabled else Grade.WRONG
     yield DoctorFinding(of="sealing key", what="versions", grade=grade, seen=seen)
-    counts = Counter(credential.version for credential in await target.sealed_inventory.list_credentials())
-    calls = await target.sealed_inventory.count_calls()
+    counts = Counter(credential.version for credential in await operator.sealed_inventory.list_credentials())
+    calls = await operator.sealed_inventory.count_calls()
     for number in sorted(counts.keys() | calls.keys()):
         readable = number in enabled
         seen = f"{counts[number]} credentials, {calls.get(number, 0)} calls under way"
@@ -180,11 +141,9 @@ async def _keys(target: DoctorTarget) -> AsyncIterator[DoctorFinding]:
         yield _is("sealing key", f"held by version {number}", readable, seen)
 
 
-async def _request(
-    http: httpx.AsyncClient, method: str, url: str, headers: Mapping[str, str] | None = None
-) -> httpx.Response | str:
+async def _request(http: httpx.AsyncClient, url: str, headers: Mapping[str, str] | None = None) -> httpx.Response | str:
     try:
-        return await http.request(method, url, headers=headers)
+        return await http.get(url, headers=headers)
     except httpx.HTTPError as error:
         return f"{url} does not answer ({type(error).__name__})"
 
