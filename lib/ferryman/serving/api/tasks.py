@@ -49,7 +49,7 @@ async def create_task(
     tools = await custom.read_declared_tools(declared, task, deps, places=_places(body))
     task = firing.rearm(task, now=now)
     await schedules.start_sweep(deps, task)
-    answer, location = shapes.to_response(task), f"/v1/tasks/{task.id}"
+    answer, location = shapes.TaskResponse.model_validate(task), f"/v1/tasks/{task.id}"
     done = await once.complete(201, answer, location=location)
     await deps.tasks.create(task, done=None if tools else done)
     try:
@@ -66,12 +66,12 @@ async def create_task(
 
 @router.get("", summary="Your tasks, oldest first")
 async def list_tasks(deps: Dependencies, owner: CurrentOwner) -> shapes.TaskList:
-    return shapes.TaskList(tasks=tuple(shapes.to_response(task) for task in await deps.tasks.list(owner.id)))
+    return shapes.TaskList(tasks=tuple(shapes.TaskResponse.model_validate(task) for task in await deps.tasks.list(owner.id)))
 
 
 @router.get("/{task_id}", summary="One task")
 async def get_task(task: OwnedTask) -> shapes.TaskResponse:
-    return shapes.to_response(task)
+    return shapes.TaskResponse.model_validate(task)
 
 
 @router.patch("/{task_id}", summary="Change some fields of a task")
@@ -98,7 +98,7 @@ async def change_task(body: shapes.TaskChange, task: OwnedTask, deps: Dependenci
     await _store_tools(deps, changed, tools)
     if is_rearmed:
         await schedules.set_timer(deps, changed)
-    return shapes.to_response(changed)
+    return shapes.TaskResponse.model_validate(changed)
 
 
 def _declared(fields: dict[str, Any]) -> list[dict[str, Any]]:
@@ -127,7 +127,7 @@ async def _turn_off(deps: ApiDependencies, task: Task) -> shapes.TaskResponse:
         changed, fields = schedules.rearm_schedule(task, rules.change_task(task, changes, now=deps.clock.now()), changes)
         try:
             if await deps.tasks.update(changed, fields, since=task.updated_at):
-                return shapes.to_response(changed)
+                return shapes.TaskResponse.model_validate(changed)
         except StaleError:
             task = await deps.tasks.get(task.id) or task
             continue

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from ferryman.domain.calls.call import Ticket, TicketState, ToolCallResult
+from ferryman.domain.calls.call import Ticket, TicketState
 from ferryman.domain.records import document
 from ferryman.serving.api.shapes.shape import ResponseShape
 
@@ -51,11 +51,6 @@ class CallList(ResponseShape):
     """An execution's calls in order."""
 
     calls: tuple[CallResponse, ...]
-
-
-def to_result(of: ToolCallResult) -> Result:
-    """Return the ten fields of a result."""
-    return Result.model_validate(document.serialize_result(of))
 
 
 def to_response(ticket: Ticket) -> CallResponse:

@@ -7,7 +7,7 @@ from datetime import datetime
 from pydantic import Field, SecretStr, StrictStr
 
 from ferryman.domain.credentials.credential import AuthType, SealedCredential
-from ferryman.serving.api.shapes.shape import RequestShape, ResponseShape
+from ferryman.serving.api.shapes.shape import RequestShape, ResponseShape, select
 
 
 class NewCredential(RequestShape):
@@ -82,17 +82,10 @@ def to_response(sealed: SealedCredential) -> CredentialResponse:
     """Return the response for `sealed`."""
     label, grant = sealed.label, sealed.grant
     return CredentialResponse(
-        name=label.name,
-        service=label.service,
         status="reconnect" if grant is not None and grant.reconnect else "connected",
         scopes=None if grant is None else grant.scopes,
         token_expires_at=None if grant is None else grant.token_expires_at,
-        auth_type=label.auth_type,
-        auth_header_name=label.auth_header_name,
-        auth_param_name=label.auth_param_name,
         allowed_domains=label.hosts,
-        version=label.version,
-        key_version=sealed.key_version,
-        created_at=sealed.created_at,
-        updated_at=sealed.updated_at,
+        **select(label, "name", "service", "auth_type", "auth_header_name", "auth_param_name", "version"),
+        **select(sealed, "key_version", "created_at", "updated_at"),
     )

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
-from pydantic import Field, TypeAdapter
+from pydantic import Field
 
 from ferryman.domain.receipts.receipt import Receipt
 from ferryman.serving.api.shapes.shape import ResponseShape
@@ -71,7 +71,6 @@ class ClosedEntry(ReceiptEntry):
 
 
 AnyEntry = Annotated[OpenedEntry | RepliedEntry | PlannedEntry | SettledEntry | ClosedEntry, Field(discriminator="kind")]
-_ENTRY: TypeAdapter[OpenedEntry | RepliedEntry | PlannedEntry | SettledEntry | ClosedEntry] = TypeAdapter(AnyEntry)
 
 
 class ReceiptChain(ResponseShape):
@@ -91,8 +90,8 @@ class ReceiptKeysResponse(ResponseShape):
 
 def to_chain(execution: str, entries: Iterable[Receipt], keys: Mapping[int, bytes]) -> ReceiptChain:
     """Return the response for the chain of an execution."""
-    validated: tuple[Any, ...] = tuple(_ENTRY.validate_python(entry.to_json()) for entry in entries)
-    return ReceiptChain(execution=execution, entries=validated, keys=to_public_keys(keys))
+    documents = [entry.to_json() for entry in entries]
+    return ReceiptChain.model_validate({"execution": execution, "entries": documents, "keys": to_public_keys(keys)})
 
 
 def to_public_keys(keys: Mapping[int, bytes]) -> dict[str, str]:

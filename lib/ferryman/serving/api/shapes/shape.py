@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, PlainSerializer
 
 from ferryman.domain.credits.ledger import format_credits
+
+
+def select(source: object, *names: str) -> dict[str, Any]:
+    """Return the attributes of `source` of these names."""
+    return {name: getattr(source, name) for name in names}
 
 
 class RequestShape(BaseModel):
@@ -17,9 +22,9 @@ class RequestShape(BaseModel):
 
 
 class ResponseShape(BaseModel):
-    """A response's body."""
+    """A response's body, made of a value whose attributes have the names of its fields or their validation aliases."""
 
-    model_config = ConfigDict(frozen=True, serialize_by_alias=True)
+    model_config = ConfigDict(frozen=True, serialize_by_alias=True, from_attributes=True)
 
 
 Credits = Annotated[Decimal, PlainSerializer(format_credits, return_type=str)]

@@ -1,4 +1,4 @@
-"""The tables anyone may read: integrations, tools, plans, models; and who is asking."""
+"""The tables that any owner may read: integrations, tools, plans, models."""
 
 from __future__ import annotations
 
@@ -8,8 +8,6 @@ from pydantic import Field
 
 from ferryman.billing.prices import ModelPrice
 from ferryman.domain.credentials.credential import AuthType
-from ferryman.domain.credentials.integration import Integration, OAuth
-from ferryman.domain.owners.plan import Plan
 from ferryman.serving.api.shapes.shape import Credits, Dollars, ResponseShape
 
 
@@ -103,46 +101,10 @@ class ModelList(ResponseShape):
     models: tuple[ModelResponse, ...]
 
 
-class Me(ResponseShape):
-    """Who is asking, and what is left of the month's credits. `limits` is null on a plan that may not run tasks;
-    `halted` says what stops all your executions, if anything does."""
-
-    owner: str
-    plan: str
-    month: str
-    credits_used: Credits
-    credits_reserved: Credits
-    credits_left: Credits
-    halted: str | None
-    limits: PlanResponse | None
-
-
-class Halt(ResponseShape):
-    """What stops your executions, in words; null when nothing does."""
-
-    halted: str | None
-
-
 class Health(ResponseShape):
     """That the API answers."""
 
     status: str = "ok"
-
-
-def to_integration(of: Integration) -> IntegrationResponse:
-    """Return the response for an integration."""
-    plain = {name: getattr(of, name) for name in IntegrationResponse.model_fields if name not in ("status", "oauth")}
-    return IntegrationResponse(**plain, oauth=None if of.oauth is None else to_consent(of.oauth))
-
-
-def to_consent(of: OAuth) -> ConsentResponse:
-    """Return the response for a service's OAuth entry."""
-    return ConsentResponse(**{name: getattr(of, name) for name in ConsentResponse.model_fields})
-
-
-def to_plan(of: Plan) -> PlanResponse:
-    """Return the response for a plan."""
-    return PlanResponse(**{name: getattr(of, name) for name in PlanResponse.model_fields})
 
 
 def to_model(name: str, price: ModelPrice) -> ModelResponse:

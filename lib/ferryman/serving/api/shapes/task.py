@@ -10,7 +10,6 @@ from pydantic import AwareDatetime, Field, StrictBool, StrictFloat, StrictInt, S
 
 from ferryman.domain.tasks import task as rules
 from ferryman.domain.tasks.schedule import Schedule, ScheduleType
-from ferryman.domain.tasks.task import Task
 from ferryman.serving.api.shapes.shape import Credits, RequestShape, ResponseShape
 
 Amount = Annotated[Decimal, Field(max_digits=12, decimal_places=4)]
@@ -99,12 +98,12 @@ class TaskChange(RequestShape):
 
 
 class TaskResponse(ResponseShape):
-    """A task as it is stored. `next_fire_at` is when its schedule runs it next; `paused` says why it does not any more,
-    until a schedule is given or the task turned on.
+    """A task as it is stored. `next_fire_at` is when its schedule runs it next; `paused` says why it no longer does, until
+    a schedule is given or the task turned on.
     """
 
-    task_id: str
-    user_id: str
+    task_id: str = Field(validation_alias="id")
+    user_id: str = Field(validation_alias="owner")
     name: str
     description: str
     system_prompt: str
@@ -131,13 +130,3 @@ class TaskList(ResponseShape):
     """An owner's tasks, oldest first."""
 
     tasks: tuple[TaskResponse, ...]
-
-
-def to_response(task: Task) -> TaskResponse:
-    """Return the response for `task`."""
-    special = ("task_id", "user_id", "schedule")
-    same = {name: getattr(task, name) for name in TaskResponse.model_fields if name not in special}
-    schedule = None
-    if task.schedule is not None:
-        schedule = ScheduleResponse(**{name: getattr(task.schedule, name) for name in ScheduleResponse.model_fields})
-    return TaskResponse(task_id=task.id, user_id=task.owner, schedule=schedule, **same)

@@ -1,0 +1,74 @@
+"""An owner's account over HTTP: credits, the month's statement, and the kill switch, which stops everything of the owner's."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+
+from ferryman.domain.credits import ledger, statement
+from ferryman.domain.credits.balance import get_month, name_owner_balance
+from ferryman.domain.executions.execution import Status
+from ferryman.serving.api.access import CurrentOwner, Dependencies
+from ferryman.serving.api.shapes import account as shapes
+from ferryman.serving.api.shapes.table import PlanResponse
+
+router = APIRouter(prefix="/v1")
+
+WOKEN_MAX = 100
+"""How many executions are woken at once; any other ends when its next slice comes."""
+
+
+@router.put("/halt", tags=["kill switch"], summary="Stop all your executions within two seconds, and start none")
+async def halt(deps: Dependencies, owner: CurrentOwner) -> shapes.Halt:
+    now = deps.clock.now()
+    await deps.halts.put(owner.id, on=True, now=now)
+    for execution in await deps.executions.list(owner.id, most=WOKEN_MAX):
+        if execution.status is Status.RUNNING:
+            # one that waits for its next slice must not wait any longer
+            await deps.queue.enqueue(execution.id, slice=execution.slice, wake_up=f"halt-{int(now.timestamp())}")
+    return shapes.Halt(halted=await deps.halts.find_halt_reason(owner.id))
+
+
+@router.delete("/halt", tags=["kill switch"], summary="Let executions start again; those that were there before end")
+async def resume(deps: Dependencies, owner: CurrentOwner) -> shapes.Halt:
+    await deps.halts.put(owner.id, on=False, now=deps.clock.now())
+    return shapes.Halt(halted=await deps.halts.find_halt_reason(owner.id))
+
+
+@router.get("/me", tags=["tables"], summary="Who you are, and the credits you have left this month")
+async def get_me(deps: Dependencies, owner: CurrentOwner) -> shapes.Me:
+    plan = deps.plans.get(owner.plan)
+    balance = (await deps.ledger.balance(name_owner_balance(owner.id))).at(deps.clock.now())
+    spent = balance.credits_used + balance.credits_reserved
+    remaining = Decimal(0) if plan is None else max(Decimal(0), plan.credits_per_month - spent)
+    return shapes.Me(
+        owner=owner.id,
+        plan=owner.plan,
+        month=balance.month,
+        credits_used=balance.credits_used,
+        credits_reserved=balance.credits_reserved,
+        credits_left=remaining,
+        halted=await deps.halts.find_halt_reason(owner.id),
+        limits=None if plan is None else PlanResponse.model_validate(plan),
+    )
+
+
+@router.get("/ledger", tags=["ledger"], summary="A month's credits by task, and that the books sum to zero")
+async def get_ledger(
+    deps: Dependencies,
+    owner: CurrentOwner,
+    month: Annotated[str | None, Query(max_length=7, description='A month (UTC) like "2026-11"; without it, this one')] = None,
+) -> shapes.Statement:
+    month = month or get_month(deps.clock.now())
+    since, until = statement.parse_month(month)
+    entries = await deps.ledger.of_owner(owner.id, since=since, until=until)
+    lines = statement.summarize_tasks(entries)
+    return shapes.Statement(
+        month=month,
+        tasks=tuple(map(shapes.TaskSpending.model_validate, lines)),
+        credits=sum((line.credits for line in lines), Decimal(0)),
+        entries=len(entries),
+        sum_of_postings=sum(ledger.sum_accounts(entries).values(), Decimal(0)),
+    )
