@@ -20,7 +20,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from bench.gate import BODY, HOST, Loopback, answer, credentials
+from bench.gate import BODY, HOST, Loopback, answer, make_credentials
 from emulator.internet.authority import Authority
 from ferryman import offload
 from ferryman.domain.executions.policy import ExecutionPolicy
@@ -59,7 +59,7 @@ async def measure(rounds: int) -> dict[str, list[float]]:
         internet = Loopback(server.sockets[0].getsockname()[1])
         gate = EgressGate(names=internet, dial=internet, tls=tls.create_context(authority.path), tracer=RecordingLog())
         execution = ExecutionPolicy(owner="o", task="t", plan=PRO, tools=("api_call",), integrations=("s",), domains=(HOST,))
-        policy = CallPolicy(execution=execution, credentials=credentials())
+        policy = CallPolicy(execution=execution, credentials=make_credentials())
         for number in range(WARM_UP + rounds):
             for name, runner in runners.items():
                 offload.run = runner
