@@ -117,7 +117,8 @@ def check_locks(project: Project) -> Iterator[str]:
             if canonical(requirement.name) not in pins:
                 yield f"{path} does not pin {requirement.name}, which pyproject.toml asks for: make lock"
             elif (version := pins[canonical(requirement.name)].version) not in requirement.specifier:
-                yield f"{path} pins {requirement.name} {version}; pyproject.toml asks for {requirement.specifier}: make lock"
+                wanted_by = f"pyproject.toml asks for {requirement.specifier}"
+                yield f"{path} pins {requirement.name} {version}, and {wanted_by}: make lock"
         needed = set(lock.needed(pins, roots & set(pins)))
         yield from (f"{path} pins {name}, which nothing in it needs: make lock" for name in sorted(set(pins) - needed))
     backend = [Requirement(line) for line in project.toml["build-system"]["requires"]]
