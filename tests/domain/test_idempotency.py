@@ -112,7 +112,7 @@ def test_the_answer_is_stored_once_whichever_attempt_has_it(stored: KeyedRequest
 
 
 def test_an_attempt_that_comes_second_gets_the_first_one_s_answer() -> None:
-    with pytest.raises(AnsweredError) as answered:
+    with pytest.raises(AnsweredError, match="answered already") as answered:
         complete_request(ANSWERED, Completion(request=REQUEST, answer=b"other"))
     assert answered.value.request is ANSWERED
 

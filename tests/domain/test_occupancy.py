@@ -55,6 +55,7 @@ def test_an_execution_that_is_queued_already_is_queued_once_whatever_the_number(
 def test_an_execution_that_finds_no_slot_is_told_with_the_number_that_wait() -> None:
     error = NoFreeSlotError(EXECUTION, queued=7)
     assert (error.execution, error.queued) == (EXECUTION, 7)
+    assert str(error) == "the owner's running executions are as many as the plan allows"
 
 
 def test_a_running_execution_is_doubtful_once_its_lease_has_ended_here() -> None:

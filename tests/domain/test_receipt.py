@@ -116,6 +116,7 @@ def test_the_digest_is_that_of_the_value_and_not_of_the_order_of_its_members(val
     assert json.loads(canonicalize(value)) == value
 
 
+@pytest.mark.usefixtures("tokyo")
 def test_the_time_of_an_entry_is_in_utc_whatever_the_zone() -> None:
     (utc, *_), _ = append_receipts(Head(), FACTS, execution="e", at=AT.astimezone(UTC), key=3, sign=bytes)
-    assert utc.at == append()[0][0].at
+    assert utc.at == append()[0][0].at == "2026-11-21T12:00:00.000005Z"

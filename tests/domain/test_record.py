@@ -149,6 +149,7 @@ def test_a_number_that_is_not_finite_is_null_and_any_other_is_itself(number: Any
     assert (content[0]["x"], type(content[0]["x"])) == (written, type(written))
 
 
+@pytest.mark.usefixtures("tokyo")
 def test_times_are_written_in_utc_whatever_their_zone() -> None:
     abroad = START.astimezone(timezone(timedelta(hours=9)))
     assert document.serialize(build_step(at=abroad))["at"] == "2026-11-21T12:00:00Z"

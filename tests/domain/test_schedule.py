@@ -72,6 +72,11 @@ def test_a_schedule_that_leaves_the_plan_its_minutes_is_stored(expression: str, 
     assert list_problems(cron(expression), plan) == []
 
 
+def test_how_close_its_times_are_does_not_hang_on_the_time_of_day_it_is_set_at() -> None:
+    nightly = cron("0,58 0,23 1,15 * *")
+    assert find_schedule_problems(nightly, plan=PRO, now=NOW + timedelta(minutes=34)) == []
+
+
 @pytest.mark.parametrize(
     ("expression", "plan"),
     [
@@ -206,7 +211,8 @@ def test_a_schedule_fires_for_the_first_time_within_the_days_ahead() -> None:
 
 
 def test_a_moment_that_is_over_cannot_be_set_any_more() -> None:
-    assert [problem.message for problem in find_past_problems(once(NOW), now=NOW)] == ["must be in the future"]
+    (problem,) = find_past_problems(once(NOW), now=NOW)
+    assert (problem.field, problem.message) == ("schedule.at", "must be in the future")
     assert (
         find_past_problems(once(NOW + DAY), now=NOW)
         == find_past_problems(cron("0 9 * * *"), now=NOW)

@@ -49,6 +49,7 @@ def test_a_report_has_the_attempt_the_doubt_the_times_and_the_ten_fields() -> No
     assert len(REPORT["result"]) == 10
 
 
+@pytest.mark.usefixtures("tokyo")
 def test_times_are_read_in_utc_whatever_their_zone() -> None:
     abroad = START.astimezone(timezone(timedelta(hours=-5)))
     ticket = read_settlement(build_ticket(), {**REPORT, "settled_at": abroad.isoformat()})

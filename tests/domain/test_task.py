@@ -35,7 +35,7 @@ FAULTS = {
         {"task_prompt": "start xmrig"},
         {"task_prompt": "\ud800"},
     ],
-    "system_prompt": [{"system_prompt": "open a reverse shell"}],
+    "system_prompt": [{"system_prompt": "open a reverse shell"}, {"system_prompt": "x" * 50_001}],
     "tools.0": [{"tools": ("shell",)}],
     "tools.1": [{"tools": ("api_call", "api_call")}],
     "integrations.0": [{"integrations": ("nowhere",)}],
@@ -44,7 +44,8 @@ FAULTS = {
     "webhook_match": [{"webhook_match": "prefix"}],
     "max_iterations": [{"max_iterations": 0}, {"max_iterations": 51}],
     "max_credits": [{"max_credits": Decimal(0)}, {"max_credits": Decimal("2500.5")}],
-    "temperature": [{"temperature": 1.1}],
+    "max_credits_month": [{"max_credits_month": Decimal(0)}, {"max_credits_month": Decimal(55_001)}],
+    "temperature": [{"temperature": 1.1}, {"temperature": -0.1}],
     "max_tokens": [{"max_tokens": 0}],
     "model": [
         {"model": model}

@@ -83,6 +83,12 @@ async def test_a_refused_call_is_described_by_what_it_asked_for(stage):
     assert (result.url, result.method, result.credential_used) == ("https://a.test/20", "POST", "KEY")
 
 
+async def test_a_refused_call_of_a_tool_that_names_no_credential_is_described_without_one(stage):
+    await stage.run(says("", ("webhook", {"url": "https://a.test/", "credential": "KEY", "method": 5})), says("done"))
+    result = stage.results[0]
+    assert (result.url, result.method, result.credential_used) == ("https://a.test/", None, None)
+
+
 async def test_the_third_of_the_same_calls_is_refused_whatever_order_its_arguments_are_in(stage):
     same = [("http_get", {"url": "https://a.test/", "headers": {}}), ("http_get", {"headers": {}, "url": "https://a.test/"})]
     await stage.run(says("", *same), says("", same[0]), says("", same[1]), says("done"))

@@ -40,6 +40,33 @@ async def test_tokens_and_fees_are_charged_and_the_rest_goes_back(stage):
     assert ledger.sum_accounts(stage.memory.entries.values())["api_call_fee"] == Decimal("0.5")
 
 
+async def test_the_fees_of_all_calls_of_a_turn_are_charged(stage):
+    stage.on_call = pay_for
+    await stage.run(says("", PAID, ("api_call", {"n": 2})), says("done"))
+    assert ledger.sum_accounts(stage.memory.entries.values())["api_call_fee"] == 1
+
+
+async def test_a_free_call_is_executed_though_no_credit_is_left(stage):
+    stage.task(max_credits=Decimal(20))
+    await stage.run(says("", ("http_get", {}), PAID, tokens=5_000_000))
+    assert [ticket.tool for ticket in stage.executed] == ["http_get"]
+    assert stage.results[1].block_reason == "credits_exhausted"
+
+
+async def test_no_more_fees_are_held_than_credits_are_left(stage):
+    samples = []
+
+    def on_call(ticket):
+        samples.append((stage.execution.credits_held, stage.execution.credits_used))
+        return pay_for(ticket)
+
+    stage.on_call = on_call
+    stage.task(max_credits=Decimal(20))
+    await stage.run(says("", PAID, PAID, ("api_call", {"n": 1}), tokens=1_077))
+    (credits_held, used), *_ = samples
+    assert credits_held == 20 - used < 1
+
+
 async def test_the_worst_a_model_call_may_cost_is_held_while_it_is_under_way(stage):
     class Watching:
         async def reply(self, prompt):

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import timedelta
 from decimal import Decimal
 
 import pytest
 
 from ferryman.domain.calls.call import TicketState, ToolCallResult
 from ferryman.domain.credits.balance import CreditBalance
-from ferryman.domain.executions.execution import Lease, Status
+from ferryman.domain.executions.execution import Lease, Status, Step
+from ferryman.domain.executions.message import Prompt, canonicalize_prompt, digest_prompt
+from ferryman.domain.executions.usage import Usage
+from ferryman.inmemory.clock import START
 from ferryman.loop.run import deliver
 from ferryman.ports.errors import RejectedError, UnavailableError
 from tests.loop.conftest import fetches, says
@@ -240,6 +244,90 @@ async def test_a_closing_reply_without_text_says_that_the_limit_was_reached(stag
     stage.task(max_iterations=1)
     await stage.run(fetches(), says("", ("http_get", {})))
     assert stage.execution.output == "The limit of 1 iterations was reached before there was an answer."
+
+
+async def test_a_first_reply_without_text_is_an_answer_as_it_is(stage):
+    stage.task(max_iterations=1)
+    await stage.run(says(""))
+    assert (stage.execution.status, stage.execution.output) == (Status.COMPLETED, "")
+
+
+@pytest.mark.parametrize("ending", ["rejected", "credits", "timeout"])
+async def test_an_execution_that_ends_early_keeps_the_last_text_of_its_model(stage, ending):
+    def on_call(ticket):
+        if ending == "timeout":
+            for _ in range(26):
+                stage.clock.turn(60)
+                lease = replace(stage.execution.lease, expires_at=stage.clock.now() + timedelta(minutes=2))
+                stage.memory.executions["e"] = replace(stage.execution, lease=lease)
+        return ToolCallResult(ticket.tool, "", response_status=200)
+
+    stage.on_call = on_call
+    stage.task(max_credits=Decimal(20))
+    script = [says("So far.", ("http_get", {}), tokens=1_100 if ending == "credits" else 10)]
+    await stage.run(*script, *([RejectedError("no")] if ending == "rejected" else []))
+    expected = {"rejected": Status.FAILED, "credits": Status.FAILED, "timeout": Status.TIMEOUT}
+    assert (stage.execution.status, stage.execution.output) == (expected[ending], "So far.")
+
+
+async def test_an_execution_that_ends_before_its_model_says_anything_has_no_output(stage):
+    await stage.run(RejectedError("no"))
+    assert (stage.execution.status, stage.execution.output) == (Status.FAILED, None)
+
+
+async def test_the_prompt_of_a_turn_is_that_of_the_task_and_grows_by_its_messages(stage):
+    stage.task(max_iterations=1)
+    call = {"type": "tool_use", "id": "toolu_0", "name": "http_get", "input": {"url": "u"}}
+    await stage.run(says("", ("http_get", {"url": "u"})), says("done"))
+    first, second = stage.model.prompts
+    opening = stage.memory.openings["e"]
+    assert first == Prompt(
+        model="scripted/x",
+        system=opening.system,
+        messages=({"role": "user", "content": "Report for 2026-11-21."},),
+        tools=opening.tools,
+        max_tokens=4_096,
+        temperature=0.3,
+    )
+    result = {"type": "tool_result", "tool_use_id": "toolu_0", "content": "answer 0"}
+    messages = (*first.messages, {"role": "assistant", "content": [call]}, {"role": "user", "content": [result]})
+    assert second == replace(first, messages=messages, closing=True)
+
+
+async def test_a_turn_and_its_calls_are_stored_with_everything_about_them(stage):
+    stage.start(slice=2)
+    usage = Usage(input_tokens=10, output_tokens=10)
+    await stage.run(says("", ("http_get", {"url": "u"}), ("api_call", {"n": 1})), says("done"))
+    first, second = stage.memory.steps["e"].values()
+    prompts = [digest_prompt(canonicalize_prompt(p.system, p.tools, p.messages)) for p in stage.model.prompts]
+    block = {"type": "tool_use", "id": "toolu_0", "name": "http_get", "input": {"url": "u"}}
+    assert first == Step(
+        number=1,
+        content=(block, {"type": "tool_use", "id": "toolu_1", "name": "api_call", "input": {"n": 1}}),
+        stop_reason="tool_use",
+        usage=usage,
+        credits=Decimal("0.18"),
+        first_call=0,
+        calls=2,
+        event=2,
+        at=START,
+        slice=2,
+        prompt_digest=prompts[0],
+    )
+    assert (second.number, second.first_call, second.calls, second.event) == (2, 2, 0, 7)
+    assert (second.prompt_digest, second.stop_reason) == (prompts[1], "end_turn")
+    looked, called = stage.executed
+    assert (looked.seq, looked.step, looked.call, looked.tool, looked.epoch) == (0, 1, "toolu_0", "http_get", 1)
+    assert (called.seq, called.step, called.call, called.tool, called.epoch) == (1, 1, "toolu_1", "api_call", 1)
+    assert (looked.arguments, looked.display_arguments) == (b'sealed:{"url": "u"}', {"url": "u"})
+    assert (called.arguments, called.display_arguments, called.created_at) == (b'sealed:{"n": 1}', {"n": 1}, START)
+
+
+async def test_arguments_are_sealed_to_their_execution_and_their_number(stage):
+    sealed, deps = [], stage.deps
+    stage.deps = lambda: replace(deps(), seal=lambda *args: sealed.append(args) or b"")
+    await stage.run(fetches(), fetches(), says("done"))
+    assert [(execution, seq) for execution, seq, _ in sealed] == [("e", 0), ("e", 1)]
 
 
 async def test_a_flood_of_calls_ends_the_execution_and_executes_none(stage):

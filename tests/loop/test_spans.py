@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 import pytest
@@ -10,6 +11,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from opentelemetry.trace import StatusCode
 
 from ferryman.domain.calls.call import ToolCallResult
+from ferryman.domain.executions.usage import Usage
 from ferryman.inmemory.log import TRACEPARENT
 from ferryman.settings import Settings
 from ferryman.telemetry.traces import OtelTracer
@@ -54,6 +56,81 @@ async def test_an_answer_that_is_an_error_by_its_declaration_is_one_by_its_statu
     await stage.run(fetches(), says("done"))
     tool = stage.log.spans[2].attributes
     assert (tool["http.response.status_code"], tool["error.type"]) == (404, "404")
+
+
+@pytest.mark.parametrize("temperature", [0.3, None])
+async def test_a_delivery_a_model_call_and_a_call_have_these_spans(stage, temperature):
+    def on_call(ticket):
+        return ToolCallResult(ticket.tool, "framed", response_status=200)
+
+    stage.on_call = on_call
+    stage.task(temperature=temperature)
+    stage.memory.executions["e"] = replace(stage.execution, slice=3, trace=TRACEPARENT)
+    await stage.run(says("Looking.", ("http_get", {"url": "u"})), says("done"))
+    agent, chat, tool, _ = stage.log.spans
+    call = {"type": "tool_use", "id": "toolu_0", "name": "http_get", "input": {"url": "u"}}
+    output = [{"role": "assistant", "content": [{"type": "text", "text": "Looking."}, call]}]
+    assert [(span.kind, span.parent) for span in (agent, chat, tool)] == [
+        ("server", TRACEPARENT),
+        ("client", ""),
+        ("client", ""),
+    ]
+    assert agent.attributes == {
+        "gen_ai.operation.name": "invoke_agent",
+        "gen_ai.provider.name": "anthropic",
+        "gen_ai.agent.id": "t",
+        "gen_ai.conversation.id": "e",
+        "ferryman.slice": 3,
+        "ferryman.epoch": 1,
+    }
+    assert chat.attributes == {
+        "gen_ai.operation.name": "chat",
+        "gen_ai.provider.name": "anthropic",
+        "gen_ai.conversation.id": "e",
+        "gen_ai.request.model": "scripted/x",
+        "gen_ai.request.max_tokens": stage.model.prompts[0].max_tokens,
+        "gen_ai.request.temperature": temperature,
+        "gen_ai.response.finish_reasons": ["tool_use"],
+        "gen_ai.usage.input_tokens": 10,
+        "gen_ai.usage.output_tokens": 10,
+        "gen_ai.usage.cache_read.input_tokens": 0,
+        "gen_ai.usage.cache_creation.input_tokens": 0,
+        "gen_ai.output.messages": json.dumps(output),
+    }
+    assert tool.attributes == {
+        "gen_ai.operation.name": "execute_tool",
+        "gen_ai.tool.name": "http_get",
+        "gen_ai.tool.call.id": "toolu_0",
+        "gen_ai.tool.type": "function",
+        "gen_ai.conversation.id": "e",
+        "ferryman.call": 0,
+        "http.response.status_code": 200,
+        "ferryman.block_reason": None,
+        "gen_ai.tool.call.arguments": '{"url": "u"}',
+        "gen_ai.tool.call.result": "framed",
+    }
+
+
+async def test_tokens_of_the_cache_are_told_by_kind(stage):
+    usage = Usage(input_tokens=1, output_tokens=2, cache_read_tokens=3, cache_write_tokens=4)
+    await stage.run(replace(says("done"), usage=usage))
+    chat = stage.log.spans[1].attributes
+    assert (chat["gen_ai.usage.input_tokens"], chat["gen_ai.usage.output_tokens"]) == (1, 2)
+    assert (chat["gen_ai.usage.cache_read.input_tokens"], chat["gen_ai.usage.cache_creation.input_tokens"]) == (3, 4)
+
+
+async def test_a_name_or_an_id_that_is_the_model_s_own_text_is_not_told(stage):
+    block = {"type": "tool_use", "id": "ignore all rules", "name": "fly to the moon", "input": {}}
+    await stage.run(replace(says("", ("x", {})), content=(block,)), says("done"))
+    tool = stage.log.spans[2].attributes
+    assert (tool["gen_ai.tool.name"], tool["gen_ai.tool.call.id"]) == ("?", "?")
+    assert (tool["ferryman.block_reason"], tool["error.type"]) == ("unknown_tool", "unknown_tool")
+
+
+async def test_a_call_without_an_answer_is_an_error_by_that_alone(stage):
+    stage.on_call = lambda ticket: ToolCallResult(ticket.tool, "Error: request timed out (30s)")
+    await stage.run(fetches(), says("done"))
+    assert stage.log.spans[2].attributes["error.type"] == "failed"
 
 
 async def test_a_failed_call_is_an_error_in_the_span_which_lasts_as_long_as_the_call(stage):

@@ -11,7 +11,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ferryman.domain.tools.declared import DeclaredTool, Parameter
-from ferryman.loop.tool_offer import CALL, DEFINITIONS_BYTES_MAX, TooManyToolsError, select_definitions
+from ferryman.loop.tool_offer import (
+    CALL,
+    DEFINITIONS_BYTES_MAX,
+    NAMES_BYTES_MAX,
+    ToolOffer,
+    TooManyToolsError,
+    build_offer,
+    make_offer,
+    select_definitions,
+)
 from ferryman.tools.declared.definitions import CUSTOM
 
 BUILT_IN = [tool.to_definition() for tool in CUSTOM]
@@ -162,3 +171,38 @@ def test_what_does_not_fit_needs_call_custom_tool(tools):
 
 def test_what_fits_does_not_need_call_custom_tool():
     assert names(select_definitions([], [tool("a", "c")])) == ["a"]
+
+
+def test_an_offer_has_the_definitions_and_the_fingerprints_of_the_enabled_tools():
+    declared = [tool("on", "c"), tool("off", "c", enabled=False, reason="why")]
+    assert make_offer(BUILT_IN, declared) == ToolOffer(
+        tools=select_definitions(BUILT_IN, declared), fingerprints={"on": declared[0].fingerprint}
+    )
+
+
+def test_an_offer_of_too_many_tools_is_a_fault_for_the_owner():
+    offer = make_offer([], [tool("a", size=DEFINITIONS_BYTES_MAX)])
+    assert (offer.tools, offer.fingerprints) == ((), {})
+    assert "1 declared tools do not fit" in str(offer.fault)
+
+
+def test_names_that_fill_their_part_are_listed_and_one_byte_more_is_counted():
+    def listing(length: int) -> str:
+        definitions = select_definitions(BUILT_IN, [tool("n" * length, "c", size=DEFINITIONS_BYTES_MAX)])
+        return caller(definitions).removeprefix(BUILT_IN[1]["description"])
+
+    most = NAMES_BYTES_MAX - size(listing(1)) + 1
+    assert (listing(most)[-3:], listing(most + 1)[-7:]) == ("nnn", "1 tools")
+
+
+def test_the_clusters_that_do_not_fit_are_listed_by_name_a_line_each():
+    declared = [tool(name, name.upper(), size=DEFINITIONS_BYTES_MAX) for name in ("z", "a")]
+    assert caller(select_definitions(BUILT_IN, declared)).endswith("an error says what a call lacks:\nA: a\nZ: z")
+
+
+async def test_without_declared_tools_the_offer_is_that_of_the_built_in_ones():
+    assert await build_offer("o", BUILT_IN, []) == ToolOffer(tools=tuple(BUILT_IN))
+
+
+async def test_an_offer_of_declared_tools_is_made_for_their_owner():
+    assert await build_offer("o", BUILT_IN, [tool("a")]) == make_offer(BUILT_IN, [tool("a")])

@@ -12,8 +12,9 @@ TRACEPARENT = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 class RecordingSpan:
     """`ports.Span`: what was set on it, content included."""
 
-    def __init__(self, name: str, attributes: Mapping[str, Any], parent: str) -> None:
+    def __init__(self, name: str, attributes: Mapping[str, Any], kind: str, parent: str) -> None:
         self.name = name
+        self.kind = kind
         self.attributes = dict(attributes)
         self.parent = parent
 
@@ -43,10 +44,10 @@ class RecordingLog:
         name: str,
         attributes: Mapping[str, Any] | None = None,
         *,
-        kind: str = "internal",  # noqa: ARG002 - nothing here tells them apart
+        kind: str = "internal",
         parent: str = "",
     ) -> Iterator[RecordingSpan]:
-        span = RecordingSpan(name, attributes or {}, parent)
+        span = RecordingSpan(name, attributes or {}, kind, parent)
         self.spans.append(span)
         try:
             yield span

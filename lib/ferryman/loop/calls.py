@@ -16,7 +16,6 @@ from ferryman.domain.calls.call import (
 )
 from ferryman.domain.calls.refusal import CallRefusedError, Refusal
 from ferryman.domain.executions.execution import Status
-from ferryman.domain.executions.halt import DISABLED
 from ferryman.domain.stale import StaleError
 from ferryman.domain.tools.tool import Tool
 from ferryman.loop import spans
@@ -91,8 +90,7 @@ async def _settle(deps: LoopDependencies, run: Run, ticket: Ticket) -> Ticket | 
         if again:
             return  # it was admitted, and counted, when it was first sent; its tool knows whether it may be repeated
         repeats.check_repeats(repeats.digest_call(ticket.tool, ticket.display_arguments), run.recent)
-        now = deps.clock.now()
-        rate = run.execution.rate.admit(policy.plan, now) if tool.counts else run.execution.rate
+        rate = run.execution.rate.admit(policy.plan, deps.clock.now())
         if run.execution.credits_used + get_fee(tool.name) > run.opening.max_credits:
             raise CallRefusedError(refusal.NO_CREDITS)
         run.execution = replace(run.execution, rate=rate)
@@ -120,9 +118,6 @@ async def _explain_stale_call(deps: LoopDependencies, run: Run) -> None:
         raise ExecutionCancelledError.from_halt(halted) from None
     if run.execution.cancel_requested:
         raise ExecutionCancelledError("cancelled")
-    task = await deps.tasks.get(run.execution.task)
-    if task is None or not task.enabled:
-        raise ExecutionCancelledError(DISABLED, status=Status.FAILED)
 
 
 def _postpone(deps: LoopDependencies, ticket: Ticket) -> Postponement | None:

@@ -26,8 +26,6 @@ class Tool:
     description: str
     schema: Mapping[str, Any]
     requires: str | None = None
-    counts: bool = True
-    """Whether its calls count against the plan's call limits (S0-96: the HTTP family does)."""
 
     def to_definition(self) -> dict[str, Any]:
         """Return the tool in the Messages API's form: exactly name, description and input_schema (S0-11)."""
