@@ -25,7 +25,7 @@ from ferryman.domain.http.url import URL
 from ferryman.egress.gate import ReadyRequest
 from ferryman.egress.leaks import SecretScanner
 from ferryman.egress.leaks.text_pieces import collect_request_pieces
-from ferryman.egress.transport import PLACEHOLDER_URL
+from ferryman.egress.send import PLACEHOLDER_URL
 from ferryman.inmemory.clock import START
 from ferryman.settings import read
 from ferryman.tools.prepared_call import CallContext

@@ -14,8 +14,7 @@ import pytest
 
 from ferryman.domain.calls.refusal import CallRefusedError
 from ferryman.domain.http.address import ANSWERS_MAX, Address, is_public
-from ferryman.egress.pin import PeerNotPinnedError, PinnedNetwork, assert_peer, resolve_public_addresses
-from ferryman.egress.resolve import Resolver
+from ferryman.egress.pin import PeerNotPinnedError, PinnedNetwork, Resolver, assert_peer, resolve_public_addresses
 from tests.figures import Tally
 
 SCHEDULES = 10_000

@@ -167,6 +167,6 @@ def _names(settings: Settings) -> NameResolver:
         from ferryman.egress.simulated import SimulatedInternet
 
         return SimulatedInternet(settings.simulated_internet)
-    from ferryman.egress.resolve import Resolver
+    from ferryman.egress.pin import Resolver
 
     return Resolver()

@@ -2,21 +2,66 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
-from ferryman.declared import headers, styles, templates, urls
+from ferryman.declared import headers, templates, urls
 from ferryman.declared.arguments import accept_arguments, rename_id
 from ferryman.declared.check import list_wire_names
-from ferryman.declared.styles import UnwritableValueError
-from ferryman.declared.templates import ABSENT, Name
+from ferryman.declared.templates import ABSENT, Name, to_text
 from ferryman.domain.calls import refusal
 from ferryman.domain.calls.refusal import CallRefusedError
 from ferryman.domain.http import url
 from ferryman.domain.http.request import BodyType, OutboundRequest, SecretPlaceholder, Template, Text
 from ferryman.domain.tools.declared import DeclaredTool, Style
+
+_SEPARATORS = {Style.COMMA: ",", Style.SPACE: " ", Style.PIPE: "|"}
+_KEY = re.compile(r"[^\[\]&=;#\x00-\x20\x7f]{1,128}")
+
+
+class UnwritableValueError(ValueError):
+    """The value cannot be written in its style without being read as another; the message says what can."""
+
+
+def write_pairs(name: str, value: Any, style: Style) -> Iterator[tuple[str, Text]]:
+    """Yield `value` as pairs of a query or a form; nothing for null and for what is absent."""
+    if value is None or value is ABSENT:
+        return
+    if isinstance(value, Mapping) and style in (Style.REPEAT, Style.DEEP):
+        for key, inner in value.items():
+            if not _KEY.fullmatch(key):
+                raise UnwritableValueError("an object whose names have no brackets, spaces or separators")
+            yield from write_pairs(f"{name}[{key}]" if style is Style.DEEP else key, inner, Style.DEEP)
+    elif isinstance(value, list | tuple) and style in (Style.REPEAT, Style.DEEP):
+        yield from ((name, _write_scalar(item)) for item in value if item is not None)
+    elif isinstance(value, Mapping | list | tuple):
+        yield name, _SEPARATORS[style].join(write_items(value, _SEPARATORS[style]))
+    else:
+        yield name, _write_scalar(value)
+
+
+def write_items(value: Any, separator: str = ",") -> list[str]:
+    """Return `value` as texts to be joined by `separator`: a scalar, the items of a list, names and values of an object."""
+    if isinstance(value, Mapping):
+        items = [part for pair in value.items() for part in pair]
+    elif isinstance(value, list | tuple):
+        items = [item for item in value if item is not None]
+    else:
+        return [to_text(value)]
+    if any(isinstance(item, Mapping | list | tuple | Template) for item in items):
+        raise UnwritableValueError("a list of texts and numbers")
+    texts = [to_text(item) for item in items]
+    if any(separator in text for text in texts):
+        raise UnwritableValueError(f"a list of texts without '{separator}', which separates them")
+    return texts
+
+
+def _write_scalar(value: Any) -> Text:
+    return value if isinstance(value, Template) else to_text(value)
+
 
 OK = range(200, 300)
 CHARACTERS_MAX = 4_194_304
@@ -61,7 +106,7 @@ class _Scope:
         """Return the value of one name, and count it: a few texts, named often, would exceed any request."""
         if root not in self.known:
             value = self._find(root)
-            self.known[root] = (value, len(str(value) if isinstance(value, Template) else templates.to_text(value)))
+            self.known[root] = (value, len(str(value) if isinstance(value, Template) else to_text(value)))
         value, size = self.known[root]
         self.counter["characters"] += size
         if self.counter["characters"] > CHARACTERS_MAX:
@@ -94,7 +139,7 @@ class _Scope:
     def write_items(self, field: str, value: Any) -> list[str]:
         """Return `value` as texts. Raise `CallRefusedError` of `field`."""
         try:
-            return styles.write_items(value)
+            return write_items(value)
         except UnwritableValueError as error:
             self.refuse(field, str(error))
 
@@ -109,9 +154,9 @@ _Pair = tuple[str, Text, str]
 
 def _build(scope: _Scope, address: urls.Address) -> OutboundRequest:
     tool = scope.tool
-    pairs = [*_write_url_pairs(scope, address), *_write_pairs(scope, tool.query)]
+    pairs = [*_fill_url_pairs(scope, address), *_fill_pairs(scope, tool.query)]
     if tool.body_type is BodyType.QUERY:
-        pairs += _write_body_pairs(scope)
+        pairs += _fill_body_pairs(scope)
     return OutboundRequest(
         tool=tool.name,
         method=tool.method,
@@ -137,7 +182,7 @@ def _fill_path(scope: _Scope, address: urls.Address) -> str:
         scope.refuse(error.name, error.expected)
 
 
-def _write_url_pairs(scope: _Scope, address: urls.Address) -> Iterator[_Pair]:
+def _fill_url_pairs(scope: _Scope, address: urls.Address) -> Iterator[_Pair]:
     for pair in address.pairs:
         values = [piece if isinstance(piece, str) else scope.get(piece.name) for piece in pair.value]
         if any(value is ABSENT for value in values):
@@ -147,14 +192,14 @@ def _write_url_pairs(scope: _Scope, address: urls.Address) -> Iterator[_Pair]:
         yield from _write_pair(scope, pair.name, value, scope.get_style(None if placeholder is None else placeholder.name))
 
 
-def _write_pairs(scope: _Scope, values: Mapping[str, Any]) -> Iterator[_Pair]:
+def _fill_pairs(scope: _Scope, values: Mapping[str, Any]) -> Iterator[_Pair]:
     for name, value in values.items():
         yield from _write_pair(scope, name, scope.fill(value), scope.get_style(_find_parameter(value)))
 
 
 def _write_pair(scope: _Scope, name: str, value: Any, style: Style) -> Iterator[_Pair]:
     try:
-        yield from ((key, text, name) for key, text in styles.write_pairs(name, value, style))
+        yield from ((key, text, name) for key, text in write_pairs(name, value, style))
     except UnwritableValueError as error:
         scope.refuse(name or "body", str(error))
 
@@ -165,11 +210,11 @@ def _find_parameter(value: Any) -> str | None:
     return name.root if name is not None and len(name.parts) == 1 else None
 
 
-def _write_body_pairs(scope: _Scope) -> Iterator[_Pair]:
+def _fill_body_pairs(scope: _Scope) -> Iterator[_Pair]:
     """Yield a body as pairs: as declared, or one argument as it is, whose texts are not templates."""
     body = scope.tool.body
     if isinstance(body, Mapping):
-        yield from _write_pairs(scope, body)
+        yield from _fill_pairs(scope, body)
         return
     value = scope.fill(body)
     if value is None or value is ABSENT:
@@ -205,7 +250,7 @@ def _fill_body(scope: _Scope) -> Any:
         return None if value is ABSENT else value
     if scope.tool.body_type is BodyType.QUERY or body is None:
         return None
-    return _merge(scope, _write_body_pairs(scope), body if isinstance(body, Mapping) else ())
+    return _merge(scope, _fill_body_pairs(scope), body if isinstance(body, Mapping) else ())
 
 
 def _fill_headers(scope: _Scope) -> dict[str, Text]:

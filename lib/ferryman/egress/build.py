@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from ferryman.egress import tls
 from ferryman.egress.gate import EgressGate
-from ferryman.egress.pin import DirectDialer
-from ferryman.egress.resolve import Resolver
+from ferryman.egress.pin import DirectDialer, Resolver
 from ferryman.egress.simulated import SimulatedInternet
 from ferryman.ports.log import Log
 from ferryman.settings import Settings

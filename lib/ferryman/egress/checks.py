@@ -14,9 +14,9 @@ from ferryman.domain.credentials.integration import WEBHOOK
 from ferryman.domain.executions.allowlist import check_url
 from ferryman.domain.executions.message import Block
 from ferryman.domain.executions.policy import ExecutionPolicy
+from ferryman.domain.http.host import is_covered
 from ferryman.domain.http.request import InboundResponse, OutboundRequest, PreparedRequest
 from ferryman.egress import headers, leaks, placeholders, sanitize
-from ferryman.egress.binding import find_bound_credential
 from ferryman.egress.inject import build_request
 from ferryman.egress.leaks import SecretPieces, SecretScanner
 
@@ -125,3 +125,13 @@ def _get_scanner(credentials: Collection[Credential]) -> SecretScanner:
     if not _scanners or _scanners[0][0] != values:
         _scanners[:] = [(values, SecretScanner(credentials))]
     return _scanners[0][1]
+
+
+def find_bound_credential(name: str, host: str, credentials: Mapping[str, Credential]) -> Credential:
+    """Return the task's credential `name`. Raise `CallRefusedError` unless it exists and may be sent to `host` (binding)."""
+    credential = credentials.get(name)
+    if credential is None:
+        raise CallRefusedError(refusal.refuse_unknown_credential(name))
+    if not is_covered(credential.label.hosts, host):
+        raise CallRefusedError(refusal.refuse_credential_for_host(name, host))
+    return credential

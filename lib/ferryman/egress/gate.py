@@ -6,7 +6,8 @@ import asyncio
 import secrets
 import ssl
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 from ferryman.domain.calls import refusal
@@ -16,12 +17,50 @@ from ferryman.domain.http.address import Address
 from ferryman.domain.http.request import REQUEST_SECONDS, InboundResponse, OutboundRequest, PreparedRequest
 from ferryman.egress import placeholders, quiet
 from ferryman.egress.checking import CallChecker
-from ferryman.egress.exchange import ExchangeState
 from ferryman.egress.pin import Dialer, WatchedDialer, resolve_public_addresses
 from ferryman.egress.send import send
-from ferryman.offload import TEXT, Budget
+from ferryman.offload import TEXT, Budget, JobFailedError
+from ferryman.ports.errors import UnavailableError
 from ferryman.ports.gate import CallPolicy, NameResolver
 from ferryman.ports.log import Log
+
+
+@dataclass(slots=True, kw_only=True)
+class ExchangeState:
+    """One call: its request and policy, when it began (seconds by the gate's clock), and its state.
+
+    `url` is the redacted URL, once the request has passed the checks; `fault` names an internal fault in the log.
+    """
+
+    outbound: OutboundRequest
+    call: CallPolicy
+    started_s: float
+    dialer: WatchedDialer
+    checker: CallChecker
+    url: str | None = None
+    fault: str | None = None
+
+    @contextmanager
+    def refusing_failures(self, *, within_s: float) -> Iterator[None]:
+        """Raise every failure of the block as `CallRefusedError`: no foreign error, whose text may hold a key, leaves the gate.
+
+        A call that ends before anything was dialled is blocked, whatever ended it. `UnavailableError` passes then: nothing was
+        sent, and the call may be made again.
+        """
+        try:
+            yield
+        except CallRefusedError as refused:
+            reason = refused.refusal
+        except TimeoutError:
+            reason = refusal.report_timeout(within_s)
+        except Exception as error:
+            if isinstance(error, UnavailableError) and not self.dialer.dialled:
+                raise
+            self.fault = str(error) if isinstance(error, JobFailedError) else type(error).__name__
+            reason = refusal.report_failure("an internal fault") if self.dialer.dialled else refusal.INTERNAL_ERROR
+        else:
+            return
+        raise CallRefusedError(reason if self.dialer.dialled else replace(reason, blocked=True)) from None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,9 +107,7 @@ class EgressGate:
             reason = refused.refusal
             result = await exchange.checker.build_refusal(reason)
         used = next((name for name in _list_used(outbound) if name in call.credentials), None)
-        result = replace(result, credential_used=used, latency_ms=self._measure_ms(exchange))
-        self._log(exchange, result, reason)
-        return result
+        return self._log(exchange, replace(result, credential_used=used), reason)
 
     async def fetch(self, outbound: OutboundRequest, call: CallPolicy) -> InboundResponse:
         """Return the response itself, for the system's own use: a token's or a document's. Nothing of it is redacted.
@@ -84,11 +121,11 @@ class EgressGate:
         except CallRefusedError as refused:
             reason = refused.refusal
             line = ToolCallResult.from_refusal(outbound.tool, reason, method=outbound.method.value)
-            self._log(exchange, replace(line, latency_ms=self._measure_ms(exchange)), reason)
+            self._log(exchange, line, reason)
             redacted = await exchange.checker.build_refusal(reason)
             raise CallRefusedError(replace(reason, message=redacted.content)) from None
         line = replace(line, url=exchange.url, response_status=inbound.status, response_size_bytes=inbound.size_bytes)
-        self._log(exchange, replace(line, latency_ms=self._measure_ms(exchange)), None)
+        self._log(exchange, line)
         return inbound
 
     async def prepare(self, outbound: OutboundRequest, call: CallPolicy) -> ReadyRequest:
@@ -128,10 +165,9 @@ class EgressGate:
         addresses = await resolve_public_addresses(prepared.url.host, self.names, owner=call.execution.owner)
         return ReadyRequest(prepared=prepared, addresses=addresses, url=url)
 
-    def _measure_ms(self, exchange: ExchangeState) -> float:
-        return round((self.clock() - exchange.started_s) * 1000, 3)
-
-    def _log(self, exchange: ExchangeState, result: ToolCallResult, reason: Refusal | None) -> None:
+    def _log(self, exchange: ExchangeState, result: ToolCallResult, reason: Refusal | None = None) -> ToolCallResult:
+        """Return `result` with its latency, as the log has it."""
+        result = replace(result, latency_ms=round((self.clock() - exchange.started_s) * 1000, 3))
         fields = {
             "tool": result.tool,
             "url": result.url,
@@ -146,6 +182,7 @@ class EgressGate:
             "fault": exchange.fault,
         }
         self.tracer.line("call", **{**exchange.call.about, **fields})
+        return result
 
 
 def _list_used(outbound: OutboundRequest) -> list[str]:

@@ -10,7 +10,7 @@ import re
 from ferryman.domain.calls.call import TRUNCATED
 from ferryman.domain.http.request import InboundResponse
 from ferryman.egress import frame
-from ferryman.egress.invisible import remove_invisible
+from ferryman.egress.frame import remove_invisible
 from ferryman.egress.leaks import SecretScanner, StepBudget, redact_json, redact_text
 
 CHARACTERS_MAX = 50_000  # S0-129

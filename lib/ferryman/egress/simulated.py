@@ -12,8 +12,7 @@ from pathlib import Path
 import httpcore
 
 from ferryman.domain.http.address import Address
-from ferryman.egress.pin import PORT, assert_peer
-from ferryman.egress.resolve import Resolver
+from ferryman.egress.pin import PORT, Resolver, assert_peer
 
 LOOPBACK = IPv4Address("127.0.0.1")
 

@@ -8,11 +8,10 @@ from typing import Any
 from ferryman.declared import check
 from ferryman.domain.http.request import Method
 from ferryman.domain.tools.declared import DeclaredTool, Parameter
-from ferryman.openapi import bodies, names, parameters, security, servers, swagger
-from ferryman.openapi.bodies import RequestBody
+from ferryman.openapi import names, parameters, security, servers, swagger
 from ferryman.openapi.context import ImportContext
 from ferryman.openapi.notes import UnsupportedOperationError
-from ferryman.openapi.parameters import Argument
+from ferryman.openapi.parameters import Argument, RequestBody
 from ferryman.openapi.references import Node
 from ferryman.openapi.schemas import NODES_MAX
 from ferryman.openapi.security import CredentialTemplates
@@ -123,7 +122,7 @@ def _read_body(context: ImportContext, method: Method, node: Node) -> RequestBod
     if node.value is None:
         return None
     if method.has_body:
-        return bodies.read_body(context, node)
+        return parameters.read_body(context, node)
     body = context.references.follow(node)
     if body is not None and body.fields.get("required") is True:
         raise UnsupportedOperationError(f"takes a body, which {method} does not send")

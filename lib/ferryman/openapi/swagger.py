@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ferryman.openapi.bodies import FORM, JSON
 from ferryman.openapi.notes import UnsupportedOperationError
+from ferryman.openapi.parameters import FORM, JSON
 from ferryman.openapi.references import Node
 from ferryman.openapi.values import list_texts, to_mapping
 

@@ -17,12 +17,12 @@ from ferryman.domain.executions.policy import ExecutionPolicy, ServiceHeaders
 from ferryman.domain.http.address import Address, is_public
 from ferryman.domain.http.request import InboundResponse, Method, OutboundRequest
 from ferryman.domain.owners.plan import PLANS, PRO
-from ferryman.egress.body import ResponseBody
 from ferryman.egress.checks import redact_refusal
 from ferryman.egress.gate import EgressGate
 from ferryman.egress.leaks import SecretScanner, redact_text
 from ferryman.egress.pin import NullDialer, resolve_public_addresses
 from ferryman.egress.sanitize import decode_text, render_response
+from ferryman.egress.send import ResponseBody
 from ferryman.inmemory.log import NoLog
 from ferryman.ports.gate import CallPolicy
 from ferryman.tools.http import PARSERS

@@ -57,7 +57,7 @@ LAYERS = (
         name="credentials bound to hosts",
         replacements=(
             Replacement(
-                file="egress/binding.py", old="    if not is_covered(credential.label.hosts, host):", new="    if False:"
+                file="egress/checks.py", old="    if not is_covered(credential.label.hosts, host):", new="    if False:"
             ),
             _OF_TOKENS,
         ),

@@ -8,13 +8,87 @@ one.
 from __future__ import annotations
 
 import binascii
+import codecs
 import re
-from collections.abc import Callable, Iterator
-from itertools import chain
+from collections.abc import Iterable, Iterator
 
 from ferryman.egress.leaks import bases, inflate
+from ferryman.egress.leaks.escapes import replace_lookalikes
 from ferryman.egress.leaks.skeleton import reduce_to_skeleton
-from ferryman.egress.leaks.text_spans import LEAST, build_shape_table, find_non_ascii_text, find_spans, find_text_spans
+
+_END = re.compile(rb"[^p]")
+
+
+def build_shape_table(**signs: bytes) -> bytes:
+    """Return a table for `bytes.translate` that replaces each byte by the sign of its class, others by a dot."""
+    table = bytearray(b"." * 256)
+    for sign, members in signs.items():
+        for code in members:
+            table[code] = ord(sign)
+    return bytes(table)
+
+
+def find_spans(shape: bytes, least: int) -> Iterator[tuple[int, int]]:
+    """Yield start and end of each sequence of at least `least` signs p in `shape`, in order."""
+    mark = b"p" * least
+    start = shape.find(mark)
+    while start >= 0:
+        other = _END.search(shape, start + least)
+        end = other.start() if other else len(shape)
+        yield start, end
+        start = shape.find(mark, end)
+
+
+LEAST = 10
+LEAST_OF_MANY = 14
+"""The least bytes of a span, in short and in long content. Shorter ones occur everywhere by chance."""
+
+MANY = 8_192
+
+BEYOND_ASCII_LEAST = 20
+
+# p: printable, l: leads a character of UTF-8, c: continues one, _: zero.
+_SHAPE = build_shape_table(
+    p=bytes((*b"\t\n\r", *range(0x20, 0x7F))), l=bytes(range(0xC2, 0xF5)), c=bytes(range(0x80, 0xC0)), _=b"\0"
+)
+_EITHER = bytes.maketrans(b"lc", b"pp")
+_ASCII = re.compile(r"[!-~]{8}")
+_MARKS = ((codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
+_WIDE = (b"p_" * 6, b"p___" * 6)
+_UTF8 = re.compile(rb"(?:[\t\n\r\x20-\x7e]|[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}){8,}+")
+
+
+def find_text_spans(content: bytes) -> Iterator[tuple[int, bytes]]:
+    """Yield the place and the bytes of each span of ASCII text in `content`."""
+    shape = content.translate(_SHAPE)
+    for start, end in find_spans(shape, LEAST if len(content) <= MANY else LEAST_OF_MANY):
+        yield start, content[start:end]
+
+
+def find_non_ascii_text(content: bytes) -> str:
+    """Return the spans of `content` that are text in UTF-8 beyond ASCII, in UTF-16 or in UTF-32, a line each."""
+    shape = content.translate(_SHAPE)
+    # Sequences that are not UTF-8 end a span here, which removes nearly all noise.
+    joined = shape.replace(b"lp", b".p").replace(b"pc", b"p.")
+    texts = [
+        text.decode("utf-8", "ignore")
+        for start, end in find_spans(joined.translate(_EITHER), BEYOND_ASCII_LEAST)
+        if b"lc" in shape[start:end]
+        for text in _UTF8.findall(content, start, end)
+        if not text.isascii()
+    ]
+    texts += _decode_marked(content)
+    if any(sequence in shape for sequence in _WIDE):
+        texts += [text.decode() for _, text in find_text_spans(content.replace(b"\0", b""))]
+    return "\n".join(texts)
+
+
+def _decode_marked(content: bytes) -> Iterator[str]:
+    for mark, name in _MARKS:
+        start = content.find(mark)
+        if start >= 0 and _ASCII.search(replace_lookalikes(content[start + 2 : start + 42].decode(name, "ignore"))):
+            yield content[start + 2 :].decode(name, "ignore")
+
 
 _BASE64 = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 _HEX = b"0123456789abcdefABCDEF"
@@ -61,24 +135,22 @@ def decode(text: str) -> Iterator[str | bytes]:
     yield from _decode_hexadecimal(text, plain)
     yield from _decode_codes(plain)
     if b"p" * 56 in reduce_to_skeleton(plain).translate(_BIT_SHAPE):
-        yield from _extract_texts([(0, content) for content in _decode_bits(text)])
+        yield from _extract_texts(_decode_bits(text))
 
 
-def _extract_texts(
-    contents: list[tuple[int, bytes]], scale: Callable[[int], int] = lambda place: place
-) -> Iterator[str | bytes]:
-    """Yield `contents`, pairs of an alignment and decoded bytes, and the readable text in them.
+def _extract_texts(contents: Iterable[bytes], *, digits: tuple[int, int] | None = None) -> Iterator[str | bytes]:
+    """Yield `contents` and the readable text in them.
 
-    `scale` converts the place of a decoded byte to its place in the encoded text.
+    `digits` are so many for so many bytes, where each of the contents is decoded from one digit later than the one before.
     """
     spans: list[tuple[int, bytes]] = []
-    for offset, content in contents:
+    for offset, content in enumerate(contents):
         if len(content) >= LEAST:
             yield content
-        spans += [(offset + scale(start), span) for start, span in find_text_spans(content)]
+        for start, span in find_text_spans(content):
+            spans.append((offset + start * digits[0] // digits[1] if digits else start, span))
         yield find_non_ascii_text(content)
-        for opened in inflate.open_streams(content):
-            yield from _decompress(opened)
+        yield from _decompress_all(inflate.open_streams(content))
     if spans:
         spans.sort()
         yield b"\n".join(span for _, span in spans).decode()
@@ -88,12 +160,10 @@ def _decode_base64(plain: bytes) -> Iterator[str | bytes]:
     joined = plain.translate(_FOR_URLS)
     digits = joined.translate(None, _NO_BASE64)
     if len(digits) >= 14:
-        yield from _extract_texts(
-            [(offset, _pad_and_decode(digits[offset:])) for offset in range(4)], lambda place: place * 4 // 3
-        )
+        yield from _extract_texts([_pad_and_decode(digits[offset:]) for offset in range(4)], digits=(4, 3))
         for start, end in find_spans(joined.translate(_BASE64_SHAPE), 20):
             if joined[start : start + 2] in _RAW:
-                yield from chain.from_iterable(map(_decompress, inflate.open_raw_stream(_pad_and_decode(joined[start:end]))))
+                yield from _decompress_all(inflate.open_raw_stream(_pad_and_decode(joined[start:end])))
 
 
 def _pad_and_decode(digits: bytes) -> bytes:
@@ -105,9 +175,9 @@ def _pad_and_decode(digits: bytes) -> bytes:
 def _decode_other_bases(text: str, plain: bytes) -> Iterator[str | bytes]:
     """Yield the bytes that are written in base 32, 36, 45, 58 or 62."""
     if b"p" * 16 in plain.translate(_BASE32_SHAPE):
-        yield from _extract_texts([(0, content) for content in bases.decode_base32(text)])
-        yield from _extract_texts([(0, content) for content in bases.decode_numbers(text)])
-    yield from _extract_texts([(0, content) for content in bases.decode_base45(text)])
+        yield from _extract_texts(bases.decode_base32(text))
+        yield from _extract_texts(bases.decode_numbers(text))
+    yield from _extract_texts(bases.decode_base45(text))
 
 
 def _decode_hexadecimal(text: str, plain: bytes) -> Iterator[str | bytes]:
@@ -116,23 +186,21 @@ def _decode_hexadecimal(text: str, plain: bytes) -> Iterator[str | bytes]:
             plain = plain.replace(mark.encode(), b" ")
     digits = plain.translate(None, _NO_HEX)
     if len(digits) >= 20:
-        yield from _extract_texts(
-            [(offset, binascii.unhexlify(digits[offset : len(digits) - (len(digits) - offset) % 2])) for offset in (0, 1)],
-            lambda place: place * 2,
-        )
+        contents = [binascii.unhexlify(digits[offset : len(digits) - (len(digits) - offset) % 2]) for offset in (0, 1)]
+        yield from _extract_texts(contents, digits=(2, 1))
         for start, end in find_spans(plain.translate(_HEX_SHAPE), 32):
             content = binascii.unhexlify(plain[start : end - (end - start) % 2])
-            yield from chain.from_iterable(map(_decompress, inflate.open_raw_stream(content)))
+            yield from _decompress_all(inflate.open_raw_stream(content))
 
 
-def _decompress(content: bytes) -> Iterator[str | bytes]:
-    """Yield decompressed bytes as text, also of nested streams; bytes above the limit are only scanned."""
-    if len(content) > inflate.INFLATED_MAX:
-        yield content
-        return
-    yield content.decode("utf-8", "replace")
-    for opened in inflate.open_streams(content):
-        yield from _decompress(opened)
+def _decompress_all(streams: Iterable[bytes]) -> Iterator[str | bytes]:
+    """Yield decompressed `streams` as text, also nested ones; bytes above the limit are only scanned."""
+    for content in streams:
+        if len(content) > inflate.INFLATED_MAX:
+            yield content
+        else:
+            yield content.decode("utf-8", "replace")
+            yield from _decompress_all(inflate.open_streams(content))
 
 
 def _decode_codes(plain: bytes) -> Iterator[str | bytes]:
@@ -141,12 +209,12 @@ def _decode_codes(plain: bytes) -> Iterator[str | bytes]:
         for table in (_DECIMAL, _OCTAL):
             content = bytes([code for number in numbers if (code := table.get(number, 0)) is not None])
             if len(content) >= _CODES_LEAST:
-                yield from _extract_texts([(0, content.translate(None, _CONTROLS))])
-                yield from chain.from_iterable(map(_decompress, inflate.open_streams(content)))
+                yield from _extract_texts([content.translate(None, _CONTROLS)])
+                yield from _decompress_all(inflate.open_streams(content))
     if b"p" * 24 in plain.translate(_DIGIT_SHAPE):
         for number in _LONG_NUMBER.findall(plain):
             triplets = [[number[start : start + 3] for start in range(offset, len(number) - 2, 3)] for offset in range(3)]
-            yield from _extract_texts([(0, bytes(map(_get_code, codes))) for codes in (*triplets, _UNSPACED.findall(number))])
+            yield from _extract_texts([bytes(map(_get_code, codes)) for codes in (*triplets, _UNSPACED.findall(number))])
 
 
 def _get_code(number: bytes) -> int:

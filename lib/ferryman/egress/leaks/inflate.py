@@ -7,7 +7,9 @@ import lzma
 import re
 import zlib
 from collections.abc import Callable, Iterator
-from typing import Protocol
+from functools import partial
+
+from ferryman.egress.leaks.skeleton import find_occurrences
 
 INFLATED_MAX = 131_072  # bytes of one stream that are decoded further
 SCANNED_MAX = 2_097_152  # bytes of one stream that are scanned without further decoding
@@ -18,9 +20,19 @@ _HEADERS = (b"\x1f\x8b\x08", b"\x78\x01", b"\x78\x5e", b"\x78\x9c", b"\x78\xda")
 _FILE_PREFIXES = (b"IDAT", b"ream\n", b"am\r\n")
 """The bytes before the streams of pictures and documents, which may have any length."""
 
-
 DICTIONARY_BYTES_MAX = 12_582_912  # Memory for one xz stream: enough for the default of `xz` (8 MiB and its management)
 _OTHERS_MAX = 64  # headers of bz2 and xz in one text that are tried: they are long, and do not occur by chance
+_Stream = bz2.BZ2Decompressor | lzma.LZMADecompressor
+_OTHERS: tuple[tuple[bytes, re.Pattern[bytes], Callable[[], _Stream]], ...] = (
+    (b"BZh", re.compile(b"BZh[1-9](?:1AY&SY|\x17rE8P\x90)"), bz2.BZ2Decompressor),
+    (b"\xfd7zXZ\0", re.compile(b"\xfd7zXZ\0"), partial(lzma.LZMADecompressor, lzma.FORMAT_XZ, DICTIONARY_BYTES_MAX)),
+    (
+        b"]\0\0",
+        re.compile(b"]\0\0[\x01-\x80]\0[\0-\xff]{8}"),
+        partial(lzma.LZMADecompressor, lzma.FORMAT_ALONE, DICTIONARY_BYTES_MAX),
+    ),
+)
+"""The headers of bz2, xz and the older lzma: the bytes to search for, and the pattern that they must match."""
 
 
 class InflationLimitError(Exception):
@@ -33,18 +45,19 @@ def open_streams(content: bytes) -> Iterator[bytes]:
     Raise `InflationLimitError`.
     """
     view = memoryview(content)
-    tries = 0
-    for head in _HEADERS:
-        start = content.find(head)
-        while start >= 0:
-            tries += 1
-            if tries > TRIES_MAX + len(content) // 64:
-                raise InflationLimitError
-            if (content[start] * 256 + content[start + 1]) % 31 == 0 or head[0] == 0x1F:
-                is_file = content[max(0, start - 5) : start].endswith(_FILE_PREFIXES)
-                yield from _inflate(view[start:], 32 + zlib.MAX_WBITS, endless=is_file)
-            start = content.find(head, start + 1)
-    yield from _open_other_streams(content, view)
+    heads = ((head, start) for head in _HEADERS for start in find_occurrences(content, head))
+    for tries, (head, start) in enumerate(heads, start=1):
+        if tries > TRIES_MAX + len(content) // 64:
+            raise InflationLimitError
+        if (content[start] * 256 + content[start + 1]) % 31 == 0 or head[0] == 0x1F:
+            is_file = content[max(0, start - 5) : start].endswith(_FILE_PREFIXES)
+            yield from _inflate(view[start:], 32 + zlib.MAX_WBITS, endless=is_file)
+    others = ((whole, start, stream) for head, whole, stream in _OTHERS for start in find_occurrences(content, head))
+    matching = ((start, stream) for whole, start, stream in others if whole.match(content, start))
+    for tries, (start, stream) in enumerate(matching, start=1):
+        if tries > _OTHERS_MAX:
+            raise InflationLimitError
+        yield from _decompress(stream(), view[start:])
 
 
 def open_raw_stream(content: bytes) -> Iterator[bytes]:
@@ -54,43 +67,6 @@ def open_raw_stream(content: bytes) -> Iterator[bytes]:
     """
     if content[0] & 7 in RAW_HEADERS:
         yield from _inflate(memoryview(content), -zlib.MAX_WBITS, whole=True)
-
-
-class _Stream(Protocol):
-    """The decompressors of bz2 and lzma."""
-
-    @property
-    def needs_input(self) -> bool: ...
-    def decompress(self, data: memoryview | bytes, max_length: int = -1) -> bytes: ...
-
-
-def _create_xz() -> _Stream:
-    return lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=DICTIONARY_BYTES_MAX)
-
-
-def _create_lzma() -> _Stream:
-    return lzma.LZMADecompressor(lzma.FORMAT_ALONE, memlimit=DICTIONARY_BYTES_MAX)
-
-
-_OTHERS: tuple[tuple[bytes, re.Pattern[bytes], Callable[[], _Stream]], ...] = (
-    (b"BZh", re.compile(b"BZh[1-9](?:1AY&SY|\x17rE8P\x90)"), bz2.BZ2Decompressor),
-    (b"\xfd7zXZ\0", re.compile(b"\xfd7zXZ\0"), _create_xz),
-    (b"]\0\0", re.compile(b"]\0\0[\x01-\x80]\0[\0-\xff]{8}"), _create_lzma),
-)
-"""The headers of bz2, xz and the older lzma: the bytes to search for, and the pattern that they must match."""
-
-
-def _open_other_streams(content: bytes, view: memoryview) -> Iterator[bytes]:
-    tries = 0
-    for head, whole, stream in _OTHERS:
-        start = content.find(head)
-        while start >= 0:
-            if whole.match(content, start):
-                tries += 1
-                if tries > _OTHERS_MAX:
-                    raise InflationLimitError
-                yield from _decompress(stream(), view[start:])
-            start = content.find(head, start + len(head))
 
 
 def _decompress(stream: _Stream, content: memoryview) -> Iterator[bytes]:

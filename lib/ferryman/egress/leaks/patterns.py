@@ -25,10 +25,8 @@ _PUBLIC = re.compile(
 )
 _JWT = re.compile(r"(?:bearer )?eyJ[\w-]+\.[\w-]+\.([\w-]+)", re.IGNORECASE | re.ASCII)
 _URL = re.compile(r"[a-z][a-z0-9+.-]{0,31}://(?:[^/?#@]*@)?[^/?#]*", re.IGNORECASE | re.ASCII)
-_ATBASH = str.maketrans(
-    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ", "zyxwvutsrqponmlkjihgfedcbaZYXWVUTSRQPONMLKJIHGFEDCBA"
-)
 _SMALL, _CAPITAL = "abcdefghijklmnopqrstuvwxyz", "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+_ATBASH = str.maketrans(_SMALL + _CAPITAL, _SMALL[::-1] + _CAPITAL[::-1])
 _ROT13 = str.maketrans(_SMALL + _CAPITAL, _SMALL[13:] + _SMALL[:13] + _CAPITAL[13:] + _CAPITAL[:13])
 _DIGITS = 10**4_000
 _BASE32_KINDS = [bytes.maketrans(bases.BASE32_KINDS[0].encode(), kind.encode()) for kind in bases.BASE32_KINDS[1:]]

@@ -19,7 +19,7 @@ from ferryman.egress.leaks.fragments import WHOLE, count_uncommon
 from ferryman.egress.leaks.inflate import InflationLimitError
 from ferryman.egress.leaks.patterns import PLAIN_MIN, SecretPattern, generate_patterns, list_parts, list_secret_parts
 from ferryman.egress.leaks.pieces import PieceFinder, SecretPart, SecretPieces
-from ferryman.egress.leaks.skeleton import build_difference_list, locate, reduce_to_skeleton
+from ferryman.egress.leaks.skeleton import build_difference_list, find_occurrences, locate, reduce_to_skeleton
 from ferryman.egress.leaks.views import iterate_views, undo_all_escapes
 
 FILLED_MAX = 65_536
@@ -226,14 +226,6 @@ def _iterate_disguises(text: str, bare: bytes) -> Iterator[bytes]:
     if len(text) <= SMALL:
         yield from (plain[first::2] for first in range(2))
         yield from (_without(bare, first, step) for step in (3, 4, 5) for first in range(step))
-
-
-def find_occurrences(text: str, value: str) -> Iterator[int]:
-    """Yield the places where `value` begins in `text`."""
-    start = text.find(value)
-    while start >= 0:
-        yield start
-        start = text.find(value, start + len(value))
 
 
 def _is_leak(pattern: SecretPattern, bare: bytes, start: int, end: int) -> bool:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from typing import AnyStr
 
 BLOCK = 4_096  # characters of a text that are located at a time
 _ALPHANUMERIC = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
@@ -60,3 +61,11 @@ def locate(text: str, indexes: Iterable[int]) -> dict[int, int]:
         if done == len(ordered):
             break
     return located
+
+
+def find_occurrences(text: AnyStr, value: AnyStr) -> Iterator[int]:
+    """Yield the places where `value` begins in `text`."""
+    start = text.find(value)
+    while start >= 0:
+        yield start
+        start = text.find(value, start + len(value))

@@ -12,8 +12,24 @@ from urllib.parse import unquote
 
 from ferryman.domain.http.request import OutboundRequest
 from ferryman.egress.leaks import escapes
-from ferryman.egress.leaks.ordering import build_sort_key
 from ferryman.egress.placeholders import list_request_placeholders, to_display_form
+
+UNITS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
+_ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth")
+ORDER = {word: value for value, word in enumerate(UNITS)} | {word: value for value, word in enumerate(_ORDINALS, start=1)}
+"""The number of a word in the name of a part."""
+
+NAME_MAX = 256
+_PART = re.compile(r"[a-z]+|[0-9]{1,9}")
+
+
+def build_sort_key(name: str) -> tuple[tuple[int, int, str], ...]:
+    """Return a key to sort names of fields by, as people number them: part2 before part10, second after first."""
+    return tuple(
+        (0, int(part), "") if part.isdigit() else (0, ORDER[part], "") if part in ORDER else (1, 0, part)
+        for part in _PART.findall(name[:NAME_MAX].lower())
+    )
+
 
 PIECE_MAX = 4_096  # a longer piece is not decoded by itself, only as a part of all pieces in order
 PATH_MAX = 128
@@ -45,7 +61,8 @@ class TextPiece(NamedTuple):
 
 def collect_request_pieces(outbound: OutboundRequest) -> list[TextPiece]:
     """Return everything that the model supplied, in order."""
-    pieces = [TextPiece(field, field, str(text)) for field, text in _scalars(outbound)]
+    texts = {field: getattr(outbound, field) for field in ("tool", "method", "credential", "url")}
+    pieces = [TextPiece(field, field, str(text)) for field, text in texts.items() if text is not None]
     pieces += _split_url(outbound.url, "url")
     headers, query, body = outbound.headers, outbound.query_params, outbound.body
     if list_request_placeholders(outbound):
@@ -153,14 +170,6 @@ def iterate_arrangements(pieces: list[TextPiece]) -> Iterator[str]:
     yield from dict.fromkeys(map("".join, arrangements))
 
 
-def _scalars(outbound: OutboundRequest) -> Iterator[tuple[str, str]]:
-    yield "tool", outbound.tool
-    yield "method", outbound.method
-    if outbound.credential is not None:
-        yield "credential", outbound.credential
-    yield "url", outbound.url
-
-
 def _split_url(url: str, where: str) -> Iterator[TextPiece]:
     """Yield the segments of the path and the names and values of the query, each as a piece."""
     rest, _, fragment = url.partition("#")
@@ -202,22 +211,18 @@ def decode_piece(text: str) -> str:
 
 
 def _decode_hexadecimal(text: str) -> str:
-    if _HEXADECIMAL.fullmatch(text) is None:
-        return ""
     try:
-        content = bytes.fromhex(text)
+        return _decode_printable(bytes.fromhex(text) if _HEXADECIMAL.fullmatch(text) else b"")
     except ValueError:
         return ""
-    return content.decode("ascii") if _is_printable(content) else ""
 
 
 def _decode_base64(text: str) -> str:
     compact = text.replace("-", "+").replace("_", "/").rstrip("=")
     if len(compact) % 4 == 1 or not _BASE64.fullmatch(compact):
         return ""
-    content = binascii.a2b_base64(compact + "=" * (-len(compact) % 4))
-    return content.decode("ascii") if _is_printable(content) else ""
+    return _decode_printable(binascii.a2b_base64(compact + "=" * (-len(compact) % 4)))
 
 
-def _is_printable(content: bytes) -> bool:
-    return bool(content) and not content.translate(None, _PRINTABLE)
+def _decode_printable(content: bytes) -> str:
+    return "" if content.translate(None, _PRINTABLE) else content.decode("ascii")
