@@ -119,7 +119,7 @@ ALLOWED: list[dict[str, object]] = [
 
 
 SPELLINGS = 5
-"""Of the spellings of a class of names the whole gate judges every so many-th: no divisor of how many a name mostly has."""
+"""The whole gate judges one of so many spellings: a number that does not divide how many spellings a name mostly has."""
 
 
 def find_refusal(headers: dict[str, object]) -> str | None:
@@ -149,6 +149,10 @@ async def find_reason(headers: dict[str, object]) -> str | None:
 
 @pytest.mark.parametrize("klass", REFUSED)
 async def test_a_header_that_is_not_the_model_s_to_set_is_refused(klass: str, tally: Tally) -> None:
+    """Every spelling passes the check of headers; every fifth also the whole gate, which all of them reach by that check.
+
+    All 1,972 through the whole gate take 27 s instead of 4: each request is also scanned for the key in every notation.
+    """
     missed = []
     every = SPELLINGS if klass in SPELT else 1
     for number, headers in enumerate(REFUSED[klass]):

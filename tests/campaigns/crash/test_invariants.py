@@ -6,6 +6,9 @@ from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime, timedelta
 from decimal import Decimal
+from typing import Any
+
+import pytest
 
 from ferryman.domain.calls.call import TicketState, ToolCallResult
 from ferryman.domain.executions.execution import Execution, Lease
@@ -38,19 +41,11 @@ class ForgettingTickets(MemoryTickets):
 class UnfencedExecutions(MemoryExecutions):
     """A process that held the execution once may write over it for ever, and takes it from any other."""
 
-    async def claim(
-        self,
-        execution: str,
-        *,
-        slice: int,
-        holder: str,
-        now: datetime,
-        lease: timedelta,
-    ) -> tuple[Execution, bool]:
+    async def claim(self, execution: str, *, now: datetime, **claim: Any) -> tuple[Execution, bool]:
         current = self._memory.executions[execution]
         if current.lease is not None:
             self._put(replace(current, lease=replace(current.lease, expires_at=now)))
-        return await super().claim(execution, slice=slice, holder=holder, now=now, lease=lease)
+        return await super().claim(execution, now=now, **claim)
 
     def _check_fence(self, execution: Execution, now: datetime) -> tuple[Execution, Lease]:
         current = self._memory.executions[execution.id]
@@ -87,16 +82,8 @@ class SilentExecutions(MemoryExecutions):
 class StubbornExecutions(MemoryExecutions):
     """A lease never ends: what its holder leaves behind stays there."""
 
-    async def claim(
-        self,
-        execution: str,
-        *,
-        slice: int,
-        holder: str,
-        now: datetime,
-        lease: timedelta,
-    ) -> tuple[Execution, bool]:
-        return await super().claim(execution, slice=slice, holder=holder, now=now, lease=timedelta(days=365))
+    async def claim(self, execution: str, **claim: Any) -> tuple[Execution, bool]:
+        return await super().claim(execution, **{**claim, "lease": timedelta(days=365)})
 
 
 class HushingTickets(MemoryTickets):
@@ -128,36 +115,34 @@ def list_rules(findings: Iterable[str]) -> set[str]:
     return {finding.partition(":")[0] for finding in findings}
 
 
-async def test_a_call_that_is_sent_again_is_found() -> None:
-    assert await is_found("doubled", tickets=ForgettingTickets)
-
-
-async def test_writes_that_are_not_fenced_are_found() -> None:
-    assert await is_found("charged", executions=UnfencedExecutions)
-
-
-async def test_a_turn_that_is_charged_twice_is_found() -> None:
-    assert await is_found("charged", executions=GreedyExecutions)
-
-
-async def test_a_reservation_that_is_kept_is_found() -> None:
-    assert await is_found("ledger", "balance", executions=KeepingExecutions)
-
-
-async def test_a_missing_audit_row_is_found() -> None:
-    assert await is_found("audit", executions=SilentExecutions)
-
-
-async def test_an_execution_that_never_ends_is_found() -> None:
-    assert await is_found("lost", executions=StubbornExecutions)
-
-
-async def test_a_doubt_that_is_hidden_is_found() -> None:
-    assert await is_found("lost", tickets=HushingTickets)
+@pytest.mark.parametrize(
+    ("rules", "kinds"),
+    [
+        (("doubled",), {"tickets": ForgettingTickets}),
+        (("charged",), {"executions": UnfencedExecutions}),
+        (("charged",), {"executions": GreedyExecutions}),
+        (("ledger", "balance"), {"executions": KeepingExecutions}),
+        (("audit",), {"executions": SilentExecutions}),
+        (("lost",), {"executions": StubbornExecutions}),
+        (("lost",), {"tickets": HushingTickets}),
+        (("receipts",), {"tickets": HushingTickets}),
+    ],
+    ids=[
+        "a call that is sent again",
+        "writes that are not fenced",
+        "a turn that is charged twice",
+        "a reservation that is not released",
+        "a missing audit row",
+        "an execution that never ends",
+        "a doubt that is hidden",
+        "a record that differs from the signed one",
+    ],
+)
+async def test_a_broken_rule_is_found(rules: tuple[str, ...], kinds: dict[str, type]) -> None:
+    assert await is_found(*rules, **kinds)
 
 
 async def test_a_record_that_is_another_than_was_signed_is_found() -> None:
-    assert await is_found("receipts", tickets=HushingTickets)
     run = SimulatedRun(scenario=KEYED, ports=memory_ports(Memory()))
     outcome = await run.perform()
     tickets = [replace(outcome.tickets[0], attempt=outcome.tickets[0].attempt + 1), *outcome.tickets[1:]]

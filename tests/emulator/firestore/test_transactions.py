@@ -23,6 +23,17 @@ async def begun(client: AsyncClient, **options: object) -> AsyncTransaction:
     return transaction
 
 
+async def abort(client: AsyncClient, document: AsyncDocumentReference, n: int) -> AsyncTransaction:
+    """Return a transaction that read `document` and is aborted, because `n` was written to it before the commit."""
+    await document.set({"n": 0})
+    transaction = await begun(client)
+    await increment(transaction, document)
+    await document.set({"n": n})
+    with pytest.raises(exceptions.Aborted):
+        await transaction._commit()
+    return transaction
+
+
 # The client keeps the state of its retries on the decorated function, where concurrent calls of one mix it up.
 @pytest.mark.parametrize("shared", [False, True], ids=["decorated for each call", "decorated once"])
 async def test_sixteen_clients_with_default_attempts_lose_nothing_and_fail_never(
@@ -45,12 +56,7 @@ async def test_sixteen_clients_with_default_attempts_lose_nothing_and_fail_never
 
 async def test_a_write_to_what_was_read_aborts_at_once(client: AsyncClient) -> None:
     document = client.document("c/d")
-    await document.set({"n": 0})
-    transaction = await begun(client)
-    await increment(transaction, document)
-    await document.set({"n": 10})
-    with pytest.raises(exceptions.Aborted):
-        await transaction._commit()
+    await abort(client, document, 10)
     assert (await document.get()).get("n") == 10
 
 
@@ -207,12 +213,7 @@ async def test_a_read_only_transaction_sees_the_time_it_began(client: AsyncClien
 
 async def test_reads_do_not_wait_for_a_retry_that_has_the_turn(client: AsyncClient) -> None:
     document = client.document("c/d")
-    await document.set({"n": 0})
-    first = await begun(client)
-    await increment(first, document)
-    await document.set({"n": 1})
-    with pytest.raises(exceptions.Aborted):
-        await first._commit()
+    first = await abort(client, document, 1)
     retry = client.transaction()
     await retry._begin(retry_id=first.id)
     assert (await document.get()).get("n") == 1
@@ -225,12 +226,7 @@ async def test_reads_do_not_wait_for_a_retry_that_has_the_turn(client: AsyncClie
 
 async def test_a_write_whose_time_runs_out_in_the_queue_is_deadline_exceeded_and_never_written(client: AsyncClient) -> None:
     document = client.document("c/d")
-    await document.set({"n": 0})
-    first = await begun(client)
-    await increment(first, document)
-    await document.set({"n": 1})
-    with pytest.raises(exceptions.Aborted):
-        await first._commit()
+    first = await abort(client, document, 1)
     retry = client.transaction()
     await retry._begin(retry_id=first.id)
     await increment(retry, document)
