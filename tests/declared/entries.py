@@ -10,6 +10,9 @@ from ferryman.domain.problem import InvalidInputError, Problem
 from ferryman.domain.tools.declared import DeclaredTool
 
 HOST = "api.weather.test"
+URL = f"https://{HOST}/v1"
+EXCHANGE = {"type": "token_exchange", "request": {"url": f"https://{HOST}/login"}, "extract": {"token_path": "$.token"}}
+CLIENT = {"type": "oauth2_client_credentials", "token_url": f"https://{HOST}/token", "client_id": "id", "client_secret": "x"}
 STATE = {"date": "2026-03-01", "datetime": "2026-03-01T10:00:00Z", "execution_id": "ex-1", "task_name": "weather"}
 
 
