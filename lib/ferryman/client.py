@@ -38,25 +38,21 @@ class ApiUnreachableError(RuntimeError):
 
 
 class ApiRefusedError(RuntimeError):
-    """The service answered with a problem; `errors` name the fields, as pairs of field and message."""
+    """The service answered with a problem; `errors` name the fields, as pairs of field and message.
 
-    def __init__(self, status: int, detail: str, errors: tuple[tuple[str, str], ...] = ()) -> None:
+    After `after_s` seconds it asks to be tried again: at most 30, and 0 where it does not say.
+    """
+
+    def __init__(self, status: int, detail: str, errors: tuple[tuple[str, str], ...] = (), after_s: float = 0.0) -> None:
         super().__init__(detail)
         self.status = status
         self.detail = detail
         self.errors = errors
+        self.after_s = after_s
 
 
 class _EndOfEventsError(Exception):
     """There are no further events."""
-
-
-class _BusyError(Exception):
-    """Nothing can be had now, but after so many seconds."""
-
-    def __init__(self, after_s: float) -> None:
-        super().__init__()
-        self.after_s = after_s
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -198,8 +194,11 @@ class Client:
                         return
             except _EndOfEventsError:
                 return
-            except _BusyError as busy:
-                await asyncio.sleep(busy.after_s)
+            except ApiRefusedError as refused:
+                if refused.status not in (httpx.codes.SERVICE_UNAVAILABLE, httpx.codes.TOO_MANY_REQUESTS):
+                    raise
+                # it passes: a line that broke may count among the open ones for a moment
+                await asyncio.sleep(refused.after_s)
             except httpx.TransportError as error:
                 if fruitless >= RESUMES_MAX:
                     raise ApiUnreachableError(f"the events of {execution} broke off and could not be resumed") from error
@@ -216,10 +215,6 @@ class Client:
         async with self._http.stream("GET", path, headers=headers, timeout=timeout) as response:
             if response.is_error:
                 await response.aread()
-                if response.status_code in (httpx.codes.SERVICE_UNAVAILABLE, httpx.codes.TOO_MANY_REQUESTS):
-                    raise _BusyError(
-                        _read_retry_after(response)
-                    )  # it passes: a line that broke may count among the open ones for a moment
                 raise _parse_problem(response)
             if response.status_code == httpx.codes.NO_CONTENT:
                 raise _EndOfEventsError
@@ -274,12 +269,6 @@ class Client:
         raise AssertionError("the last attempt answers or raises")
 
 
-def _read_retry_after(response: httpx.Response) -> float:
-    """Return after how many seconds the response asks to try again: 0 where it does not say, at most 30."""
-    text = response.headers.get("retry-after", "")
-    return min(float(text), AGAIN_S_MAX) if text.isascii() and text.isdigit() else 0.0
-
-
 async def parse(lines: AsyncIterator[str]) -> AsyncIterator[StreamedEvent]:
     """Yield the events of a text/event-stream; comments and blocks that are not whole are passed over."""
     fields: dict[str, str] = {}
@@ -300,9 +289,11 @@ def _part(text: str) -> str:
 
 
 def _parse_problem(response: httpx.Response) -> ApiRefusedError:
+    status, text = response.status_code, response.headers.get("retry-after", "")
+    after_s = min(float(text), AGAIN_S_MAX) if text.isascii() and text.isdigit() else 0.0
     try:
         problem = response.json()
         errors = tuple((str(error["field"]), str(error["message"])) for error in problem.get("errors", ()))
-        return ApiRefusedError(response.status_code, str(problem.get("detail") or problem["title"]), errors)
+        return ApiRefusedError(status, str(problem.get("detail") or problem["title"]), errors, after_s)
     except (ValueError, KeyError, TypeError, AttributeError):
-        return ApiRefusedError(response.status_code, f"the service answered {response.status_code}")
+        return ApiRefusedError(status, f"the service answered {status}", after_s=after_s)

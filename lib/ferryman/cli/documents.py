@@ -9,6 +9,7 @@ from urllib.parse import unquote
 import click
 
 from ferryman import openapi
+from ferryman.cli.files import parse_text
 from ferryman.declared import texts
 from ferryman.domain.problem import InvalidInputError
 
@@ -21,7 +22,7 @@ def gather_documents(path: Path) -> dict[str, Any]:
     folder = path.resolve().parent
     base, root = f"{folder.as_uri()}/", path.resolve().as_uri()
     spec = _text(path)
-    documents, parsed = dict[str, str](), {root: _parse(spec, path.name)}
+    documents, parsed = dict[str, str](), {root: parse_text(spec, "FILE", name=path.name)}
     while missing := [address for address in _needed(parsed, root, path) if address.startswith(base)]:
         for uri in missing:
             name = uri.removeprefix(base)
@@ -29,7 +30,7 @@ def gather_documents(path: Path) -> dict[str, Any]:
             if not beside.is_relative_to(folder):
                 raise _wrong(path, f"refers to {name}, which is a link out of its folder")
             documents[name] = _text(beside)
-            parsed[uri] = _parse(documents[name], name)
+            parsed[uri] = parse_text(documents[name], "FILE", name=name)
         if len(documents) > OTHERS_MAX:
             raise _wrong(path, f"refers to more than {OTHERS_MAX} other documents; bundle them into one")
     own_name = root.removeprefix(base)
@@ -43,13 +44,6 @@ def _needed(parsed: dict[str, Any], root: str, path: Path) -> list[str]:
         return openapi.find_missing(parsed, root)
     except InvalidInputError as error:
         raise _wrong(path, f"is no document that can be imported: {error}") from None
-
-
-def _parse(text: str, name: str) -> Any:
-    try:
-        return texts.loads(text, what=name)
-    except InvalidInputError as error:
-        raise click.BadParameter(f"{name} {error.problems[0].message}", param_hint="FILE") from None
 
 
 def _text(path: Path) -> str:

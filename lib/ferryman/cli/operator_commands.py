@@ -18,7 +18,6 @@ from ferryman.composition.operator import Operator
 from ferryman.operations.deploy import commands
 from ferryman.operations.deploy import operator as deployed
 from ferryman.operations.deploy.deployment import Deployment
-from ferryman.stack import leftovers
 from ferryman.stack import operator as local
 from ferryman.vault.rotate import NothingToRotateError
 
@@ -62,9 +61,7 @@ async def open_operator(screen: Screen, project: str | None, region: str, root: 
         async with deployed.open_operator(deployment, service.find_service().key) as deps:
             yield deps
         return
-    known, note = service.find_local_service(service.find_folder()), leftovers.read_note(service.find_folder())
-    if note is None:
-        raise service.UnknownServiceError(f"no stack runs on {service.find_folder()} any more")
+    known, note = service.find_local_service(service.find_folder()), service.read_note()
     async with Client(known.url, known.key) as client:
         await client.get_me()  # a stack that was killed left its note
     async with local.open_operator(note, known.key) as deps:

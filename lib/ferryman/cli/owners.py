@@ -11,7 +11,7 @@ from ferryman.cli.screen import Screen
 from ferryman.composition.operator import Operator
 from ferryman.domain.problem import build_input_error
 from ferryman.serving import keys
-from ferryman.stack import leftovers, owners, provision
+from ferryman.stack import owners, provision
 
 COLUMNS = ("owner", "plan", "month", "credits_used", "credits_reserved", "created_at")
 
@@ -33,7 +33,7 @@ async def add(session: ApiSession, name: str, plan: str) -> None:
         export FERRYMAN_KEY=$(ferryman owner add ann --plan guru)
     """
     known, key = [plan_row["name"] for plan_row in await session.client.list_plans()], keys.generate_key()
-    async with owners.open_owners(read_stack_environment()) as stored:
+    async with owners.open_owners(service.read_note()["env"]) as stored:
         await owners.add_owner(stored.owners, name, plan=plan, plans=known, digest=keys.digest_key(key))
     session.screen.print_result({"owner": name, "plan": plan, "key": key, "url": session.client.url}, key)
 
@@ -62,7 +62,7 @@ async def rekey(deps: Operator, screen: Screen, name: str) -> None:
 async def list_(session: ApiSession) -> None:
     """List the owners, oldest first."""
     await session.client.get_me()  # says at once that nobody answers, which Google's clients take minutes to
-    async with owners.open_owners(read_stack_environment()) as stored:
+    async with owners.open_owners(service.read_note()["env"]) as stored:
         rows = [
             {
                 "owner": stored_owner.id,
@@ -74,13 +74,3 @@ async def list_(session: ApiSession) -> None:
             for stored_owner, balance in await stored.list_owners()
         ]
     session.screen.print_list(rows, *COLUMNS)
-
-
-def read_stack_environment() -> dict[str, str]:
-    """Return the variables by which Google's clients find the local stack's cloud. Raise `UnknownServiceError` when none
-    runs."""
-    note = leftovers.read_note(service.find_folder())
-    if note is None:
-        raise service.UnknownServiceError(f"no stack runs on {service.find_folder()} any more")
-    env: dict[str, str] = note["env"]
-    return env

@@ -6,11 +6,12 @@ import json
 from dataclasses import dataclass, field
 from os import environ  # noqa: TID251 - the command line's own variables, and what `up` passes on to the functions
 from pathlib import Path
+from typing import Any
 
+from ferryman.stack import leftovers
 from ferryman.stack.private import is_private
 
 NEAREST = ".ferryman"
-NOTE = "stack.json"
 
 
 class UnknownServiceError(RuntimeError):
@@ -52,9 +53,17 @@ def find_folder() -> Path:
 def _is_stack(data: Path) -> bool:
     # a note that another user left in a folder above could have a key sent anywhere
     try:
-        return (data / NOTE).exists() and is_private(data)
+        return (data / leftovers.NOTE).exists() and is_private(data)
     except OSError:
         return False
+
+
+def read_note() -> dict[str, Any]:
+    """Return what the local stack noted about itself. Raise `UnknownServiceError` when none runs."""
+    note = leftovers.read_note(find_folder())
+    if note is None:
+        raise UnknownServiceError(f"no stack runs on {find_folder()} any more")
+    return note
 
 
 def find_local_service(data: Path) -> Service:
@@ -63,7 +72,7 @@ def find_local_service(data: Path) -> Service:
     try:
         if not is_private(data):
             raise UnknownServiceError(f"{data} is open to other users of this machine: whose service it names cannot be known")
-        note = json.loads((data / NOTE).read_text())
+        note = json.loads((data / leftovers.NOTE).read_text())
         return Service(url=note["url"], key=Path(note["key_file"]).read_text().strip())
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise UnknownServiceError(

@@ -1,4 +1,4 @@
-"""`ferryman task`: create, list, show, update and delete tasks."""
+"""`ferryman task` and `ferryman schedules`: tasks, and when they run by themselves."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import click
 
 from ferryman.cli.commands import ApiSession, api_command
 from ferryman.cli.files import read_object
+from ferryman.domain.tasks.schedule import FIELDS, ScheduleType
 
 FILE = click.File("r", encoding="utf-8")
 
@@ -120,3 +121,25 @@ def _schedule(cron: str | None, once: str | None, delay: int | None) -> dict[str
     if len(schedules) > 1:
         raise click.UsageError("only one of --schedule, --once and --delay can be given")
     return schedules[0] if schedules else None
+
+
+@click.command()
+@api_command
+async def schedules(session: ApiSession) -> None:
+    """List the tasks that run by themselves, the next one first; times are UTC. What is paused or over comes last.
+
+    A task is paused when three of its scheduled executions in a row failed; `ferryman task update TASK --enabled` has it go on.
+    """
+    tasks = [task for task in await session.client.list_tasks() if task["schedule"] is not None]
+    tasks.sort(key=lambda task: (task["next_fire_at"] is None, task["next_fire_at"] or "", task["task_id"]))
+    rows = [{**task, **_describe(task["schedule"])} for task in tasks]
+    session.screen.print_json(tasks)
+    columns = ("task_id", "next_fire_at", "type", "when", "name", "enabled", "paused")
+    session.screen.print_table(
+        rows, *columns, empty="No task has a schedule; ferryman task create --schedule makes one that has."
+    )
+
+
+def _describe(schedule: dict[str, object]) -> dict[str, object]:
+    kind = ScheduleType(str(schedule["type"]))
+    return {"type": kind.value, "when": schedule[FIELDS[kind]]}

@@ -20,7 +20,7 @@ from ferryman.inmemory.signing import NullSigner
 from ferryman.inmemory.tasks import MemoryCredentials, MemoryTasks
 from ferryman.loop.dependencies import LoopDependencies
 from ferryman.loop.run import deliver
-from ferryman.replay.doubles import RecordedExecutions, RecordedModel, RecordedScanner, RecordedTools
+from ferryman.replay.doubles import RecordedExecutions, RecordedTools
 from ferryman.replay.offline import block_network
 from ferryman.replay.state import ReplayState
 
@@ -92,8 +92,8 @@ def _build_dependencies(state: ReplayState, queue: MemoryQueue, opening: Executi
         executions=RecordedExecutions(state),
         halts=MemoryHalts(state.memory),
         queue=queue,
-        model=RecordedModel(state),
-        scanner=RecordedScanner(state),
+        model=state,
+        scanner=state,
         registry=RecordedTools(state),
         signing=NullSigner(),
         clock=state,

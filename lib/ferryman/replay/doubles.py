@@ -1,15 +1,14 @@
-"""The ports of a replay: the recorded replies are the model, the recorded results the tools, the recorded times the clock."""
+"""The stores and the tools of a replay: they hold what the loop makes, and answer with the recorded results and times."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
 from ferryman.domain.calls.call import Ticket, ToolCallResult
 from ferryman.domain.executions.execution import Execution
-from ferryman.domain.executions.message import Block, Prompt, Reply
 from ferryman.domain.tools.tool import Tool, get_function
 from ferryman.inmemory.executions import MemoryExecutions
 from ferryman.inmemory.tickets import MemoryTickets
@@ -17,27 +16,6 @@ from ferryman.ports.errors import UnavailableError
 from ferryman.ports.tickets import CallRequest
 from ferryman.replay.state import RecordedAttempt, ReplayState
 from ferryman.tools.registry import ToolRegistry
-
-
-class RecordedModel:
-    """`ports.Model`."""
-
-    def __init__(self, state: ReplayState) -> None:
-        self._state = state
-
-    async def reply(self, prompt: Prompt) -> Reply:
-        return self._state.reply(prompt)
-
-
-class RecordedScanner:
-    """`ports.Scanner`: what is in a record was scanned before."""
-
-    def __init__(self, state: ReplayState) -> None:
-        self._state = state
-
-    async def scan(self, execution: Execution, content: Sequence[Block]) -> Sequence[Block]:  # noqa: ARG002 - the port's signature
-        self._state.check_scan()
-        return content
 
 
 class RecordedExecutions(MemoryExecutions):

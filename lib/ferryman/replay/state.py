@@ -1,8 +1,8 @@
-"""The course of a recorded execution: what happened, handed out in its order as the loop comes to it."""
+"""The state of a replay: what happened in a recorded execution, in its order, as the loop asks for it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from enum import Enum
@@ -11,7 +11,7 @@ from ferryman.domain.calls.call import Ticket, TicketState
 from ferryman.domain.credits import ledger
 from ferryman.domain.executions.execution import Execution, ExecutionSetup, Status, Step
 from ferryman.domain.executions.halt import BY_OPERATOR, DISABLED
-from ferryman.domain.executions.message import Prompt, Reply
+from ferryman.domain.executions.message import Block, Prompt, Reply
 from ferryman.domain.records.event import STARTED
 from ferryman.domain.records.record import Record
 from ferryman.domain.tasks.task import Task
@@ -33,7 +33,8 @@ class RecordedAttempt(Enum):
 
 
 class ReplayState:
-    """The state of a replay of `record`. It is the replay's clock: `now` is the recorded time of what happened last."""
+    """The state of a replay of `record`. It is the clock, whose `now` is the recorded time of what happened last, the
+    model, which replies what it did, and the scanner, which changes nothing: what is in a record was scanned before."""
 
     def __init__(self, record: Record, opening: ExecutionSetup) -> None:
         self.memory = _memory(record, opening)
@@ -73,7 +74,7 @@ class ReplayState:
         if not self._beyond:
             self.stop()
 
-    def reply(self, prompt: Prompt) -> Reply:
+    async def reply(self, prompt: Prompt) -> Reply:
         """Return what the model answered here. Raise the error that prevented an answer."""
         step = self._next()
         if step is None:
@@ -89,10 +90,11 @@ class ReplayState:
         self.prompts.append(prompt)
         return Reply(content=step.content, stop_reason=step.stop_reason, usage=step.usage)
 
-    def check_scan(self) -> None:
-        """Raise the error that the scan of a reply ended with, where that reply was never committed."""
+    async def scan(self, execution: Execution, content: Sequence[Block]) -> Sequence[Block]:  # noqa: ARG002 - the port's
+        """Return `content`. Raise the error that its scan ended with, where the reply was never committed."""
         if self._next() is None:
             self._raise_end()
+        return content
 
     def take_attempt(self, seq: int) -> RecordedAttempt:
         """Return how the call's next try went; the last holds for ever. A call nobody recorded counts as refused."""

@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from ferryman.domain.json_tree import walk
+
 SHAPES = {
     "a private key": r"-----BEGIN [A-Z ]*PRIVATE KEY",
     "a Ferryman API key": r"\bfm_[A-Za-z0-9_-]{43}(?![A-Za-z0-9_-])",
@@ -28,20 +30,15 @@ _SHAPES = {name: re.compile(pattern, re.ASCII) for name, pattern in SHAPES.items
 def find_secrets(document: Any) -> list[tuple[str, str]]:
     """Return the places in `document` (JSON) whose text looks like a key, each with what it looks like."""
     return [
-        (place, name)
-        for place, text in _texts(document, "record")
-        for name, shape in _SHAPES.items()
-        if shape.search(text) is not None
+        (place, name) for place, text in _texts(document) for name, shape in _SHAPES.items() if shape.search(text) is not None
     ]
 
 
-def _texts(value: Any, place: str) -> Iterator[tuple[str, str]]:
-    if isinstance(value, str):
-        yield place, value
-    elif isinstance(value, dict):
-        for name, child in value.items():
-            yield f"{place} (a name in it)", name
-            yield from _texts(child, f"{place}.{name}" if name.isidentifier() else f"{place}.?")
-    elif isinstance(value, list):
-        for number, child in enumerate(value):
-            yield from _texts(child, f"{place}[{number}]")
+def _texts(document: Any) -> Iterator[tuple[str, str]]:
+    for path, value in walk(document):
+        parts = (f"[{part}]" if isinstance(part, int) else f".{part}" if part.isidentifier() else ".?" for part in path)
+        place = f"record{''.join(parts)}"
+        if isinstance(value, str):
+            yield place, value
+        elif isinstance(value, dict):
+            yield from ((f"{place} (a name in it)", name) for name in value)

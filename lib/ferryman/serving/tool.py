@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -27,12 +27,10 @@ Function = TypeVar("Function", bound=ToolFunction)
 Route = Callable[[Function, Request], Awaitable[Response]]
 """What answers one path of a tool function."""
 
-NO_ROUTES: Mapping[str, Any] = {}
-
 
 def serve(name: str) -> Handler:
     """Return the `main` of the tool `name`."""
-    return serve_tool(name, ToolFunction, NO_ROUTES)
+    return serve_tool(name, ToolFunction, {})
 
 
 def serve_tool(name: str, build: Callable[[Settings], Function], more: Mapping[str, Route[Function]]) -> Handler:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ferryman.operations.deploy.checks import NEEDED
+from ferryman.operations.deploy.deployment import NEEDED
 
 GCLOUD = """
 import base64, json, pathlib, sys

@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-PROJECT_PARENT = "projects/{project}"
+from ferryman.cli.demo.story import PRIVATE
+from ferryman.client import Client
+from ferryman.domain.json_tree import walk
+from ferryman.stack import inventory
+from ferryman.stack.local_stack import Stack
+
+INJECTED = "authorization"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,7 +43,7 @@ def encode_forms(key: str) -> tuple[bytes, ...]:
 
 
 def search(place: str, things: Iterable[bytes], forms: Iterable[bytes]) -> SearchResult:
-    """Search `things` for any of `needles`."""
+    """Search `things` for any of `forms`."""
     listed, patterns = list(things), tuple(forms)
     hits = sum(any(form in thing for form in patterns) for thing in listed)
     return SearchResult(place=place, things=len(listed), size_bytes=sum(map(len, listed)), hits=hits)
@@ -44,21 +51,13 @@ def search(place: str, things: Iterable[bytes], forms: Iterable[bytes]) -> Searc
 
 def flatten(value: object) -> bytes:
     """Return every text, number and byte in `value`, names of fields included, a line each."""
-    return b"\n".join(_leaves(value))
-
-
-def _leaves(value: object) -> Iterator[bytes]:
-    if isinstance(value, Mapping):
-        for name, inner in value.items():
-            yield str(name).encode()
-            yield from _leaves(inner)
-    elif isinstance(value, list | tuple):
-        for inner in value:
-            yield from _leaves(inner)
-    elif isinstance(value, bytes):
-        yield value
-    else:
-        yield str(value).encode(errors="surrogatepass")
+    lines = []
+    for path, inner in walk(value):
+        if path and not isinstance(path[-1], int):
+            lines.append(str(path[-1]).encode())
+        if not isinstance(inner, Mapping | list | tuple):
+            lines.append(inner if isinstance(inner, bytes) else str(inner).encode(errors="surrogatepass"))
+    return b"\n".join(lines)
 
 
 def drop_header(request: Mapping[str, Any], header: str) -> bytes:
@@ -70,3 +69,46 @@ def drop_header(request: Mapping[str, Any], header: str) -> bytes:
 def extract_header(request: Mapping[str, Any], header: str) -> bytes:
     """Return the value of one header of a request."""
     return json.dumps([value for name, value in request["headers"] if name.lower() == header]).encode()
+
+
+async def collect_answers(client: Client, execution: str, task: str) -> list[Any]:
+    """Return what the API answers about everything there is."""
+    return [
+        await client.get_me(),
+        await client.list_tasks(),
+        await client.get_task(task),
+        await client.list_credentials(task),
+        await client.list_executions(),
+        await client.get_execution(execution),
+        await client.list_calls(execution),
+    ]
+
+
+async def gather_evidence(
+    stack: Stack, client: Client, key: str, events: Sequence[Mapping[str, Any]]
+) -> tuple[list[SearchResult], SearchResult]:
+    """Search each place that must not hold the key, and the one that must: the header it was injected into."""
+    forms = encode_forms(key)
+    execution, task = str(events[0]["execution_id"]), str(events[0]["task_id"])
+    requests, delivered = await stack.admin.list_requests(), await stack.admin.list_deliveries()
+    travelled = [extract_header(request, INJECTED) for request in requests if request["host"] == PRIVATE]
+    places: dict[str, Iterable[object]] = {
+        "Firestore documents": await inventory.list_documents(stack.clients),
+        "Secret Manager versions": await inventory.list_secrets(stack.clients, stack.project),
+        "Cloud Tasks payloads": [*delivered, *await inventory.list_tasks(stack.clients, stack.project)],
+        "requests to the model": await stack.admin.list_model_requests(),
+        "live events": events,
+        "answers of the API": await collect_answers(client, execution, task),
+        "logs of the functions": _files(stack.data / "logs"),
+        "files of the local cloud": _files(stack.data),
+        "requests to hosts, but for that header": [drop_header(request, INJECTED) for request in requests],
+        f"that header at other hosts than {PRIVATE}": [
+            extract_header(request, INJECTED) for request in requests if request["host"] != PRIVATE
+        ],
+    }
+    clean = [search(place, map(flatten, values), forms) for place, values in places.items()]
+    return clean, search(f"header {INJECTED} at {PRIVATE}", travelled, [key.encode()])
+
+
+def _files(folder: Path) -> list[bytes]:
+    return [path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()]

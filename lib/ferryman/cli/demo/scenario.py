@@ -8,7 +8,7 @@ from typing import Any
 from rich.text import Text
 
 from ferryman.cli import live
-from ferryman.cli.demo import evidence, story
+from ferryman.cli.demo import proof, story
 from ferryman.cli.demo.proof import SearchResult
 from ferryman.cli.screen import Screen, create_table
 from ferryman.client import Client
@@ -22,7 +22,7 @@ async def run_scenario(screen: Screen, stack: Stack, client: Client) -> bool:
     task = await _prepare(screen, client, key)
     events, execution = await _run(screen, client, task)
     _tell(screen, execution)
-    clean, travelled = await evidence.gather_evidence(stack, client, key, events)
+    clean, travelled = await proof.gather_evidence(stack, client, key, events)
     report = await stack.admin.read_report(story.SCRIPT)
     thefts = await stack.admin.list_requests(story.THIEF)
     print_proof(screen, clean, travelled)

@@ -19,7 +19,7 @@ from ferryman.domain.finding import DoctorFinding, Grade
 from ferryman.domain.owners.owner import Owner
 from ferryman.gcp.clients import GoogleClients
 from ferryman.gcp.owners import FirestoreOwners
-from ferryman.operations.deploy import checks, keychain
+from ferryman.operations.deploy import keychain
 from ferryman.operations.deploy.commands import CommandFailedError, CommandMissingError, Commands
 
 CONTAINERS = "-target=google_secret_manager_secret.this"
@@ -29,6 +29,15 @@ PAUSE_S = 10.0
 """Permissions take up to two minutes until they count everywhere."""
 
 OWNER, PLAN = "owner", "pro"
+NEEDED = (
+    "cloudbilling.googleapis.com",
+    "cloudresourcemanager.googleapis.com",
+    "iam.googleapis.com",
+    "secretmanager.googleapis.com",
+    "serviceusage.googleapis.com",
+)
+"""APIs that Terraform and these checks talk to before Terraform has enabled any."""
+
 Tell = Callable[[str], None]
 
 
@@ -49,7 +58,7 @@ class Deployment:
     def prepare(self) -> None:
         """Check everything, build the archives, and fetch what Terraform needs. Raise `CommandMissingError` or
         `CommandFailedError`."""
-        checks.check_prerequisites(self.commands, self.tell)
+        check_prerequisites(self.commands, self.tell)
         self.tell("building the archives")
         built = subprocess.run(
             [sys.executable, "-m", "infra.build"], cwd=self.root, capture_output=True, text=True, check=False
@@ -111,6 +120,34 @@ class Deployment:
 
     def _keys(self, *, make: bool) -> Path:
         return keychain.write_public_keys(self.keys_file, keychain.load_public_keys(self.commands, self.tell, make=make))
+
+
+def check_prerequisites(commands: Commands, tell: Tell) -> None:
+    """Check account, project, APIs and billing, in the order in which one needs the other. Raise `CommandMissingError`."""
+    project = commands.project
+    account = commands.ask("auth", "list", "--filter=status:ACTIVE", "--format=value(account)")
+    if not account:
+        raise CommandMissingError(
+            "gcloud has no active account; run `gcloud auth login` and `gcloud auth application-default login`"
+        )
+    tell(f"acting as {account}")
+    try:
+        number = commands.ask("projects", "describe", project, "--format=value(projectNumber)")
+    except CommandFailedError as error:
+        raise CommandMissingError(
+            f"the project {project} is not there, or {account} may not see it; `gcloud projects create {project}`\n{error}"
+        ) from None
+    tell(f"project {project} ({number})")
+    enabled = set(commands.ask("services", "list", "--enabled", "--format=value(config.name)").split())
+    missing = [api for api in NEEDED if api not in enabled]
+    if missing:
+        apis = " ".join(missing)
+        raise CommandMissingError(f"these APIs are not enabled: {apis}; `gcloud services enable {apis} --project {project}`")
+    if commands.ask("billing", "projects", "describe", project, "--format=value(billingEnabled)").lower() != "true":
+        raise CommandMissingError(
+            f"billing is not enabled for {project}; `gcloud billing projects link {project} --billing-account ACCOUNT`"
+        )
+    tell("APIs and billing are enabled")
 
 
 async def run_smoke_test(urls: Mapping[str, str], *, pause_s: float = PAUSE_S, tries: int = TRIES) -> list[DoctorFinding]:

@@ -30,7 +30,7 @@ def create(deps: ApiDependencies) -> FastAPI:
 
     app = FastAPI(title="Ferryman", version=VERSION, description=ABOUT, docs_url=None, redoc_url=None, redirect_slashes=False)
     app.state.deps = deps
-    for module in (tasks, connections, credentials, executions, account, receipts, tables):
+    for module in (tasks, connections, credentials, executions, receipts, account, tables):
         app.include_router(module.router)
     for prefix in ("/v1/tasks/{task_id}", "/api/agents/{task_id}"):
         app.include_router(custom.router, prefix=prefix)

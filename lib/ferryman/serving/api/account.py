@@ -37,24 +37,6 @@ async def resume(deps: Dependencies, owner: CurrentOwner) -> shapes.Halt:
     return shapes.Halt(halted=await deps.halts.find_halt_reason(owner.id))
 
 
-@router.get("/me", tags=["tables"], summary="Who you are, and the credits you have left this month")
-async def get_me(deps: Dependencies, owner: CurrentOwner) -> shapes.Me:
-    plan = deps.plans.get(owner.plan)
-    balance = (await deps.ledger.balance(name_owner_balance(owner.id))).at(deps.clock.now())
-    spent = balance.credits_used + balance.credits_reserved
-    remaining = Decimal(0) if plan is None else max(Decimal(0), plan.credits_per_month - spent)
-    return shapes.Me(
-        owner=owner.id,
-        plan=owner.plan,
-        month=balance.month,
-        credits_used=balance.credits_used,
-        credits_reserved=balance.credits_reserved,
-        credits_left=remaining,
-        halted=await deps.halts.find_halt_reason(owner.id),
-        limits=None if plan is None else PlanResponse.model_validate(plan),
-    )
-
-
 @router.get("/ledger", tags=["ledger"], summary="A month's credits by task, and that the books sum to zero")
 async def get_ledger(
     deps: Dependencies,
@@ -71,4 +53,22 @@ async def get_ledger(
         credits=sum((line.credits for line in lines), Decimal(0)),
         entries=len(entries),
         sum_of_postings=sum(ledger.sum_accounts(entries).values(), Decimal(0)),
+    )
+
+
+@router.get("/me", tags=["tables"], summary="Who you are, and the credits you have left this month")
+async def get_me(deps: Dependencies, owner: CurrentOwner) -> shapes.Me:
+    plan = deps.plans.get(owner.plan)
+    balance = (await deps.ledger.balance(name_owner_balance(owner.id))).at(deps.clock.now())
+    spent = balance.credits_used + balance.credits_reserved
+    remaining = Decimal(0) if plan is None else max(Decimal(0), plan.credits_per_month - spent)
+    return shapes.Me(
+        owner=owner.id,
+        plan=owner.plan,
+        month=balance.month,
+        credits_used=balance.credits_used,
+        credits_reserved=balance.credits_reserved,
+        credits_left=remaining,
+        halted=await deps.halts.find_halt_reason(owner.id),
+        limits=None if plan is None else PlanResponse.model_validate(plan),
     )

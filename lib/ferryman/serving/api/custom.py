@@ -96,11 +96,11 @@ async def _imported(body: bytes, task: Task, deps: ApiDependencies, once: Idempo
         raise RequestValidationError(request.faults)
     imported = request.imported
     if imported is None:
-        assert request.url is not None, "what did not come along is elsewhere"
-        fetched = await deps.documents.fetch(task.id, owner=task.owner, url=request.url)
+        assert request.body.url is not None, "what did not come along is elsewhere"
+        fetched = await deps.documents.fetch(task.id, owner=task.owner, url=request.body.url)
         imported = await run_document_worker(task.owner, "url", documents.read_fetched, fetched, request, target)
-    answer = await _json(task, documents.write_import, imported, request.dry_run)
-    if not request.dry_run:
+    answer = await _json(task, documents.write_import, imported, request.body.dry_run)
+    if not request.body.dry_run:
         # what takes megabytes is listed by its own route, also for a retry
         brief = partial(_json, task, documents.write_brief_import, imported)
         await storing.store_cluster(deps.clusters, task.id, imported, await once.complete(200, answer, brief=brief))
