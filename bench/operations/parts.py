@@ -13,7 +13,7 @@ from bench.operations.services import API, ORCHESTRATOR
 from bench.operations.system import ALL, NEVER, STORED, STREAMED, CountedSystem, run_system
 from ferryman.domain.owners.stream import HOLD
 from ferryman.feeds import Feed
-from ferryman.schedules.sweep import sweep
+from ferryman.schedules.fire import sweep
 from ferryman.serving import sse
 
 ANSWER_BYTES = 4_000

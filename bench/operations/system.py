@@ -36,7 +36,7 @@ from ferryman.gcp.owners import FirestoreOwners
 from ferryman.loop.dependencies import LoopDependencies as Loop
 from ferryman.loop.run import deliver
 from ferryman.ports.tickets import CallRequest
-from ferryman.schedules.dependencies import ScheduleDependencies as Schedules
+from ferryman.schedules.fire import ScheduleDependencies as Schedules
 from ferryman.serving import api as api_app
 from ferryman.serving import keys
 from ferryman.settings import Settings

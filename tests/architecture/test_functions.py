@@ -28,10 +28,9 @@ def test_the_functions_are_the_eight():
 
 
 @pytest.mark.parametrize("tool", sorted(TOOL_NAMES))
-def test_a_tool_has_its_function_its_reader_and_its_file(tool):
+def test_a_tool_has_its_function_and_its_parser(tool):
     assert (ROOT / f"functions/{tool}/main.py").read_text().count(f'serve("{tool}")') == 1
     assert tool in PARSERS
-    assert (ROOT / f"lib/ferryman/tools/http/{tool}.py").is_file()
 
 
 def test_exactly_the_tools_unseal_and_exactly_those_may_read_the_key():

@@ -10,8 +10,7 @@ import pytest
 
 from ferryman.cli import service, stack_lock
 from ferryman.stack import leftovers
-from ferryman.stack.hold import lock_folder
-from ferryman.stack.private import ExposedFolderError
+from ferryman.stack.private import ExposedFolderError, lock_folder
 
 
 @pytest.fixture(autouse=True)

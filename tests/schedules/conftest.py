@@ -17,9 +17,7 @@ from ferryman.inmemory.log import RecordingLog
 from ferryman.inmemory.memory import Memory
 from ferryman.inmemory.queue import MemoryQueue, MemoryTimers, QueuedTimer
 from ferryman.inmemory.schedules import MemorySchedules
-from ferryman.schedules.dependencies import ScheduleDependencies
-from ferryman.schedules.fire import arm_timer, fire
-from ferryman.schedules.sweep import sweep
+from ferryman.schedules.fire import ScheduleDependencies, arm_timer, fire, sweep
 from tests.builders import build_task
 
 HOURLY = Schedule(type=ScheduleType.CRON, cron="0 * * * *")

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from ferryman.inmemory.clock import START
 from ferryman.inmemory.schedules import MemorySchedules
-from ferryman.schedules.dependencies import ScheduleDependencies
+from ferryman.schedules.fire import ScheduleDependencies
 
 from .conftest import Stage
 

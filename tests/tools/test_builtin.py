@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from ferryman.domain.calls.refusal import CallRefusedError
 from ferryman.domain.http.request import Method, OutboundRequest
-from ferryman.tools.http import PARSERS, TOOLS, api_call
+from ferryman.tools.http import PARSERS, TOOLS
 
 CALL = {"method": "GET", "url": "https://a.test/", "credential": "KEY"}
 
@@ -44,7 +44,7 @@ def test_there_are_exactly_four():
 
 
 def test_the_definition_of_api_call_is_kept_word_for_word():
-    assert api_call.TOOL.to_definition() == API_CALL
+    assert TOOLS[0].to_definition() == API_CALL
 
 
 @pytest.mark.parametrize(

@@ -15,9 +15,8 @@ from ferryman.cli.commands import screen_command
 from ferryman.cli.screen import Screen
 from ferryman.serving import keys
 from ferryman.stack.environment import derive_integration_id
-from ferryman.stack.hold import StackRunningError
 from ferryman.stack.local_stack import Stack, StackOptions, run_stack
-from ferryman.stack.private import ExposedFolderError
+from ferryman.stack.private import ExposedFolderError, StackRunningError
 
 _HOST = re.compile(r"(?P<name>[A-Za-z0-9.-]+)=(?:127\.0\.0\.1|localhost):(?P<port>[0-9]{1,5})", re.ASCII)
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}", re.ASCII)

@@ -27,7 +27,7 @@ from ferryman.gcp.signing import SecretManagerReceiptKeys
 from ferryman.gcp.tasks import FirestoreCredentials, FirestoreTasks
 from ferryman.loop.dependencies import LoopDependencies
 from ferryman.models.anthropic import AnthropicModel
-from ferryman.schedules.dependencies import ScheduleDependencies
+from ferryman.schedules.fire import ScheduleDependencies
 from ferryman.settings import Settings
 from ferryman.telemetry.traces import OtelTracer
 from ferryman.tools.registry import ToolRegistry

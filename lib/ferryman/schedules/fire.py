@@ -1,16 +1,37 @@
-"""A fire: start the execution of a task's time exactly once, even when its timer is delivered twice or a process dies."""
+"""A fire: start the execution of a task's time exactly once, even when its timer is delivered twice or a process dies.
+
+The sweep sets lost timers again, every ten minutes while any task has a schedule.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from ferryman.domain.executions.occupancy import TooManyQueuedError
 from ferryman.domain.tasks import firing
 from ferryman.domain.tasks.firing import Fire
 from ferryman.domain.tasks.task import Task
+from ferryman.ports.clock import Clock
 from ferryman.ports.errors import HaltedError
-from ferryman.ports.schedules import Timers
-from ferryman.schedules.dependencies import ScheduleDependencies
+from ferryman.ports.log import Tracer
+from ferryman.ports.queue import Queue
+from ferryman.ports.schedules import Schedules, Timers
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScheduleDependencies:
+    """Everything the schedules use. `queue` delivers executions, `timers` deliver the times."""
+
+    schedules: Schedules
+    queue: Queue
+    timers: Timers
+    clock: Clock
+    tracer: Tracer
+
+    def line(self, event: str, **fields: Any) -> None:
+        self.tracer.line(event, **fields)
 
 
 async def fire(deps: ScheduleDependencies, fire: Fire) -> bool:
@@ -49,3 +70,21 @@ async def arm_timer(timers: Timers, task: Task, *, now: datetime) -> None:
         return
     await timers.sweep(due=firing.find_next_window(now))
     await timers.set(following, due=firing.compute_timer_due(following.at, now))
+
+
+async def sweep(deps: ScheduleDependencies, *, at: datetime) -> None:
+    """Set the timers that were lost, once a window each.
+
+    `at` is the time this sweep was set for, so that a sweep that comes early does not set itself again for the same window;
+    a caller with a clock of its own passes any time in the past.
+    """
+    if not await deps.schedules.armed():
+        return  # storing the next schedule starts it again
+    now = deps.clock.now()
+    following = firing.find_next_window(max(now, at))
+    await deps.timers.sweep(due=following)
+    lost = await deps.schedules.overdue(before=now - firing.OVERDUE)
+    for fire in lost:
+        await deps.timers.set(fire, due=following - firing.WINDOW, wake_up="sweep")
+    if lost:
+        deps.line("sweep.repaired", timers=len(lost), severity="WARNING")

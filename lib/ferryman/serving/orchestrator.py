@@ -13,8 +13,7 @@ from ferryman import settings
 from ferryman.composition.orchestrator import OrchestratorFunction
 from ferryman.domain.tasks.firing import Fire
 from ferryman.loop.run import deliver
-from ferryman.schedules.fire import fire
-from ferryman.schedules.sweep import sweep
+from ferryman.schedules.fire import fire, sweep
 from ferryman.serving import entry
 from ferryman.serving.entry import Handler, read_body
 from ferryman.serving.problems import create_problem

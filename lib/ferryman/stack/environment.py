@@ -85,16 +85,15 @@ def build_environment(row: Mapping[str, Any], around: StackEnvironment) -> dict[
     caller = around.caller
     prices = {"scripted": SCRIPTED_PRICE, **_read(caller, "FERRYMAN_PRICES", {})}
     integrations = [*_read(caller, "FERRYMAN_INTEGRATIONS", []), *map(build_integration, around.hosts)]
-    callers = [build_account(name, around.project) for name in row["callers"] if name != "anyone"]
-    resealers = [build_account(name, around.project) for name in row.get("resealers", [])]
-    connectors = [build_account(name, around.project) for name in row.get("connectors", [])]
+    accounts = {
+        role: [build_account(name, around.project) for name in row.get(role, []) if name != "anyone"]
+        for role in ("callers", "resealers", "connectors")
+    }
     env = {
         "FERRYMAN_SEALING_PUBLIC_KEY": around.sealing_public_key,
         "FERRYMAN_RECEIPT_PUBLIC_KEYS": json.dumps(dict(around.receipt_public_keys)),
         "FERRYMAN_FUNCTION_URLS": json.dumps(dict(around.urls)),
-        "FERRYMAN_CALLERS": json.dumps(callers),
-        "FERRYMAN_RESEALERS": json.dumps(resealers),
-        "FERRYMAN_CONNECTORS": json.dumps(connectors),
+        **{f"FERRYMAN_{role.upper()}": json.dumps(allowed) for role, allowed in accounts.items()},
         "FERRYMAN_LOCATION": LOCATION,
         "FERRYMAN_QUEUE": QUEUE,
         "FERRYMAN_SCHEDULES_QUEUE": SCHEDULES_QUEUE,

@@ -18,7 +18,7 @@ from ferryman.gcp.clients import GoogleClients
 from ferryman.settings import Settings
 from ferryman.stack import environment, hello, leftovers, private, provision
 from ferryman.stack.admin import Admin, AdminRefusedError
-from ferryman.stack.hold import lock_folder
+from ferryman.stack.private import lock_folder
 from ferryman.stack.process import CloudNotStartedError, LocalCloudProcess, spawn
 
 PROJECT = "ferryman-local"

@@ -1,10 +1,19 @@
-"""Private files: what a stack keeps is made for its owner alone, and what another user could have written is not believed."""
+"""Private files: what a stack keeps is made for its owner alone, and what another user could have written is not believed.
+
+Who runs a stack on a folder holds a lock there.
+"""
 
 from __future__ import annotations
 
+import fcntl
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
+
+LOCK = "stack.lock"
+"""The lock of who runs a stack on a folder; the system takes it back however the process ends."""
 
 
 class ExposedFolderError(OSError):
@@ -38,3 +47,20 @@ def write_file(path: Path, text: str) -> None:
     """Write such a file."""
     with create_file(path) as out:
         out.write(text.encode())
+
+
+class StackRunningError(RuntimeError):
+    """A stack already runs on the folder."""
+
+
+@contextmanager
+def lock_folder(data: Path) -> Iterator[None]:
+    """Hold `data` while inside. Raise `StackRunningError`, and `ExposedFolderError` for a folder that other users may enter."""
+    file = os.open(make_private_folder(data) / LOCK, os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield
+    except BlockingIOError as error:
+        raise StackRunningError(f"a stack already runs on {data}") from error
+    finally:
+        os.close(file)

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 
 from ferryman.domain.owners.owner import Owner
 from ferryman.gcp.clients import GoogleClients
+from ferryman.gcp.key_store import SecretManagerKeyStore
 from ferryman.gcp.owners import FirestoreOwners
 from ferryman.gcp.queue import CloudTasksTimers
 from ferryman.gcp.schedules import FirestoreSchedules
@@ -35,39 +36,26 @@ def connect(env: Mapping[str, str]) -> GoogleClients:
 
 async def provision_sealing_key(clients: GoogleClients, project: str, secret: str) -> str:
     """Return the public half of the sealing key as the functions take it, made at the first start and the same ever after."""
-    newest = max(await _versions(clients, f"projects/{project}", secret, seal.generate_private_key), key=_number)
-    return seal.format_public_key(_number(newest), seal.derive_public_key(await _private(clients, newest)))
+    newest, private = max((await _provision_key(clients, project, secret, seal.generate_private_key)).items())
+    return seal.format_public_key(newest, seal.derive_public_key(private))
 
 
 async def provision_receipt_keys(clients: GoogleClients, project: str, secret: str) -> dict[str, str]:
     """Return the public halves of all receipt keys as the functions take them, the first of them made at the first start."""
-    versions = await _versions(clients, f"projects/{project}", secret, sign.generate_private_key)
-    return {str(_number(version)): sign.derive_public_key(await _private(clients, version)).hex() for version in versions}
+    privates = await _provision_key(clients, project, secret, sign.generate_private_key)
+    return {str(version): sign.derive_public_key(private).hex() for version, private in privates.items()}
 
 
-async def _versions(clients: GoogleClients, parent: str, secret: str, generate: Callable[[], bytes]) -> list[str]:
-    """Return the names of a secret's enabled versions; where there is no secret, it is made with a first one."""
-    name = f"{parent}/secrets/{secret}"
-    client = clients.secrets()
+async def _provision_key(clients: GoogleClients, project: str, secret: str, generate: Callable[[], bytes]) -> dict[int, bytes]:
+    """Return the enabled versions of a key; where there is no secret for it, it is made with a first one."""
+    parent, client = f"projects/{project}", clients.secrets()
     known = [resource.name async for resource in await client.list_secrets(request={"parent": parent})]
-    if name not in known:
+    if f"{parent}/secrets/{secret}" not in known:
         automatic: dict[str, object] = {"replication": {"automatic": {}}}
         await client.create_secret(request={"parent": parent, "secret_id": secret, "secret": automatic})
-    listed = await client.list_secret_versions(request={"parent": name})
-    versions = [resource.name async for resource in listed if resource.state.name == "ENABLED"]
-    if not versions:
-        added = await client.add_secret_version(request={"parent": name, "payload": {"data": generate()}})
-        versions = [added.name]
-    return versions
-
-
-async def _private(clients: GoogleClients, version: str) -> bytes:
-    answer = await clients.secrets().access_secret_version(request={"name": version})
-    return answer.payload.data
-
-
-def _number(version: str) -> int:
-    return int(version.rpartition("/")[2])
+    store = SecretManagerKeyStore(clients, project, secret)
+    numbers = [version.number for version in await store.list_versions() if version.enabled] or [await store.add(generate())]
+    return {number: await store.private(number) for number in numbers}
 
 
 async def provision_queues(clients: GoogleClients, project: str) -> None:

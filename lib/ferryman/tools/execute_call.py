@@ -19,10 +19,10 @@ from ferryman.domain.executions.message import Block
 from ferryman.domain.stale import StaleError
 from ferryman.halting import run_unless_halted
 from ferryman.ports.errors import HaltedError, UnavailableError
+from ferryman.ports.gate import PieceTally
 from ferryman.ports.halts import Halts
 from ferryman.ports.tickets import CallRequest, ClaimedCall, Tickets
 from ferryman.ports.tokens import Tokens
-from ferryman.tools import counting
 from ferryman.tools.known_secrets import make_scan_only, open_former, open_known_tokens
 from ferryman.tools.prepared_call import CallContext, CallPreparer, NotSentError, PreparedCall, Redactor, narrow_credential
 from ferryman.tools.tokens.dependencies import GrantDependencies
@@ -30,6 +30,9 @@ from ferryman.tools.tokens.renewal import renew_expiring
 
 ATTEMPTS_MAX = 3
 """How often a call is sent, when each answer is lost."""
+
+COUNT_ATTEMPTS_MAX = 8
+"""How often pieces of secrets are added while other calls of the execution add to the same coverage."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,7 +140,7 @@ async def _prepare(deps: ToolDependencies, claimed_call: ClaimedCall, about: Map
         return {name: narrow_credential(credential, policy, deps.integrations) for name, credential in after.items()}
 
     usable = {name: narrow_credential(credential, policy, deps.integrations) for name, credential in credentials.items()}
-    count = partial(counting.count_pieces, deps.tickets, deps.vault, deps.clock, claimed_call)
+    count = partial(count_pieces, deps, claimed_call)
     context = CallContext(
         claimed_call=claimed_call, arguments=arguments, credentials=usable, renew=renew, about=about, count=count
     )
@@ -147,6 +150,30 @@ async def _prepare(deps: ToolDependencies, claimed_call: ClaimedCall, about: Map
         # the message may quote the arguments
         message = await deps.redact(policy.owner, credentials.values(), refused.refusal.message)
         raise CallRefusedError(replace(refused.refusal, message=message)) from None
+
+
+async def count_pieces(deps: ToolDependencies, claimed_call: ClaimedCall, pieces: PieceTally) -> str | None:
+    """Add `pieces` to those that the execution has sent (its leak budget), and store the sum before the call is sent.
+
+    Return the credential of which that is too much (nothing is stored then), or None. Pieces that were sent before are not
+    stored again, so that a call that is delivered twice counts once. Raise `NotSentError` where new pieces could not be stored,
+    or another delivery has taken the execution over: the call must not be sent then.
+    """
+    execution, stored = claimed_call.call_request.execution, claimed_call.coverage
+    try:
+        for _ in range(COUNT_ATTEMPTS_MAX):
+            before = await deps.vault.open_coverage(stored, execution=execution)
+            name, after = pieces.add_to(before)
+            if name is not None or after == before:
+                return name
+            sealed = await deps.vault.seal_coverage(after, execution=execution, like=claimed_call.ticket.arguments)
+            current = await deps.tickets.cover(claimed_call, stored, sealed, now=deps.clock.now())
+            if current == sealed:
+                return None
+            stored = current
+    except (UnavailableError, StaleError) as fault:
+        raise NotSentError(str(fault)) from fault
+    raise NotSentError("what the execution has sent of its credentials changes all the time")
 
 
 async def _open(deps: ToolDependencies, task: str, versions: Mapping[str, int]) -> dict[str, Credential]:

@@ -18,8 +18,8 @@ from ferryman.cli.service import read_environment
 from ferryman.client import Client
 from ferryman.serving import keys
 from ferryman.stack import leftovers
-from ferryman.stack.hold import StackRunningError, lock_folder
 from ferryman.stack.local_stack import StackOptions, run_stack
+from ferryman.stack.private import StackRunningError, lock_folder
 
 PREFIX = "ferryman-demo-"
 MODEL_KEYS = ("ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL")
