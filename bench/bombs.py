@@ -17,13 +17,10 @@ import sys
 import tempfile
 import zlib
 from collections.abc import Callable, Iterable
-from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
 
-import httpcore
-
-from bench.gate import make_credentials
+from bench.gate import Loopback, make_credentials
 from emulator.internet.authority import Authority
 from ferryman.domain.executions.policy import ExecutionPolicy
 from ferryman.domain.http.request import Method, OutboundRequest
@@ -35,7 +32,7 @@ from ferryman.inmemory.log import RecordingLog
 from ferryman.ports.gate import CallPolicy
 from ferryman.tools.declared.documents import DOCUMENT_BYTES_MAX
 
-HOST, ADDRESS = "bombs.bench.test", ip_address("25.0.0.1")
+HOST = "bombs.bench.test"
 MB = 1_000_000
 BAR_BYTES = 2 * PRO.response_bytes + 8 * MB
 
@@ -110,19 +107,6 @@ async def measure_redaction(name: str) -> None:
     content = redact_text(text, scanner) if isinstance(text, str) else redact_json(text, scanner)
     size = sys.getsizeof(text) if isinstance(text, str) else len(json.dumps(text))
     print(json.dumps({"growth": read_peak() - peak_before, "bar": 3 * size + 32 * MB, "content": str(content)[:60]}))
-
-
-class Loopback:
-    """Names and dialer for the one host."""
-
-    def __init__(self, port: int) -> None:
-        self.port = port
-
-    async def resolve(self, _: str, **_for: str) -> list:
-        return [ADDRESS]
-
-    async def dial(self, _address, _port, *, timeout_s):
-        return await httpcore.AnyIOBackend().connect_tcp("127.0.0.1", self.port, timeout=timeout_s)
 
 
 async def measure_call(port: int, ca: Path) -> None:

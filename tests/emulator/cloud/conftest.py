@@ -1,9 +1,12 @@
-"""A table of two small functions and a folder with their sources."""
+"""A table of two small functions, a folder with their sources, and the cloud that runs them."""
 
 import json
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
+
+from emulator.cloud import CloudPlan, EmulatedCloud
 
 ECHO = """
 import os
@@ -52,3 +55,14 @@ def source(tmp_path: Path) -> Path:
         (tmp_path / "source" / name).mkdir(parents=True)
         (tmp_path / "source" / name / "main.py").write_text(text)
     return tmp_path / "source"
+
+
+@pytest.fixture
+def plan(table: Path, source: Path, tmp_path: Path) -> CloudPlan:
+    return CloudPlan(folder=tmp_path / "data", durable=True, project="a-project", table=table, source=source)
+
+
+@pytest.fixture
+async def cloud(plan: CloudPlan) -> AsyncIterator[EmulatedCloud]:
+    async with EmulatedCloud(plan) as running:
+        yield running

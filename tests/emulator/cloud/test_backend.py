@@ -20,11 +20,6 @@ from emulator.firestore import official
 from emulator.reading import InvalidRequestError
 
 
-@pytest.fixture
-def plan(table: Path, source: Path, tmp_path: Path) -> CloudPlan:
-    return CloudPlan(folder=tmp_path / "data", durable=True, project="a-project", table=table, source=source)
-
-
 @asynccontextmanager
 async def connected(host: str) -> AsyncIterator[AsyncClient]:
     with pytest.MonkeyPatch.context() as environment:

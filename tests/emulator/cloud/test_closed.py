@@ -31,17 +31,6 @@ METADATA = "/computeMetadata/v1/instance/service-accounts/default/identity?audie
 
 
 @pytest.fixture
-def plan(table: Path, source: Path, tmp_path: Path) -> CloudPlan:
-    return CloudPlan(folder=tmp_path / "data", durable=True, project="a-project", table=table, source=source)
-
-
-@pytest.fixture
-async def cloud(plan: CloudPlan) -> AsyncIterator[EmulatedCloud]:
-    async with EmulatedCloud(plan) as running:
-        yield running
-
-
-@pytest.fixture
 async def stranger() -> AsyncIterator[httpx.AsyncClient]:
     async with httpx.AsyncClient(trust_env=False, timeout=60) as client:
         yield client

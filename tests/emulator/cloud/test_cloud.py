@@ -21,17 +21,6 @@ from emulator.cloud import CloudPlan, EmulatedCloud
 from emulator.lock import InUseError
 
 
-@pytest.fixture
-def plan(table: Path, source: Path, tmp_path: Path) -> CloudPlan:
-    return CloudPlan(folder=tmp_path / "data", durable=True, project="a-project", table=table, source=source)
-
-
-@pytest.fixture
-async def cloud(plan: CloudPlan) -> AsyncIterator[EmulatedCloud]:
-    async with EmulatedCloud(plan) as running:
-        yield running
-
-
 def bearer(cloud: EmulatedCloud) -> dict[str, str]:
     return {"Authorization": f"Bearer {cloud.token.value}"}
 
