@@ -78,42 +78,30 @@ async def delete(session: ApiSession, task: str, name: str) -> None:
 @click.option("--client-id", metavar="ID", help="Your own OAuth client. Default: the deployment's.")
 @click.option("--client-secret", "with_secret", is_flag=True, help="Your client has a secret: asked for, or read from stdin.")
 @click.option("--port", default=0, show_default="any free one", help="The loopback port to wait on.")
-@click.option("--open", "opening", is_flag=True, help="Open the consent page in a browser.")
-@click.option("--no-listen", "pasted", is_flag=True, help="Wait on no port: paste the address the browser ends at.")
+@click.option("--open", "is_opened", is_flag=True, help="Open the consent page in a browser.")
+@click.option("--no-listen", "is_pasted", is_flag=True, help="Wait on no port: paste the address the browser ends at.")
 @click.option("--within", default=600, show_default=True, type=click.IntRange(1, 600), help="Seconds to wait for the consent.")
 @api_command
-async def connect(
-    session: ApiSession,
-    service: str,
-    task: str,
-    name: str | None,
-    scopes: tuple[str, ...],
-    client_id: str | None,
-    with_secret: bool,
-    port: int,
-    opening: bool,
-    pasted: bool,
-    within: int,
-) -> int | None:
+async def connect(session: ApiSession, /, service: str, task: str, port: int, within: int, **options: Any) -> int | None:
     """Connect SERVICE by its owner's consent: print where to consent, wait for the answer, store the credential.
 
     \b
         ferryman credential connect dropbox --task ID --client-id APP_KEY
     """
-    options = {"name": name, "client_id": client_id, "scopes": list(scopes) or None}
-    body = {"service": service, **{field: value for field, value in options.items() if value is not None}}
-    if with_secret:
+    is_opened, chosen = options["is_opened"], {name: options[name] for name in ("name", "client_id", "scopes")}
+    body = {"service": service, **{name: value for name, value in chosen.items() if value not in (None, ())}}
+    if options["with_secret"]:
         body["client_secret"] = _read_value("Client secret")
     registered = await _registered_uris(session, service)
     try:
-        if pasted:
+        if options["is_pasted"]:
             uri = consent.choose_pasted_uri(service, registered, port)
-            begun = await _begin(session, task, {**body, "redirect_uri": uri}, opening=opening)
+            begun = await _begin(session, task, {**body, "redirect_uri": uri}, is_opened=is_opened)
             response = consent.read_response(await _read_line(within), redirect_uri=uri, state=begun["state"])
         else:
             port, path = consent.choose_callback(service, registered, port)
             async with consent.serve_callback(port, path) as place:
-                begun = await _begin(session, task, {**body, "redirect_uri": place.uri}, opening=opening)
+                begun = await _begin(session, task, {**body, "redirect_uri": place.uri}, is_opened=is_opened)
                 place.state = begun["state"]
                 response = await _wait_for_response(place, within)
     except (consent.ConsentDeclinedError, consent.UnexpectedCallbackError) as refused:
@@ -142,12 +130,12 @@ async def _registered_uris(session: ApiSession, service: str) -> list[str]:
     return [uri for oauth in entries if oauth is not None for uri in oauth["redirect_uris"]]
 
 
-async def _begin(session: ApiSession, task: str, body: Mapping[str, Any], *, opening: bool) -> Mapping[str, Any]:
+async def _begin(session: ApiSession, task: str, body: Mapping[str, Any], *, is_opened: bool) -> Mapping[str, Any]:
     """Begin the connection and print where to consent; with --json, as one line."""
     begun = await session.client.begin_connection(task, body)
     page = {name: begun[name] for name in ("authorize_url", "expires_at")}
     session.screen.print_result(page, f"Open this page and consent:\n\n{begun['authorize_url']}\n")
-    if opening:
+    if is_opened:
         webbrowser.open(begun["authorize_url"])
     return begun
 

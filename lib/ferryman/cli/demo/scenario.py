@@ -26,16 +26,19 @@ async def run_scenario(screen: Screen, stack: Stack, client: Client) -> bool:
     report = await stack.admin.read_report(story.SCRIPT)
     thefts = await stack.admin.list_requests(story.THIEF)
     print_proof(screen, clean, travelled)
+    reasons = tuple(row["block_reason"] for row in execution["tool_calls"])
     checks = {
         "the execution completed with the answer": (execution["status"], execution["output"]) == ("completed", story.ANSWER),
-        "each call was executed or refused as it should be": tuple(_reasons(execution)) == story.REASONS,
+        "each call was executed or refused as it should be": reasons == story.REASONS,
         "the model was told what it should be told": not report["problems"],
         "the thief's server was never reached": not thefts,
         "every place had something to search": all(result.things for result in [*clean, travelled]),
         "the key was nowhere it should not be": not any(result.hits for result in clean),
         f"the key arrived where it should, {story.KEY_TRAVELS} times": travelled.hits == story.KEY_TRAVELS,
     }
-    _judge(screen, checks)
+    screen.print_line()
+    for fact, is_true in checks.items():
+        screen.print_line(f"  {'held' if is_true else 'FAILED':<7} {fact}", "green" if is_true else "bold red")
     for problem in report["problems"]:
         screen.print_error(f"the script: {problem}")
     places = [
@@ -68,10 +71,9 @@ async def _run(screen: Screen, client: Client, task: str) -> tuple[list[Mapping[
     screen.print_line("\nAn execution, live", "bold")
     started = await client.start_execution(task)
     events: list[Mapping[str, Any]] = []
-    quiet = Screen(as_json=True) if screen.as_json else screen
     async for event in client.stream_events(started["execution_id"]):
         events.append(event.body)
-        if not quiet.as_json:
+        if not screen.as_json:
             live.print_event(screen, event)
     return events, await client.get_execution(started["execution_id"])
 
@@ -90,10 +92,6 @@ def _tell(screen: Screen, execution: Mapping[str, Any]) -> None:
     )
 
 
-def _reasons(execution: Mapping[str, Any]) -> list[str | None]:
-    return [row["block_reason"] for row in execution["tool_calls"]]
-
-
 def print_proof(screen: Screen, clean: list[SearchResult], travelled: SearchResult) -> None:
     """Print where the key was searched for, and where it was found."""
     screen.print_line(
@@ -106,9 +104,3 @@ def print_proof(screen: Screen, clean: list[SearchResult], travelled: SearchResu
     arrived = Text(str(travelled.hits), style="bold")
     table.add_row(f"its place: {travelled.place}", str(travelled.things), f"{travelled.size_bytes:,}", arrived)
     screen.print_renderable(table)
-
-
-def _judge(screen: Screen, checks: Mapping[str, bool]) -> None:
-    screen.print_line()
-    for fact, is_true in checks.items():
-        screen.print_line(f"  {'held' if is_true else 'FAILED':<7} {fact}", "green" if is_true else "bold red")

@@ -22,7 +22,7 @@ def create(deps: ApiDependencies) -> FastAPI:
     """Return the API of `deps`. The framework is imported here: the command line reads the shapes in this folder without it."""
     from fastapi import FastAPI
 
-    from ferryman.serving.api import account, connections, credentials, custom, executions, receipts, tables, tasks
+    from ferryman.serving.api import account, connections, credentials, custom, executions, tables, tasks
     from ferryman.serving.api.description import describe
     from ferryman.serving.api.edge import EdgeMiddleware
     from ferryman.serving.api.errors import register_handlers
@@ -30,7 +30,7 @@ def create(deps: ApiDependencies) -> FastAPI:
 
     app = FastAPI(title="Ferryman", version=VERSION, description=ABOUT, docs_url=None, redoc_url=None, redirect_slashes=False)
     app.state.deps = deps
-    for module in (tasks, connections, credentials, executions, receipts, account, tables):
+    for module in (tasks, connections, credentials, executions, account, tables):
         app.include_router(module.router)
     for prefix in ("/v1/tasks/{task_id}", "/api/agents/{task_id}"):
         app.include_router(custom.router, prefix=prefix)

@@ -65,6 +65,12 @@ def get_plan(deps: ApiDependencies, owner: Owner) -> Plan:
     return plan
 
 
+def name_services(task: Task, deps: ApiDependencies, having: str) -> str:
+    """Return the names of the task's services whose entry in the catalog has the field `having`, as a list for people."""
+    known = [name for name in task.integrations if getattr(deps.integrations.get(name), having, None)]
+    return ", ".join(known) or "it has none"
+
+
 async def _task(task_id: str, deps: Dependencies, owner: CurrentOwner) -> Task:
     task = await deps.tasks.get(task_id) if _ID.fullmatch(task_id) else None
     if task is None or task.owner != owner.id:

@@ -11,8 +11,8 @@ from ferryman.domain.credentials import connection as rules
 from ferryman.domain.credentials import credential
 from ferryman.domain.credentials.connection import Connection, NotConnectedError, Proof
 from ferryman.domain.credentials.credential import AuthType, Label, Secret
-from ferryman.domain.problem import InvalidInputError, Problem
-from ferryman.serving.api.access import CurrentOwner, Dependencies, OwnedTask
+from ferryman.domain.problem import InvalidInputError, Problem, build_input_error
+from ferryman.serving.api.access import CurrentOwner, Dependencies, OwnedTask, name_services
 from ferryman.serving.api.errors import ConflictError
 from ferryman.serving.api.idempotency import Idempotency, IdempotentRoute
 from ferryman.serving.api.shapes import credential as shapes
@@ -26,15 +26,8 @@ async def begin_connection(
 ) -> shapes.ConnectionResponse:
     service = deps.integrations.get(body.service) if body.service in task.integrations else None
     if service is None or service.oauth is None:
-        known = [
-            stored_credential
-            for stored_credential in task.integrations
-            if stored_credential in deps.integrations and deps.integrations[stored_credential].oauth
-        ]
-        listed = ", ".join(known) or "it has none"
-        raise InvalidInputError(
-            [Problem(field="service", message=f"must be one of the task's that are connected by consent: {listed}")]
-        )
+        listed = name_services(task, deps, "oauth")
+        raise build_input_error("service", f"must be one of the task's that are connected by consent: {listed}")
     oauth = service.oauth
     name = body.name or service.credential_key_template or f"{service.id.upper()}_TOKEN"
     scopes = oauth.scopes if body.scopes is None else body.scopes
@@ -45,7 +38,7 @@ async def begin_connection(
     problems += _secret_problems(body)
     if problems or client_id is None:
         raise InvalidInputError(problems)
-    stored = {stored_credential.label.name for stored_credential in await deps.credentials.list(task.id)}
+    stored = {sealed.label.name for sealed in await deps.credentials.list(task.id)}
     if name not in stored and len(stored) >= credential.CREDENTIALS_PER_TASK_MAX:
         raise ConflictError(f"a task may have at most {credential.CREDENTIALS_PER_TASK_MAX} credentials")
     state, verifier = secrets.token_urlsafe(32), secrets.token_urlsafe(32)

@@ -7,13 +7,12 @@ from dataclasses import replace
 from fastapi import APIRouter
 from starlette.convertors import StringConvertor, register_url_convertor
 
-from ferryman.composition.api import ApiDependencies
 from ferryman.domain.credentials import credential as rules
 from ferryman.domain.credentials.credential import AuthType, Label, SealedCredential
 from ferryman.domain.credentials.integration import Integration
 from ferryman.domain.problem import InvalidInputError, Problem
 from ferryman.domain.tasks.task import Task
-from ferryman.serving.api.access import CurrentOwner, Dependencies, OwnedTask
+from ferryman.serving.api.access import CurrentOwner, Dependencies, OwnedTask, name_services
 from ferryman.serving.api.errors import NotFoundError
 from ferryman.serving.api.shapes import credential as shapes
 
@@ -36,7 +35,12 @@ async def put_credential(
     service = deps.integrations.get(body.service) if body.service in task.integrations else None
     problems = [*rules.find_name_problems(name), *rules.find_value_problems(value), *_find_leaks(task, value)]
     if service is None or not service.allowed_domains:
-        problems.append(Problem(field="service", message=f"must be one of the task's integrations: {_services(task, deps)}"))
+        problems.append(
+            Problem(
+                field="service",
+                message=f"must be one of the task's integrations: {name_services(task, deps, 'allowed_domains')}",
+            )
+        )
         raise InvalidInputError(problems)
     auth_type, header, param = _injection(body, service)
     problems += rules.find_injection_problems(auth_type, header, param)
@@ -105,12 +109,3 @@ def _find_leaks(task: Task, value: str) -> list[Problem]:
     if not places:
         return []
     return [Problem(field="value", message=f"is in the task's {' and '.join(places)}; remove it there first")]
-
-
-def _services(task: Task, deps: ApiDependencies) -> str:
-    known = [
-        integration
-        for integration in task.integrations
-        if integration in deps.integrations and deps.integrations[integration].allowed_domains
-    ]
-    return ", ".join(known) or "it has none"

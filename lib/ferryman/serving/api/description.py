@@ -8,7 +8,7 @@ from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 
 from ferryman.serving.api.shapes.custom import ImportBody
-from ferryman.serving.api.shapes.problem import ProblemDetails
+from ferryman.serving.api.shapes.shape import ProblemDetails
 from ferryman.serving.problems import MEDIA_TYPE, get_title
 
 _REFERENCE = "#/components/schemas/"

@@ -1,4 +1,4 @@
-"""Executions over HTTP: start, look, watch, cancel."""
+"""Executions over HTTP: start, read, watch and cancel them, and verify their receipts."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from ferryman.serving.api.errors import ConflictError, NotFoundError, TooManyReq
 from ferryman.serving.api.event_stream import HEADERS, open_event_stream
 from ferryman.serving.api.idempotency import Idempotency, IdempotentRoute
 from ferryman.serving.api.limits import start_rate, take_token
-from ferryman.serving.api.shapes import call
+from ferryman.serving.api.shapes import call, receipt
 from ferryman.serving.api.shapes import execution as shapes
 from ferryman.serving.api.shapes import record as account
 
@@ -144,6 +144,16 @@ async def get_record(execution: OwnedExecution, deps: Dependencies) -> account.R
     return account.to_response(known)
 
 
+@router.get("/executions/{execution_id}/receipts", summary="An execution's receipts, chained and signed")
+async def list_receipts(execution: OwnedExecution, deps: Dependencies) -> receipt.ReceiptChain:
+    return receipt.to_chain(execution.id, await deps.executions.receipts(execution.id), deps.receipt_keys)
+
+
+@router.get("/receipt-keys", summary="The public keys that receipts are verified with")
+async def list_receipt_keys(deps: Dependencies, _: CurrentOwner) -> receipt.ReceiptKeysResponse:
+    return receipt.ReceiptKeysResponse(keys=receipt.to_public_keys(deps.receipt_keys))
+
+
 @router.get(
     "/executions/{execution_id}/events",
     summary="An execution's events as they happen (server-sent events)",
@@ -159,7 +169,6 @@ async def watch_events(
 ) -> Response:
     if last_event_id is not None and last_event_id.isascii() and last_event_id.isdigit():
         after = int(last_event_id[:18])
-
     if execution.status.terminal:
         feed = Feed(deps.executions, execution)
         frames = "".join([frame async for frame in sse.stream_events(feed, after=after, poll_s=deps.poll_s)])

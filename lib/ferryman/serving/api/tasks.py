@@ -1,8 +1,8 @@
-"""Tasks over HTTP."""
+"""Tasks over HTTP, with their schedules."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fastapi import APIRouter
@@ -18,7 +18,9 @@ from ferryman.domain.tasks import task as rules
 from ferryman.domain.tasks.schedule import Schedule, find_past_problems
 from ferryman.domain.tasks.task import Task
 from ferryman.domain.tools.declared import DeclaredTool
-from ferryman.serving.api import custom, schedules, webhooks
+from ferryman.ports.errors import UnavailableError
+from ferryman.schedules.fire import arm_timer
+from ferryman.serving.api import custom, webhooks
 from ferryman.serving.api.access import CurrentOwner, Dependencies, OwnedTask, get_plan
 from ferryman.serving.api.errors import NotFoundError
 from ferryman.serving.api.idempotency import Idempotency, IdempotentRoute
@@ -48,7 +50,7 @@ async def create_task(
     await _check(deps, plan, task, webhook_urls=task.webhook_urls, schedule=task.schedule)
     tools = await custom.read_declared_tools(declared, task, deps, places=_places(body))
     task = firing.rearm(task, now=now)
-    await schedules.start_sweep(deps, task)
+    await _start_sweep(deps, task)
     answer, location = shapes.TaskResponse.model_validate(task), f"/v1/tasks/{task.id}"
     done = await once.complete(201, answer, location=location)
     await deps.tasks.create(task, done=None if tools else done)
@@ -59,7 +61,7 @@ async def create_task(
     except BaseException:
         await deps.tasks.delete(task.id)  # it was asked for with its tools, and is not there without
         raise
-    await schedules.set_timer(deps, task)
+    await _set_timer(deps, task)
     response.headers["Location"] = location
     return answer
 
@@ -87,17 +89,17 @@ async def change_task(body: shapes.TaskChange, task: OwnedTask, deps: Dependenci
         deps, get_plan(deps, owner), changed, webhook_urls=changes.get("webhook_urls", ()), schedule=changes.get("schedule")
     )
     tools = await custom.read_declared_tools(declared, changed, deps, places=_places(body))
-    changed, fields = schedules.rearm_schedule(task, changed, changes)
+    changed, fields = _rearm(task, changed, changes)
     is_rearmed = "next_fire_at" in fields
     if is_rearmed:
-        await schedules.start_sweep(deps, changed)
+        await _start_sweep(deps, changed)
     if tools:
         await storing.check_addition(deps.clusters, task.id, tools)
     if not await deps.tasks.update(changed, fields, since=task.updated_at):
         raise NotFoundError("task")
     await _store_tools(deps, changed, tools)
     if is_rearmed:
-        await schedules.set_timer(deps, changed)
+        await _set_timer(deps, changed)
     return shapes.TaskResponse.model_validate(changed)
 
 
@@ -124,7 +126,7 @@ async def _turn_off(deps: ApiDependencies, task: Task) -> shapes.TaskResponse:
     """Turn the task off, whatever has become of the plan or the catalog, and also while others change it."""
     changes = {"enabled": False}
     for _ in range(TRIES):
-        changed, fields = schedules.rearm_schedule(task, rules.change_task(task, changes, now=deps.clock.now()), changes)
+        changed, fields = _rearm(task, rules.change_task(task, changes, now=deps.clock.now()), changes)
         try:
             if await deps.tasks.update(changed, fields, since=task.updated_at):
                 return shapes.TaskResponse.model_validate(changed)
@@ -142,6 +144,30 @@ async def delete_task(task: OwnedTask, deps: Dependencies) -> None:
 
 def _schedule(body: shapes.NewTask | shapes.TaskChange) -> Schedule | None:
     return None if body.schedule is None else body.schedule.schedule()
+
+
+def _rearm(before: Task, after: Task, changes: Mapping[str, Any]) -> tuple[Task, tuple[str, ...]]:
+    """Return `after`, with its schedule set again where the `changes` do that, and the names of the fields to store."""
+    if not firing.must_rearm(before, changes):
+        return after, tuple(changes)
+    return firing.rearm(after, now=after.updated_at), (*changes, *firing.SCHEDULE_FIELDS)
+
+
+async def _start_sweep(deps: ApiDependencies, task: Task) -> None:
+    """Have the sweep find the next time of `task`. Called before the task is stored, so that a crash in between loses no time.
+
+    Raises `UnavailableError`.
+    """
+    if task.next_fire_at is not None:
+        await deps.timers.sweep(due=firing.find_next_window(deps.clock.now()))
+
+
+async def _set_timer(deps: ApiDependencies, task: Task) -> None:
+    """Set the timer of the task's next time; the sweep does it where this fails."""
+    try:
+        await arm_timer(deps.timers, task, now=deps.clock.now())
+    except UnavailableError as error:
+        deps.tracer.line("task.timer_not_set", severity="WARNING", task=task.id, error=str(error))
 
 
 async def _check(

@@ -1,11 +1,11 @@
-"""The two kinds of shape: what is asked, and what is answered."""
+"""The two kinds of shape, requests and responses, and the problem that any route may answer."""
 
 from __future__ import annotations
 
 from decimal import Decimal
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, PlainSerializer
+from pydantic import BaseModel, ConfigDict, Field, PlainSerializer
 
 from ferryman.domain.credits.ledger import format_credits
 
@@ -32,3 +32,20 @@ Credits = Annotated[Decimal, PlainSerializer(format_credits, return_type=str)]
 
 Dollars = Credits
 """An amount of US dollars, likewise."""
+
+
+class FieldProblem(ResponseShape):
+    """One field that is not accepted."""
+
+    field: str = Field(description="The field as a dotted path, for example webhook_urls.1")
+    message: str = Field(description="What would be accepted")
+
+
+class ProblemDetails(ResponseShape):
+    """Why a request was refused or failed (RFC 9457)."""
+
+    type: str = Field(description="about:blank: the title says it all")
+    title: str
+    status: int
+    detail: str
+    errors: tuple[FieldProblem, ...] = ()
