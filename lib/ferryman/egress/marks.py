@@ -76,6 +76,12 @@ _UNSHOWN = (
     r"|/?(?:abbr|a|bdi|bdo|big|b|cite|code|del|dfn|em|font|ins|i|kbd|label|mark|q|samp|small|span|strike|strong|sub|sup|s|tt|u|var)"
     r"\b[^<>]{0,40}+)>"
 )
+# Each of them begins on a new line of a rendered page.
+_BLOCKS = (
+    "address|article|aside|blockquote|body|button|caption|center|dd|details|dialog|div|dl|dt|fieldset|figcaption|figure|footer|form"
+    "|h[1-6]|header|legend|li|main|menu|nav|ol|optgroup|option|pre|p|search|section|select|summary|table|tbody|td|textarea|tfoot|th"
+    "|thead|title|tr|ul"
+)
 _LETTERS = {"o": "[o0]", "l": "[l1i]", "s": "[s5]", "e": "[e3]"}
 """Digits and letters with the shape of another letter: a capital `i` has that of `l`."""
 
@@ -95,8 +101,9 @@ _IMITATION = re.compile(
 )
 # At the beginning of a line, which may be a character, an escape or a tag.
 _ROLE = re.compile(
-    r"(?P<before>(?:^|\\[nr]|(?<![\x0b\x0c])[\x0b\x0c]++|<(?:br|/?(?:p|div|li|h[1-6]|td|tr|pre|blockquote))\b[^<>\n]{0,40}>)"
-    rf"(?:[^\w\n]|_|\d{{1,3}}[.)]){{0,24}}?)(?P<role>{_ROLES})"
+    rf"(?P<before>(?:^|\\[nr]|(?<![\x0b\x0c])[\x0b\x0c]++|<(?:br|hr|/?(?:{_BLOCKS}))\b[^<>\n]{{0,40}}>)"
+    r"(?:[^\w\n]|_|\d{1,3}[.)]){0,24}?)"
+    rf"(?P<role>{_ROLES})"
     r"(?P<after>[^\S\n]*+(?:[*_`)\]}>】〕」』〉》›»⟩]{1,4}+[^\S\n]*+)?:)"
     # not the definition of a link (CommonMark 4.7)
     r"(?!(?<=\]:)[^\S\n]*+<?(?:https?://|mailto:|[./#])[^\s<>]*+>?[^\S\n]*+$)",
@@ -115,7 +122,9 @@ _TOKEN = re.compile(
     re.IGNORECASE,
 )
 _BRACKETED = re.compile(
-    r"<<(?P<a>/?\s*+SYS\s*+)>>|\[(?P<b>/?\s*+(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS|TOOL_CONTENT|gMASK)\s*+)\]",
+    r"<<(?P<a>/?\s*+SYS\s*+)>>|\[(?P<b>/?\s*+(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS|TOOL_CONTENT|gMASK"
+    r"|(?:(?:system|important|gentle|admin|developer|user)[-_\s])?reminders?"
+    r"|(?:system|developer|admin)[-_\s](?:messages?|prompts?|instructions?|notices?|notes?|override))\s*+)\]",
     re.IGNORECASE,
 )
 _TAG = re.compile(

@@ -11,6 +11,7 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
+from starlette.routing import compile_path
 
 from ferryman.domain.owners.idempotency import InProgressError
 from ferryman.domain.owners.limit import LimitReachedError
@@ -106,7 +107,7 @@ _RESPONSES: dict[type[Exception], Callable[[Request, Any], Response]] = {
 def _list_methods(request: Request) -> str:
     """Return the methods of the request's path, over all routes; a route on its own only knows those it serves itself."""
     paths = request.app.openapi()["paths"]
-    here = [paths[path] for path in paths if re.fullmatch(re.sub(r"\{\w+\}", "[^/]+", path), request.url.path)]
+    here = [paths[path] for path in paths if compile_path(path)[0].fullmatch(request.url.path)]
     return ", ".join(sorted({method.upper() for methods in here for method in methods}))
 
 
