@@ -14,17 +14,14 @@ from typing import Any
 import pytest
 
 from ferryman.inmemory.clusters import MemoryClusters
-from ferryman.inmemory.connections import MemoryConnections
 from ferryman.inmemory.executions import MemoryExecutions
 from ferryman.inmemory.halts import MemoryHalts
 from ferryman.inmemory.keyed import MemoryKeyedRequests
-from ferryman.inmemory.ledger import MemoryLedger
 from ferryman.inmemory.memory import Memory
-from ferryman.inmemory.owners import MemoryOwners
+from ferryman.inmemory.owners import MemoryLedger, MemoryOwners, MemoryStreams
 from ferryman.inmemory.queue import MemoryQueue, MemoryTimers
 from ferryman.inmemory.schedules import MemorySchedules
-from ferryman.inmemory.streams import MemoryStreams
-from ferryman.inmemory.tasks import MemoryCredentials, MemoryTasks
+from ferryman.inmemory.tasks import MemoryConnections, MemoryCredentials, MemoryTasks
 from ferryman.inmemory.tickets import MemoryTickets
 from ferryman.inmemory.tokens import MemoryTokens
 from ferryman.ports.clusters import Clusters

@@ -8,9 +8,9 @@ from typing import Any
 
 from ferryman.domain.credentials.oauth import LIFETIME_SECONDS_MAX, RESPONSE_BYTES_MAX
 from ferryman.domain.http.request import InboundResponse
-from ferryman.inmemory.gate import build_response
 from tests.builders import START
 from tests.canaries.canary import create_key
+from tests.plain_gate import build_response
 
 SECRET = create_key("client secret", 40, after="+/=")
 NOW_S = int(START.timestamp())

@@ -23,24 +23,21 @@ from ferryman.domain.problem import build_input_error
 from ferryman.egress.frame import neutralize_unframed
 from ferryman.inmemory.clock import START, CountingIds, ManualClock
 from ferryman.inmemory.clusters import MemoryClusters
-from ferryman.inmemory.connections import MemoryConnections
 from ferryman.inmemory.executions import MemoryExecutions
-from ferryman.inmemory.gate import TableNames
 from ferryman.inmemory.halts import MemoryHalts
 from ferryman.inmemory.keyed import MemoryKeyedRequests
-from ferryman.inmemory.ledger import MemoryLedger
 from ferryman.inmemory.log import RecordingLog
 from ferryman.inmemory.memory import Memory
-from ferryman.inmemory.owners import MemoryOwners
+from ferryman.inmemory.owners import MemoryLedger, MemoryOwners, MemoryStreams
 from ferryman.inmemory.queue import MemoryQueue, MemoryTimers
 from ferryman.inmemory.schedules import MemorySchedules
-from ferryman.inmemory.streams import MemoryStreams
-from ferryman.inmemory.tasks import MemoryCredentials, MemoryTasks
+from ferryman.inmemory.tasks import MemoryConnections, MemoryCredentials, MemoryTasks
 from ferryman.serving import api, keys
 from ferryman.tools.declared.definitions import CUSTOM
 from ferryman.tools.http import TOOLS
 from ferryman.vault import grants, seal, sign
 from tests.builders import build_label
+from tests.plain_gate import TableNames
 
 PRIVATE = seal.generate_private_key()
 SIGNING = sign.generate_private_key()

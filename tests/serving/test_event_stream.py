@@ -16,7 +16,7 @@ from ferryman.domain.owners.stream import HOLD, RENEWAL
 from ferryman.feeds import Feed
 from ferryman.inmemory.executions import MemoryExecutions
 from ferryman.inmemory.memory import Memory
-from ferryman.inmemory.streams import MemoryStreams
+from ferryman.inmemory.owners import MemoryStreams
 from ferryman.ports.errors import UnavailableError
 from ferryman.serving import sse
 from ferryman.serving.api import event_stream

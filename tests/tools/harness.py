@@ -18,12 +18,10 @@ from ferryman.domain.executions.execution import Status
 from ferryman.domain.executions.message import Block
 from ferryman.domain.http.request import OutboundRequest
 from ferryman.inmemory.clock import START, ManualClock
-from ferryman.inmemory.connections import MemoryConnections
-from ferryman.inmemory.gate import redact_plainly
 from ferryman.inmemory.halts import MemoryHalts
 from ferryman.inmemory.log import RecordingLog
 from ferryman.inmemory.memory import Memory
-from ferryman.inmemory.tasks import MemoryCredentials
+from ferryman.inmemory.tasks import MemoryConnections, MemoryCredentials
 from ferryman.inmemory.tickets import MemoryTickets
 from ferryman.inmemory.tokens import MemoryTokens
 from ferryman.ports.gate import PieceTally
@@ -31,6 +29,7 @@ from ferryman.ports.tickets import CallRequest, Tickets
 from ferryman.tools.execute_call import ToolDependencies, execute_call
 from ferryman.tools.prepared_call import make_builtin_preparer
 from tests.builders import build_execution, build_label, build_lease, build_policy, build_task
+from tests.plain_gate import redact_plainly
 
 KEY = "QwErTyUi"
 LABEL = build_label(name="KEY", service="coingecko", hosts=("api.coingecko.com",))

@@ -6,7 +6,7 @@ Every write of a holder is checked against the stored epoch in the transaction t
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -25,7 +25,6 @@ from ferryman.domain.receipts.receipt import Receipt
 from ferryman.gcp import documents, keyed, occupancy
 from ferryman.gcp.firestore import FirestoreClient
 from ferryman.gcp.halts import list_switches, read_halt_reason
-from ferryman.gcp.receipts import StoredReceipts, create_receipts
 from ferryman.gcp.retention import Retention
 from ferryman.gcp.store import FirestoreStore, Snapshot, Transaction, filter_by, in_transaction, read_together
 from ferryman.ports.errors import HaltedError, TaskDisabledError
@@ -33,6 +32,14 @@ from ferryman.ports.executions import ExecutionEnding, TurnCommit
 
 UNREADABLE = "the execution document is not readable"
 UNSETTLED = [TicketState.INTENDED.value, TicketState.SENT.value]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredReceipts:
+    """The receipts of one commit in their order, in one document; `first` is the number of the first, and its name."""
+
+    first: int
+    entries: tuple[Receipt, ...]
 
 
 class FirestoreExecutions(FirestoreStore):
@@ -145,7 +152,7 @@ class FirestoreExecutions(FirestoreStore):
             transaction.set(places.locate_balance(balance.id), documents.write(balance))
         self._create_entry(transaction, entry)
         self._update(transaction, replace(execution, credits_reserved=reserve), transitions.SETUP_FIELDS)
-        create_receipts(transaction, places, receipts, expiry)
+        self._create_receipts(transaction, receipts, expiry)
         transaction.set(places.locate_step(execution.id, 0), documents.write(opening) | expiry)
 
     @in_transaction
@@ -167,7 +174,7 @@ class FirestoreExecutions(FirestoreStore):
         self._update(transaction, after, transitions.TURN_FIELDS)
         transaction.create(places.locate_step(execution.id, turn.step.number), documents.write(turn.step) | expiry)
         self._create_entry(transaction, turn.entry)
-        create_receipts(transaction, places, turn.receipts, expiry)
+        self._create_receipts(transaction, turn.receipts, expiry)
         for ticket in turn.tickets:
             transaction.create(places.locate_call(execution.id, ticket.seq), documents.write(ticket) | expiry)
         return after
@@ -232,7 +239,7 @@ class FirestoreExecutions(FirestoreStore):
         ended = ending.apply(execution, now=now)
         self._update(transaction, ended, transitions.ENDING_FIELDS, self._retention.expire(now))
         occupancy.free_slot(transaction, self._places, execution)
-        create_receipts(transaction, self._places, ending.receipts, self._retention.expire_below(execution, now))
+        self._create_receipts(transaction, ending.receipts, self._retention.expire_below(execution, now))
         return True
 
     @in_transaction
@@ -273,6 +280,13 @@ class FirestoreExecutions(FirestoreStore):
     def _create_entry(self, transaction: Transaction, entry: LedgerEntry | None) -> None:
         if entry is not None:
             transaction.create(self._places.locate_entry(entry.id), documents.write(entry))
+
+    def _create_receipts(self, transaction: Transaction, receipts: tuple[Receipt, ...], expiry: dict[str, Any]) -> None:
+        """Write the receipts of a commit in its transaction, which fails where there are others of these numbers."""
+        if receipts:
+            first = receipts[0]
+            document = documents.write(StoredReceipts(first=first.number, entries=receipts))
+            transaction.create(self._places.locate_receipts(first.execution, first.number), document | expiry)
 
     async def _read(self, transaction: Transaction, execution: str) -> Execution:
         snapshot = await self._places.locate_execution(execution).get(transaction=transaction)

@@ -1,9 +1,13 @@
-"""Owners in memory."""
+"""Owners in memory, with the ledger of their credits and the streams that they have open."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 
+from ferryman.domain.credits.balance import CreditBalance
+from ferryman.domain.credits.ledger import LedgerEntry
+from ferryman.domain.owners import stream as rules
 from ferryman.domain.owners.owner import Owner
 from ferryman.inmemory.memory import MemoryStore
 
@@ -24,3 +28,34 @@ class MemoryOwners(MemoryStore):
         if digest in self._memory.keys:
             raise ValueError("the key exists already")
         self._memory.keys[digest] = owner
+
+
+class MemoryLedger(MemoryStore):
+    """`ports.Ledger`."""
+
+    async def balance(self, balance: str) -> CreditBalance:
+        return self._memory.balances.get(balance, CreditBalance(id=balance))
+
+    async def of_execution(self, execution: str) -> Sequence[LedgerEntry]:
+        return sorted(
+            (entry for entry in self._memory.entries.values() if entry.execution == execution), key=lambda entry: entry.at
+        )
+
+    async def of_owner(self, owner: str, *, since: datetime, until: datetime) -> Sequence[LedgerEntry]:
+        entries = (entry for entry in self._memory.entries.values() if entry.owner == owner and since <= entry.at < until)
+        return sorted(entries, key=lambda entry: entry.at)
+
+
+class MemoryStreams(MemoryStore):
+    """`ports.Streams`."""
+
+    async def hold(self, owner: str, stream: str, *, now: datetime, until: datetime, most: int) -> bool:
+        streams = rules.hold_stream(self._memory.streams.get(owner, {}), stream, now=now, until=until, most=most)
+        if streams is not None:
+            self._memory.streams[owner] = streams
+        return streams is not None
+
+    async def release(self, owner: str, stream: str) -> None:
+        self._memory.streams[owner] = {
+            name: until for name, until in self._memory.streams.get(owner, {}).items() if name != stream
+        }

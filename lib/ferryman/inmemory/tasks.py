@@ -1,4 +1,4 @@
-"""Tasks and their sealed credentials in memory."""
+"""Tasks, their sealed credentials, and the consents to credentials that are under way, in memory."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
+from ferryman.domain.credentials.connection import Connection
 from ferryman.domain.credentials.credential import CREDENTIALS_PER_TASK_MAX, SealedCredential
 from ferryman.domain.credentials.former import FormerValues, add_former
 from ferryman.domain.owners.idempotency import Completion
@@ -143,3 +144,20 @@ class MemoryCredentials(MemoryStore):
         if ended is not None:
             former = self._memory.former.setdefault(task, {})
             former[name] = add_former(former.get(name), ended, now=now)
+
+
+class MemoryConnections(MemoryStore):
+    """`ports.Connections`."""
+
+    async def put(self, connection: Connection, *, now: datetime, most: int, done: Completion | None = None) -> None:
+        keyed.check_completion(self._memory, done)
+        task = connection.label.task
+        known = self._memory.connections.get(task, {})
+        live = {digest: stored for digest, stored in known.items() if stored.expires_at > now}
+        if task not in self._memory.tasks or len(live) >= most:
+            raise StaleError("the task was deleted, or too many connections are under way")
+        self._memory.connections[task] = {**live, connection.digest: connection}
+        keyed.store_completion(self._memory, done)
+
+    async def take(self, task: str, digest: str) -> Connection | None:
+        return self._memory.connections.get(task, {}).pop(digest, None)

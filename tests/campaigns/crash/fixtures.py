@@ -28,11 +28,10 @@ from ferryman.egress.leaks import SecretScanner
 from ferryman.egress.leaks.pieces import SecretPieces
 from ferryman.inmemory.clock import START
 from ferryman.inmemory.clusters import MemoryClusters
-from ferryman.inmemory.connections import MemoryConnections
-from ferryman.inmemory.gate import pass_unscanned, redact_plainly
 from ferryman.inmemory.log import RecordingLog
 from ferryman.inmemory.memory import Memory
 from ferryman.inmemory.signing import NullSigner
+from ferryman.inmemory.tasks import MemoryConnections
 from ferryman.inmemory.tokens import MemoryTokens
 from ferryman.loop.dependencies import LoopDependencies
 from ferryman.ports.clock import Clock as ClockPort
@@ -56,6 +55,7 @@ from ferryman.vault.vault import Vault
 from tests.builders import build_label, build_task
 from tests.campaigns.crash.points import InstrumentedPort, Meet, instrument
 from tests.campaigns.crash.scenarios import HOOK, KEY, KEYED, PLAIN, Scenario, turn_of
+from tests.plain_gate import pass_unscanned, redact_plainly
 
 LEASE = timedelta(seconds=30)
 TIMEOUT = timedelta(minutes=25)

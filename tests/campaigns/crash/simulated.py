@@ -18,9 +18,8 @@ from ferryman.domain.stale import StaleError
 from ferryman.inmemory.clock import ManualClock
 from ferryman.inmemory.executions import MemoryExecutions
 from ferryman.inmemory.halts import MemoryHalts
-from ferryman.inmemory.ledger import MemoryLedger
 from ferryman.inmemory.memory import Memory
-from ferryman.inmemory.owners import MemoryOwners
+from ferryman.inmemory.owners import MemoryLedger, MemoryOwners
 from ferryman.inmemory.queue import MemoryQueue
 from ferryman.inmemory.tasks import MemoryCredentials, MemoryTasks
 from ferryman.inmemory.tickets import MemoryTickets

@@ -24,12 +24,12 @@ from ferryman.egress.gate import EgressGate
 from ferryman.egress.leaks import SecretScanner, redact_json, redact_text
 from ferryman.egress.sanitize import render_response
 from ferryman.egress.send import send
-from ferryman.inmemory.gate import TableNames
 from ferryman.inmemory.log import RecordingLog
 from ferryman.ports.gate import CallPolicy
 from ferryman.tools.http import PARSERS
 from tests.campaigns.fuzz.wire import Plug, Wire
 from tests.egress.plants import VALUES, credential, policy
+from tests.plain_gate import TableNames
 
 HOST = "api.news.test"
 KEYS = {name: credential(value, name) for name, value in (("PREFIXED", VALUES["prefixed"]), ("HEX", VALUES["hex"]))}

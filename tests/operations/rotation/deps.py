@@ -12,9 +12,8 @@ from ferryman.domain.credentials.credential import SealedCredential
 from ferryman.domain.credentials.token import Token, TokenSlot
 from ferryman.domain.executions.execution import Status
 from ferryman.inmemory.clock import START, ManualClock
-from ferryman.inmemory.gate import pass_unscanned, redact_plainly
 from ferryman.inmemory.halts import MemoryHalts
-from ferryman.inmemory.key_store import MemoryKeyStore, MemoryPublication, MemorySealedInventory
+from ferryman.inmemory.key_store import MemoryKeyStore
 from ferryman.inmemory.log import RecordingLog
 from ferryman.inmemory.memory import Memory
 from ferryman.inmemory.tasks import MemoryCredentials
@@ -25,6 +24,8 @@ from ferryman.vault import rotate, seal, sign
 from ferryman.vault.vault import Vault
 from tests.builders import build_execution, build_label, build_task
 from tests.canaries import canary
+from tests.operations.rotation.doubles import MemoryPublication, MemorySealedInventory
+from tests.plain_gate import pass_unscanned, redact_plainly
 
 VALUES = {
     ("t1", "A"): canary.create_key("rotation A"),

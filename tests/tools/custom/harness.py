@@ -18,7 +18,6 @@ from ferryman.egress.leaks import SecretScanner
 from ferryman.egress.sanitize import frame_text
 from ferryman.inmemory.clock import START
 from ferryman.inmemory.clusters import MemoryClusters
-from ferryman.inmemory.gate import FilledRequest, PlainGate, build_response, redact_document_plainly
 from ferryman.inmemory.memory import Memory
 from ferryman.ports.clusters import Clusters
 from ferryman.ports.gate import CallPolicy
@@ -29,6 +28,7 @@ from ferryman.tools.declared.management import ClusterManager
 from ferryman.tools.prepared_call import CallContext, PreparedCall
 from tests.builders import build_label, build_policy, build_task
 from tests.canaries import canary
+from tests.plain_gate import FilledRequest, PlainGate, build_response, redact_document_plainly
 from tests.tools.tokens.harness import Harness
 
 KEY = canary.create_key("custom tools")

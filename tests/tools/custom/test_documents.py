@@ -7,12 +7,12 @@ import asyncio
 import pytest
 
 from ferryman.domain.calls.refusal import CallRefusedError
-from ferryman.inmemory.gate import FilledRequest, PlainGate, redact_document_plainly
 from ferryman.ports.gate import CallPolicy
 from ferryman.tools import arguments
 from ferryman.tools.declared.definitions import DELETE
 from ferryman.tools.declared.documents import AT_ONCE, OpenApiFetcher
 from tests.builders import build_policy
+from tests.plain_gate import FilledRequest, PlainGate, redact_document_plainly
 
 URL = "https://api.service.test/openapi.json"
 POLICY = build_policy(domains=("api.service.test",))

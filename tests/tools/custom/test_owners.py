@@ -9,10 +9,10 @@ import pytest
 
 from ferryman.domain.calls.refusal import CallRefusedError, refuse_unreadable_credential
 from ferryman.domain.credentials.credential import Credential, SealedCredential
-from ferryman.inmemory.gate import redact_document_plainly
 from ferryman.inmemory.tasks import MemoryTasks
 from ferryman.tools.declared.documents import FetchedDocuments, OpenApiFetcher
 from ferryman.tools.declared.documents import fetch_for_owner as fetch_for_owner
+from tests.plain_gate import redact_document_plainly
 from tests.tools.harness import KEY, ToolHarness
 
 from .harness import SPEC, CustomToolHarness, document

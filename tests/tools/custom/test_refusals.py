@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from ferryman.composition.embedded import Embedded
 from ferryman.domain.http.request import InboundResponse
-from ferryman.inmemory.gate import FilledRequest, PlainGate, build_response
 from tests.canaries.canary import create_key
+from tests.plain_gate import FilledRequest, PlainGate, build_response
 
 SECRET = create_key("client secret of a login", 40)
 TOOL = {

@@ -22,13 +22,11 @@ from ferryman.egress import tls
 from ferryman.egress.gate import EgressGate
 from ferryman.egress.simulated import SimulatedInternet
 from ferryman.inmemory.clock import ManualClock
-from ferryman.inmemory.connections import MemoryConnections
-from ferryman.inmemory.gate import pass_unscanned, redact_plainly
 from ferryman.inmemory.halts import MemoryHalts
 from ferryman.inmemory.key_store import MemoryKeyStore
 from ferryman.inmemory.log import RecordingLog
 from ferryman.inmemory.memory import Memory
-from ferryman.inmemory.tasks import MemoryCredentials
+from ferryman.inmemory.tasks import MemoryConnections, MemoryCredentials
 from ferryman.inmemory.tokens import MemoryTokens
 from ferryman.tools.execute_call import ToolDependencies
 from ferryman.tools.tokens.consent import redeem_code
@@ -36,6 +34,7 @@ from ferryman.tools.tokens.renewal import renew_expiring
 from ferryman.vault import grants, seal
 from ferryman.vault.vault import Vault
 from tests.builders import build_label, build_task
+from tests.plain_gate import pass_unscanned, redact_plainly
 
 LOGIN, API = "login.calendar.test", "api.calendar.test"
 REDIRECT = "http://127.0.0.1:49999/callback"

@@ -13,18 +13,17 @@ from ferryman.domain.credentials.credential import Secret
 from ferryman.domain.credentials.token import compute_use_s
 from ferryman.domain.http.request import InboundResponse
 from ferryman.inmemory.clock import START, ManualClock
-from ferryman.inmemory.connections import MemoryConnections
-from ferryman.inmemory.gate import FilledRequest, PlainGate
 from ferryman.inmemory.key_store import MemoryKeyStore
 from ferryman.inmemory.log import RecordingLog
 from ferryman.inmemory.memory import Memory
-from ferryman.inmemory.tasks import MemoryCredentials
+from ferryman.inmemory.tasks import MemoryConnections, MemoryCredentials
 from ferryman.tools.tokens import obtain_access
 from ferryman.tools.tokens.consent import redeem_code
 from ferryman.tools.tokens.dependencies import GrantDependencies
 from ferryman.vault import grants, seal
 from ferryman.vault.vault import Vault
 from tests.builders import build_label, build_task
+from tests.plain_gate import FilledRequest, PlainGate
 
 from .harness import OAUTH, PRIVATE, SECRET, Harness, need
 

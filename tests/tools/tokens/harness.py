@@ -14,7 +14,6 @@ from ferryman.domain.credentials.credential import Credential, Secret
 from ferryman.domain.http.request import InboundResponse, Method, OutboundRequest, SecretPlaceholder, Template
 from ferryman.domain.tools.declared import Auth, ClientCredentials
 from ferryman.inmemory.clock import CountingIds, ManualClock
-from ferryman.inmemory.gate import FilledRequest, PlainGate, build_response, redact_plainly
 from ferryman.inmemory.key_store import MemoryKeyStore
 from ferryman.inmemory.log import RecordingLog
 from ferryman.inmemory.memory import Memory
@@ -25,6 +24,7 @@ from ferryman.vault.vault import Vault
 from tests.builders import build_label, build_policy
 from tests.canaries.canary import create_key
 from tests.domain.token_answers import SECRET
+from tests.plain_gate import FilledRequest, PlainGate, build_response, redact_plainly
 
 PRIVATE = generate_private_key()
 HOSTS = ("login.service.test", "api.service.test")

@@ -11,11 +11,11 @@ from ferryman.domain.calls.call import ToolCallResult, is_outcome_unknown
 from ferryman.domain.calls.refusal import CallRefusedError, refuse_address
 from ferryman.domain.credentials.credential import Credential
 from ferryman.domain.http.request import Method, OutboundRequest
-from ferryman.inmemory.gate import build_response
 from ferryman.ports.errors import UnavailableError
 from ferryman.tools.prepared_call import NotSentError
 from ferryman.tools.tokens import TOKEN, obtain_access, send_with_token
 from ferryman.tools.tokens.access import FORMER
+from tests.plain_gate import build_response
 
 from .harness import OUTBOUND, Api, Harness, call, need, token
 

@@ -9,11 +9,11 @@ import logging
 import pytest
 
 from ferryman.domain.calls.refusal import CallRefusedError
-from ferryman.inmemory.gate import build_response
 from ferryman.tools.tokens import obtain_access
 from ferryman.tools.tokens.cache import cache_key
 from ferryman.tools.tokens.single_flight import SingleFlight
 from ferryman.tools.tokens.token_request import build_token_request
+from tests.plain_gate import build_response
 
 from .harness import SECRET, Api, Harness, call, need, token
 

@@ -14,10 +14,10 @@ from ferryman.domain.calls.refusal import CallRefusedError
 from ferryman.domain.credentials.credential import Credential
 from ferryman.domain.http.request import BodyType, Method
 from ferryman.domain.tools.declared import Apply, Exchange, Extract, TokenExchange
-from ferryman.inmemory.gate import build_response
 from ferryman.tools.tokens import obtain_access
 from ferryman.tools.tokens.client import BASIC
 from ferryman.tools.tokens.token_request import build_token_request
+from tests.plain_gate import build_response
 
 from .harness import HOSTS, OAUTH, OUTBOUND, POLICY, SECRET, Harness, credential, need, token
 

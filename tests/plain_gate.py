@@ -88,14 +88,14 @@ class TableNames:
     def __init__(self, table: Mapping[str, Sequence[str]]) -> None:
         self._table = {host.lower(): tuple(ip_address(text) for text in texts) for host, texts in table.items()}
 
-    async def resolve(self, host: str, *, owner: str) -> Sequence[Address]:  # noqa: ARG002 - the port's own signature
+    async def resolve(self, host: str, *, owner: str) -> Sequence[Address]:
         addresses = self._table.get(host.lower())
         if addresses is None:
             raise OSError(f"{host} does not resolve")
         return addresses
 
 
-async def redact_plainly(owner: str, credentials: Iterable[Credential], text: str) -> str:  # noqa: ARG001 - the signature of every redaction
+async def redact_plainly(owner: str, credentials: Iterable[Credential], text: str) -> str:
     """Return `text` with every value of a credential replaced by the credential's name."""
     for credential in credentials:
         text = text.replace(credential.secret.reveal(), f"[redacted:{credential.name}]")
@@ -107,7 +107,7 @@ async def redact_document_plainly(owner: str, credentials: Iterable[Credential],
     return (await redact_plainly(owner, credentials, body.decode())).encode()
 
 
-async def pass_unscanned(owner: str, credentials: Iterable[Credential], content: Sequence[Block]) -> Sequence[Block]:  # noqa: ARG001
+async def pass_unscanned(owner: str, credentials: Iterable[Credential], content: Sequence[Block]) -> Sequence[Block]:
     """Return the model's output as it is: for a model that repeats no credential."""
     return content
 
