@@ -7,11 +7,11 @@ from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
-from ferryman.domain.calls.call import Ticket, ToolCallResult
+from ferryman.domain.calls.call import ToolCallResult
 from ferryman.domain.calls.rate import ExecutionRateState
 from ferryman.domain.credentials.credential import AuthType, SealedCredential
 from ferryman.domain.credits import ledger
-from ferryman.domain.executions.execution import Execution, ExecutionSetup, Step
+from ferryman.domain.executions.execution import Execution
 from ferryman.domain.executions.usage import Usage
 from ferryman.domain.owners.owner import Owner
 from ferryman.domain.owners.plan import GURU
@@ -19,7 +19,7 @@ from ferryman.domain.receipts.receipt import Fact, Head, Receipt, ReceiptKind, a
 from ferryman.ports.executions import Executions, TurnCommit
 from ferryman.ports.tasks import Tasks
 from ferryman.ports.tickets import CallRequest
-from tests.builders import build_label, build_policy, build_task
+from tests.builders import build_label, build_policy, build_setup, build_step, build_task, build_ticket
 
 NOW = datetime(2026, 11, 21, 12, 0, 0, 123_000, tzinfo=UTC)
 LEASE = timedelta(seconds=120)
@@ -50,15 +50,9 @@ POLICY = build_policy(
     domains=("*.github.com",),
     credentials=("A",),
 )
-OPENING = ExecutionSetup(
+OPENING = build_setup(
     model="claude-haiku-4-5",
-    system="s",
-    prompt="p",
     tools=({"name": "api_call", "input_schema": {"type": "object", "enum": [[1], []]}},),
-    max_tokens=100,
-    temperature=None,
-    max_iterations=8,
-    max_credits=Decimal(100),
     started_at=NOW,
 )
 ENTRY = ledger.record_reservation(EXECUTION, Decimal(100), at=NOW)
@@ -115,7 +109,7 @@ def turn(number: int = 1, first: int = 0, calls: int = 2, epoch: int = 1) -> Tur
         {"type": "text", "text": "hm"},
         {"type": "tool_use", "input": {"a": [[1, None], {}]}},
     )
-    step = Step(
+    step = build_step(
         number=number,
         content=content,
         stop_reason="tool_use",
@@ -123,11 +117,10 @@ def turn(number: int = 1, first: int = 0, calls: int = 2, epoch: int = 1) -> Tur
         credits=Decimal("0.125"),
         first_call=first,
         calls=calls,
-        event=2,
         at=NOW,
     )
     tickets = tuple(
-        Ticket(
+        build_ticket(
             seq=first + offset,
             step=number,
             call=f"toolu_{offset}",

@@ -6,8 +6,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from ferryman.domain.executions.execution import Execution, Status
+from ferryman.domain.executions.execution import Status
 from ferryman.gcp import documents
+from tests.builders import build_execution
 from tests.contracts.conftest import on_google_cloud
 from tests.contracts.values import put
 
@@ -28,8 +29,8 @@ def collection(stores):
     "document",
     [
         {"task": "t", "owner": "o"},
-        {**documents.write(Execution(id="victim", task="t", owner="o", created_at=NOW))},
-        {**documents.write(Execution(id="poison", task="t", owner="o", created_at=NOW)), "status": "odd"},
+        {**documents.write(build_execution(id="victim", created_at=NOW))},
+        {**documents.write(build_execution(id="poison", created_at=NOW)), "status": "odd"},
     ],
     ids=["half of it", "another's name", "an unknown status"],
 )
@@ -44,6 +45,6 @@ async def test_an_execution_document_that_cannot_be_read_fails_in_place(stores, 
 
 async def test_it_is_in_nobodys_list(stores):
     await collection(stores).document("poison").set({"owner": "o", "task": "t", "created_at": NOW})
-    await put(stores.tasks, stores.executions, Execution(id="sound", task="t", owner="o", created_at=NOW))
+    await put(stores.tasks, stores.executions, build_execution(id="sound", created_at=NOW))
     assert [execution.id for execution in await stores.executions.list("o")] == ["sound"]
     assert await stores.executions.get("poison") is None

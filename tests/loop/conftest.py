@@ -81,6 +81,7 @@ class Stage:
     model: ScriptedModel = field(default_factory=lambda: ScriptedModel([]))
     executed: list[Ticket] = field(default_factory=list)
     scanned: list[Sequence[Any]] = field(default_factory=list)
+    scanned_for: list[str] = field(default_factory=list)
     keys: MemoryKeyStore = field(default_factory=lambda: MemoryKeyStore({2: sign.generate_private_key()}))
     on_call: Callable[[Ticket], ToolCallResult | Exception] = field(
         default=lambda ticket: ToolCallResult(ticket.tool, f"answer {ticket.seq}", response_status=200)
@@ -145,6 +146,7 @@ class Stage:
 
     async def scan(self, execution: Execution, content: Sequence[Any]) -> Sequence[Any]:
         self.scanned.append(content)
+        self.scanned_for.append(execution.id)
         return self.on_scan(content)
 
     async def run(self, *script: Reply | Exception) -> bool:

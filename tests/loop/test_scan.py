@@ -54,6 +54,14 @@ async def test_a_key_pasted_into_the_prompt_does_not_reach_the_model(keyed):
     assert prompt.messages[0]["content"] == "Use [redacted:KEY]."
 
 
+async def test_the_prompts_and_each_reply_are_scanned_for_their_execution(keyed):
+    await keyed.run(says("done"))
+    opening = keyed.memory.openings["e"]
+    texts = [{"type": "text", "text": opening.system}, {"type": "text", "text": opening.prompt}]
+    assert [list(content) for content in keyed.scanned] == [texts, [{"type": "text", "text": "done"}]]
+    assert keyed.scanned_for == ["e", "e"]
+
+
 async def test_the_names_of_the_credentials_are_told_and_nothing_else_of_them(keyed):
     await keyed.run(says("done"))
     assert "Credentials available by name: KEY." in keyed.model.prompts[0].system

@@ -82,6 +82,22 @@ async def test_the_setup_has_everything_that_the_model_calls_are_made_of(stage):
     )
 
 
+async def test_the_variables_of_the_system_prompt_are_put_in(stage):
+    stage.task(system_prompt="It is {{date}}.")
+    await stage.run(says("done"))
+    assert stage.memory.openings["e"].system.endswith("\nIt is 2026-11-21.")
+
+
+async def test_the_model_is_told_which_headers_it_may_set_for_a_service(stage):
+    service = replace(catalog.load()["coingecko"], headers=("X-Page",))
+    deps = stage.deps
+    stage.deps = lambda: replace(deps(), integrations={"coingecko": service})
+    await stage.run(says("done"))
+    line = f"Headers you may set for {', '.join(service.allowed_domains)}: X-Page.\n"
+    assert line in stage.memory.openings["e"].system
+    assert stage.execution.policy.headers_of("api.coingecko.com") == ("X-Page",)
+
+
 async def test_a_task_without_a_system_prompt_and_an_execution_without_input_add_nothing(stage):
     stage.task(system_prompt="")
     await stage.run(says("done"))

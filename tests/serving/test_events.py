@@ -4,44 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from decimal import Decimal
 
 import httpx
 import pytest
 
-from ferryman.domain.calls.call import Ticket, TicketState, ToolCallResult
-from ferryman.domain.executions.execution import Execution, Status, Step
+from ferryman.domain.calls.call import TicketState, ToolCallResult
+from ferryman.domain.executions.execution import Status
 from ferryman.domain.executions.usage import Usage
 from ferryman.feeds import Feed
 from ferryman.inmemory.clock import START
 from ferryman.inmemory.executions import MemoryExecutions
 from ferryman.inmemory.memory import Memory
 from ferryman.serving import sse
+from tests.builders import build_execution, build_step, build_ticket
 
 from .conftest import Stage
 from .test_executions import started
 
-STEP = Step(
-    number=1,
-    content=({"type": "text", "text": "Line one\nline two"},),
-    stop_reason="tool_use",
-    usage=Usage(input_tokens=1),
-    credits=Decimal(1),
-    first_call=0,
-    calls=1,
-    event=2,
-    at=START,
+STEP = build_step(
+    content=({"type": "text", "text": "Line one\nline two"},), stop_reason="tool_use", usage=Usage(input_tokens=1), calls=1
 )
-TICKET = Ticket(
-    seq=0,
-    step=1,
-    call="toolu_1",
-    tool="http_get",
-    arguments=b"",
-    display_arguments={"url": "https://x.example/"},
-    epoch=1,
-    created_at=START,
-)
+TICKET = build_ticket(call="toolu_1", display_arguments={"url": "https://x.example/"})
 SETTLED = replace(
     TICKET,
     state=TicketState.SETTLED,
@@ -91,7 +74,7 @@ async def test_a_watcher_resumes_after_what_it_has_seen(
 async def watched(*changes: Callable[[Memory], None], polls: int = 0) -> list[str]:
     """Return the frames seen when each poll makes the next change; after `polls` quiet ones the execution is over."""
     memory = Memory()
-    begun = Execution(id="exec_1", task="task_1", owner="ann", created_at=START)
+    begun = build_execution(id="exec_1", task="task_1", owner="ann")
     memory.executions["exec_1"] = begun
     waiting = [*([lambda _: None] * polls), *changes]
 

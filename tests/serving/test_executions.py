@@ -9,7 +9,7 @@ from decimal import Decimal
 import httpx
 import pytest
 
-from ferryman.domain.calls.call import Ticket, TicketState, ToolCallResult
+from ferryman.domain.calls.call import TicketState, ToolCallResult
 from ferryman.domain.executions.execution import Execution, Status
 from ferryman.domain.executions.occupancy import START_SPACING, Occupancy, compute_pause
 from ferryman.domain.executions.usage import Usage
@@ -22,6 +22,7 @@ from ferryman.ports.errors import UnavailableError
 from ferryman.serving.api.limits import start_rate
 from ferryman.serving.api.refusals import REPEATED
 from ferryman.serving.api.shapes import call as shapes
+from tests.builders import build_settled_ticket
 
 from .conftest import Stage, create_app
 
@@ -175,19 +176,13 @@ async def test_the_calls_show_what_was_scanned_and_not_what_was_sealed(
     client: httpx.AsyncClient, task: str, stage: Stage
 ) -> None:
     execution = await started(client, task)
-    ticket = Ticket(
-        seq=0,
-        step=1,
+    ticket = build_settled_ticket(
         call="toolu_1",
         tool="api_call",
         arguments=b"sealed",
         display_arguments={"url": "https://api.github.com/user"},
-        epoch=1,
-        state=TicketState.SETTLED,
         attempt=1,
-        created_at=START,
         sent_at=START,
-        settled_at=START,
         result=replace(RESULT, content="x" * 5_000),
     )
     stage.memory.tickets[execution] = {0: ticket, 1: replace(ticket, seq=1, state=TicketState.INTENDED, result=None)}

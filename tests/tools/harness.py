@@ -28,7 +28,7 @@ from ferryman.ports.gate import PieceTally
 from ferryman.ports.tickets import CallRequest, Tickets
 from ferryman.tools.execute_call import ToolDependencies, execute_call
 from ferryman.tools.prepared_call import make_builtin_preparer
-from tests.builders import build_execution, build_label, build_lease, build_policy, build_task
+from tests.builders import build_execution, build_label, build_lease, build_policy, build_task, build_ticket
 from tests.plain_gate import redact_plainly
 
 KEY = "QwErTyUi"
@@ -75,11 +75,7 @@ class ToolHarness:
         self.memory.credentials["t"] = {label.name: sealed}
 
     def ask(self, tool: str) -> None:
-        display_arguments = {"method": "[redacted:KEY]"}
-        ticket = Ticket(
-            seq=0, step=1, call="c", tool=tool, arguments=b"", display_arguments=display_arguments, epoch=1, created_at=START
-        )
-        self.memory.tickets["e"] = {0: ticket}
+        self.memory.tickets["e"] = {0: build_ticket(tool=tool, display_arguments={"method": "[redacted:KEY]"})}
 
     @property
     def ticket(self) -> Ticket:

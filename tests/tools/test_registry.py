@@ -14,7 +14,7 @@ from ferryman.domain.executions.execution import Execution
 from ferryman.domain.tools.tool import Tool
 from ferryman.tools.http import TOOLS
 from ferryman.tools.registry import ToolRegistry
-from tests.builders import build_execution, build_policy
+from tests.builders import build_execution, build_policy, build_ticket
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 ALL = [tool.name for tool in TOOLS]
@@ -36,7 +36,7 @@ def admit_all(tool):
 
 
 def plan_ticket(name: str) -> Ticket:
-    return Ticket(seq=0, step=1, call="c", tool=name, arguments=b"", display_arguments={}, epoch=1, created_at=START)
+    return build_ticket(tool=name)
 
 
 def start_execution(enabled) -> Execution:

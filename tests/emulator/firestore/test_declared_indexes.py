@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from ferryman.domain.calls.call import Ticket
 from ferryman.domain.credentials.connection import Connection
 from ferryman.domain.credentials.credential import SealedCredential
-from ferryman.domain.executions.execution import Execution, Lease, Status
+from ferryman.domain.executions.execution import Status
 from ferryman.domain.owners.owner import Owner
 from ferryman.domain.tasks.firing import Fire
 from ferryman.domain.tasks.schedule import Schedule, ScheduleType
@@ -27,7 +26,7 @@ from ferryman.gcp.sealed_inventory import FirestoreSealedInventory
 from ferryman.gcp.tasks import FirestoreCredentials, FirestoreTasks
 from ferryman.gcp.tokens import FirestoreTokens
 from ferryman.settings import Settings
-from tests.builders import build_label, build_task
+from tests.builders import build_execution, build_label, build_lease, build_task, build_ticket
 
 from .conftest import Clock, serving
 
@@ -45,10 +44,10 @@ async def listed_by_task(clients: GoogleClients) -> None:
 
 
 async def claimed_again(clients: GoogleClients) -> None:
-    lost = Lease(holder="dead", epoch=1, expires_at=NOW)
-    execution = Execution(id="e", task="t", owner="ann", created_at=NOW, status=Status.RUNNING, lease=lost)
+    lost = build_lease(holder="dead", expires_at=NOW)
+    execution = build_execution(owner="ann", created_at=NOW, status=Status.RUNNING, lease=lost)
     await Places(clients.firestore()).locate_execution("e").create(documents.write(execution))
-    ticket = Ticket(seq=0, step=1, call="x", tool="webhook", arguments=b"", display_arguments={}, epoch=1, created_at=NOW)
+    ticket = build_ticket(tool="webhook", created_at=NOW)
     await Places(clients.firestore()).locate_call("e", 0).set(documents.write(ticket))
     _, is_claimed = await FirestoreExecutions(clients).claim(
         "e", slice=0, holder="b", now=NOW + timedelta(seconds=1), lease=timedelta(seconds=9)

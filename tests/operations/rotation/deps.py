@@ -22,7 +22,7 @@ from ferryman.tools.execute_call import ToolDependencies
 from ferryman.tools.reseal import reseal_task
 from ferryman.vault import rotate, seal, sign
 from ferryman.vault.vault import Vault
-from tests.builders import build_execution, build_label, build_task
+from tests.builders import build_execution, build_label, build_task, build_ticket
 from tests.canaries import canary
 from tests.operations.rotation.doubles import MemoryPublication, MemorySealedInventory
 from tests.plain_gate import pass_unscanned, redact_plainly
@@ -141,9 +141,7 @@ class Stage:
     def ticket(self, seq: int) -> Ticket:
         """Return a call under way, its arguments sealed with the public half that is published."""
         sealed = seal.PublicKey.parse(self.publication.public).seal(ARGUMENTS, seal.build_call_info("e", seq))
-        return Ticket(
-            seq=seq, step=1, call=f"c{seq}", tool="http_get", arguments=sealed, display_arguments={}, epoch=1, created_at=START
-        )
+        return build_ticket(seq=seq, call=f"c{seq}", arguments=sealed)
 
     def settle(self, seq: int = 0) -> None:
         """Settle the call."""

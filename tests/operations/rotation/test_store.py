@@ -12,10 +12,10 @@ import pytest
 
 from emulator.clock import EmulatorClock
 from emulator.secrets import SecretManagerEmulator
-from ferryman.domain.calls.call import Ticket, TicketState
+from ferryman.domain.calls.call import TicketState
 from ferryman.domain.credentials.keys import FETCHED, SealedCredentialRef
 from ferryman.domain.credentials.token import Token, TokenSlot
-from ferryman.domain.executions.execution import Execution, Status
+from ferryman.domain.executions.execution import Status
 from ferryman.gcp import documents
 from ferryman.gcp.clients import GoogleClients
 from ferryman.gcp.key_store import SecretManagerKeyStore
@@ -25,6 +25,7 @@ from ferryman.gcp.sealed_inventory import FirestoreSealedInventory
 from ferryman.ports.errors import UnavailableError
 from ferryman.settings import Settings
 from ferryman.vault import seal
+from tests.builders import build_execution, build_ticket
 from tests.contracts.conftest import on_google_cloud
 from tests.contracts.values import NOW, TASK, build_sealed
 
@@ -81,18 +82,9 @@ async def test_the_sealed_inventory_has_every_credential_and_every_call_that_is_
             await stores.credentials.put(replace(build_sealed(version), key_version=version))
         await client.document("tasks/task_1/credentials/DAMAGED").set({"label": {"name": "DAMAGED"}})
         for name, status in (("e1", Status.RUNNING), ("e2", Status.QUEUED), ("e3", Status.COMPLETED)):
-            execution = Execution(id=name, task="task_1", owner="ann", status=status, created_at=NOW, started_at=NOW)
+            execution = build_execution(id=name, task="task_1", owner="ann", status=status, created_at=NOW, started_at=NOW)
             await Places(client).locate_execution(name).set(documents.write(execution))
-            ticket = Ticket(
-                seq=0,
-                step=1,
-                call="c",
-                tool="http_get",
-                arguments=public.seal(b"{}", seal.build_call_info(name, 0)),
-                display_arguments={},
-                epoch=1,
-                created_at=NOW,
-            )
+            ticket = build_ticket(arguments=public.seal(b"{}", seal.build_call_info(name, 0)), created_at=NOW)
             for seq, state in enumerate(TicketState):
                 await Places(client).locate_call(name, seq).set(documents.write(replace(ticket, seq=seq, state=state)))
         # what the credential is, and what it was

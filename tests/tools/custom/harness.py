@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ferryman import catalog
-from ferryman.domain.calls.call import Ticket, ToolCallResult
+from ferryman.domain.calls.call import ToolCallResult
 from ferryman.domain.calls.refusal import CallRefusedError
 from ferryman.domain.credentials.credential import Credential, Secret
 from ferryman.domain.http.request import InboundResponse, OutboundRequest
@@ -26,7 +26,7 @@ from ferryman.tools.declared.calling import CustomToolDependencies, DeclaredTool
 from ferryman.tools.declared.documents import OpenApiFetcher
 from ferryman.tools.declared.management import ClusterManager
 from ferryman.tools.prepared_call import CallContext, PreparedCall
-from tests.builders import build_label, build_policy, build_task
+from tests.builders import build_label, build_policy, build_task, build_ticket
 from tests.canaries import canary
 from tests.plain_gate import FilledRequest, PlainGate, build_response, redact_document_plainly
 from tests.tools.tokens.harness import Harness
@@ -97,10 +97,9 @@ class CustomToolHarness:
     async def prepare(self, name: str, arguments: Mapping[str, Any]) -> PreparedCall:
         """Prepare the call. Raise `CallRefusedError`."""
         gate: Any = self
-        ticket = Ticket(seq=0, step=1, call="c", tool=name, arguments=b"", display_arguments={}, epoch=1, created_at=START)
         claimed_call = ClaimedCall(
             call_request=CallRequest(execution="e", seq=0, epoch=1, task="t", owner="o"),
-            ticket=ticket,
+            ticket=build_ticket(tool=name),
             policy=replace(POLICY, declared=self.frozen),
             versions={"KEY": 1},
             created=START,
