@@ -11,6 +11,8 @@ from tests.campaigns.mutants.__main__ import changes_only_words
     ("change", "words"),
     [
         (['-    raise ValueError("the host is empty")', '+    raise ValueError("THE HOST IS EMPTY")'], True),
+        (['-    problem("url", "is not https")', '+    problem("url", "IS NOT HTTPS")'], True),
+        (['-    problem("url", "is not https")', '+    problem("URL", "is not https")'], False),
         (['-    raise ValueError(f"{name} is empty")', "+    raise ValueError(None)"], False),
         (['-    return fields["host"]', '+    return fields["HOST"]'], False),
         (["-    if length > 4:", "+    if length >= 4:"], False),
