@@ -8,7 +8,7 @@ from enum import StrEnum
 
 
 class Grade(StrEnum):
-    """The severity of a finding: fine, to be examined by a person, or broken or open."""
+    """The severity of a finding, from the best to the worst: fine, to be examined by a person, or broken or open."""
 
     WELL = "ok"
     LOOK = "warning"
@@ -27,5 +27,5 @@ class DoctorFinding:
 
 def find_worst_grade(findings: Iterable[DoctorFinding]) -> Grade:
     """Return the worst grade; without any finding it is wrong, since nothing was examined."""
-    grades = [finding.grade for finding in findings]
-    return max(grades, key=list(Grade).index, default=Grade.WRONG)
+    grades = {finding.grade for finding in findings} or {Grade.WRONG}
+    return next(grade for grade in reversed(Grade) if grade in grades)

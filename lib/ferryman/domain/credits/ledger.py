@@ -38,7 +38,7 @@ class LedgerEntry:
     postings: tuple[Posting, ...]
 
     def __post_init__(self) -> None:
-        if sum((posting.credits for posting in self.postings), Decimal(0)):
+        if sum(posting.credits for posting in self.postings):
             raise ValueError("the postings of an entry sum to zero")
 
 
@@ -69,8 +69,7 @@ def record_release(execution: Execution, *, tokens: Decimal, fees: Decimal, rest
 
 def sort_entries(entries: Iterable[LedgerEntry]) -> list[LedgerEntry]:
     """Return the entries of one execution in order: start, turns, end. Times do not matter, since clocks differ."""
-    ranks = {"start": 0, "end": 2}
-    return sorted(entries, key=lambda entry: (ranks.get(entry.id.rpartition(".")[2], 1), entry.id))
+    return sorted(entries, key=lambda entry: (entry.id.endswith(".end"), entry.id))  # "start" comes before "turn" as it is
 
 
 def sum_accounts(entries: Iterable[LedgerEntry]) -> Mapping[str, Decimal]:
