@@ -10,6 +10,7 @@ import pytest
 from ferryman.domain.credentials import connection
 from ferryman.domain.credentials.connection import Connection, NotConnectedError
 from ferryman.domain.credentials.integration import OAuth
+from ferryman.domain.problem import Problem
 from tests.builders import START, build_label
 
 WAY = OAuth(
@@ -92,7 +93,7 @@ def test_a_redirect_leads_nowhere_else(uri: str) -> None:
 
 def test_without_scopes_none_are_asked_for() -> None:
     address = connection.build_authorize_url(WAY, replace(BEGUN, scopes=()), state="ours", verifier="v" * 43)
-    assert "scope" not in parse_qs(urlsplit(address).query)
+    assert "scope" not in address
 
 
 def test_an_address_without_a_query_gets_one() -> None:
@@ -140,12 +141,15 @@ def test_a_client_is_needed() -> None:
 )
 def test_a_client_id_is_visible_ascii_of_512_characters_at_most(client_id: str, fits: bool) -> None:
     problems = connection.find_connection_problems(WAY, redirect_uri=BEGUN.redirect_uri, client_id=client_id, scopes=())
-    assert [item.field for item in problems] == ([] if fits else ["client_id"])
+    rule = Problem("client_id", "must be visible ASCII characters, at most 512")
+    assert problems == ([] if fits else [rule])
 
 
 def test_all_problems_are_told_at_once() -> None:
     problems = connection.find_connection_problems(WAY, redirect_uri="x", client_id=None, scopes=("a b",))
     assert [item.field for item in problems] == ["redirect_uri", "client_id", "scopes"]
+    assert problems[1].message == "is required: this deployment has no client id of its own for the service"
+    assert problems[2].message == "must be at most 50, each of visible ASCII without quotes and backslashes"
 
 
 ISSUER = "https://login.test"

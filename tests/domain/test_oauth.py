@@ -60,9 +60,13 @@ def test_an_empty_refresh_token_is_none(empty: str | None) -> None:
 
 
 @pytest.mark.parametrize(
-    ("scope", "scopes"), [("read write", ("read", "write")), ("read", ("read",)), ("", None), (None, None), (["read"], None)]
+    ("scope", "scopes"),
+    [
+        *(("read write", ("read", "write")), ("read", ("read",)), ("read\twrite", ("read\twrite",))),
+        *(("", None), (None, None), (["read"], None)),
+    ],
 )
-def test_scopes_are_a_text_with_spaces_between_them(scope: object, scopes: tuple[str, ...] | None) -> None:
+def test_scopes_are_a_text_with_a_space_between_each_two(scope: object, scopes: tuple[str, ...] | None) -> None:
     assert read(make_answer(scope=scope)).scopes == scopes
 
 

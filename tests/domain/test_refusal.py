@@ -10,101 +10,116 @@ from ferryman.domain.calls import refusal
 
 SENTENCES = [
     (
-        refusal.refuse_host("evil.test", ["a.test", "*.b.test"]),
+        lambda: refusal.refuse_host("evil.test", ["a.test", "*.b.test"]),
         "Error: URL blocked -- Domain evil.test not in any approved integration for this task. Approved: [a.test, *.b.test]",
         "url_blocked",
     ),
-    (refusal.WRONG_SCHEME, "Error: URL blocked -- only https:// URLs are allowed", "url_blocked"),
-    (refusal.MISSING_CREDENTIAL, "Error: 'credential' field required for api_call", "missing_credential"),
+    (lambda: refusal.WRONG_SCHEME, "Error: URL blocked -- only https:// URLs are allowed", "url_blocked"),
+    (lambda: refusal.MISSING_CREDENTIAL, "Error: 'credential' field required for api_call", "missing_credential"),
     (
-        refusal.refuse_unknown_credential("MY_KEY"),
+        lambda: refusal.refuse_unknown_credential("MY_KEY"),
         "Error: credential 'MY_KEY' not found. Check your task's credential configuration.",
         "credential_not_found",
     ),
     (
-        refusal.refuse_leak("X"),
+        lambda: refusal.refuse_leak("X"),
         "Error: Blocked -- Credential X detected in outbound request. This has been logged.",
         "credential_leak",
     ),
-    (refusal.refuse_address("a.test"), "Error: DNS resolution failed or blocked for a.test", "dns_validation_failed"),
-    (refusal.refuse_execution_rate(20), "Error: Execution limit reached (20 API calls)", "rate_limited"),
-    (refusal.refuse_minute_rate(10), "Error: Rate limit reached (10 API calls per minute)", "rate_limited"),
-    (refusal.report_timeout(30), "Error: request timed out (30s)", "timed_out"),
-    (refusal.refuse_unknown_tool("tool_name"), "Error: unknown tool 'tool_name'", "unknown_tool"),
-    (refusal.refuse_tool_not_enabled("webhook"), "Error: tool 'webhook' is not enabled for this task", "tool_not_enabled"),
-    (refusal.WEBHOOK_NOT_ENABLED, "Error: webhook integration not enabled for this task", "webhook_not_enabled"),
+    (lambda: refusal.refuse_address("a.test"), "Error: DNS resolution failed or blocked for a.test", "dns_validation_failed"),
+    (lambda: refusal.refuse_execution_rate(20), "Error: Execution limit reached (20 API calls)", "rate_limited"),
+    (lambda: refusal.refuse_minute_rate(10), "Error: Rate limit reached (10 API calls per minute)", "rate_limited"),
+    (lambda: refusal.report_timeout(30), "Error: request timed out (30s)", "timed_out"),
+    (lambda: refusal.refuse_unknown_tool("tool_name"), "Error: unknown tool 'tool_name'", "unknown_tool"),
     (
-        refusal.WEBHOOK_NOT_REGISTERED,
+        lambda: refusal.refuse_tool_not_enabled("webhook"),
+        "Error: tool 'webhook' is not enabled for this task",
+        "tool_not_enabled",
+    ),
+    (lambda: refusal.WEBHOOK_NOT_ENABLED, "Error: webhook integration not enabled for this task", "webhook_not_enabled"),
+    (
+        lambda: refusal.WEBHOOK_NOT_REGISTERED,
         "Error: webhook URL not registered for this task. Register it in your task settings.",
         "webhook_not_registered",
     ),
     (
-        refusal.refuse_method("api_call", "PATCH", ["GET", "POST", "PUT", "DELETE"]),
+        lambda: refusal.refuse_method("api_call", "PATCH", ["GET", "POST", "PUT", "DELETE"]),
         "Error: method 'PATCH' not allowed for api_call. Allowed: [GET, POST, PUT, DELETE]",
         "method_not_allowed",
     ),
     (
-        refusal.refuse_without_token("the token endpoint answered 403"),
+        lambda: refusal.refuse_without_token("the token endpoint answered 403"),
         "Error: no token could be fetched for this tool -- the token endpoint answered 403",
         "token_not_fetched",
     ),
-    (refusal.report_failure("connection refused"), "Error: request failed: connection refused", "request_failed"),
+    (lambda: refusal.report_failure("connection refused"), "Error: request failed: connection refused", "request_failed"),
     (
-        refusal.refuse_disabled_tool("t", "its URL is not approved"),
+        lambda: refusal.refuse_disabled_tool("t", "its URL is not approved"),
         "Error: tool 't' is disabled: its URL is not approved",
         "tool_disabled",
     ),
-    (refusal.refuse_changed_tool("t"), "Error: tool 't' was changed or removed since this execution began", "tool_changed"),
-    (refusal.refuse_missing_argument("http_get", "url"), "Error: 'url' field required for http_get", "invalid_arguments"),
     (
-        refusal.refuse_wrong_argument("http_get", "headers", "an object"),
+        lambda: refusal.refuse_changed_tool("t"),
+        "Error: tool 't' was changed or removed since this execution began",
+        "tool_changed",
+    ),
+    (
+        lambda: refusal.refuse_missing_argument("http_get", "url"),
+        "Error: 'url' field required for http_get",
+        "invalid_arguments",
+    ),
+    (
+        lambda: refusal.refuse_wrong_argument("http_get", "headers", "an object"),
         "Error: 'headers' for http_get must be an object",
         "invalid_arguments",
     ),
-    (refusal.refuse_malformed_url("the port is not 443"), "Error: URL blocked -- the port is not 443", "url_blocked"),
+    (lambda: refusal.refuse_malformed_url("the port is not 443"), "Error: URL blocked -- the port is not 443", "url_blocked"),
     (
-        refusal.refuse_credential_for_host("MY_KEY", "a.test"),
+        lambda: refusal.refuse_credential_for_host("MY_KEY", "a.test"),
         "Error: credential MY_KEY is not valid for host a.test",
         "credential_host_mismatch",
     ),
     (
-        refusal.refuse_unreadable_credential("MY_KEY"),
+        lambda: refusal.refuse_unreadable_credential("MY_KEY"),
         "Error: credential 'MY_KEY' could not be opened. Store it again in your task settings.",
         "credential_unreadable",
     ),
     (
-        refusal.refuse_until_reconnected("MY_KEY"),
+        lambda: refusal.refuse_until_reconnected("MY_KEY"),
         "Error: credential MY_KEY has to be connected again by its owner: its service no longer renews it.",
         "credential_reconnect",
     ),
     (
-        refusal.refuse_until_renewed("MY_KEY"),
+        lambda: refusal.refuse_until_renewed("MY_KEY"),
         "Error: credential MY_KEY has expired and could not be renewed just now. Try again later.",
         "credential_not_renewed",
     ),
-    (refusal.refuse_header("it frames the request"), "Error: header not allowed -- it frames the request", "header_forbidden"),
     (
-        refusal.refuse_unchecked("request", "too long"),
+        lambda: refusal.refuse_header("it frames the request"),
+        "Error: header not allowed -- it frames the request",
+        "header_forbidden",
+    ),
+    (
+        lambda: refusal.refuse_unchecked("request", "too long"),
         "Error: the request could not be checked for credentials: too long",
         "over_budget",
     ),
     (
-        refusal.report_unchecked_answer(200, "too long"),
+        lambda: refusal.report_unchecked_answer(200, "too long"),
         "Error: HTTP 200. The answer is omitted, because it could not be checked for credentials: too long",
         "over_budget",
     ),
 ]
 
 
-@pytest.mark.parametrize(
-    ("refused_call", "sentence", "reason"), SENTENCES, ids=lambda value: value if isinstance(value, str) else ""
-)
-def test_the_sentence_is_word_for_word(refused_call, sentence, reason):
+@pytest.mark.parametrize(("refuse", "sentence", "reason"), SENTENCES, ids=lambda value: value if isinstance(value, str) else "")
+def test_the_sentence_is_word_for_word(refuse, sentence, reason):
+    refused_call = refuse()
     assert (refused_call.message, refused_call.reason) == (sentence, reason)
 
 
 def test_what_may_have_been_sent_is_reported_and_everything_else_is_blocked():
-    reported = [refused_call.reason for refused_call, *_ in SENTENCES if not refused_call.blocked]
+    reported = [reason for refuse, _, reason in SENTENCES if not refuse().blocked]
     assert reported == ["timed_out", "request_failed", "over_budget"]
     assert not refusal.IN_DOUBT.blocked
     assert not refusal.HALTED.blocked

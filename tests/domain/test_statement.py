@@ -9,7 +9,7 @@ import pytest
 
 from ferryman.domain.credits import ledger, statement
 from ferryman.domain.executions.execution import Execution
-from ferryman.domain.problem import InvalidInputError
+from ferryman.domain.problem import InvalidInputError, Problem
 
 AT = datetime(2026, 11, 21, tzinfo=UTC)
 
@@ -51,4 +51,4 @@ def test_a_month_ends_where_the_next_begins(month: str, first: tuple[int, int], 
 def test_what_is_no_month_is_refused_by_name(month: str) -> None:
     with pytest.raises(InvalidInputError) as refused:
         statement.parse_month(month)
-    assert [problem.field for problem in refused.value.problems] == ["month"]
+    assert refused.value.problems == (Problem("month", "must be a month like 2026-11"),)

@@ -131,6 +131,33 @@ def test_another_scheme_or_none_is_said_so(raw: str) -> None:
         parse_url(raw)
 
 
+HOST = ".".join([LABEL] * 3) + "." + "a" * 61
+
+
+@pytest.mark.parametrize(
+    ("raw", "rule"),
+    [
+        (f"https://api.test/{'a' * (CHARACTERS_MAX - 16)}", "the URL is longer than 2048 characters"),
+        ("https://api.test/ü", "the URL has a character outside printable ASCII, a space or a backslash"),
+        ("http://api.test/", "only https:// URLs are allowed"),
+        ("https://api.test@evil.test/", "the URL has user information before its host"),
+        ("https://api.test:80/", "the port is not 443"),
+        (f"https://{HOST}a/", "the host is not a plain DNS name"),
+        ("https://127.0.0.1/", "the host is an IP address or looks like one"),
+    ],
+)
+def test_the_broken_rule_is_named(raw: str, rule: str) -> None:
+    with pytest.raises(InvalidUrlError) as refused:
+        parse_url(raw)
+    assert str(refused.value) == rule
+
+
+def test_a_url_has_2048_characters_at_most_and_its_host_253() -> None:
+    longest = f"https://{HOST}/" + "a" * (CHARACTERS_MAX - 262)
+    assert (len(HOST), len(longest)) == (253, 2_048)
+    assert str(parse_url(longest)) == longest
+
+
 @given(st.text(alphabet=st.characters(exclude_characters="/?#"), max_size=80))
 def test_a_refusal_repeats_nothing_of_the_input(text: str) -> None:
     with pytest.raises(InvalidUrlError) as refused:
