@@ -23,7 +23,7 @@ def gather_documents(path: Path) -> dict[str, Any]:
     base, root = f"{folder.as_uri()}/", path.resolve().as_uri()
     spec = _text(path)
     documents, parsed = dict[str, str](), {root: parse_text(spec, "FILE", name=path.name)}
-    while missing := [address for address in _needed(parsed, root, path) if address.startswith(base)]:
+    while missing := [address for address in _find_missing(parsed, root, path) if address.startswith(base)]:
         for uri in missing:
             name = uri.removeprefix(base)
             beside = (folder / unquote(name)).resolve()
@@ -39,7 +39,7 @@ def gather_documents(path: Path) -> dict[str, Any]:
     return {"spec": spec, "documents": documents}
 
 
-def _needed(parsed: dict[str, Any], root: str, path: Path) -> list[str]:
+def _find_missing(parsed: dict[str, Any], root: str, path: Path) -> list[str]:
     try:
         return openapi.find_missing(parsed, root)
     except InvalidInputError as error:

@@ -170,7 +170,7 @@ def _credential(fields: Line) -> Credential:
 
 
 def _outbound(request: Line) -> OutboundRequest:
-    # As the model wrote it: a method that is none is looked through like everything else.
+    # as the model wrote it: a method that is none is scanned like everything else
     return OutboundRequest(
         tool=str(request.get("tool", "")),
         method=cast(Method, str(request.get("method", ""))),
@@ -192,21 +192,25 @@ def _answer(response: Line, scanner: SecretScanner, names: Sequence[str]) -> Ver
     after = redact_text(before, scanner)
     if after == before:
         return {**_allow(), "credential": None, "text": text}
-    name = next((credential_name for credential_name in names if f"[redacted:{credential_name}]" in after), None)
-    whole = after == f"[redacted:{name}]" or name is None
-    verdict = "refused" if whole else "redacted"
-    return {"verdict": verdict, "reason": "credential_leak", "message": None, "credential": name, "text": text}
+    name = next((name for name in names if f"[redacted:{name}]" in after), None)
+    is_whole = name is None or after == f"[redacted:{name}]"
+    return {
+        "verdict": "refused" if is_whole else "redacted",
+        "reason": "credential_leak",
+        "message": None,
+        "credential": name,
+        "text": text,
+    }
 
 
 def _inbound(response: Line) -> InboundResponse:
     encoded = response.get("body_base64")
-    raw = (
-        str(response.get("body_text") or "").encode("utf-8", "surrogatepass") if encoded is None else base64.b64decode(encoded)
-    )
-    headers = {str(name).lower(): str(value) for name, value in dict(response.get("headers") or {}).items()}
     if encoded is None:
-        # A body given as text is what charset and coding held already.
-        headers = {}
+        # a body that is given as text was decoded already, from its charset and its coding
+        raw, headers = str(response.get("body_text") or "").encode("utf-8", "surrogatepass"), {}
+    else:
+        raw = base64.b64decode(encoded)
+        headers = {str(name).lower(): str(value) for name, value in dict(response.get("headers") or {}).items()}
     body = ResponseBody(headers.get("content-encoding", ""), PRO.response_bytes)
     body.feed(raw)
     body.finish()

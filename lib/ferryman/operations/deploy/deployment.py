@@ -158,7 +158,7 @@ async def run_smoke_test(urls: Mapping[str, str], *, pause_s: float = PAUSE_S, t
 
 async def _try_function(http: httpx.AsyncClient, name: str, url: str, pause_s: float, tries: int) -> DoctorFinding:
     path, expected = ("/healthz", (200,)) if name == "api" else ("/", (401, 403))
-    seen = ""
+    seen, grade = "", Grade.WRONG
     for attempt in range(tries):
         if attempt:
             await asyncio.sleep(pause_s)
@@ -169,8 +169,9 @@ async def _try_function(http: httpx.AsyncClient, name: str, url: str, pause_s: f
             continue
         seen = f"{url}{path} answers {status}"
         if status in expected:
-            return DoctorFinding(of=name, what="smoke test", grade=Grade.WELL, seen=seen)
-    return DoctorFinding(of=name, what="smoke test", grade=Grade.WRONG, seen=seen)
+            grade = Grade.WELL
+            break
+    return DoctorFinding(of=name, what="smoke test", grade=grade, seen=seen)
 
 
 async def store_first_key(project: str, digest: str) -> bool:

@@ -35,7 +35,11 @@ async def begin_connection(
     redirect_uri = body.redirect_uri or next(iter(oauth.redirect_uris), "")
     problems = credential.find_name_problems(name)
     problems += rules.find_connection_problems(oauth, redirect_uri=redirect_uri, client_id=client_id, scopes=scopes)
-    problems += _secret_problems(body)
+    client_secret = None if body.client_secret is None else Secret(body.client_secret.get_secret_value())
+    if client_secret is not None:
+        problems += [
+            replace(problem, field="client_secret") for problem in credential.find_value_problems(client_secret.reveal())
+        ]
     if problems or client_id is None:
         raise InvalidInputError(problems)
     stored = {sealed.label.name for sealed in await deps.credentials.list(task.id)}
@@ -61,9 +65,7 @@ async def begin_connection(
         scopes=scopes,
         expires_at=now + rules.LIFETIME,
     )
-    client_secret = None if body.client_secret is None else Secret(body.client_secret.get_secret_value())
-    proof = Proof(verifier=Secret(verifier), client_secret=client_secret)
-    sealed = replace(begun, ciphertext=deps.prove(begun, proof))
+    sealed = replace(begun, ciphertext=deps.prove(begun, Proof(verifier=Secret(verifier), client_secret=client_secret)))
     url = rules.build_authorize_url(oauth, begun, state=state, verifier=verifier)
     response = shapes.ConnectionResponse(authorize_url=url, redirect_uri=redirect_uri, state=state, expires_at=begun.expires_at)
     await deps.connections.put(sealed, now=now, most=rules.PER_TASK_MAX, done=await once.complete(200, response))
@@ -95,10 +97,3 @@ async def finish_connection(
         if sealed.label.name == name:
             return shapes.to_response(sealed)
     raise ConflictError("the credential was deleted meanwhile")
-
-
-def _secret_problems(body: shapes.NewConnection) -> list[Problem]:
-    if body.client_secret is None:
-        return []
-    problems = credential.find_value_problems(body.client_secret.get_secret_value())
-    return [replace(problem, field="client_secret") for problem in problems]

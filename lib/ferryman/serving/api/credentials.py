@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from fastapi import APIRouter
 from starlette.convertors import StringConvertor, register_url_convertor
 
@@ -15,6 +13,7 @@ from ferryman.domain.tasks.task import Task
 from ferryman.serving.api.access import CurrentOwner, Dependencies, OwnedTask, name_services
 from ferryman.serving.api.errors import NotFoundError
 from ferryman.serving.api.shapes import credential as shapes
+from ferryman.serving.api.shapes.shape import select
 
 
 class CredentialNameConvertor(StringConvertor):
@@ -64,11 +63,9 @@ async def put_credential(
         label=label,
         ciphertext=deps.sealer.seal(value.encode(), deps.info(label)),
         key_version=deps.sealer.version,
-        created_at=now,
+        created_at=now if before is None else before.created_at,
         updated_at=now,
     )
-    if before is not None:
-        sealed = replace(sealed, created_at=before.created_at)
     await deps.credentials.put(sealed)
     return shapes.to_response(sealed)
 
@@ -98,13 +95,8 @@ def _injection(body: shapes.NewCredential, service: Integration) -> tuple[AuthTy
 
 def _find_leaks(task: Task, value: str) -> list[Problem]:
     """Return the problem of a value that the task's own texts contain: anyone who reads the task knows it."""
-    texts = {
-        "name": task.name,
-        "description": task.description,
-        "system_prompt": task.system_prompt,
-        "task_prompt": task.task_prompt,
-        "webhook_urls": " ".join(task.webhook_urls),
-    }
+    texts = select(task, "name", "description", "system_prompt", "task_prompt")
+    texts["webhook_urls"] = " ".join(task.webhook_urls)
     places = [field for field, text in texts.items() if value and value in text]
     if not places:
         return []

@@ -65,7 +65,7 @@ class EdgeMiddleware:
 def _has_body(headers: Headers, most: int) -> bool:
     length = headers.get("content-length", "0")
     if length.isascii() and length.isdigit() and int(length[:20]) > most:
-        raise BodyTooLargeError(most)
+        raise HTTPException(413, f"the body is larger than {most} bytes")
     has_body = length.strip("0") != "" or "transfer-encoding" in headers
     kind = headers.get("content-type", "").partition(";")[0].strip().lower()
     if has_body and kind != "application/json":
@@ -118,17 +118,10 @@ def _bounded(receive: Receive, most: int) -> Receive:
         message = await receive()
         received += len(message.get("body", b""))
         if received > most:
-            raise BodyTooLargeError(most)
+            raise HTTPException(413, f"the body is larger than {most} bytes")
         return message
 
     return receiving
-
-
-class BodyTooLargeError(HTTPException):
-    """413: the body is larger than `limit` bytes."""
-
-    def __init__(self, limit: int) -> None:
-        super().__init__(413, f"the body is larger than {limit} bytes")
 
 
 def _places(error: BaseException) -> list[str]:
