@@ -25,7 +25,7 @@ from emulator.internet.authority import Authority
 from ferryman.domain.executions.policy import ExecutionPolicy
 from ferryman.domain.http.request import Method, OutboundRequest
 from ferryman.domain.owners.plan import PRO
-from ferryman.egress import tls
+from ferryman.egress.build import create_context
 from ferryman.egress.gate import EgressGate
 from ferryman.egress.leaks import SecretScanner, redact_json, redact_text
 from ferryman.inmemory.log import RecordingLog
@@ -112,7 +112,7 @@ async def measure_redaction(name: str) -> None:
 async def measure_call(port: int, ca: Path) -> None:
     """Make one honest call, then that of the bomb; print the growth of the peak in bytes."""
     internet = Loopback(port)
-    gate = EgressGate(names=internet, dial=internet, tls=tls.create_context(ca), tracer=RecordingLog())
+    gate = EgressGate(names=internet, dial=internet, tls=create_context(ca), tracer=RecordingLog())
     policy = ExecutionPolicy(owner="o", task="t", plan=PRO, tools=("http_get",), integrations=(), domains=(HOST,))
     keys = make_credentials()
 

@@ -25,7 +25,7 @@ from ferryman.domain.credentials.credential import AuthType, Credential, Label, 
 from ferryman.domain.executions.policy import ExecutionPolicy
 from ferryman.domain.http.request import Method, OutboundRequest
 from ferryman.domain.owners.plan import PRO
-from ferryman.egress import tls
+from ferryman.egress.build import create_context
 from ferryman.egress.gate import EgressGate
 from ferryman.egress.leaks import SecretScanner, redact_json
 from ferryman.inmemory.log import RecordingLog
@@ -114,7 +114,7 @@ async def main() -> None:
         server_context.load_cert_chain(authority.issue(HOST))
         server = await asyncio.start_server(answer, "127.0.0.1", 0, ssl=server_context)
         port = server.sockets[0].getsockname()[1]
-        trust = tls.create_context(authority.path)
+        trust = create_context(authority.path)
         internet = Loopback(port)
         gate = EgressGate(names=internet, dial=internet, tls=trust, tracer=RecordingLog())
         keys = make_credentials()

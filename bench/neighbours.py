@@ -34,7 +34,8 @@ from ferryman.domain.calls.refusal import CallRefusedError
 from ferryman.domain.credentials.credential import Credential
 from ferryman.domain.executions.policy import ExecutionPolicy
 from ferryman.domain.owners.plan import PRO
-from ferryman.egress import checking, tls
+from ferryman.egress import checking
+from ferryman.egress.build import create_context
 from ferryman.egress.gate import EgressGate
 from ferryman.inmemory.log import RecordingLog
 from ferryman.ports.gate import CallPolicy
@@ -251,7 +252,7 @@ async def run_instance(count: int) -> AsyncIterator[Instance]:
                 assert child.returncode is None, "the upstream did not start"
                 await asyncio.sleep(0.05)
             internet = Loopback(int(port_file.read_text()))
-            gate = EgressGate(names=internet, dial=internet, tls=tls.create_context(authority.path), tracer=RecordingLog())
+            gate = EgressGate(names=internet, dial=internet, tls=create_context(authority.path), tracer=RecordingLog())
             stage = Stage()
             transport = httpx.ASGITransport(app=api.create(stage.deps()))
             async with httpx.AsyncClient(transport=transport, base_url="http://api.test", timeout=60) as client:

@@ -25,7 +25,7 @@ from emulator.internet.authority import Authority
 from ferryman import offload
 from ferryman.domain.executions.policy import ExecutionPolicy
 from ferryman.domain.owners.plan import PRO
-from ferryman.egress import tls
+from ferryman.egress.build import create_context
 from ferryman.egress.gate import EgressGate
 from ferryman.inmemory.log import RecordingLog
 from ferryman.ports.gate import CallPolicy
@@ -57,7 +57,7 @@ async def measure(rounds: int) -> dict[str, list[float]]:
         served.load_cert_chain(authority.issue(HOST))
         server = await asyncio.start_server(answer, "127.0.0.1", 0, ssl=served)
         internet = Loopback(server.sockets[0].getsockname()[1])
-        gate = EgressGate(names=internet, dial=internet, tls=tls.create_context(authority.path), tracer=RecordingLog())
+        gate = EgressGate(names=internet, dial=internet, tls=create_context(authority.path), tracer=RecordingLog())
         execution = ExecutionPolicy(owner="o", task="t", plan=PRO, tools=("api_call",), integrations=("s",), domains=(HOST,))
         policy = CallPolicy(execution=execution, credentials=make_credentials())
         for number in range(WARM_UP + rounds):

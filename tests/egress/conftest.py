@@ -15,7 +15,7 @@ import pytest
 
 from emulator.internet.authority import Authority
 from ferryman.domain.http.address import Address
-from ferryman.egress import tls
+from ferryman.egress.build import create_context
 from ferryman.egress.gate import EgressGate
 from ferryman.egress.pin import PORT, assert_peer
 from ferryman.inmemory.log import RecordingLog
@@ -69,7 +69,7 @@ class GateHarness:
     """What each TLS client asked for by server name indication (SNI)."""
 
     def gate(self, *, within_s: float = 5, budget: Budget = TEXT) -> EgressGate:
-        context = tls.create_context(self.authority.path)
+        context = create_context(self.authority.path)
         return EgressGate(
             names=self.names,
             dial=self.dialer,

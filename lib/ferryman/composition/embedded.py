@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import Any, Self
 
 from ferryman import settings
-from ferryman.declared.embedded import EMBEDDED, list_hosts, read_credentials, read_public, read_tools
+from ferryman.declared.entry import EMBEDDED, list_hosts, read_credentials, read_public, read_tools
 from ferryman.domain.calls import refusal
 from ferryman.domain.calls.call import Ticket, ToolCallResult
 from ferryman.domain.calls.refusal import CallRefusedError

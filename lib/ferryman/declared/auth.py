@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
-from ferryman.declared import bodies, headers, paths, references
+from ferryman.declared import headers, paths, templates
 from ferryman.declared.fields import Fields, join_place, report
 from ferryman.declared.templates import Mode
 from ferryman.domain.http.request import BodyType, Method
@@ -51,9 +51,9 @@ def read_auth(fields: Fields) -> Auth | None:
 
 def find_auth_problems(auth: Auth, where: str, mode: Mode, public: Collection[str] = ()) -> Iterator[Problem]:
     """Yield what breaks the rules that every auth block must meet, except for which hosts are approved."""
-    texts = list(references.list_login_texts(auth, where))
-    yield from references.find_template_problems(texts, mode, public)
-    for place, name, _ in references.list_names(texts):
+    texts = list(templates.list_login_texts(auth, where))
+    yield from templates.find_template_problems(texts, mode, public)
+    for place, name, _ in templates.list_placed_names(texts):
         if name.store is None:
             yield report(f"names '{str(name)[:64]}': a login has only secrets and what is written out", place)
     if isinstance(auth, ClientCredentials):
@@ -62,7 +62,7 @@ def find_auth_problems(auth: Auth, where: str, mode: Mode, public: Collection[st
     login, place = auth.request, join_place(where, "request")
     yield from _find_url_problems(login.url, place, "url")
     yield from headers.find_header_problems(login.headers, login.body_type, join_place(place, "headers"))
-    yield from bodies.find_body_problems(login.method, login.body_type, login.body, join_place(place, "body"))
+    yield from headers.find_body_problems(login.method, login.body_type, login.body, join_place(place, "body"))
     yield from _find_extract_problems(auth.extract, join_place(where, "extract"))
     yield from _find_apply_problems(auth.apply, join_place(where, "apply"))
 

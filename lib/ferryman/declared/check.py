@@ -8,10 +8,9 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import asdict
 from typing import Any
 
-from ferryman.declared import auth, bodies, headers, references, schemas, urls
+from ferryman.declared import auth, headers, schemas, templates, urls
 from ferryman.declared.fields import find_json_problem, join_place, report
-from ferryman.declared.references import SECRET_IN_CONDITION, STATE
-from ferryman.declared.templates import Mode
+from ferryman.declared.templates import SECRET_IN_CONDITION, STATE, Mode
 from ferryman.domain.http import url
 from ferryman.domain.http.headers import normalize_header
 from ferryman.domain.http.host import is_covered
@@ -44,13 +43,13 @@ def find_problems(tool: DeclaredTool, *, where: str, mode: Mode = Mode.HOSTED) -
             return [problem]
     return [
         *_find_text_problems(tool, where),
-        *references.find_template_problems(_list_texts(tool, where), mode, tool.public_env),
+        *templates.find_template_problems(_list_texts(tool, where), mode, tool.public_env),
         *_find_public_env_problems(tool, where, mode),
         *_find_pin_problems(tool, where),
-        *bodies.find_pair_problems(tool.query, join_place(where, "query")),
+        *headers.find_pair_problems(tool.query, join_place(where, "query")),
         *headers.find_header_problems(tool.headers, tool.body_type, join_place(where, "headers")),
         *_find_identity_problems(tool, where),
-        *bodies.find_body_problems(tool.method, tool.body_type, tool.body, join_place(where, "body")),
+        *headers.find_body_problems(tool.method, tool.body_type, tool.body, join_place(where, "body")),
         *(auth.find_auth_problems(tool.auth, join_place(where, "auth"), mode, tool.public_env) if tool.auth else ()),
         *_find_url_problems(tool, where),
         *_find_parameter_problems(tool, where),
@@ -85,17 +84,17 @@ def find_size_problems(declaration: Any, where: str) -> Iterator[Problem]:
 
 def find_credentials(tool: DeclaredTool) -> frozenset[str]:
     """Return the names of the credentials in the request of `tool`, without those of its login."""
-    return references.find_credentials(_list_texts(tool, ""), tool.public_env)
+    return templates.find_credentials(_list_texts(tool, ""), tool.public_env)
 
 
 def find_login_credentials(tool: DeclaredTool) -> frozenset[str]:
     """Return the names of the credentials in the login of `tool`."""
-    return references.find_credentials(references.list_login_texts(tool.auth), tool.public_env) if tool.auth else frozenset()
+    return templates.find_credentials(templates.list_login_texts(tool.auth), tool.public_env) if tool.auth else frozenset()
 
 
-def _list_texts(tool: DeclaredTool, where: str) -> list[references.PlacedText]:
+def _list_texts(tool: DeclaredTool, where: str) -> list[templates.PlacedText]:
     values = {"params": tool.params, "query": tool.query, "headers": tool.headers, "body": tool.body}
-    return list(references.list_texts(values, where))
+    return list(templates.list_texts(values, where))
 
 
 def _find_text_problems(tool: DeclaredTool, where: str) -> Iterator[Problem]:
@@ -116,16 +115,16 @@ def _find_text_problems(tool: DeclaredTool, where: str) -> Iterator[Problem]:
 def _find_pin_problems(tool: DeclaredTool, where: str) -> Iterator[Problem]:
     for pin, value in tool.params.items():
         place = join_place(where, "params", pin)
-        yield from bodies.find_nesting(value, place)
+        yield from headers.find_nesting(value, place)
         if pin in tool.parameters:
             yield report("is both pinned and a parameter: remove one of them", place)
-        for _, name, _ in references.list_names(references.list_texts({pin: value})):
+        for _, name, _ in templates.list_placed_names(templates.list_texts({pin: value})):
             if name.root in tool.params and name.store is None:
                 yield report("names a value that is pinned itself", place)
-            if references.is_secret(name, tool.public_env) and isinstance(value, list | tuple):
+            if templates.is_secret(name, tool.public_env) and isinstance(value, list | tuple):
                 yield report("has a secret in a list: only a text may have one", place)
     secret = {pin for pin in tool.params if _is_secret_pin(tool, pin)}
-    for place, name, condition in references.list_names(_list_texts(tool, where)):
+    for place, name, condition in templates.list_placed_names(_list_texts(tool, where)):
         if condition and name.store is None and name.root in secret:
             yield report(SECRET_IN_CONDITION, place)
 
@@ -139,12 +138,12 @@ def _find_identity_problems(tool: DeclaredTool, where: str) -> Iterator[Problem]
 
 
 def _is_decided_by_model(tool: DeclaredTool, value: Any, pins: Collection[str] = ()) -> bool:
-    names = references.list_names(references.list_texts({"": value}))
+    names = templates.list_placed_names(templates.list_texts({"": value}))
     return any(name.store is None and (name.root in tool.parameters or name.root in pins) for _, name, _ in names)
 
 
 def _is_secret_pin(tool: DeclaredTool, pin: str) -> bool:
-    return bool(references.find_credentials(references.list_texts({pin: tool.params[pin]}), tool.public_env))
+    return bool(templates.find_credentials(templates.list_texts({pin: tool.params[pin]}), tool.public_env))
 
 
 def _find_public_env_problems(tool: DeclaredTool, where: str, mode: Mode) -> Iterator[Problem]:
@@ -153,8 +152,8 @@ def _find_public_env_problems(tool: DeclaredTool, where: str, mode: Mode) -> Ite
         message = "names variables of the environment, which no task reads: write their values out"
         yield report(message, where, "public_env")
         return
-    texts = [*_list_texts(tool, ""), *(references.list_login_texts(tool.auth) if tool.auth else ())]
-    variables = {name.parts[1] for _, name, _ in references.list_names(texts) if name.store == "env"}
+    texts = [*_list_texts(tool, ""), *(templates.list_login_texts(tool.auth) if tool.auth else ())]
+    variables = {name.parts[1] for _, name, _ in templates.list_placed_names(texts) if name.store == "env"}
     for variable in tool.public_env:
         if variable not in variables:
             message = f"names {variable[:64]!r}, which no template names: write {{{{env.NAME}}}} where it is used, or remove it"
@@ -178,7 +177,7 @@ def _find_url_problems(tool: DeclaredTool, where: str) -> Iterator[Problem]:
         elif name in in_path and parameter and not parameter.required and "default" not in parameter.schema:
             yield report("is in the path of the URL: it must be required, or have a default", where, "parameters", name)
     yield from _find_name_collisions(tool, address, where)
-    names = references.list_names(_list_texts(tool, ""))
+    names = templates.list_placed_names(_list_texts(tool, ""))
     used = in_path | in_query | {name.root for _, name, _ in names if name.store is None}
     for name in tool.params:
         if name not in used:
@@ -219,6 +218,6 @@ def _find_parameter_problems(tool: DeclaredTool, where: str) -> Iterator[Problem
         if (problem := schemas.find_problem(parameter.schema)) is not None:
             yield report(problem, where, "parameters", name)
     known = {*tool.parameters, *tool.params, *STATE}
-    for place, reference, _ in references.list_names(_list_texts(tool, where)):
+    for place, reference, _ in templates.list_placed_names(_list_texts(tool, where)):
         if reference.store is None and reference.root not in known:
             yield report(f"names '{reference.root[:64]}', which is not a parameter, not pinned and has no value", place)

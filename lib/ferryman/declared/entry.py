@@ -1,15 +1,18 @@
-"""Entry: a `kind: http` entry as an owner writes it, read with everything that can be derived from it (S1-5, S1-7 … S1-26)."""
+"""Entry: a `kind: http` entry as an owner writes it, read with all that can be derived from it (S1-5, S1-7 … S1-26).
+
+And embedded tools: what entries declare, and the credentials and texts that they take from the environment.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from ferryman.declared import auth, check, references, urls
+from ferryman.declared import auth, check, templates, urls
 from ferryman.declared.fields import Fields, find_json_problem, join_place, raise_problems, report
-from ferryman.declared.references import STATE
-from ferryman.declared.templates import Mode
+from ferryman.declared.templates import STATE, Mode
 from ferryman.declared.urls import Placeholder
+from ferryman.domain.credentials.credential import AuthType, Credential, Label, Secret, find_value_problems
 from ferryman.domain.http import url
 from ferryman.domain.http.request import BodyType, Method
 from ferryman.domain.problem import InvalidInputError, Problem, build_input_error
@@ -118,8 +121,8 @@ def _derive_parameters(values: Mapping[str, Any], declared: Mapping[str, _Declar
     required_names = {placeholder.name for placeholder in placeholders if not placeholder.optional}
     optional_names = {placeholder.name for placeholder in placeholders} - required_names
     derived: dict[str, dict[str, Any]] = {placeholder.name: _TEXT for placeholder in placeholders}
-    texts = references.list_texts({key: values[key] for key in ("query", "headers", "body", "params")})
-    for _, name, _ in references.list_names(texts):
+    texts = templates.list_texts({key: values[key] for key in ("query", "headers", "body", "params")})
+    for _, name, _ in templates.list_placed_names(texts):
         if name.store is None and (name.root in derived or name.root in declared or name.root not in STATE):
             derived[name.root] = _OBJECT if len(name.parts) > 1 else derived.get(name.root, _TEXT)
     parameters = {}
@@ -142,3 +145,63 @@ def _list_placeholders(text: str) -> Iterator[Placeholder]:
         return  # `check` reports it
     yield from map(Placeholder, address.path_names())
     yield from address.query_placeholders()
+
+
+EMBEDDED = "embedded"
+"""The owner, the task and the service of embedded tools and their credentials."""
+
+NOT_SET = "is not set in the environment"
+
+
+def read_tools(entries: Sequence[Mapping[str, Any]]) -> list[DeclaredTool]:
+    """Return the tools that `entries` declare. Raise `InvalidInputError` with every problem."""
+    return read_all(entries, [f"tools.{index}" for index in range(len(entries))], mode=Mode.EMBEDDED)
+
+
+def list_hosts(tool: DeclaredTool) -> tuple[str, ...]:
+    """Return the hosts that a tool calls: that of its URL, and that of its login."""
+    login = (auth.get_token_url(tool.auth)[0],) if tool.auth is not None else ()
+    return tuple(urls.parse(url).host for url in (tool.url, *login))
+
+
+def read_public(tools: Sequence[DeclaredTool], env: Mapping[str, str]) -> dict[str, str]:
+    """Return the variables that the tools list as not secret.
+
+    Raise `InvalidInputError` where one is not set, or is a credential of another tool.
+    """
+    places = {name: f"tools.{index}.public_env" for index, tool in enumerate(tools) for name in tool.public_env}
+    secret = {name for tool in tools for name in check.find_credentials(tool) | check.find_login_credentials(tool)}
+    problems = [report(NOT_SET, "env", name) for name in places if name not in env]
+    problems += [
+        report(f"lists {name} as not secret, and another tool names it as a credential: list it in both", place)
+        for name, place in places.items()
+        if name in secret
+    ]
+    raise_problems(problems)
+    return {name: env[name] for name in places}
+
+
+def read_credentials(tools: Iterable[DeclaredTool], env: Mapping[str, str]) -> dict[str, Credential]:
+    """Return the variables that the tools name as credentials, bound to the tools' hosts.
+
+    Raise `InvalidInputError` where one is not set, or is too short or too simple to be a secret.
+    """
+    hosts: dict[str, set[str]] = {}
+    for tool in tools:
+        host, *login = list_hosts(tool)
+        for name in check.find_credentials(tool):
+            hosts.setdefault(name, set()).add(host)
+        for name in check.find_login_credentials(tool):
+            # a token goes no further than the credential that it was exchanged for
+            hosts.setdefault(name, set()).update((host, *login))
+    problems: list[Problem] = []
+    for name in sorted(hosts):
+        messages = [problem.message for problem in find_value_problems(env[name])] if env.get(name) else [NOT_SET]
+        problems += [report(message, "env", name) for message in messages]
+    raise_problems(problems)
+    return {name: _build_credential(name, env[name], tuple(sorted(hosts[name]))) for name in sorted(hosts)}
+
+
+def _build_credential(name: str, value: str, hosts: tuple[str, ...]) -> Credential:
+    label = Label(owner=EMBEDDED, task=EMBEDDED, name=name, version=1, service=EMBEDDED, auth_type=AuthType.BEARER, hosts=hosts)
+    return Credential(label=label, secret=Secret(value))

@@ -16,8 +16,8 @@ from ferryman.domain.executions.message import Block
 from ferryman.domain.executions.policy import ExecutionPolicy
 from ferryman.domain.http.host import is_covered
 from ferryman.domain.http.request import InboundResponse, OutboundRequest, PreparedRequest
-from ferryman.egress import headers, leaks, placeholders, sanitize
-from ferryman.egress.inject import build_request
+from ferryman.egress import headers, leaks, sanitize
+from ferryman.egress.inject import build_request, list_request_placeholders
 from ferryman.egress.leaks import SecretPieces, SecretScanner
 
 Credentials = Mapping[str, Credential]  # all open credentials of a task, by name
@@ -38,7 +38,7 @@ def prepare_request(
     # fetched tokens and former values are scanned for, under names that no credential can have
     nameable = {name: credential for name, credential in credentials.items() if NAME.fullmatch(name)}
     credential = find_bound_credential(named, url.host, nameable) if named is not None else None
-    for name in placeholders.list_request_placeholders(outbound):
+    for name in list_request_placeholders(outbound):
         find_bound_credential(name, url.host, credentials)
     pieces = scan_request(outbound, scanner)
     headers.reject_fixed_header_conflicts(outbound.fixed_headers)

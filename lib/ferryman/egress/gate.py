@@ -15,8 +15,9 @@ from ferryman.domain.calls.call import ToolCallResult
 from ferryman.domain.calls.refusal import CallRefusedError, Refusal
 from ferryman.domain.http.address import Address
 from ferryman.domain.http.request import REQUEST_SECONDS, InboundResponse, OutboundRequest, PreparedRequest
-from ferryman.egress import placeholders, quiet
+from ferryman.egress import quiet
 from ferryman.egress.checking import CallChecker
+from ferryman.egress.inject import list_request_placeholders
 from ferryman.egress.pin import Dialer, WatchedDialer, resolve_public_addresses
 from ferryman.egress.send import send
 from ferryman.offload import TEXT, Budget, JobFailedError
@@ -187,4 +188,4 @@ class EgressGate:
 
 def _list_used(outbound: OutboundRequest) -> list[str]:
     """Return the credentials a call asks for: the one it names, or those it has placeholders for."""
-    return [outbound.credential] if outbound.credential is not None else placeholders.list_request_placeholders(outbound)
+    return [outbound.credential] if outbound.credential is not None else list_request_placeholders(outbound)

@@ -1,4 +1,4 @@
-"""Credential injection: a checked request becomes bytes for the wire, the credentials set last."""
+"""Credential injection: a checked request becomes bytes for the wire, its placeholders filled, and credentials set last."""
 
 from __future__ import annotations
 
@@ -10,9 +10,17 @@ from urllib.parse import quote, unquote_plus, urlencode
 from ferryman.domain.calls import refusal
 from ferryman.domain.calls.refusal import CallRefusedError
 from ferryman.domain.credentials.credential import PARAM_DEFAULT, AuthType, Credential
-from ferryman.domain.http.request import BodyType, OutboundRequest, PreparedRequest
+from ferryman.domain.http.request import (
+    BodyType,
+    OutboundRequest,
+    PreparedRequest,
+    SecretPlaceholder,
+    Template,
+    Text,
+    list_placeholder_names,
+)
 from ferryman.domain.http.url import URL
-from ferryman.egress import placeholders
+from ferryman.domain.json_tree import map_leaves
 
 TARGET_CHARACTERS_MAX = 16_384  # characters of path and query, with those of `query_params`
 BODY_BYTES_MAX = 1_048_576
@@ -34,13 +42,13 @@ def build_request(
     `headers` are the model's, checked. `credential` is injected as its label says; `credentials` fill the placeholders of a
     declared tool's request.
     """
-    fixed = {name.lower(): placeholders.fill_text(value, credentials) for name, value in outbound.fixed_headers.items()}
+    fixed = {name.lower(): fill_text(value, credentials) for name, value in outbound.fixed_headers.items()}
     sent = {"accept": "*/*", "user-agent": USER_AGENT, **dict(headers), **fixed, "accept-encoding": "gzip"}
-    body, parameters = None, _list_pairs(outbound, "query_params", placeholders.fill(outbound.query_params, credentials))
+    body, parameters = None, _list_pairs(outbound, "query_params", fill(outbound.query_params, credentials))
     if outbound.body is not None and outbound.body_type is BodyType.QUERY:
-        parameters += _list_pairs(outbound, "body", placeholders.fill(outbound.body, credentials))
+        parameters += _list_pairs(outbound, "body", fill(outbound.body, credentials))
     elif outbound.body is not None and outbound.method.has_body:
-        body, kind = _encode_body(outbound, placeholders.fill(outbound.body, credentials))
+        body, kind = _encode_body(outbound, fill(outbound.body, credentials))
         sent["content-type"] = fixed.get("content-type", kind)
     if body is None:
         sent.pop("content-type", None)
@@ -141,3 +149,27 @@ def _encode_json(outbound: OutboundRequest, body: Any) -> bytes:
         raise CallRefusedError(
             refusal.refuse_wrong_argument(outbound.tool, "body", "an object that can be written as JSON")
         ) from None
+
+
+def list_request_placeholders(outbound: OutboundRequest) -> list[str]:
+    """Return the names of the credentials that `outbound` has placeholders for, each once, in order."""
+    return list_placeholder_names([outbound.fixed_headers, outbound.query_params, outbound.body])
+
+
+def to_display_form(value: Any) -> Any:
+    """Return `value` in display form: each placeholder is the name of its credential."""
+    return map_leaves(value, lambda leaf: str(leaf) if isinstance(leaf, Template) else leaf)
+
+
+def fill(value: Any, credentials: Mapping[str, Credential]) -> Any:
+    """Return `value` with every placeholder filled. `credentials` has all of them, as checked by `find_bound_credential`."""
+    return map_leaves(value, lambda leaf: fill_text(leaf, credentials) if isinstance(leaf, Template) else leaf)
+
+
+def fill_text(value: Text, credentials: Mapping[str, Credential]) -> str:
+    """Return one text with its placeholders filled."""
+    if isinstance(value, str):
+        return value
+    return "".join(
+        credentials[piece.name].secret.reveal() if isinstance(piece, SecretPlaceholder) else piece for piece in value.pieces
+    )

@@ -21,15 +21,8 @@ PIECE_BYTES = 65_536
 _CHARSET = re.compile(r";\s*charset\s*=\s*\"?([A-Za-z0-9._-]{1,40})\"?", re.IGNORECASE | re.ASCII)
 # Any other codec of Python may turn harmless bytes into a frame, or raise other errors.
 _CHARSETS = {
-    "utf-8": "utf-8",
-    "utf8": "utf-8",
-    "us-ascii": "utf-8",
-    "ascii": "utf-8",
-    "iso-8859-1": "windows-1252",
-    "latin-1": "windows-1252",
-    "latin1": "windows-1252",
-    "windows-1252": "windows-1252",
-    "cp1252": "windows-1252",
+    **dict.fromkeys(("utf-8", "utf8", "us-ascii", "ascii"), "utf-8"),
+    **dict.fromkeys(("iso-8859-1", "latin-1", "latin1", "windows-1252", "cp1252"), "windows-1252"),
 }
 _MARKS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
 

@@ -47,12 +47,12 @@ class ForkServer:
         ours, its = socket.socketpair()
         try:
             with self._lock, its:
-                self._start()
-                assert self._control is not None, "it was just started"
+                control = self._start()
                 self.expect(function)
-                self._load()
-                assert self._control is not None, "it was just started"
-                socket.send_fds(self._control, [b"fork\n"], [its.fileno()])
+                for module in [module for module in self._expected if module not in self._loaded]:
+                    control.sendall(self._expected[module].hex().encode() + b"\n")
+                    self._loaded.add(module)
+                socket.send_fds(control, [b"fork\n"], [its.fileno()])
         except BaseException:
             ours.close()
             raise
@@ -64,22 +64,15 @@ class ForkServer:
         with self._lock:
             self._end()
 
-    def _start(self) -> None:
-        if self._child is not None and self._child.poll() is None:
-            return
+    def _start(self) -> socket.socket:
+        if self._control is not None and self._child is not None and self._child.poll() is None:
+            return self._control
         self._end()
         ours, its = socket.socketpair()
         with its:
-            command = [
-                sys.executable,
-                "-I",
-                "-c",
-                _BOOT,
-                str(its.fileno()),
-                json.dumps([os.path.abspath(path) for path in sys.path]),
-            ]
+            paths = json.dumps([os.path.abspath(path) for path in sys.path])
             self._child = subprocess.Popen(  # noqa: S603 - our own module, found where this one was
-                command,
+                [sys.executable, "-I", "-c", _BOOT, str(its.fileno()), paths],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
@@ -87,13 +80,7 @@ class ForkServer:
                 env={},
             )
         self._control = ours
-
-    def _load(self) -> None:
-        assert self._control is not None, "it was just started"
-        for module, name in self._expected.items():
-            if module not in self._loaded:
-                self._control.sendall(name.hex().encode() + b"\n")
-                self._loaded.add(module)
+        return ours
 
     def _end(self) -> None:
         self._loaded.clear()

@@ -12,9 +12,8 @@ from ferryman.domain.http.request import Method
 from ferryman.domain.problem import build_input_error
 from ferryman.domain.tools.declared import CLUSTER_CHARACTERS_MAX, TOOLS_PER_TASK_MAX, DeclaredTool
 from ferryman.domain.tools.tool import Tool
-from ferryman.openapi import names
 from ferryman.openapi.context import DocumentImport, ImportContext
-from ferryman.openapi.operation import Operation, read_operation
+from ferryman.openapi.operation import Operation, build_tool_name, make_unique, read_operation
 from ferryman.openapi.references import Node
 from ferryman.openapi.values import to_line, to_mapping
 
@@ -74,7 +73,7 @@ def read_tools(context: ImportContext, cluster: str, reserved: Iterable[str]) ->
     for operation in operations:
         operation_id = operation.node.fields.get("operationId")
         name = operation_id if isinstance(operation_id, str) else ""
-        name = names.make_unique(names.build_tool_name(name, operation.method, operation.path), numbers)
+        name = make_unique(build_tool_name(name, operation.method, operation.path), numbers)
         context.notes.place = name
         tools.append(read_operation(context, operation, name, cluster))
     return tuple(tools)

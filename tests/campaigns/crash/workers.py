@@ -26,7 +26,7 @@ from ferryman.domain.executions.execution import Execution
 from ferryman.domain.executions.message import Block
 from ferryman.domain.http.address import Address
 from ferryman.domain.stale import StaleError
-from ferryman.egress import tls
+from ferryman.egress.build import create_context
 from ferryman.egress.gate import EgressGate
 from ferryman.egress.simulated import SimulatedInternet
 from ferryman.gcp.clients import GoogleClients
@@ -270,7 +270,7 @@ async def _serve(request: WorkerRequest) -> None:
     gate = EgressGate(
         names=InstrumentedPort(internet, "names", tool),
         dial=InstrumentedPort(ScriptedDialer(internet, tool), "dialer", tool),
-        tls=tls.create_context(internet.read_table().ca, internet.read_table().client),
+        tls=create_context(internet.read_table().ca, internet.read_table().client),
         tracer=RecordingLog(),
     )
     tool_deps = build_tool_deps(ports, gate, clock=clock, meet=tool, keys=Keys())

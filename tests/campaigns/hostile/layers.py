@@ -68,7 +68,7 @@ LAYERS = (
             Replacement(
                 file="egress/checks.py",
                 old=(
-                    "    for name in placeholders.list_request_placeholders(outbound):\n"
+                    "    for name in list_request_placeholders(outbound):\n"
                     "        find_bound_credential(name, url.host, credentials)\n"
                 ),
                 new="",
@@ -84,7 +84,7 @@ LAYERS = (
         name="certificates",
         replacements=(
             Replacement(
-                file="egress/tls.py",
+                file="egress/build.py",
                 old="    context.minimum_version",
                 new="    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE\n    context.minimum_version",
             ),
@@ -189,7 +189,7 @@ LAYERS = (
                 new="    return\n    check_depth(tool.name, arguments)",
             ),
             Replacement(
-                file="declared/arguments.py",
+                file="declared/schemas.py",
                 old="sorted(find_faults(schema, dict(arguments)), key=_rank)",
                 new="[]",
             ),

@@ -18,7 +18,7 @@ from ferryman.domain.credentials import connection as rules
 from ferryman.domain.credentials.connection import Connection, Proof
 from ferryman.domain.credentials.credential import Credential, SealedCredential, Secret
 from ferryman.domain.credentials.integration import Integration, OAuth
-from ferryman.egress import tls
+from ferryman.egress.build import create_context
 from ferryman.egress.gate import EgressGate
 from ferryman.egress.simulated import SimulatedInternet
 from ferryman.inmemory.clock import ManualClock
@@ -115,7 +115,7 @@ class Harness:
         gate = EgressGate(
             names=internet,
             dial=internet,
-            tls=tls.create_context(internet.read_table().ca, internet.read_table().client),
+            tls=create_context(internet.read_table().ca, internet.read_table().client),
             tracer=self.log,
             within_s=self.within_s,
         )

@@ -149,8 +149,8 @@ class SecretScanner:
             return None
         try:
             for view in iterate_views(text, thorough=thorough, budget=budget, small=small):
-                if name := self._find_name(view, collected):
-                    return LeakFinding(name)
+                if finding := self._find_undecoded(view, collected):
+                    return finding
         except (NestingLimitError, InflationLimitError):
             return LeakFinding(None)
         return None
@@ -173,17 +173,13 @@ class SecretScanner:
             spans += [TextSpan(places[hit.start], places[hit.end - 1] + 1, hit.name, hit.coded) for hit in hits]
         return spans
 
-    def _find_undecoded(self, text: str, collected: _Collected | None) -> LeakFinding | None:
-        name = self._find_name(text, collected)
-        return LeakFinding(name) if name else None
-
-    def _find_name(self, view: str | bytes, collected: _Collected | None = None) -> str | None:
+    def _find_undecoded(self, view: str | bytes, collected: _Collected | None = None) -> LeakFinding | None:
         bare = reduce_to_skeleton(view)
         for hit in self._iterate_hits(bare):
-            return hit.name
+            return LeakFinding(hit.name)
         for value, name in self._exact:
             if (value in view) if isinstance(view, str) else (value.encode() in view):
-                return name
+                return LeakFinding(name)
         if collected is not None and isinstance(view, str):
             # text among bytes is a view of its own, and in noise pieces occur by chance
             self._pieces.collect(bare, collected)
@@ -212,10 +208,7 @@ class SecretScanner:
         bare = reduce_to_skeleton(text)
         for hit in self._iterate_hits(build_difference_list(bare)):
             return LeakFinding(hit.name)
-        for disguise in _iterate_disguises(text, bare):
-            if name := self._find_name(disguise):
-                return LeakFinding(name)
-        return None
+        return next(filter(None, map(self._find_undecoded, _iterate_disguises(text, bare))), None)
 
 
 def _iterate_disguises(text: str, bare: bytes) -> Iterator[bytes]:
