@@ -25,7 +25,9 @@ def draw(output: str, title: str) -> str:
 def main() -> None:
     command = Path(sys.executable).with_name("ferryman")
     environment = {**os.environ, "COLUMNS": str(COLUMNS), "FORCE_COLOR": "1"}
-    demo = subprocess.run([command, "demo"], env=environment, stdout=subprocess.PIPE, text=True, check=True)
+    demo = subprocess.run([command, "demo"], env=environment, stdout=subprocess.PIPE, text=True, check=False)
+    if demo.returncode:
+        sys.exit(f"{demo.stdout}\nThe demo failed with exit status {demo.returncode}: nothing is recorded.")
     PAGE.write_text(draw(demo.stdout, "make demo"))
     print(f"written to {PAGE}")
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ferryman.cli.demo.proof import drop_header, encode_forms, extract_header, flatten, search
-from ferryman.cli.demo.story import generate_key
+from ferryman.cli.demo.story import ECHOED, REDACTED, extract_redaction, generate_key
 
 KEYS = st.text(string.ascii_letters + string.digits, min_size=20, max_size=60)
 AROUND = st.binary(max_size=20)
@@ -53,3 +53,9 @@ def test_a_request_is_searched_but_for_the_one_header() -> None:
     assert not count_hits(drop_header(request, "authorization"), "the-key-0123456789")
     assert count_hits(extract_header(request, "authorization"), "the-key-0123456789")
     assert count_hits(drop_header(request | {"query": "q=the-key-0123456789"}, "authorization"), "the-key-0123456789")
+
+
+def test_what_the_model_saw_of_the_echo_is_empty_where_the_execution_ended_before() -> None:
+    calls = [{"content": f"Bearer {REDACTED}"} for _ in range(ECHOED + 1)]
+    assert [extract_redaction(calls[:length]) for length in (0, ECHOED)] == ["", ""]
+    assert extract_redaction(calls) == f"…Bearer {REDACTED}…"

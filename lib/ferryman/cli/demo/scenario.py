@@ -82,8 +82,7 @@ def _tell(screen: Screen, execution: Mapping[str, Any]) -> None:
     live.print_answer(screen, execution)
     screen.print_line("\nThe audit trail, as the execution's document keeps it", "bold")
     live.print_rows(screen, execution["tool_calls"])
-    echoed = execution["tool_calls"][story.ECHOED]["content"]
-    screen.print_line(f"\nWhat the model saw of the echo: {story.extract_redaction(echoed)}")
+    screen.print_line(f"\nWhat the model saw of the echo: {story.extract_redaction(execution['tool_calls'])}")
     used = live.format_credits(execution["credits_used"])
     tokens = execution["usage"]
     spent = sum(tokens.values())

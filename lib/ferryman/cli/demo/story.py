@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import secrets
 import string
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 SCRIPT = "demo"
@@ -66,9 +66,9 @@ def describe_credential(sealed: Mapping[str, Any]) -> str:
     return f"{sealed['name']} (random, a canary), sealed for {', '.join(sealed['allowed_domains'])} alone"
 
 
-def extract_redaction(content: str) -> str:
-    """Return the part of what the model was shown in which the key was replaced; empty if there is none."""
-    before, mark, after = content.partition(REDACTED)
+def extract_redaction(calls: Sequence[Mapping[str, Any]]) -> str:
+    """Return the part of the echoing call's content in which the key was replaced; empty if there is no such call or part."""
+    before, mark, after = calls[ECHOED]["content"].partition(REDACTED) if len(calls) > ECHOED else ("", "", "")
     return f"…{before[-24:]}{mark}{after[:8]}…" if mark else ""
 
 
