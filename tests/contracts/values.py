@@ -11,15 +11,17 @@ from ferryman.domain.calls.call import ToolCallResult
 from ferryman.domain.calls.rate import ExecutionRateState
 from ferryman.domain.credentials.credential import AuthType, SealedCredential
 from ferryman.domain.credits import ledger
-from ferryman.domain.executions.execution import Execution
+from ferryman.domain.executions.execution import Execution, Status
 from ferryman.domain.executions.usage import Usage
 from ferryman.domain.owners.owner import Owner
 from ferryman.domain.owners.plan import GURU
 from ferryman.domain.receipts.receipt import Fact, Head, Receipt, ReceiptKind, append_receipts
-from ferryman.ports.executions import Executions, TurnCommit
+from ferryman.ports.executions import ExecutionEnding, Executions, TurnCommit
 from ferryman.ports.tasks import Tasks
 from ferryman.ports.tickets import CallRequest
 from tests.builders import build_label, build_policy, build_setup, build_step, build_task, build_ticket
+
+from .conftest import Stores
 
 NOW = datetime(2026, 11, 21, 12, 0, 0, 123_000, tzinfo=UTC)
 LEASE = timedelta(seconds=120)
@@ -147,3 +149,27 @@ def apply_turn(execution: Execution) -> Execution:
         tool_calls_total=1,
         events=6,
     )
+
+
+DONE = ExecutionEnding(status=Status.COMPLETED, output="done")
+
+
+async def claim_execution(stores: Stores) -> Execution:
+    await put(stores.tasks, stores.executions, EXECUTION)
+    execution, is_claimed = await stores.executions.claim("exec_1", slice=0, holder="h", now=NOW, lease=LEASE)
+    assert is_claimed
+    return execution
+
+
+async def open_execution(stores: Stores) -> Execution:
+    await stores.owners.put(OWNER)
+    await stores.tasks.create(TASK)
+    execution = replace(await claim_execution(stores), policy=POLICY, events=1)
+    await stores.executions.open(execution, OPENING, entry=ENTRY, now=NOW)
+    return replace(execution, credits_reserved=Decimal(100))
+
+
+async def read_execution(stores: Stores) -> Execution:
+    execution = await stores.executions.get("exec_1")
+    assert execution is not None
+    return execution
