@@ -7,6 +7,7 @@ from decimal import Decimal
 from typing import Annotated, Any, Literal
 
 from pydantic import AwareDatetime, Field, StrictBool, StrictFloat, StrictInt, StrictStr
+from pydantic.fields import FieldInfo
 
 from ferryman.domain.tasks import task as rules
 from ferryman.domain.tasks.schedule import Schedule, ScheduleType
@@ -76,25 +77,16 @@ class NewTask(RequestShape):
     schedule: ScheduleRequest | None = Field(default=None, description="null: it runs only when it is started")
 
 
-class TaskChange(RequestShape):
+class TaskChange(NewTask):
     """What is to change in a task; a field that is left out stays as it is."""
 
-    name: StrictStr = Field(default_factory=str)
-    description: StrictStr = Field(default_factory=str)
-    system_prompt: StrictStr = Field(default_factory=str)
-    task_prompt: StrictStr = Field(default_factory=str)
-    model: StrictStr = Field(default_factory=str)
-    tools: Tools = Field(default_factory=tuple)
-    integrations: Names = Field(default_factory=tuple)
-    webhook_urls: Urls = Field(default_factory=tuple)
-    webhook_match: Match = Field(default_factory=str)
-    max_iterations: StrictInt = Field(default_factory=int)
-    max_credits: Amount = Field(default_factory=Decimal)
-    max_credits_month: Amount | None = Field(default_factory=Decimal)
-    temperature: Temperature = Field(default_factory=float)
-    max_tokens: StrictInt = Field(default_factory=int)
-    enabled: StrictBool = Field(default_factory=bool)
-    schedule: ScheduleRequest | None = Field(default_factory=lambda: None, description="Set again, even if it is the same")
+    schedule: ScheduleRequest | None = Field(default=None, description="Set again, even if it is the same")
+
+
+for _field in TaskChange.model_fields.values():
+    # none is required, and none has a default: what is unset is never read
+    _field.default, _field.default_factory = FieldInfo(default_factory=tuple).default, tuple
+TaskChange.model_rebuild(force=True)
 
 
 class TaskResponse(ResponseShape):
