@@ -114,6 +114,20 @@ async def test_a_look_that_fails_breaks_nothing_off():
     assert await run_unless_halted(work(), fail, every=SOON) == "done"
 
 
+async def test_a_switch_that_was_on_for_a_moment_breaks_off_the_model_call_under_way(stage):
+    halts = MemoryHalts(stage.memory)
+
+    class Silent:
+        async def reply(self, _):
+            await halts.put("o", on=True, now=stage.clock.turn(1))
+            await halts.put("o", on=False, now=stage.clock.turn(1))
+            await asyncio.Event().wait()
+
+    stage.model = Silent()
+    await stage.run()
+    assert (stage.execution.status, stage.execution.error) == (Status.KILLED, "stopped by its owner's kill switch")
+
+
 async def test_what_waited_while_the_switch_was_on_ends_when_its_slice_comes(stage):
     await stage.run(fetches(), UnavailableError("busy", after_s=60))
     halts = MemoryHalts(stage.memory)

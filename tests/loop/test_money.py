@@ -10,6 +10,7 @@ from ferryman.domain.calls.call import ToolCallResult
 from ferryman.domain.credits import ledger
 from ferryman.domain.credits.balance import CreditBalance
 from ferryman.domain.executions.execution import Status
+from ferryman.domain.executions.usage import Usage
 from ferryman.ports.errors import RejectedError, UnavailableError
 from tests.loop.conftest import says
 
@@ -44,6 +45,17 @@ async def test_the_fees_of_all_calls_of_a_turn_are_charged(stage):
     stage.on_call = pay_for
     await stage.run(says("", PAID, ("api_call", {"n": 2})), says("done"))
     assert ledger.sum_accounts(stage.memory.entries.values())["api_call_fee"] == 1
+
+
+async def test_the_tokens_of_all_turns_are_added_up(stage):
+    await stage.run(says("", PAID, tokens=3), says("done", tokens=4))
+    assert stage.execution.usage == Usage(input_tokens=7, output_tokens=7)
+
+
+async def test_a_later_turn_is_never_charged_more_than_is_left_either(stage):
+    stage.task(max_credits=Decimal(40))
+    await stage.run(says("", ("http_get", {}), tokens=500), says("done", tokens=5_000_000))
+    assert settled(stage) == 40
 
 
 async def test_a_free_call_is_executed_though_no_credit_is_left(stage):
