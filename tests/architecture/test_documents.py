@@ -73,7 +73,7 @@ def test_the_fields_of_a_declaration_are_those_of_the_page():
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
 def test_a_file_or_folder_that_is_named_is_there(path):
-    """`NAME` in a path stands for any name: at least one such file has to be there."""
+    """For `NAME` in a path any name will do: at least one such file has to be there."""
     named = re.findall(
         r"`((?:lib|functions|emulator|infra|tests|bench|docs)/[A-Za-z0-9_./-]*(?:\.[a-z]+|/))`", path.read_text()
     )
