@@ -119,7 +119,7 @@ def test_the_sentence_is_word_for_word(refuse, sentence, reason):
 
 
 def test_what_may_have_been_sent_is_reported_and_everything_else_is_blocked():
-    reported = [reason for refuse, _, reason in SENTENCES if not refuse().blocked]
+    reported = [reason for refuse, _, reason in SENTENCES if refuse().blocked is False]
     assert reported == ["timed_out", "request_failed", "over_budget"]
     assert not refusal.IN_DOUBT.blocked
     assert not refusal.HALTED.blocked
