@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from ferryman.egress.leaks.ordering import NAME_MAX, build_sort_key
+
+from ferryman.egress.leaks.text_pieces import NAME_MAX, build_sort_key
 
 
 @pytest.mark.parametrize(

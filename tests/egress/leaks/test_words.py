@@ -5,9 +5,8 @@ from __future__ import annotations
 import base64
 
 import pytest
-from ferryman.egress.leaks.spelling import DIFFERENT_MIN, read_spelled
 
-from ferryman.egress.leaks.words import WORD_MAX, join_words
+from ferryman.egress.leaks.words import DIFFERENT_MIN, WORD_MAX, join_words, read_spelled
 
 
 def read(text: str, *, small: bool = True) -> dict[str, bool]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import codecs
 
 import pytest
-from ferryman.egress.leaks.text_spans import (
+
+from ferryman.egress.leaks.encodings import (
     BEYOND_ASCII_LEAST,
     LEAST,
     LEAST_OF_MANY,
