@@ -44,7 +44,7 @@ async def run_here(_owner: str, _budget: offload.Budget, function: Callable[...,
 
 
 def _is_packed(value: object) -> bool:
-    return type(value).__module__ == offload.packed.__name__
+    return type(value).__module__ == offload.wire.__name__
 
 
 async def measure(rounds: int) -> dict[str, list[float]]:

@@ -8,9 +8,8 @@ import pytest
 
 from ferryman import catalog
 from ferryman.domain.credentials.credential import AuthType
-from ferryman.domain.http.headers import is_declarable_header
+from ferryman.domain.http.headers import is_declarable_header, is_identity_header
 from ferryman.domain.http.host import is_covered
-from ferryman.domain.http.identity_headers import is_identity_header
 from ferryman.settings import MisconfiguredError
 
 ENTRY: dict[str, Any] = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ferryman.domain.http.identity_headers import is_identity_header
+from ferryman.domain.http.headers import is_identity_header
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from ferryman.domain.calls.rate import check_repeats, digest_call
 from ferryman.domain.calls.refusal import REPEATED_CALL, CallRefusedError
-from ferryman.domain.calls.repeats import check_repeats, digest_call
 from tests.builders import START
 
 

@@ -7,8 +7,7 @@ from decimal import Decimal
 
 import pytest
 
-from ferryman.domain.credits.balance import CreditBalance, InsufficientCreditsError
-from ferryman.domain.credits.reservation import reserve_credits
+from ferryman.domain.credits.balance import CreditBalance, InsufficientCreditsError, reserve_credits
 from ferryman.domain.owners.plan import PRO
 from ferryman.domain.stale import StaleError
 from tests.builders import build_policy

@@ -9,7 +9,7 @@ import pytest
 
 from ferryman.domain.calls.call import TicketState, ToolCallResult
 from ferryman.domain.executions.execution import Status
-from ferryman.domain.executions.transitions import cancel_execution, settle_ticket
+from ferryman.domain.executions.lease import cancel_execution, settle_ticket
 from tests.builders import START, build_execution, build_lease, build_ticket
 
 LATER = START + timedelta(seconds=3)

@@ -13,9 +13,8 @@ from ferryman.domain.credentials import connection, credential
 from ferryman.domain.credentials.credential import AuthType
 from ferryman.domain.credentials.integration import WEBHOOK, Integration, OAuth
 from ferryman.domain.http import url
-from ferryman.domain.http.headers import is_declarable_header, normalize_header
+from ferryman.domain.http.headers import is_declarable_header, is_identity_header, normalize_header
 from ferryman.domain.http.host import is_covered
-from ferryman.domain.http.identity_headers import is_identity_header
 from ferryman.settings import MisconfiguredError
 
 _ID = re.compile(r"[a-z][a-z0-9_]{0,39}", re.ASCII)

@@ -12,9 +12,8 @@ from ferryman.declared import auth, headers, schemas, templates, urls
 from ferryman.declared.fields import find_json_problem, join_place, report
 from ferryman.declared.templates import SECRET_IN_CONDITION, STATE, Mode
 from ferryman.domain.http import url
-from ferryman.domain.http.headers import normalize_header
+from ferryman.domain.http.headers import is_identity_header, normalize_header
 from ferryman.domain.http.host import is_covered
-from ferryman.domain.http.identity_headers import is_identity_header
 from ferryman.domain.http.request import BodyType
 from ferryman.domain.problem import Problem
 from ferryman.domain.tools.declared import DECLARATION_BYTES_MAX, DeclaredTool

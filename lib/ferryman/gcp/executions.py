@@ -11,11 +11,9 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from ferryman.domain.calls.call import Ticket, TicketState, ToolCallResult
-from ferryman.domain.credits.balance import CreditBalance, name_owner_balance, name_task_balance
+from ferryman.domain.credits.balance import CreditBalance, name_owner_balance, name_task_balance, reserve_credits
 from ferryman.domain.credits.ledger import LedgerEntry
-from ferryman.domain.credits.reservation import reserve_credits
 from ferryman.domain.executions import lease as rules
-from ferryman.domain.executions import transitions
 from ferryman.domain.executions.execution import Execution, ExecutionSetup, Status, Step
 from ferryman.domain.executions.halt import DISABLED
 from ferryman.domain.executions.occupancy import NoFreeSlotError, Occupancy
@@ -151,7 +149,7 @@ class FirestoreExecutions(FirestoreStore):
         for balance in reserve_credits(execution.policy, reserve, owner=owner, task=task):
             transaction.set(places.locate_balance(balance.id), documents.write(balance))
         self._create_entry(transaction, entry)
-        self._update(transaction, replace(execution, credits_reserved=reserve), transitions.SETUP_FIELDS)
+        self._update(transaction, replace(execution, credits_reserved=reserve), rules.SETUP_FIELDS)
         self._create_receipts(transaction, receipts, expiry)
         transaction.set(places.locate_step(execution.id, 0), documents.write(opening) | expiry)
 
@@ -161,7 +159,7 @@ class FirestoreExecutions(FirestoreStore):
         after = replace(execution, lease=replace(rules.check_fence(current, execution, now), expires_at=now + lease))
         if current.cancel_requested:
             return replace(execution, cancel_requested=True)
-        self._update(transaction, after, transitions.LEASE_FIELDS)
+        self._update(transaction, after, rules.LEASE_FIELDS)
         return after
 
     @in_transaction
@@ -171,7 +169,7 @@ class FirestoreExecutions(FirestoreStore):
         places, expiry = self._places, self._retention.expire_below(execution, now)
         fence = rules.check_fence(await self._read(transaction, execution.id), execution, now)
         after = replace(execution, lease=replace(fence, expires_at=now + lease))
-        self._update(transaction, after, transitions.TURN_FIELDS)
+        self._update(transaction, after, rules.TURN_FIELDS)
         transaction.create(places.locate_step(execution.id, turn.step.number), documents.write(turn.step) | expiry)
         self._create_entry(transaction, turn.entry)
         self._create_receipts(transaction, turn.receipts, expiry)
@@ -202,8 +200,8 @@ class FirestoreExecutions(FirestoreStore):
         ticket = documents.read(Ticket, (await ticket_at.get(transaction=transaction)).to_dict())
         if ticket.result is not None:
             return ticket  # the tool answered after all
-        settled = transitions.settle_ticket(ticket, result, now=now, in_doubt=in_doubt)
-        transaction.update(ticket_at, documents.write_fields(settled, *transitions.RESULT_FIELDS))
+        settled = rules.settle_ticket(ticket, result, now=now, in_doubt=in_doubt)
+        transaction.update(ticket_at, documents.write_fields(settled, *rules.RESULT_FIELDS))
         return settled
 
     async def give_up(self, execution: Execution, *, now: datetime) -> None:
@@ -222,7 +220,7 @@ class FirestoreExecutions(FirestoreStore):
     ) -> Execution:
         after = release(await self._read(transaction, execution.id), execution, now)
         occupancy.free_slot(transaction, self._places, execution)
-        self._update(transaction, after, (*transitions.LEASE_FIELDS, "slice"))
+        self._update(transaction, after, (*rules.LEASE_FIELDS, "slice"))
         return after
 
     @in_transaction
@@ -237,7 +235,7 @@ class FirestoreExecutions(FirestoreStore):
                 transaction.set(self._places.locate_balance(balance.id), documents.write(settled))
             self._create_entry(transaction, ending.entry)
         ended = ending.apply(execution, now=now)
-        self._update(transaction, ended, transitions.ENDING_FIELDS, self._retention.expire(now))
+        self._update(transaction, ended, rules.ENDING_FIELDS, self._retention.expire(now))
         occupancy.free_slot(transaction, self._places, execution)
         self._create_receipts(transaction, ending.receipts, self._retention.expire_below(execution, now))
         return True
@@ -248,11 +246,11 @@ class FirestoreExecutions(FirestoreStore):
         current = documents.read_or_none(Execution, snapshot)
         if current is None or current.status.terminal:
             return current
-        after = transitions.cancel_execution(current, now=now)
+        after = rules.cancel_execution(current, now=now)
         if after.status.terminal:
             occupancy.free_slot(transaction, self._places, current)
         expiry = self._retention.expire(now) if after.status.terminal else {}
-        transaction.update(snapshot.reference, documents.write_fields(after, *transitions.CANCEL_FIELDS) | expiry)
+        transaction.update(snapshot.reference, documents.write_fields(after, *rules.CANCEL_FIELDS) | expiry)
         return after
 
     async def opening(self, execution: str) -> ExecutionSetup | None:

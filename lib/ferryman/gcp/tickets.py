@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from ferryman.domain.calls.call import SETTLING_TIME, Ticket, TicketState, ToolCallResult
-from ferryman.domain.executions import lease, transitions
+from ferryman.domain.executions import lease
 from ferryman.domain.executions.execution import Execution
 from ferryman.domain.http.request import REQUEST_SECONDS
 from ferryman.domain.stale import StaleError
@@ -48,7 +48,7 @@ class FirestoreTickets(FirestoreStore):
                 under_way=self._under_way,
             )
             if claimed_call.ticket is not ticket:
-                change = documents.write_fields(claimed_call.ticket, *transitions.CLAIM_FIELDS)
+                change = documents.write_fields(claimed_call.ticket, *lease.CLAIM_FIELDS)
                 transaction.update(ticket_at, change)
             return claimed_call
 
@@ -60,8 +60,8 @@ class FirestoreTickets(FirestoreStore):
     async def settle(self, claimed_call: ClaimedCall, result: ToolCallResult, *, now: datetime, in_doubt: bool = False) -> None:
         from google.api_core.exceptions import FailedPrecondition
 
-        settled = transitions.settle_ticket(claimed_call.ticket, result, now=now, in_doubt=in_doubt)
-        change = documents.write_fields(settled, *transitions.RESULT_FIELDS)
+        settled = lease.settle_ticket(claimed_call.ticket, result, now=now, in_doubt=in_doubt)
+        change = documents.write_fields(settled, *lease.RESULT_FIELDS)
         try:
             # nobody wrote the ticket since it was claimed: then nothing need be read
             option = self._client.write_option(last_update_time=claimed_call.mark)

@@ -8,11 +8,9 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from ferryman.domain.calls.call import Ticket, TicketState, ToolCallResult
-from ferryman.domain.credits.balance import CreditBalance, name_owner_balance, name_task_balance
+from ferryman.domain.credits.balance import CreditBalance, name_owner_balance, name_task_balance, reserve_credits
 from ferryman.domain.credits.ledger import LedgerEntry
-from ferryman.domain.credits.reservation import reserve_credits
 from ferryman.domain.executions import lease as rules
-from ferryman.domain.executions import transitions
 from ferryman.domain.executions.execution import Execution, ExecutionSetup, Lease, Step
 from ferryman.domain.executions.halt import DISABLED
 from ferryman.domain.executions.occupancy import NoFreeSlotError, Occupancy
@@ -82,7 +80,7 @@ class MemoryExecutions(PlannedStore):
             self._memory.balances[balance.id] = balance
         self._memory.entries[entry.id] = entry
         self._add_receipts(execution.id, receipts)
-        self._update(current, replace(execution, credits_reserved=reserve), transitions.SETUP_FIELDS)
+        self._update(current, replace(execution, credits_reserved=reserve), rules.SETUP_FIELDS)
         self._memory.openings[execution.id] = opening
 
     async def ask(self, execution: Execution, *, now: datetime, lease: timedelta) -> Execution:
@@ -91,7 +89,7 @@ class MemoryExecutions(PlannedStore):
         if current.cancel_requested:
             return replace(execution, cancel_requested=True)
         after = replace(execution, lease=replace(fence, expires_at=now + lease))
-        self._update(current, after, transitions.LEASE_FIELDS)
+        self._update(current, after, rules.LEASE_FIELDS)
         return after
 
     async def commit(self, execution: Execution, turn: TurnCommit, *, now: datetime, lease: timedelta) -> Execution:
@@ -105,7 +103,7 @@ class MemoryExecutions(PlannedStore):
         after = replace(execution, lease=replace(fence, expires_at=now + lease))
         if turn.entry is not None:
             self._memory.entries[turn.entry.id] = turn.entry
-        self._update(current, after, transitions.TURN_FIELDS)
+        self._update(current, after, rules.TURN_FIELDS)
         return after
 
     async def renew(self, execution: Execution, *, now: datetime, lease: timedelta) -> Execution:
@@ -122,7 +120,7 @@ class MemoryExecutions(PlannedStore):
         ticket = self._tickets(execution.id)[seq]
         if ticket.result is not None:
             return ticket  # the tool answered after all
-        settled = transitions.settle_ticket(ticket, result, now=now, in_doubt=in_doubt)
+        settled = rules.settle_ticket(ticket, result, now=now, in_doubt=in_doubt)
         self._tickets(execution.id)[seq] = settled
         return settled
 
@@ -147,14 +145,14 @@ class MemoryExecutions(PlannedStore):
                 settled = balance.settle(reserved=current.credits_reserved, used=execution.credits_used)
                 self._memory.balances[name] = settled
         self._free_slot(execution)
-        self._update(current, ending.apply(execution, now=now), transitions.ENDING_FIELDS)
+        self._update(current, ending.apply(execution, now=now), rules.ENDING_FIELDS)
         return True
 
     async def cancel(self, execution: str, *, now: datetime) -> Execution | None:
         current = self._memory.executions.get(execution)
         if current is None or current.status.terminal:
             return current
-        after = transitions.cancel_execution(current, now=now)
+        after = rules.cancel_execution(current, now=now)
         if after.status.terminal:
             self._free_slot(current)
         return self._put(after)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 from ferryman.domain.calls.call import SETTLING_TIME, Ticket, TicketState, ToolCallResult
-from ferryman.domain.executions import lease, transitions
+from ferryman.domain.executions import lease
 from ferryman.domain.executions.execution import Execution
 from ferryman.domain.http.request import REQUEST_SECONDS
 from ferryman.domain.stale import StaleError
@@ -42,7 +42,7 @@ class MemoryTickets(MemoryStore):
     async def settle(self, claimed_call: ClaimedCall, result: ToolCallResult, *, now: datetime, in_doubt: bool = False) -> None:
         ticket = self._find_attempt(claimed_call)
         if ticket is not None:
-            self._store(claimed_call, transitions.settle_ticket(ticket, result, now=now, in_doubt=in_doubt))
+            self._store(claimed_call, lease.settle_ticket(ticket, result, now=now, in_doubt=in_doubt))
 
     async def release(self, claimed_call: ClaimedCall) -> None:
         ticket = self._find_attempt(claimed_call)

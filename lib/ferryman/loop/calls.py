@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ferryman.domain.calls import refusal, repeats
+from ferryman.domain.calls import refusal
 from ferryman.domain.calls.call import (
     AUTHENTICATED,
     Ticket,
@@ -14,6 +14,7 @@ from ferryman.domain.calls.call import (
     is_outcome_unknown,
     truncate_names,
 )
+from ferryman.domain.calls.rate import check_repeats, digest_call
 from ferryman.domain.calls.refusal import CallRefusedError, Refusal
 from ferryman.domain.executions.execution import Status
 from ferryman.domain.stale import StaleError
@@ -89,7 +90,7 @@ async def _settle(deps: LoopDependencies, run: Run, ticket: Ticket) -> Ticket | 
     def admit(tool: Tool) -> None:
         if again:
             return  # it was admitted, and counted, when it was first sent; its tool knows whether it may be repeated
-        repeats.check_repeats(repeats.digest_call(ticket.tool, ticket.display_arguments), run.recent)
+        check_repeats(digest_call(ticket.tool, ticket.display_arguments), run.recent)
         rate = run.execution.rate.admit(policy.plan, deps.clock.now())
         if run.execution.credits_used + get_fee(tool.name) > run.opening.max_credits:
             raise CallRefusedError(refusal.NO_CREDITS)

@@ -10,8 +10,7 @@ from decimal import Decimal
 from typing import Any
 
 from ferryman.domain.calls.call import AUDIT_ROWS_MAX, Ticket, ToolCallResult, to_audit_row
-from ferryman.domain.calls.rate import ExecutionRateState
-from ferryman.domain.calls.repeats import RECENT_CALLS, digest_call
+from ferryman.domain.calls.rate import RECENT_CALLS, ExecutionRateState, digest_call
 from ferryman.domain.executions.execution import Execution, ExecutionSetup, Step
 from ferryman.domain.executions.message import Message, build_tool_result
 

@@ -11,10 +11,9 @@ from collections.abc import Callable
 from typing import ParamSpec, TypeVar
 from weakref import WeakKeyDictionary
 
-from ferryman.offload.budget import DOCUMENT, TEXT, Budget, JobFailedError, OverBudgetError, TooManyJobsError
 from ferryman.offload.fork_server import server
-from ferryman.offload.packed import PackedSequence, pack_argument
-from ferryman.offload.pool import WorkerPool
+from ferryman.offload.pool import DOCUMENT, TEXT, Budget, JobFailedError, OverBudgetError, TooManyJobsError, WorkerPool
+from ferryman.offload.wire import PackedSequence, pack_argument
 
 __all__ = [
     "DOCUMENT",

@@ -1,4 +1,7 @@
-"""The protocol between this process and its workers: framed pickles on a socket pair that no other process can reach."""
+"""The protocol between this process and its workers: framed pickles on a socket pair that no other process can reach.
+
+And what is pickled once, and passed from one worker to another without unpickling in between.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +10,9 @@ import io
 import pickle
 import socket
 import struct
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Generic, TypeVar, cast
 
 from ferryman.domain.calls.refusal import CallRefusedError
 from ferryman.domain.credentials.credential import Secret
@@ -107,3 +110,63 @@ def _read_exactly(channel: socket.socket, size: int) -> bytearray | None:
             return None
         filled += count
     return content
+
+
+Item = TypeVar("Item")
+Value = TypeVar("Value")
+
+PACKED_MAX = 2
+_unpacked: dict[bytes, Any] = {}
+"""The last packed arguments of this worker, and their values: the jobs of one call follow each other."""
+
+
+class PackedSequence(Sequence[Item], Generic[Item]):
+    """A sequence whose items are unpickled when they are used: some thousands of them would block the event loop."""
+
+    __slots__ = ("_content", "_count")
+
+    def __init__(self, items: Iterable[Item]) -> None:
+        values = [*items]
+        self._content, self._count = dumps(values), len(values)
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __getitem__(self, index: Any) -> Any:
+        return self._items()[index]
+
+    def __iter__(self) -> Any:
+        return iter(self._items())
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and self._items() == [*other]
+
+    def __repr__(self) -> str:
+        return f"PackedSequence({self._count} items)"
+
+    def _items(self) -> list[Item]:
+        items: list[Item] = loads_answer(self._content)
+        return items
+
+
+class _PackedArgument:
+    """A value that is pickled once, and unpickled once by a worker whose jobs with it follow each other."""
+
+    def __init__(self, value: object) -> None:
+        self._content = dumps(value)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _unpack, (self._content,)
+
+
+def pack_argument(value: Value) -> Value:
+    """Return `value` as an argument for several jobs, of no other use: their function gets the value itself."""
+    return cast(Value, _PackedArgument(value))
+
+
+def _unpack(content: bytes) -> Any:
+    value = _unpacked.pop(content, None) or pickle.loads(content)  # noqa: S301 - written by the process that started this one
+    _unpacked[content] = value
+    if len(_unpacked) > PACKED_MAX:
+        del _unpacked[next(iter(_unpacked))]
+    return value

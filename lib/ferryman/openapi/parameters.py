@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ferryman.declared.headers import find_name_problem
-from ferryman.domain.http.identity_headers import is_identity_header
+from ferryman.domain.http.headers import is_identity_header
 from ferryman.domain.http.request import BodyType
 from ferryman.domain.tools.declared import Style
 from ferryman.openapi.context import ImportContext

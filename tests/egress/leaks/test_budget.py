@@ -11,8 +11,8 @@ import pytest
 
 from bench.scan import build_tree
 from ferryman.egress.leaks import SecretScanner, StepBudget, redact_blocks, redact_json, redact_text
-from ferryman.egress.leaks.budget import SMALL, STEPS, STEPS_PER_CHARACTER_OF_SMALL, NestingLimitError
 from ferryman.egress.leaks.redaction import OMITTED, format_redaction
+from ferryman.egress.leaks.views import SMALL, STEPS, STEPS_PER_CHARACTER_OF_SMALL, NestingLimitError
 from tests.egress.leaks.hostile import filler
 from tests.egress.plants import VALUES, credential, outbound
 from tests.linear import measure_cpu

@@ -7,9 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ferryman.egress.leaks import SecretScanner, redact_text
-from ferryman.egress.leaks.budget import NestingLimitError
 from ferryman.egress.leaks.inflate import InflationLimitError
-from ferryman.egress.leaks.views import iterate_views
+from ferryman.egress.leaks.views import NestingLimitError, iterate_views
 from tests.egress.leaks.hostile import BODIES, SIZE, filler
 from tests.egress.plants import VALUES, credential
 from tests.figures import Tally

@@ -1,10 +1,13 @@
-"""Rate limiting: how many calls an execution has made, and whether it may make another."""
+"""Rate limiting: how many calls an execution has made, whether it may make another, and whether it may repeat one."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import hashlib
+import json
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 
 from ferryman.domain.calls import refusal
 from ferryman.domain.calls.refusal import CallRefusedError
@@ -47,3 +50,18 @@ class ExecutionRateState:
         if after.window_calls > plan.calls_per_minute:
             raise CallRefusedError(refusal.refuse_minute_rate(plan.calls_per_minute))
         return after
+
+
+RECENT_CALLS = 10  # how many of the latest calls are compared, the requested one included
+SAME_CALLS_MAX = 2  # how often the same call may be among them; the third is refused
+
+
+def digest_call(tool: str, arguments: Mapping[str, Any]) -> str:
+    """Return a digest of tool and arguments; the order of the arguments does not matter."""
+    return hashlib.sha256(json.dumps([tool, arguments], sort_keys=True, default=str).encode()).hexdigest()
+
+
+def check_repeats(digest: str, recent: Sequence[str]) -> None:
+    """Raise `CallRefusedError` where the latest calls have this digest twice already."""
+    if list(recent)[-(RECENT_CALLS - 1) :].count(digest) >= SAME_CALLS_MAX:
+        raise CallRefusedError(refusal.REPEATED_CALL)

@@ -1,10 +1,13 @@
-"""Credit balances: the credits that an owner or a task has used in a month, and those reserved for running executions."""
+"""Credit balances: what an owner or a task has used in a month, and what is reserved for executions when they begin."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
+
+from ferryman.domain.executions.policy import ExecutionPolicy
+from ferryman.domain.stale import StaleError
 
 
 class InsufficientCreditsError(Exception):
@@ -53,3 +56,17 @@ def name_task_balance(task: str) -> str:
 def get_month(moment: datetime) -> str:
     """Return the credit month of `moment` (UTC)."""
     return moment.strftime("%Y-%m")
+
+
+def reserve_credits(
+    policy: ExecutionPolicy | None, amount: Decimal, *, owner: CreditBalance, task: CreditBalance
+) -> tuple[CreditBalance, CreditBalance]:
+    """Return the balances of owner and task with `amount` credits reserved. Raise `InsufficientCreditsError`."""
+    if policy is None:
+        raise StaleError("the execution has no policy")
+    month = policy.plan.credits_per_month
+    task_month = month if policy.credits_per_month is None else policy.credits_per_month
+    return (
+        owner.reserve(amount, limit=month, whose=f"plan {policy.plan.name}"),
+        task.reserve(amount, limit=task_month, whose="the task"),
+    )

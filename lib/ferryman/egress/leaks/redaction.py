@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 
 from ferryman.domain.json_tree import map_leaves
 from ferryman.egress.leaks import text_pieces
-from ferryman.egress.leaks.budget import SMALL, StepBudget
 from ferryman.egress.leaks.scanner import SPANS_MAX, LeakFinding, SecretScanner, TextSpan
 from ferryman.egress.leaks.text_pieces import TextPiece, collect_pieces, split_urls
+from ferryman.egress.leaks.views import SMALL, StepBudget
 
 ROUNDS = 4
 RIM_MAX = 512

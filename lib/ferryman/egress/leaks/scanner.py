@@ -14,13 +14,12 @@ from ahocorasick_rs import BytesAhoCorasick, Implementation
 from ferryman.domain.credentials.credential import Credential
 from ferryman.domain.http.request import OutboundRequest
 from ferryman.egress.leaks import text_pieces
-from ferryman.egress.leaks.budget import SMALL, NestingLimitError, StepBudget
 from ferryman.egress.leaks.fragments import WHOLE, count_uncommon
 from ferryman.egress.leaks.inflate import InflationLimitError
 from ferryman.egress.leaks.patterns import PLAIN_MIN, SecretPattern, generate_patterns, list_parts, list_secret_parts
 from ferryman.egress.leaks.pieces import PieceFinder, SecretPart, SecretPieces
 from ferryman.egress.leaks.skeleton import build_difference_list, find_occurrences, locate, reduce_to_skeleton
-from ferryman.egress.leaks.views import iterate_views, undo_all_escapes
+from ferryman.egress.leaks.views import SMALL, NestingLimitError, StepBudget, iterate_views, undo_all_escapes
 
 FILLED_MAX = 65_536
 EXACT_MIN = 4
