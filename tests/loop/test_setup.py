@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import timedelta
 from decimal import Decimal
 
 import pytest
@@ -12,9 +13,11 @@ from ferryman.domain.credentials.credential import SealedCredential
 from ferryman.domain.executions.execution import ExecutionSetup, Status
 from ferryman.domain.executions.policy import ExecutionPolicy, collect_service_headers
 from ferryman.domain.owners.plan import PRO
+from ferryman.domain.tools.declared import DeclaredTool, build_cluster
 from ferryman.inmemory.clock import START
 from ferryman.loop.preamble import build_preamble
 from ferryman.loop.setup import PROMPT_CHARACTERS_MAX
+from ferryman.loop.tool_offer import DEFINITIONS_BYTES_MAX
 from ferryman.ports.errors import UnavailableError
 from ferryman.tools.http import TOOLS
 from tests.builders import build_label
@@ -80,6 +83,19 @@ async def test_the_setup_has_everything_that_the_model_calls_are_made_of(stage):
         price={"input": "3", "output": "15", "cache_write": "3.75", "cache_read": "3"},
         timeout_s=1_500.0,
     )
+
+
+async def test_an_execution_whose_time_is_over_before_its_setup_fails_with_that(stage):
+    stage.start(started_at=START - timedelta(seconds=1_501))
+    await stage.run()
+    assert (stage.execution.status, stage.execution.error) == (Status.FAILED, "the execution took longer than 1500 seconds")
+
+
+async def test_declared_tools_that_do_not_fit_fail_the_execution_with_what_to_do(stage):
+    declared = (DeclaredTool(name="look", url="https://api.coingecko.com/", description="x" * DEFINITIONS_BYTES_MAX),)
+    stage.memory.clusters["t"] = {"": (build_cluster("", 1, declared), declared)}
+    await stage.run()
+    assert stage.execution.error.startswith("the definitions of 1 declared tools do not fit")
 
 
 async def test_the_variables_of_the_system_prompt_are_put_in(stage):
