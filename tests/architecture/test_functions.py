@@ -9,8 +9,7 @@ import pytest
 
 from ferryman.domain.calls.call import FREE
 from ferryman.gcp.connecting import CONNECTING_FUNCTION
-from ferryman.gcp.remote import SCANNING_FUNCTION
-from ferryman.gcp.resealing import RESEALING_FUNCTION
+from ferryman.gcp.remote import RESEALING_FUNCTION, SCANNING_FUNCTION
 from ferryman.tools.http import PARSERS, TOOLS
 
 ROOT = Path(__file__).parents[2]

@@ -30,11 +30,9 @@ from ferryman.ports.credentials import Credentials
 from ferryman.ports.executions import Executions
 from ferryman.ports.halts import Halts
 from ferryman.ports.keyed import KeyedRequests
-from ferryman.ports.ledger import Ledger
-from ferryman.ports.owners import Owners
+from ferryman.ports.owners import Ledger, Owners, Streams
 from ferryman.ports.queue import Queue
 from ferryman.ports.schedules import Schedules, Timers
-from ferryman.ports.streams import Streams
 from ferryman.ports.tasks import Tasks
 from ferryman.ports.tickets import Tickets
 from ferryman.ports.tokens import Tokens as TokensPort
@@ -115,11 +113,9 @@ async def on_google_cloud() -> AsyncIterator[Stores]:
     from ferryman.gcp.executions import FirestoreExecutions
     from ferryman.gcp.halts import FirestoreHalts
     from ferryman.gcp.keyed import FirestoreKeyedRequests
-    from ferryman.gcp.ledger import FirestoreLedger
-    from ferryman.gcp.owners import FirestoreOwners
+    from ferryman.gcp.owners import FirestoreLedger, FirestoreOwners, FirestoreStreams
     from ferryman.gcp.queue import CloudTasksQueue, CloudTasksTimers
     from ferryman.gcp.schedules import FirestoreSchedules
-    from ferryman.gcp.streams import FirestoreStreams
     from ferryman.gcp.tasks import FirestoreCredentials, FirestoreTasks
     from ferryman.gcp.tickets import FirestoreTickets
     from ferryman.gcp.tokens import FirestoreTokens

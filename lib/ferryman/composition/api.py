@@ -25,12 +25,10 @@ from ferryman.ports.gate import NameResolver
 from ferryman.ports.halts import Halts
 from ferryman.ports.keyed import KeyedRequests
 from ferryman.ports.keys import Sealer
-from ferryman.ports.ledger import Ledger
 from ferryman.ports.log import Tracer
-from ferryman.ports.owners import Owners
+from ferryman.ports.owners import Ledger, Owners, Streams
 from ferryman.ports.queue import Queue
 from ferryman.ports.schedules import Schedules, Timers
-from ferryman.ports.streams import Streams
 from ferryman.ports.tasks import Tasks
 from ferryman.rates import Rates
 from ferryman.settings import Settings
@@ -111,13 +109,11 @@ def build_api(settings: Settings) -> ApiDependencies:
     from ferryman.gcp.http import HttpClient
     from ferryman.gcp.identity import MetadataIdentity
     from ferryman.gcp.keyed import FirestoreKeyedRequests
-    from ferryman.gcp.ledger import FirestoreLedger
     from ferryman.gcp.log import JsonLog
-    from ferryman.gcp.owners import FirestoreOwners
+    from ferryman.gcp.owners import FirestoreLedger, FirestoreOwners, FirestoreStreams
     from ferryman.gcp.queue import CloudTasksQueue, CloudTasksTimers
     from ferryman.gcp.retention import Retention
     from ferryman.gcp.schedules import FirestoreSchedules
-    from ferryman.gcp.streams import FirestoreStreams
     from ferryman.gcp.tasks import FirestoreCredentials, FirestoreTasks
     from ferryman.telemetry.traces import OtelTracer
     from ferryman.tools.declared.definitions import CUSTOM

@@ -14,7 +14,7 @@ from ferryman.gcp.halts import FirestoreHalts
 from ferryman.gcp.http import HttpClient
 from ferryman.gcp.key_store import SecretManagerKeyStore
 from ferryman.gcp.owners import FirestoreOwners
-from ferryman.gcp.resealing import RemoteResealer
+from ferryman.gcp.remote import RemoteResealer
 from ferryman.gcp.sealed_inventory import FirestoreSealedInventory
 from ferryman.ports.errors import UnavailableError
 from ferryman.settings import Settings

@@ -1,10 +1,13 @@
-"""Owners in Firestore: their documents, and their API keys by digest."""
+"""Owners in Firestore: their documents, API keys by digest, the ledger of their credits, and their open streams."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
 
+from ferryman.domain.credits.balance import CreditBalance
+from ferryman.domain.credits.ledger import LedgerEntry
+from ferryman.domain.owners import stream as rules
 from ferryman.domain.owners.owner import Owner
 from ferryman.gcp import documents
 from ferryman.gcp.store import FirestoreStore, Transaction, filter_by, in_transaction, read_together
@@ -51,3 +54,41 @@ class FirestoreOwners(FirestoreStore):
         """Return all owners, the oldest first."""
         owners = await documents.read_all(Owner, self._client.collection("owners"))
         return sorted(owners, key=lambda owner: (owner.created_at, owner.id))
+
+
+class FirestoreLedger(FirestoreStore):
+    """`ports.Ledger`: an entry is created in the transaction that it records, and never changed."""
+
+    async def balance(self, balance: str) -> CreditBalance:
+        snapshot = await self._places.locate_balance(balance).get()
+        return documents.read_or_none(CreditBalance, snapshot) or CreditBalance(id=balance)
+
+    async def of_execution(self, execution: str) -> Sequence[LedgerEntry]:
+        query = filter_by(self._client.collection("ledger"), ("execution", "==", execution))
+        return sorted(await documents.read_all(LedgerEntry, query), key=lambda entry: entry.at)
+
+    async def of_owner(self, owner: str, *, since: datetime, until: datetime) -> Sequence[LedgerEntry]:
+        conditions = ("owner", "==", owner), ("at", ">=", since), ("at", "<", until)
+        query = filter_by(self._client.collection("ledger"), *conditions).order_by("at")
+        return await documents.read_all(LedgerEntry, query)
+
+
+class FirestoreStreams(FirestoreStore):
+    """`ports.Streams`: a document an owner, so that they are counted over all instances."""
+
+    @in_transaction
+    async def hold(
+        self, transaction: Transaction, owner: str, stream: str, *, now: datetime, until: datetime, most: int
+    ) -> bool:
+        reference = self._places.locate_streams(owner)
+        stored = (await reference.get(transaction=transaction)).to_dict() or {}
+        streams = rules.hold_stream(stored.get("held", {}), stream, now=now, until=until, most=most)
+        if streams is None:
+            return False
+        transaction.set(reference, {"held": dict(streams)})
+        return True
+
+    async def release(self, owner: str, stream: str) -> None:
+        from google.cloud.firestore import DELETE_FIELD
+
+        await self._places.locate_streams(owner).set({"held": {stream: DELETE_FIELD}}, merge=True)

@@ -1,4 +1,4 @@
-"""Remote tools: a journaled call is executed by the tool's own function, and the model's output scanned by a key holder."""
+"""Functions of tools, called: the tool's own executes a call, and a key holder scans output and seals credentials again."""
 
 from __future__ import annotations
 
@@ -18,6 +18,9 @@ from ferryman.ports.errors import RejectedError
 
 SCANNING_FUNCTION = "api_call"
 """The key holder that scans the model's output."""
+
+RESEALING_FUNCTION = "api_call"
+"""The key holder that seals credentials again, to another version of the key."""
 
 
 class RemoteTools:
@@ -49,3 +52,15 @@ class RemoteTools:
         if answer.status_code == httpx.codes.UNPROCESSABLE_ENTITY:
             raise RejectedError(str(answer.json()["detail"]))
         return answer.json()
+
+
+class RemoteResealer:
+    """`rotate.Resealer`: POST to the key holder's route."""
+
+    def __init__(self, functions: FunctionClient) -> None:
+        self._functions = functions
+
+    async def reseal(self, task: str, *, version: int) -> Sequence[str]:
+        """Return the names of the credentials that do not open. Raise `UnavailableError`."""
+        answer = await self._functions.post(RESEALING_FUNCTION, "/reseal", {"task": task, "version": version})
+        return [str(name) for name in answer.json()["unreadable"]]

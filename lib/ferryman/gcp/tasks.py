@@ -1,4 +1,8 @@
-"""Tasks and their sealed credentials in Firestore."""
+"""Tasks and their sealed credentials in Firestore.
+
+The former values of a credential are a document beside its own, since a TTL deletes whole documents: a value that nobody scans
+for any longer disappears although no call ever comes, and so does what a deletion leaves to be scanned for.
+"""
 
 from __future__ import annotations
 
@@ -7,17 +11,22 @@ from datetime import datetime
 from typing import Any
 
 from ferryman.domain.credentials.credential import CREDENTIALS_PER_TASK_MAX, SealedCredential
-from ferryman.domain.credentials.former import FormerValues
+from ferryman.domain.credentials.former import FormerValues, add_former
 from ferryman.domain.owners.idempotency import Completion
 from ferryman.domain.owners.limit import check_limit
 from ferryman.domain.stale import StaleError
 from ferryman.domain.tasks.schedule import SCHEDULED_PER_OWNER_MAX, ScheduleType
 from ferryman.domain.tasks.task import TASKS_PER_OWNER_MAX, Task
-from ferryman.gcp import clusters, documents, former, keyed, places
-from ferryman.gcp.store import FirestoreStore, Transaction, filter_by, in_transaction
+from ferryman.gcp import clusters, documents, keyed
+from ferryman.gcp.places import FORMER, Places
+from ferryman.gcp.retention import EXPIRE_AT
+from ferryman.gcp.store import FirestoreStore, Reference, Transaction, filter_by, in_transaction, read_together
 
 VERSIONS = "credential_versions"
 """The field of a task's document that holds the version which each credential must have, by name."""
+
+FormerEnding = tuple[Reference, FormerValues | None]
+"""Where former values are stored, and what is to be stored there; None where nothing changes."""
 
 
 class FirestoreTasks(FirestoreStore):
@@ -114,13 +123,13 @@ class FirestoreCredentials(FirestoreStore):
         stored = (await task.get(transaction=transaction)).to_dict()
         if stored is None or read_versions(stored).get(label.name, 0) + 1 != label.version:
             raise StaleError("the credential was stored by somebody else meanwhile")
-        ended = await former.read_ending(transaction, self._places, label.task, label.name, now=sealed.updated_at)
+        ended = await _read_ending(transaction, self._places, label.task, label.name, now=sealed.updated_at)
         if ended[1] is None:
             # the documents of former values have no label
             query = filter_by(task.collection("credentials"), ("label.task", "==", task.id))
             check_limit(await _count(query, transaction), most, of="credentials", owner="a task")
         transaction.update(task, {f"{VERSIONS}.{label.name}": label.version})
-        former.store_ending(transaction, ended)
+        _store_ending(transaction, ended)
         transaction.set(self._places.locate_credential(label.task, label.name), documents.write(sealed))
 
     @in_transaction
@@ -143,9 +152,9 @@ class FirestoreCredentials(FirestoreStore):
             known = read_versions((await task.get(transaction=transaction)).to_dict())
             if known.get(label.name, 0) + 1 != after.label.version:
                 return False
-            ended = await former.read_ending(transaction, self._places, label.task, label.name, now=after.updated_at)
+            ended = await _read_ending(transaction, self._places, label.task, label.name, now=after.updated_at)
             transaction.update(task, {f"{VERSIONS}.{label.name}": after.label.version})
-            former.store_ending(transaction, ended)
+            _store_ending(transaction, ended)
         transaction.set(reference, documents.write(after))
         return True
 
@@ -156,7 +165,7 @@ class FirestoreCredentials(FirestoreStore):
         collection = self._places.locate_task(task).collection("credentials")
         stored, ended = list[SealedCredential](), list[FormerValues]()
         async for snapshot in collection.stream():
-            if snapshot.id.endswith(places.FORMER):
+            if snapshot.id.endswith(FORMER):
                 ended.append(documents.read(FormerValues, snapshot.to_dict()))
             else:
                 stored.append(documents.read(SealedCredential, snapshot.to_dict()))
@@ -168,17 +177,17 @@ class FirestoreCredentials(FirestoreStore):
         if documents.read_or_none(FormerValues, await reference.get(transaction=transaction)) != before:
             return False
         if after.values:
-            transaction.set(reference, former.to_document(after))
+            transaction.set(reference, _to_document(after))
         else:
             transaction.delete(reference)
         return True
 
     @in_transaction
     async def delete(self, transaction: Transaction, task: str, name: str, *, now: datetime) -> bool:
-        ended = await former.read_ending(transaction, self._places, task, name, now=now)
+        ended = await _read_ending(transaction, self._places, task, name, now=now)
         if ended[1] is None:
             return False
-        former.store_ending(transaction, ended)
+        _store_ending(transaction, ended)
         transaction.delete(self._places.locate_credential(task, name))
         return True
 
@@ -191,3 +200,25 @@ async def _count(query: Any, transaction: Transaction) -> int:
 def read_versions(document: dict[str, Any] | None) -> dict[str, int]:
     """Return the credential versions on a task's document."""
     return dict((document or {}).get(VERSIONS, {}))
+
+
+async def _read_ending(transaction: Transaction, places: Places, task: str, name: str, *, now: datetime) -> FormerEnding:
+    """Read what `transaction` has to write so that the credential's value, if it has one, becomes a former one `now`."""
+    live_at, former_at = places.locate_credential(task, name), places.locate_former(task, name)
+    snapshots = await read_together(places.client, [live_at, former_at], transaction)
+    ended = documents.read_or_none(SealedCredential, snapshots[live_at.path])
+    if ended is None:
+        return former_at, None
+    return former_at, add_former(documents.read_or_none(FormerValues, snapshots[former_at.path]), ended, now=now)
+
+
+def _store_ending(transaction: Transaction, ending: FormerEnding) -> None:
+    """Write what `_read_ending` read."""
+    reference, former = ending
+    if former is not None:
+        transaction.set(reference, _to_document(former))
+
+
+def _to_document(former: FormerValues) -> dict[str, Any]:
+    """Return the document of `former`, with the oldest key version it needs, and when nothing in it is of use any longer."""
+    return {**documents.write(former), "key_version": former.key_version, EXPIRE_AT: former.until}

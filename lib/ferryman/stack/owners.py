@@ -11,8 +11,7 @@ from datetime import UTC, datetime
 from ferryman.domain.credits.balance import CreditBalance, name_owner_balance
 from ferryman.domain.owners.owner import Owner
 from ferryman.domain.problem import build_input_error
-from ferryman.gcp.ledger import FirestoreLedger
-from ferryman.gcp.owners import FirestoreOwners
+from ferryman.gcp.owners import FirestoreLedger, FirestoreOwners
 from ferryman.stack import provision
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}", re.ASCII)

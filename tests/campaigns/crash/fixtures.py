@@ -41,9 +41,8 @@ from ferryman.ports.executions import Executions
 from ferryman.ports.gate import CallPolicy, FetchGate
 from ferryman.ports.halts import Halts
 from ferryman.ports.keys import PrivateKeys as KeysPort
-from ferryman.ports.ledger import Ledger
 from ferryman.ports.model import ReplyScanner as ScannerPort
-from ferryman.ports.owners import Owners
+from ferryman.ports.owners import Ledger, Owners
 from ferryman.ports.queue import Queue
 from ferryman.ports.tasks import Tasks
 from ferryman.ports.tickets import Tickets

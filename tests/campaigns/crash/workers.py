@@ -32,8 +32,7 @@ from ferryman.egress.simulated import SimulatedInternet
 from ferryman.gcp.clients import GoogleClients
 from ferryman.gcp.executions import FirestoreExecutions
 from ferryman.gcp.halts import FirestoreHalts
-from ferryman.gcp.ledger import FirestoreLedger
-from ferryman.gcp.owners import FirestoreOwners
+from ferryman.gcp.owners import FirestoreLedger, FirestoreOwners
 from ferryman.gcp.tasks import FirestoreCredentials, FirestoreTasks
 from ferryman.gcp.tickets import FirestoreTickets
 from ferryman.inmemory.clock import START

@@ -18,8 +18,7 @@ from ferryman.gcp.clients import GoogleClients
 from ferryman.gcp.clusters import FirestoreClusters
 from ferryman.gcp.connections import FirestoreConnections
 from ferryman.gcp.executions import FirestoreExecutions
-from ferryman.gcp.ledger import FirestoreLedger
-from ferryman.gcp.owners import FirestoreOwners
+from ferryman.gcp.owners import FirestoreLedger, FirestoreOwners
 from ferryman.gcp.places import Places
 from ferryman.gcp.schedules import FirestoreSchedules
 from ferryman.gcp.sealed_inventory import FirestoreSealedInventory
