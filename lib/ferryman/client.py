@@ -17,10 +17,10 @@ IMPORT_S = 150.0
 """Documents of many megabytes are read, and what they refer to is fetched."""
 
 SILENCE_S = 45.0
-"""The service sends a comment every 15 s; a line that is silent for three times as long is dead."""
+"""The service sends a comment every 15 s; a connection that is silent for three times as long is dead."""
 
 RESUMES_MAX = 20
-"""How often in a row a broken line of events is taken up again without having brought anything."""
+"""How many times in a row a broken stream of events is resumed without a new event."""
 
 RESUME_AFTER_S = 1.0
 
@@ -28,13 +28,13 @@ RETRY_WAITS_S = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 30.0)
 """Between the attempts at a POST whose answer was lost: long enough for one that died to count as over."""
 
 AGAIN_S_MAX = 30.0
-"""The longest that a service which is busy is waited for, whatever it says itself."""
+"""How many seconds a busy service is waited for at most, whatever it asks for."""
 
 Json = dict[str, Any]
 
 
 class ApiUnreachableError(RuntimeError):
-    """Nobody answers at the service's URL, or the line broke."""
+    """Nobody answers at the service's URL, or the connection broke."""
 
 
 class ApiRefusedError(RuntimeError):
@@ -183,7 +183,7 @@ class Client:
         return await self._ask("GET", "/v1/me")
 
     async def stream_events(self, execution: str, *, after: int = 0) -> AsyncIterator[StreamedEvent]:
-        """Yield the execution's events numbered above `after`, to the last; a line that breaks is taken up where it stopped."""
+        """Yield the execution's events numbered above `after`, to the last; a broken stream is resumed where it stopped."""
         fruitless = 0
         while True:
             try:
@@ -197,7 +197,7 @@ class Client:
             except ApiRefusedError as refused:
                 if refused.status not in (httpx.codes.SERVICE_UNAVAILABLE, httpx.codes.TOO_MANY_REQUESTS):
                     raise
-                # it passes: a line that broke may count among the open ones for a moment
+                # it passes: a stream that broke may count among the open ones for a moment
                 await asyncio.sleep(refused.after_s)
             except httpx.TransportError as error:
                 if fruitless >= RESUMES_MAX:
@@ -270,7 +270,7 @@ class Client:
 
 
 async def parse(lines: AsyncIterator[str]) -> AsyncIterator[StreamedEvent]:
-    """Yield the events of a text/event-stream; comments and blocks that are not whole are passed over."""
+    """Yield the events of a text/event-stream; comments and incomplete blocks are skipped."""
     fields: dict[str, str] = {}
     async for line in lines:
         if not line:

@@ -46,13 +46,8 @@ def deploy_command(work: Callable[[Deployment, Screen], int]) -> Callable[..., N
     def command(project: str, region: str, root: Path, pause: float, as_json: bool) -> None:
         screen = Screen(as_json=as_json)
         try:
-            place = root.resolve()
-            deployment = Deployment(
-                commands=commands.find_commands(project, region, place / "infra"),
-                root=place,
-                tell=lambda text: screen.print_line(text, "dim"),
-                pause_s=pause,
-            )
+            place = (project, region, root.resolve())
+            deployment = Deployment.find(*place, tell=lambda text: screen.print_line(text, "dim"), pause_s=pause)
             sys.exit(work(deployment, screen))
         except (commands.CommandMissingError, commands.CommandFailedError) as error:
             screen.print_error(str(error))

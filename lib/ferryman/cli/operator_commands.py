@@ -15,7 +15,6 @@ from ferryman.cli.commands import FAILURES, screen_command
 from ferryman.cli.screen import Screen
 from ferryman.client import Client
 from ferryman.composition.operator import Operator
-from ferryman.operations.deploy import commands
 from ferryman.operations.deploy import operator as deployed
 from ferryman.operations.deploy.deployment import Deployment
 from ferryman.stack import operator as local
@@ -56,8 +55,7 @@ def operator_command(work: Callable[Concatenate[Operator, Screen, P], Coroutine[
 async def open_operator(screen: Screen, project: str | None, region: str, root: Path) -> AsyncIterator[Operator]:
     """Yield the operator of the deployment in `project`, or of the local stack. Raise one of `FAILURES`."""
     if project:
-        programs = commands.find_commands(project, region, root / "infra")
-        deployment = Deployment(commands=programs, root=root, tell=lambda text: screen.print_line(text, "dim"))
+        deployment = Deployment.find(project, region, root, tell=lambda text: screen.print_line(text, "dim"))
         async with deployed.open_operator(deployment, service.find_service().key) as deps:
             yield deps
         return

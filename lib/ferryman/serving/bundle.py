@@ -1,4 +1,4 @@
-"""Bundles: a record as a file. Written with a digest of itself, read back strictly, compared with what a replay came to."""
+"""Bundles: a record as a file, with its SHA-256; read strictly, and compared with the result of a replay."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ Value = TypeVar("Value")
 
 FORMAT = "ferryman.bundle/1"
 _ID = re.compile(r"[A-Za-z0-9_-]{1,128}", re.ASCII)
-OWN_WAY = ("slice", "cancel_requested", "deadline")
-"""Fields a replay reaches in its own way: how often it was handed over, what stopped it, and how long a call may take."""
+NOT_COMPARED = ("slice", "cancel_requested", "deadline")
+"""Fields that a replay may reach in another way: the count of deliveries, what stopped it, and how long a call may take."""
 
 
 class UnreadableBundleError(ValueError):
-    """The text is not a bundle; the message says where it stops being one."""
+    """The text is not a bundle; the message names the first place that is wrong."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,19 +81,19 @@ def parse_record(document: Any) -> Bundle:
 
 
 def find_differences(bundle: Bundle, replayed: ReplayResult) -> list[str]:
-    """Return what a replay of `bundle` did otherwise, as lines of diffs; none when it did the same, byte for byte."""
-    differences = [] if bundle.intact else ["the bundle was changed since it was written: it does not have its digest any more"]
+    """Return the differences between `bundle` and its replay, as lines of diffs; none where they are the same to the byte."""
+    differences = [] if bundle.intact else ["the bundle was changed since it was written: it no longer has its digest"]
     record = bundle.record
     for step, prompt in zip(record.steps, replayed.prompts, strict=False):
         prompt_bytes = canonicalize_prompt(prompt.system, prompt.tools, prompt.messages)
         if digest_prompt(prompt_bytes) != step.prompt_digest:
-            differences += _of_turn(record, step, prompt_bytes)
-    came_to = shapes.to_response(replayed.record).model_dump(mode="json")
-    differences += _diff(_comparable(bundle.document), _comparable(came_to), "the rest of the record")
+            differences += _diff_turn(record, step, prompt_bytes)
+    replayed_document = shapes.to_response(replayed.record).model_dump(mode="json")
+    differences += _diff(_comparable(bundle.document), _comparable(replayed_document), "the rest of the record")
     return differences
 
 
-def _of_turn(record: Record, step: Step, replayed: bytes) -> Iterator[str]:
+def _diff_turn(record: Record, step: Step, replayed: bytes) -> Iterator[str]:
     assert record.opening is not None
     recorded = canonicalize_prompt(record.opening.system, record.opening.tools, record.build_messages(step))
     digest = digest_prompt(replayed)
@@ -106,7 +106,7 @@ def _of_turn(record: Record, step: Step, replayed: bytes) -> Iterator[str]:
 def _comparable(source: Mapping[str, Any]) -> Any:
     document = copy.deepcopy(dict(source))
     for part in (document["execution"], *document["steps"], *document["calls"]):
-        for name in OWN_WAY:
+        for name in NOT_COMPARED:
             part.pop(name, None)
     document["ledger"].sort(key=lambda entry: entry["id"])
     return document

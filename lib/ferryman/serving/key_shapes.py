@@ -22,7 +22,7 @@ SHAPES = {
     # what has to follow is looked for once for each run: a run may have many places where a token could begin
     "a signed token": r"(?<![\w-])(?=[\w-]*+\.eyJ[\w-]{10,}+\.[\w-]{16})(?:[\w-]*-)?eyJ[\w-]{10}",
 }
-"""Keys that can be told by their form. The task's own were redacted before anything was recorded; these are strangers'."""
+"""Keys that their form gives away. The task's own were redacted before anything was recorded; these are of other origin."""
 
 _SHAPES = {name: re.compile(pattern, re.ASCII) for name, pattern in SHAPES.items()}
 

@@ -11,12 +11,12 @@ _KEY = re.compile(r"fm_[A-Za-z0-9_-]{43}", re.ASCII)
 
 
 def generate_key() -> str:
-    """Return a new API key: 256 bits of chance. It is shown once and never stored."""
+    """Return a new API key: 256 random bits. It is shown once and never stored."""
     return PREFIX + secrets.token_urlsafe(32)
 
 
 def digest_key(key: str) -> str:
-    """Return the SHA-256 of `key` in hex; so much chance needs no salt and no slow hash."""
+    """Return the SHA-256 of `key` in hex; 256 random bits need no salt and no slow hash."""
     return hashlib.sha256(key.encode()).hexdigest()
 
 

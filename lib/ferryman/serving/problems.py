@@ -1,4 +1,4 @@
-"""Problems on the wire: every error is application/problem+json (RFC 9457), and none repeats what was sent."""
+"""Problems as HTTP answers: every error is application/problem+json (RFC 9457), and none repeats what was sent."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ferryman.domain.problem import Problem
 MEDIA_TYPE = "application/problem+json"
 
 _RENAMED = {413: "Content Too Large", 422: "Unprocessable Content"}
-"""RFC 9110's words, which older Pythons do not know yet."""
+"""RFC 9110's phrases, which older Pythons do not know yet."""
 
 
 def create_problem(

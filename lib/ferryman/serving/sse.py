@@ -12,7 +12,7 @@ from ferryman.feeds import Feed
 MEDIA_TYPE = "text/event-stream"
 KEEP_ALIVE = ": still here\n\n"
 KEEP_ALIVE_S = 15.0
-"""How long a watcher hears nothing before a comment tells it, and every proxy between, that the line is open."""
+"""After how many seconds without an event a comment is sent: it keeps the connection open at every proxy on the way."""
 
 Sleep = Callable[[float], Awaitable[None]]
 
@@ -26,7 +26,7 @@ def format_event(event: Event) -> str:
 async def stream_events(feed: Feed, *, after: int, poll_s: float, sleep: Sleep = asyncio.sleep) -> AsyncIterator[str]:
     """Yield the frames of the events numbered above `after`, until the execution has finished.
 
-    They are looked for every `poll_s` seconds.
+    New ones are read every `poll_s` seconds.
     """
     read, quiet_s = await feed.refresh(0), 0.0
     while (current := feed.current) is not None:

@@ -1,4 +1,4 @@
-"""A tool as a function: it executes one journaled call at a time, and believes nothing of the request but which one."""
+"""A tool as a function: it executes one journaled call at a time, and trusts nothing in the request but the id of the call."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ def serve_tool(name: str, build: Callable[[Settings], Function], more: Mapping[s
     task's credentials to another version of the key, for the accounts that rotate keys alone. `more` are further paths, for the
     API's account alone.
 
-    200 with the call's settlement; 409 when the lease, the ticket or the task says no; 422 when a credential does not open for
-    a scan; 401 or 403 for the wrong caller; 503 to try again.
+    200 with the call's settlement; 409 where the lease, the ticket or the task does not allow it; 422 when a credential does
+    not open for a scan; 401 or 403 for the wrong caller; 503 to try again.
     """
     routes: dict[str, Route[Function]] = {**more, "/scan": _scan, RESEAL: _reseal, "/": partial(_execute, name)}
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import httpx
 
@@ -20,7 +20,7 @@ from ferryman.domain.owners.owner import Owner
 from ferryman.gcp.clients import GoogleClients
 from ferryman.gcp.owners import FirestoreOwners
 from ferryman.operations.deploy import keychain
-from ferryman.operations.deploy.commands import CommandFailedError, CommandMissingError, Commands
+from ferryman.operations.deploy.commands import CommandFailedError, CommandMissingError, Commands, find_commands
 
 CONTAINERS = "-target=google_secret_manager_secret.this"
 ANSWERS_S = 30.0
@@ -49,6 +49,11 @@ class Deployment:
     root: Path
     tell: Tell
     pause_s: float = PAUSE_S
+
+    @classmethod
+    def find(cls, project: str, region: str, root: Path, tell: Tell, pause_s: float = PAUSE_S) -> Self:
+        """Return the deployment of the checkout at `root` in `project`. Raise `CommandMissingError`."""
+        return cls(commands=find_commands(project, region, root / "infra"), root=root, tell=tell, pause_s=pause_s)
 
     @property
     def variables(self) -> dict[str, str]:

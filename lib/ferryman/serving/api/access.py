@@ -1,4 +1,4 @@
-"""Access control: authenticate the owner by API key (only its digest is stored), and find nothing of other owners."""
+"""Access control: authenticate the owner by API key (only its digest is stored); what belongs to others is not found."""
 
 from __future__ import annotations
 
@@ -37,19 +37,19 @@ async def _owner(
 ) -> AsyncIterator[Owner]:
     key = keys.parse_key(request.headers.get("authorization"))
     if key is None:
-        raise unknown()
+        raise build_unauthorized_error()
     digest = keys.digest_key(key)
-    # an owner has one key: what a flood asks for waits before anything is read for it
+    # an owner has one key: a flood of requests waits before anything is read for it
     async with take_turn(deps.requests_of, digest, most=REQUESTS_MAX, within_s=REQUEST_S, what="requests"):
         known = await deps.owners.by_key(digest)
         owner = None if known is None else await deps.owners.get(known)
         if owner is None:
-            raise unknown()
+            raise build_unauthorized_error()
         yield owner
 
 
-def unknown() -> HTTPException:
-    """Return what an asker is answered who has no valid API key."""
+def build_unauthorized_error() -> HTTPException:
+    """Return the 401 for a request without a valid API key."""
     return HTTPException(401, "a valid API key is required: Authorization: Bearer fm_…", {"WWW-Authenticate": "Bearer"})
 
 

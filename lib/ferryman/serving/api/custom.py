@@ -42,7 +42,7 @@ BODY = {
         "content": {"application/json": {"schema": {"$ref": "#/components/schemas/ImportBody"}}},
     }
 }
-"""What the route reads by itself, for the description."""
+"""The body, which the route reads itself, for the description."""
 
 offload.preload(documents.read_import)
 
@@ -76,7 +76,7 @@ async def declare(
 )
 async def import_openapi(request: Request, task: OwnedTask, deps: Dependencies, once: Idempotency) -> Response:
     take_token(deps.import_rates, task.owner, IMPORTS, now=deps.clock.now(), what="imports")
-    # the body is read after it is known who asks, and when it is its turn: it may be large
+    # the body may be large: it is read once the owner is known and has a turn
     slot = take_turn(deps.imports_of, task.owner, most=IMPORTS_MAX, within_s=TURN_S, what="imports")
     async with slot, _turn(deps.imports):
         body = await _body(request)
@@ -96,12 +96,12 @@ async def _imported(body: bytes, task: Task, deps: ApiDependencies, once: Idempo
         raise RequestValidationError(request.faults)
     imported = request.imported
     if imported is None:
-        assert request.body.url is not None, "what did not come along is elsewhere"
+        assert request.body.url is not None, "without documents there is a URL"
         fetched = await deps.documents.fetch(task.id, owner=task.owner, url=request.body.url)
         imported = await run_document_worker(task.owner, "url", documents.read_fetched, fetched, request, target)
     answer = await _json(task, documents.write_import, imported, request.body.dry_run)
     if not request.body.dry_run:
-        # what takes megabytes is listed by its own route, also for a retry
+        # a retry is answered without the tools, which may take megabytes; their own route lists them
         brief = partial(_json, task, documents.write_brief_import, imported)
         await storing.store_cluster(deps.clusters, task.id, imported, await once.complete(200, answer, brief=brief))
     return answer

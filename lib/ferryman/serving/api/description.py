@@ -23,7 +23,7 @@ RETRY_AFTER = {
 }
 
 PLANNED = (("/v1/tasks", "post"), ("/v1/tasks/{task_id}", "patch"), ("/v1/tasks/{task_id}/executions", "post"))
-"""What an owner whose plan has no tasks may not do."""
+"""Routes that are refused to an owner whose plan has no tasks."""
 
 TASKS = ("/v1/tasks/{task_id}", "/api/agents/{task_id}")
 DELETIONS = ("", "/cluster/{name}")

@@ -24,11 +24,11 @@ _STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?', re.DOTALL)
 
 IMPORT_PATH = "/tools/import-openapi"
 IMPORT_BYTES_MAX = 24_000_000
-"""The one route that takes more, once it knows who asks: a document of 16 MiB, as a JSON string."""
+"""The limit of the one route that takes more, once the owner is known: a document of 16 MiB, as a JSON string."""
 
 
 class EdgeMiddleware:
-    """Bounds the body while it streams, wants JSON where there is one, and answers 500 without a word of detail."""
+    """Limits the size of the body while it streams, accepts only JSON, and answers 500 without details."""
 
     def __init__(self, app: ASGIApp, *, tracer: Tracer) -> None:
         self._app = app
@@ -74,9 +74,9 @@ def _has_body(headers: Headers, most: int) -> bool:
 
 
 async def _limit_values(bounded: Receive, receive: Receive, key: str) -> Receive:
-    """Return the whole body, once it is known to have at most as many values as one thread reads in some milliseconds.
+    """Return a receiver of the whole body. Raise 422 where it has too many values to be read within some milliseconds.
 
-    Of a text with many signs the values are counted in a worker; `key` tells whose turn that is.
+    Where it may have too many, a worker counts them; the owner of `key` waits for a turn there.
     """
     body, more = bytearray(), True
     while more:

@@ -25,7 +25,7 @@ IN_PROGRESS_S = 2
 
 _FIELD = re.compile(r"[a-z][a-z_]{0,39}|[0-9]{1,4}", re.ASCII)
 FAULTS_MAX = 100
-"""Fields that are not accepted, as they are listed; there may be more."""
+"""How many of the fields that are not accepted are listed."""
 
 _SOURCES = ("body", "query", "path", "header")
 _WORDS = {"missing": "is required", "extra_forbidden": "is not a field that is known here"}

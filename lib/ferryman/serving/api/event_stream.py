@@ -21,14 +21,14 @@ AGAIN_S = 5
 """After how many seconds it is worth another try where too many are open."""
 
 RELEASE_S = 5.0
-"""How long the end of a stream may take to be written; it counts until its time is over where that fails."""
+"""How many seconds the end of a stream may take to be stored; where that fails, it counts until it expires."""
 
 HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 
 
 POLLS_TOGETHER = 4
-"""So many executions of one owner are looked at as often as `poll_s` says, however many streams watch each; more of them less
-often, so that together they poll at the same rate."""
+"""Up to so many watched executions of one owner are read every `poll_s` seconds each, however many streams watch them. More
+are read less often, so that together they poll at the same rate."""
 
 
 class EventStreamResponse(StreamingResponse):
@@ -80,7 +80,7 @@ class EventStreamResponse(StreamingResponse):
         try:
             return await self.hold()
         except UnavailableError:
-            return True  # the next frame says it
+            return True  # the read before the next frame raises it
 
     async def _release(self) -> None:
         try:

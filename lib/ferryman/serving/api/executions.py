@@ -119,9 +119,9 @@ async def cancel_execution(execution: OwnedExecution, deps: Dependencies) -> sha
         raise NotFoundError("execution")
     if not cancelled.status.terminal:
         try:
-            # one that waits for its next slice is not to wait any longer
+            # one that waits for its next slice must not wait any longer
             await deps.queue.enqueue(execution.id, slice=cancelled.slice, wake_up="cancel")
-        except Exception as error:  # noqa: BLE001 - the flag stands, and whoever runs it next sees it
+        except Exception as error:  # noqa: BLE001 - the flag is stored, and the next delivery reads it
             deps.tracer.line("cancel.not_enqueued", severity="WARNING", execution=execution.id, error=type(error).__name__)
     return shapes.to_response(cancelled)
 

@@ -26,7 +26,7 @@ IMPORTS = Rate(at_once=3, every=timedelta(seconds=6))
 """Imports of one owner in one instance: reading one, if only to show what it would make, takes more than any other request."""
 
 START_PERIOD = timedelta(seconds=10)
-"""An owner starts as many executions in this time as may run at once: so many at once, and the others by and by."""
+"""In this time an owner may start as many executions as may run at once: that many at once, the others spread over it."""
 
 
 def start_rate(plan: Plan) -> Rate:
@@ -46,7 +46,7 @@ def take_token(rates: Rates, owner: str, rate: Rate, *, now: datetime, what: str
 async def take_turn(turns: OwnerLimiter, owner: str, *, most: int, within_s: float, what: str) -> AsyncIterator[None]:
     """Hold a turn of `owner` for as long as the block takes.
 
-    Raises 429 at once where `most` of `owner` are under way or waiting, and when the turn has not come `within_s` seconds.
+    Raises 429 at once where `most` of `owner` are under way or waiting, and when the wait takes `within_s` seconds.
     """
     if turns.count(owner) >= most:
         raise TooManyRequestsError(

@@ -11,7 +11,7 @@ from ferryman.serving.api.shapes.shape import ResponseShape
 
 
 class Result(ResponseShape):
-    """What came of one call, in ten fields."""
+    """The result of one call, in ten fields."""
 
     tool: str
     content: str

@@ -60,7 +60,7 @@ class ImportBody(RequestShape):
 
 
 class ImportResponse(ResponseShape):
-    """What an import came to. `tokens` is about what the enabled tools' definitions cost in every prompt."""
+    """The result of an import. `tokens` is about what the enabled tools' definitions cost in every prompt."""
 
     success: Literal[True] = True
     data: tuple[CustomTool, ...]

@@ -1,4 +1,4 @@
-"""A task: as it is asked for, changed and answered."""
+"""A task: to be stored, to be changed, and as it is stored."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class ScheduleRequest(RequestShape):
     )
 
     def schedule(self) -> Schedule:
-        """Return the schedule as it would be stored; the rules have not looked at it yet."""
+        """Return the schedule as it would be stored; the rules have not checked it yet."""
         try:
             at = self.at.astimezone(UTC) if self.at else None
         except OverflowError:
