@@ -16,9 +16,9 @@ from ferryman.domain.tools.declared import DECLARATION_BYTES_MAX
 from ferryman.openapi import DocumentImport, OpenApiTools, estimate_tokens, find_missing, read
 from ferryman.openapi.context import ImportContext
 from ferryman.openapi.document import read_tools
-from ferryman.openapi.notes import Notes
 from ferryman.openapi.references import Node, References
 from ferryman.openapi.schemas import NODES_MAX, Schemas
+from ferryman.openapi.values import Notes
 from tests.openapi.bombs import BOMBS, MANY, TOO_MUCH
 from tests.openapi.documents import HOST, ROOT, document, swagger
 from tests.openapi.petstore import PETSTORE

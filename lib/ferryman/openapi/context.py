@@ -7,10 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ferryman.domain.problem import build_input_error
-from ferryman.openapi.notes import Notes
 from ferryman.openapi.references import Node, References
 from ferryman.openapi.schemas import Schemas
-from ferryman.openapi.values import to_line
+from ferryman.openapi.values import Notes, to_line
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

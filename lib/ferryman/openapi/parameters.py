@@ -12,10 +12,9 @@ from ferryman.domain.http.headers import is_identity_header
 from ferryman.domain.http.request import BodyType
 from ferryman.domain.tools.declared import Style
 from ferryman.openapi.context import ImportContext
-from ferryman.openapi.notes import Notes, UnsupportedOperationError
 from ferryman.openapi.references import Node, References
 from ferryman.openapi.schemas import Schemas, SchemaView
-from ferryman.openapi.values import is_plain, list_members, to_line, to_mapping
+from ferryman.openapi.values import Notes, UnsupportedOperationError, is_plain, list_members, to_line, to_mapping
 
 PARAMETERS_READ_MAX = 300
 WIRE_CHARACTERS_MAX = 128

@@ -8,9 +8,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ferryman.openapi.notes import Notes
 from ferryman.openapi.references import Node, Pointer, References
-from ferryman.openapi.values import is_number, is_plain, is_scalar, list_items, list_members, list_texts, to_line
+from ferryman.openapi.values import Notes, is_number, is_plain, is_scalar, list_items, list_members, list_texts, to_line
 
 DEPTH_MAX = 8
 PARTS_MAX = 32

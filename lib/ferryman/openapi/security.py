@@ -9,9 +9,8 @@ from dataclasses import dataclass, field
 from ferryman.domain.credentials.credential import AuthType, find_injection_problems
 from ferryman.domain.http.host import is_covered
 from ferryman.openapi.context import ImportContext
-from ferryman.openapi.notes import UnsupportedOperationError
 from ferryman.openapi.references import Node
-from ferryman.openapi.values import list_members, to_line
+from ferryman.openapi.values import UnsupportedOperationError, list_members, to_line
 
 ALTERNATIVES_READ_MAX = 20
 _BEARERS = ("oauth2", "openIdConnect")

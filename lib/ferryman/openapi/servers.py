@@ -9,9 +9,8 @@ from urllib.parse import quote, urljoin
 from ferryman.domain.http import url
 from ferryman.domain.http.host import is_covered
 from ferryman.openapi.context import ImportContext
-from ferryman.openapi.notes import UnsupportedOperationError
 from ferryman.openapi.references import Node
-from ferryman.openapi.values import to_line, to_mapping
+from ferryman.openapi.values import UnsupportedOperationError, to_line, to_mapping
 
 SERVERS_READ_MAX = 20
 _DOMAINS_SHOWN_MAX = 5
