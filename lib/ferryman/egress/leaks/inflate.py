@@ -72,7 +72,7 @@ def open_raw_stream(content: bytes) -> Iterator[bytes]:
 def _decompress(stream: _Stream, content: memoryview) -> Iterator[bytes]:
     try:
         opened = stream.decompress(content, INFLATED_MAX)
-        rest = stream.decompress(b"", SCANNED_MAX) if len(opened) == INFLATED_MAX and not stream.needs_input else b""
+        rest = stream.decompress(b"", SCANNED_MAX) if len(opened) == INFLATED_MAX and not stream.eof else b""
     except lzma.LZMAError as error:
         if "memory" in str(error).lower():
             raise InflationLimitError from None
