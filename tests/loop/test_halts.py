@@ -76,7 +76,8 @@ async def test_a_model_call_that_was_broken_off_is_charged_at_its_worst(stage):
             await asyncio.Event().wait()
 
     stage.model = Silent()
-    await stage.run()
+    async with asyncio.timeout(60):
+        await stage.run()
     assert stage.execution.status is Status.KILLED
     assert stage.execution.credits_used == stage.credits_held > Decimal(0)
 
@@ -124,7 +125,8 @@ async def test_a_switch_that_was_on_for_a_moment_breaks_off_the_model_call_under
             await asyncio.Event().wait()
 
     stage.model = Silent()
-    await stage.run()
+    async with asyncio.timeout(60):
+        await stage.run()
     assert (stage.execution.status, stage.execution.error) == (Status.KILLED, "stopped by its owner's kill switch")
 
 
