@@ -7,19 +7,19 @@ from ferryman.egress import inject
 from tests.egress.plants import VALUES, credential, outbound
 
 KEYS = {"A": credential(VALUES["short"], "A"), "B": credential(VALUES["github"], "B")}
-ONE, BOTH = Template(("x ", SecretPlaceholder("A"))), Template((SecretPlaceholder("B"), "-", SecretPlaceholder("A")))
+SINGLE, BOTH = Template(("x ", SecretPlaceholder("A"))), Template((SecretPlaceholder("B"), "-", SecretPlaceholder("A")))
 
 
 def test_placeholders_are_listed_once_in_order() -> None:
-    request = outbound(fixed_headers={"h": BOTH}, query_params={"q": ONE}, body={"b": [ONE]})
+    request = outbound(fixed_headers={"h": BOTH}, query_params={"q": SINGLE}, body={"b": [SINGLE]})
     assert inject.list_request_placeholders(request) == ["B", "A"]
-    assert inject.list_request_placeholders(outbound(query_params={"q": ONE})) == ["A"]
-    assert inject.list_request_placeholders(outbound(body={"b": [ONE, BOTH]})) == ["A", "B"]
+    assert inject.list_request_placeholders(outbound(query_params={"q": SINGLE})) == ["A"]
+    assert inject.list_request_placeholders(outbound(body={"b": [SINGLE, BOTH]})) == ["A", "B"]
     assert inject.list_request_placeholders(outbound()) == []
 
 
 def test_every_placeholder_is_filled_and_other_values_stay() -> None:
-    value = {"a": [ONE, 1, None, "t"], "b": {"c": BOTH}}
+    value = {"a": [SINGLE, 1, None, "t"], "b": {"c": BOTH}}
     first, second = VALUES["short"], VALUES["github"]
     assert inject.fill(value, KEYS) == {"a": [f"x {first}", 1, None, "t"], "b": {"c": f"{second}-{first}"}}
     assert inject.fill_text("t", KEYS) == "t"
