@@ -124,7 +124,9 @@ def read(environment: Mapping[str, str] = os.environ) -> Settings:
             values[item.name] = value
     settings = Settings(**values)
     _refuse_local_switches(settings)
-    _refuse_tracing_variables(environment)
+    for name in TRACING_VARIABLES:
+        if environment.get(name):
+            raise MisconfiguredError(f"{name} makes a library write requests and responses, keys included; unset it")
     return settings
 
 
@@ -144,12 +146,6 @@ def _refuse_local_switches(settings: Settings) -> None:
         raise MisconfiguredError("an emulator host is set; a deployed function does not start with one")
 
 
-def _refuse_tracing_variables(environment: Mapping[str, str]) -> None:
-    for name in TRACING_VARIABLES:
-        if environment.get(name):
-            raise MisconfiguredError(f"{name} makes a library write requests and responses, keys included; unset it")
-
-
 def _read_token(environment: Mapping[str, str]) -> str | None:
     file = environment.get("LOCAL_CLOUD_TOKEN_FILE")
     try:
@@ -158,10 +154,6 @@ def _read_token(environment: Mapping[str, str]) -> str | None:
         raise MisconfiguredError(
             f"LOCAL_CLOUD_TOKEN_FILE is {file}, which cannot be read: that local cloud has ended"
         ) from None
-
-
-def _parse_level(text: str) -> str:
-    return LEVELS[LEVELS.index(text or "INFO")]
 
 
 def _parse_json(text: str, kind: type) -> Any:
@@ -194,6 +186,6 @@ _PARSERS: Mapping[str, tuple[Callable[[str], Any], str]] = {
     "tuple": (lambda text: tuple(_parse_json(text, list)), "must be a JSON array"),
     "deployed": (lambda _: True, ""),  # the platform sets it, to the function's name
     "otlp_endpoint": (lambda text: text.rstrip("/") or None, ""),
-    "log_level": (_parse_level, f"must be one of {', '.join(LEVELS)}"),
+    "log_level": (lambda text: LEVELS[LEVELS.index(text or "INFO")], f"must be one of {', '.join(LEVELS)}"),
 }
 """How a variable's text is read, by the field's name or its type (None: as if it were not set), and what it must be."""

@@ -37,9 +37,8 @@ async def _answer(function: TriggerFunction, request: Request) -> Response:
 
 
 def _parse_execution(headers: dict[str, str], body: bytes) -> str | None:
-    read: Any = from_http  # the library has no types here
     try:
-        event = read(headers, body).get_attributes()
+        event: Any = from_http(headers, body).get_attributes()
     except Exception:  # noqa: BLE001 - whatever the library makes of hostile headers, it is no event
         return None
     name = str(event.get("document") or event.get("subject") or "")

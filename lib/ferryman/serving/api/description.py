@@ -26,11 +26,10 @@ PLANNED = (("/v1/tasks", "post"), ("/v1/tasks/{task_id}", "patch"), ("/v1/tasks/
 """Routes that are refused to an owner whose plan has no tasks."""
 
 TASKS = ("/v1/tasks/{task_id}", "/api/agents/{task_id}")
-DELETIONS = ("", "/cluster/{name}")
 CONFLICTS = (
     ("/v1/tasks/{task_id}", "patch"),
     ("/v1/tasks/{task_id}/credentials/{name}", "put"),
-    *((f"{task}/tools{end}", "delete") for task in TASKS for end in DELETIONS),
+    *((f"{task}/tools{end}", "delete") for task in TASKS for end in ("", "/cluster/{name}")),
 )
 """Where a request may conflict with the present state; a POST also has to be the only one under its key."""
 

@@ -44,7 +44,7 @@ async def create_task(
         "max_credits": min(rules.CREDITS_DEFAULT, plan.credits_per_execution),
     }
     fields = body.model_dump(exclude=limits.keys() - body.model_fields_set)
-    fields["schedule"] = _schedule(body)
+    fields["schedule"] = body.schedule and body.schedule.schedule()
     declared = _declared(fields)
     task = Task(id=once.name("task"), owner=owner.id, created_at=now, updated_at=now, **{**limits, **fields})
     await _check(deps, plan, task, webhook_urls=task.webhook_urls, schedule=task.schedule)
@@ -81,7 +81,7 @@ async def change_task(body: shapes.TaskChange, task: OwnedTask, deps: Dependenci
     changes: dict[str, Any] = body.model_dump(exclude_unset=True)
     declared = _declared(changes)
     if "schedule" in changes:
-        changes["schedule"] = _schedule(body)
+        changes["schedule"] = body.schedule and body.schedule.schedule()
     if changes == {"enabled": False}:
         return await _turn_off(deps, task)
     changed = rules.change_task(task, changes, now=deps.clock.now())
@@ -111,7 +111,7 @@ def _declared(fields: dict[str, Any]) -> list[dict[str, Any]]:
     return [tool for tool in tools if not isinstance(tool, str)]
 
 
-def _places(body: shapes.NewTask | shapes.TaskChange) -> list[str]:
+def _places(body: shapes.NewTask) -> list[str]:
     return [f"tools.{index}" for index, tool in enumerate(body.tools) if not isinstance(tool, str)]
 
 
@@ -140,10 +140,6 @@ async def _turn_off(deps: ApiDependencies, task: Task) -> shapes.TaskResponse:
 @router.delete("/{task_id}", status_code=204, summary="Delete a task and its credentials")
 async def delete_task(task: OwnedTask, deps: Dependencies) -> None:
     await deps.tasks.delete(task.id)
-
-
-def _schedule(body: shapes.NewTask | shapes.TaskChange) -> Schedule | None:
-    return None if body.schedule is None else body.schedule.schedule()
 
 
 def _rearm(before: Task, after: Task, changes: Mapping[str, Any]) -> tuple[Task, tuple[str, ...]]:
