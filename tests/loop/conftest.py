@@ -23,12 +23,11 @@ from ferryman.domain.tools.tool import get_function
 from ferryman.inmemory.clock import START, ManualClock
 from ferryman.inmemory.clusters import MemoryClusters
 from ferryman.inmemory.executions import MemoryExecutions
-from ferryman.inmemory.halts import MemoryHalts
 from ferryman.inmemory.key_store import MemoryKeyStore
 from ferryman.inmemory.log import RecordingLog
 from ferryman.inmemory.memory import Memory
 from ferryman.inmemory.model import ScriptedModel
-from ferryman.inmemory.owners import MemoryOwners
+from ferryman.inmemory.owners import MemoryHalts, MemoryOwners
 from ferryman.inmemory.queue import MemoryQueue
 from ferryman.inmemory.tasks import MemoryCredentials, MemoryTasks
 from ferryman.inmemory.tickets import MemoryTickets

@@ -12,8 +12,8 @@ import pytest
 from ferryman.domain.calls.call import ToolCallResult
 from ferryman.domain.executions.execution import Status
 from ferryman.halting import run_unless_halted
-from ferryman.inmemory.halts import MemoryHalts
 from ferryman.inmemory.memory import Memory
+from ferryman.inmemory.owners import MemoryHalts
 from ferryman.ports.errors import HaltedError, UnavailableError
 from tests.loop.conftest import fetches, says
 

@@ -24,11 +24,10 @@ from ferryman.egress.frame import neutralize_unframed
 from ferryman.inmemory.clock import START, CountingIds, ManualClock
 from ferryman.inmemory.clusters import MemoryClusters
 from ferryman.inmemory.executions import MemoryExecutions
-from ferryman.inmemory.halts import MemoryHalts
 from ferryman.inmemory.keyed import MemoryKeyedRequests
 from ferryman.inmemory.log import RecordingLog
 from ferryman.inmemory.memory import Memory
-from ferryman.inmemory.owners import MemoryLedger, MemoryOwners, MemoryStreams
+from ferryman.inmemory.owners import MemoryHalts, MemoryLedger, MemoryOwners, MemoryStreams
 from ferryman.inmemory.queue import MemoryQueue, MemoryTimers
 from ferryman.inmemory.schedules import MemorySchedules
 from ferryman.inmemory.tasks import MemoryConnections, MemoryCredentials, MemoryTasks

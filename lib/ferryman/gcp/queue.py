@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -48,10 +49,8 @@ class _CloudTasksStore:
         if due is not None:
             scheduled: Any = due  # the wrapper takes a datetime where its stub names the message
             task.schedule_time = scheduled
-        try:
+        with suppress(AlreadyExists):
             await self._clients.tasks().create_task(parent=parent, task=task)
-        except AlreadyExists:
-            return
 
 
 @translate_errors

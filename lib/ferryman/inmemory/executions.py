@@ -17,8 +17,8 @@ from ferryman.domain.executions.occupancy import NoFreeSlotError, Occupancy
 from ferryman.domain.owners.idempotency import Completion
 from ferryman.domain.receipts.receipt import Receipt
 from ferryman.inmemory import keyed
-from ferryman.inmemory.halts import MemoryHalts
 from ferryman.inmemory.memory import PlannedStore
+from ferryman.inmemory.owners import MemoryHalts
 from ferryman.ports.errors import HaltedError, TaskDisabledError
 from ferryman.ports.executions import ExecutionEnding, TurnCommit
 

@@ -1,4 +1,4 @@
-"""The versions of a key, in memory."""
+"""Keys in memory: the versions of one, and a signer that signs nothing."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from ferryman.domain.credentials.keys import KeyVersion
 from ferryman.ports.errors import DisabledKeyError, UnavailableError
 
+UNSIGNED = bytes(64)
 CREATED = datetime(2026, 1, 1, tzinfo=UTC)
 
 
@@ -40,3 +41,15 @@ class MemoryKeyStore:
 
     async def disable(self, version: int) -> None:
         self.disabled.add(version)
+
+
+class NullSigner:
+    """`ports.SigningKeys`, and the `ports.Signer` that it returns: for a replay, whose receipts are never stored."""
+
+    version = 0
+
+    async def key(self) -> NullSigner:
+        return self
+
+    def sign(self, message: bytes) -> bytes:  # noqa: ARG002 - the port's own signature
+        return UNSIGNED

@@ -1,4 +1,4 @@
-"""Owners in memory, with the ledger of their credits and the streams that they have open."""
+"""Owners in memory, with their kill switches, the ledger of their credits, and the streams that they have open."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from datetime import datetime
 
 from ferryman.domain.credits.balance import CreditBalance
 from ferryman.domain.credits.ledger import LedgerEntry
+from ferryman.domain.executions.halt import BY_OPERATOR, BY_OWNER
 from ferryman.domain.owners import stream as rules
 from ferryman.domain.owners.owner import Owner
 from ferryman.inmemory.memory import MemoryStore
@@ -59,3 +60,23 @@ class MemoryStreams(MemoryStore):
         self._memory.streams[owner] = {
             name: until for name, until in self._memory.streams.get(owner, {}).items() if name != stream
         }
+
+
+class MemoryHalts(MemoryStore):
+    """`ports.Halts`."""
+
+    async def find_halt_reason(self, owner: str, *, created: datetime | None = None) -> str | None:
+        if self._stops(None, created):
+            return BY_OPERATOR
+        return BY_OWNER if self._stops(owner, created) else None
+
+    async def put(self, owner: str | None, *, on: bool, now: datetime) -> None:
+        if on:
+            self._memory.halts.add(owner)
+        elif owner in self._memory.halts:
+            self._memory.halts.discard(owner)
+            self._memory.released[owner] = now
+
+    def _stops(self, owner: str | None, created: datetime | None) -> bool:
+        released = self._memory.released.get(owner)
+        return owner in self._memory.halts or (created is not None and released is not None and created <= released)

@@ -8,8 +8,8 @@ from datetime import datetime
 from ferryman.domain.executions.execution import Execution
 from ferryman.domain.tasks import firing
 from ferryman.domain.tasks.firing import Fire
-from ferryman.inmemory.halts import MemoryHalts
 from ferryman.inmemory.memory import PlannedStore
+from ferryman.inmemory.owners import MemoryHalts
 from ferryman.ports.errors import HaltedError
 from ferryman.ports.schedules import FiredSchedule
 

@@ -11,8 +11,8 @@ from ferryman.domain.executions import lease
 from ferryman.domain.executions.execution import Execution
 from ferryman.domain.http.request import REQUEST_SECONDS
 from ferryman.domain.stale import StaleError
-from ferryman.inmemory.halts import MemoryHalts
 from ferryman.inmemory.memory import MemoryStore
+from ferryman.inmemory.owners import MemoryHalts
 from ferryman.ports.tickets import CallRequest, ClaimedCall, TaskState, claim_call
 
 DEADLINE = timedelta(seconds=REQUEST_SECONDS) + SETTLING_TIME

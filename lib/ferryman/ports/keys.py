@@ -1,8 +1,13 @@
-"""The ports of keys that unseal, sign and seal."""
+"""The ports of keys that unseal, sign and seal, and of the vault: what a tool function opens and seals."""
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Any, Protocol
+
+from ferryman.domain.credentials.connection import Connection, Proof
+from ferryman.domain.credentials.coverage import Coverage
+from ferryman.domain.credentials.credential import Credential, SealedCredential, Secret
+from ferryman.domain.credentials.token import Token
 
 
 class PrivateKeys(Protocol):
@@ -31,3 +36,22 @@ class Sealer(Protocol):
     @property
     def version(self) -> int: ...
     def seal(self, plaintext: bytes, info: bytes) -> bytes: ...
+
+
+class ToolVault(Protocol):
+    """Opens values that were sealed to the key holders, and seals values to them.
+
+    Its methods raise `CallRefusedError` (`open_proof`: `NotConnectedError`) for a value that does not open, `UnavailableError`
+    while the keys do not answer, and KeyError for a `version` of the key that does not exist.
+    """
+
+    async def open_arguments(self, ciphertext: bytes, *, execution: str, seq: int) -> dict[str, Any]: ...
+    async def open_coverage(self, ciphertext: bytes, *, execution: str) -> Coverage: ...
+    async def seal_coverage(self, coverage: Coverage, *, execution: str, like: bytes) -> bytes: ...
+    async def open_credential(self, sealed: SealedCredential) -> Credential: ...
+    async def reseal(self, sealed: SealedCredential, *, version: int) -> SealedCredential: ...
+    async def open_proof(self, connection: Connection) -> Proof: ...
+    async def seal_grant(self, credential: Credential, *, version: int) -> bytes: ...
+    async def reseal_token(self, token: Token, *, owner: str, key: str, version: int) -> Token | None: ...
+    async def open_token(self, ciphertext: bytes, *, owner: str, key: str, fetch: str) -> Secret | None:
+        """Return the token; None where it does not open."""

@@ -12,11 +12,10 @@ from ferryman.domain.executions.execution import ExecutionSetup
 from ferryman.domain.executions.message import Prompt
 from ferryman.domain.records.record import Record
 from ferryman.inmemory.clusters import MemoryClusters
-from ferryman.inmemory.halts import MemoryHalts
+from ferryman.inmemory.key_store import NullSigner
 from ferryman.inmemory.log import RecordingLog
-from ferryman.inmemory.owners import MemoryOwners
+from ferryman.inmemory.owners import MemoryHalts, MemoryOwners
 from ferryman.inmemory.queue import MemoryQueue
-from ferryman.inmemory.signing import NullSigner
 from ferryman.inmemory.tasks import MemoryCredentials, MemoryTasks
 from ferryman.loop.dependencies import LoopDependencies
 from ferryman.loop.run import deliver

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 from ferryman.domain.executions.occupancy import TooManyQueuedError
 from ferryman.domain.tasks import firing
@@ -30,9 +29,6 @@ class ScheduleDependencies:
     clock: Clock
     tracer: Tracer
 
-    def line(self, event: str, **fields: Any) -> None:
-        self.tracer.line(event, **fields)
-
 
 async def fire(deps: ScheduleDependencies, fire: Fire) -> bool:
     """Start the execution of `fire`. Return whether its timer may be dropped; False when it came too early and has to return.
@@ -43,23 +39,23 @@ async def fire(deps: ScheduleDependencies, fire: Fire) -> bool:
     try:
         fired = await deps.schedules.fire(fire, now=now)
     except HaltedError as halted:
-        deps.line("fire.halted", task=fire.task, reason=str(halted))
+        deps.tracer.line("fire.halted", task=fire.task, reason=str(halted))
         return True  # its time stays the task's next one, and the sweep asks again
     except TooManyQueuedError as full:
         # its time stays the task's next one: a timer of its own asks again, so that the queue is not slowed by a failure
         await deps.timers.set(fire, due=now + firing.FULL_PAUSE, wake_up="full")
-        deps.line("fire.put_back", task=fire.task, reason=str(full))
+        deps.tracer.line("fire.put_back", task=fire.task, reason=str(full))
         return True
     if fired.execution is not None:
         await deps.queue.enqueue(fired.execution.id, slice=0)
     task = fired.task
     if task is None or task.schedule_generation != fire.generation:
-        deps.line("fire.void", task=fire.task, at=fire.at.isoformat(), paused=task.paused if task else None)
+        deps.tracer.line("fire.void", task=fire.task, at=fire.at.isoformat(), paused=task.paused if task else None)
         return True
     if task.next_fire_at == fire.at and now < fire.at <= now + firing.EARLY:
         return False
     await arm_timer(deps.timers, task, now=now)
-    deps.line("task.fired", task=task.id, at=fire.at.isoformat(), execution=fired.execution and fired.execution.id)
+    deps.tracer.line("task.fired", task=task.id, at=fire.at.isoformat(), execution=fired.execution and fired.execution.id)
     return True
 
 
@@ -87,4 +83,4 @@ async def sweep(deps: ScheduleDependencies, *, at: datetime) -> None:
     for fire in lost:
         await deps.timers.set(fire, due=following - firing.WINDOW, wake_up="sweep")
     if lost:
-        deps.line("sweep.repaired", timers=len(lost), severity="WARNING")
+        deps.tracer.line("sweep.repaired", timers=len(lost), severity="WARNING")

@@ -15,9 +15,9 @@ from ferryman.domain.credentials.credential import AuthType, Credential, Secret
 from ferryman.domain.credentials.former import FormerValues, select_current
 from ferryman.domain.credentials.token import Token
 from ferryman.ports.errors import DisabledKeyError
+from ferryman.ports.keys import ToolVault
 from ferryman.ports.log import Log
 from ferryman.ports.tokens import Tokens
-from ferryman.ports.vault import ToolVault
 from ferryman.tools.tokens.client import TOKEN, bind_secret
 
 

@@ -28,9 +28,9 @@ from ferryman.egress.leaks import SecretScanner
 from ferryman.egress.leaks.pieces import SecretPieces
 from ferryman.inmemory.clock import START
 from ferryman.inmemory.clusters import MemoryClusters
+from ferryman.inmemory.key_store import NullSigner
 from ferryman.inmemory.log import RecordingLog
 from ferryman.inmemory.memory import Memory
-from ferryman.inmemory.signing import NullSigner
 from ferryman.inmemory.tasks import MemoryConnections
 from ferryman.inmemory.tokens import MemoryTokens
 from ferryman.loop.dependencies import LoopDependencies

@@ -17,9 +17,8 @@ from ferryman.domain.http.request import REQUEST_SECONDS
 from ferryman.domain.stale import StaleError
 from ferryman.inmemory.clock import ManualClock
 from ferryman.inmemory.executions import MemoryExecutions
-from ferryman.inmemory.halts import MemoryHalts
 from ferryman.inmemory.memory import Memory
-from ferryman.inmemory.owners import MemoryLedger, MemoryOwners
+from ferryman.inmemory.owners import MemoryHalts, MemoryLedger, MemoryOwners
 from ferryman.inmemory.queue import MemoryQueue
 from ferryman.inmemory.tasks import MemoryCredentials, MemoryTasks
 from ferryman.inmemory.tickets import MemoryTickets

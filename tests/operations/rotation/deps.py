@@ -12,10 +12,10 @@ from ferryman.domain.credentials.credential import SealedCredential
 from ferryman.domain.credentials.token import Token, TokenSlot
 from ferryman.domain.executions.execution import Status
 from ferryman.inmemory.clock import START, ManualClock
-from ferryman.inmemory.halts import MemoryHalts
 from ferryman.inmemory.key_store import MemoryKeyStore
 from ferryman.inmemory.log import RecordingLog
 from ferryman.inmemory.memory import Memory
+from ferryman.inmemory.owners import MemoryHalts
 from ferryman.inmemory.tasks import MemoryCredentials
 from ferryman.inmemory.tokens import MemoryTokens
 from ferryman.tools.execute_call import ToolDependencies

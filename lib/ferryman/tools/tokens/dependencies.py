@@ -18,10 +18,9 @@ from ferryman.ports.clock import Clock, Ids
 from ferryman.ports.connections import Connections
 from ferryman.ports.credentials import Credentials
 from ferryman.ports.gate import FetchGate
-from ferryman.ports.keys import Sealer
+from ferryman.ports.keys import Sealer, ToolVault
 from ferryman.ports.log import Log, Tracer
 from ferryman.ports.tokens import Tokens
-from ferryman.ports.vault import ToolVault
 from ferryman.tools.prepared_call import Redactor
 from ferryman.tools.tokens.single_flight import SingleFlight
 
