@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from ferryman.domain.calls.call import FREE
+from ferryman.domain.tools.tool import OWN_FUNCTION
 from ferryman.gcp.connecting import CONNECTING_FUNCTION
 from ferryman.gcp.remote import RESEALING_FUNCTION, SCANNING_FUNCTION
 from ferryman.tools.http import PARSERS, TOOLS
@@ -30,6 +31,10 @@ def test_the_functions_are_the_eight():
 def test_a_tool_has_its_function_and_its_parser(tool):
     assert (ROOT / f"functions/{tool}/main.py").read_text().count(f'serve("{tool}")') == 1
     assert tool in PARSERS
+
+
+def test_the_tools_with_a_function_of_their_own_are_the_built_in_ones():
+    assert TOOL_NAMES == OWN_FUNCTION
 
 
 def test_exactly_the_tools_unseal_and_exactly_those_may_read_the_key():
