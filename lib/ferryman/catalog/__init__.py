@@ -56,7 +56,9 @@ def _parse_entry(entry: Mapping[str, Any], where: str) -> Integration:
     if "oauth" in entry:
         values["oauth"] = parse_consent(entry["oauth"], values["allowed_domains"], where)
     if "default_auth_type" in entry:
-        values["default_auth_type"] = _parse_auth_type(entry["default_auth_type"], where)
+        is_known = entry["default_auth_type"] in list(AuthType)
+        need(is_known, f"{where}: default_auth_type must be one of {', '.join(AuthType)}")
+        values["default_auth_type"] = AuthType(entry["default_auth_type"])
     integration = Integration(**values)
     _check_injection(integration, where)
     return integration
@@ -81,11 +83,6 @@ def _parse_headers(names: Any, where: str) -> tuple[str, ...]:
         is_identity = is_identity_header(name)
         need(not is_identity, f"{where} {name} names the caller: a declared tool may send it with a fixed value")
     return tuple(names)
-
-
-def _parse_auth_type(name: str, where: str) -> AuthType:
-    need(name in list(AuthType), f"{where}: default_auth_type must be one of {', '.join(AuthType)}")
-    return AuthType(name)
 
 
 def _check_injection(integration: Integration, where: str) -> None:

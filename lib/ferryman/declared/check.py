@@ -178,12 +178,10 @@ def _find_url_problems(tool: DeclaredTool, where: str) -> Iterator[Problem]:
     yield from _find_name_collisions(tool, address, where)
     names = templates.list_placed_names(_list_texts(tool, ""))
     used = in_path | in_query | {name.root for _, name, _ in names if name.store is None}
-    for name in tool.params:
-        if name not in used:
-            yield report("pins nothing: there is no placeholder or template of that name", where, "params", name)
-    for name in tool.parameters:
-        if name not in used:
-            yield report("is not used: there is no placeholder or template of that name", where, "parameters", name)
+    for field, what in (("params", "pins nothing"), ("parameters", "is not used")):
+        for name in getattr(tool, field):
+            if name not in used:
+                yield report(f"{what}: there is no placeholder or template of that name", where, field, name)
 
 
 def list_wire_names(tool: DeclaredTool, address: urls.Address) -> list[tuple[str, str]]:

@@ -107,7 +107,8 @@ class EgressGate:
         except CallRefusedError as refused:
             reason = refused.refusal
             result = await exchange.checker.build_refusal(reason)
-        used = next((name for name in _list_used(outbound) if name in call.credentials), None)
+        asked = list_request_placeholders(outbound) if outbound.credential is None else [outbound.credential]
+        used = next((name for name in asked if name in call.credentials), None)
         return self._log(exchange, replace(result, credential_used=used), reason)
 
     async def fetch(self, outbound: OutboundRequest, call: CallPolicy) -> InboundResponse:
@@ -184,8 +185,3 @@ class EgressGate:
         }
         self.tracer.line("call", **{**exchange.call.about, **fields})
         return result
-
-
-def _list_used(outbound: OutboundRequest) -> list[str]:
-    """Return the credentials a call asks for: the one it names, or those it has placeholders for."""
-    return [outbound.credential] if outbound.credential is not None else list_request_placeholders(outbound)

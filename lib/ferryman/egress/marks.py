@@ -42,14 +42,9 @@ _COLONS = "∶ː꞉׃：﹕ःઃ։܃܄᛬᠃᠉⁝⦂"
 _ANGLES = "⟨<〈<❬<❮<❰<≺<˂<ᐸ<⧼<⟩>〉>❭>❯>❱>≻>˃>ᐳ>⧽>"
 
 
-def _find_latin_letter(code: int) -> str | None:
-    """Return the Latin letter that a character is a form of, by its Unicode name; None for any other."""
-    match = _NAME.fullmatch(unicodedata.name(chr(code), ""))
-    return match[1].lower() if match is not None else None
-
-
 def _build_table() -> dict[int, str]:
-    table = {code: letter for block in _LATIN for code in block if (letter := _find_latin_letter(code)) is not None}
+    names = {code: _NAME.fullmatch(unicodedata.name(chr(code), "")) for block in _LATIN for code in block}
+    table = {code: match[1].lower() for code, match in names.items() if match is not None}
     for code in range(0xC0, 0x1F00):
         letter, *accents = list(unicodedata.normalize("NFKD", chr(code)))
         if letter.isascii() and letter.isalpha() and accents and all(map(unicodedata.combining, accents)):

@@ -54,12 +54,7 @@ async def run(
     loop = asyncio.get_running_loop()
     pool = _pools.get(loop)
     if pool is None:
-        _close_ended()
+        for ended in [other for other in _pools if other.is_closed()]:
+            _pools.pop(ended).close()  # a closed event loop no longer ends its workers
         pool = _pools[loop] = WorkerPool()
     return await pool.run(owner, budget, function, *arguments, **named)
-
-
-def _close_ended() -> None:
-    """End the workers of closed event loops, which no longer end them."""
-    for loop in [loop for loop in _pools if loop.is_closed()]:
-        _pools.pop(loop).close()

@@ -13,12 +13,12 @@ from typing import Any
 from ferryman.declared import check
 from ferryman.domain.http.request import Method
 from ferryman.domain.tools.declared import DeclaredTool, Parameter
-from ferryman.openapi import parameters, security, servers
+from ferryman.openapi import parameters, servers
 from ferryman.openapi.context import ImportContext
 from ferryman.openapi.parameters import FORM, JSON, Argument, RequestBody
 from ferryman.openapi.references import Node
 from ferryman.openapi.schemas import NODES_MAX
-from ferryman.openapi.security import CredentialTemplates
+from ferryman.openapi.servers import CredentialTemplates
 from ferryman.openapi.values import UnsupportedOperationError, list_texts, to_line, to_mapping
 
 _COLLECTIONS: Mapping[str, dict[str, Any]] = {
@@ -227,7 +227,7 @@ def _choose_credentials(context: ImportContext, operation: Operation, host: str)
     schemes = root.child("components").child("securitySchemes")
     if context.version == "2.0":
         schemes = Node(convert_security_schemes(root.fields), root.uri)
-    return security.choose_credentials(context, requirements, schemes, host)
+    return servers.choose_credentials(context, requirements, schemes, host)
 
 
 def _fill(context: ImportContext, tool: DeclaredTool, operation: Operation, credentials: CredentialTemplates) -> DeclaredTool:

@@ -214,11 +214,9 @@ def _decode_codes(plain: bytes) -> Iterator[str | bytes]:
     if b"p" * 24 in plain.translate(_DIGIT_SHAPE):
         for number in _LONG_NUMBER.findall(plain):
             triplets = [[number[start : start + 3] for start in range(offset, len(number) - 2, 3)] for offset in range(3)]
-            yield from _extract_texts([bytes(map(_get_code, codes)) for codes in (*triplets, _UNSPACED.findall(number))])
-
-
-def _get_code(number: bytes) -> int:
-    return _DECIMAL.get(number) or 0
+            yield from _extract_texts(
+                [bytes(_DECIMAL.get(code) or 0 for code in codes) for codes in (*triplets, _UNSPACED.findall(number))]
+            )
 
 
 def _decode_bits(text: str) -> Iterator[bytes]:
