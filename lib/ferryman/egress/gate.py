@@ -107,8 +107,8 @@ class EgressGate:
         except CallRefusedError as refused:
             reason = refused.refusal
             result = await exchange.checker.build_refusal(reason)
-        asked = list_request_placeholders(outbound) if outbound.credential is None else [outbound.credential]
-        used = next((name for name in asked if name in call.credentials), None)
+        names = list_request_placeholders(outbound) if outbound.credential is None else [outbound.credential]
+        used = next((name for name in names if name in call.credentials), None)
         return self._log(exchange, replace(result, credential_used=used), reason)
 
     async def fetch(self, outbound: OutboundRequest, call: CallPolicy) -> InboundResponse:

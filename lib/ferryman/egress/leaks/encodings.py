@@ -215,7 +215,7 @@ def _decode_codes(plain: bytes) -> Iterator[str | bytes]:
         for number in _LONG_NUMBER.findall(plain):
             triplets = [[number[start : start + 3] for start in range(offset, len(number) - 2, 3)] for offset in range(3)]
             yield from _extract_texts(
-                [bytes(_DECIMAL.get(code) or 0 for code in codes) for codes in (*triplets, _UNSPACED.findall(number))]
+                [bytes([_DECIMAL.get(code) or 0 for code in codes]) for codes in (*triplets, _UNSPACED.findall(number))]
             )
 
 
