@@ -44,7 +44,7 @@ def append(kind: str, *things: object) -> None:
 
 
 def write(thing: object) -> bytes:
-    """Return a thing as the search reads it."""
+    """Convert a value to the bytes that are searched."""
     if isinstance(thing, bytes):
         return thing
     if isinstance(thing, str):

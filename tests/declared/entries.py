@@ -22,7 +22,7 @@ def read(**fields: Any) -> DeclaredTool:
 
 
 def faults(**fields: Any) -> list[Problem]:
-    """Return what is wrong with such an entry."""
+    """List the problems of such an entry."""
     try:
         read(**fields)
     except InvalidInputError as error:

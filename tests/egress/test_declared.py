@@ -28,7 +28,7 @@ def write_entry(**fields: Any) -> dict[str, Any]:
 async def call(
     harness: GateHarness, *, within_s: float = 5, keys: tuple[str, ...] = ("NEWS_KEY",), **fields: Any
 ) -> ToolCallResult:
-    """Return what comes of a call without arguments of a tool that these fields declare."""
+    """Call, without arguments, a tool that these fields declare; return the result."""
     outbound = request.build_request(entry.read(write_entry(**fields), where=""), {}, state=STATE)
     credentials = {name: credential(VALUE, name) for name in keys}
     return await harness.gate(within_s=within_s).send(outbound, CallPolicy(execution=policy(), credentials=credentials))

@@ -23,7 +23,7 @@ pytestmark = pytest.mark.parametrize("tool", TOOL_NAMES)
 
 
 def build_request(tool: str, url: str = "https://api.news.test/v1", **more: Any) -> OutboundRequest:
-    """Return what the tool's own reader makes of the arguments a model would write."""
+    """Parse arguments as a model would write them by the tool's own parser."""
     needed: dict[str, Any] = {"url": url}
     if tool == "api_call":
         needed |= {"method": "GET", "credential": "NEWS_KEY"}

@@ -26,7 +26,7 @@ LABELS = st.from_regex(r"[A-Za-z0-9]([A-Za-z0-9-]{0,8}[A-Za-z0-9])?", fullmatch=
 
 
 async def verdict(url: str, **task: object) -> tuple[str, str | None]:
-    """Return what the gate and `check` say, which is the same."""
+    """Return verdict and message of `check`, once they agree with those of the gate."""
     name = url.lower().partition("://")[2].partition("/")[0].partition("?")[0].partition("#")[0].removesuffix(":443")
     dns = {**DNS, **({name: ["8.8.8.8"]} if name.endswith(".wild.test") else {})}
     answer = await check.check_url({"url": url, "task": {"allow_domains": DOMAINS, **task}, "dns": dns})
@@ -39,7 +39,7 @@ async def verdict(url: str, **task: object) -> tuple[str, str | None]:
 
 
 def refusal_of(url: str) -> Refusal | None:
-    """Return what the gate's own station says of a URL."""
+    """Return the reason of the gate's own check of a URL."""
     try:
         check_url("http_get", url, URL_POLICY)
     except CallRefusedError as refused:

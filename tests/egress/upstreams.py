@@ -20,7 +20,7 @@ MB = 1_000_000
 
 
 def raw(*parts: bytes) -> Answer:
-    """Return writes the parts and closes."""
+    """Return an answer that writes the parts and closes."""
 
     async def answer(_: bytes, writer: asyncio.StreamWriter) -> None:
         for part in parts:

@@ -38,7 +38,7 @@ def files(stack: Mapping[str, Any]) -> list[Path]:
 
 @pytest.fixture(scope="module", params=[ME, ANOTHER])
 def report(request: pytest.FixtureRequest, pids: set[int], files: list[Path]) -> Mapping[str, Any]:
-    """What the neighbour was report."""
+    """Run the attempts of another process on this machine, as this user or as another; return what each port and file gave."""
     uid = os.geteuid() if request.param == ME else NOBODY
     if uid != os.geteuid() and os.geteuid() != 0:
         pytest.skip("the tests do not run as root, and so cannot take another user's id")

@@ -43,7 +43,7 @@ async def list_prompts(journey: Journey) -> list[dict[str, Any]]:
 
 
 async def api(journey: Journey, method: str, path: str, body: Any) -> Any:
-    """Return what the API answers the journey's owner."""
+    """Call the API as the journey's owner; return its answer."""
     async with httpx.AsyncClient(base_url=journey.client.url, trust_env=False, timeout=30) as http:
         answer = await http.request(method, path, json=body, headers=journey.client._http.headers)
     assert answer.is_success, answer.text

@@ -152,7 +152,7 @@ async def finish_run(run: Run, stage: Stage | None = None) -> FinishedRun:
 
 
 def collect_run(stage: Stage) -> FinishedRun:
-    """Return what the stage's execution left so far."""
+    """Collect the stored record of the stage's execution so far."""
     stored = stage.memory.receipts.get("e", {})
     entries = [entry for first in sorted(stored) for entry in stored[first]]
     keys = {version: sign.derive_public_key(private) for version, private in stage.keys.privates.items()}

@@ -42,7 +42,7 @@ OUTCOMES = st.sampled_from(["answered", "answered", "answered", "refused", "fail
 
 
 def results(outcome, ticket):
-    """Return what a tool answers."""
+    """Build the result of a tool call with this outcome."""
     if outcome == "refused":
         return ToolCallResult.from_refusal(ticket.tool, refusal.refuse_leak("KEY"), url="https://a.test/")
     if outcome == "failed":

@@ -219,7 +219,7 @@ class SimulatedRun:
 
 
 async def record(ports: Ports, scenario: Scenario, tally: KeptTally) -> Record:
-    """Return what the run left."""
+    """Collect the stored state and the effects of the run."""
     execution = await ports.executions.get("e")
     assert execution is not None
     return Record(

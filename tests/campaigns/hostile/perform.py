@@ -93,7 +93,6 @@ def prepare_run(scenario: Scenario) -> ScenarioRun:
 
 
 def list_texts(answer: Answer) -> list[Any]:
-    """List the texts of an answer."""
     return [dict(answer.headers), answer.body if isinstance(answer.body, str) else ""]
 
 

@@ -127,7 +127,7 @@ class Scenario:
 
 
 def call(tool: str, **arguments: Any) -> dict[str, Any]:
-    """Return a tool use."""
+    """Return a tool use, as scripts write it."""
     return {"name": tool, "input": arguments}
 
 
@@ -137,7 +137,7 @@ def call_tools(*calls: Mapping[str, Any], text: str = "Working.") -> dict[str, A
 
 
 def finish(text: str = "Done.") -> dict[str, Any]:
-    """Return the last turn."""
+    """Return a turn without tool uses, which ends the execution."""
     return {"text": text}
 
 
@@ -147,7 +147,7 @@ def call_once(tool: str, **arguments: Any) -> tuple[Mapping[str, Any], ...]:
 
 
 def call_api(url: str, *, method: str = "GET", credential: str = "LUNARCRUSH_API_KEY", **more: Any) -> dict[str, Any]:
-    """Return an authenticated call."""
+    """Return an `api_call` with a credential."""
     return call("api_call", method=method, url=url, credential=credential, **more)
 
 

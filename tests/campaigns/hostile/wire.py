@@ -20,7 +20,7 @@ NOBODY = "nobody's"
 
 
 def find_faults(run: ScenarioRun, all_seen: Sequence[ReceivedRequest]) -> Iterable[str]:
-    """Yield what connections and requests of a scenario may not be."""
+    """Yield a sentence for each connection or request that the scenario does not allow."""
     scenario = run.scenario
     allowed = {HOSTS[service] for service in scenario.services if service in HOSTS} - set(scenario.barred)
     allowed |= {fill(host, run.words).lower() for host in scenario.reach}

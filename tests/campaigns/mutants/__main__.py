@@ -128,7 +128,7 @@ def list_mutants(folder: Path) -> list[str]:
 
 
 def read_states(folder: Path, names: Iterable[str]) -> dict[str, str]:
-    """Return what became of each of `names`."""
+    """Return the state of each mutant of `names`: killed, survived, not reached and the like."""
     from mutmut.stats import status_by_exit_code
 
     codes = {name: code for _, data in _read_results(folder) for name, code in data.items()}

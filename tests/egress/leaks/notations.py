@@ -63,7 +63,7 @@ Z_BASE32 = "ybndrfg8ejkmcpqxot1uwisza345h769"
 
 
 def number(content: bytes, digits: str) -> str:
-    """Return `content` as one number."""
+    """Write `content` as one number in these digits."""
     value, written = int.from_bytes(content, "big"), ""
     while value:
         value, digit = divmod(value, len(digits))
@@ -72,7 +72,7 @@ def number(content: bytes, digits: str) -> str:
 
 
 def base45(content: bytes) -> str:
-    """Return as RFC 9285 has it."""
+    """Encode in base 45 (RFC 9285)."""
     written = ""
     for start in range(0, len(content), 2):
         pair = content[start : start + 2]
@@ -84,13 +84,13 @@ def base45(content: bytes) -> str:
 
 
 def base32(content: bytes, digits: str) -> str:
-    """Return base 32 with other digits."""
+    """Encode in base 32 with these digits, without padding."""
     standard = base64.b32encode(content).decode().rstrip("=")
     return standard.translate(str.maketrans(_CAPITALS + "234567", digits))
 
 
 def spell_number(value: int) -> str:
-    """Return a number below 1,000 in words."""
+    """Spell a number below 1,000 in English."""
     if value < 20:
         return _TEENS[value]
     if value < 100:
@@ -99,7 +99,7 @@ def spell_number(value: int) -> str:
 
 
 def pieces(value: str, size: int) -> list[str]:
-    """Return `value` in pieces of `size` characters."""
+    """Split `value` into pieces of `size` characters."""
     return [value[start : start + size] for start in range(0, len(value), size)]
 
 

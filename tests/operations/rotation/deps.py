@@ -144,7 +144,7 @@ class Stage:
         return build_ticket(seq=seq, call=f"c{seq}", arguments=sealed)
 
     def settle(self, seq: int = 0) -> None:
-        """Settle the call."""
+        """Store the call as settled."""
         self.memory.tickets["e"][seq] = replace(self.memory.tickets["e"][seq], state=TicketState.SETTLED)
 
     async def pause(self) -> None:
@@ -158,7 +158,7 @@ class Stage:
                 self.settle()
 
     def strike(self, port_call: str) -> None:
-        """Count a port_call, and die at the chosen one."""
+        """Record a call of a port; raise `Killed` at the chosen one."""
         self.port_calls.append(port_call)
         if len(self.port_calls) == self.kill_at:
             raise Killed(port_call)

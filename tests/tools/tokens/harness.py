@@ -53,7 +53,7 @@ def credential(
 
 
 def need(auth: Auth = OAUTH, **changes: Any) -> TokenNeed:
-    """Return what a call of the tool needs, with `changes`."""
+    """Build the need of a token for a call of the tool, with `changes`."""
     token_need = TokenNeed(
         auth=auth,
         outbound=OUTBOUND,
