@@ -34,7 +34,7 @@ from ferryman.inmemory.tasks import MemoryConnections, MemoryCredentials, Memory
 from ferryman.serving import api, keys
 from ferryman.tools.declared.definitions import CUSTOM
 from ferryman.tools.http import TOOLS
-from ferryman.vault import grants, seal, sign
+from ferryman.vault import seal, sign
 from tests.builders import build_label
 from tests.plain_gate import TableNames
 
@@ -128,7 +128,7 @@ class Stage:
             timers=self.timers,
             sealer=sealer,
             info=seal.build_credential_info,
-            prove=lambda connection, proof: sealer.seal(grants.encode_proof(proof), seal.build_connection_info(connection)),
+            prove=lambda connection, proof: sealer.seal(seal.encode_proof(proof), seal.build_connection_info(connection)),
             receipt_keys={1: sign.derive_public_key(SIGNING)},
             names=TableNames(NAMES),
             clock=self.clock,

@@ -20,7 +20,7 @@ from ferryman.inmemory.log import RecordingLog
 from ferryman.ports.errors import UnavailableError
 from ferryman.tools.execute_call import ToolDependencies, scan_output
 from ferryman.tools.known_secrets import open_former
-from ferryman.vault import grants, seal
+from ferryman.vault import seal
 from ferryman.vault.vault import Vault
 from tests.canaries.canary import create_key
 
@@ -43,7 +43,7 @@ GRANT = Grant(
 def seal_value(value: str = OLD, *, version: int = 1, task: str = "t", grant: Grant | None = None) -> SealedCredential:
     label = replace(LABEL, version=version, task=task)
     credential = Credential(label=label, secret=Secret(value), grant=grant)
-    plaintext = value.encode() if grant is None else grants.encode_grant(credential)
+    plaintext = value.encode() if grant is None else seal.encode_grant(credential)
     info = seal.build_credential_info(label) if grant is None else seal.build_grant_info(label)
     status: GrantStatus | None = None if grant is None else get_grant_status(grant)
     ciphertext = PUBLIC.seal(plaintext, info)
@@ -105,7 +105,7 @@ class Keyed(ToolHarness):
         return await Vault(MemoryKeyStore({1: PRIVATE})).open_credential(sealed)
 
     async def seal_grant(self, credential: Credential, *, version: int) -> bytes:
-        return PUBLIC.seal(grants.encode_grant(credential), seal.build_grant_info(credential.label))
+        return PUBLIC.seal(seal.encode_grant(credential), seal.build_grant_info(credential.label))
 
     async def fetch(self, outbound, call) -> InboundResponse:
         body = json.dumps({"access_token": NEW, "token_type": "Bearer", "expires_in": 3600}).encode()

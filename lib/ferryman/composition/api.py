@@ -118,7 +118,7 @@ def build_api(settings: Settings) -> ApiDependencies:
     from ferryman.telemetry.traces import OtelTracer
     from ferryman.tools.declared.definitions import CUSTOM
     from ferryman.tools.http import TOOLS
-    from ferryman.vault import grants, seal, sign
+    from ferryman.vault import seal, sign
 
     wire, sealer = HttpClient(), seal.PublicKey.parse(settings.sealing_public_key)
     firestore, tasks, tracer = FirestoreClient(settings), CloudTasksClient(settings), OtelTracer(JsonLog(), settings)
@@ -143,7 +143,7 @@ def build_api(settings: Settings) -> ApiDependencies:
         timers=CloudTasksTimers(tasks, settings, tracer.traceparent),
         sealer=sealer,
         info=seal.build_credential_info,
-        prove=lambda connection, proof: sealer.seal(grants.encode_proof(proof), seal.build_connection_info(connection)),
+        prove=lambda connection, proof: sealer.seal(seal.encode_proof(proof), seal.build_connection_info(connection)),
         receipt_keys=sign.parse_public_keys(settings.receipt_public_keys),
         names=_names(settings),
         clock=SystemClock(),

@@ -13,7 +13,7 @@ from ferryman.domain.credentials.coverage import NOTHING, Coverage
 from ferryman.domain.credentials.credential import Credential, SealedCredential, Secret
 from ferryman.domain.credentials.token import Token
 from ferryman.ports.keys import PrivateKeys
-from ferryman.vault import grants, seal
+from ferryman.vault import seal
 from ferryman.vault.seal import PublicKey, UnsealError
 
 
@@ -28,7 +28,7 @@ class Vault:
         plaintext = await self._open_plaintext(sealed)
         try:
             if sealed.grant is not None:
-                return grants.decode_grant(sealed.label, plaintext)
+                return seal.decode_grant(sealed.label, plaintext)
             return Credential(label=sealed.label, secret=Secret(plaintext.decode("ascii")))
         except (ValueError, KeyError, TypeError):
             # The cause is left out: a decoding error holds the bytes that it failed on.
@@ -48,14 +48,12 @@ class Vault:
 
     async def seal_grant(self, credential: Credential, *, version: int) -> bytes:
         """Return a credential with a grant, sealed to key `version`. Raise KeyError when there is no such version."""
-        return (await self._derive_public(version)).seal(
-            grants.encode_grant(credential), seal.build_grant_info(credential.label)
-        )
+        return (await self._derive_public(version)).seal(seal.encode_grant(credential), seal.build_grant_info(credential.label))
 
     async def open_proof(self, connection: Connection) -> Proof:
         """Return the sealed secrets of a connection. Raise `NotConnectedError` if they do not open."""
         try:
-            return grants.decode_proof(await self._open(connection.ciphertext, seal.build_connection_info(connection)))
+            return seal.decode_proof(await self._open(connection.ciphertext, seal.build_connection_info(connection)))
         except (UnsealError, ValueError, KeyError, TypeError):
             raise NotConnectedError("the connection does not open; connect again") from None
 

@@ -31,7 +31,7 @@ from ferryman.inmemory.tokens import MemoryTokens
 from ferryman.tools.execute_call import ToolDependencies
 from ferryman.tools.tokens.consent import redeem_code
 from ferryman.tools.tokens.renewal import renew_expiring
-from ferryman.vault import grants, seal
+from ferryman.vault import seal
 from ferryman.vault.vault import Vault
 from tests.builders import build_label, build_task
 from tests.plain_gate import pass_unscanned, redact_plainly
@@ -151,7 +151,7 @@ class Harness:
         )
         proof = Proof(verifier=Secret(verifier), client_secret=None if secret is None else Secret(secret))
         public = seal.PublicKey(1, seal.derive_public_key(PRIVATE[1]))
-        sealed = replace(begun, ciphertext=public.seal(grants.encode_proof(proof), seal.build_connection_info(begun)))
+        sealed = replace(begun, ciphertext=public.seal(seal.encode_proof(proof), seal.build_connection_info(begun)))
         await MemoryConnections(self.memory).put(sealed, now=self.clock.now(), most=rules.PER_TASK_MAX)
         return sealed, rules.build_authorize_url(self.way, begun, state=state, verifier=verifier)
 

@@ -13,7 +13,7 @@ from ferryman.domain.http.request import Method, OutboundRequest
 from ferryman.egress.leaks import SecretScanner, redact_text
 from ferryman.inmemory.clock import START
 from ferryman.inmemory.key_store import MemoryKeyStore
-from ferryman.vault import grants, seal
+from ferryman.vault import seal
 from ferryman.vault.vault import Vault
 from tests.builders import build_label
 
@@ -74,7 +74,7 @@ async def test_a_grant_does_not_open_as_a_value() -> None:
 async def test_a_value_does_not_open_as_a_grant_whatever_it_reads_like() -> None:
     public = seal.PublicKey(1, seal.derive_public_key(PRIVATE[1]))
     sealed = replace(
-        await seal_credential(), ciphertext=public.seal(grants.encode_grant(CREDENTIAL), seal.build_credential_info(LABEL))
+        await seal_credential(), ciphertext=public.seal(seal.encode_grant(CREDENTIAL), seal.build_credential_info(LABEL))
     )
     with pytest.raises(CallRefusedError):
         await VAULT.open_credential(sealed)

@@ -20,7 +20,7 @@ from ferryman.inmemory.tasks import MemoryConnections, MemoryCredentials
 from ferryman.tools.tokens import obtain_access
 from ferryman.tools.tokens.consent import redeem_code
 from ferryman.tools.tokens.dependencies import GrantDependencies
-from ferryman.vault import grants, seal
+from ferryman.vault import seal
 from ferryman.vault.vault import Vault
 from tests.builders import build_label, build_task
 from tests.plain_gate import FilledRequest, PlainGate
@@ -87,7 +87,7 @@ async def by_consent(answer: InboundResponse, *, creds_location: str = "basic_he
     )
     proof = Proof(verifier=Secret("v" * 43), client_secret=Secret(SECRET))
     memory.connections["t"] = {
-        "d": replace(begun, ciphertext=public.seal(grants.encode_proof(proof), seal.build_connection_info(begun)))
+        "d": replace(begun, ciphertext=public.seal(seal.encode_proof(proof), seal.build_connection_info(begun)))
     }
     vault = Vault(MemoryKeyStore({1: PRIVATE}))
     deps = GrantDependencies(
