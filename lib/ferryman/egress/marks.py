@@ -6,7 +6,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping
 
-from ferryman.egress.leaks.escapes import PLAIN, ZEROS
+from ferryman.egress.leaks.escapes import PLAIN
 
 # Homoglyphs, as pairs: the letter of another script, and the Latin one that a reader, and a model, takes it for. Listed as in
 # Unicode's report on confusable characters (UTS #39); forms that the name of a character states are read from the name.
@@ -53,7 +53,6 @@ def _build_table() -> dict[int, str]:
         table |= {ord(like): letter for like, letter in zip(pairs[::2], pairs[1::2], strict=True)}
     # the small letters of Cherokee follow the capital ones
     table |= {code + 0x97D0: letter for code, letter in table.items() if 0x13A0 <= code < 0x13F0}
-    table |= dict.fromkeys((zero for zero in ZEROS if zero < 0x10000), "o")  # most have the shape of an o
     table |= {code: like for code, like in PLAIN.items() if like is not None and 0x7F < code < 0xE0000}
     table |= dict.fromkeys(map(ord, _COLONS), ":")
     return table | {ord(like): angle for like, angle in zip(_ANGLES[::2], _ANGLES[1::2], strict=True)}
