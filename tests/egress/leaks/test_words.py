@@ -6,7 +6,7 @@ import base64
 
 import pytest
 
-from ferryman.egress.leaks.views import DIFFERENT_MIN, WORD_MAX, join_words, read_spelled
+from ferryman.egress.leaks.words import DIFFERENT_MIN, WORD_MAX, join_words, read_spelled
 
 
 def read(text: str, *, small: bool = True) -> dict[str, bool]:
