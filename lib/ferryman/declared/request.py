@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
 from ferryman.declared import headers, templates, urls
+from ferryman.declared.arguments import accept_arguments, rename_id
 from ferryman.declared.check import list_wire_names
-from ferryman.declared.schemas import accept_arguments, rename_id
 from ferryman.declared.templates import ABSENT, Name, to_text
 from ferryman.domain.calls import refusal
 from ferryman.domain.calls.refusal import CallRefusedError

@@ -13,7 +13,8 @@ from ferryman.domain.problem import build_input_error
 from ferryman.domain.tools.declared import CLUSTER_CHARACTERS_MAX, TOOLS_PER_TASK_MAX, DeclaredTool
 from ferryman.domain.tools.tool import Tool
 from ferryman.openapi.context import DocumentImport, ImportContext
-from ferryman.openapi.operation import Operation, build_tool_name, make_unique, read_operation
+from ferryman.openapi.names import build_tool_name, make_unique
+from ferryman.openapi.operation import Operation, read_operation
 from ferryman.openapi.references import Node
 from ferryman.openapi.values import to_line, to_mapping
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from ferryman import offload
-from ferryman.declared.schemas import check_depth, check_schema
+from ferryman.declared.arguments import check_depth, check_schema
 from ferryman.domain.calls import refusal
 from ferryman.domain.calls.refusal import CallRefusedError
 from ferryman.domain.http.request import Method, OutboundRequest

@@ -1,7 +1,8 @@
 """Secret scanning: no secret leaves, and none comes back, in any form that can be decoded."""
 
+from ferryman.egress.leaks.blocks import redact_blocks
 from ferryman.egress.leaks.pieces import SecretPieces
-from ferryman.egress.leaks.redaction import redact_blocks, redact_json, redact_text
+from ferryman.egress.leaks.redaction import redact_json, redact_text
 from ferryman.egress.leaks.scanner import LeakFinding, SecretScanner
 from ferryman.egress.leaks.views import StepBudget
 

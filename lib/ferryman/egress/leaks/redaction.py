@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 from ferryman.domain.json_tree import map_leaves
 from ferryman.egress.leaks import text_pieces
 from ferryman.egress.leaks.scanner import SPANS_MAX, LeakFinding, SecretScanner, TextSpan
-from ferryman.egress.leaks.text_pieces import TextPiece, collect_pieces, split_urls
 from ferryman.egress.leaks.views import SMALL, StepBudget
 
 ROUNDS = 4
@@ -153,73 +152,3 @@ def _redact_leaf(leaf: Any, scanner: SecretScanner, budget: StepBudget) -> Any:
         return leaf
     text = leaf if isinstance(leaf, str) else text_pieces.collect_pieces(leaf, "")[0].text
     return redact_text(text, scanner, budget) if isinstance(leaf, str) or scanner.find(text, budget=budget) else leaf
-
-
-NARROWED_MAX = 16
-"""In a turn of more parts, a credential that is split over several empties all: searching for them would cost too much."""
-
-PASSES = 8  # how often a turn is scanned: field by field, and in combinations of fields
-
-# A reader of a turn joins some of its fields and ignores the others.
-_COMBINATIONS = (("text",), ("input",), ("name",), ("id",), ("text", "input"), ("text", "name", "input"))
-
-
-class BlockField(NamedTuple):
-    """One field of one of the blocks that the model wrote."""
-
-    block: int
-    field: str
-
-
-def redact_blocks(content: Sequence[Mapping[str, Any]], scanner: SecretScanner) -> list[dict[str, Any]]:
-    """Return `content` without credentials: as many blocks, of the same types, with the same fields, `input` always an object.
-
-    A credential that cannot be cut out empties its whole text or input; one that is split over several empties them all.
-    """
-    pieces = [piece for block in content for field, value in block.items() for piece in collect_pieces(value, field)]
-    budget = StepBudget(sum(len(piece.text) for piece in pieces), passes=PASSES)
-    blocks = [{field: _redact_field(field, value, scanner, budget) for field, value in block.items()} for block in content]
-    for parts in dict.fromkeys(_iterate_combinations(blocks)):
-        _redact_combination(blocks, parts, scanner, budget)
-    return blocks
-
-
-def _redact_field(field: str, value: Any, scanner: SecretScanner, budget: StepBudget) -> Any:
-    if field == "input":
-        return redact_json(dict(value) if isinstance(value, Mapping) else {"": value}, scanner, budget)
-    return redact_json(str(value) if field in ("text", "name", "id") else value, scanner, budget)
-
-
-def _iterate_combinations(blocks: Sequence[Mapping[str, Any]]) -> Iterator[tuple[BlockField, ...]]:
-    """Yield the fields that a reader may join, beyond the single ones that have been redacted already."""
-    for fields in _COMBINATIONS:
-        parts = tuple(BlockField(number, field) for number, block in enumerate(blocks) for field in fields if field in block)
-        if len(parts) > 1:
-            yield parts
-
-
-def _redact_combination(
-    blocks: list[dict[str, Any]], parts: Sequence[BlockField], scanner: SecretScanner, budget: StepBudget
-) -> None:
-    """Empty those `parts` that hold a credential only together, or all of them where they hold it more than once."""
-    finding = scanner.find_among(_pieces(blocks, parts), budget=budget)
-    if finding is None:
-        return
-    concerned = [
-        part
-        for part in (parts if len(parts) <= NARROWED_MAX else ())
-        if scanner.find_among(_pieces(blocks, [other for other in parts if other != part]), budget=budget) is None
-    ]
-    _empty(blocks, concerned, format_finding(finding))
-    if not concerned or scanner.find_among(_pieces(blocks, parts), budget=budget):
-        _empty(blocks, parts, format_finding(finding))
-
-
-def _empty(blocks: list[dict[str, Any]], parts: Iterable[BlockField], notice: str) -> None:
-    for number, field in parts:
-        blocks[number][field] = empty_value(blocks[number][field], notice)
-
-
-def _pieces(blocks: list[dict[str, Any]], parts: Iterable[BlockField]) -> list[TextPiece]:
-    # The paths do not name the block: so the same arguments of several calls are next to each other.
-    return [piece for number, field in parts for piece in split_urls(collect_pieces(blocks[number][field], field))]
