@@ -189,7 +189,7 @@ LAYERS = (
                 new="    return\n    check_depth(tool.name, arguments)",
             ),
             Replacement(
-                file="declared/schemas.py",
+                file="declared/arguments.py",
                 old="sorted(find_faults(schema, dict(arguments)), key=_rank)",
                 new="[]",
             ),
