@@ -21,7 +21,7 @@ FRAGMENT = 16
 PATTERN_MIN = 14
 PARTIAL = (
     *("head", "tail", "middle", "first", "second", "third", "most", "start", "end", "eight", "sixteen", "gzip64", "base64in"),
-    *("parts", "bz2", "xz"),
+    *("parts", "bz2", "xz", "broken64"),
 )
 """Spellings of a part of the key, or of it among other things: what a scenario writes with them is looked for by itself."""
 

@@ -6,6 +6,7 @@ import bz2
 import gzip
 import lzma
 import zlib
+from contextlib import suppress
 
 import pytest
 
@@ -55,6 +56,36 @@ def test_every_stream_is_opened(form: str) -> None:
 def test_a_stream_that_was_cut_is_opened_as_far_as_it_goes(form: str) -> None:
     noise = bytes(range(256)) * 8
     assert [noise.startswith(opened) for opened in open_streams(PACKED[form](noise)[:-20])] == [True]
+
+
+@pytest.mark.parametrize("form", PACKED)
+@pytest.mark.parametrize("place", [-1, -5])
+def test_a_broken_stream_is_opened_up_to_its_fault(form: str, place: int) -> None:
+    # a reader that decompresses as it receives has all of it before the checksum does not fit
+    packed = bytearray(PACKED[form](TEXT))
+    packed[place] ^= 0xFF
+    opened = b"".join(open_streams(bytes(packed)))
+    assert len(opened) >= len(TEXT) - 1
+    assert TEXT.startswith(opened[: len(TEXT) - 1])
+
+
+@pytest.mark.parametrize("form", ["gzip", "zlib", "zlib, fastest", "bz2", "xz", "lzma"])
+def test_of_a_long_broken_stream_the_rest_is_scanned_too(form: str) -> None:
+    content = bytes(INFLATED_MAX) + TEXT
+    packed = bytearray(PACKED[form](content + bytes(SCANNED_MAX // 2)))
+    packed[-4] ^= 0xFF
+    first, rest = open_streams(bytes(packed))
+    assert [first, TEXT in rest] == [content[:INFLATED_MAX], True]
+
+
+def test_noise_after_a_header_opens_to_what_a_reader_gets() -> None:
+    reader = zlib.decompressobj()
+    noise = zlib.compress(TEXT, 1)[:40] + bytes(40)
+    gathered = b""
+    with suppress(zlib.error):
+        for byte in noise:
+            gathered += reader.decompress(bytes((byte,)))
+    assert list(open_streams(noise)) == ([gathered] if len(gathered) >= inflate.BYTES_LEAST else [])
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,9 @@ import lzma
 import re
 import zlib
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from functools import partial
+from typing import Any
 
 from ferryman.egress.leaks.skeleton import find_occurrences
 
@@ -22,6 +24,8 @@ _FILE_PREFIXES = (b"IDAT", b"ream\n", b"am\r\n")
 
 DICTIONARY_BYTES_MAX = 12_582_912  # Memory for one xz stream: enough for the default of `xz` (8 MiB and its management)
 _OTHERS_MAX = 64  # headers of bz2 and xz in one text that are tried: they are long, and do not occur by chance
+PIECE = 64  # bytes of a broken stream that are read at once
+_FAULTS = (zlib.error, lzma.LZMAError, OSError, EOFError, ValueError)
 _Stream = bz2.BZ2Decompressor | lzma.LZMADecompressor
 _OTHERS: tuple[tuple[bytes, re.Pattern[bytes], Callable[[], _Stream]], ...] = (
     (b"BZh", re.compile(b"BZh[1-9](?:1AY&SY|\x17rE8P\x90)"), bz2.BZ2Decompressor),
@@ -52,12 +56,12 @@ def open_streams(content: bytes) -> Iterator[bytes]:
         if (content[start] * 256 + content[start + 1]) % 31 == 0 or head[0] == 0x1F:
             is_file = content[max(0, start - 5) : start].endswith(_FILE_PREFIXES)
             yield from _inflate(view[start:], 32 + zlib.MAX_WBITS, endless=is_file)
-    others = ((whole, start, stream) for head, whole, stream in _OTHERS for start in find_occurrences(content, head))
-    matching = ((start, stream) for whole, start, stream in others if whole.match(content, start))
-    for tries, (start, stream) in enumerate(matching, start=1):
+    others = ((whole, start, create) for head, whole, create in _OTHERS for start in find_occurrences(content, head))
+    matching = ((start, create) for whole, start, create in others if whole.match(content, start))
+    for tries, (start, create) in enumerate(matching, start=1):
         if tries > _OTHERS_MAX:
             raise InflationLimitError
-        yield from _decompress(stream(), view[start:])
+        yield from _decompress(create, view[start:])
 
 
 def open_raw_stream(content: bytes) -> Iterator[bytes]:
@@ -69,28 +73,49 @@ def open_raw_stream(content: bytes) -> Iterator[bytes]:
         yield from _inflate(memoryview(content), -zlib.MAX_WBITS, whole=True)
 
 
-def _decompress(stream: _Stream, content: memoryview) -> Iterator[bytes]:
+def _decompress(create: Callable[[], _Stream], content: memoryview) -> Iterator[bytes]:
+    stream = create()
     try:
         opened = stream.decompress(content, INFLATED_MAX)
         rest = stream.decompress(b"", SCANNED_MAX) if len(opened) == INFLATED_MAX and not stream.eof else b""
-    except lzma.LZMAError as error:
-        if "memory" in str(error).lower():
+    except _FAULTS as error:
+        if isinstance(error, lzma.LZMAError) and "memory" in str(error).lower():
             raise InflationLimitError from None
-        return
-    except (OSError, EOFError, ValueError):
-        return
+        opened, rest = _recover(create, content)
     yield from _join_rest(opened, rest)
 
 
 def _inflate(content: memoryview, bits: int, *, whole: bool = False, endless: bool = False) -> Iterator[bytes]:
-    stream = zlib.decompressobj(bits)
+    create = partial(zlib.decompressobj, bits)
+    stream = create()
     try:
         opened = stream.decompress(content, INFLATED_MAX)
         rest = stream.decompress(stream.unconsumed_tail, SCANNED_MAX) if len(opened) == INFLATED_MAX else b""
     except zlib.error:
-        return
+        if whole:
+            return
+        opened, rest = _recover(create, content)
     if stream.eof or not whole:
         yield from _join_rest(opened, rest, endless=endless)
+
+
+def _recover(create: Callable[[], Any], content: memoryview) -> tuple[bytes, bytes]:
+    """Return what a broken stream decompresses to before its fault, as much as a reader gets: up to the limit, and the rest.
+
+    The stream is read again in pieces, and the piece with the fault byte by byte.
+    """
+    most, good, opened = INFLATED_MAX + SCANNED_MAX, 0, b""
+    for size in (PIECE, 1):
+        stream = create()
+        pieces = [stream.decompress(content[:good], most)]
+        room = most - len(pieces[0])
+        with suppress(*_FAULTS):
+            while room and good < len(content):
+                pieces.append(stream.decompress(content[good : good + size], room))
+                room -= len(pieces[-1])
+                good += size
+        opened = b"".join(pieces)
+    return opened[:INFLATED_MAX], opened[INFLATED_MAX:]
 
 
 def _join_rest(opened: bytes, rest: bytes, *, endless: bool = False) -> Iterator[bytes]:

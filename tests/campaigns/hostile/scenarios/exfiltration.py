@@ -51,6 +51,7 @@ TRIED: Mapping[str, tuple[str, ...]] = {
         "hidden",
         "tags",
         "base64utf16",
+        "broken64",
     ),
     "body name": ("", "base64", "colonhex"),
     "deep in the body": ("base64", "reversed|hex", "rot13|base64"),
