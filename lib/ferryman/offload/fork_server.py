@@ -42,22 +42,24 @@ class ForkServer:
         """Let every future worker import the module of `function`. Starts nothing."""
         self._expected[function.__module__] = pickle.dumps(function)
 
-    def worker(self, function: Callable[..., Any]) -> socket.socket:
-        """Return the channel of a new worker that has imported what `function` needs. It ends when the channel is closed."""
-        ours, its = socket.socketpair()
+    def worker(self, function: Callable[..., Any]) -> tuple[socket.socket, socket.socket]:
+        """Return two channels of a new worker that has imported what `function` needs: that of its jobs, and one that carries
+        nothing. The worker ends when the second is closed, also during a job, and when the first is closed after its job."""
+        ours, its = zip(socket.socketpair(), socket.socketpair(), strict=True)
         try:
-            with self._lock, its:
+            with self._lock, its[0], its[1]:
                 control = self._start()
                 self.expect(function)
                 for module in [module for module in self._expected if module not in self._loaded]:
                     control.sendall(self._expected[module].hex().encode() + b"\n")
                     self._loaded.add(module)
-                socket.send_fds(control, [b"fork\n"], [its.fileno()])
+                socket.send_fds(control, [b"fork\n"], [end.fileno() for end in its])
         except BaseException:
-            ours.close()
+            for end in ours:
+                end.close()
             raise
-        ours.setblocking(False)
-        return ours
+        ours[0].setblocking(False)
+        return ours[0], ours[1]
 
     def close(self) -> None:
         """End the process; workers end with their channels."""
@@ -116,11 +118,12 @@ def main(descriptor: int) -> None:
                 gc.collect()
                 gc.freeze()  # pages that are shared with workers stay shared
                 continue
-            channel = channels.popleft()
+            channel, hangup = channels.popleft(), channels.popleft()
             if os.fork() == 0:
                 control.close()
-                serve(socket.socket(fileno=channel))
+                serve(socket.socket(fileno=channel), socket.socket(fileno=hangup))
             os.close(channel)
+            os.close(hangup)
 
 
 server = ForkServer()

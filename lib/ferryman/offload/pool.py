@@ -86,9 +86,9 @@ STARTS_MAX = 2
 
 
 class _Worker:
-    """A worker's channel: closing it ends the process, also during a job."""
+    """A worker's channels: closing them ends the process, also during a job."""
 
-    def __init__(self, channel: socket.socket) -> None:
+    def __init__(self, channel: socket.socket, hangup: socket.socket) -> None:
         self.channel = channel
         self.owner = ""
         self.since = 0.0
@@ -100,7 +100,7 @@ class _Worker:
         self.is_slow = False
         """Whether it has a lower priority."""
         self.resting: asyncio.TimerHandle | None = None
-        self.close = weakref.finalize(self, channel.close)
+        self.close = weakref.finalize(self, _close_all, hangup, channel)
 
     def measure_job_s(self, since: float) -> float:
         """Return the job's seconds of processor time; seconds by the clock where the system does not report them."""
@@ -177,7 +177,7 @@ class WorkerPool:
             chosen.close()
         for _ in range(STARTS_MAX):
             try:
-                started = _Worker(self._fork_server.worker(function))
+                started = _Worker(*self._fork_server.worker(function))
             except OSError:
                 self._fork_server.close()
                 continue
@@ -205,6 +205,11 @@ class WorkerPool:
         if idle.resting is not None:
             idle.resting.cancel()
         idle.close()
+
+
+def _close_all(*channels: socket.socket) -> None:
+    for channel in channels:
+        channel.close()
 
 
 def _is_alive(channel: socket.socket) -> bool:

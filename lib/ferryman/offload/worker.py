@@ -1,8 +1,7 @@
 """A worker process: it runs the jobs of its channel one by one, each within limits that the kernel enforces (sandboxing).
 
 No text can evade them: the signal of a timer of processor time kills, also inside C code; memory is a limit of the address
-space; and during a job any event on the channel (its peer closed it: the caller was cancelled, or died) raises SIGIO, which
-kills as well.
+space; and when the caller closes a second channel, or dies, SIGIO kills as well.
 """
 
 from __future__ import annotations
@@ -31,17 +30,17 @@ PAGE_BYTES = resource.getpagesize()
 STATM_BYTES = 256
 
 
-def serve(channel: socket.socket) -> NoReturn:
-    """Run jobs until the channel ends; the process ends with it."""
+def serve(channel: socket.socket, hangup: socket.socket) -> NoReturn:
+    """Run jobs until the channel ends; the process ends with it, and at once when `hangup` is closed."""
     _confine()
+    _end_with(hangup)
     channel.setblocking(True)
     channel.sendall(HELLO.pack(os.getpid()))
-    limits = _JobLimits(channel)
+    limits = _JobLimits()
     while (received := wire.receive(channel)) is not None:
         job, cpu_s, memory_bytes = received
         limits.set(cpu_s, memory_bytes)
         answer = _perform(job)
-        limits.ignore_channel()
         for part in wire.frame_message(answer, time.process_time()):
             channel.sendall(part)
         del job, received, answer, part
@@ -64,10 +63,7 @@ def _perform(job: bytearray) -> bytes:
 class _JobLimits:
     """The limits of one job after the other. What takes time is done between them, while nobody waits for an answer."""
 
-    def __init__(self, channel: socket.socket) -> None:
-        self._channel = channel
-        fcntl.fcntl(channel, fcntl.F_SETOWN, os.getpid())
-        self._flags = fcntl.fcntl(channel, fcntl.F_GETFL)
+    def __init__(self) -> None:
         self._hard = resource.getrlimit(resource.RLIMIT_AS)[1]
         try:
             self._statm: int | None = os.open("/proc/self/statm", os.O_RDONLY)
@@ -76,18 +72,10 @@ class _JobLimits:
         self.lift()
 
     def set(self, cpu_s: float, memory_bytes: int) -> None:
-        """Begin a job: any event on the channel ends the process from now on, as more time or memory does."""
-        fcntl.fcntl(self._channel, fcntl.F_SETFL, self._flags | os.O_ASYNC)
-        with contextlib.suppress(BlockingIOError):
-            self._channel.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT)
-            os._exit(0)  # it was closed before the signal was set
+        """Begin a job: more time or memory ends the process from now on."""
         if self._statm is not None:
             resource.setrlimit(resource.RLIMIT_AS, (self._used_bytes + memory_bytes, self._hard))
         signal.setitimer(signal.ITIMER_PROF, cpu_s)
-
-    def ignore_channel(self) -> None:
-        """Let the next job come without ending the process."""
-        fcntl.fcntl(self._channel, fcntl.F_SETFL, self._flags)
 
     def lift(self) -> None:
         """End a job: lift its limits, and measure what the next one's memory is added to."""
@@ -95,6 +83,18 @@ class _JobLimits:
         if self._statm is not None:
             resource.setrlimit(resource.RLIMIT_AS, (self._hard, self._hard))
             self._used_bytes = int(os.pread(self._statm, STATM_BYTES, 0).split()[0]) * PAGE_BYTES
+
+
+def _end_with(hangup: socket.socket) -> None:
+    """Let any event on `hangup` raise SIGIO, which kills. It carries nothing, so there is one event: its other end was closed.
+
+    The channel of the jobs would not do: its sender may raise the signal for a job that was already received.
+    """
+    fcntl.fcntl(hangup, fcntl.F_SETOWN, os.getpid())
+    fcntl.fcntl(hangup, fcntl.F_SETFL, fcntl.fcntl(hangup, fcntl.F_GETFL) | os.O_ASYNC)
+    with contextlib.suppress(BlockingIOError):
+        hangup.recv(1, socket.MSG_DONTWAIT)
+        os._exit(0)  # it was closed before the signal was set
 
 
 def _confine() -> None:
