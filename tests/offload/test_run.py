@@ -242,3 +242,9 @@ async def test_a_worker_unpacks_its_last_two_packed_arguments_once():
 
 def test_a_packed_argument_shows_nothing_of_its_value():
     assert "sk" not in f"{offload.pack_argument(['sk'])!r} {offload.pack_argument(['sk'])!s}"
+
+
+async def test_no_worker_ends_under_thousands_of_jobs_that_follow_each_other_at_once():
+    pool = WorkerPool()
+    assert len({await begun(pool) for _ in range(4_000)}) == 1
+    pool.close()
