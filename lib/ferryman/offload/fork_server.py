@@ -43,8 +43,8 @@ class ForkServer:
         self._expected[function.__module__] = pickle.dumps(function)
 
     def worker(self, function: Callable[..., Any]) -> tuple[socket.socket, socket.socket]:
-        """Return two channels of a new worker that has imported what `function` needs: that of its jobs, and one that carries
-        nothing. The worker ends when the second is closed, also during a job, and when the first is closed after its job."""
+        """Return two channels of a new worker that has imported what `function` needs: that of its jobs, and one without
+        any data. The worker ends when the second is closed, also during a job, and when the first is closed after its job."""
         ours, its = zip(socket.socketpair(), socket.socketpair(), strict=True)
         try:
             with self._lock, its[0], its[1]:
