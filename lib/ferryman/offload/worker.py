@@ -86,9 +86,10 @@ class _JobLimits:
 
 
 def _end_with(hangup: socket.socket) -> None:
-    """Let any event on `hangup` raise SIGIO, which kills. No data is sent on it, so the one event is that its other end was closed.
+    """Let any event on `hangup` raise SIGIO, which kills.
 
-    The channel of the jobs would not do: its sender may raise the signal for a job that was already received.
+    No data is sent on it, so the one event is that its other end was closed. The channel of the jobs would not do:
+    its sender may raise the signal for a job that was already received.
     """
     fcntl.fcntl(hangup, fcntl.F_SETOWN, os.getpid())
     fcntl.fcntl(hangup, fcntl.F_SETFL, fcntl.fcntl(hangup, fcntl.F_GETFL) | os.O_ASYNC)
