@@ -30,6 +30,9 @@ RETRY_WAITS_S = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 30.0)
 AGAIN_S_MAX = 30.0
 """How many seconds a busy service is waited for at most, whatever it asks for."""
 
+PROGRESS = "progress"
+"""The one kind of event that has no number."""
+
 Json = dict[str, Any]
 
 
@@ -57,9 +60,9 @@ class _EndOfEventsError(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StreamedEvent:
-    """One live event: `kind` is started, turn, tool_call, tool_result or finished."""
+    """One live event: `kind` is started, turn, tool_call, tool_result, finished or progress, which has no number."""
 
-    number: int
+    number: int | None
     kind: str
     body: Mapping[str, Any] = field(repr=False)
 
@@ -182,13 +185,19 @@ class Client:
     async def get_me(self) -> Json:
         return await self._ask("GET", "/v1/me")
 
-    async def stream_events(self, execution: str, *, after: int = 0) -> AsyncIterator[StreamedEvent]:
-        """Yield the execution's events numbered above `after`, to the last; a broken stream is resumed where it stopped."""
+    async def stream_events(self, execution: str, *, after: int = 0, progress: bool = False) -> AsyncIterator[StreamedEvent]:
+        """Yield the execution's events numbered above `after`, to the last; a broken stream is resumed where it stopped.
+
+        With `progress`, also what was spent so far, whenever it changes.
+        """
         fruitless = 0
         while True:
             try:
                 async for event in self._listen(execution, after):
-                    after, fruitless = event.number, 0
+                    if event.number is not None:
+                        after, fruitless = event.number, 0
+                    elif not progress:
+                        continue
                     yield event
                     if event.kind == "finished":
                         return
@@ -274,8 +283,9 @@ async def parse(lines: AsyncIterator[str]) -> AsyncIterator[StreamedEvent]:
     fields: dict[str, str] = {}
     async for line in lines:
         if not line:
-            if {"id", "event", "data"} <= fields.keys() and fields["id"].isdigit():
-                yield StreamedEvent(number=int(fields["id"]), kind=fields["event"], body=json.loads(fields["data"]))
+            number = int(fields["id"]) if fields.get("id", "").isdigit() else None
+            if {"event", "data"} <= fields.keys() and (number is not None or fields["event"] == PROGRESS):
+                yield StreamedEvent(number=number, kind=fields["event"], body=json.loads(fields["data"]))
             fields = {}
         elif not line.startswith(":"):
             name, _, value = line.partition(":")

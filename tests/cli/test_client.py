@@ -110,6 +110,17 @@ async def test_an_id_cannot_reach_another_route(served: Served) -> None:
     assert received == ["/v1/tasks/..%2Fexecutions", "/v1/tasks/%00", "/v1/tasks/a%3Fb", "/v1/tasks/%00"]
 
 
+SPENT = 'event: progress\ndata: {"credits_used": "1"}\n\n'
+
+
+async def test_what_was_spent_so_far_is_told_to_those_who_ask_for_it(served: Served) -> None:
+    head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n"
+    events = f"id: 1\nevent: started\ndata: {{}}\n\n{SPENT}id: 2\nevent: finished\ndata: {{}}\n\n"
+    for progress, kinds in ((False, ["started", "finished"]), (True, ["started", "progress", "finished"])):
+        client = await served(lambda _: (head + events).encode())
+        assert [event.kind async for event in client.stream_events("exec_1", progress=progress)] == kinds
+
+
 async def test_comments_and_unknown_lines_are_passed_over() -> None:
     async def lines() -> AsyncIterator[str]:
         for line in (": keep", "", "retry: 5", "id: 7", "event: turn", 'data: {"a":', "data: 1}", "", "data: lost", ""):

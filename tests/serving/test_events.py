@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import replace
+from decimal import Decimal
 
 import httpx
 import pytest
@@ -40,9 +42,17 @@ def finish(memory: Memory, execution: str) -> None:
     memory.executions[execution] = replace(known, status=Status.COMPLETED, started_at=START, completed_at=START, output="done")
 
 
+def parse_frames(text: str) -> list[dict[str, str]]:
+    return [dict(line.split(": ", 1) for line in frame.split("\n")) for frame in text.strip().split("\n\n")]
+
+
 def kinds(text: str) -> list[tuple[str, str]]:
-    frames = [dict(line.split(": ", 1) for line in frame.split("\n")) for frame in text.strip().split("\n\n")]
-    return [(frame["id"], frame["event"]) for frame in frames]
+    return [(frame["id"], frame["event"]) for frame in parse_frames(text) if "id" in frame]
+
+
+def find_progress(frames: list[str]) -> list[dict[str, str]]:
+    """Return the bodies of the frames that tell what was spent so far."""
+    return [json.loads(frame["data"]) for frame in parse_frames("".join(frames)) if frame["event"] == "progress"]
 
 
 async def test_a_finished_execution_is_told_from_start_to_end(client: httpx.AsyncClient, task: str, stage: Stage) -> None:
@@ -127,7 +137,7 @@ async def test_an_execution_that_is_deleted_ends_the_watch() -> None:
 
 async def test_a_text_of_several_lines_is_one_line_of_data() -> None:
     frames = await watched(running, turned, settled, end_execution)
-    assert all(frame.count("\n") == 4 for frame in frames)
+    assert all(frame.count("\n") == (4 if frame.startswith("id: ") else 3) for frame in frames)
 
 
 async def test_a_watcher_who_has_seen_the_end_is_told_not_to_come_again(
@@ -137,3 +147,33 @@ async def test_a_watcher_who_has_seen_the_end_is_told_not_to_come_again(
     finish(stage.memory, execution)
     answer = await client.get(f"/v1/executions/{execution}/events", headers={"Last-Event-ID": "5"})
     assert (answer.status_code, answer.content) == (204, b"")
+
+
+def spend(memory: Memory) -> None:
+    memory.executions["exec_1"] = replace(memory.executions["exec_1"], credits_reserved=Decimal(100))
+    memory.steps["exec_1"] = {1: replace(STEP, credits=Decimal("1.25"))}
+    memory.tickets["exec_1"] = {0: replace(TICKET, tool="api_call")}
+
+
+def charge_fee(memory: Memory) -> None:
+    paid = ToolCallResult(tool="api_call", content="ok", credential_used="KEY", response_status=200)
+    memory.tickets["exec_1"] = {0: replace(SETTLED, tool="api_call", result=paid)}
+
+
+async def test_credits_are_told_as_they_are_spent() -> None:
+    frames = await watched(running, spend, charge_fee, end_execution)
+    assert find_progress(frames) == [
+        {"credits_used": "1.25", "credits_reserved": "100"},
+        {"credits_used": "1.75", "credits_reserved": "100"},
+    ]
+
+
+async def test_credits_are_not_told_again_while_none_are_spent() -> None:
+    quiet = [lambda _: None] * 5
+    assert len(find_progress(await watched(running, spend, *quiet, end_execution))) == 1
+
+
+async def test_what_was_spent_so_far_has_no_number_to_resume_after() -> None:
+    frames = await watched(running, spend, end_execution)
+    (progress,) = (frame for frame in frames if "event: progress" in frame)
+    assert "id:" not in progress

@@ -110,7 +110,7 @@ async def watch(session: ApiSession, execution: str) -> int:
 async def _watch(session: ApiSession, execution: str) -> int:
     client, screen = session.client, session.screen
     try:
-        async for event in client.stream_events(execution):
+        async for event in client.stream_events(execution, progress=not screen.as_json):
             live.print_event(screen, event)
     except asyncio.CancelledError:
         screen.print_error(f"not watching any more; it goes on. ferryman show {execution} · ferryman cancel {execution}")

@@ -34,6 +34,9 @@ def print_event(screen: Screen, event: StreamedEvent) -> None:
     elif event.kind == "tool_result":
         text, style = describe_result(body)
         screen.print_line(f"           {text}", style)
+    elif event.kind == "progress":
+        used, reserved = format_credits(body["credits_used"]), format_credits(body["credits_reserved"])
+        screen.print_line(f"credits    {used} of {reserved} used", "dim")
     elif event.kind == "finished":
         screen.print_line(
             f"{body['status']:<10} {format_credits(body['credits_used'])} credits", STYLES.get(body["status"], "bold")

@@ -1,12 +1,16 @@
-"""Server-sent events: an execution's events as they happen, numbered so that a watcher resumes where it stopped."""
+"""Server-sent events: an execution's events as they happen, numbered so that a watcher resumes where it stopped.
+
+Between them, `progress` tells what was spent so far; it has no number, since every watcher gets it from its own beginning.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from typing import Any
 
-from ferryman.domain.records.event import Event, derive_events
+from ferryman.domain.records.event import Event, derive_events, summarize_progress
 from ferryman.feeds import Feed
 
 MEDIA_TYPE = "text/event-stream"
@@ -23,12 +27,18 @@ def format_event(event: Event) -> str:
     return f"id: {event.number}\nevent: {event.kind}\ndata: {body}\n\n"
 
 
+def format_progress(progress: Mapping[str, Any]) -> str:
+    """Return the frame of what was spent so far: without an id, so that a watcher resumes after the last event."""
+    return f"event: progress\ndata: {json.dumps(progress)}\n\n"
+
+
 async def stream_events(feed: Feed, *, after: int, poll_s: float, sleep: Sleep = asyncio.sleep) -> AsyncIterator[str]:
     """Yield the frames of the events numbered above `after`, until the execution has finished.
 
-    New ones are read every `poll_s` seconds.
+    New ones are read every `poll_s` seconds. A frame `progress` follows them whenever there is a change of it.
     """
     read, quiet_s = await feed.refresh(0), 0.0
+    progress: Mapping[str, Any] | None = None
     while (current := feed.current) is not None:
         for event in derive_events(current, feed.steps, feed.tickets):
             if event.number > after:
@@ -36,6 +46,9 @@ async def stream_events(feed: Feed, *, after: int, poll_s: float, sleep: Sleep =
                 after, quiet_s = event.number, 0.0
         if current.status.terminal:
             return
+        if feed.steps and (latest := summarize_progress(current, feed.steps, feed.tickets)) != progress:
+            yield format_progress(latest)
+            progress, quiet_s = latest, 0.0
         if quiet_s >= KEEP_ALIVE_S:
             yield KEEP_ALIVE
             quiet_s = 0.0

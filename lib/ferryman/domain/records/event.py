@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from decimal import Decimal
 from typing import Any
 
 from ferryman.domain.calls.call import Ticket, TicketState, to_audit_row
@@ -52,6 +53,17 @@ def derive_events(execution: Execution, steps: Sequence[Step], tickets: Mapping[
                 return
     if execution.status.terminal:
         yield build_finished(execution, after=last)
+
+
+def summarize_progress(execution: Execution, steps: Sequence[Step], tickets: Mapping[int, Ticket]) -> Mapping[str, Any]:
+    """Return the credits that an execution under way has spent so far, of those that are reserved for it.
+
+    They are those of the turns and the fees of the calls that have settled. It is no event: it has no number, and no record
+    holds it.
+    """
+    fees = sum((ticket.result.fee for ticket in tickets.values() if ticket.result is not None), Decimal(0))
+    used = sum((step.credits for step in steps), fees)
+    return {"credits_used": format_credits(used), "credits_reserved": format_credits(execution.credits_reserved)}
 
 
 def build_started(execution: Execution) -> Event | None:
