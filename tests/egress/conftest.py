@@ -105,6 +105,7 @@ class GateHarness:
 
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(pem or self.authority.issue(certificate))
+        context.set_alpn_protocols(["h2", "http/1.1"])  # as many servers have it
         context.sni_callback = lambda _, name, __: self.server_names.append(name)
         server = await asyncio.start_server(handle, "127.0.0.1", 0, ssl=context)
         self.dialer.ports[ip_address(address)] = server.sockets[0].getsockname()[1]
