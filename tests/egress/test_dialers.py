@@ -113,10 +113,10 @@ async def test_a_watched_dialer_dials_what_it_is_told_and_remembers_that_it_did(
 
 async def test_an_address_where_nobody_listens_is_given_up_within_its_time() -> None:
     # a socket that is bound and does not listen refuses; nobody else can be given its port meanwhile
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
+    with socket.socket() as silent:
+        silent.bind(("127.0.0.1", 0))
         with pytest.raises(httpcore.ConnectError):
-            await DirectDialer().dial(ip_address("127.0.0.1"), taken.getsockname()[1], timeout_s=5)
+            await DirectDialer().dial(ip_address("127.0.0.1"), silent.getsockname()[1], timeout_s=5)
 
 
 async def test_a_full_queue_of_connections_is_given_up_in_time() -> None:
