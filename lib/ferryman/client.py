@@ -86,7 +86,7 @@ class Client:
         return await self._ask("POST", "/v1/tasks", task)
 
     async def list_tasks(self) -> list[Json]:
-        return list((await self._ask("GET", "/v1/tasks"))["tasks"])
+        return await self._list("/v1/tasks", "tasks")
 
     async def get_task(self, task: str) -> Json:
         return await self._ask("GET", f"/v1/tasks/{_part(task)}")
@@ -131,7 +131,7 @@ class Client:
 
     async def list_calls(self, execution: str) -> list[Json]:
         """Return the execution's calls, with their results in full."""
-        return list((await self._ask("GET", f"/v1/executions/{_part(execution)}/calls"))["calls"])
+        return await self._list(f"/v1/executions/{_part(execution)}/calls", "calls")
 
     async def list_receipts(self, execution: str) -> Json:
         """Return the execution's receipts and the public keys, as one document that can be verified."""
@@ -229,6 +229,15 @@ class Client:
                 raise _EndOfEventsError
             async for event in parse(response.aiter_lines()):
                 yield event
+
+    async def _list(self, path: str, name: str) -> list[Json]:
+        """Return the items of every page."""
+        page = await self._ask("GET", path)
+        items = list(page[name])
+        while page["next"] is not None:
+            page = await self._ask("GET", f"{path}?cursor={_part(page['next'])}")
+            items += page[name]
+        return items
 
     async def _ask(
         self,

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
 from ferryman.domain.calls.call import TicketState
 from ferryman.domain.executions.execution import Lease, Status
 from ferryman.ports.errors import HaltedError, TaskDisabledError
+from ferryman.ports.executions import Filter
 
 from .conftest import Stores
 from .values import (
@@ -43,13 +45,38 @@ async def test_executions_are_listed_newest_first_and_no_more_than_asked(stores:
             stores.tasks, stores.executions, replace(EXECUTION, id=f"exec_{number}", owner=owner, task=task, created_at=moment)
         )
 
-    async def ids(task: str | None = None, most: int = 50) -> list[str]:
-        return [execution.id for execution in await stores.executions.list("ann", task=task, most=most)]
+    async def ids(most: int = 50, **which: Any) -> list[str]:
+        return [execution.id for execution in await stores.executions.list("ann", which=Filter(**which), most=most)]
 
     assert await ids() == ["exec_3", "exec_2", "exec_0"]
     assert await ids(most=2) == ["exec_3", "exec_2"]
     assert await ids(task="task_1") == ["exec_3", "exec_0"]
     assert await ids(task="task_3") == []
+    assert await ids(since=NOW + timedelta(seconds=2)) == ["exec_3", "exec_2"]
+    assert await ids(status=Status.QUEUED, task="task_2") == ["exec_2"]
+    assert await ids(status=Status.RUNNING) == []
+
+
+async def test_pages_of_executions_hold_each_of_them_once(stores: Stores) -> None:
+    for number in range(7):  # some of them of one moment
+        moment = NOW + timedelta(seconds=number // 3)
+        await put(stores.tasks, stores.executions, replace(EXECUTION, id=f"exec_{number}", created_at=moment))
+    pages, after = [], None
+    for _ in range(4):
+        page = await stores.executions.list(EXECUTION.owner, after=after, most=2)
+        pages.append([execution.id for execution in page])
+        after = page.end
+    assert pages == [["exec_6", "exec_5"], ["exec_4", "exec_3"], ["exec_2", "exec_1"], ["exec_0"]]
+    assert after is None
+
+
+async def test_what_is_started_meanwhile_moves_no_page(stores: Stores) -> None:
+    for number in range(3):
+        await put(stores.tasks, stores.executions, replace(EXECUTION, id=f"exec_{number}", created_at=NOW + timedelta(number)))
+    first = await stores.executions.list(EXECUTION.owner, most=2)
+    await put(stores.tasks, stores.executions, replace(EXECUTION, id="exec_9", created_at=NOW + timedelta(9)))
+    second = await stores.executions.list(EXECUTION.owner, after=first.end, most=2)
+    assert [execution.id for execution in second] == ["exec_0"]
 
 
 @pytest.mark.parametrize("whose", [None, "ann"])
@@ -100,6 +127,7 @@ async def test_steps_and_calls_are_read_from_where_one_asks(stores: Stores) -> N
         execution = await stores.executions.commit(execution, turn(number, first=2 * (number - 1)), now=LATER, lease=LEASE)
     assert [step.number for step in await stores.executions.steps("exec_1", after=1)] == [2, 3]
     assert [ticket.seq for ticket in await stores.executions.tickets("exec_1", first=3)] == [3, 4, 5]
+    assert [ticket.seq for ticket in await stores.executions.tickets("exec_1", first=1, most=2)] == [1, 2]
 
 
 async def test_a_turn_does_not_undo_a_cancel(stores: Stores) -> None:

@@ -65,6 +65,17 @@ async def test_an_owners_tasks_are_listed_oldest_first(stores: Stores) -> None:
     assert list(await stores.tasks.list("nobody")) == []
 
 
+async def test_pages_of_tasks_hold_each_of_them_once(stores: Stores) -> None:
+    for number in range(5):  # all of one moment
+        await stores.tasks.create(replace(TASK, id=f"task_{number}"))
+    pages, after = [], None
+    for _ in range(3):
+        page = await stores.tasks.list("ann", after=after, most=2)
+        pages.append([task.id for task in page])
+        after = page.end
+    assert (pages, after) == ([["task_0", "task_1"], ["task_2", "task_3"], ["task_4"]], None)
+
+
 async def test_a_deleted_task_takes_its_credentials_with_it(stores: Stores) -> None:
     await stores.tasks.create(TASK)
     await stores.credentials.put(build_sealed())

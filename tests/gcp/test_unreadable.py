@@ -48,3 +48,19 @@ async def test_it_is_in_nobodys_list(stores):
     await put(stores.tasks, stores.executions, build_execution(id="sound", created_at=NOW))
     assert [execution.id for execution in await stores.executions.list("o")] == ["sound"]
     assert await stores.executions.get("poison") is None
+
+
+@pytest.mark.parametrize("created_at", ["yesterday", 7, NOW])
+async def test_it_does_not_end_the_pages_before_the_sound_ones(stores, created_at):
+    for number in range(3):
+        poison = {"owner": "o", "task": "t", "created_at": created_at}
+        await collection(stores).document(f"poison{number}").set(poison)
+    await put(stores.tasks, stores.executions, build_execution(id="a-sound-one", created_at=NOW))
+    after, listed = None, []
+    for _ in range(5):
+        page = await stores.executions.list("o", after=after, most=1)
+        listed += [execution.id for execution in page]
+        after = page.end
+        if after is None:
+            break
+    assert (listed, after) == (["a-sound-one"], None)

@@ -65,7 +65,7 @@ async def test_lists_hold_ones_own_things_alone(client: httpx.AsyncClient, stage
     bob = stage.owner("bob")
     await client.post("/v1/tasks", json=TASK, headers=bob)
     assert [task["user_id"] for task in (await client.get("/v1/tasks", headers=bob)).json()["tasks"]] == ["bob"]
-    assert (await client.get("/v1/executions", headers=bob)).json() == {"executions": []}
+    assert (await client.get("/v1/executions", headers=bob)).json() == {"executions": [], "next": None}
     assert len((await client.get("/v1/executions")).json()["executions"]) == 1
 
 

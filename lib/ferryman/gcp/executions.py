@@ -19,14 +19,16 @@ from ferryman.domain.executions.halt import DISABLED
 from ferryman.domain.executions.occupancy import NoFreeSlotError, Occupancy
 from ferryman.domain.owners.idempotency import Completion
 from ferryman.domain.owners.plan import PLANS, Plan
+from ferryman.domain.page import Page, Position
 from ferryman.domain.receipts.receipt import Receipt
 from ferryman.gcp import documents, keyed, occupancy
 from ferryman.gcp.firestore import FirestoreClient
 from ferryman.gcp.halts import list_switches, read_halt_reason
+from ferryman.gcp.pages import read_page
 from ferryman.gcp.retention import Retention
 from ferryman.gcp.store import FirestoreStore, Snapshot, Transaction, filter_by, in_transaction, read_together
 from ferryman.ports.errors import HaltedError, TaskDisabledError
-from ferryman.ports.executions import ExecutionEnding, TurnCommit
+from ferryman.ports.executions import ALL, ExecutionEnding, Filter, TurnCommit
 
 UNREADABLE = "the execution document is not readable"
 UNSETTLED = [TicketState.INTENDED.value, TicketState.SENT.value]
@@ -76,14 +78,12 @@ class FirestoreExecutions(FirestoreStore):
     async def get(self, execution: str) -> Execution | None:
         return _read_or_none(await self._places.locate_execution(execution).get())
 
-    async def list(self, owner: str, *, task: str | None = None, most: int = 50) -> Sequence[Execution]:
-        from google.cloud.firestore import Query
-
+    async def list(self, owner: str, *, which: Filter = ALL, after: Position | None = None, most: int = 50) -> Page[Execution]:
         query = filter_by(self._client.collection("executions"), ("owner", "==", owner))
-        if task is not None:
-            query = filter_by(query, ("task", "==", task))
-        query = query.order_by("created_at", direction=Query.DESCENDING).limit(most)
-        return [execution async for snapshot in query.stream() if (execution := _read_or_none(snapshot)) is not None]
+        for name, value in (("task", which.task), ("status", which.status)):
+            if value is not None:
+                query = filter_by(query, (name, "==", str(value)))
+        return await read_page(query, _read_or_none, since=which.since, after=after, most=most, newest_first=True)
 
     @in_transaction
     async def claim(
@@ -260,9 +260,10 @@ class FirestoreExecutions(FirestoreStore):
         collection = self._places.locate_execution(execution).collection("steps")
         return await documents.read_all(Step, filter_by(collection, ("number", ">", after)).order_by("number"))
 
-    async def tickets(self, execution: str, *, first: int = 0) -> Sequence[Ticket]:
+    async def tickets(self, execution: str, *, first: int = 0, most: int | None = None) -> Sequence[Ticket]:
         collection = self._places.locate_execution(execution).collection("calls")
-        return await documents.read_all(Ticket, filter_by(collection, ("seq", ">=", first)).order_by("seq"))
+        query = filter_by(collection, ("seq", ">=", first)).order_by("seq")
+        return await documents.read_all(Ticket, query if most is None else query.limit(most))
 
     async def receipts(self, execution: str) -> Sequence[Receipt]:
         collection = self._places.locate_execution(execution).collection("receipts")

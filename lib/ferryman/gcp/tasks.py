@@ -14,13 +14,15 @@ from ferryman.domain.credentials.credential import CREDENTIALS_PER_TASK_MAX, Sea
 from ferryman.domain.credentials.former import FormerValues, add_former
 from ferryman.domain.owners.idempotency import Completion
 from ferryman.domain.owners.limit import check_limit
+from ferryman.domain.page import Page, Position
 from ferryman.domain.stale import StaleError
 from ferryman.domain.tasks.schedule import SCHEDULED_PER_OWNER_MAX, ScheduleType
 from ferryman.domain.tasks.task import TASKS_PER_OWNER_MAX, Task
 from ferryman.gcp import clusters, documents, keyed
+from ferryman.gcp.pages import read_page
 from ferryman.gcp.places import FORMER, Places
 from ferryman.gcp.retention import EXPIRE_AT
-from ferryman.gcp.store import FirestoreStore, Reference, Transaction, filter_by, in_transaction, read_together
+from ferryman.gcp.store import FirestoreStore, Reference, Snapshot, Transaction, filter_by, in_transaction, read_together
 
 VERSIONS = "credential_versions"
 """The field of a task's document that holds the version which each credential must have, by name."""
@@ -82,9 +84,8 @@ class FirestoreTasks(FirestoreStore):
         transaction.update(reference, documents.write_fields(task, *fields, "updated_at"))
         return True
 
-    async def list(self, owner: str) -> Sequence[Task]:
-        tasks = await documents.read_all(Task, self._query_owned(owner))
-        return sorted(tasks, key=lambda task: (task.created_at, task.id))
+    async def list(self, owner: str, *, after: Position | None = None, most: int = TASKS_PER_OWNER_MAX) -> Page[Task]:
+        return await read_page(self._query_owned(owner), _read_or_none, after=after, most=most)
 
     async def delete(self, task: str) -> bool:
         reference = self._places.locate_task(task)
@@ -190,6 +191,14 @@ class FirestoreCredentials(FirestoreStore):
         _store_ending(transaction, ended)
         transaction.delete(self._places.locate_credential(task, name))
         return True
+
+
+def _read_or_none(snapshot: Snapshot) -> Task | None:
+    try:
+        task = documents.read_or_none(Task, snapshot)
+    except documents.UnreadableDocumentError:
+        return None
+    return task if task is not None and task.id == snapshot.id else None
 
 
 async def _count(query: Any, transaction: Transaction) -> int:

@@ -15,12 +15,14 @@ from ferryman.domain.executions.execution import Execution, ExecutionSetup, Leas
 from ferryman.domain.executions.halt import DISABLED
 from ferryman.domain.executions.occupancy import NoFreeSlotError, Occupancy
 from ferryman.domain.owners.idempotency import Completion
+from ferryman.domain.page import Page, Position
 from ferryman.domain.receipts.receipt import Receipt
 from ferryman.inmemory import keyed
 from ferryman.inmemory.memory import PlannedStore
 from ferryman.inmemory.owners import MemoryHalts
+from ferryman.inmemory.pages import cut_page, locate
 from ferryman.ports.errors import HaltedError, TaskDisabledError
-from ferryman.ports.executions import ExecutionEnding, TurnCommit
+from ferryman.ports.executions import ALL, ExecutionEnding, Filter, TurnCommit
 
 
 class MemoryExecutions(PlannedStore):
@@ -46,10 +48,10 @@ class MemoryExecutions(PlannedStore):
     async def get(self, execution: str) -> Execution | None:
         return self._memory.executions.get(execution)
 
-    async def list(self, owner: str, *, task: str | None = None, most: int = 50) -> Sequence[Execution]:
+    async def list(self, owner: str, *, which: Filter = ALL, after: Position | None = None, most: int = 50) -> Page[Execution]:
         executions = (execution for execution in self._memory.executions.values() if execution.owner == owner)
-        of_task = (execution for execution in executions if task in (None, execution.task))
-        return sorted(of_task, key=lambda execution: execution.created_at, reverse=True)[:most]
+        newest = sorted(filter(which.passes, executions), key=locate, reverse=True)
+        return cut_page([execution for execution in newest if after is None or locate(execution) < after], most)
 
     async def claim(
         self, execution: str, *, slice: int, holder: str, now: datetime, lease: timedelta
@@ -164,9 +166,9 @@ class MemoryExecutions(PlannedStore):
         steps = self._memory.steps.get(execution, {})
         return [steps[number] for number in sorted(steps) if number > after]
 
-    async def tickets(self, execution: str, *, first: int = 0) -> Sequence[Ticket]:
+    async def tickets(self, execution: str, *, first: int = 0, most: int | None = None) -> Sequence[Ticket]:
         tickets = self._memory.tickets.get(execution, {})
-        return [tickets[seq] for seq in sorted(tickets) if seq >= first]
+        return [tickets[seq] for seq in sorted(tickets) if seq >= first][:most]
 
     async def receipts(self, execution: str) -> Sequence[Receipt]:
         stored = self._memory.receipts.get(execution, {})

@@ -12,11 +12,13 @@ from ferryman.domain.credentials.credential import CREDENTIALS_PER_TASK_MAX, Sea
 from ferryman.domain.credentials.former import FormerValues, add_former
 from ferryman.domain.owners.idempotency import Completion
 from ferryman.domain.owners.limit import check_limit
+from ferryman.domain.page import Page, Position
 from ferryman.domain.stale import StaleError
 from ferryman.domain.tasks.schedule import SCHEDULED_PER_OWNER_MAX
 from ferryman.domain.tasks.task import TASKS_PER_OWNER_MAX, Task
 from ferryman.inmemory import keyed
 from ferryman.inmemory.memory import MemoryStore
+from ferryman.inmemory.pages import cut_page, locate
 
 
 class MemoryTasks(MemoryStore):
@@ -59,8 +61,9 @@ class MemoryTasks(MemoryStore):
         self._memory.tasks[task.id] = replace(stored, **change)
         return True
 
-    async def list(self, owner: str) -> Sequence[Task]:
-        return sorted(self._owned(owner), key=lambda task: (task.created_at, task.id))
+    async def list(self, owner: str, *, after: Position | None = None, most: int = TASKS_PER_OWNER_MAX) -> Page[Task]:
+        oldest = sorted(self._owned(owner), key=locate)
+        return cut_page([task for task in oldest if after is None or locate(task) > after], most)
 
     async def delete(self, task: str) -> bool:
         memory = self._memory

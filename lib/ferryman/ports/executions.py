@@ -12,6 +12,7 @@ from ferryman.domain.credits.ledger import LedgerEntry
 from ferryman.domain.executions.execution import Execution, ExecutionSetup, Status, Step
 from ferryman.domain.executions.occupancy import Occupancy
 from ferryman.domain.owners.idempotency import Completion
+from ferryman.domain.page import Page, Position
 from ferryman.domain.receipts.receipt import Receipt
 
 
@@ -40,6 +41,26 @@ class ExecutionEnding:
         return replace(execution, status=self.status, output=self.output, error=self.error, completed_at=now, lease=None)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Filter:
+    """Which executions are listed: those of a task, in a status, created at a moment or later; None: any."""
+
+    task: str | None = None
+    status: Status | None = None
+    since: datetime | None = None
+
+    def passes(self, execution: Execution) -> bool:
+        """Return whether `execution` is one of them."""
+        return (
+            self.task in (None, execution.task)
+            and self.status in (None, execution.status)
+            and (self.since is None or execution.created_at >= self.since)
+        )
+
+
+ALL = Filter()
+
+
 class Executions(Protocol):
     """The executions, as the orchestrator and the API see them.
 
@@ -60,8 +81,11 @@ class Executions(Protocol):
     async def get(self, execution: str) -> Execution | None:
         """Return the execution, or None where there is none that can be read."""
 
-    async def list(self, owner: str, *, task: str | None = None, most: int = 50) -> Sequence[Execution]:
-        """Return at most `most` executions of `owner`, the newest first; with `task`, those of that task alone."""
+    async def list(self, owner: str, *, which: Filter = ALL, after: Position | None = None, most: int = 50) -> Page[Execution]:
+        """Return at most `most` executions of `owner` that pass `which`, the newest first, from behind `after`.
+
+        What cannot be read is left out: a page may hold fewer than `most` and not be the last.
+        """
 
     async def claim(
         self, execution: str, *, slice: int, holder: str, now: datetime, lease: timedelta
@@ -128,8 +152,8 @@ class Executions(Protocol):
     async def steps(self, execution: str, *, after: int = 0) -> Sequence[Step]:
         """Return the turns numbered above `after`, in order."""
 
-    async def tickets(self, execution: str, *, first: int = 0) -> Sequence[Ticket]:
-        """Return the calls from `first` on, in order."""
+    async def tickets(self, execution: str, *, first: int = 0, most: int | None = None) -> Sequence[Ticket]:
+        """Return the calls from `first` on, in order, and at most so many."""
 
     async def receipts(self, execution: str) -> Sequence[Receipt]:
         """Return all receipts, in order."""

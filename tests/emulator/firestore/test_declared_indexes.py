@@ -11,6 +11,7 @@ from ferryman.domain.credentials.connection import Connection
 from ferryman.domain.credentials.credential import SealedCredential
 from ferryman.domain.executions.execution import Status
 from ferryman.domain.owners.owner import Owner
+from ferryman.domain.page import Position
 from ferryman.domain.tasks.firing import Fire
 from ferryman.domain.tasks.schedule import Schedule, ScheduleType
 from ferryman.gcp import documents
@@ -24,6 +25,7 @@ from ferryman.gcp.schedules import FirestoreSchedules
 from ferryman.gcp.sealed_inventory import FirestoreSealedInventory
 from ferryman.gcp.tasks import FirestoreCredentials, FirestoreTasks
 from ferryman.gcp.tokens import FirestoreTokens
+from ferryman.ports.executions import Filter
 from ferryman.settings import Settings
 from tests.builders import build_execution, build_label, build_lease, build_task, build_ticket
 
@@ -39,7 +41,17 @@ async def list_everything(clients: GoogleClients) -> None:
 
 
 async def listed_by_task(clients: GoogleClients) -> None:
-    await FirestoreExecutions(clients).list("ann", task="t")
+    await FirestoreExecutions(clients).list("ann", which=Filter(task="t"))
+
+
+async def listed_by_status(clients: GoogleClients) -> None:
+    for task in (None, "t"):
+        await FirestoreExecutions(clients).list("ann", which=Filter(task=task, status=Status.FAILED, since=NOW))
+
+
+async def next_page_listed(clients: GoogleClients) -> None:
+    await FirestoreExecutions(clients).list("ann", after=Position(NOW, "e"))
+    await FirestoreTasks(clients).list("ann", after=Position(NOW, "t"))
 
 
 async def claimed_again(clients: GoogleClients) -> None:
@@ -176,7 +188,7 @@ QUERIES: dict[str, tuple[Callable[[GoogleClients], Awaitable[None]], ...]] = {
     "FirestoreClusters._documents": (clusters_listed,),
     "FirestoreClusters._put": (cluster_stored,),
     "FirestoreConnections.put": (connection_begun,),
-    "FirestoreExecutions.list": (list_everything, listed_by_task),
+    "FirestoreExecutions.list": (list_everything, listed_by_task, listed_by_status, next_page_listed),
     "FirestoreExecutions.claim": (claimed_again,),
     "FirestoreExecutions.steps": (stepped,),
     "FirestoreExecutions.tickets": (ticketed,),
@@ -205,7 +217,7 @@ QUERIES: dict[str, tuple[Callable[[GoogleClients], Awaitable[None]], ...]] = {
 
 
 QUERY_WORDS = {"stream", "where", "order_by", "collection_group", "count", "sum", "avg", "find_nearest", "read_all"}
-HELPERS = {"filter_by", "_read_slots", "_query_owned", "_query_ended"}
+HELPERS = {"filter_by", "read_page", "_read_slots", "_query_owned", "_query_ended"}
 
 
 def querying() -> set[str]:

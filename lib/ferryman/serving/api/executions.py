@@ -8,7 +8,7 @@ from fastapi import APIRouter, Header, Query
 from starlette.responses import Response, StreamingResponse
 
 from ferryman.composition.api import ApiDependencies
-from ferryman.domain.executions.execution import Execution
+from ferryman.domain.executions.execution import Execution, Status
 from ferryman.domain.executions.occupancy import Occupancy, TooManyQueuedError
 from ferryman.domain.owners.idempotency import Completion
 from ferryman.domain.owners.plan import Plan
@@ -16,19 +16,21 @@ from ferryman.domain.records.record import Record
 from ferryman.domain.tasks.task import Task
 from ferryman.feeds import Feed
 from ferryman.ports.errors import TaskDisabledError
+from ferryman.ports.executions import Filter
 from ferryman.serving import sse
 from ferryman.serving.api.access import CurrentOwner, Dependencies, OwnedExecution, OwnedTask, get_plan
 from ferryman.serving.api.errors import ConflictError, NotFoundError, TooManyRequestsError
 from ferryman.serving.api.event_stream import HEADERS, open_event_stream
 from ferryman.serving.api.idempotency import Idempotency, IdempotentRoute
 from ferryman.serving.api.limits import start_rate, take_token
+from ferryman.serving.api.paging import ByNumber, ByTime, Since, parse_moment
 from ferryman.serving.api.shapes import call, receipt
 from ferryman.serving.api.shapes import execution as shapes
 from ferryman.serving.api.shapes import record as account
 
 router = APIRouter(route_class=IdempotentRoute, prefix="/v1", tags=["executions"])
 
-Most = Annotated[int, Query(ge=1, le=100, description="How many, at most")]
+InStatus = Annotated[Status | None, Query(description="Only those in this status")]
 QUEUE_FULL_S = 30
 """After how many seconds a full queue is worth another try: by then some of it has started."""
 
@@ -95,16 +97,25 @@ async def _store(deps: ApiDependencies, task: Task, execution: Execution, plan: 
 
 @router.get("/tasks/{task_id}/executions", summary="A task's executions, newest first")
 async def list_task_executions(
-    task: OwnedTask, deps: Dependencies, owner: CurrentOwner, limit: Most = 50
+    task: OwnedTask, deps: Dependencies, owner: CurrentOwner, paging: ByTime, status: InStatus = None, since: Since = None
 ) -> shapes.ExecutionList:
-    executions = await deps.executions.list(owner.id, task=task.id, most=limit)
-    return shapes.ExecutionList(executions=tuple(shapes.to_response(execution) for execution in executions))
+    which = Filter(task=task.id, status=status, since=parse_moment(since))
+    page = await deps.executions.list(owner.id, which=which, after=paging.after, most=paging.limit)
+    return shapes.ExecutionList(executions=tuple(map(shapes.to_response, page)), next=paging.write_next(page.end))
 
 
 @router.get("/executions", summary="Your executions, newest first")
-async def list_executions(deps: Dependencies, owner: CurrentOwner, limit: Most = 50) -> shapes.ExecutionList:
-    executions = await deps.executions.list(owner.id, most=limit)
-    return shapes.ExecutionList(executions=tuple(shapes.to_response(execution) for execution in executions))
+async def list_executions(
+    deps: Dependencies,
+    owner: CurrentOwner,
+    paging: ByTime,
+    task: Annotated[str | None, Query(max_length=64, description="Only those of this task")] = None,
+    status: InStatus = None,
+    since: Since = None,
+) -> shapes.ExecutionList:
+    which = Filter(task=task, status=status, since=parse_moment(since))
+    page = await deps.executions.list(owner.id, which=which, after=paging.after, most=paging.limit)
+    return shapes.ExecutionList(executions=tuple(map(shapes.to_response, page)), next=paging.write_next(page.end))
 
 
 @router.get("/executions/{execution_id}", summary="One execution's record")
@@ -127,8 +138,11 @@ async def cancel_execution(execution: OwnedExecution, deps: Dependencies) -> sha
 
 
 @router.get("/executions/{execution_id}/calls", summary="An execution's calls, with their results in full")
-async def list_calls(execution: OwnedExecution, deps: Dependencies) -> call.CallList:
-    return call.CallList(calls=tuple(call.to_response(ticket) for ticket in await deps.executions.tickets(execution.id)))
+async def list_calls(execution: OwnedExecution, deps: Dependencies, paging: ByNumber) -> call.CallList:
+    tickets = await deps.executions.tickets(execution.id, first=paging.after or 0, most=paging.limit + 1)
+    here, rest = tickets[: paging.limit], tickets[paging.limit :]
+    end = rest[0].seq if rest else None
+    return call.CallList(calls=tuple(map(call.to_response, here)), next=paging.write_next(end))
 
 
 @router.get("/executions/{execution_id}/record", summary="The full account of an execution, as one document")

@@ -24,6 +24,7 @@ from ferryman.serving.api import custom, webhooks
 from ferryman.serving.api.access import CurrentOwner, Dependencies, OwnedTask, get_plan
 from ferryman.serving.api.errors import NotFoundError
 from ferryman.serving.api.idempotency import Idempotency, IdempotentRoute
+from ferryman.serving.api.paging import ByTime
 from ferryman.serving.api.shapes import task as shapes
 from ferryman.tools.declared import storing
 from ferryman.tools.declared.importing import run_document_worker
@@ -67,8 +68,9 @@ async def create_task(
 
 
 @router.get("", summary="Your tasks, oldest first")
-async def list_tasks(deps: Dependencies, owner: CurrentOwner) -> shapes.TaskList:
-    return shapes.TaskList(tasks=tuple(shapes.TaskResponse.model_validate(task) for task in await deps.tasks.list(owner.id)))
+async def list_tasks(deps: Dependencies, owner: CurrentOwner, paging: ByTime) -> shapes.TaskList:
+    page = await deps.tasks.list(owner.id, after=paging.after, most=paging.limit)
+    return shapes.TaskList(tasks=tuple(map(shapes.TaskResponse.model_validate, page)), next=paging.write_next(page.end))
 
 
 @router.get("/{task_id}", summary="One task")

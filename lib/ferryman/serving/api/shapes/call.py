@@ -7,7 +7,7 @@ from typing import Any
 
 from ferryman.domain.calls.call import Ticket, TicketState
 from ferryman.domain.records import document
-from ferryman.serving.api.shapes.shape import ResponseShape
+from ferryman.serving.api.shapes.shape import ListPage, ResponseShape
 
 
 class Result(ResponseShape):
@@ -47,8 +47,8 @@ class CallResponse(ResponseShape):
     result: Result | None
 
 
-class CallList(ResponseShape):
-    """An execution's calls in order."""
+class CallList(ListPage):
+    """A page of an execution's calls, in order."""
 
     calls: tuple[CallResponse, ...]
 

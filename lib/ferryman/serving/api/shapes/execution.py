@@ -9,7 +9,7 @@ from pydantic import Field, StrictStr
 from ferryman.domain.executions.execution import INPUT_CHARACTERS_MAX, Execution, Status
 from ferryman.domain.records import document
 from ferryman.serving.api.shapes import call
-from ferryman.serving.api.shapes.shape import Credits, RequestShape, ResponseShape
+from ferryman.serving.api.shapes.shape import Credits, ListPage, RequestShape, ResponseShape
 
 
 class StartRequest(RequestShape):
@@ -56,8 +56,8 @@ class ExecutionResponse(ResponseShape):
     error: str | None
 
 
-class ExecutionList(ResponseShape):
-    """Executions, newest first."""
+class ExecutionList(ListPage):
+    """A page of executions, newest first."""
 
     executions: tuple[ExecutionResponse, ...]
 

@@ -34,6 +34,12 @@ Dollars = Credits
 """An amount of US dollars, likewise."""
 
 
+class ListPage(ResponseShape):
+    """A page of a list."""
+
+    next: str | None = Field(description="The `cursor` of the next page; null: this is the last")
+
+
 class FieldProblem(ResponseShape):
     """One field that is not accepted."""
 

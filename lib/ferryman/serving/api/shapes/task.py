@@ -11,7 +11,7 @@ from pydantic.fields import FieldInfo
 
 from ferryman.domain.tasks import task as rules
 from ferryman.domain.tasks.schedule import Schedule, ScheduleType
-from ferryman.serving.api.shapes.shape import Credits, RequestShape, ResponseShape
+from ferryman.serving.api.shapes.shape import Credits, ListPage, RequestShape, ResponseShape
 
 Amount = Annotated[Decimal, Field(max_digits=12, decimal_places=4)]
 Names = Annotated[tuple[StrictStr, ...], Field(max_length=100)]
@@ -118,7 +118,7 @@ class TaskResponse(ResponseShape):
     updated_at: datetime
 
 
-class TaskList(ResponseShape):
-    """An owner's tasks, oldest first."""
+class TaskList(ListPage):
+    """A page of an owner's tasks, oldest first."""
 
     tasks: tuple[TaskResponse, ...]

@@ -1,0 +1,42 @@
+"""Pages of a query, by when each document was created: what is not on the page is not read, but for one document."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any, TypeVar
+
+from ferryman.domain.page import Page, Position
+from ferryman.gcp.store import Snapshot, filter_by
+
+Value = TypeVar("Value")
+FIRST = datetime(1, 1, 1, tzinfo=UTC)
+
+
+async def read_page(
+    query: Any,
+    read: Callable[[Snapshot], Value | None],
+    *,
+    since: datetime | None = None,
+    after: Position | None,
+    most: int,
+    newest_first: bool = False,
+) -> Page[Value]:
+    """Return what `read` makes of at most `most` documents that `query` finds, in order, from behind `after`.
+
+    A document of which it makes nothing is left out of the page and counted all the same: the reads are bounded.
+    """
+    from google.cloud.firestore import Query
+
+    direction = Query.DESCENDING if newest_first else Query.ASCENDING
+    # the comparison leaves out whatever a stranger stored that is no moment, and could not be gone on from
+    query = filter_by(query, ("created_at", ">=", since or FIRST))
+    query = query.order_by("created_at", direction=direction).order_by("__name__", direction=direction)
+    if after is not None:
+        query = query.start_after({"created_at": after.at, "__name__": after.id})
+    # one more tells whether there is another page
+    snapshots: list[Snapshot] = [snapshot async for snapshot in query.limit(most + 1).stream()]
+    here, last = snapshots[:most], None
+    if len(snapshots) > most:
+        last = Position(here[-1].get("created_at"), here[-1].id)
+    return Page(items=tuple(value for snapshot in here if (value := read(snapshot)) is not None), end=last)
