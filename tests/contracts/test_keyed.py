@@ -121,7 +121,7 @@ async def count_effects(stores: Stores) -> int:
     """Count the effects of all requests."""
     connected = [await stores.connections.take(TASK.id, f"{number:064x}") for number in range(8)]
     tasks, executions = await stores.tasks.list("ann"), await stores.executions.list("ann")
-    return len(tasks) - 1 + len(executions) + sum(map(bool, connected)) + len(await stores.clusters.list(TASK.id))
+    return len(tasks.items) - 1 + len(executions.items) + sum(map(bool, connected)) + len(await stores.clusters.list(TASK.id))
 
 
 EFFECTS = pytest.mark.parametrize("effect", [start, create, connect, declare])

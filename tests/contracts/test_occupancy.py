@@ -191,7 +191,7 @@ async def test_a_slot_that_was_freed_is_for_the_one_that_is_queued_longest(deps:
 async def test_one_that_was_queued_just_now_comes_by_itself(deps: Stores) -> None:
     await start(deps, 1)
     waits = [DELIVERY_TIME - timedelta(milliseconds=1), DELIVERY_TIME]
-    created = (await deps.executions.list("ann"))[0].created_at
+    created = (await deps.executions.list("ann")).items[0].created_at
     assert [len(await deps.executions.next_queued("ann", now=created + wait)) for wait in waits] == [0, 1]
 
 
