@@ -41,7 +41,7 @@ from ferryman.inmemory.log import RecordingLog
 from ferryman.ports.gate import CallPolicy
 from ferryman.serving import api
 from ferryman.serving.api import limits
-from ferryman.tools.arguments import run_argument_worker
+from ferryman.tools.arguments import parse_builtin
 from ferryman.tools.http import PARSERS
 from tests.serving.conftest import TASK, Stage
 
@@ -72,7 +72,7 @@ class Instance:
         """Make a call as a tool function does, from parsing the arguments to checking the answer; return its status."""
         policy = ExecutionPolicy(owner=owner, task="t", plan=PRO, tools=("api_call",), integrations=("s",), domains=(HOST,))
         arguments_sent = {"method": "POST", "credential": "KEY_0", **arguments}
-        outbound = await run_argument_worker(owner, "api_call", PARSERS["api_call"], arguments_sent)
+        outbound = await parse_builtin(owner, "api_call", PARSERS["api_call"], arguments_sent)
         return (await self.gate.send(outbound, CallPolicy(execution=policy, credentials=self.keys))).response_status
 
     async def call_gate(self) -> bool:

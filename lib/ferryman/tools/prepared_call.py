@@ -17,7 +17,7 @@ from ferryman.domain.http.url import InvalidUrlError, parse_url
 from ferryman.ports.errors import UnavailableError
 from ferryman.ports.gate import CallPolicy, PieceCounter, Sender
 from ferryman.ports.tickets import ClaimedCall
-from ferryman.tools.arguments import run_argument_worker
+from ferryman.tools.arguments import parse_builtin
 from ferryman.tools.http import PARSERS
 
 offload.preload(PARSERS[AUTHENTICATED])
@@ -83,7 +83,7 @@ def make_builtin_preparer(gate: Sender, integrations: Mapping[str, Integration])
 
     async def prepare(context: CallContext) -> PreparedCall:
         tool, owner = context.claimed_call.ticket.tool, context.claimed_call.policy.owner
-        outbound = await run_argument_worker(owner, tool, PARSERS[tool], context.arguments)
+        outbound = await parse_builtin(owner, tool, PARSERS[tool], context.arguments)
         context = await context.renew_credentials([outbound.credential] if outbound.credential is not None else [])
         return prepare_request(gate, add_idempotency_key(outbound, context.claimed_call, integrations), context)
 
