@@ -118,7 +118,7 @@ def measure_searching(size: int, turns: int) -> None:
         values = [credential.secret.reveal() for credential in keys]
         baseline = measure_best(lambda values=values: [value in text for value in values], turns)  # type: ignore[misc]  # bound per turn
         duration = measure_best(lambda scanner=scanner: scanner.find_spans(text), turns)  # type: ignore[misc]  # bound per turn
-        print_row("needles only, JSON text", size, count, duration, baseline, "in, for each value")
+        print_row("secrets only, JSON text", size, count, duration, baseline, "in, for each value")
         duration = measure_best(lambda scanner=scanner: redact_text(text, scanner), turns)  # type: ignore[misc]  # bound per turn
         print_row("response redacted, JSON text", size, count, duration, baseline, "in, for each value")
 

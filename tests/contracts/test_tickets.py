@@ -106,13 +106,13 @@ async def test_a_call_is_not_claimed_of_an_execution_that_was_not_opened(stores:
         await stores.tickets.claim(call_request(0), tool="api_call", now=LATER)
 
 
-@pytest.mark.parametrize("fact", ["cancelled", "disabled", "deleted", "halted", "house halted"])
+@pytest.mark.parametrize("fact", ["cancelled", "disabled", "deleted", "halted", "all halted"])
 async def test_a_call_is_not_claimed_once_the_owner_has_changed_their_mind(stores: Stores, fact: str) -> None:
     await journaled(stores)
     if fact == "cancelled":
         await stores.executions.cancel("exec_1", now=NOW)
     elif "halted" in fact:
-        await stores.halts.put(None if "house" in fact else "ann", on=True, now=NOW)
+        await stores.halts.put(None if fact == "all halted" else "ann", on=True, now=NOW)
     elif fact == "disabled":
         await stores.tasks.update(replace(TASK, enabled=False), ["enabled"], since=TASK.updated_at)
     else:

@@ -59,7 +59,7 @@ CALENDAR = {
         "token_url": "https://login.calendar.test/token",
         "hosts": ["login.calendar.test"],
         "scopes": ["events.read", "events.write"],
-        "client_id": "house-client",
+        "client_id": "operator-client",
         "authorize_params": {"access_type": "offline"},
         "redirect_uris": ["https://console.example.com/connected"],
     },

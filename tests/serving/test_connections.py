@@ -41,7 +41,7 @@ async def test_what_is_not_given_comes_from_the_catalog(client: httpx.AsyncClien
         "tenant": "all",
         "access_type": "offline",
         "response_type": "code",
-        "client_id": "house-client",
+        "client_id": "operator-client",
         "redirect_uri": REDIRECT,
         "scope": "events.read events.write",
         "state": answer["state"],

@@ -51,5 +51,5 @@ class GoogleCloudExaminer:
     async def firestore_s(self) -> float:
         """Measure how long Firestore takes to answer, in seconds."""
         began = time.monotonic()
-        await self._clients.firestore().collection("halts").document("house").get()
+        await self._clients.firestore().collection("halts").document("operator").get()
         return time.monotonic() - began

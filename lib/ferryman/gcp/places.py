@@ -59,7 +59,7 @@ class Places:
         return self.client.document("ledger", entry)
 
     def locate_halt(self, owner: str | None) -> AsyncDocumentReference:
-        return self.client.document("halts", "house" if owner is None else f"owner:{owner}")
+        return self.client.document("halts", "operator" if owner is None else f"owner:{owner}")
 
     def locate_step(self, execution: str, number: int) -> AsyncDocumentReference:
         return self.client.document("executions", execution, "steps", f"{number:05d}")
