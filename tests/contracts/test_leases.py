@@ -9,7 +9,7 @@ from decimal import Decimal
 
 import pytest
 
-from ferryman.domain.executions.execution import Lease, Status
+from ferryman.domain.executions.execution import Lease, ModelTrouble, Status
 from ferryman.domain.stale import StaleError
 
 from .conftest import Stores
@@ -67,6 +67,13 @@ async def test_the_next_slice_alone_may_go_on_with_what_was_handed_over(stores: 
     assert await stores.executions.claim("exec_1", slice=0, holder="i", now=LATER, lease=LEASE) == (before, False)
     after, is_claimed = await stores.executions.claim("exec_1", slice=1, holder="i", now=LATER, lease=LEASE)
     assert (after.epoch, is_claimed) == (2, True)
+
+
+async def test_why_the_model_does_not_answer_is_kept_until_a_turn_is_committed(stores: Stores) -> None:
+    trouble = ModelTrouble(attempts=3, unreached=2, cause="it refused the connection")
+    execution = replace(await open_execution(stores), model_trouble=trouble)
+    await stores.executions.give_up(execution, now=LATER)
+    assert (await read_execution(stores)).model_trouble == trouble
 
 
 async def test_renewing_moves_the_end_and_tells_of_a_cancel(stores: Stores) -> None:

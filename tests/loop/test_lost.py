@@ -32,7 +32,7 @@ async def test_after_five_lost_answers_it_is_not_asked_for_again(stage):
     assert await stage.run(says("never"))
     assert stage.model.prompts == []
     assert stage.execution.status is Status.FAILED
-    assert stage.execution.error == "the model was asked 5 times, and every answer was lost"
+    assert stage.execution.error == "the model was asked 5 times, and every answer was lost: the connection broke"
 
 
 async def test_of_five_lost_answers_the_worst_case_of_one_is_charged(stage):

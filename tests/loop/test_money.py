@@ -152,7 +152,7 @@ async def test_an_answer_that_is_lost_every_time_ends_the_execution_and_its_wors
     credits_held = stage.execution.credits_held
     assert await stage.run(says("never"))
     assert (stage.execution.status, settled(stage)) == (Status.FAILED, credits_held)
-    assert stage.execution.error == "the model was asked 5 times, and every answer was lost"
+    assert stage.execution.error == "the model was asked 5 times, and every answer was lost: gone"
 
 
 async def test_a_cancel_while_the_answer_is_lost_charges_its_worst_once(stage):

@@ -15,6 +15,7 @@ from ferryman.loop.run import deliver
 from ferryman.ports.errors import RejectedError, UnavailableError
 from tests.loop.conftest import Stage, says
 from tests.loop.test_cancel import cancel
+from tests.loop.test_unreached import unreached
 from tests.replay.conftest import otherwise
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
@@ -35,9 +36,18 @@ REPLIES = st.builds(
     st.integers(0, 2_000),
 )
 ENDS = st.sampled_from(
-    [says("done"), says("cut", stop="max_tokens"), RejectedError("the provider refused"), RuntimeError("ours")]
+    [
+        says("done"),
+        says("cut", stop="max_tokens"),
+        RejectedError("the provider refused"),
+        RejectedError("the reply could not be read", lost=True),
+        RuntimeError("ours"),
+        unreached(attempts=30),
+    ]
 )
-PAUSES = st.sampled_from([UnavailableError("busy"), UnavailableError("busy", after_s=20), UnavailableError("gone", lost=True)])
+PAUSES = st.sampled_from(
+    [UnavailableError("busy"), UnavailableError("busy", after_s=20), UnavailableError("gone", lost=True), unreached()]
+)
 OUTCOMES = st.sampled_from(["answered", "answered", "answered", "refused", "failed", "lost", "cancel", "disable"])
 
 
@@ -54,13 +64,14 @@ def results(outcome, ticket):
 @settings(max_examples=60, deadline=None)
 @given(
     replies=st.lists(st.tuples(REPLIES, st.none() | PAUSES), max_size=6),
+    last_pause=st.none() | PAUSES,
     end=ENDS,
     outcomes=st.lists(OUTCOMES, max_size=12),
     steps=st.lists(st.integers(0, 90_000), min_size=1, max_size=8),
     iterations=st.integers(1, 4),
     most=st.sampled_from([Decimal(20), Decimal(100)]),
 )
-async def test_a_random_execution_replays_identically(replies, end, outcomes, steps, iterations, most):
+async def test_a_random_execution_replays_identically(replies, last_pause, end, outcomes, steps, iterations, most):
     stage = Stage()
     stage.task(max_iterations=iterations, max_credits=most)
     waiting, moves = list(outcomes), iter(range(10_000))
@@ -78,6 +89,7 @@ async def test_a_random_execution_replays_identically(replies, end, outcomes, st
 
     stage.on_call = on_call
     script = [drawn for reply, pause in replies for drawn in ([reply] if pause is None else [pause, reply])]
+    script += [] if last_pause is None else [last_pause]
     stage.model = ScriptedModel([*script, end, *[says("done")] * 8])
     for _ in range(60):
         await deliver(stage.deps(), "e", slice=stage.execution.slice, holder="h")

@@ -23,6 +23,7 @@ from ferryman.serving import bundle
 from tests.loop.conftest import fetches, says
 from tests.loop.test_cancel import cancel
 from tests.loop.test_limits import guru
+from tests.loop.test_unreached import unreached
 from tests.replay.conftest import document, otherwise
 
 
@@ -215,6 +216,16 @@ async def test_every_answer_of_the_model_lost(stage):
     lost = UnavailableError("gone", lost=True)
     await went_on(stage, (fetches(), lost), *[(lost,)] * 4, (says("never"),))
     assert "every answer was lost" in stage.execution.error
+    assert await otherwise(stage) == []
+
+
+@pytest.mark.parametrize("earlier", [[], [UnavailableError("gone", lost=True)]], ids=["at once", "after a lost answer"])
+@pytest.mark.parametrize(
+    "end", [unreached(attempts=30), RejectedError("no"), RejectedError("unreadable", lost=True)], ids=["never", "no", "lost"]
+)
+async def test_a_provider_that_ends_it_in_the_end(stage, earlier, end):
+    await went_on(stage, (fetches(), *(earlier or [end])), (end,))
+    assert str(end) in stage.execution.error
     assert await otherwise(stage) == []
 
 

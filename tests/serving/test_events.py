@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from ferryman.domain.calls.call import TicketState, ToolCallResult
-from ferryman.domain.executions.execution import Status
+from ferryman.domain.executions.execution import ModelTrouble, Status
 from ferryman.domain.executions.usage import Usage
 from ferryman.feeds import Feed
 from ferryman.inmemory.clock import START
@@ -162,10 +162,8 @@ def charge_fee(memory: Memory) -> None:
 
 async def test_credits_are_told_as_they_are_spent() -> None:
     frames = await watched(running, spend, charge_fee, end_execution)
-    assert find_progress(frames) == [
-        {"credits_used": "1.25", "credits_reserved": "100"},
-        {"credits_used": "1.75", "credits_reserved": "100"},
-    ]
+    credits = [(progress["credits_used"], progress["credits_reserved"]) for progress in find_progress(frames)]
+    assert credits == [("1.25", "100"), ("1.75", "100")]
 
 
 async def test_credits_are_not_told_again_while_none_are_spent() -> None:
@@ -177,3 +175,13 @@ async def test_what_was_spent_so_far_has_no_number_to_resume_after() -> None:
     frames = await watched(running, spend, end_execution)
     (progress,) = (frame for frame in frames if "event: progress" in frame)
     assert "id:" not in progress
+
+
+def struggle(memory: Memory) -> None:
+    trouble = ModelTrouble(attempts=3, unreached=3, cause="it refused the connection")
+    memory.executions["exec_1"] = replace(memory.executions["exec_1"], model_trouble=trouble)
+
+
+async def test_why_the_model_does_not_answer_is_told_while_it_does_not() -> None:
+    (progress,) = find_progress(await watched(running, struggle, end_execution))
+    assert (progress["attempts"], progress["cause"]) == (3, "it refused the connection")

@@ -10,7 +10,7 @@ from decimal import Decimal
 from ferryman.domain.calls.call import Ticket, get_fee
 from ferryman.domain.credits import ledger
 from ferryman.domain.credits.ledger import LedgerEntry
-from ferryman.domain.executions.execution import Execution
+from ferryman.domain.executions.execution import Execution, ModelTrouble
 from ferryman.domain.executions.message import Reply
 from ferryman.loop.dependencies import LoopDependencies
 from ferryman.loop.journal import Run
@@ -50,6 +50,7 @@ def charge_reply(deps: LoopDependencies, run: Run, reply: Reply) -> tuple[Execut
         usage=run.execution.usage + reply.usage,
         pending_model_calls=0,
         credits_held=NOTHING,
+        model_trouble=ModelTrouble(),
     )
     return execution, paid
 
@@ -72,6 +73,6 @@ def close_account(execution: Execution, run: Run | None, now: datetime) -> tuple
     used = execution.credits_used
     if execution.pending_model_calls:
         used = min(execution.credits_reserved, max(used, committed + execution.credits_held))
-    final = replace(execution, credits_used=used, pending_model_calls=0, credits_held=NOTHING)
+    final = replace(execution, credits_used=used, pending_model_calls=0, credits_held=NOTHING, model_trouble=ModelTrouble())
     rest = execution.credits_reserved - used
     return final, ledger.record_release(final, tokens=used - committed - fees, fees=fees, rest=rest, at=now)

@@ -9,7 +9,7 @@ from decimal import Decimal
 
 from ferryman.domain.calls.call import Ticket
 from ferryman.domain.credits import ledger
-from ferryman.domain.executions.execution import Execution, Step
+from ferryman.domain.executions.execution import Execution, ModelTrouble, Step
 from ferryman.domain.executions.message import Block, Prompt, Reply, canonicalize_prompt, digest_prompt, extract_calls
 from ferryman.domain.records.event import count_numbers
 from ferryman.domain.stale import StaleError
@@ -18,7 +18,7 @@ from ferryman.loop import money, receipts, spans
 from ferryman.loop.calls import ExecutionCancelledError
 from ferryman.loop.dependencies import LoopDependencies
 from ferryman.loop.journal import Run
-from ferryman.ports.errors import HaltedError, RejectedError, UnavailableError
+from ferryman.ports.errors import HaltedError, RejectedError, UnavailableError, UnreachedError
 from ferryman.ports.executions import TurnCommit
 from ferryman.ports.keys import Signer
 from ferryman.ports.log import Span
@@ -31,6 +31,9 @@ OUTPUT_TOKENS_MIN = 64
 
 MODEL_ATTEMPTS_MAX = 5
 """How often the model is asked for the same turn, when each reply is lost."""
+
+UNREACHED_MAX = 30
+"""How often the provider of the model is not reached for one turn before the execution ends: minutes, which cost nothing."""
 
 TOO_MANY_CALLS = f"the model asked for more than {CALLS_MAX} calls in one turn"
 LOST = f"the model was asked {MODEL_ATTEMPTS_MAX} times, and every answer was lost"
@@ -113,7 +116,7 @@ async def _commit(deps: LoopDependencies, run: Run, prompt: Prompt, reply: Reply
 async def _ask(deps: LoopDependencies, run: Run, prompt: Prompt, worst_case: Decimal) -> Reply:
     """Hold the worst case in credits, and return the model's reply; a call that the provider declined costs nothing."""
     if run.execution.pending_model_calls >= MODEL_ATTEMPTS_MAX:
-        raise RejectedError(LOST)
+        raise RejectedError(f"{LOST}: {run.execution.model_trouble.cause}")
     before = run.execution
     try:
         reserved = money.reserve_model_call(run, worst_case)
@@ -134,7 +137,19 @@ async def _ask(deps: LoopDependencies, run: Run, prompt: Prompt, worst_case: Dec
     except (UnavailableError, RejectedError) as declined:
         if not declined.lost:
             run.execution = money.undo_model_call(run.execution, before)
+        if isinstance(declined, UnavailableError):
+            _note_trouble(run, declined)
         raise
+
+
+def _note_trouble(run: Run, error: UnavailableError) -> None:
+    """Note on the execution why the model did not answer. Raise `RejectedError` where it was not reached too often."""
+    known = run.execution.model_trouble
+    unreached = known.unreached + (error.attempts if isinstance(error, UnreachedError) else 0)
+    trouble = ModelTrouble(attempts=known.attempts + error.attempts, unreached=unreached, cause=str(error))
+    run.execution = replace(run.execution, model_trouble=trouble)
+    if isinstance(error, UnreachedError) and unreached >= UNREACHED_MAX:
+        raise RejectedError(f"{error}; {unreached} attempts cost nothing") from None
 
 
 async def _read_halt(deps: LoopDependencies, execution: Execution) -> str | None:

@@ -9,7 +9,8 @@ from typing import Any
 
 from ferryman.domain.executions.message import Prompt, Reply
 from ferryman.domain.executions.usage import Usage
-from ferryman.ports.errors import RejectedError, UnavailableError
+from ferryman.models.reaching import explain_unreached
+from ferryman.ports.errors import RejectedError, UnavailableError, UnreachedError
 from ferryman.settings import Settings
 
 SCRIPTED = "scripted"
@@ -26,6 +27,7 @@ WAITS_MOST_S = 86_400.0
 """A provider that says to come back later than in a day is asked again in a day."""
 
 _TRANSPORTS = ("httpx2", "httpx", "httpcore2", "httpcore", "google")
+_REDIRECTS = range(300, 400)
 _RETRIED = frozenset((408, 409, 429, 500, 502, 503, 504, 529))
 
 
@@ -43,17 +45,23 @@ class AnthropicModel:
     async def reply(self, prompt: Prompt) -> Reply:
         """Return the model's reply.
 
-        A declined request is repeated twice, unless the provider asks for a longer pause. Raise `UnavailableError` or
-        `RejectedError`; their `lost` means that the provider may have answered and charged.
+        A declined request is repeated twice, unless the provider asks for a longer pause, and so is one that did not reach it.
+        Raise `UnavailableError` or `RejectedError`; their `lost` means that the provider may have answered and charged.
         """
         await self.warm()
         import stamina
 
-        async for attempt in stamina.retry_context(
-            on=_is_retried_soon, attempts=ATTEMPTS, wait_initial=0.5, wait_max=WAITS_S, timeout=None
-        ):
-            with attempt:
-                return await self._reply(prompt)
+        attempts = 0
+        try:
+            async for attempt in stamina.retry_context(
+                on=_is_retried_soon, attempts=ATTEMPTS, wait_initial=0.5, wait_max=WAITS_S, timeout=None
+            ):
+                with attempt:
+                    attempts += 1
+                    return await self._reply(prompt)
+        except UnavailableError as error:
+            error.attempts = attempts
+            raise
         raise AssertionError("the last attempt answers or raises")
 
     async def _reply(self, prompt: Prompt) -> Reply:
@@ -77,6 +85,8 @@ class AnthropicModel:
             ) as stream:
                 message = await stream.get_final_message()
         except anthropic.APIStatusError as error:
+            if error.status_code in _REDIRECTS:
+                raise RejectedError(f"the model's provider is at another address ({error.status_code})") from None
             if error.status_code < 400:
                 raise UnavailableError("the model's provider broke off amid its answer", lost=True) from None
             if error.status_code in _RETRIED:
@@ -84,14 +94,17 @@ class AnthropicModel:
             message = f": {_read_message(error)}" if prompt.model.partition("/")[0] == SCRIPTED else ""
             raise RejectedError(f"the model's provider refused the request ({error.status_code}){message}") from None
         except anthropic.APIError as error:
+            _raise_unreached(error)
             # it may have answered, and been paid for it, without our hearing of it
-            raise UnavailableError(f"the model's provider could not be reached ({type(error).__name__})", lost=True) from None
+            kind = type(error.__cause__ or error).__name__
+            raise UnavailableError(f"the connection to the model's provider broke ({kind})", lost=True) from None
         except ValueError:
             # the SDK cannot parse the arguments the model wrote, and quotes them in what it raises
             raise RejectedError("the model's reply could not be read", lost=True) from None
         except Exception as error:
             if type(error).__module__.partition(".")[0] not in _TRANSPORTS:
                 raise
+            _raise_unreached(error)
             # a connection that breaks amid the answer: the SDK lets its transport's own error through
             raise UnavailableError(
                 f"the connection to the model's provider broke ({type(error).__name__})", lost=True
@@ -125,18 +138,28 @@ class AnthropicModel:
         import anthropic
 
         settings = self._settings
+        # a redirect would take the key and the prompt to another host, which nobody chose
+        http_client = anthropic.DefaultAsyncHttpxClient(follow_redirects=False)
+        options: dict[str, Any] = {"max_retries": 0, "http_client": http_client}
         if scripted:
             if settings.scripted_model_url is None:
                 raise RejectedError("scripted models are played by the local cloud only")
             key = settings.local_token or SCRIPTED
-            return anthropic.AsyncAnthropic(base_url=settings.scripted_model_url, api_key=key, max_retries=0)
+            return anthropic.AsyncAnthropic(base_url=settings.scripted_model_url, api_key=key, **options)
         if settings.anthropic_api_key is not None:
             return anthropic.AsyncAnthropic(
-                api_key=settings.anthropic_api_key, base_url=settings.anthropic_base_url, max_retries=0
+                api_key=settings.anthropic_api_key, base_url=settings.anthropic_base_url, **options
             )
         if settings.local:
             raise RejectedError("set ANTHROPIC_API_KEY to use a real model, or name a scripted one")
-        return anthropic.AsyncAnthropicVertex(project_id=settings.project, region=settings.vertex_region, max_retries=0)
+        return anthropic.AsyncAnthropicVertex(project_id=settings.project, region=settings.vertex_region, **options)
+
+
+def _raise_unreached(error: Exception) -> None:
+    """Raise `UnreachedError` where nothing of the request was sent."""
+    reason = explain_unreached(error)
+    if reason is not None:
+        raise UnreachedError(f"the model's provider was not reached: {reason}") from None
 
 
 def _is_retried_soon(error: Exception) -> bool:

@@ -6,13 +6,20 @@ from __future__ import annotations
 class UnavailableError(Exception):
     """The other side could not answer now; trying again later is right.
 
-    `after_s` is its own hint, in seconds; `lost` tells that it may have executed the request, and its answer was lost.
+    `after_s` is its own hint, in seconds; `lost` tells that it may have executed the request, and its answer was lost;
+    `attempts` counts how often it was asked.
     """
+
+    attempts = 1
 
     def __init__(self, message: str, *, after_s: float | None = None, lost: bool = False) -> None:
         super().__init__(message)
         self.after_s = after_s
         self.lost = lost
+
+
+class UnreachedError(UnavailableError):
+    """No connection to the other side came about: nothing of the request was sent."""
 
 
 class DisabledKeyError(UnavailableError):

@@ -36,11 +36,12 @@ def derive_uncommitted(record: Record) -> list[Reply | Exception]:
         if not paid:
             return []
         return [HaltedError(error) if error in HALTS else UnavailableError("the answer was lost", lost=True)]
-    if error == LOST:
-        return [UnavailableError("the answer was lost", lost=True)] * MODEL_ATTEMPTS_MAX
+    if error.startswith(LOST):
+        return [UnavailableError(error.removeprefix(f"{LOST}: "), lost=True)] * MODEL_ATTEMPTS_MAX
     if error == FAULT:
         return [RuntimeError(error)] if paid else []
-    return [RejectedError(error)]
+    earlier: list[Reply | Exception] = [UnavailableError("the answer was lost", lost=True)] if paid else []
+    return [*earlier, RejectedError(error)]
 
 
 def compute_unrecorded_usage(record: Record) -> Usage:

@@ -1,6 +1,7 @@
 """Server-sent events: an execution's events as they happen, numbered so that a watcher resumes where it stopped.
 
-Between them, `progress` tells what was spent so far; it has no number, since every watcher gets it from its own beginning.
+Between them, `progress` tells what was spent so far, and why the model does not answer. It has no number: it is of the moment,
+and no record holds it.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ def format_event(event: Event) -> str:
 
 
 def format_progress(progress: Mapping[str, Any]) -> str:
-    """Return the frame of what was spent so far: without an id, so that a watcher resumes after the last event."""
+    """Return the frame of the progress so far: without an id, so that a watcher resumes after the last event."""
     return f"event: progress\ndata: {json.dumps(progress)}\n\n"
 
 
@@ -46,7 +47,8 @@ async def stream_events(feed: Feed, *, after: int, poll_s: float, sleep: Sleep =
                 after, quiet_s = event.number, 0.0
         if current.status.terminal:
             return
-        if feed.steps and (latest := summarize_progress(current, feed.steps, feed.tickets)) != progress:
+        is_worth_telling = bool(feed.steps) or current.model_trouble.attempts > 0
+        if is_worth_telling and (latest := summarize_progress(current, feed.steps, feed.tickets)) != progress:
             yield format_progress(latest)
             progress, quiet_s = latest, 0.0
         if quiet_s >= KEEP_ALIVE_S:

@@ -45,13 +45,26 @@ class Lease:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ModelTrouble:
+    """How often the model was asked in vain for the turn that is not committed yet, and why it failed the last time.
+
+    `unreached` of the `attempts` did not reach its provider. `cause` is our own text.
+    """
+
+    attempts: int = 0
+    unreached: int = 0
+    cause: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Execution:
     """The execution document. Credits are Decimals; `tool_calls` holds at most 50 audit rows of all ten fields.
 
     `events` counts the events numbered so far; `slice` is the queue delivery that may go on with it, and older ones may not.
     `credits_held` are reserved for work under way and not in `credits_used` yet; `pending_model_calls` counts the model calls
-    that were sent for the turn that is not committed yet. `trace` is its trace context (W3C); `receipts` is the head of its
-    chain of receipts. `scheduled_for` and `schedule_generation` are set where a schedule started it. `coverage` is sealed to
+    that were sent for the turn that is not committed yet, and `model_trouble` tells of those that failed.
+
+    `trace` is its trace context (W3C); `receipts` is the head of its chain of receipts. `scheduled_for` and `schedule_generation` are set where a schedule started it. `coverage` is sealed to
     the key holders: which characters of which secrets its calls have sent so far.
     """
 
@@ -70,6 +83,7 @@ class Execution:
     credits_reserved: Decimal = Decimal(0)
     credits_held: Decimal = Decimal(0)
     pending_model_calls: int = field(default=0, metadata={STORED_NAME: "asked"})
+    model_trouble: ModelTrouble = field(default_factory=ModelTrouble)
     usage: Usage = field(default_factory=Usage)
     tool_calls: tuple[ToolCallResult, ...] = field(default=(), repr=False)
     tool_calls_total: int = 0

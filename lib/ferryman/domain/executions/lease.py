@@ -50,7 +50,12 @@ def release_lease(current: Execution, claimed: Execution, now: datetime) -> Exec
     released = replace(current, lease=replace(check_fence(current, claimed, now), expires_at=now))
     if current.events != claimed.events:
         return released
-    return replace(released, pending_model_calls=claimed.pending_model_calls, credits_held=claimed.credits_held)
+    return replace(
+        released,
+        pending_model_calls=claimed.pending_model_calls,
+        credits_held=claimed.credits_held,
+        model_trouble=claimed.model_trouble,
+    )
 
 
 def hand_over_slice(current: Execution, claimed: Execution, now: datetime) -> Execution:
@@ -58,7 +63,7 @@ def hand_over_slice(current: Execution, claimed: Execution, now: datetime) -> Ex
     return replace(release_lease(current, claimed, now), slice=current.slice + 1)
 
 
-LEASE_FIELDS = ("lease", "pending_model_calls", "credits_held")  # what the holder of a lease stores with it
+LEASE_FIELDS = ("lease", "pending_model_calls", "credits_held", "model_trouble")  # what the holder of a lease stores with it
 SETUP_FIELDS = ("policy", "credits_reserved", "events", "receipts")
 
 TURN_FIELDS = (

@@ -56,14 +56,19 @@ def derive_events(execution: Execution, steps: Sequence[Step], tickets: Mapping[
 
 
 def summarize_progress(execution: Execution, steps: Sequence[Step], tickets: Mapping[int, Ticket]) -> Mapping[str, Any]:
-    """Return the credits that an execution under way has spent so far, of those that are reserved for it.
+    """Return the credits that an execution under way has spent so far, of those that are reserved for it, and its trouble.
 
-    They are those of the turns and the fees of the calls that have settled. It is no event: it has no number, and no record
-    holds it.
+    The credits are those of the turns and the fees of the calls that have settled; the trouble is how often the model was
+    asked for the next turn in vain, and why. It is no event: it has no number, and no record holds it.
     """
     fees = sum((ticket.result.fee for ticket in tickets.values() if ticket.result is not None), Decimal(0))
     used = sum((step.credits for step in steps), fees)
-    return {"credits_used": format_credits(used), "credits_reserved": format_credits(execution.credits_reserved)}
+    return {
+        "credits_used": format_credits(used),
+        "credits_reserved": format_credits(execution.credits_reserved),
+        "attempts": execution.model_trouble.attempts,
+        "cause": execution.model_trouble.cause or None,
+    }
 
 
 def build_started(execution: Execution) -> Event | None:
