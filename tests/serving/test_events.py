@@ -162,8 +162,8 @@ def charge_fee(memory: Memory) -> None:
 
 async def test_credits_are_told_as_they_are_spent() -> None:
     frames = await watched(running, spend, charge_fee, end_execution)
-    credits = [(progress["credits_used"], progress["credits_reserved"]) for progress in find_progress(frames)]
-    assert credits == [("1.25", "100"), ("1.75", "100")]
+    amounts = [(progress["credits_used"], progress["credits_reserved"]) for progress in find_progress(frames)]
+    assert amounts == [("1.25", "100"), ("1.75", "100")]
 
 
 async def test_credits_are_not_told_again_while_none_are_spent() -> None:

@@ -147,9 +147,7 @@ class AnthropicModel:
             key = settings.local_token or SCRIPTED
             return anthropic.AsyncAnthropic(base_url=settings.scripted_model_url, api_key=key, **options)
         if settings.anthropic_api_key is not None:
-            return anthropic.AsyncAnthropic(
-                api_key=settings.anthropic_api_key, base_url=settings.anthropic_base_url, **options
-            )
+            return anthropic.AsyncAnthropic(api_key=settings.anthropic_api_key, base_url=settings.anthropic_base_url, **options)
         if settings.local:
             raise RejectedError("set ANTHROPIC_API_KEY to use a real model, or name a scripted one")
         return anthropic.AsyncAnthropicVertex(project_id=settings.project, region=settings.vertex_region, **options)

@@ -64,8 +64,9 @@ class Execution:
     `credits_held` are reserved for work under way and not in `credits_used` yet; `pending_model_calls` counts the model calls
     that were sent for the turn that is not committed yet, and `model_trouble` tells of those that failed.
 
-    `trace` is its trace context (W3C); `receipts` is the head of its chain of receipts. `scheduled_for` and `schedule_generation` are set where a schedule started it. `coverage` is sealed to
-    the key holders: which characters of which secrets its calls have sent so far.
+    `trace` is its trace context (W3C); `receipts` is the head of its chain of receipts. `scheduled_for` and
+    `schedule_generation` are set where a schedule started it. `coverage` is sealed to the key holders: which characters of
+    which secrets its calls have sent so far.
     """
 
     id: str
