@@ -257,3 +257,18 @@ def test_a_call_without_a_stack_needs_its_variables_and_shows_none(typed: Typed,
     text = json.loads(blocked.stdout)
     assert (blocked.exit_code, text["block_reason"], text["credential_used"]) == (5, "dns_validation_failed", "STATUS_KEY")
     assert value not in blocked.output
+
+
+def test_a_password_is_read_and_stored_with_the_user_name_that_was_typed(typed: Typed, task: str) -> None:
+    value = canary.create_key("cli, a password")
+    words = ("credential", "set", task, "DESK", "--service", "github", "--json")
+    stored = typed(*words, "--user", "me@shop.test", stdin=f"{value}\n")
+    assert (stored.exit_code, json.loads(stored.stdout)["auth_type"]) == (0, "basic")
+    whole = typed(*words, "--auth-type", "basic", stdin=f"me:{value}\n")
+    assert (whole.exit_code, json.loads(whole.stdout)["version"]) == (0, 2)
+
+
+@pytest.mark.parametrize("words", [("--user", "a:b"), ("--user", "me", "--auth-type", "bearer")])
+def test_a_user_name_is_for_basic_and_has_no_colon(typed: Typed, task: str, words: tuple[str, ...]) -> None:
+    refused = typed("credential", "set", task, "DESK", "--service", "github", *words, stdin="unread")
+    assert (refused.exit_code, "--user is for auth type basic" in refused.stderr) == (2, True)

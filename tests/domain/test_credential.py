@@ -14,8 +14,8 @@ from ferryman.domain.credentials.credential import (
     Secret,
     find_injection_problems,
     find_name_problems,
-    find_value_problems,
 )
+from ferryman.domain.credentials.value import find_value_problems
 from ferryman.domain.problem import Problem
 from tests.builders import build_label
 from tests.canaries.canary import create_key

@@ -7,7 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from ferryman.domain.credentials.credential import AuthType, find_injection_problems, find_name_problems, find_value_problems
+from ferryman.domain.credentials.credential import AuthType, find_injection_problems, find_name_problems
+from ferryman.domain.credentials.value import find_value_problems
 from ferryman.domain.owners.plan import PRO
 from ferryman.domain.problem import Problem
 from ferryman.domain.tasks.task import find_task_problems as task_problems

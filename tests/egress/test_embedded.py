@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import json
 from typing import Any
 
@@ -39,6 +40,21 @@ def faults(*entries: dict[str, Any]) -> list[str]:
     with pytest.raises(InvalidInputError) as caught:
         Embedded.declare(entries, env=ENV)
     return [f"{problem.field} {problem.message}" for problem in caught.value.problems]
+
+
+async def test_a_variable_with_a_colon_is_sent_as_a_user_name_and_a_password(harness: GateHarness) -> None:
+    entry = {**ENTRY, "headers": {"Authorization": "Basic {{env.LOGIN}}"}}
+    for value, sent in ((f"me:{VALUE}", base64.b64encode(f"me:{VALUE}".encode())), (VALUE, VALUE.encode())):
+        tools = Embedded.declare([entry], env={"LOGIN": value}, gate=harness.gate(), log=harness.log)
+        async with harness.serve(HOST, reply()):
+            await tools.call("search", {"q": "x"})
+        assert b"Basic " + sent in harness.requests[-1][1]
+
+
+def test_a_variable_that_is_no_pair_of_a_secret_is_refused() -> None:
+    entry = {**ENTRY, "headers": {"Authorization": "Basic {{env.LOGIN}}"}}
+    with pytest.raises(InvalidInputError, match="the password must be at least 16 characters"):
+        Embedded.declare([entry], env={"LOGIN": "administrator:hunter2"})
 
 
 async def test_a_tool_is_called_with_its_variable_and_the_answer_is_framed(harness: GateHarness) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+
 import pytest
 
 from ferryman.domain.calls import refusal
@@ -14,7 +16,9 @@ from tests.egress.plants import VALUES, credential, outbound
 
 VALUE = VALUES["symbols"]
 FORM = "application/x-www-form-urlencoded"
-KEYS = {"A": credential(VALUE, "A")}
+PAIR = VALUES["basic"]
+CODED = base64.b64encode(PAIR.encode()).decode()
+KEYS = {"A": credential(VALUE, "A"), "PAIR": credential(PAIR, "PAIR", kind=AuthType.BASIC)}
 LONG = "x" * BODY_BYTES_MAX
 SECRET = Template(("x", SecretPlaceholder("A")))
 
@@ -99,12 +103,38 @@ def test_the_idempotency_header_is_the_executors() -> None:
     [
         (AuthType.BEARER, {}, ("authorization", f"Bearer {VALUE}")),
         (AuthType.HEADER, {"auth_header_name": "X-Key"}, ("x-key", VALUE)),
+        (AuthType.BASIC, {}, ("authorization", f"Basic {base64.b64encode(VALUE.encode()).decode()}")),
     ],
 )
 def test_a_credential_is_set_last_as_its_label_says(kind: AuthType, fields: dict[str, str], header: tuple[str, str]) -> None:
     request = build(key=credential(VALUE, kind=kind, **fields), fixed_headers={header[0]: "theirs"})
     assert dict(request.headers)[header[0]] == header[1]
     assert request.url.target == "/v1?a=b"
+
+
+@pytest.mark.parametrize(("name", "scheme"), [("Authorization", "Basic "), ("authorization", "basic ")])
+def test_a_pair_fills_its_place_in_base64(name: str, scheme: str) -> None:
+    request = build(body=None, fixed_headers={name: Template((scheme, SecretPlaceholder("PAIR")))})
+    assert dict(request.headers)["authorization"] == f"Basic {CODED}"
+
+
+def test_a_value_that_its_owner_wrote_in_base64_is_sent_as_it_is() -> None:
+    request = build(body=None, fixed_headers={"Authorization": Template(("Basic ", SecretPlaceholder("A")))})
+    assert dict(request.headers)["authorization"] == f"Basic {VALUE}"
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"fixed_headers": {"Authorization": Template(("Bearer ", SecretPlaceholder("PAIR")))}},
+        {"fixed_headers": {"Authorization": Template(("Basic ", SecretPlaceholder("PAIR"), "x"))}},
+        {"fixed_headers": {"X-Auth": Template(("Basic ", SecretPlaceholder("PAIR")))}},
+        {"query_params": {"q": Template((SecretPlaceholder("PAIR"),))}},
+        {"body": {"b": Template((SecretPlaceholder("PAIR"),))}},
+    ],
+)
+def test_a_pair_has_no_other_place(fields: dict[str, object]) -> None:
+    assert refuse(**fields) == refusal.refuse_misplaced_pair("PAIR")
 
 
 def test_a_header_credential_without_a_name_is_refused() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from typing import Any
 
 import pytest
@@ -74,3 +75,31 @@ async def test_a_credential_is_refused_for_another_services_host(journey: Journe
     record = await journey.run(task)
     assert record["tool_calls"][0]["block_reason"] == "credential_host_mismatch"
     assert await journey.received("newsapi.org") == []
+
+
+async def test_a_user_name_and_a_password_arrive_in_base64_and_an_echo_of_them_is_redacted(journey: Journey) -> None:
+    """An imported operation, as Twilio's are: its account is in the path, and next to the token in the header."""
+    host, account = "api.twilio.com", "AC0123456789abcdef0123456789abcdef"
+    await journey.admin.serve_routes(host, [{"path": journey.path, "echo": True}])
+    document = {
+        "openapi": "3.0.1",
+        "info": {"title": "Twilio"},
+        "servers": [{"url": f"https://{host}"}],
+        "components": {"securitySchemes": {"accountSid_authToken": {"type": "http", "scheme": "basic"}}},
+        "security": [{"accountSid_authToken": []}],
+        "paths": {
+            journey.path: {"get": {"operationId": "look", "parameters": [{"name": "From", "in": "query", "schema": {}}]}}
+        },
+    }
+    use = call("call_custom_tool", toolName="look", arguments={"From": account})
+    steps = (asks(use), says("Done.", expect=("[redacted:TWILIO]", account)))
+    task = await journey.task(*steps, tools=["call_custom_tool"], integrations=["twilio"])
+    await journey.credential(task, "TWILIO", "twilio", value=f"{account}:{KEY}")
+    imported = await journey.client.import_tools(task, {"spec": document})
+    record = await journey.run(task)
+    assert (imported["disabled"], await journey.problems()) == (0, [])
+    coded = base64.b64encode(f"{account}:{KEY}".encode()).decode()
+    (request,) = await journey.received(host)
+    assert ["authorization", f"Basic {coded}"] in [[name.lower(), value] for name, value in request["headers"]]
+    answers = str(record) + str(await journey.client.list_calls(record["execution_id"]))
+    assert (KEY in answers, coded[48:] in answers) == (False, False)

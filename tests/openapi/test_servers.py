@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from ferryman.openapi import DocumentImport, read
-from tests.openapi.documents import HOST, document, only, read_tools
+from tests.openapi.documents import HOST, document, only, read_tools, swagger
 
 
 def at(*servers, **options):
@@ -101,10 +101,10 @@ BEARER = {"type": "http", "scheme": "bearer"}
 KEY = {"type": "apiKey", "in": "header", "name": "X-Api-Key"}
 
 
-def secured(scheme, credentials, security=None, **schemes):
+def secured(scheme, credentials, security=None, *, pairs=(), **schemes):
     components = {"securitySchemes": {"s": scheme, **schemes}}
     root = document({"/a": {"get": {"operationId": "x"}}}, components=components, security=security or [{"s": []}])
-    return read_tools(root, credentials=credentials)
+    return read_tools(root, credentials=credentials, pairs=pairs)
 
 
 @pytest.mark.parametrize(
@@ -127,7 +127,7 @@ def test_a_credential_goes_where_the_scheme_says(scheme, headers, query):
 @pytest.mark.parametrize(
     ("scheme", "reason"),
     [
-        ({"type": "http", "scheme": "basic"}, "asks for http basic, which is not supported"),
+        ({"type": "http", "scheme": "digest"}, "asks for http digest, which is not supported"),
         ({"type": "mutualTLS"}, "asks for mutualTLS, which is not supported"),
         ({"type": "apiKey", "in": "cookie", "name": "c"}, "asks for apiKey cookie, which is not supported"),
         ({"type": "apiKey", "in": "header", "name": "Host"}, NOWHERE.format("header 'Host'")),
@@ -139,6 +139,32 @@ def test_a_credential_goes_where_the_scheme_says(scheme, headers, query):
 def test_security_that_is_not_supported_disables_the_operation(scheme, reason):
     (tool,) = secured(scheme, {"K": [HOST]}).tools
     assert tool.reason == reason
+
+
+BASIC = {"type": "http", "scheme": "Basic"}
+
+
+def test_a_user_name_with_its_password_goes_where_the_scheme_says():
+    (tool,) = secured(BASIC, {"A": [HOST], "K": [HOST]}, pairs=["K"]).tools
+    assert (tool.enabled, dict(tool.headers)) == (True, {"Authorization": "Basic {{secrets.K}}"})
+
+
+def test_swagger_calls_it_by_its_own_name():
+    root = swagger({"/a": {"get": {}}}, securityDefinitions={"s": {"type": "basic"}}, security=[{"s": []}])
+    assert dict(only(root, credentials={"K": [HOST]}, pairs=["K"]).headers) == {"Authorization": "Basic {{secrets.K}}"}
+
+
+@pytest.mark.parametrize(
+    ("scheme", "pairs", "reason"),
+    [
+        (BASIC, [], f"needs a user name and password for {HOST}: store one with `ferryman credential set --auth-type basic`"),
+        (BEARER, ["K"], f"needs a credential for {HOST}: store one with `ferryman credential set`"),
+        (KEY, ["K"], f"needs a credential for {HOST}: store one with `ferryman credential set`"),
+    ],
+)
+def test_a_credential_of_the_other_kind_is_not_sent(scheme, pairs, reason):
+    (tool,) = secured(scheme, {"K": [HOST]}, pairs=pairs).tools
+    assert (tool.reason, dict(tool.headers)) == (f"{reason}, then import again", {})
 
 
 @pytest.mark.parametrize("credentials", [{}, {"K": ["other.test"]}, {"K": [f"*.{HOST}"]}])

@@ -91,7 +91,10 @@ REFUSED: dict[str, tuple[str, dict[str, Any], str, str]] = {
     "a value that is no text": ("KEY", {"value": 1234567890123456}, "value", "should be a valid string"),
     "a service the task lacks": ("KEY", {"service": "slack"}, "service", "openweather, github"),
     "an unknown service": ("KEY", {"service": "nowhere"}, "service", "openweather, github"),
-    "an auth type of its own": ("KEY", {"auth_type": "basic"}, "auth_type", "'bearer', 'header' or 'query_param'"),
+    "an auth type of its own": ("KEY", {"auth_type": "digest"}, "auth_type", "'bearer', 'header', 'query_param' or 'basic'"),
+    "a pair without a colon": ("KEY", {"auth_type": "basic"}, "value", "with a colon between them"),
+    "a pair of two words": ("KEY", {"auth_type": "basic", "value": "admin:hunter2hunter"}, "value", "the password must be at"),
+    "a pair in a header": ("KEY", {"auth_type": "basic", "auth_header_name": "X-Key"}, "auth_header_name", "only for"),
     "a header without a name": ("KEY", {"service": "github", "auth_type": "header"}, "auth_header_name", "is required"),
     "a header that frames": (
         "KEY",
@@ -123,6 +126,23 @@ async def test_a_value_that_is_in_the_prompt_is_no_secret(client: httpx.AsyncCli
     answer = await client.put(path(task), json={"value": value, "service": "openweather"})
     assert answer.json()["errors"] == [{"field": "value", "message": "is in the task's task_prompt; remove it there first"}]
     assert value not in answer.text
+
+
+async def test_a_pair_whose_password_is_in_the_prompt_is_no_secret(client: httpx.AsyncClient, task: str) -> None:
+    password = "no-secret-7e151628ae2b"
+    await client.patch(f"/v1/tasks/{task}", json={"task_prompt": f"Log in with {password}."})
+    body = {"value": f"me:{password}", "service": "openweather", "auth_type": "basic"}
+    answer = await client.put(path(task), json=body)
+    assert answer.json()["errors"] == [{"field": "value", "message": "is in the task's task_prompt; remove it there first"}]
+
+
+async def test_a_user_name_and_a_password_are_sealed_as_one(client: httpx.AsyncClient, task: str, stage: Stage) -> None:
+    body = {"value": f"me:{VALUE}", "service": "openweather", "auth_type": "basic"}
+    answer = await client.put(path(task), json=body)
+    sealed = stage.memory.credentials[task]["OPENWEATHER_API_KEY"]
+    opened = seal.unseal(sealed.ciphertext, seal.build_credential_info(sealed.label), PRIVATE)
+    assert (answer.json()["auth_type"], opened) == ("basic", f"me:{VALUE}".encode())
+    assert VALUE not in answer.text
 
 
 async def test_of_two_who_store_at_once_one_is_told_to_try_again(client: httpx.AsyncClient, task: str, stage: Stage) -> None:

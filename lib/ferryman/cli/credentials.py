@@ -35,20 +35,31 @@ def credential() -> None:
 @click.argument("task")
 @click.argument("name")
 @click.option("--service", required=True, help="The integration it is for; it decides where the value may be sent.")
-@click.option("--auth-type", type=click.Choice(["bearer", "header", "query_param"]), help="Default: as the service wants it.")
+@click.option(
+    "--auth-type", type=click.Choice(["bearer", "header", "query_param", "basic"]), help="Default: as the service wants it."
+)
 @click.option("--auth-header-name", metavar="NAME", help="The header's name, for auth type header.")
 @click.option("--auth-param-name", metavar="NAME", help="The parameter's name, for auth type query_param.")
+@click.option("--user", metavar="NAME", help="The user name of auth type basic; the value is its password then.")
 @api_command
-async def set_(session: ApiSession, /, task: str, name: str, service: str, **injection: str | None) -> None:
+async def set_(session: ApiSession, /, task: str, name: str, service: str, user: str | None, **injection: str | None) -> None:
     """Store the credential NAME of TASK, or replace its value.
 
-    The value is asked for without showing it, or read from stdin:
+    The value is asked for without showing it, or read from stdin. For auth type basic it is USER:PASSWORD, or with --user
+    the password:
 
     \b
         ferryman credential set TASK LUNARCRUSH_API_KEY --service lunarcrush < key.txt
+        ferryman credential set TASK TWILIO --service twilio --user ACCOUNT_SID < token.txt
     """
     options = {field: value for field, value in injection.items() if value is not None}
-    stored = await session.client.set_credential(task, name, {"value": _read_value(), "service": service, **options})
+    if user is None:
+        value = _read_value()
+    elif ":" in user or options.setdefault("auth_type", "basic") != "basic":
+        raise click.UsageError("--user is for auth type basic, and has no colon")
+    else:
+        value = f"{user}:{_read_value('Password')}"
+    stored = await session.client.set_credential(task, name, {"value": value, "service": service, **options})
     _print_stored(session, stored, "sealed")
 
 
@@ -170,5 +181,5 @@ def _read_value(what: str = "Value") -> str:
         value: str = click.prompt(what, hide_input=True, err=True)
         return value
     # one line break at the end is the shell's, not the key's
-    text = sys.stdin.read(VALUE_CHARACTERS_MAX) if what == "Value" else sys.stdin.readline(VALUE_CHARACTERS_MAX)
+    text = sys.stdin.readline(VALUE_CHARACTERS_MAX) if what == "Client secret" else sys.stdin.read(VALUE_CHARACTERS_MAX)
     return text.removesuffix("\n").removesuffix("\r")

@@ -12,11 +12,12 @@ from ferryman.declared import auth, check, templates, urls
 from ferryman.declared.fields import Fields, find_json_problem, join_place, raise_problems, report
 from ferryman.declared.templates import STATE, Mode
 from ferryman.declared.urls import Placeholder
-from ferryman.domain.credentials.credential import AuthType, Credential, Label, Secret, find_value_problems
+from ferryman.domain.credentials.credential import AuthType, Credential, Label, Secret
+from ferryman.domain.credentials.value import find_pair_problems, find_value_problems
 from ferryman.domain.http import url
 from ferryman.domain.http.request import BodyType, Method
 from ferryman.domain.problem import InvalidInputError, Problem, build_input_error
-from ferryman.domain.tools.declared import DeclaredTool, Parameter, Style
+from ferryman.domain.tools.declared import DeclaredTool, Parameter, Style, TokenExchange
 
 DISABLED = "switched off in its declaration"
 STATUS_MIN = 200
@@ -181,7 +182,7 @@ def read_public(tools: Sequence[DeclaredTool], env: Mapping[str, str]) -> dict[s
     return {name: env[name] for name in places}
 
 
-def read_credentials(tools: Iterable[DeclaredTool], env: Mapping[str, str]) -> dict[str, Credential]:
+def read_credentials(tools: Collection[DeclaredTool], env: Mapping[str, str]) -> dict[str, Credential]:
     """Return the variables that the tools name as credentials, bound to the tools' hosts.
 
     Raise `InvalidInputError` where one is not set, or is too short or too simple to be a secret.
@@ -195,13 +196,27 @@ def read_credentials(tools: Iterable[DeclaredTool], env: Mapping[str, str]) -> d
             # a token goes no further than the credential that it was exchanged for
             hosts.setdefault(name, set()).update((host, *login))
     problems: list[Problem] = []
+    pairs = {name for name in hosts if _is_pair(name, env.get(name, ""), tools)}
     for name in sorted(hosts):
-        messages = [problem.message for problem in find_value_problems(env[name])] if env.get(name) else [NOT_SET]
+        find = find_pair_problems if name in pairs else find_value_problems
+        messages = [problem.message for problem in find(env[name])] if env.get(name) else [NOT_SET]
         problems += [report(message, "env", name) for message in messages]
     raise_problems(problems)
-    return {name: _build_credential(name, env[name], tuple(sorted(hosts[name]))) for name in sorted(hosts)}
+    types = {name: AuthType.BASIC if name in pairs else AuthType.BEARER for name in sorted(hosts)}
+    return {name: _build_credential(name, env[name], kind, tuple(sorted(hosts[name]))) for name, kind in types.items()}
 
 
-def _build_credential(name: str, value: str, hosts: tuple[str, ...]) -> Credential:
-    label = Label(owner=EMBEDDED, task=EMBEDDED, name=name, version=1, service=EMBEDDED, auth_type=AuthType.BEARER, hosts=hosts)
+def _is_pair(name: str, value: str, tools: Iterable[DeclaredTool]) -> bool:
+    """Say whether a variable is a user name and a password as they are, and not in base64, which has no colon."""
+    written = f"Basic {{{{env.{name}}}}}"
+    return ":" in value and any(written in _list_header_values(tool) for tool in tools)
+
+
+def _list_header_values(tool: DeclaredTool) -> list[str]:
+    login = tool.auth.request.headers if isinstance(tool.auth, TokenExchange) else {}
+    return [*tool.headers.values(), *login.values()]
+
+
+def _build_credential(name: str, value: str, auth_type: AuthType, hosts: tuple[str, ...]) -> Credential:
+    label = Label(owner=EMBEDDED, task=EMBEDDED, name=name, version=1, service=EMBEDDED, auth_type=auth_type, hosts=hosts)
     return Credential(label=label, secret=Secret(value))

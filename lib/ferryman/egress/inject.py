@@ -10,6 +10,7 @@ from urllib.parse import quote, unquote_plus, urlencode
 from ferryman.domain.calls import refusal
 from ferryman.domain.calls.refusal import CallRefusedError
 from ferryman.domain.credentials.credential import PARAM_DEFAULT, AuthType, Credential
+from ferryman.domain.credentials.value import encode_pair
 from ferryman.domain.http.request import (
     BodyType,
     OutboundRequest,
@@ -28,6 +29,7 @@ JSON = "application/json"
 FORM = "application/x-www-form-urlencoded"
 USER_AGENT = "ferryman"
 NONE: Mapping[str, Credential] = {}
+_BASIC = "Basic "
 
 
 def build_request(
@@ -42,7 +44,7 @@ def build_request(
     `headers` are the model's, checked. `credential` is injected as its label says; `credentials` fill the placeholders of a
     declared tool's request.
     """
-    fixed = {name.lower(): fill_text(value, credentials) for name, value in outbound.fixed_headers.items()}
+    fixed = {name.lower(): _fill_header(name, value, credentials) for name, value in outbound.fixed_headers.items()}
     sent = {"accept": "*/*", "user-agent": USER_AGENT, **dict(headers), **fixed, "accept-encoding": "gzip"}
     body, parameters = None, _list_pairs(outbound, "query_params", fill(outbound.query_params, credentials))
     if outbound.body is not None and outbound.body_type is BodyType.QUERY:
@@ -71,6 +73,8 @@ def _inject(headers: dict[str, str], query: str | None, credential: Credential) 
     label, value = credential.label, credential.secret.reveal()
     if label.auth_type is AuthType.BEARER:
         headers["authorization"] = f"Bearer {value}"
+    elif label.auth_type is AuthType.BASIC:
+        headers["authorization"] = f"{_BASIC}{encode_pair(value)}"
     elif label.auth_type is AuthType.HEADER:
         if label.auth_header_name is None:
             raise CallRefusedError(refusal.refuse_unreadable_credential(label.name))
@@ -170,6 +174,21 @@ def fill_text(value: Text, credentials: Mapping[str, Credential]) -> str:
     """Return one text with its placeholders filled."""
     if isinstance(value, str):
         return value
-    return "".join(
-        credentials[piece.name].secret.reveal() if isinstance(piece, SecretPlaceholder) else piece for piece in value.pieces
-    )
+    return "".join(_open(credentials[piece.name]) if isinstance(piece, SecretPlaceholder) else piece for piece in value.pieces)
+
+
+def _open(credential: Credential) -> str:
+    if credential.label.auth_type is AuthType.BASIC:
+        raise CallRefusedError(refusal.refuse_misplaced_pair(credential.name))
+    return credential.secret.reveal()
+
+
+def _fill_header(name: str, value: Text, credentials: Mapping[str, Credential]) -> str:
+    """Return a header's value with its placeholders filled: a pair in base64, where the scheme `Basic` has it."""
+    match value:
+        case Template(pieces=(str(scheme), SecretPlaceholder(name=pair))) if (
+            f"{name}: {scheme}".lower() == f"authorization: {_BASIC}".lower()
+            and credentials[pair].label.auth_type is AuthType.BASIC
+        ):
+            return f"{_BASIC}{encode_pair(credentials[pair].secret.reveal())}"
+    return fill_text(value, credentials)

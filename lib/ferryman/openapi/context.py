@@ -17,8 +17,9 @@ class DocumentImport:
     """What is to be imported: the documents by absolute URI, of which `root` is one, and how.
 
     `cluster` is the document's title where None (S3-47). `domains` are the task's approved host patterns, `credentials` the
-    names of its credentials with the host patterns each is bound to. `server` is a URL to use in place of the servers that
-    the document names, which may be none or examples; it must be approved like them.
+    names of its credentials with the host patterns each is bound to, `pairs` those that are a user name and a password.
+    `server` is a URL to use in place of the servers that the document names, which may be none or examples; it must be
+    approved like them.
     """
 
     documents: Mapping[str, Any] = field(repr=False)
@@ -26,6 +27,7 @@ class DocumentImport:
     cluster: str | None = None
     domains: Collection[str] = ()
     credentials: Mapping[str, Collection[str]] = field(default_factory=dict)
+    pairs: Collection[str] = ()
     server: str | None = None
 
 

@@ -115,7 +115,7 @@ def quote_path(path: str) -> str:
 ALTERNATIVES_READ_MAX = 20
 _BEARERS = ("oauth2", "openIdConnect")
 _NOT_LETTERS = re.compile(r"[^A-Z0-9]+", re.ASCII)
-_SECRET, _BEARER = "{{secrets.NAME}}", "Bearer {{secrets.NAME}}"
+_SECRET, _BEARER, _PAIR = "{{secrets.NAME}}", "Bearer {{secrets.NAME}}", "Basic {{secrets.NAME}}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,10 +155,12 @@ def _choose_all(context: ImportContext, required: Node, schemes: Node, host: str
     for scheme_name, _ in list_members(required.value, ALTERNATIVES_READ_MAX):
         scheme = context.references.follow(schemes.child(scheme_name)) or Node(None, schemes.uri)
         place, wire, template = _read_scheme(scheme_name, scheme)
-        names = [name for name in bound if name not in used]
+        is_pair = template == _PAIR
+        names = [name for name in bound if name not in used and (name in context.source.pairs) is is_pair]
         if not names:
+            what, option = ("user name and password", " --auth-type basic") if is_pair else ("credential", "")
             raise UnsupportedOperationError(
-                f"needs a credential for {host}: store one with `ferryman credential set`, then import again"
+                f"needs a {what} for {host}: store one with `ferryman credential set{option}`, then import again"
             )
         similar = [name for name in names if _list_letters(name) in (_list_letters(scheme_name), _list_letters(wire))]
         name = (similar or names)[0]
@@ -179,8 +181,11 @@ def _read_scheme(name: str, scheme: Node) -> tuple[str, str, str]:
     """Return the place of the credential, its name there, and its template."""
     fields = scheme.fields
     kind, place, wire = fields.get("type"), fields.get("in"), fields.get("name")
-    if kind in _BEARERS or (kind == "http" and to_line(fields.get("scheme"), 16).lower() == "bearer"):
+    http = to_line(fields.get("scheme"), 16).lower() if kind == "http" else ""
+    if kind in _BEARERS or http == "bearer":
         return "header", "Authorization", _BEARER
+    if http == "basic":
+        return "header", "Authorization", _PAIR
     if kind == "apiKey" and place in ("header", "query"):
         auth_type, header, param = (AuthType.HEADER, wire, None) if place == "header" else (AuthType.QUERY_PARAM, None, wire)
         if not isinstance(wire, str) or find_injection_problems(auth_type, header, param):

@@ -109,6 +109,11 @@ def refuse_without_token(why: str) -> Refusal:
     return Refusal(reason="token_not_fetched", message=f"Error: no token could be fetched for this tool -- {why}")
 
 
+def refuse_misplaced_pair(name: str) -> Refusal:
+    message = f"Error: credential {name} is a user name and a password, which are sent in `Authorization: Basic` alone"
+    return Refusal(reason="credential_misplaced", message=message, credential=name)
+
+
 def refuse_until_reconnected(name: str) -> Refusal:
     message = f"Error: credential {name} has to be connected again by its owner: its service no longer renews it."
     return Refusal(reason="credential_reconnect", message=message, credential=name)

@@ -7,27 +7,24 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
+from ferryman.domain.credentials.value import list_pair_secrets
 from ferryman.domain.http.headers import RESERVED_HEADERS, RESERVED_PREFIXES, normalize_header
 from ferryman.domain.problem import Problem
 
 NAME = re.compile(r"[A-Z][A-Z0-9_]{0,63}", re.ASCII)
 CREDENTIALS_PER_TASK_MAX = 20
-VALUE_CHARACTERS_MIN = 16
-VALUE_CHARACTERS_MAX = 4_096
-VALUE_ALPHANUMERICS_MIN = 12
-VALUE_DISTINCT_MIN = 8
 PARAM_DEFAULT = "api_key"  # S0-23
 TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}", re.ASCII)
 _PARAM = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,63}", re.ASCII)
-_VISIBLE = re.compile(r"[\x21-\x7e]+", re.ASCII)
 
 
 class AuthType(StrEnum):
-    """How a credential is injected (S0-24: only these three)."""
+    """How a credential is injected (S0-24): the three of the specification, and a user name with its password (RFC 7617)."""
 
     BEARER = "bearer"
     HEADER = "header"
     QUERY_PARAM = "query_param"
+    BASIC = "basic"
 
 
 class Secret:
@@ -129,6 +126,8 @@ class Credential:
     @property
     def secrets(self) -> tuple[Secret, ...]:
         """Every value of it that must not leave."""
+        if self.label.auth_type is AuthType.BASIC:
+            return tuple(map(Secret, list_pair_secrets(self.secret.reveal())))
         grant = self.grant
         others = (grant.refresh_token, grant.client_secret) if grant is not None else ()
         return (self.secret, *(secret for secret in others if secret is not None))
@@ -139,27 +138,6 @@ def find_name_problems(name: str) -> list[Problem]:
     if NAME.fullmatch(name):
         return []
     return [Problem("name", "must be capital letters, digits and underscores, start with a letter, at most 64")]
-
-
-def find_value_problems(value: str, *, characters_max: int = VALUE_CHARACTERS_MAX) -> list[Problem]:
-    """Return the problems of a credential's value: what to change, and nothing of the value."""
-
-    def problem(message: str) -> list[Problem]:
-        return [Problem("value", message)]
-
-    if not _VISIBLE.fullmatch(value):
-        return problem(
-            "must be visible ASCII characters and not empty, without spaces or line breaks; check for a stray newline"
-        )
-    if len(value) < VALUE_CHARACTERS_MIN:
-        return problem(f"must be at least {VALUE_CHARACTERS_MIN} characters, so that a leak can be told from chance")
-    if len(value) > characters_max:
-        return problem(f"must be at most {characters_max} characters")
-    if sum(character.isalnum() for character in value) < VALUE_ALPHANUMERICS_MIN:
-        return problem(f"must have at least {VALUE_ALPHANUMERICS_MIN} letters and digits")
-    if len(set(value)) < VALUE_DISTINCT_MIN:
-        return problem(f"must have at least {VALUE_DISTINCT_MIN} different characters")
-    return []
 
 
 def find_injection_problems(auth_type: AuthType, header: str | None, param: str | None) -> list[Problem]:

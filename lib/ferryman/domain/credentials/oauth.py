@@ -7,7 +7,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ferryman.domain.credentials.credential import VALUE_CHARACTERS_MIN, Secret, find_value_problems
+from ferryman.domain.credentials.credential import Secret
+from ferryman.domain.credentials.value import CHARACTERS_MIN, find_value_problems
 
 RESPONSE_BYTES_MAX = 65_536  # the longest answer of a token endpoint: two tokens and a few words
 TOKEN_CHARACTERS_MAX = 8_192
@@ -107,7 +108,7 @@ def _secret(value: Any, what: str) -> Secret:
 
 def _reject_echo(token: Secret, sent: Iterable[Secret]) -> Secret:
     value, values = token.reveal(), (secret.reveal() for secret in sent)
-    if any(other in value or value in other for other in values if len(other) >= VALUE_CHARACTERS_MIN):
+    if any(other in value or value in other for other in values if len(other) >= CHARACTERS_MIN):
         raise TokenResponseError("the token endpoint gave back what it was sent as the token")
     return token
 

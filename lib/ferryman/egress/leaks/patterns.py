@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
+from ferryman.domain.credentials.value import find_value_problems, get_secret_half
 from ferryman.egress.leaks import bases
 from ferryman.egress.leaks.fragments import compute_leak_length, compute_leak_uncommon
 from ferryman.egress.leaks.skeleton import build_difference_list, reduce_to_skeleton, rotate_letters
@@ -69,13 +70,15 @@ def generate_patterns(value: str) -> Iterator[SecretPattern]:
 
 
 def list_parts(value: str) -> tuple[str, ...]:
-    """Return the value, and of `user:password` the password too."""
+    """Return the value, and of `user:password` its secret half too."""
     user, colon, password = value.partition(":")
-    return (value, password) if colon and user and "/" not in password[:2] else (value,)
+    half = get_secret_half(value)
+    is_pair = "/" not in password[:2] or (not password.startswith("//") and not find_value_problems(half))
+    return (value, half) if colon and user and is_pair else (value,)
 
 
 def list_secret_parts(value: str) -> tuple[str, ...]:
-    """Return the secret parts of the value: without public prefix, user name, or head and payload of a JWT."""
+    """Return the secret parts of the value: without public prefix, the other half of a pair, or head and payload of a JWT."""
     token = _JWT.fullmatch(value)
     if token:
         return (token[1],)

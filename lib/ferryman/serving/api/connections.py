@@ -11,6 +11,7 @@ from ferryman.domain.credentials import connection as rules
 from ferryman.domain.credentials import credential
 from ferryman.domain.credentials.connection import Connection, NotConnectedError, Proof
 from ferryman.domain.credentials.credential import AuthType, Label, Secret
+from ferryman.domain.credentials.value import find_value_problems
 from ferryman.domain.problem import InvalidInputError, Problem, build_input_error
 from ferryman.serving.api.access import CurrentOwner, Dependencies, OwnedTask, name_services
 from ferryman.serving.api.errors import ConflictError
@@ -37,9 +38,7 @@ async def begin_connection(
     problems += rules.find_connection_problems(oauth, redirect_uri=redirect_uri, client_id=client_id, scopes=scopes)
     client_secret = None if body.client_secret is None else Secret(body.client_secret.get_secret_value())
     if client_secret is not None:
-        problems += [
-            replace(problem, field="client_secret") for problem in credential.find_value_problems(client_secret.reveal())
-        ]
+        problems += [replace(problem, field="client_secret") for problem in find_value_problems(client_secret.reveal())]
     if problems or client_id is None:
         raise InvalidInputError(problems)
     stored = {sealed.label.name for sealed in await deps.credentials.list(task.id)}

@@ -8,6 +8,7 @@ from starlette.convertors import StringConvertor, register_url_convertor
 from ferryman.domain.credentials import credential as rules
 from ferryman.domain.credentials.credential import AuthType, Label, SealedCredential
 from ferryman.domain.credentials.integration import Integration
+from ferryman.domain.credentials.value import find_pair_problems, find_value_problems, get_secret_half
 from ferryman.domain.problem import InvalidInputError, Problem
 from ferryman.domain.tasks.task import Task
 from ferryman.serving.api.access import CurrentOwner, Dependencies, OwnedTask, name_services
@@ -32,7 +33,8 @@ async def put_credential(
 ) -> shapes.CredentialResponse:
     value = body.value.get_secret_value()
     service = deps.integrations.get(body.service) if body.service in task.integrations else None
-    problems = [*rules.find_name_problems(name), *rules.find_value_problems(value), *_find_leaks(task, value)]
+    auth_type = _choose_type(body, service)
+    problems = [*rules.find_name_problems(name), *_find_value_problems(task, value, auth_type)]
     if service is None or not service.allowed_domains:
         problems.append(
             Problem(
@@ -41,7 +43,7 @@ async def put_credential(
             )
         )
         raise InvalidInputError(problems)
-    auth_type, header, param = _injection(body, service)
+    header, param = _injection(body, service, auth_type)
     problems += rules.find_injection_problems(auth_type, header, param)
     if problems:
         raise InvalidInputError(problems)
@@ -82,19 +84,30 @@ async def delete_credential(name: str, task: OwnedTask, deps: Dependencies) -> N
         raise NotFoundError("credential")
 
 
-def _injection(body: shapes.NewCredential, service: Integration) -> tuple[AuthType, str | None, str | None]:
+def _choose_type(body: shapes.NewCredential, service: Integration | None) -> AuthType:
     """Return how the credential is injected: as the body says, else as the service's entry says."""
-    auth_type = body.auth_type or service.default_auth_type or AuthType.BEARER
+    default = service.default_auth_type if service is not None else None
+    return body.auth_type or default or AuthType.BEARER
+
+
+def _injection(body: shapes.NewCredential, service: Integration, auth_type: AuthType) -> tuple[str | None, str | None]:
+    """Return the header or the parameter that the credential is injected into, chosen likewise."""
     header, param = body.auth_header_name, body.auth_param_name
     if auth_type is AuthType.HEADER and header is None:
         header = service.default_auth_header
     if auth_type is AuthType.QUERY_PARAM and param is None:
         param = service.default_auth_param or rules.PARAM_DEFAULT
-    return auth_type, header, param
+    return header, param
+
+
+def _find_value_problems(task: Task, value: str, auth_type: AuthType) -> list[Problem]:
+    """Return the problems of a value, also where the task's own texts contain it: anyone who reads the task knows it then."""
+    if auth_type is AuthType.BASIC:
+        return [*find_pair_problems(value), *_find_leaks(task, get_secret_half(value))]
+    return [*find_value_problems(value), *_find_leaks(task, value)]
 
 
 def _find_leaks(task: Task, value: str) -> list[Problem]:
-    """Return the problem of a value that the task's own texts contain: anyone who reads the task knows it."""
     texts = select(task, "name", "description", "system_prompt", "task_prompt")
     texts["webhook_urls"] = " ".join(task.webhook_urls)
     places = [field for field, text in texts.items() if value and value in text]

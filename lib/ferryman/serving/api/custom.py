@@ -20,6 +20,7 @@ from starlette.responses import Response
 from ferryman import offload
 from ferryman.composition.api import ApiDependencies
 from ferryman.declared import entry
+from ferryman.domain.credentials.credential import AuthType
 from ferryman.domain.tasks.task import Task
 from ferryman.domain.tools.declared import DeclaredTool
 from ferryman.ports.errors import UnavailableError
@@ -85,9 +86,11 @@ async def import_openapi(request: Request, task: OwnedTask, deps: Dependencies, 
 
 
 async def _imported(body: bytes, task: Task, deps: ApiDependencies, once: IdempotentRequest) -> Response:
+    labels = [sealed.label for sealed in await deps.credentials.list(task.id)]
     target = documents.ImportTarget(
         domains=list_domains(task, deps),
-        credentials={credential.label.name: credential.label.hosts for credential in await deps.credentials.list(task.id)},
+        credentials={label.name: label.hosts for label in labels},
+        pairs=[label.name for label in labels if label.auth_type is AuthType.BASIC],
         existing=await list_stored_names(deps.clusters, task.id),
         neutralize=deps.neutralize,
     )

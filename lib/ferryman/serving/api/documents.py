@@ -28,6 +28,7 @@ class ImportTarget:
 
     domains: tuple[str, ...]
     credentials: Mapping[str, Collection[str]]
+    pairs: Collection[str]
     existing: StoredNames
     neutralize: Callable[[str], str]
 
@@ -115,6 +116,7 @@ def _make_import(documents: Mapping[str, Any], root: str, body: shapes.ImportBod
         server=body.server,
         domains=target.domains,
         credentials=target.credentials,
+        pairs=target.pairs,
     )
     return build_tools(source, target.existing, target.neutralize)
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from ferryman.domain.calls.call import ToolCallResult
 from ferryman.domain.calls.refusal import CallRefusedError
+from ferryman.domain.credentials.credential import AuthType
 from ferryman.domain.http.request import Method
 from ferryman.domain.problem import InvalidInputError
 from ferryman.domain.stale import StaleError
@@ -55,6 +56,9 @@ class ClusterManager:
                 cluster=context.arguments.get("cluster"),
                 domains=policy.domains,
                 credentials={name: credential.label.hosts for name, credential in context.credentials.items()},
+                pairs=[
+                    name for name, credential in context.credentials.items() if credential.label.auth_type is AuthType.BASIC
+                ],
             )
             imported = await import_tools(self.clusters, policy.task, source, neutralize=self.neutralize, owner=policy.owner)
             await store_cluster(self.clusters, policy.task, imported)
