@@ -17,6 +17,9 @@ GOOGLE_CERTS_URL = "https://www.googleapis.com/oauth2/v1/certs"
 RETENTION_DAYS = 90
 LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
 
+WARM_PATH = "/warm"
+"""Where a function of a local stack is asked to connect before its first request."""
+
 TRACING_VARIABLES = ("GOOGLE_SDK_PYTHON_LOGGING_SCOPE", "ANTHROPIC_LOG", "GRPC_TRACE", "SSLKEYLOGFILE")
 """Variables that make a library write requests, responses or session keys outside of our log."""
 
@@ -50,6 +53,7 @@ class Settings:
     callers: tuple[str, ...] = ()  # accounts that may call this function, as JSON
     resealers: tuple[str, ...] = ()  # accounts that may have it seal credentials again
     connectors: tuple[str, ...] = ()  # accounts that may have it redeem a person's consent
+    warmers: tuple[str, ...] = ()  # accounts that may have it connect before its first request; the local stack's own
     sealing_key_secret: str = "ferryman-sealing-key"  # noqa: S105 - the secret that holds the sealing key
     sealing_public_key: str = field(default="", repr=False)  # what new credentials are sealed to
     receipt_key_secret: str = "ferryman-receipt-key"  # noqa: S105 - the secret that holds the key of receipts

@@ -41,6 +41,14 @@ def test_callers_are_accounts_of_the_project() -> None:
     assert callers["webhook"] == ["ferryman-orchestrator@p.iam.gserviceaccount.com"]
 
 
+@pytest.mark.parametrize("name", ROWS)
+def test_who_starts_a_function_may_have_it_connect_and_calls_nothing_else(name: str) -> None:
+    env = build_environment(ROWS[name], around())
+    warmers = json.loads(env["FERRYMAN_WARMERS"])
+    assert warmers == ["ferryman-warmer@p.iam.gserviceaccount.com"]
+    assert not {*warmers} & {*json.loads(env["FERRYMAN_CALLERS"])}
+
+
 def test_a_host_of_the_users_own_is_an_integration() -> None:
     (mine,) = json.loads(build_environment(ROWS["api"], around(hosts=("api.mine.example",)))["FERRYMAN_INTEGRATIONS"])
     assert (mine["id"], mine["allowed_domains"]) == ("api_mine_example", ["api.mine.example"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 
 from ferryman import catalog
@@ -26,7 +26,7 @@ from ferryman.ports.halts import Halts
 from ferryman.ports.keyed import KeyedRequests
 from ferryman.ports.keys import Sealer
 from ferryman.ports.log import Tracer
-from ferryman.ports.owners import Ledger, Owners, Streams
+from ferryman.ports.owners import CallerIdentifier, Ledger, Owners, Streams
 from ferryman.ports.queue import Queue
 from ferryman.ports.schedules import Schedules, Timers
 from ferryman.ports.tasks import Tasks
@@ -81,6 +81,9 @@ class ApiDependencies:
     integrations: Mapping[str, Integration]
     models: Mapping[str, ModelPrice]
     poll_s: float = 0.5
+    callers: CallerIdentifier | None = None
+    """Who may have it `warm`: connect, and import what a first request would wait for."""
+    warm: Callable[[], Awaitable[None]] | None = None
     feeds: Feeds = field(default_factory=Feeds, repr=False)
     watchers: Counter[str] = field(default_factory=Counter, repr=False)
     """How many streams of events each owner has open in this process."""
@@ -107,7 +110,7 @@ def build_api(settings: Settings) -> ApiDependencies:
     from ferryman.gcp.functions import FunctionClient
     from ferryman.gcp.halts import FirestoreHalts
     from ferryman.gcp.http import HttpClient
-    from ferryman.gcp.identity import MetadataIdentity
+    from ferryman.gcp.identity import MetadataIdentity, TokenCallers
     from ferryman.gcp.keyed import FirestoreKeyedRequests
     from ferryman.gcp.log import JsonLog
     from ferryman.gcp.owners import FirestoreLedger, FirestoreOwners, FirestoreStreams
@@ -124,6 +127,11 @@ def build_api(settings: Settings) -> ApiDependencies:
     firestore, tasks, tracer = FirestoreClient(settings), CloudTasksClient(settings), OtelTracer(JsonLog(), settings)
     plans = load_plans(settings.plans)
     functions = FunctionClient(wire, settings.function_urls, MetadataIdentity(wire, settings).token)
+
+    async def warm() -> None:
+        await firestore.warm()
+        await tasks.warm()
+
     return ApiDependencies(
         owners=FirestoreOwners(firestore),
         tasks=FirestoreTasks(firestore),
@@ -154,6 +162,8 @@ def build_api(settings: Settings) -> ApiDependencies:
         integrations=catalog.load(settings.integrations),
         models=Prices(settings.prices),
         poll_s=settings.poll_s,
+        callers=TokenCallers(wire, settings),
+        warm=warm,
     )
 
 

@@ -41,6 +41,7 @@ class OrchestratorFunction:
 
     def __init__(self, settings: Settings) -> None:
         clients, wire = GoogleClients(settings), HttpClient()
+        self.clients, self.model = clients, AnthropicModel(settings)
         tracer = OtelTracer(JsonLog(), settings)
         token = MetadataIdentity(wire, settings).token
         remote = RemoteTools(FunctionClient(wire, settings.function_urls, token, tracer.traceparent))
@@ -57,7 +58,7 @@ class OrchestratorFunction:
             executions=FirestoreExecutions(clients, Retention.from_settings(settings), plans),
             halts=FirestoreHalts(clients),
             queue=CloudTasksQueue(clients, settings, tracer.traceparent),
-            model=AnthropicModel(settings),
+            model=self.model,
             scanner=remote,
             registry=ToolRegistry(remote.run),
             signing=ReceiptSigning(
@@ -80,3 +81,8 @@ class OrchestratorFunction:
             clock=self.loop.clock,
             tracer=self.loop.tracer,
         )
+
+    async def warm(self) -> None:
+        """Connect, and import the model's SDK: what a first execution would wait for."""
+        await self.clients.warm()
+        await self.model.warm()

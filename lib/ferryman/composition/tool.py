@@ -32,7 +32,8 @@ class ToolFunction:
         tracer, integrations = OtelTracer(JsonLog(), settings), catalog.load(settings.integrations)
         gate = build_gate(settings, tracer)
         self.firestore = firestore
-        self.vault = Vault(SecretManagerKeys(SecretManagerClient(settings), settings))
+        self.secrets = SecretManagerClient(settings)
+        self.vault = Vault(SecretManagerKeys(self.secrets, settings))
         self.callers = TokenCallers(HttpClient(), settings)
         self.dependencies = ToolDependencies(
             tickets=FirestoreTickets(firestore, request_s=settings.request_s),
@@ -49,3 +50,9 @@ class ToolFunction:
             clock=SystemClock(),
             tracer=tracer,
         )
+
+    async def warm(self) -> None:
+        """Connect, and start a worker: what a first call would wait for."""
+        await self.firestore.warm()
+        await self.secrets.warm()
+        await checking.warm()

@@ -17,4 +17,9 @@ class TriggerFunction:
     def __init__(self, settings: Settings) -> None:
         self.callers = TokenCallers(HttpClient(), settings)
         self.tracer = OtelTracer(JsonLog(), settings)
-        self.queue = CloudTasksQueue(CloudTasksClient(settings), settings, self.tracer.traceparent)
+        self.tasks = CloudTasksClient(settings)
+        self.queue = CloudTasksQueue(self.tasks, settings, self.tracer.traceparent)
+
+    async def warm(self) -> None:
+        """Connect: what a first event would wait for."""
+        await self.tasks.warm()

@@ -73,6 +73,11 @@ class CallChecker:
         return await offload.run(self.policy.owner, self.budget, function, *self._packed, *arguments)
 
 
+async def warm() -> None:
+    """Have a worker process import what the checks need, before a first text waits for it."""
+    await _run("text", "", offload.TEXT, checks.redact_text, (), "")
+
+
 async def redact(owner: str, credentials: Iterable[Credential], text: str) -> str:
     """Return `text` with each credential in it replaced by its name. Raise `CallRefusedError` over budget."""
     return await _run("text", owner, offload.TEXT, checks.redact_text, tuple(credentials), text)

@@ -29,6 +29,11 @@ def connect_client(kind: type[Client], host: str | None, token: str | None) -> C
     return kind(**{"transport": client_type.get_transport_class("grpc_asyncio")(channel=channel)})
 
 
+async def wait_for_connection(client: Any) -> None:
+    """Wait until a client of the local cloud, or of Google's own, is connected."""
+    await client.transport.grpc_channel.channel_ready()
+
+
 def _build_interceptors(token: str) -> list[Any]:
     import grpc.aio
 

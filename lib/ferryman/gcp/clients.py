@@ -19,6 +19,12 @@ class GoogleClients(FirestoreClient, SecretManagerClient, CloudTasksClient):
         SecretManagerClient.__init__(self, settings)
         CloudTasksClient.__init__(self, settings)
 
+    async def warm(self) -> None:
+        """Import the libraries and connect: one after the other, since imports of one process wait for each other anyway."""
+        await FirestoreClient.warm(self)
+        await SecretManagerClient.warm(self)
+        await CloudTasksClient.warm(self)
+
     async def close(self) -> None:
         """Close what was opened."""
         await FirestoreClient.close(self)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
+import importlib
 from typing import TYPE_CHECKING, Any
 
-from ferryman.gcp.channels import connect_client
+from ferryman.gcp.channels import connect_client, wait_for_connection
 from ferryman.settings import Settings
 
 if TYPE_CHECKING:
@@ -26,6 +28,11 @@ class CloudTasksClient:
 
             self._tasks = connect_client(tasks_v2.CloudTasksAsyncClient, self._tasks_host, self._tasks_token)
         return self._tasks
+
+    async def warm(self) -> None:
+        """Import the library off the event loop, and connect, before a first request waits for both."""
+        await asyncio.to_thread(importlib.import_module, "google.cloud.tasks_v2")
+        await wait_for_connection(self.tasks())
 
     async def close(self) -> None:
         """Close the client if there is one."""

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
+import importlib
 from typing import TYPE_CHECKING, Any
 
-from ferryman.gcp.channels import connect_client
+from ferryman.gcp.channels import connect_client, wait_for_connection
 from ferryman.settings import Settings
 
 if TYPE_CHECKING:
@@ -39,6 +41,12 @@ class FirestoreClient:
         client._firestore_api_internal = connect_client(FirestoreAsyncClient, self._host, self._token)
         local: AsyncClient = client
         return local
+
+    async def warm(self) -> None:
+        """Import the library off the event loop, and connect, before a first request waits for both."""
+        await asyncio.to_thread(importlib.import_module, "google.cloud.firestore")
+        client: Any = self.firestore()
+        await wait_for_connection(client._firestore_api)
 
     async def close(self) -> None:
         """Close the client if there is one."""

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
+import importlib
 from typing import TYPE_CHECKING, Any
 
-from ferryman.gcp.channels import connect_client
+from ferryman.gcp.channels import connect_client, wait_for_connection
 from ferryman.settings import Settings
 
 if TYPE_CHECKING:
@@ -28,6 +30,11 @@ class SecretManagerClient:
                 secretmanager.SecretManagerServiceAsyncClient, self._secrets_host, self._secrets_token
             )
         return self._secrets
+
+    async def warm(self) -> None:
+        """Import the library off the event loop, and connect, before a first request waits for both."""
+        await asyncio.to_thread(importlib.import_module, "google.cloud.secretmanager_v1")
+        await wait_for_connection(self.secrets())
 
     async def close(self) -> None:
         """Close the client if there is one."""

@@ -39,8 +39,9 @@ class AnthropicModel:
         self._clients: dict[bool, Any] = {}
 
     async def warm(self) -> None:
-        """Import the SDK off the event loop, while something else is being waited for."""
+        """Import the SDK, and what asks it again, off the event loop, while something else is being waited for."""
         await asyncio.to_thread(importlib.import_module, "anthropic")
+        await asyncio.to_thread(importlib.import_module, "stamina")
 
     async def reply(self, prompt: Prompt) -> Reply:
         """Return the model's reply.

@@ -9,13 +9,14 @@ from typing import Any, TypeVar
 from functions_framework import aio
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
+from starlette.responses import JSONResponse
 
 from ferryman import settings
 from ferryman.gcp.log import JsonLog, capture_loggers
 from ferryman.ports.errors import UnavailableError
 from ferryman.ports.owners import CallerIdentifier
 from ferryman.serving.problems import create_problem
-from ferryman.settings import Settings
+from ferryman.settings import WARM_PATH, Settings
 
 BODY_BYTES_MAX = 8 * 1024 * 1024
 """An internal call's body: ids, or one turn of the model."""
@@ -29,12 +30,14 @@ def serve(
     build: Callable[[Settings], Root],
     answer: Callable[[Root, Request], Awaitable[Any]],
     allow: Callable[[Settings, str], tuple[str, ...]] | None = None,
+    find: Callable[[Root], Any] = lambda root: root,
 ) -> Handler:
     """Return a function's `main`: it builds the dependencies at the first request, checks the caller, and answers.
 
     `allow` names the accounts that may call a path; without it, `answer` checks callers itself. `HTTPException` is answered
     with its status, `UnavailableError` with 503, any other exception with 500, and only its type is logged. On a local stack,
-    what a web page could send is refused first; in the cloud only the service's own names lead here.
+    what a web page could send is refused first; in the cloud only the service's own names lead here. `find` returns what has
+    `callers` and `warm` of all that was built; POST /warm is there where settings name accounts for it.
     """
     known, log = settings.read(), JsonLog()
     if known.function:
@@ -48,6 +51,8 @@ def serve(
             if not built:
                 built.append(build(known))
             root: Any = built[0]
+            if known.warmers and request.url.path == WARM_PATH:
+                return await _warm(find(root), request, known)
             if allow is not None:
                 await authenticate(request, root.callers, allow(known, request.url.path), known)
             return await answer(root, request)
@@ -78,6 +83,14 @@ def refuse_pages(request: Request) -> None:
         raise HTTPException(421, "nothing is served under this name here")
     if any(origin != f"http://{hosts[0]}" for origin in request.headers.getlist("origin")):
         raise HTTPException(403, "the local stack is not for pages of other origins")
+
+
+async def _warm(process: Any, request: Request, known: Settings) -> JSONResponse:
+    await authenticate(request, process.callers, known.warmers, known)
+    if request.method != "POST":
+        raise HTTPException(405, "only POST is served here")
+    await process.warm()
+    return JSONResponse({"warm": True})
 
 
 async def authenticate(request: Request, callers: CallerIdentifier, allowed: tuple[str, ...], known: Settings) -> None:

@@ -15,6 +15,9 @@ LOCATION = "us-central1"
 QUEUE = "executions"
 SCHEDULES_QUEUE = "schedules"
 QUEUE_CALLER = "ferryman-queue"
+WARMER = "ferryman-warmer"
+"""The account that has each function connect before `ferryman up` says that all is ready."""
+
 ID_CHARACTERS_MAX = 40
 MODEL_TALKER = "orchestrator"
 """The one function that talks to models, and so the only one that gets a model key."""
@@ -94,6 +97,7 @@ def build_environment(row: Mapping[str, Any], around: StackEnvironment) -> dict[
         "FERRYMAN_RECEIPT_PUBLIC_KEYS": json.dumps(dict(around.receipt_public_keys)),
         "FERRYMAN_FUNCTION_URLS": json.dumps(dict(around.urls)),
         **{f"FERRYMAN_{role.upper()}": json.dumps(allowed) for role, allowed in accounts.items()},
+        "FERRYMAN_WARMERS": json.dumps([build_account(WARMER, around.project)]),
         "FERRYMAN_LOCATION": LOCATION,
         "FERRYMAN_QUEUE": QUEUE,
         "FERRYMAN_SCHEDULES_QUEUE": SCHEDULES_QUEUE,

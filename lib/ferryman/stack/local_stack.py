@@ -18,12 +18,12 @@ from ferryman.gcp.clients import GoogleClients
 from ferryman.settings import Settings
 from ferryman.stack import environment, hello, leftovers, private, provision
 from ferryman.stack.admin import Admin, AdminRefusedError
+from ferryman.stack.functions import StackFunctions
 from ferryman.stack.private import lock_folder
 from ferryman.stack.process import CloudNotStartedError, LocalCloudProcess, spawn
 
 PROJECT = "ferryman-local"
 TEND_S = 2.0
-GREETING_S = 30.0
 
 Tell = Callable[[str], None]
 
@@ -62,12 +62,17 @@ class Stack:
     clients: GoogleClients
     cloud: LocalCloudProcess
 
+    @property
+    def started(self) -> StackFunctions:
+        """The functions, to be started."""
+        return StackFunctions(admin=self.admin, urls=self.functions, logs=self.data / "logs", project=self.project)
+
     async def supervise(self, tell: Tell) -> int:
         """Restart functions that died, as the platform would; return the cloud's exit code when that ends."""
         ended = asyncio.create_task(self.cloud.wait())
         try:
             while not (await asyncio.wait([ended], timeout=TEND_S))[0]:
-                with suppress(httpx.TransportError, AdminRefusedError):
+                with suppress(httpx.TransportError, AdminRefusedError, CloudNotStartedError):
                     await self._restart_dead(tell)
             return ended.result()
         finally:
@@ -77,7 +82,7 @@ class Stack:
         for function in (await self.admin.read_status())["functions"]:
             if function["state"] == "died":
                 tell(f"{function['name']} died (exit code {function['exit']}); restarting it")
-                await self.admin.change(function["name"], {})
+                await self.started.restart(function["name"])
 
 
 @asynccontextmanager
@@ -151,21 +156,10 @@ async def _provision(running: Stack, options: StackOptions, tell: Tell) -> None:
         hosts=tuple(options.hosts),
         caller=options.environment,
     )
-    rows = environment.load_functions()
-    tell(f"starting {len(rows)} functions: {', '.join(row['name'] for row in rows)}")
-    await asyncio.gather(*(running.admin.start(row["name"], environment.build_environment(row, around)) for row in rows))
-    await _check_health(running)
+    environments = {row["name"]: environment.build_environment(row, around) for row in environment.load_functions()}
+    tell(f"starting {len(environments)} functions: {', '.join(environments)}")
+    await running.started.start(environments, tell)
     await provision.start_sweep(running.clients, PROJECT, running.functions)
-
-
-async def _check_health(running: Stack) -> None:
-    """Ask the API whether it is well: a function starts before it is made, and a setting it cannot use shows only then."""
-    async with httpx.AsyncClient(trust_env=False, timeout=GREETING_S) as http:
-        answer = await http.get(f"{running.url}/healthz")
-    if answer.is_error:
-        log = running.data / "logs" / "api.log"
-        last = (log.read_text(errors="replace").strip().splitlines() or ["nothing"])[-1]
-        raise CloudNotStartedError(f"the api answers {answer.status_code}; the last line of {log} is: {last}")
 
 
 def _write_note(running: Stack, key_file: Path) -> None:

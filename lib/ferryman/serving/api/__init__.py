@@ -49,4 +49,4 @@ def serve(build: Callable[[settings.Settings], ApiDependencies] | None = None) -
     async def answer(app: FastAPI, _: Request) -> FastAPI:
         return app
 
-    return entry.serve(lambda known: create((build or build_api)(known)), answer)
+    return entry.serve(lambda known: create((build or build_api)(known)), answer, find=lambda app: app.state.deps)

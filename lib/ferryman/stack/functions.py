@@ -1,0 +1,60 @@
+"""The functions of a stack: started, and connected before anybody is told that they are ready."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx
+
+from ferryman.settings import WARM_PATH
+from ferryman.stack.admin import Admin
+from ferryman.stack.environment import WARMER, build_account
+from ferryman.stack.process import CloudNotStartedError
+
+WARM_S = 60.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StackFunctions:
+    """The functions of the local cloud that `admin` is of, at their `urls`, with their logs in `logs`."""
+
+    admin: Admin
+    urls: Mapping[str, str]
+    logs: Path
+    project: str
+
+    async def start(self, environments: Mapping[str, Mapping[str, str]], tell: Callable[[str], None]) -> None:
+        """Start them all with these variables, as many at a time as there are cores: each imports for a second or more, and
+        more of them would only wait for each other. Raise `AdminRefusedError` or `CloudNotStartedError`."""
+        cores, ready = asyncio.Semaphore(os.cpu_count() or 1), 0
+
+        async def start(name: str, env: Mapping[str, str]) -> None:
+            nonlocal ready
+            async with cores:
+                await self.admin.start(name, env)
+                await self._warm(name)
+            ready += 1
+            tell(f"{name} is ready, {ready} of {len(environments)}")
+
+        await asyncio.gather(*(start(name, env) for name, env in environments.items()))
+
+    async def restart(self, name: str) -> None:
+        """Start one that died again, as it was. Raise `AdminRefusedError` or `CloudNotStartedError`."""
+        await self.admin.change(name, {})
+        await self._warm(name)
+
+    async def _warm(self, name: str) -> None:
+        """Have a function import and connect what its first request would wait for. A function starts before it is made, and a
+        setting that it cannot use shows only here."""
+        url = self.urls[name]
+        token = await self.admin.create_token(build_account(WARMER, self.project), url)
+        async with httpx.AsyncClient(trust_env=False, timeout=WARM_S) as http:
+            answer = await http.post(url + WARM_PATH, headers={"Authorization": f"Bearer {token}"})
+        if answer.is_error:
+            log = self.logs / f"{name}.log"
+            last = (log.read_text(errors="replace").strip().splitlines() or ["nothing"])[-1]
+            raise CloudNotStartedError(f"{name} answers {answer.status_code}; the last line of {log} is: {last}")
