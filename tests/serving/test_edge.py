@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+import linecache
+from collections.abc import AsyncIterator
 from dataclasses import replace
+from typing import Any
 
 import httpx
 import pytest
 from fastapi import FastAPI
 
+from ferryman.domain.page import Page
 from ferryman.domain.tasks.task import Task
 from ferryman.inmemory.tasks import MemoryTasks
 from ferryman.ports.errors import UnavailableError
+from ferryman.serving.api import access
 
 from .conftest import TASK, Stage, create_app
 
@@ -105,20 +109,52 @@ async def test_a_wrong_method_is_a_problem_that_names_the_right_ones(client: htt
 
 async def test_what_nobody_expected_is_a_problem_without_a_word_of_it(stage: Stage) -> None:
     class Broken(MemoryTasks):
-        async def list(self, owner: str) -> Sequence[Task]:
+        async def list(self, owner: str, **_: Any) -> Page[Task]:
             raise RuntimeError(f"the secret of {owner}")
 
     async with asking(create_app(replace(stage.deps(), tasks=Broken(stage.memory))), stage) as client:
         answer = await client.get("/v1/tasks")
     assert read_problem(answer) == (500, "something went wrong on our side")
-    event, fields = stage.log.lines[-1]
-    assert (event, fields["error"]) == ("api.crash", "RuntimeError")
     assert "secret" not in repr(stage.log.lines)
+
+
+async def crash(stage: Stage, **headers: str) -> dict[str, Any]:
+    """Return what is logged of a request that crashes in a store."""
+
+    class Broken(MemoryTasks):
+        async def get(self, task: str) -> Task | None:
+            raise RuntimeError(f"the secret of {task}")
+
+    deps = replace(stage.deps(), tasks=Broken(stage.memory))
+    async with asking(create_app(deps), stage) as client:
+        await client.get("/v1/tasks/hidden?also=hidden", headers=headers)
+    event, fields = stage.log.lines[-1]
+    assert event == "api.crash"
+    return fields
+
+
+async def test_a_crash_is_logged_with_its_route_its_type_and_the_last_place_of_ours(stage: Stage) -> None:
+    fields = await crash(stage)
+    assert (fields["route"], fields["error"]) == ("GET /v1/tasks/{task_id}", "RuntimeError")
+    module, _, line = fields["at"].partition(":")
+    assert module == "ferryman.serving.api.access"
+    assert "deps.tasks.get(task_id)" in linecache.getline(access.__file__, int(line))
+
+
+async def test_nothing_that_was_sent_is_logged_of_a_crash(stage: Stage) -> None:
+    assert "hidden" not in repr(await crash(stage, traceparent="hidden", hidden="hidden"))
+
+
+async def test_a_crash_belongs_to_the_trace_of_its_request(stage: Stage) -> None:
+    parent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+    await crash(stage, traceparent=parent)
+    span = stage.log.spans[-1]
+    assert (span.parent, span.attributes["error.type"]) == (parent, "RuntimeError")
 
 
 async def test_a_service_that_does_not_answer_is_a_problem_that_says_when_to_try_again(stage: Stage) -> None:
     class UnavailableTasks(MemoryTasks):
-        async def list(self, owner: str) -> Sequence[Task]:
+        async def list(self, owner: str, **_: Any) -> Page[Task]:
             raise UnavailableError("Firestore at 10.1.2.3 does not answer", after_s=4)
 
     async with asking(create_app(replace(stage.deps(), tasks=UnavailableTasks(stage.memory))), stage) as client:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from urllib.parse import quote
+
 import httpx
 import pytest
 from fastapi import FastAPI
@@ -15,6 +17,22 @@ async def send_import(client: httpx.AsyncClient, task: str, body: bytes) -> tupl
     """Return status and text of the answer to an import with this body."""
     answer = await client.post(f"/v1/tasks/{task}/tools/import-openapi", content=body, headers=JSON)
     return answer.status_code, answer.text
+
+
+@pytest.mark.parametrize("place", ["/v1/tasks", "/api/agents"])
+@pytest.mark.parametrize("body", ["[]", '"x"', "null", "1", "true", "[{}]"])
+async def test_a_body_that_is_no_object_is_refused(client: httpx.AsyncClient, task: str, place: str, body: str) -> None:
+    answer = await client.post(f"{place}/{task}/tools/import-openapi", content=body, headers=JSON)
+    assert (answer.status_code, answer.json()["errors"][0]["field"]) == (422, "body")
+
+
+@pytest.mark.parametrize("name", ["two\nlines", "a/b", "line\n", "\n", "a\r\nb"])
+async def test_a_cluster_of_any_name_can_be_deleted(client: httpx.AsyncClient, task: str, name: str) -> None:
+    document = {"openapi": "3.1.0", "info": {"title": name, "version": "1"}, "servers": [{"url": "https://api.github.com"}]}
+    spec = document | {"paths": {"/zen": {"get": {"operationId": "zen", "responses": {}}}}}
+    imported = (await client.post(f"/v1/tasks/{task}/tools/import-openapi", json={"spec": spec, "cluster": name})).json()
+    answer = await client.delete(f"/v1/tasks/{task}/tools/cluster/{quote(imported['cluster'], safe='')}")
+    assert (answer.status_code, answer.json()["data"]) == (200, {"deleted": imported["cluster"]})
 
 
 async def test_a_body_of_too_many_values_is_refused_before_any_is_made(client: httpx.AsyncClient, task: str) -> None:

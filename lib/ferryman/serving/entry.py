@@ -15,6 +15,8 @@ from ferryman import settings
 from ferryman.gcp.log import JsonLog, capture_loggers
 from ferryman.ports.errors import UnavailableError
 from ferryman.ports.owners import CallerIdentifier
+from ferryman.serving.faults import describe_fault
+from ferryman.serving.framework import lead_everything
 from ferryman.serving.problems import create_problem
 from ferryman.settings import WARM_PATH, Settings
 
@@ -35,13 +37,14 @@ def serve(
     """Return a function's `main`: it builds the dependencies at the first request, checks the caller, and answers.
 
     `allow` names the accounts that may call a path; without it, `answer` checks callers itself. `HTTPException` is answered
-    with its status, `UnavailableError` with 503, any other exception with 500, and only its type is logged. On a local stack,
-    what a web page could send is refused first; in the cloud only the service's own names lead here. `find` returns what has
-    `callers` and `warm` of all that was built; POST /warm is there where settings name accounts for it.
+    with its status, `UnavailableError` with 503, any other exception with 500, and only its type and place are logged. On a
+    local stack, what a web page could send is refused first; in the cloud only the service's own names lead here. `find` returns
+    what has `callers` and `warm` of all that was built; POST /warm is there where settings name accounts for it.
     """
     known, log = settings.read(), JsonLog()
     if known.function:
         capture_loggers(known.log_level)  # in a function's own process, every library logs through our log alone
+    lead_everything()
     built: list[Root] = []
 
     async def main(request: Request) -> Any:
@@ -61,7 +64,7 @@ def serve(
         except UnavailableError as unavailable:
             return create_problem(503, str(unavailable))
         except Exception as fault:  # noqa: BLE001 - a traceback may hold what was sent
-            log.line("function.fault", kind=type(fault).__name__, severity="ERROR")
+            log.line("function.fault", **describe_fault(fault), severity="ERROR")
             return create_problem(500, "something went wrong on our side")
 
     register: Any = aio.http  # its type does not know of ASGI applications as answers

@@ -14,6 +14,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
 from fastapi.exceptions import RequestValidationError
+from starlette.convertors import StringConvertor, register_url_convertor
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
@@ -47,6 +48,14 @@ BODY = {
 
 offload.preload(documents.read_import)
 
+
+class TextConvertor(StringConvertor):
+    """Any text, with slashes and line breaks: what a cluster may be called."""
+
+    regex = "(?s:.+)"
+
+
+register_url_convertor("text", TextConvertor())
 router = APIRouter(route_class=IdempotentRoute, tags=["custom tools"])
 
 
@@ -119,7 +128,7 @@ async def delete(
     return shapes.Envelope(data=shapes.Deleted(deleted=tool))
 
 
-@router.delete("/tools/cluster/{name:path}", summary="Delete a cluster with all its tools at once")
+@router.delete("/tools/cluster/{name:text}", summary="Delete a cluster with all its tools at once")
 async def delete_cluster(name: str, task: OwnedTask, deps: Dependencies) -> shapes.Envelope[shapes.Deleted]:
     if not await deps.clusters.delete(task.id, name):
         raise NotFoundError("cluster")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import re
-import traceback
 
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
@@ -12,6 +11,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ferryman import offload
 from ferryman.ports.log import Tracer
+from ferryman.serving.faults import describe_fault
 from ferryman.serving.problems import create_problem
 
 BODY_BYTES_MAX = 1_000_000
@@ -38,7 +38,7 @@ class EdgeMiddleware:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        begun = False
+        begun, headers = False, Headers(scope=scope)
 
         async def sending(message: Message) -> None:
             nonlocal begun
@@ -47,7 +47,6 @@ class EdgeMiddleware:
 
         try:
             most = IMPORT_BYTES_MAX if scope["path"].endswith(IMPORT_PATH) else BODY_BYTES_MAX
-            headers = Headers(scope=scope)
             receiving = _bounded(receive, most)
             if _has_body(headers, most) and most == BODY_BYTES_MAX:
                 receiving = await _limit_values(receiving, receive, headers.get("authorization", ""))
@@ -57,9 +56,17 @@ class EdgeMiddleware:
                 raise
             await create_problem(error.status_code, error.detail)(scope, receive, send)
         except Exception as error:  # noqa: BLE001 - whatever it is, the client learns only that it happened
-            self._tracer.line("api.crash", severity="ERROR", error=type(error).__name__, at=_places(error))
+            self._report(error, scope, headers)
             if not begun:
                 await create_problem(500, "something went wrong on our side")(scope, receive, send)
+
+    def _report(self, error: Exception, scope: Scope, headers: Headers) -> None:
+        """Log a crash with the template of its route, in the request's trace, or in a new one where it names none."""
+        route = f"{scope['method']} {scope['route'].path}" if "route" in scope else None
+        parent = headers.get("traceparent", "")
+        with self._tracer.span("crash", {"http.route": route}, kind="server", parent=parent) as span:
+            span.failed(type(error).__name__)
+            self._tracer.line("api.crash", severity="ERROR", route=route, **describe_fault(error))
 
 
 def _has_body(headers: Headers, most: int) -> bool:
@@ -122,9 +129,3 @@ def _bounded(receive: Receive, most: int) -> Receive:
         return message
 
     return receiving
-
-
-def _places(error: BaseException) -> list[str]:
-    # file and line only: an exception's own words may repeat what was sent
-    frames = traceback.extract_tb(error.__traceback__)
-    return [f"{frame.filename.rpartition('/')[2]}:{frame.lineno}" for frame in frames[-8:]]

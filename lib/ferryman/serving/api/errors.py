@@ -112,7 +112,8 @@ def _list_methods(request: Request) -> str:
 
 
 def _fault(error: dict[str, Any]) -> Problem:
-    source, *path = [str(part) for part in error["loc"]]
+    # a body that is read without FastAPI, and is no object, has no place
+    source, *path = [str(part) for part in error["loc"]] or ["body"]
     if source not in _SOURCES:
         path = [source, *path]
     # a field nobody knows is the client's own text: it is repeated only where it looks like a field's name
