@@ -99,7 +99,7 @@ compare: $(READY) ## Firestore's emulator beside Google's, over 5,000 random ste
 specification: $(READY) ## Write docs/specification.md from the tables of the requirements
 	@$(BIN)/python -m tests.requirements.page
 
-reference: $(READY) ## Write docs/commands.md, docs/http.md and docs/settings.md from the code
+reference: $(READY) ## Write docs/commands.md, http.md, settings.md and client.md, and the client's types, from the code
 	@$(BIN)/python -m tests.architecture.reference
 
 recording: $(READY) ## Run the demo and write what it prints to docs/images/demo.svg, the picture in the README

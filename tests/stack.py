@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from ferryman.client import Client
+from ferryman.client import AsyncClient
 from ferryman.domain.owners.owner import Owner
 from ferryman.gcp.owners import FirestoreOwners
 from ferryman.serving import keys
@@ -38,7 +38,7 @@ def start_stack(data: Path, **variables: str) -> Iterator[Mapping[str, Any]]:
             child.wait(ENDS_S)
 
 
-async def create_client(stack: Mapping[str, Any], plan: str = "pro") -> Client:
+async def create_client(stack: Mapping[str, Any], plan: str = "pro") -> AsyncClient:
     """Return a client of a new owner."""
     clients = provision.connect(stack["env"])
     try:
@@ -47,4 +47,4 @@ async def create_client(stack: Mapping[str, Any], plan: str = "pro") -> Client:
         await FirestoreOwners(clients).add_key(keys.digest_key(key), owner, now)
     finally:
         await clients.close()
-    return Client(stack["url"], key)
+    return AsyncClient(stack["url"], key)

@@ -1,4 +1,4 @@
-"""The reference: `make reference` writes docs/commands.md, docs/http.md and docs/settings.md from the code."""
+"""The reference: `make reference` writes four pages of docs/, and the types of the client, from the code."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import click
 
 from ferryman import settings
 from ferryman.cli import main as ferryman
+from tests.architecture.client_reference import write_page, write_types
 from tests.architecture.http_reference import write_http
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -64,7 +65,13 @@ def find_meanings() -> dict[str, str]:
     return {field: re.sub(r"^noqa: \w+ - ", "", comment) for field, comment in comments}
 
 
-PAGES = {"commands.md": write_commands, "http.md": lambda: write_http(NOTE), "settings.md": write_settings}
+PAGES = {
+    "commands.md": write_commands,
+    "http.md": lambda: write_http(NOTE),
+    "settings.md": write_settings,
+    "client.md": lambda: write_page(NOTE),
+    "../lib/ferryman/client/answers.py": write_types,
+}
 
 if __name__ == "__main__":
     for name, write in PAGES.items():

@@ -17,7 +17,7 @@ from uuid import uuid4
 
 import pytest
 
-from ferryman.client import Client
+from ferryman.client import AsyncClient
 from ferryman.domain.owners.owner import Owner
 from ferryman.gcp.clients import GoogleClients
 from ferryman.gcp.owners import FirestoreOwners
@@ -52,7 +52,7 @@ CALENDAR = {
 }
 """What the stack's operator has added to the catalog."""
 
-NewClient = Callable[[str], Awaitable[Client]]
+NewClient = Callable[[str], Awaitable[AsyncClient]]
 
 
 @pytest.fixture(scope="session")
@@ -104,18 +104,18 @@ async def clients(stack: Mapping[str, Any]) -> AsyncIterator[GoogleClients]:
 @pytest.fixture
 async def new_client(stack: Mapping[str, Any], clients: GoogleClients) -> AsyncIterator[NewClient]:
     """A client of a new owner on a plan."""
-    opened: list[Client] = []
+    opened: list[AsyncClient] = []
 
-    async def new(plan: str) -> Client:
+    async def new(plan: str) -> AsyncClient:
         key, owner, now = keys.generate_key(), f"owner-{uuid4().hex[:12]}", datetime.now(UTC)
         await FirestoreOwners(clients).put(Owner(id=owner, plan=plan, created_at=now))
         await FirestoreOwners(clients).add_key(keys.digest_key(key), owner, now)
-        opened.append(Client(stack["url"], key))
+        opened.append(AsyncClient(stack["url"], key))
         return opened[-1]
 
     yield new
     for client in opened:
-        await client.__aexit__()
+        await client.close()
 
 
 @dataclass(kw_only=True)
@@ -124,7 +124,7 @@ class Journey:
 
     admin: Admin
     clients: GoogleClients
-    client: Client
+    client: AsyncClient
     stack: Mapping[str, Any]
     name: str = field(default_factory=lambda: uuid4().hex[:12])
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from ferryman.client import Client
+from ferryman.client import AsyncClient
 from ferryman.tools.declared.definitions import CUSTOM
 from ferryman.tools.http import TOOLS
 from tests.journeys.conftest import FERRYMAN, KEY, Journey, call
@@ -170,7 +170,7 @@ async def test_interrupting_a_run_ends_the_watching_and_not_the_execution(ferrym
     watching.send_signal(signal.SIGINT)
     await watching.communicate()
     assert watching.returncode == 130
-    async with Client(ferryman.stack["url"], ferryman.key) as client:
+    async with AsyncClient(ferryman.stack["url"], ferryman.key) as client:
         kinds = [event.kind async for event in client.stream_events(execution)]
     assert kinds[-1] == "finished"
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ferryman.client import ApiUnreachableError, Client
+from ferryman.client import ApiUnreachableError, AsyncClient
 from ferryman.stack.admin import Admin
 from tests.journeys.conftest import NewClient
 
@@ -31,7 +31,7 @@ async def test_starts_that_the_api_dies_under_start_once_each(new_client: NewCli
     assert {execution["execution_id"] for execution in stored} == {execution["execution_id"] for execution in started}
 
 
-async def _list_once_it_is_back(client: Client, task: str) -> list[dict[str, Any]]:
+async def _list_once_it_is_back(client: AsyncClient, task: str) -> list[dict[str, Any]]:
     """Return the task's executions: where all starts were answered before the API died, it is just being started again."""
     async with asyncio.timeout(60):
         while True:

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from ferryman.client import Client
+from ferryman.client import AsyncClient
 from tests.journeys.conftest import KEY, Journey, asks, call, says
 from tests.journeys.test_command_line import Shell
 
@@ -27,7 +27,7 @@ def ferryman(stack: Mapping[str, Any]) -> Shell:
 @pytest.fixture
 async def local(ferryman: Shell, journey: Journey) -> AsyncIterator[Journey]:
     """The journey of the stack's own owner, as whom the commands ask."""
-    async with Client(ferryman.stack["url"], ferryman.key) as client:
+    async with AsyncClient(ferryman.stack["url"], ferryman.key) as client:
         yield Journey(admin=journey.admin, clients=journey.clients, client=client, stack=journey.stack)
 
 

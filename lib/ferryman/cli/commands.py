@@ -14,7 +14,7 @@ import click
 
 from ferryman.cli import exits, service
 from ferryman.cli.screen import Screen
-from ferryman.client import ApiRefusedError, ApiUnreachableError, Client
+from ferryman.client import ApiRefusedError, ApiUnreachableError, AsyncClient
 from ferryman.domain.problem import InvalidInputError
 from ferryman.operations.deploy.commands import CommandFailedError, CommandMissingError
 from ferryman.ports.errors import UnavailableError
@@ -34,7 +34,7 @@ FAILURES: tuple[type[Exception], ...] = (
 class ApiSession:
     """The API's client, and the screen that a command writes to."""
 
-    client: Client
+    client: AsyncClient
     screen: Screen
 
 
@@ -92,5 +92,5 @@ def _session_command(
 async def open_session(screen: Screen, find: Callable[[], service.Service] = service.find_service) -> AsyncIterator[ApiSession]:
     """Yield a session with the service that `find` returns. Raise `UnknownServiceError`."""
     known = find()
-    async with Client(known.url, known.key) as client:
+    async with AsyncClient(known.url, known.key) as client:
         yield ApiSession(client=client, screen=screen)

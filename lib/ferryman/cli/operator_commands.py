@@ -13,7 +13,7 @@ import click
 from ferryman.cli import service
 from ferryman.cli.commands import FAILURES, screen_command
 from ferryman.cli.screen import Screen
-from ferryman.client import Client
+from ferryman.client import AsyncClient
 from ferryman.composition.operator import Operator
 from ferryman.operations.deploy import operator as deployed
 from ferryman.operations.deploy.deployment import Deployment
@@ -60,7 +60,7 @@ async def open_operator(screen: Screen, project: str | None, region: str, root: 
             yield deps
         return
     known, note = service.find_local_service(service.find_folder()), service.read_note()
-    async with Client(known.url, known.key) as client:
+    async with AsyncClient(known.url, known.key) as client:
         await client.get_me()  # a stack that was killed left its note
     async with local.open_operator(note, known.key) as deps:
         yield deps

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import IO, Any
 
 import click
@@ -130,7 +130,7 @@ async def schedules(session: ApiSession) -> None:
 
     A task is paused when three of its scheduled executions in a row failed; `ferryman task update TASK --enabled` has it go on.
     """
-    tasks = [task for task in await session.client.list_tasks() if task["schedule"] is not None]
+    tasks = [task async for task in session.client.iterate_tasks() if task["schedule"] is not None]
     tasks.sort(key=lambda task: (task["next_fire_at"] is None, task["next_fire_at"] or "", task["task_id"]))
     rows = [{**task, **_describe(task["schedule"])} for task in tasks]
     session.screen.print_json(tasks)
@@ -140,6 +140,7 @@ async def schedules(session: ApiSession) -> None:
     )
 
 
-def _describe(schedule: dict[str, object]) -> dict[str, object]:
+def _describe(schedule: Mapping[str, object] | None) -> dict[str, object]:
+    assert schedule is not None, "only tasks that have one are listed"
     kind = ScheduleType(str(schedule["type"]))
     return {"type": kind.value, "when": schedule[FIELDS[kind]]}

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ferryman.client import Client
+from ferryman.client import AsyncClient
 from ferryman.composition.operator import RECEIPT_KEY, SEALING_KEY
 from ferryman.gcp.key_store import SecretManagerKeyStore
 from ferryman.stack.admin import read_token
@@ -35,7 +35,7 @@ async def test_apply_builds_makes_tries_and_hands_out_a_key_once(
 
     assert applied.code == 0, applied.err
     assert {item["of"]: item["grade"] for item in applied.json["findings"]} == dict.fromkeys(stack["functions"], "ok")
-    async with Client(applied.json["url"], applied.json["key"]) as client:
+    async with AsyncClient(applied.json["url"], applied.json["key"]) as client:
         assert (await client.get_me())["owner"] == "owner"
     manifest = json.loads((checkout / "build/functions.json").read_text())
     assert set(manifest) == set(stack["functions"])

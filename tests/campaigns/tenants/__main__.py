@@ -93,7 +93,7 @@ async def _round(tenants: list[Tenant], stack: Mapping[str, Any], admin: Admin, 
     await run_executions(tenants, EXECUTIONS)
     findings = await find_crossed(tenants, stack, upstream)
     for tenant in tenants:
-        await tenant.client.__aexit__()
+        await tenant.client.close()
     return findings
 
 

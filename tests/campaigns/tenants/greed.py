@@ -17,7 +17,7 @@ from typing import Any
 
 import httpx
 
-from ferryman.client import ApiRefusedError, ApiUnreachableError, Client
+from ferryman.client import ApiRefusedError, ApiUnreachableError, AsyncClient
 from ferryman.stack.admin import Admin
 from tests.campaigns.tenants.tenants import Tenant, create_tenant, prepare
 from tests.campaigns.tenants.upstream import Upstream
@@ -99,7 +99,7 @@ async def compare(
             flush=True,
         )
     for tenant in workers:
-        await tenant.client.__aexit__()
+        await tenant.client.close()
     return comparison
 
 
@@ -124,7 +124,7 @@ async def _run(tenant: Tenant, durations: list[float]) -> None:
     durations.append((ends - began).total_seconds())
 
 
-async def _record(client: Client, execution: str) -> Mapping[str, Any] | None:
+async def _record(client: AsyncClient, execution: str) -> Mapping[str, Any] | None:
     with suppress(ApiUnreachableError):  # a connection that was kept open is closed at the moment it is used again
         return await client.get_execution(execution)
     return None
@@ -151,7 +151,7 @@ async def _beside(
     return outcomes
 
 
-async def _task(client: Client, admin: Admin) -> str:
+async def _task(client: AsyncClient, admin: Admin) -> str:
     """Create a task whose executions call hosts that are slow to answer, and names that are slow to be looked up."""
     name = f"greedy{time.monotonic_ns()}"
     slow = [{"name": "http_get", "input": {"url": f"https://{SLOW_HOST}/{number}"}} for number in range(2)]
@@ -163,20 +163,20 @@ async def _task(client: Client, admin: Admin) -> str:
     return str((await client.create_task({"name": name, "task_prompt": "Take it.", **fields}))["task_id"])
 
 
-async def _starts(client: Client, task: str, outcomes: Counter[str]) -> None:
+async def _starts(client: AsyncClient, task: str, outcomes: Counter[str]) -> None:
     """Start executions, so many a second, whether they are accepted or not."""
     while True:
         await asyncio.sleep(1 / STARTS_A_SECOND)
         await _count_outcome(client.start_execution(task), "executions", outcomes)
 
 
-async def _import(client: Client, task: str, outcomes: Counter[str]) -> None:
+async def _import(client: AsyncClient, task: str, outcomes: Counter[str]) -> None:
     while True:
         await _count_outcome(client.import_tools(task, {"spec": SPEC, "dry_run": True}), "imports", outcomes)
         await asyncio.sleep(1)
 
 
-async def _stream(client: Client, execution: str, outcomes: Counter[str]) -> None:
+async def _stream(client: AsyncClient, execution: str, outcomes: Counter[str]) -> None:
     async def watch() -> None:
         async for _ in client.stream_events(execution):
             pass
@@ -198,7 +198,7 @@ async def _count_outcome(asking: Any, what: str, outcomes: Counter[str]) -> None
         raise
 
 
-async def _clear(client: Client, outcomes: Counter[str]) -> None:
+async def _clear(client: AsyncClient, outcomes: Counter[str]) -> None:
     """End what the greedy owner has: what is queued first, then what runs, so that no window has the last one's work."""
     unfinished = [
         execution for execution in await client.list_executions(limit=100) if execution["status"] in ("queued", "running")

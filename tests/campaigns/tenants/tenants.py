@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ferryman.client import Client
+from ferryman.client import AsyncClient
 from ferryman.stack.admin import Admin
 from tests.campaigns.tenants.upstream import HOSTS, Upstream
 from tests.canaries import canary
@@ -27,7 +27,7 @@ class Tenant:
     """An owner with one task. `marks` are words that nobody else has any business to see."""
 
     name: str
-    client: Client
+    client: AsyncClient
     key: str
     prompt: str
     answer: str
@@ -42,7 +42,7 @@ class Tenant:
         return [self.key, self.prompt, self.answer, self.cookie, self.phrase, self.name, self.task, *self.executions]
 
 
-def create_tenant(client: Client, number: int) -> Tenant:
+def create_tenant(client: AsyncClient, number: int) -> Tenant:
     """Return a tenant with new words and a new key, which is among those that the whole run is searched for."""
     words = {name: f"{name}{secrets.token_hex(10)}" for name in ("prompt", "answer", "cookie", "phrase")}
     name = f"tenant{secrets.token_hex(8)}"

@@ -15,7 +15,7 @@ from ferryman.cli.commands import screen_command
 from ferryman.cli.demo.scenario import run_scenario
 from ferryman.cli.screen import Screen
 from ferryman.cli.service import read_environment
-from ferryman.client import Client
+from ferryman.client import AsyncClient
 from ferryman.serving import keys
 from ferryman.stack import leftovers
 from ferryman.stack.local_stack import StackOptions, run_stack
@@ -46,7 +46,7 @@ async def demo(screen: Screen) -> int:
             screen.print_line("A stack of its own", "bold")
             async with run_stack(options, lambda text: screen.print_line(f"  {text} …")) as running:
                 screen.print_line(f"  up after {time.monotonic() - began:.1f} s: {running.url}")
-                async with Client(running.url, key) as client:
+                async with AsyncClient(running.url, key) as client:
                     is_proven = await run_scenario(screen, running, client)
     except asyncio.CancelledError:
         screen.print_error("interrupted; everything it started has ended")

@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import quote
 
 from ferryman.cli.demo.story import PRIVATE
-from ferryman.client import Client
+from ferryman.client import AsyncClient
 from ferryman.domain.json_tree import walk
 from ferryman.stack import inventory
 from ferryman.stack.local_stack import Stack
@@ -71,7 +71,7 @@ def extract_header(request: Mapping[str, Any], header: str) -> bytes:
     return json.dumps([value for name, value in request["headers"] if name.lower() == header]).encode()
 
 
-async def collect_answers(client: Client, execution: str, task: str) -> list[Any]:
+async def collect_answers(client: AsyncClient, execution: str, task: str) -> list[Any]:
     """Return what the API answers about everything there is."""
     return [
         await client.get_me(),
@@ -85,7 +85,7 @@ async def collect_answers(client: Client, execution: str, task: str) -> list[Any
 
 
 async def gather_evidence(
-    stack: Stack, client: Client, key: str, events: Sequence[Mapping[str, Any]]
+    stack: Stack, client: AsyncClient, key: str, events: Sequence[Mapping[str, Any]]
 ) -> tuple[list[SearchResult], SearchResult]:
     """Search each place that must not hold the key, and the one that must: the header it was injected into."""
     forms = encode_forms(key)

@@ -11,11 +11,11 @@ from ferryman.cli import live
 from ferryman.cli.demo import proof, story
 from ferryman.cli.demo.proof import SearchResult
 from ferryman.cli.screen import Screen, create_table
-from ferryman.client import Client
+from ferryman.client import AsyncClient
 from ferryman.stack.local_stack import Stack
 
 
-async def run_scenario(screen: Screen, stack: Stack, client: Client) -> bool:
+async def run_scenario(screen: Screen, stack: Stack, client: AsyncClient) -> bool:
     """Run the demo in `stack`; return whether everything held."""
     key = story.generate_key()
     await _set(screen, stack, key)
@@ -57,7 +57,7 @@ async def _set(screen: Screen, stack: Stack, key: str) -> None:
     screen.print_line(f"  {story.TASK['model']:<28} a model that does its job, and attacks three times on the way")
 
 
-async def _prepare(screen: Screen, client: Client, key: str) -> str:
+async def _prepare(screen: Screen, client: AsyncClient, key: str) -> str:
     screen.print_line("\nA task, through the API", "bold")
     task = await client.create_task(story.TASK)
     name: str = task["task_id"]
@@ -67,7 +67,7 @@ async def _prepare(screen: Screen, client: Client, key: str) -> str:
     return name
 
 
-async def _run(screen: Screen, client: Client, task: str) -> tuple[list[Mapping[str, Any]], dict[str, Any]]:
+async def _run(screen: Screen, client: AsyncClient, task: str) -> tuple[list[Mapping[str, Any]], Mapping[str, Any]]:
     screen.print_line("\nAn execution, live", "bold")
     started = await client.start_execution(task)
     events: list[Mapping[str, Any]] = []

@@ -1,0 +1,44 @@
+"""The client of the API, for Python programs: `Client` blocks, `AsyncClient` is awaited; both have the same methods.
+
+Requests, retries, events and errors are described once, without any I/O (`routes`, `attempts`, `events`, `errors`); the two
+clients only send what these describe, with httpx.
+"""
+
+from __future__ import annotations
+
+from ferryman.client.asynchronous import AsyncClient
+from ferryman.client.attempts import RETRY_WAITS_S
+from ferryman.client.errors import (
+    ApiConflictError,
+    ApiError,
+    ApiFailedError,
+    ApiInvalidError,
+    ApiNotFoundError,
+    ApiRateLimitedError,
+    ApiRefusedError,
+    ApiUnauthorizedError,
+    ApiUnreachableError,
+    FieldError,
+)
+from ferryman.client.events import StreamedEvent
+from ferryman.client.request import Json, Page
+from ferryman.client.synchronous import Client
+
+__all__ = [
+    "RETRY_WAITS_S",
+    "ApiConflictError",
+    "ApiError",
+    "ApiFailedError",
+    "ApiInvalidError",
+    "ApiNotFoundError",
+    "ApiRateLimitedError",
+    "ApiRefusedError",
+    "ApiUnauthorizedError",
+    "ApiUnreachableError",
+    "AsyncClient",
+    "Client",
+    "FieldError",
+    "Json",
+    "Page",
+    "StreamedEvent",
+]

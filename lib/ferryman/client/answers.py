@@ -1,0 +1,277 @@
+"""What the API answers, as types. `make reference` writes this file from the description of the API."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, TypedDict
+
+
+class CallJson(TypedDict):
+    """One call as it was journaled; its arguments as they were scanned, its result in full."""
+
+    seq: int
+    iteration: int
+    id: str
+    tool: str
+    arguments: dict[str, Any]
+    state: Literal["intended", "sent", "settled"]
+    attempt: int
+    in_doubt: bool
+    created_at: str
+    sent_at: str | None
+    deadline: str | None
+    settled_at: str | None
+    result: ResultJson | None
+
+
+class ConfigurationJson(TypedDict):
+    """Where a tool's calls go (S3-55 … S3-57)."""
+
+    baseUrl: str
+    pathTemplate: str
+    method: str
+    pathParams: list[str]
+    queryParams: list[str]
+
+
+class ConnectionJson(TypedDict):
+    """Where the person consents. The page leads back to `redirect_uri` with `state` and a code, until `expires_at`."""
+
+    authorize_url: str
+    redirect_uri: str
+    state: str
+    expires_at: str
+
+
+class ConsentJson(TypedDict):
+    """How a service is connected by a person's consent. `client_id` is the deployment's own; null: bring one."""
+
+    authorize_url: str
+    token_url: str
+    scopes: list[str]
+    client_id: str | None
+    redirect_uris: list[str]
+    issuer: str | None
+    sends_iss: bool
+
+
+class CredentialJson(TypedDict):
+    """Everything about a credential but its value. `status` is connected, or reconnect: its service refused to renew it."""
+
+    name: str
+    service: str
+    status: str
+    scopes: list[str] | None
+    token_expires_at: str | None
+    auth_type: Literal["bearer", "header", "query_param"]
+    auth_header_name: str | None
+    auth_param_name: str | None
+    allowed_domains: list[str]
+    version: int
+    key_version: int
+    created_at: str
+    updated_at: str
+
+
+class CustomToolJson(TypedDict):
+    """A declared tool. `reason` says why it is not enabled; `parameters` is the schema that the model is shown."""
+
+    id: str
+    name: str
+    description: str
+    summary: str
+    type: Literal["http"]
+    configuration: ConfigurationJson
+    parameters: dict[str, Any]
+    isEnabled: bool
+    reason: str | None
+    cluster: str
+
+
+class ExecutionJson(TypedDict):
+    """An execution's record; `tool_calls` holds at most 50 rows, `tool_calls_total` counts all of them."""
+
+    execution_id: str
+    task_id: str
+    status: Literal["queued", "running", "completed", "failed", "timeout", "killed"]
+    input: str | None
+    created_at: str
+    scheduled_for: str | None
+    started_at: str | None
+    completed_at: str | None
+    iterations: int
+    credits_used: str
+    credits_reserved: str
+    credits_held: str
+    usage: TokenCountsJson
+    tool_calls: list[ResultJson]
+    tool_calls_total: int
+    cancel_requested: bool
+    slice: int
+    output: str | None
+    error: str | None
+
+
+class HaltJson(TypedDict):
+    """What stops your executions, in words; null when nothing does."""
+
+    halted: str | None
+
+
+class ImportJson(TypedDict):
+    """The result of an import. `tokens` is about what the enabled tools' definitions cost in every prompt."""
+
+    success: Literal[True]
+    data: list[CustomToolJson]
+    cluster: str
+    imported: int
+    disabled: int
+    tokens: int
+    notes: list[str]
+    dry_run: bool
+
+
+class IntegrationJson(TypedDict):
+    """A service of the catalog. `headers` are those that a model may set for it, beside the ones allowed everywhere."""
+
+    id: str
+    name: str
+    description: str
+    category: str
+    status: str
+    allowed_domains: list[str]
+    default_auth_type: Literal["bearer", "header", "query_param"] | None
+    default_auth_header: str | None
+    default_auth_param: str | None
+    credential_key_template: str | None
+    headers: list[str]
+    docs_url: str
+    oauth: ConsentJson | None
+
+
+class MeJson(TypedDict):
+    """Who is asking, and what is left of the month's credits. `limits` is null on a plan that may not run tasks; `halted`
+    says what stops all your executions, if anything does.
+    """
+
+    owner: str
+    plan: str
+    month: str
+    credits_used: str
+    credits_reserved: str
+    credits_left: str
+    halted: str | None
+    limits: PlanJson | None
+
+
+class ModelJson(TypedDict):
+    """A model that has a price. `scripted` means all of `scripted/NAME`."""
+
+    name: str
+    input_usd_per_million: str
+    output_usd_per_million: str
+
+
+class PlanJson(TypedDict):
+    """The limits of a plan; a credit is worth $0.001."""
+
+    name: str
+    calls_per_execution: int
+    calls_per_minute: int
+    response_bytes: int
+    iterations: int
+    credits_per_execution: str
+    credits_per_month: str
+    schedule_minutes: int
+    executions_running: int
+    executions_queued: int
+    streams: int
+
+
+class ResultJson(TypedDict):
+    """The result of one call, in ten fields."""
+
+    tool: str
+    content: str
+    url: str | None
+    method: str | None
+    credential_used: str | None
+    response_status: int | None
+    response_size_bytes: int | None
+    latency_ms: float | None
+    blocked: bool
+    block_reason: str | None
+
+
+class ScheduleJson(TypedDict):
+    """When the task runs by itself, in UTC; the field of its `type` is set and no other."""
+
+    type: Literal["cron", "once", "delayed"]
+    cron: str | None
+    at: str | None
+    after_s: int | None
+
+
+class StatementJson(TypedDict):
+    """A month, the dearest task first. `sum_of_postings` is 0: what leaves one account enters another."""
+
+    month: str
+    tasks: list[TaskSpendingJson]
+    credits: str
+    entries: int
+    sum_of_postings: str
+
+
+class TaskJson(TypedDict):
+    """A task as it is stored. `next_fire_at` is when its schedule runs it next; `paused` says why it no longer does, until
+    a schedule is given or the task turned on.
+    """
+
+    task_id: str
+    user_id: str
+    name: str
+    description: str
+    system_prompt: str
+    task_prompt: str
+    model: str
+    tools: list[str]
+    integrations: list[str]
+    webhook_urls: list[str]
+    webhook_match: str
+    max_iterations: int
+    max_credits: str
+    max_credits_month: str | None
+    temperature: float | None
+    max_tokens: int
+    enabled: bool
+    schedule: ScheduleJson | None
+    next_fire_at: str | None
+    paused: str | None
+    created_at: str
+    updated_at: str
+
+
+class TaskSpendingJson(TypedDict):
+    """What one task's executions spent in the month."""
+
+    task_id: str
+    executions: int
+    llm_tokens: str
+    api_call_fees: str
+    credits: str
+
+
+class TokenCountsJson(TypedDict):
+    """Tokens the model consumed."""
+
+    input_tokens: int
+    output_tokens: int
+    cache_read_tokens: int
+    cache_write_tokens: int
+
+
+class ToolJson(TypedDict):
+    """A tool as the model is shown it."""
+
+    name: str
+    description: str
+    input_schema: dict[str, Any]

@@ -1,0 +1,136 @@
+"""The client that is awaited: a transport of httpx below the shared descriptions."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from contextlib import aclosing
+from typing import Self, TypeVar
+
+import httpx
+
+from ferryman.client import answers, routes
+from ferryman.client.attempts import RETRY_WAITS_S, Attempts
+from ferryman.client.errors import ApiRefusedError, ApiUnreachableError, parse_problem
+from ferryman.client.events import SILENCE_S, EventParser, EventStream, StreamedEvent
+from ferryman.client.methods import async_method, async_pager
+from ferryman.client.request import NO_CONTENT, TIMEOUT_S, ApiRequest
+
+Answer = TypeVar("Answer")
+
+
+class AsyncClient:
+    """`async with AsyncClient(url, key) as client`. Methods raise `ApiUnreachableError` or `ApiRefusedError`, and answer the
+    service's own JSON."""
+
+    def __init__(self, url: str, key: str, *, retry_waits_s: Sequence[float] = RETRY_WAITS_S) -> None:
+        headers = {"Authorization": f"Bearer {key}"}
+        self._http = httpx.AsyncClient(base_url=url, headers=headers, timeout=TIMEOUT_S, trust_env=False)
+        self._retry_waits_s = tuple(retry_waits_s)
+        self.url = url
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._http.aclose()
+
+    async def run_task(self, task: str, text: str | None = None, *, key: str | None = None) -> answers.ExecutionJson:
+        """Start an execution and return its record when it has ended, however long that takes."""
+        execution = (await self.start_execution(task, text, key=key))["execution_id"]
+        async for _ in self.stream_events(execution):
+            pass
+        return await self.get_execution(execution)
+
+    async def stream_events(self, execution: str, *, after: int = 0, progress: bool = False) -> AsyncIterator[StreamedEvent]:
+        """Yield the execution's events numbered above `after`, to the last; a broken stream is resumed where it stopped.
+
+        With `progress`, also what was spent so far, whenever it changes; such an event has no number.
+        """
+        stream = EventStream(execution, after)
+        while True:
+            fault: Exception | None = None
+            try:
+                async with aclosing(self._listen(stream)) as events:
+                    async for event in events:
+                        is_last = stream.receive(event)
+                        if progress or event.number is not None:
+                            yield event
+                        if is_last:
+                            return
+                if stream.is_over:
+                    return
+            except (httpx.RequestError, ApiRefusedError) as error:
+                fault = error
+            await asyncio.sleep(stream.resume(fault))
+
+    async def _listen(self, stream: EventStream) -> AsyncGenerator[StreamedEvent, None]:
+        request, parser = stream.describe_request(), EventParser()
+        timeout = httpx.Timeout(TIMEOUT_S, read=SILENCE_S)
+        async with self._http.stream(request.method, request.path, headers=request.headers, timeout=timeout) as response:
+            if response.is_error:
+                raise parse_problem(response.status_code, response.headers, await response.aread())
+            stream.is_over = response.status_code == NO_CONTENT
+            async for line in response.aiter_lines():
+                if event := parser.feed(line):
+                    yield event
+
+    async def send(self, request: ApiRequest[Answer], /) -> Answer:
+        """Send a request, and again under the same idempotency key where its answer was lost."""
+        attempts = Attempts(request, self._retry_waits_s)
+        sent = self._http.build_request(
+            request.method,
+            request.path,
+            params=request.query or None,
+            json=None if request.body is None else dict(request.body),
+            headers=request.headers,
+            timeout=request.within_s,
+        )
+        while True:
+            try:
+                response = await self._http.send(sent)
+            except httpx.RequestError as error:
+                pause_s = attempts.after_loss(was_sent=not isinstance(error, httpx.ConnectError | httpx.ConnectTimeout))
+                if pause_s is None:
+                    raise ApiUnreachableError(f"nobody answers at {self.url} ({type(error).__name__})") from error
+            else:
+                pause_s = attempts.after_answer(response.status_code, response.headers)
+                if pause_s is None:
+                    return request.parse(response.status_code, response.headers, response.content)
+            await asyncio.sleep(pause_s)
+
+    create_task = async_method(routes.create_task)
+    list_tasks = async_method(routes.list_tasks)
+    get_task = async_method(routes.get_task)
+    change_task = async_method(routes.change_task)
+    delete_task = async_method(routes.delete_task)
+    set_credential = async_method(routes.set_credential)
+    begin_connection = async_method(routes.begin_connection)
+    finish_connection = async_method(routes.finish_connection)
+    list_credentials = async_method(routes.list_credentials)
+    delete_credential = async_method(routes.delete_credential)
+    start_execution = async_method(routes.start_execution)
+    list_executions = async_method(routes.list_executions)
+    get_execution = async_method(routes.get_execution)
+    list_calls = async_method(routes.list_calls)
+    list_receipts = async_method(routes.list_receipts)
+    list_receipt_keys = async_method(routes.list_receipt_keys)
+    get_record = async_method(routes.get_record)
+    cancel_execution = async_method(routes.cancel_execution)
+    list_integrations = async_method(routes.list_integrations)
+    list_tools = async_method(routes.list_tools)
+    list_custom_tools = async_method(routes.list_custom_tools)
+    import_tools = async_method(routes.import_tools)
+    delete_tool = async_method(routes.delete_tool)
+    delete_cluster = async_method(routes.delete_cluster)
+    list_plans = async_method(routes.list_plans)
+    list_models = async_method(routes.list_models)
+    set_halt = async_method(routes.set_halt)
+    get_ledger = async_method(routes.get_ledger)
+    get_me = async_method(routes.get_me)
+    iterate_tasks = async_pager(routes.list_tasks)
+    iterate_executions = async_pager(routes.list_executions)

@@ -1,0 +1,110 @@
+"""A request as the client describes it, before anything is sent, and how its answer is read."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Generic, TypeVar, cast
+from urllib.parse import quote
+from uuid import uuid4
+
+from ferryman.client.errors import ApiRefusedError, parse_problem
+
+TIMEOUT_S = 30.0
+NO_CONTENT = 204
+KEY_HEADER = "Idempotency-Key"
+_KEY = re.compile(r"[\x20-\x21\x23-\x5b\x5d-\x7e]{1,255}", re.ASCII)
+
+Json = dict[str, Any]
+Answer = TypeVar("Answer")
+Item = TypeVar("Item")
+
+
+class Page(list[Item]):
+    """Some items of a list of the service; `next` is the cursor of those after them, None on the last page."""
+
+    def __init__(self, items: list[Item], next: str | None = None) -> None:  # noqa: A002 - the member's name in the API
+        super().__init__(items)
+        self.next = next
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApiRequest(Generic[Answer]):
+    """A request to the API, and how its answer is read."""
+
+    method: str
+    path: str
+    read: Callable[[Any], Answer]
+    query: Mapping[str, str] = field(default_factory=dict, repr=False)
+    body: Mapping[str, Any] | None = field(default=None, repr=False)
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    within_s: float = TIMEOUT_S
+
+    @property
+    def is_keyed(self) -> bool:
+        """Whether it may be sent again without a further effect."""
+        return KEY_HEADER in self.headers
+
+    def parse(self, status: int, headers: Mapping[str, str], content: bytes) -> Answer:
+        """Return what the service answered. Raise `ApiRefusedError`."""
+        if status >= 400:
+            raise parse_problem(status, headers, content)
+        if status == NO_CONTENT:
+            return self.read({})
+        try:
+            document = json.loads(content)
+        except (ValueError, RecursionError) as error:
+            raise ApiRefusedError(status, "the answer is not JSON: is this the URL of a Ferryman API?") from error
+        return self.read(document)
+
+    def turn_page(self, cursor: str) -> ApiRequest[Answer]:
+        """Return the request for the page at `cursor`."""
+        return replace(self, query={**self.query, "cursor": cursor})
+
+
+def get(path: str, read: Callable[[Any], Answer], **query: object) -> ApiRequest[Answer]:
+    """Return a GET; parameters that are None are left out of its query."""
+    chosen = {name: str(value) for name, value in query.items() if value is not None}
+    return ApiRequest(method="GET", path=path, read=read, query=chosen)
+
+
+def post(
+    path: str,
+    read: Callable[[Any], Answer],
+    body: Mapping[str, Any] | None = None,
+    *,
+    key: str | None = None,
+    headers: Mapping[str, str] | None = None,
+    within_s: float = TIMEOUT_S,
+) -> ApiRequest[Answer]:
+    """Return a POST under the idempotency key `key`, a new one unless it is given: attempts at it have one effect."""
+    if key is not None and not _KEY.fullmatch(key):
+        raise ValueError("an idempotency key is 1 to 255 printable ASCII characters, without quotes and backslashes")
+    keyed = {**(headers or {}), KEY_HEADER: f'"{key or uuid4()}"'}
+    return ApiRequest(method="POST", path=path, read=read, body=body, headers=keyed, within_s=within_s)
+
+
+def build_path(*parts: str) -> str:
+    """Return the path of `parts` below the API's version; none of them reaches another route."""
+    return "/".join(["/v1", *map(_quote, parts)])
+
+
+def _quote(text: str) -> str:
+    # a name of dots alone would be taken for a step up the path
+    return quote(text, safe="") if text.strip(".") else "%00"
+
+
+def read_as(_: type[Answer]) -> Callable[[Any], Answer]:
+    """Return what takes an answer as it is, which the description of the API says to be of this type."""
+    return lambda document: cast(Answer, document)
+
+
+def read_page(name: str) -> Callable[[Any], Page[Any]]:
+    """Return what reads a page of the list that an answer has under `name`."""
+    return lambda document: Page(list(document[name]), document.get("next"))
+
+
+def read_none(_: Any) -> None:
+    """Ignore an answer that says only that it was done."""

@@ -1,0 +1,171 @@
+"""The routes of the API: what each method of the clients asks for, and how the answer is read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ferryman.client import answers
+from ferryman.client.request import ApiRequest, Json, Page, build_path, get, post, read_as, read_none, read_page
+
+IMPORT_S = 150.0
+"""Documents of many megabytes are read, and what they refer to is fetched."""
+
+
+def create_task(task: Mapping[str, Any], *, key: str | None = None) -> ApiRequest[answers.TaskJson]:
+    """Store a new task; `key` is an idempotency key of yours, for retries over several runs of a program."""
+    return post(build_path("tasks"), read_as(answers.TaskJson), task, key=key)
+
+
+def list_tasks(*, limit: int | None = None, cursor: str | None = None) -> ApiRequest[Page[answers.TaskJson]]:
+    """Return a page of your tasks, oldest first."""
+    return get(build_path("tasks"), read_page("tasks"), limit=limit, cursor=cursor)
+
+
+def get_task(task: str) -> ApiRequest[answers.TaskJson]:
+    """Return one task."""
+    return get(build_path("tasks", task), read_as(answers.TaskJson))
+
+
+def change_task(task: str, change: Mapping[str, Any]) -> ApiRequest[answers.TaskJson]:
+    """Change some fields of a task."""
+    return ApiRequest(method="PATCH", path=build_path("tasks", task), read=read_as(answers.TaskJson), body=change)
+
+
+def delete_task(task: str) -> ApiRequest[None]:
+    """Delete a task and its credentials."""
+    return _delete(build_path("tasks", task))
+
+
+def set_credential(task: str, name: str, credential: Mapping[str, Any]) -> ApiRequest[answers.CredentialJson]:
+    """Seal a credential of a task, or replace it: its `value`, and the `service` that it is for."""
+    path = build_path("tasks", task, "credentials", name)
+    return ApiRequest(method="PUT", path=path, read=read_as(answers.CredentialJson), body=credential)
+
+
+def begin_connection(task: str, body: Mapping[str, Any]) -> ApiRequest[answers.ConnectionJson]:
+    """Begin to connect a service: where its owner consents, and the state that leads back."""
+    return post(build_path("tasks", task, "credentials", "connect"), read_as(answers.ConnectionJson), body)
+
+
+def finish_connection(task: str, state: str, code: str, iss: str | None = None) -> ApiRequest[answers.CredentialJson]:
+    """Return the credential that a consent has brought. `iss` is the issuer that the authorization response named, if any."""
+    body = {"state": state, "code": code, **({} if iss is None else {"iss": iss})}
+    return post(build_path("tasks", task, "credentials", "connect", "finish"), read_as(answers.CredentialJson), body)
+
+
+def list_credentials(task: str) -> ApiRequest[Page[answers.CredentialJson]]:
+    """Return a task's credentials, without their values."""
+    return get(build_path("tasks", task, "credentials"), read_page("credentials"))
+
+
+def delete_credential(task: str, name: str) -> ApiRequest[None]:
+    """Delete a credential of a task."""
+    return _delete(build_path("tasks", task, "credentials", name))
+
+
+def start_execution(
+    task: str, text: str | None = None, *, traceparent: str | None = None, key: str | None = None
+) -> ApiRequest[answers.ExecutionJson]:
+    """Start an execution, with `text` as its input and as part of a trace; it is queued, not awaited."""
+    headers = {"traceparent": traceparent} if traceparent else None
+    body = {} if text is None else {"input": text}
+    return post(build_path("tasks", task, "executions"), read_as(answers.ExecutionJson), body, key=key, headers=headers)
+
+
+def list_executions(
+    *, task: str | None = None, limit: int | None = None, cursor: str | None = None
+) -> ApiRequest[Page[answers.ExecutionJson]]:
+    """Return a page of your executions, or of one task's, newest first."""
+    path = build_path("executions") if task is None else build_path("tasks", task, "executions")
+    return get(path, read_page("executions"), limit=limit, cursor=cursor)
+
+
+def get_execution(execution: str) -> ApiRequest[answers.ExecutionJson]:
+    """Return one execution."""
+    return get(build_path("executions", execution), read_as(answers.ExecutionJson))
+
+
+def list_calls(execution: str) -> ApiRequest[Page[answers.CallJson]]:
+    """Return the execution's calls, with their results in full."""
+    return get(build_path("executions", execution, "calls"), read_page("calls"))
+
+
+def list_receipts(execution: str) -> ApiRequest[Json]:
+    """Return the execution's receipts and the public keys, as one document that can be verified."""
+    return get(build_path("executions", execution, "receipts"), read_as(Json))
+
+
+def list_receipt_keys() -> ApiRequest[dict[str, str]]:
+    """Return the public keys of receipts, by version, in hex."""
+    return get(build_path("receipt-keys"), lambda document: dict(document["keys"]))
+
+
+def get_record(execution: str) -> ApiRequest[Json]:
+    """Return the full account of an execution."""
+    return get(build_path("executions", execution, "record"), read_as(Json))
+
+
+def cancel_execution(execution: str) -> ApiRequest[answers.ExecutionJson]:
+    """Cancel an execution: nothing further is sent, what is under way ends."""
+    return post(build_path("executions", execution, "cancel"), read_as(answers.ExecutionJson))
+
+
+def list_integrations() -> ApiRequest[Page[answers.IntegrationJson]]:
+    """Return the services that a task may be approved for."""
+    return get(build_path("integrations"), read_page("integrations"))
+
+
+def list_tools() -> ApiRequest[Page[answers.ToolJson]]:
+    """Return the tools that any task may enable."""
+    return get(build_path("tools"), read_page("tools"))
+
+
+def list_custom_tools(task: str) -> ApiRequest[Page[answers.CustomToolJson]]:
+    """Return the tools that the task's owner declared or imported, by cluster and name."""
+    return get(build_path("tasks", task, "tools"), read_page("data"))
+
+
+def import_tools(task: str, body: Mapping[str, Any]) -> ApiRequest[answers.ImportJson]:
+    """Import an OpenAPI document. Return its tools under `data`, how many are disabled, tokens and notes."""
+    path = build_path("tasks", task, "tools", "import-openapi")
+    return post(path, read_as(answers.ImportJson), body, within_s=IMPORT_S)
+
+
+def delete_tool(task: str, name: str) -> ApiRequest[None]:
+    """Delete one of a task's own tools."""
+    return _delete(build_path("tasks", task, "tools"), id=name)
+
+
+def delete_cluster(task: str, cluster: str) -> ApiRequest[None]:
+    """Delete a cluster with all its tools."""
+    return _delete(build_path("tasks", task, "tools", "cluster", cluster))
+
+
+def list_plans() -> ApiRequest[Page[answers.PlanJson]]:
+    """Return the plans and their limits."""
+    return get(build_path("plans"), read_page("plans"))
+
+
+def list_models() -> ApiRequest[Page[answers.ModelJson]]:
+    """Return the models that a task may name, and their prices."""
+    return get(build_path("models"), read_page("models"))
+
+
+def set_halt(*, on: bool) -> ApiRequest[answers.HaltJson]:
+    """Set the owner's kill switch; return what stops their executions."""
+    return ApiRequest(method="PUT" if on else "DELETE", path=build_path("halt"), read=read_as(answers.HaltJson))
+
+
+def get_ledger(*, month: str | None = None) -> ApiRequest[answers.StatementJson]:
+    """Return a month's statement; without a month, this one's."""
+    return get(build_path("ledger"), read_as(answers.StatementJson), month=month or None)
+
+
+def get_me() -> ApiRequest[answers.MeJson]:
+    """Return the owner of the API key, with their plan and balance."""
+    return get(build_path("me"), read_as(answers.MeJson))
+
+
+def _delete(path: str, **query: str) -> ApiRequest[None]:
+    return ApiRequest(method="DELETE", path=path, read=read_none, query=query)
