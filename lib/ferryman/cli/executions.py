@@ -11,8 +11,13 @@ import click
 from ferryman.cli import audit as audits
 from ferryman.cli import exits, live
 from ferryman.cli.commands import ApiSession, api_command
+from ferryman.client import AsyncClient
+from ferryman.domain.executions.execution import Status
 
 LISTED = ("execution", "status", "created", "turns", "calls", "credits")
+PAGE_MAX = 100
+"""What the service answers at most at once."""
+
 APART = ("output", "error", "tool_calls", "usage")
 
 
@@ -21,14 +26,19 @@ APART = ("output", "error", "tool_calls", "usage")
 @click.option("--calls", is_flag=True, help="Every call with its arguments and its whole result.")
 @click.option("--audit", is_flag=True, help="The full account: turns, calls, times, refusals, slices, credits, ledger.")
 @click.option("--task", help="Without EXECUTION: only this task's.")
+@click.option("--status", type=click.Choice([status.value for status in Status]), help="Without EXECUTION: only those in it.")
+@click.option("--since", metavar="MOMENT", help="Without EXECUTION: only those created since 2027-01-31T09:00:00Z, say.")
+@click.option("--limit", type=click.IntRange(1), default=50, show_default=True, help="Without EXECUTION: how many, at most.")
 @api_command
-async def show(session: ApiSession, execution: str | None, calls: bool, audit: bool, task: str | None) -> None:
+async def show(
+    session: ApiSession, /, execution: str | None, calls: bool, audit: bool, limit: int, **filters: str | None
+) -> None:
     """Show EXECUTION: its state, its calls, its answer. Without one, list the latest."""
     client, screen = session.client, session.screen
     if (calls or audit) and execution is None:
         raise click.UsageError("--calls and --audit need an EXECUTION")
     if execution is None:
-        executions = await client.list_executions(task=task)
+        executions = await _list_latest(client, limit, **filters)
         screen.print_json(executions)
         if executions:
             screen.print_lines([build_row(execution_record) for execution_record in executions], *LISTED)
@@ -49,12 +59,21 @@ async def show(session: ApiSession, execution: str | None, calls: bool, audit: b
             live.print_rows(screen, record["tool_calls"])
         live.print_answer(screen, record)
         return
-    calls_made = await client.list_calls(execution)
+    calls_made = [call async for call in client.iterate_calls(execution)]
     screen.print_json(calls_made)
     for call in calls_made:
         screen.print_line(f"#{call['seq'] + 1} {call['tool']} (turn {call['iteration']}, {call['state']})", "bold")
         screen.print_fields({"arguments": call["arguments"], **(call["result"] or {})})
         screen.print_line()
+
+
+async def _list_latest(client: AsyncClient, most: int, **filters: str | None) -> list[Mapping[str, Any]]:
+    executions: list[Mapping[str, Any]] = []
+    async for execution in client.iterate_executions(limit=min(most, PAGE_MAX), **filters):
+        executions.append(execution)
+        if len(executions) == most:
+            break
+    return executions
 
 
 def build_row(record: Mapping[str, Any]) -> dict[str, Any]:

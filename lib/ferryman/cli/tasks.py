@@ -69,7 +69,8 @@ async def list_(session: ApiSession) -> None:
         ("task_id", "name", "model", "enabled", "next_fire_at"),
         "You have no tasks yet; ferryman task create makes one.",
     )
-    session.screen.print_list(await session.client.list_tasks(), *columns, empty=empty)
+    tasks = [task async for task in session.client.iterate_tasks()]
+    session.screen.print_list(tasks, *columns, empty=empty)
 
 
 @task.command()

@@ -21,7 +21,7 @@ from ferryman.client.errors import (
     FieldError,
 )
 from ferryman.client.events import StreamedEvent
-from ferryman.client.request import Json, Page
+from ferryman.client.request import Json, ListPage
 from ferryman.client.synchronous import Client
 
 __all__ = [
@@ -39,6 +39,6 @@ __all__ = [
     "Client",
     "FieldError",
     "Json",
-    "Page",
+    "ListPage",
     "StreamedEvent",
 ]

@@ -134,3 +134,4 @@ class AsyncClient:
     get_me = async_method(routes.get_me)
     iterate_tasks = async_pager(routes.list_tasks)
     iterate_executions = async_pager(routes.list_executions)
+    iterate_calls = async_pager(routes.list_calls)

@@ -134,3 +134,4 @@ class Client:
     get_me = method(routes.get_me)
     iterate_tasks = pager(routes.list_tasks)
     iterate_executions = pager(routes.list_executions)
+    iterate_calls = pager(routes.list_calls)

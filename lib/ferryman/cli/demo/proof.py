@@ -80,7 +80,7 @@ async def collect_answers(client: AsyncClient, execution: str, task: str) -> lis
         await client.list_credentials(task),
         await client.list_executions(),
         await client.get_execution(execution),
-        await client.list_calls(execution),
+        [call async for call in client.iterate_calls(execution)],
     ]
 
 
