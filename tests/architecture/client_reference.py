@@ -132,5 +132,5 @@ def write_signature(name: str, value: Any) -> str:
     parameters = [parameter for parameter in signature.parameters.values() if parameter.name != "self"]
     text = str(signature.replace(parameters=parameters)).replace("'", "").replace("answers.", "")
     if name.startswith("iterate_"):
-        text = text.replace("ApiRequest[ListPage[", "Iterator[").removesuffix("]")
+        text = text.replace("ApiRequest[AnswerPage[", "Iterator[").removesuffix("]")
     return f"{name}{text.replace('ApiRequest[', '', 1)[: -1 if 'ApiRequest[' in text else None]}"

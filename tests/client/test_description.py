@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from ferryman.client import ApiRefusedError, ApiUnreachableError, AsyncClient, Client, ListPage, routes
+from ferryman.client import AnswerPage, ApiRefusedError, ApiUnreachableError, AsyncClient, Client, routes
 from ferryman.client.events import RESUMES_MAX, EventParser, EventStream, StreamedEvent
 from ferryman.client.request import ApiRequest
 from ferryman.serving import api
@@ -97,7 +97,7 @@ def test_a_method_tells_what_it_does() -> None:
 
 
 def test_the_last_page_has_no_next() -> None:
-    assert ListPage([1]).next is None
+    assert AnswerPage([1]).next is None
 
 
 def test_no_request_shows_its_key_or_its_body() -> None:

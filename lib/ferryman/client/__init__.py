@@ -21,11 +21,12 @@ from ferryman.client.errors import (
     FieldError,
 )
 from ferryman.client.events import StreamedEvent
-from ferryman.client.request import Json, ListPage
+from ferryman.client.request import AnswerPage, Json
 from ferryman.client.synchronous import Client
 
 __all__ = [
     "RETRY_WAITS_S",
+    "AnswerPage",
     "ApiConflictError",
     "ApiError",
     "ApiFailedError",
@@ -39,6 +40,5 @@ __all__ = [
     "Client",
     "FieldError",
     "Json",
-    "ListPage",
     "StreamedEvent",
 ]

@@ -62,7 +62,7 @@ class CredentialJson(TypedDict):
     status: str
     scopes: list[str] | None
     token_expires_at: str | None
-    auth_type: Literal["bearer", "header", "query_param"]
+    auth_type: Literal["bearer", "header", "query_param", "basic"]
     auth_header_name: str | None
     auth_param_name: str | None
     allowed_domains: list[str]
@@ -139,7 +139,7 @@ class IntegrationJson(TypedDict):
     category: str
     status: str
     allowed_domains: list[str]
-    default_auth_type: Literal["bearer", "header", "query_param"] | None
+    default_auth_type: Literal["bearer", "header", "query_param", "basic"] | None
     default_auth_header: str | None
     default_auth_param: str | None
     credential_key_template: str | None

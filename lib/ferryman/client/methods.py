@@ -7,7 +7,7 @@ import inspect
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 
-from ferryman.client.request import ApiRequest, ListPage
+from ferryman.client.request import AnswerPage, ApiRequest
 
 P = ParamSpec("P")
 Answer = TypeVar("Answer")
@@ -50,7 +50,7 @@ def async_method(describe: Callable[P, ApiRequest[Answer]]) -> Callable[Concaten
     return _sign(send, describe)
 
 
-def pager(describe: Callable[P, ApiRequest[ListPage[Item]]]) -> Callable[Concatenate[RequestSender, P], Iterator[Item]]:
+def pager(describe: Callable[P, ApiRequest[AnswerPage[Item]]]) -> Callable[Concatenate[RequestSender, P], Iterator[Item]]:
     """Return the method that yields the items of all pages of a list."""
 
     @functools.wraps(describe)
@@ -67,7 +67,7 @@ def pager(describe: Callable[P, ApiRequest[ListPage[Item]]]) -> Callable[Concate
 
 
 def async_pager(
-    describe: Callable[P, ApiRequest[ListPage[Item]]],
+    describe: Callable[P, ApiRequest[AnswerPage[Item]]],
 ) -> Callable[Concatenate[AsyncRequestSender, P], AsyncIterator[Item]]:
     """Return the method that yields the items of all pages of a list, for `async for`."""
 

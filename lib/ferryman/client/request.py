@@ -22,7 +22,7 @@ Answer = TypeVar("Answer")
 Item = TypeVar("Item")
 
 
-class ListPage(list[Item]):
+class AnswerPage(list[Item]):
     """Some items of a list of the service; `next` is the cursor of those after them, None on the last page."""
 
     def __init__(self, items: list[Item], next: str | None = None) -> None:  # noqa: A002 - the member's name in the API
@@ -101,9 +101,9 @@ def read_as(_: type[Answer]) -> Callable[[Any], Answer]:
     return lambda document: cast(Answer, document)
 
 
-def read_page(name: str) -> Callable[[Any], ListPage[Any]]:
+def read_page(name: str) -> Callable[[Any], AnswerPage[Any]]:
     """Return what reads a page of the list that an answer has under `name`."""
-    return lambda document: ListPage(list(document[name]), document.get("next"))
+    return lambda document: AnswerPage(list(document[name]), document.get("next"))
 
 
 def read_none(_: Any) -> None:

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from ferryman.client import answers
-from ferryman.client.request import ApiRequest, Json, ListPage, build_path, get, post, read_as, read_none, read_page
+from ferryman.client.request import AnswerPage, ApiRequest, Json, build_path, get, post, read_as, read_none, read_page
 
 IMPORT_S = 150.0
 """Documents of many megabytes are read, and what they refer to is fetched."""
@@ -18,7 +18,7 @@ def create_task(task: Mapping[str, Any], *, key: str | None = None) -> ApiReques
     return post(build_path("tasks"), read_as(answers.TaskJson), task, key=key)
 
 
-def list_tasks(*, limit: int | None = None, cursor: str | None = None) -> ApiRequest[ListPage[answers.TaskJson]]:
+def list_tasks(*, limit: int | None = None, cursor: str | None = None) -> ApiRequest[AnswerPage[answers.TaskJson]]:
     """Return a page of your tasks, oldest first."""
     return get(build_path("tasks"), read_page("tasks"), limit=limit, cursor=cursor)
 
@@ -55,7 +55,7 @@ def finish_connection(task: str, state: str, code: str, iss: str | None = None) 
     return post(build_path("tasks", task, "credentials", "connect", "finish"), read_as(answers.CredentialJson), body)
 
 
-def list_credentials(task: str) -> ApiRequest[ListPage[answers.CredentialJson]]:
+def list_credentials(task: str) -> ApiRequest[AnswerPage[answers.CredentialJson]]:
     """Return a task's credentials, without their values."""
     return get(build_path("tasks", task, "credentials"), read_page("credentials"))
 
@@ -81,7 +81,7 @@ def list_executions(
     since: datetime | str | None = None,
     limit: int | None = None,
     cursor: str | None = None,
-) -> ApiRequest[ListPage[answers.ExecutionJson]]:
+) -> ApiRequest[AnswerPage[answers.ExecutionJson]]:
     """Return a page of your executions, newest first: those of one task, in one status, or created since a moment."""
     path = build_path("executions") if task is None else build_path("tasks", task, "executions")
     moment = since.isoformat() if isinstance(since, datetime) else since
@@ -95,7 +95,7 @@ def get_execution(execution: str) -> ApiRequest[answers.ExecutionJson]:
 
 def list_calls(
     execution: str, *, limit: int | None = None, cursor: str | None = None
-) -> ApiRequest[ListPage[answers.CallJson]]:
+) -> ApiRequest[AnswerPage[answers.CallJson]]:
     """Return a page of the execution's calls, in their order, with their results in full."""
     return get(build_path("executions", execution, "calls"), read_page("calls"), limit=limit, cursor=cursor)
 
@@ -120,17 +120,17 @@ def cancel_execution(execution: str) -> ApiRequest[answers.ExecutionJson]:
     return post(build_path("executions", execution, "cancel"), read_as(answers.ExecutionJson))
 
 
-def list_integrations() -> ApiRequest[ListPage[answers.IntegrationJson]]:
+def list_integrations() -> ApiRequest[AnswerPage[answers.IntegrationJson]]:
     """Return the services that a task may be approved for."""
     return get(build_path("integrations"), read_page("integrations"))
 
 
-def list_tools() -> ApiRequest[ListPage[answers.ToolJson]]:
+def list_tools() -> ApiRequest[AnswerPage[answers.ToolJson]]:
     """Return the tools that any task may enable."""
     return get(build_path("tools"), read_page("tools"))
 
 
-def list_custom_tools(task: str) -> ApiRequest[ListPage[answers.CustomToolJson]]:
+def list_custom_tools(task: str) -> ApiRequest[AnswerPage[answers.CustomToolJson]]:
     """Return the tools that the task's owner declared or imported, by cluster and name."""
     return get(build_path("tasks", task, "tools"), read_page("data"))
 
@@ -151,12 +151,12 @@ def delete_cluster(task: str, cluster: str) -> ApiRequest[None]:
     return _delete(build_path("tasks", task, "tools", "cluster", cluster))
 
 
-def list_plans() -> ApiRequest[ListPage[answers.PlanJson]]:
+def list_plans() -> ApiRequest[AnswerPage[answers.PlanJson]]:
     """Return the plans and their limits."""
     return get(build_path("plans"), read_page("plans"))
 
 
-def list_models() -> ApiRequest[ListPage[answers.ModelJson]]:
+def list_models() -> ApiRequest[AnswerPage[answers.ModelJson]]:
     """Return the models that a task may name, and their prices."""
     return get(build_path("models"), read_page("models"))
 
