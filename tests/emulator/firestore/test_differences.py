@@ -16,7 +16,7 @@ from .conftest import Served
 ROOT = Path(__file__).parents[3]
 ROWS = [
     line
-    for line in (ROOT / "emulator/differences.md").read_text().splitlines()
+    for line in (ROOT / "docs/local-cloud-differences.md").read_text().splitlines()
     if line.startswith("| ") and not line.startswith("| production |")
 ]
 NAMED = re.compile(r"`([\w/]+\.py)::(test_\w+)`")
