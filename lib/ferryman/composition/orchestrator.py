@@ -85,4 +85,5 @@ class OrchestratorFunction:
     async def warm(self) -> None:
         """Connect, and import the model's SDK: what a first execution would wait for."""
         await self.clients.warm()
-        await self.model.warm()
+        await self.loop.signing.key()
+        await self.model.connect()

@@ -62,6 +62,17 @@ def write(value: Any) -> dict[str, Any]:
     return document
 
 
+def prepare() -> None:
+    """Compile what writes and reads the documents of an execution, which the first of each kind would otherwise wait for."""
+    from ferryman.domain.calls.call import Ticket
+    from ferryman.domain.executions.execution import Execution, ExecutionSetup, Step
+    from ferryman.domain.tasks.task import Task
+
+    for kind in (Task, Execution, ExecutionSetup, Step, Ticket):
+        _CONVERTER.get_unstructure_hook(kind)
+        _CONVERTER.get_structure_hook(kind)
+
+
 def write_fields(value: Any, *names: str) -> dict[str, Any]:
     """Return the fields `names` of `value`, as a document has them."""
     document = write(value)

@@ -6,11 +6,15 @@ import asyncio
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from ferryman.gcp.channels import connect_client, wait_for_connection
+from ferryman.gcp import documents
+from ferryman.gcp.channels import connect_client
 from ferryman.settings import Settings
 
 if TYPE_CHECKING:
     from google.cloud.firestore import AsyncClient
+
+NOWHERE = "executions/none"
+"""A document that is not there: reading it connects, and prepares what every read needs."""
 
 
 class FirestoreClient:
@@ -45,8 +49,8 @@ class FirestoreClient:
     async def warm(self) -> None:
         """Import the library off the event loop, and connect, before a first request waits for both."""
         await asyncio.to_thread(importlib.import_module, "google.cloud.firestore")
-        client: Any = self.firestore()
-        await wait_for_connection(client._firestore_api)
+        await asyncio.to_thread(documents.prepare)
+        await self.firestore().document(NOWHERE).get()
 
     async def close(self) -> None:
         """Close the client if there is one."""

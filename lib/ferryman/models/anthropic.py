@@ -43,6 +43,12 @@ class AnthropicModel:
         await asyncio.to_thread(importlib.import_module, "anthropic")
         await asyncio.to_thread(importlib.import_module, "stamina")
 
+    async def connect(self) -> None:
+        """Make the client of the scripted models, where they are served: with its trust store, it takes a tenth of a second."""
+        await self.warm()
+        if self._settings.scripted_model_url is not None:
+            await asyncio.to_thread(self.find_client, SCRIPTED)
+
     async def reply(self, prompt: Prompt) -> Reply:
         """Return the model's reply.
 

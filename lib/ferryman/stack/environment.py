@@ -70,6 +70,9 @@ def derive_integration_id(host: str) -> str:
 LEASE_S = "15"
 """Shorter than in the cloud: a killed stack's executions go on soon after the next one is up."""
 
+POLL_S = "0.2"
+"""More often than in the cloud, where every look is a read that is paid for: what is watched here shows sooner."""
+
 
 def build_integration(host: str) -> dict[str, Any]:
     """Return the integration that a host of the user's own is approved by."""
@@ -105,6 +108,7 @@ def build_environment(row: Mapping[str, Any], around: StackEnvironment) -> dict[
         "FERRYMAN_PRICES": json.dumps(prices),
         "FERRYMAN_INTEGRATIONS": json.dumps(integrations),
         "FERRYMAN_LEASE_S": LEASE_S,
+        "FERRYMAN_POLL_S": POLL_S,
         **{name: caller[name] for name in PASSED_ON if caller.get(name)},
     }
     if row["name"] != MODEL_TALKER:
