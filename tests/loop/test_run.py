@@ -175,13 +175,13 @@ async def test_a_model_call_the_credits_do_not_cover_is_not_made(stage):
     stage.task(max_credits=Decimal("0.01"))
     await stage.run(says("never"))
     assert (stage.execution.status, stage.model.prompts) == (Status.FAILED, [])
-    assert stage.execution.error == "the credit limit of this execution was reached (max_credits 0.01)"
+    assert stage.execution.error.startswith("the credit limit of this execution was reached: 0.01 reserved, 0 used, and")
 
 
 async def test_a_model_is_given_no_more_tokens_than_the_credits_cover(stage):
     stage.task(max_credits=Decimal(20))
     await stage.run(says("done"))
-    assert 64 <= stage.model.prompts[0].max_tokens < 4_096
+    assert 256 <= stage.model.prompts[0].max_tokens < 4_096
 
 
 async def test_a_paid_call_the_credits_do_not_cover_is_answered_and_not_executed(stage):
@@ -210,7 +210,10 @@ async def test_a_fault_of_ours_ends_the_execution_without_its_text(stage):
 
 @pytest.mark.parametrize(
     ("stop", "error"),
-    [("max_tokens", "the model's reply was cut at max_tokens"), ("refusal", "the model refused the task")],
+    [
+        ("max_tokens", "the model's reply was cut at max_tokens, after 10 tokens: 4096, or fewer where credits are short"),
+        ("refusal", "the model refused the task"),
+    ],
 )
 async def test_a_reply_that_stopped_short_fails_with_the_reason(stage, stop, error):
     await stage.run(says("partial", stop=stop))

@@ -17,10 +17,9 @@ from ferryman.ports.executions import ExecutionEnding
 from ferryman.ports.keys import Signer
 
 FAULT = "an internal fault ended the execution"
-EXHAUSTED = "the credit limit of this execution was reached"
 
 FAILURES = {
-    "max_tokens": "the model's reply was cut at max_tokens",
+    "max_tokens": "the model's reply was cut at max_tokens, after {output} tokens: {most}, or fewer where credits are short",
     "model_context_window_exceeded": "the model's context window is full",
     "refusal": "the model refused the task",
 }
@@ -33,6 +32,7 @@ def build_answer(run: Run) -> ExecutionEnding:
     text = join_text(run.last.content)
     error = FAILURES.get(run.last.stop_reason)
     if error is not None:
+        error = error.format(output=run.last.usage.output_tokens, most=run.opening.max_tokens)
         return ExecutionEnding(status=Status.FAILED, output=text, error=error)
     if not text and run.last.number > run.opening.max_iterations:
         text = f"The limit of {run.opening.max_iterations} iterations was reached before there was an answer."
@@ -47,12 +47,6 @@ def build_failure(run: Run | None, error: str) -> ExecutionEnding:
 def build_timeout(deps: LoopDependencies, run: Run) -> ExecutionEnding:
     """Return the ending of an execution that took too long."""
     return ExecutionEnding(status=Status.TIMEOUT, output=_read_last_text(run), error=describe_timeout(deps))
-
-
-def build_credits_exhausted(run: Run | None) -> ExecutionEnding:
-    """Return the ending of an execution that has used its credits."""
-    limit = run.opening.max_credits if run else "?"
-    return build_failure(run, f"{EXHAUSTED} (max_credits {limit})")
 
 
 async def cancel(

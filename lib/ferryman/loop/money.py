@@ -5,17 +5,67 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime
-from decimal import Decimal
+from decimal import ROUND_CEILING, Decimal
 
 from ferryman.domain.calls.call import Ticket, get_fee
 from ferryman.domain.credits import ledger
-from ferryman.domain.credits.ledger import LedgerEntry
+from ferryman.domain.credits.ledger import LedgerEntry, format_credits
 from ferryman.domain.executions.execution import Execution, ModelTrouble
-from ferryman.domain.executions.message import Reply
-from ferryman.loop.dependencies import LoopDependencies
+from ferryman.domain.executions.message import Reply, canonicalize_prompt
+from ferryman.loop.dependencies import LoopDependencies, TokenPrice
 from ferryman.loop.journal import Run
 
 NOTHING = Decimal(0)
+CENT = Decimal("0.01")
+
+OUTPUT_TOKENS_MIN = 256
+"""The fewest output tokens for which the model is asked, unless the task itself allows fewer."""
+
+BYTES_PER_TOKEN = 2
+"""How many bytes of a prompt's JSON a token has at least: prices count a prompt that nobody has measured so."""
+
+EXHAUSTED = "the credit limit of this execution was reached"
+
+
+class CreditsExhaustedError(Exception):
+    """The execution's credits do not suffice for another model call; the text is the message for the owner."""
+
+
+def limit_output(run: Run, price: TokenPrice) -> tuple[int, Decimal]:
+    """Return how many tokens the next reply may have, at most the task's own limit, and the highest cost of that call.
+
+    Where the highest cost of the whole limit does not fit into the credits that remain, the limit is lowered to what fits.
+    Raise `CreditsExhaustedError` where that is too little for an answer.
+    """
+    opening, used = run.opening, run.execution.credits_used
+    remaining = opening.max_credits - used
+    size = len(canonicalize_prompt(opening.system, opening.tools, run.messages))
+    tokens = price.count_affordable_tokens(remaining, prompt_bytes=size)
+    if tokens < opening.max_tokens:
+        size = min(size, _measure_prompt(run, size))
+        tokens = price.count_affordable_tokens(remaining, prompt_bytes=size)
+    least = min(OUTPUT_TOKENS_MIN, opening.max_tokens)
+    if tokens < least:
+        needed = price.compute_worst_case(prompt_bytes=size, output_tokens=least).quantize(CENT, ROUND_CEILING)
+        raise CreditsExhaustedError(
+            f"{EXHAUSTED}: {format_credits(opening.max_credits)} reserved, {format_credits(used)} used, and the next turn may "
+            f"need {format_credits(needed)}, for its prompt and an answer of {least} tokens"
+        )
+    tokens = min(tokens, opening.max_tokens)
+    return tokens, min(remaining, price.compute_worst_case(prompt_bytes=size, output_tokens=tokens))
+
+
+def _measure_prompt(run: Run, size: int) -> int:
+    """Return the bytes of a prompt that costs at least what the present one, of `size` bytes, does.
+
+    The provider has counted the tokens of the prompt before; only what has come since is estimated by its bytes.
+    """
+    if run.last is None:
+        return size
+    usage, opening = run.last.usage, run.opening
+    counted = usage.input_tokens + usage.cache_read_tokens + usage.cache_write_tokens
+    earlier = run.messages[:-2]  # without that turn's reply and its results
+    return counted * BYTES_PER_TOKEN + size - len(canonicalize_prompt(opening.system, opening.tools, earlier))
 
 
 def reserve_model_call(run: Run, worst: Decimal) -> Execution:

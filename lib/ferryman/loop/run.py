@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from ferryman.domain.executions.execution import Execution
 from ferryman.domain.executions.occupancy import START_SPACING, NoFreeSlotError, compute_pause
 from ferryman.domain.stale import StaleError
-from ferryman.loop import calls, endings, setup, spans, turn
+from ferryman.loop import calls, endings, money, setup, spans, turn
 from ferryman.loop.dependencies import LoopDependencies
 from ferryman.loop.journal import Run, rebuild
 from ferryman.loop.postponement import Postponement
@@ -139,8 +139,8 @@ class SliceRunner:
             return endings.build_failure(None, str(rejected))
         except calls.ExecutionCancelledError as cancelled:
             return await endings.cancel(deps, self._run, cancelled)
-        except turn.CreditsExhaustedError:
-            return endings.build_credits_exhausted(self._run)
+        except money.CreditsExhaustedError as exhausted:
+            return endings.build_failure(self._run, str(exhausted))
         except RejectedError as rejected:
             return await endings.abort(deps, self._run, str(rejected))
         except Exception as fault:  # noqa: BLE001 - an internal fault ends the execution; it must not be retried for ever

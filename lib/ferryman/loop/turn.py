@@ -26,9 +26,6 @@ from ferryman.ports.log import Span
 CALLS_MAX = 100
 """The calls of one reply; more end the execution."""
 
-OUTPUT_TOKENS_MIN = 64
-"""The fewest output tokens for which the model is asked."""
-
 MODEL_ATTEMPTS_MAX = 5
 """How often the model is asked for the same turn, when each reply is lost."""
 
@@ -37,10 +34,7 @@ UNREACHED_MAX = 30
 
 TOO_MANY_CALLS = f"the model asked for more than {CALLS_MAX} calls in one turn"
 LOST = f"the model was asked {MODEL_ATTEMPTS_MAX} times, and every answer was lost"
-
-
-class CreditsExhaustedError(Exception):
-    """The execution's credits do not suffice for another model call."""
+UNHEARD = "the instance ended while it waited"
 
 
 async def take(deps: LoopDependencies, run: Run) -> None:
@@ -116,7 +110,7 @@ async def _commit(deps: LoopDependencies, run: Run, prompt: Prompt, reply: Reply
 async def _ask(deps: LoopDependencies, run: Run, prompt: Prompt, worst_case: Decimal) -> Reply:
     """Hold the worst case in credits, and return the model's reply; a call that the provider declined costs nothing."""
     if run.execution.pending_model_calls >= MODEL_ATTEMPTS_MAX:
-        raise RejectedError(f"{LOST}: {run.execution.model_trouble.cause}")
+        raise RejectedError(f"{LOST}: {run.execution.model_trouble.cause or UNHEARD}")
     before = run.execution
     try:
         reserved = money.reserve_model_call(run, worst_case)
@@ -157,16 +151,12 @@ async def _read_halt(deps: LoopDependencies, execution: Execution) -> str | None
 
 
 def _build_prompt(deps: LoopDependencies, run: Run, *, closing: bool) -> tuple[Prompt, Decimal]:
-    """Return the prompt, and the worst case of its cost in credits. Raise `CreditsExhaustedError`."""
+    """Return the prompt, and the worst case of its cost in credits. Raise `CreditsExhaustedError` or `RejectedError`."""
     opening = run.opening
     price = deps.price(opening.model)
     if price is None:
-        raise CreditsExhaustedError
-    size = len(canonicalize_prompt(opening.system, opening.tools, run.messages))
-    remaining = opening.max_credits - run.execution.credits_used
-    tokens = min(opening.max_tokens, price.count_affordable_tokens(remaining, prompt_bytes=size))
-    if tokens < min(OUTPUT_TOKENS_MIN, opening.max_tokens):
-        raise CreditsExhaustedError
+        raise RejectedError(f"model {opening.model} has no price")
+    tokens, worst_case = money.limit_output(run, price)
     prompt = Prompt(
         model=opening.model,
         system=opening.system,
@@ -176,7 +166,7 @@ def _build_prompt(deps: LoopDependencies, run: Run, *, closing: bool) -> tuple[P
         temperature=opening.temperature,
         closing=closing,
     )
-    return prompt, min(remaining, price.compute_worst_case(prompt_bytes=size, output_tokens=tokens))
+    return prompt, worst_case
 
 
 async def _redact(deps: LoopDependencies, run: Run, reply: Reply) -> Sequence[Block]:

@@ -12,7 +12,8 @@ from ferryman.domain.executions.halt import BY_OPERATOR, BY_OWNER
 from ferryman.domain.executions.message import Reply
 from ferryman.domain.executions.usage import Usage
 from ferryman.domain.records.record import Record
-from ferryman.loop.endings import EXHAUSTED, FAULT
+from ferryman.loop.endings import FAULT
+from ferryman.loop.money import EXHAUSTED
 from ferryman.loop.turn import CALLS_MAX, LOST, MODEL_ATTEMPTS_MAX, TOO_MANY_CALLS
 from ferryman.ports.errors import HaltedError, RejectedError, UnavailableError
 

@@ -17,7 +17,8 @@ from ferryman.domain.records.record import Record
 from ferryman.domain.tasks.task import Task
 from ferryman.inmemory.memory import Memory
 from ferryman.inmemory.tickets import DEADLINE
-from ferryman.loop.endings import EXHAUSTED, FAULT
+from ferryman.loop.endings import FAULT
+from ferryman.loop.money import EXHAUSTED
 from ferryman.ports.errors import RejectedError, UnavailableError
 from ferryman.replay import closing
 
