@@ -99,8 +99,7 @@ def genuine(document: Any, pinned: Mapping[str, str] | None) -> Iterator[tuple[s
 
 
 def verify(document: Any, pinned: Mapping[str, str] | None = None) -> tuple[int, str]:
-    """Return the exit code and a sentence for a document of receipts; raise `VerificationError`. `pinned` keys replace the
-    document's."""
+    """Return the exit code and a sentence for receipts, or raise `VerificationError`. `pinned` keys replace the document's."""
     turns, calls, spent, end, open_calls = 0, 0, Decimal(0), "", set[tuple[Any, ...]]()
     for where, entry in genuine(document, pinned):
         kind, number, call = entry["kind"], entry["number"], tuple(entry.get(name) for name in CALL)
@@ -125,7 +124,8 @@ def verify(document: Any, pinned: Mapping[str, str] | None = None) -> tuple[int,
     summary = f"{entries} entries of {document['execution']}, {calls} calls planned, {settled} settled"
     if end:
         return WHOLE, f"WHOLE AND GENUINE: {summary}, {end}."
-    return OPEN, f"GENUINE SO FAR: {summary}; there is no last entry: it still runs, or entries were taken off the end."
+    state = "GENUINE SO FAR" if entries else "NOTHING IS SIGNED"
+    return OPEN, f"{state}: {summary}; there is no last entry: it still runs, or entries were taken off the end."
 
 
 def compare(document: Mapping[str, Any], record: Any) -> tuple[list[str], list[str]]:

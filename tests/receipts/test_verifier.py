@@ -169,6 +169,12 @@ def test_an_empty_file_of_keys_is_not_taken_for_none(file: Path, tmp_path: Path,
     assert run_verifier(capsys, str(file), "--public-key", str(tmp_path / "keys"))[0] == verifier.UNREADABLE
 
 
+def test_nothing_is_called_genuine_where_there_is_no_receipt(file: Path, capsys: Any) -> None:
+    file.write_text(json.dumps({**WHOLE, "entries": []}))
+    code, text = run_verifier(capsys, str(file))
+    assert (code, text.startswith("NOTHING IS SIGNED")) == (verifier.OPEN, True)
+
+
 def test_a_strangers_text_moves_no_cursor(file: Path, capsys: Any) -> None:
     file.write_text(json.dumps({**WHOLE, "entries": [], "execution": "\x1b[2J\r\n\u202e"}))
     text = run_verifier(capsys, str(file))[1]
