@@ -1,4 +1,4 @@
-"""Look-alikes: the ASCII character, or the shape, that a character is read as. The tables are built again for these tests."""
+"""Look-alikes: the ASCII character, or the shape, that a character is read as. The tables are built again for each test."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ def load_again(module: ModuleType) -> ModuleType:
     return again
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def plain() -> Mapping[int, str | None]:
     return load_again(escapes).PLAIN
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def shapes() -> Mapping[int, str]:
     return load_again(marks).SHAPES
 
