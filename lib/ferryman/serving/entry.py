@@ -38,8 +38,8 @@ def serve(
 
     `allow` names the accounts that may call a path; without it, `answer` checks callers itself. `HTTPException` is answered
     with its status, `UnavailableError` with 503, any other exception with 500, and only its type and place are logged. On a
-    local stack, what a web page could send is refused first; in the cloud only the service's own names lead here. `find` returns
-    what has `callers` and `warm` of all that was built; POST /warm is there where settings name accounts for it.
+    local stack, what a web page could send is refused first; in the cloud only the service's own names lead here. `find`
+    returns what has `callers` and `warm` of all that was built; POST /warm is there where settings name accounts for it.
     """
     known, log = settings.read(), JsonLog()
     if known.function:
