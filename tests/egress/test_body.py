@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import zlib
 
 import pytest
 
@@ -69,3 +70,8 @@ def test_gzip_that_is_longer_than_what_it_may_decode_to_is_refused() -> None:
     assert body.feed(head + empty * fits) is True
     with pytest.raises(CallRefusedError, match="the answer's content coding is broken"):
         body.feed(empty * 2)
+
+
+def test_zlib_under_the_name_of_gzip_is_refused() -> None:
+    with pytest.raises(CallRefusedError, match="the answer's content coding is broken"):
+        ResponseBody("gzip", 100).feed(zlib.compress(b"plain"))

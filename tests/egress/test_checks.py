@@ -6,8 +6,8 @@ import pytest
 
 from ferryman.domain.calls import refusal
 from ferryman.domain.calls.call import TRUNCATED
-from ferryman.domain.calls.refusal import CallRefusedError
-from ferryman.domain.http.request import InboundResponse, Method
+from ferryman.domain.calls.refusal import CallRefusedError, Refusal
+from ferryman.domain.http.request import InboundResponse, Method, SecretPlaceholder, Template
 from ferryman.egress import checks, sanitize
 from ferryman.egress.leaks import SecretScanner
 from tests.egress.plants import VALUES, credential, outbound, policy
@@ -96,6 +96,36 @@ def test_the_first_check_that_fails_is_told(fields: dict[str, object], reason: s
     with pytest.raises(CallRefusedError) as refused:
         checks.prepare_request(outbound(**fields), keys, policy())
     assert refused.value.refusal.reason == reason
+
+
+def placeholder(name: str) -> Template:
+    return Template(("key ", SecretPlaceholder(name)))
+
+
+def test_a_placeholder_is_filled_with_its_credential_where_the_url_is_that_of_its_service() -> None:
+    request = outbound(tool="mine", credential=None, fixed_headers={"X-Mine": placeholder("OTHER_KEY")})
+    prepared, url, pieces = checks.prepare_request(request, KEYS, policy())
+    assert dict(prepared.headers)["x-mine"] == f"key {OTHER}"
+    assert "authorization" not in dict(prepared.headers)
+    assert (url, pieces.ranges) == (request.url, {})
+
+
+@pytest.mark.parametrize(
+    ("fields", "expected"),
+    [
+        ({"credential": "NO_KEY"}, refusal.refuse_unknown_credential("NO_KEY")),
+        ({"body": {"a": placeholder("NO_KEY")}}, refusal.refuse_unknown_credential("NO_KEY")),
+        ({"url": "https://sub.wild.test/"}, refusal.refuse_credential_for_host("NEWS_KEY", "sub.wild.test")),
+        (
+            {"tool": "mine", "url": "https://sub.wild.test/", "query_params": {"a": placeholder("OTHER_KEY")}},
+            refusal.refuse_credential_for_host("OTHER_KEY", "sub.wild.test"),
+        ),
+    ],
+)
+def test_a_credential_that_is_not_there_or_not_for_the_host_is_told(fields: dict[str, object], expected: Refusal) -> None:
+    with pytest.raises(CallRefusedError) as refused:
+        checks.prepare_request(outbound(**fields), KEYS, policy())
+    assert refused.value.refusal == expected
 
 
 def test_a_request_that_cannot_be_scanned_is_told_from_one_with_a_key() -> None:

@@ -109,9 +109,18 @@ def test_of_a_long_stream_the_rest_is_scanned_with_the_end_of_what_is_decoded(fo
 
 @pytest.mark.parametrize("form", ["gzip", "zlib", "bz2", "xz"])
 def test_a_stream_of_more_than_is_scanned_is_not_passed_over(form: str) -> None:
-    with pytest.raises(InflationLimitError):
-        list(open_streams(PACKED[form](b"\0" * (INFLATED_MAX + SCANNED_MAX))))
+    for more in (0, 1):
+        with pytest.raises(InflationLimitError):
+            list(open_streams(PACKED[form](b"\0" * (INFLATED_MAX + SCANNED_MAX + more))))
     assert len(list(open_streams(PACKED[form](b"\0" * (INFLATED_MAX + SCANNED_MAX - 1))))) == 2
+
+
+@pytest.mark.parametrize("form", ["gzip", "bz2"])
+def test_a_broken_stream_of_more_than_is_scanned_is_not_passed_over(form: str) -> None:
+    packed = bytearray(PACKED[form](b"\0" * (INFLATED_MAX + SCANNED_MAX + 1)) + bytes(8))
+    packed[-10] ^= 0xFF
+    with pytest.raises(InflationLimitError):
+        list(open_streams(bytes(packed)))
 
 
 @pytest.mark.parametrize("before", [b"IDAT", b"stream\n", b"stream\r\n"])
