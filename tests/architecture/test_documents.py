@@ -44,7 +44,7 @@ def test_every_example_is_read_by_its_tool(tool):
 
 
 DECLARATIONS = [texts.loads(text, what="docs/tools.md") for text in re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL)]
-DOMAINS = ("*.weather.example", "*.chat.example", "*.books.example", "shop.example")
+DOMAINS = ("*.weather.example", "*.chat.example", "*.desk.example", "*.books.example", "shop.example")
 
 
 @pytest.mark.parametrize("declaration", DECLARATIONS, ids=lambda declaration: declaration["name"])

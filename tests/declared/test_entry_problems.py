@@ -80,10 +80,26 @@ from tests.declared.entries import CLIENT, EXCHANGE, HOST, URL, fault, faults, r
         ({"headers": {"Content-Type": "{{a}}"}}, "headers.Content-Type", "written out"),
         # bodies
         ({"body": {"a": 1}}, "body", "only with POST"),
-        ({"method": "DELETE", "body": {"a": 1}}, "body", "only with POST"),
+        ({"method": "HEAD", "body": {"a": 1}}, "body", "only with POST"),
         ({"method": "POST", "body_type": "form", "body": [1]}, "body", "must be an object"),
         ({"method": "POST", "body_type": "form", "body": "a={{a}}"}, "body", "must be an object"),
         ({"method": "POST", "body_type": "form", "body": {"a": {"b": 1}}}, "body.a", "a list of these"),
+        *(
+            ({"method": "POST", "body_type": "multipart", **fields}, place, message)
+            for fields, place, message in (
+                ({"body": [1]}, "body", "must be an object"),
+                ({"body": {'a"b': 1}}, "body", "whose name is not"),
+                ({"body": {"{{a}}": 1}}, "body", "whose name is not"),
+                ({"body": {"a": {"filename": "x"}}}, "body.a", "an object with content"),
+                ({"body": {"a": {"content": 1, "headers": {}}}}, "body.a", "an object with content"),
+                ({"body": {"a": {"content": 1, "filename": "a/b"}}}, "body.a.filename", "must be a file name"),
+                ({"body": {"a": {"content": 1, "filename": 1}}}, "body.a.filename", "must be a file name"),
+                ({"body": {"a": {"content": 1, "content_type": "csv"}}}, "body.a.content_type", "must be a media type"),
+                ({"body": {"a": {"content": 1, "filename": "{{secrets.API_KEY}}"}}}, "body.a.filename", "has a secret"),
+                ({"body": {"a": {"content": {"{{b}}": 1}}}}, "body.a.content", "a template for a name"),
+                ({"body": {}, "headers": {"Content-Type": "multipart/form-data"}}, "headers.Content-Type", "a boundary"),
+            )
+        ),
         # parameters
         ({"parameters": {"a": {}}}, "parameters.a", "is not used"),
         ({"query": {"a": "{{a}}"}, "parameters": {"a": "string"}}, "parameters.a", "JSON Schema"),

@@ -226,15 +226,74 @@ def test_the_media_type_is_said_where_it_is_not_plain_json(media, sent_as):
     assert (tool.enabled, tool.headers.get("Content-Type")) == (True, sent_as)
 
 
-@pytest.mark.parametrize(
-    "media", ["multipart/form-data", "application/octet-stream", "text/xml", "application/x+json\r\nHost: a"]
-)
+@pytest.mark.parametrize("media", ["multipart/mixed", "application/octet-stream", "text/xml", "application/x+json\r\nHost: a"])
 def test_a_body_that_is_neither_json_nor_a_form_disables_its_operation(media):
-    assert "is not sent: only JSON and forms are" in body({media: FIELDS}).reason
+    assert "is not sent: only JSON, forms and multipart/form-data are" in body({media: FIELDS}).reason
 
 
-@pytest.mark.parametrize("method", ["get", "delete", "head"])
-def test_get_delete_and_head_send_no_body(method):
+def upload(properties, *, encoding=None, **schema):
+    content = {"schema": {"type": "object", "properties": properties, **schema}, "encoding": encoding or {}}
+    return body({"multipart/form-data": content})
+
+
+@pytest.mark.parametrize(
+    ("schema", "encoding", "media"),
+    [
+        ({"type": "string", "format": "binary"}, {}, "application/octet-stream"),
+        ({"contentMediaType": "image/png"}, {}, "application/octet-stream"),
+        ({"type": "string"}, {"contentType": "image/png, image/jpeg"}, "image/png"),
+        ({"type": "string", "format": "binary"}, {"contentType": "image/*"}, "application/octet-stream"),
+        ({"type": "string", "format": "binary"}, {"contentType": "text/csv"}, "text/csv"),
+        ({"type": "string", "format": "binary"}, {"contentType": "a/b\r\nX-Evil: 1"}, "application/octet-stream"),
+    ],
+)
+def test_a_file_is_made_of_a_text_and_has_a_name(schema, encoding, media):
+    tool = upload({"file": schema, "title": {"type": "string"}}, encoding={"file": encoding}, required=["file"])
+    assert (tool.enabled, tool.schema["required"]) == (True, ["file"])
+    sent = build(tool, file="a,b", filename_file="x.csv", title="t")
+    assert sent.body_type == "multipart"
+    assert sent.body == {
+        "file": [{"content": "a,b", "content_type": media, "filename": "x.csv"}],
+        "title": [{"content": "t"}],
+    }
+    assert build(tool, file="a").body["file"][0]["filename"] == "file.txt"
+    assert schemas(tool)["file"]["description"] == "The text of the file."
+
+
+def test_files_of_one_name_are_numbered():
+    tool = upload({"files[]": {"type": "array", "items": {"type": "string", "format": "binary"}}})
+    names = [part["filename"] for part in build(tool, files=["a", "b"]).body["files[]"]]
+    assert names == ["1-file.txt", "2-file.txt"]
+
+
+def test_an_object_in_a_multipart_body_is_json_and_a_list_is_a_part_for_each_item():
+    tool = upload({"meta": {"type": "object"}, "tags": {"type": "array", "items": {"type": "string"}}})
+    assert build(tool, meta={"a": 1}, tags=["x", "y"]).body == {
+        "meta": [{"content": {"a": 1}}],
+        "tags": [{"content": "x"}, {"content": "y"}],
+    }
+
+
+def test_a_multipart_body_without_fields_is_one_object():
+    assert build(body({"multipart/form-data": {}}), body={"a": 1}).body == {"a": [{"content": "1"}]}
+
+
+def test_a_field_that_no_part_may_be_called_disables_its_operation():
+    assert "name cannot be sent" in upload({'a"; filename="b': {"type": "string"}}).reason
+
+
+def test_a_plain_form_with_a_file_disables_its_operation():
+    form = {"schema": {"type": "object", "properties": {"file": {"type": "string", "format": "binary"}}}}
+    assert "only multipart/form-data has files" in body({"application/x-www-form-urlencoded": form}).reason
+
+
+def test_a_delete_sends_its_body_where_there_is_something_in_it():
+    tool = body({"application/json": FIELDS}, "delete", required=True)
+    assert (tool.enabled, build(tool, a="x").body, build(tool).body) == (True, {"a": "x"}, None)
+
+
+@pytest.mark.parametrize("method", ["get", "head"])
+def test_get_and_head_send_no_body(method):
     assert body({"application/json": FIELDS}, method).body is None
     assert body({"application/json": FIELDS}, method).enabled
     assert "takes a body" in body({"application/json": FIELDS}, method, required=True).reason

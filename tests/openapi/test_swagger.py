@@ -32,10 +32,25 @@ def test_a_pet_is_looked_up_by_what_its_number_is_usually_called(store):
     assert build(store["getPetById"], id=42).url == "https://petstore.test.example/v2/pet/42"
 
 
-def test_all_but_the_upload_can_be_called(store):
-    assert [(name, item.reason) for name, item in store.items() if not item.enabled] == [
-        ("uploadFile", "takes multipart/form-data, which is not sent: only JSON and forms are")
+def test_all_of_them_can_be_called(store):
+    assert [(name, item.reason) for name, item in store.items() if not item.enabled] == []
+
+
+def test_a_picture_is_uploaded_as_a_text(store):
+    outbound = build(store["uploadFile"], petId=1, file="GIF89a", filename_file="rex.gif")
+    part = {"content": "GIF89a", "filename": "rex.gif", "content_type": "application/octet-stream"}
+    assert (outbound.body_type, outbound.body) == ("multipart", {"file": [part]})
+
+
+def test_a_form_with_a_file_is_multipart_whatever_it_consumes():
+    parameters = [
+        {"name": "file", "in": "formData", "type": "file", "required": True},
+        {"name": "ids", "in": "formData", "type": "array", "items": {"type": "integer"}},
     ]
+    tool = only(swagger({"/a": {"post": {"parameters": parameters, "consumes": ["application/x-www-form-urlencoded"]}}}))
+    body = build(tool, file="x", ids=[1, 2]).body
+    assert body["ids"] == [{"content": "1,2"}]
+    assert body["file"][0]["filename"] == "file.txt"
 
 
 def test_a_body_is_said_field_by_field(store):
@@ -75,14 +90,6 @@ def test_a_list_is_written_as_its_collection_format_says(collection, style):
 def test_a_list_separated_by_tabs_disables_its_operation():
     parameter = {"name": "ids", "in": "query", "type": "array", "collectionFormat": "tsv"}
     assert "tabs" in only(swagger({"/a": {"get": {"parameters": [parameter]}}})).reason
-
-
-def test_basic_authentication_is_not_supported():
-    tool = only(
-        swagger({"/a": {"get": {}}}, securityDefinitions={"b": {"type": "basic"}}, security=[{"b": []}]),
-        credentials={"KEY": ["api.shop.test"]},
-    )
-    assert tool.reason == "asks for http basic, which is not supported"
 
 
 def test_without_a_host_it_is_at_the_documents_own():

@@ -7,9 +7,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ferryman.declared import templates
-from ferryman.declared.fields import report
+from ferryman.declared.fields import join_place, report
 from ferryman.declared.templates import MalformedTemplateError
 from ferryman.domain.http.headers import is_declarable_header, normalize_header
+from ferryman.domain.http.parts import FILENAME_RULE, MEDIA_RULE, NAME_RULE, is_filename, is_part_media, is_part_name
 from ferryman.domain.http.request import BodyType, Method, Template, Text
 from ferryman.domain.json_tree import walk
 from ferryman.domain.problem import Problem
@@ -18,6 +19,7 @@ _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}", re.ASCII)
 _PRINTABLE = re.compile(r"[\x20-\x7e]*", re.ASCII)
 _JSON = re.compile(r"application/(?:json|[!#$&^_.+a-z0-9-]+\+json)\s*(?:;.*)?", re.IGNORECASE)
 _FORM = re.compile(r"application/x-www-form-urlencoded\s*(?:;.*)?", re.IGNORECASE)
+_PART = ("content", "filename", "content_type")
 _MEDIA = {
     BodyType.JSON: (_JSON, "application/json or …+json"),
     BodyType.FORM: (_FORM, "application/x-www-form-urlencoded"),
@@ -66,6 +68,8 @@ def find_header_problems(values: Mapping[str, str], body_type: BodyType, where: 
 def _find_media_problem(value: str, body_type: BodyType) -> str | None:
     if "{{" in value:
         return "must be written out"
+    if body_type is BodyType.MULTIPART:
+        return "is set when the body is sent, with a boundary that nobody can know before"
     if body_type not in _MEDIA:
         return "is for a body, and body_type query sends none"
     pattern, expected = _MEDIA[body_type]
@@ -77,13 +81,39 @@ def find_body_problems(method: Method, body_type: BodyType, body: Any, where: st
     if body is None:
         return
     if body_type is not BodyType.QUERY and not method.has_body:
-        yield report(f"is not sent with {method}: only with POST, PUT, PATCH, or with body_type query", where)
+        yield report(f"is not sent with {method}: only with POST, PUT, PATCH, DELETE, or with body_type query", where)
     if body_type is BodyType.JSON:
         yield from _find_templated_names(body, where)
+    elif isinstance(body, Mapping) and body_type is BodyType.MULTIPART:
+        for name, part in body.items():
+            yield from _find_part_problems(name, part, where)
     elif isinstance(body, Mapping):
         yield from find_pair_problems(body, where)
     elif not _is_one_name(body):
         yield report(f"must be an object, or a single {{{{name}}}} whose value is an object, for body_type {body_type}", where)
+
+
+def _find_part_problems(name: str, part: Any, where: str) -> Iterator[Problem]:
+    """Yield what is wrong with a field of a multipart body: a value, a list of values, or a part that says what it is."""
+    if "{{" in name or not is_part_name(name):
+        yield report(f"has a field whose name is not {NAME_RULE}, written out", where)
+    if not isinstance(part, Mapping):
+        yield from find_nesting(part, where, name)
+        return
+    if "content" not in part or any(field not in _PART for field in part):
+        yield report(
+            "must be a value, or an object with content and, where it has them, filename and content_type", where, name
+        )
+        return
+    yield from _find_templated_names(part["content"], join_place(where, name, "content"))
+    for field, is_valid, rule in (("filename", is_filename, FILENAME_RULE), ("content_type", is_part_media, MEDIA_RULE)):
+        text = part.get(field)
+        if text is None:
+            continue
+        if not isinstance(text, str) or ("{{" not in text and not is_valid(text)):
+            yield report(f"must be {rule}", where, name, field)
+        elif any(placed.store is not None for _, placed, _ in templates.list_placed_names([(field, text)])):
+            yield report("has a secret, which every log on the way would have: write it into the content", where, name, field)
 
 
 def find_pair_problems(values: Mapping[str, Any], where: str) -> Iterator[Problem]:

@@ -15,7 +15,8 @@ from ferryman.declared.templates import ABSENT, Name, to_text
 from ferryman.domain.calls import refusal
 from ferryman.domain.calls.refusal import CallRefusedError
 from ferryman.domain.http import url
-from ferryman.domain.http.request import BodyType, OutboundRequest, SecretPlaceholder, Template, Text
+from ferryman.domain.http.parts import FILENAME_RULE, MEDIA_RULE, NAME_RULE, is_filename, is_part_media, is_part_name
+from ferryman.domain.http.request import BodyType, Method, OutboundRequest, SecretPlaceholder, Template, Text
 from ferryman.domain.tools.declared import DeclaredTool, Style
 
 _SEPARATORS = {Style.COMMA: ",", Style.SPACE: " ", Style.PIPE: "|"}
@@ -136,10 +137,10 @@ class _Scope:
         parameter = None if root is None or root in self.tool.params else self.tool.parameters.get(root)
         return Style.REPEAT if parameter is None else parameter.style
 
-    def write_items(self, field: str, value: Any) -> list[str]:
+    def write_items(self, field: str, value: Any, separator: str = ",") -> list[str]:
         """Return `value` as texts. Raise `CallRefusedError` of `field`."""
         try:
-            return write_items(value)
+            return write_items(value, separator)
         except UnwritableValueError as error:
             self.refuse(field, str(error))
 
@@ -245,12 +246,68 @@ def _fold(name: str) -> str:
 
 def _fill_body(scope: _Scope) -> Any:
     body = scope.tool.body
+    if body is None or scope.tool.body_type is BodyType.QUERY:
+        return None
     if scope.tool.body_type is BodyType.JSON:
         value = scope.fill(body)
-        return None if value is ABSENT else value
-    if scope.tool.body_type is BodyType.QUERY or body is None:
-        return None
-    return _merge(scope, _fill_body_pairs(scope), body if isinstance(body, Mapping) else ())
+    elif scope.tool.body_type is BodyType.MULTIPART:
+        value = _fill_parts(scope)
+    else:
+        value = _merge(scope, _fill_body_pairs(scope), body if isinstance(body, Mapping) else ())
+    # many servers and gateways refuse a DELETE that has a body for nothing
+    is_left_out = value is ABSENT or (scope.tool.method is Method.DELETE and value == {})
+    return None if is_left_out else value
+
+
+_Part = dict[str, Any]
+"""The `content` of a part, and its `filename` and `content_type` where it has them."""
+
+
+def _fill_parts(scope: _Scope) -> dict[str, list[_Part]]:
+    """Return the parts of a multipart body by name: one for a value, and one for each item of a list.
+
+    The body is as declared, or one argument that is an object, whose fields are values and never say what a part is.
+    """
+    body = scope.tool.body
+    if isinstance(body, Mapping):
+        fields = {name: (field if isinstance(field, Mapping) else {"content": field}) for name, field in body.items()}
+        parts = {name: _fill_part(scope, name, field) for name, field in fields.items()}
+    else:
+        values = scope.fill(body)
+        if values is None or values is ABSENT:
+            return {}
+        if not isinstance(values, Mapping) or not all(map(is_part_name, values)):
+            scope.refuse(_find_parameter(body) or "body", f"an object, in which each name is {NAME_RULE}")
+        parts = {name: [{"content": item} for item in _list_contents(scope, name, value)] for name, value in values.items()}
+    return {name: parts_of_name for name, parts_of_name in parts.items() if parts_of_name}
+
+
+def _fill_part(scope: _Scope, name: str, field: Mapping[str, Any]) -> list[_Part]:
+    contents = _list_contents(scope, name, scope.fill(field["content"]), _find_parameter(field["content"]))
+    head = {}
+    for key, is_valid, rule in (("filename", is_filename, FILENAME_RULE), ("content_type", is_part_media, MEDIA_RULE)):
+        value = scope.fill(field.get(key))
+        if value is None or value is ABSENT or value == "":
+            continue
+        if not isinstance(value, str) or not is_valid(value):
+            scope.refuse(_find_parameter(field[key]) or "body", rule)
+        head[key] = value
+    parts: list[_Part] = [{"content": content, **head} for content in contents]
+    if "filename" in head and len(parts) > 1:
+        # a receiver that keeps files by their names would keep the last
+        for number, part in enumerate(parts, start=1):
+            part["filename"] = f"{number}-{head['filename']}"
+    return parts
+
+
+def _list_contents(scope: _Scope, name: str, value: Any, parameter: str | None = None) -> list[Any]:
+    """Return the contents of the parts that `value` makes: texts, or what is to be written as JSON."""
+    style = scope.get_style(parameter)
+    if isinstance(value, list | tuple) and style in _SEPARATORS:
+        value = _SEPARATORS[style].join(scope.write_items(parameter or name, value, _SEPARATORS[style]))
+    items = value if isinstance(value, list | tuple) else [value]
+    present = (item for item in items if item is not None and item is not ABSENT)
+    return [item if isinstance(item, Mapping | list | tuple) else _write_scalar(item) for item in present]
 
 
 def _fill_headers(scope: _Scope) -> dict[str, Text]:

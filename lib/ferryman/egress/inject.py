@@ -22,6 +22,7 @@ from ferryman.domain.http.request import (
 )
 from ferryman.domain.http.url import URL
 from ferryman.domain.json_tree import map_leaves
+from ferryman.egress import multipart
 
 TARGET_CHARACTERS_MAX = 16_384  # characters of path and query, with those of `query_params`
 BODY_BYTES_MAX = 1_048_576
@@ -51,7 +52,7 @@ def build_request(
         parameters += _list_pairs(outbound, "body", fill(outbound.body, credentials))
     elif outbound.body is not None and outbound.method.has_body:
         body, kind = _encode_body(outbound, fill(outbound.body, credentials))
-        sent["content-type"] = fixed.get("content-type", kind)
+        sent["content-type"] = kind if outbound.body_type is BodyType.MULTIPART else fixed.get("content-type", kind)
     if body is None:
         sent.pop("content-type", None)
     query = _join_query(url.query, parameters)
@@ -133,16 +134,26 @@ def _check_encodable(outbound: OutboundRequest, field: str, text: str) -> str:
 
 def _encode_body(outbound: OutboundRequest, body: Any) -> tuple[bytes, str]:
     """Return the body as bytes, and its media type."""
+    form = "a form"
     if outbound.body_type is BodyType.FORM:
         written, kind = urlencode(_list_pairs(outbound, "body", body)).encode("ascii"), FORM
+    elif outbound.body_type is BodyType.MULTIPART:
+        written, kind = _encode_parts(outbound, body)
     else:
-        written, kind = _encode_json(outbound, body), JSON
+        written, kind, form = _encode_json(outbound, body), JSON, "JSON"
     if len(written) > BODY_BYTES_MAX:
-        form = "JSON" if kind == JSON else "a form"
         raise CallRefusedError(
             refusal.refuse_wrong_argument(outbound.tool, "body", f"at most {BODY_BYTES_MAX} bytes of {form}")
         )
     return written, kind
+
+
+def _encode_parts(outbound: OutboundRequest, body: Any) -> tuple[bytes, str]:
+    try:
+        return multipart.encode_parts(body)
+    except multipart.UnwritablePartError:
+        expected = f"at most {multipart.PARTS_MAX} parts, whose names and media types can be written safely"
+        raise CallRefusedError(refusal.refuse_wrong_argument(outbound.tool, "body", expected)) from None
 
 
 def _encode_json(outbound: OutboundRequest, body: Any) -> bytes:

@@ -11,7 +11,7 @@ from ferryman.domain.tools.declared import DeclaredTool, Parameter
 from ferryman.openapi import parameters, servers, swagger
 from ferryman.openapi.context import ImportContext
 from ferryman.openapi.names import Numbers, build_argument_name
-from ferryman.openapi.parameters import Argument, RequestBody
+from ferryman.openapi.parameters import FILENAME, Argument, RequestBody
 from ferryman.openapi.references import Node
 from ferryman.openapi.schemas import NODES_MAX
 from ferryman.openapi.servers import CredentialTemplates
@@ -166,6 +166,11 @@ def _write_templates(
         if argument.place == "path":
             # the mark keeps a name from being replaced twice
             url = url.replace(f"{{{argument.wire}}}", f"{{\0{name}}}")
+        elif argument.place == "filename":
+            fields[argument.wire]["filename"] = f"{{{{#if {name}}}}}{{{{{name}}}}}{{{{else}}}}{FILENAME}{{{{/if}}}}"
+        elif argument.media is not None:
+            file = {"filename": FILENAME} if argument.is_file else {}
+            fields[argument.wire] = {"content": f"{{{{{name}}}}}", "content_type": argument.media, **file}
         else:
             {"query": query, "header": headers, "body": fields}[argument.place][argument.wire] = f"{{{{{name}}}}}"
     if body is not None and body.media is not None:

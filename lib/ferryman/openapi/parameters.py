@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ferryman.declared.headers import find_name_problem
 from ferryman.domain.http.headers import is_identity_header
+from ferryman.domain.http.parts import is_part_media, is_part_name
 from ferryman.domain.http.request import BodyType
 from ferryman.domain.tools.declared import Style
 from ferryman.openapi.context import ImportContext
@@ -31,7 +33,11 @@ _TEXT = Node({"type": "string"}, "")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Argument:
-    """An argument of the model: `wire` is its name in `place` (path, query, header or body), `schema` what it may be."""
+    """An argument of the model: `wire` is its name in `place` (path, query, header or body), `schema` what it may be.
+
+    `media` is the media type of its part in a multipart body, `is_file` says that the part has a file name. In the place
+    `filename` it is the name of the file in the part `wire`.
+    """
 
     wire: str
     place: str
@@ -39,6 +45,8 @@ class Argument:
     required: bool
     style: Style = Style.REPEAT
     description: str = ""
+    media: str | None = None
+    is_file: bool = False
 
 
 def list_parameters(references: References, *lists: Node) -> list[Node]:
@@ -129,12 +137,20 @@ def read_style(value: Mapping[str, Any], place: str) -> Style:
 
 
 MEDIA_READ_MAX = 50
+FILENAME = "file.txt"
+"""What a file is called where the model does not say it."""
+
+_OF_FILE, _OF_FILES = "The text of the file.", "The texts of the files."
+_TEXTUAL = ("text/plain", "application/json")
 JSON = "application/json"
 FORM = "application/x-www-form-urlencoded"
+MULTIPART = "multipart/form-data"
+OCTETS = "application/octet-stream"
+_BODY_TYPES = {FORM: BodyType.FORM, MULTIPART: BodyType.MULTIPART}
 _JSON = re.compile(r"application/[!#$&^_.+a-z0-9-]{0,100}\+json", re.ASCII | re.IGNORECASE)
 _ANY_MEDIA = ("*/*", "application/*", "text/json")
 _PREFERRED = (JSON, "application/merge-patch+json")
-_ONLY = "which is not sent: only JSON and forms are"
+_ONLY = "which is not sent: only JSON, forms and multipart/form-data are"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -163,23 +179,24 @@ def read_body(context: ImportContext, node: Node) -> RequestBody:
     schema = Node(content[declared].get("schema", True), body.uri)
     view = context.schemas.view(schema)
     optional = body.fields.get("required") is False
-    if media != FORM and not _is_flat(view, context.schemas):
+    body_type, sent_media = _BODY_TYPES.get(media, BodyType.JSON), None if media == JSON or media in _BODY_TYPES else media
+    if not (media == FORM or (media == MULTIPART and view.properties) or _is_flat(view, context.schemas)):
         description = to_line(body.fields.get("description"), 300)
         whole = Argument(wire="body", place="body", schema=schema, required=not optional, description=description)
-        return RequestBody(arguments=(whole,), whole=True, media=None if media == JSON else media)
-    encodings = to_mapping(content[declared].get("encoding")) if media == FORM else None
+        return RequestBody(arguments=(whole,), whole=True, body_type=body_type, media=sent_media)
+    encodings = to_mapping(content[declared].get("encoding"))
     return RequestBody(
-        arguments=tuple(_list_fields(view, context.schemas, encodings, optional=optional)),
+        arguments=tuple(_list_fields(view, context.schemas, body_type, encodings, optional=optional)),
         whole=False,
-        body_type=BodyType.FORM if media == FORM else BodyType.JSON,
-        media=None if media in (JSON, FORM) else media,
+        body_type=body_type,
+        media=sent_media,
     )
 
 
 def _choose_media(content: Mapping[str, Any]) -> tuple[str, str]:
     """Return the media type whose schema is read, and the one that is sent."""
     json_types = [*(name for name in _PREFERRED if name in content), *(name for name in content if _JSON.fullmatch(name))]
-    for media in (*json_types, FORM):
+    for media in (*json_types, FORM, MULTIPART):
         if media in content:
             return media, media
     for media in _ANY_MEDIA:
@@ -199,17 +216,44 @@ def _is_flat(view: SchemaView, schemas: Schemas) -> bool:
 
 
 def _list_fields(
-    view: SchemaView, schemas: Schemas, encodings: Mapping[str, Any] | None, *, optional: bool
+    view: SchemaView, schemas: Schemas, body_type: BodyType, encodings: Mapping[str, Any], *, optional: bool
 ) -> Iterator[Argument]:
     for name, child in schemas.list_properties(view):
-        style = Style.REPEAT
-        if not is_name(name):
+        if not is_name(name) or (body_type is BodyType.MULTIPART and not is_part_name(name)):
             raise UnsupportedOperationError("has a body with a field whose name cannot be sent as it is")
-        if encodings is not None:
-            if child.get("format") == "binary" or child.get("type") == "file":
-                raise UnsupportedOperationError(f"takes a file, {_ONLY}")
-            encoding = to_mapping(encodings.get(name))
+        required, encoding = name in view.required and not optional, to_mapping(encodings.get(name))
+        field = Argument(wire=name, place="body", schema=view.properties[name], required=required)
+        if body_type is BodyType.MULTIPART:
+            yield from _list_part(field, child, schemas, encoding)
+        elif body_type is BodyType.FORM:
+            if _is_file(child):
+                raise UnsupportedOperationError("takes a file in a form that has none: only multipart/form-data has files")
             # OpenAPI does not define how a form has objects; brackets are what servers read.
-            style = Style.DEEP if "object" in child.types and "style" not in encoding else read_style(encoding, "form")
-        required = name in view.required and not optional
-        yield Argument(wire=name, place="body", schema=view.properties[name], required=required, style=style)
+            is_deep = "object" in child.types and "style" not in encoding
+            yield replace(field, style=Style.DEEP if is_deep else read_style(encoding, "form"))
+        else:
+            yield field
+
+
+def _list_part(field: Argument, view: SchemaView, schemas: Schemas, encoding: Mapping[str, Any]) -> Iterator[Argument]:
+    """Yield the arguments of one part: its content, and of a file its name too. A file is made of a text."""
+    declared = to_line(encoding.get("contentType"), 200).partition(",")[0].strip()
+    media = declared if is_part_media(declared) and "*" not in declared else None
+    items = schemas.view(view.keywords["items"], view.through) if "array" in view.types and "items" in view.keywords else None
+    is_other = media is not None and not media.lower().startswith(_TEXTUAL)
+    if not (is_other or _is_file(view) or (items is not None and _is_file(items))):
+        style = read_style(encoding, "form") if "style" in encoding or "explode" in encoding else Style.REPEAT
+        yield replace(field, style=style, media=media)
+        return
+    schema: dict[str, Any] = {"type": "string"} if items is None else {"type": "array", "items": {"type": "string"}}
+    description = f"{to_line(view.get('description'), 200)} {_OF_FILE if items is None else _OF_FILES}".lstrip()
+    yield replace(field, schema=Node(schema, ""), description=description, media=media or OCTETS, is_file=True)
+    if items is None:
+        name_of_file = f"The name of the file in {to_line(field.wire, 64)}. Default: {json.dumps(FILENAME)}."
+        yield Argument(wire=field.wire, place="filename", schema=_TEXT, required=False, description=name_of_file)
+
+
+def _is_file(view: SchemaView) -> bool:
+    media = view.get("contentMediaType")
+    is_other = isinstance(media, str) and not media.lower().startswith(_TEXTUAL)
+    return is_other or view.get("format") == "binary" or view.get("type") == "file"

@@ -43,6 +43,7 @@ _TYPES = frozenset(("string", "number", "integer", "boolean", "array", "object",
 _LIMITS = ("minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems")
 _KEYWORDS = (
     *("type", "enum", "const", "format", "items", "anyOf", "oneOf", "additionalProperties", "nullable", "readOnly", "default"),
+    "contentMediaType",
     *(*_LIMITS, "exclusiveMinimum", "exclusiveMaximum", "description", "title"),
 )
 

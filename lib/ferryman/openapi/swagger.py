@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ferryman.openapi.parameters import FORM, JSON
+from ferryman.openapi.parameters import FORM, JSON, MULTIPART
 from ferryman.openapi.references import Node
 from ferryman.openapi.values import UnsupportedOperationError, list_texts, to_mapping
 
@@ -56,8 +56,6 @@ def build_body(nodes: list[Node], consumes: Any) -> Node | None:
     if not nodes:
         return None
     fields = {node.value["name"]: node.value for node in nodes}
-    if any(field.get("type") == "file" for field in fields.values()):
-        return Node({"content": {"multipart/form-data": {}}}, nodes[0].uri)
     described = {name: {"description": field["description"]} for name, field in fields.items() if "description" in field}
     form = {
         "schema": {
@@ -67,6 +65,8 @@ def build_body(nodes: list[Node], consumes: Any) -> Node | None:
         },
         "encoding": {name: style for name, field in fields.items() if (style := _build_style(field))},
     }
+    if any(field.get("type") == "file" for field in fields.values()):
+        media = [MULTIPART]  # nothing else has files, whatever `consumes` says
     return Node({"content": dict.fromkeys([name for name in media if "form" in name] or [FORM], form)}, nodes[0].uri)
 
 

@@ -43,7 +43,7 @@ def check_arguments(tool: Tool, arguments: Mapping[str, Any]) -> None:
 def build_request(tool: Tool, method: Method, arguments: Mapping[str, Any]) -> OutboundRequest:
     """Return the request that the arguments of the call describe. Raise `CallRefusedError` where they do not fit the schema."""
     check_arguments(tool, arguments)
-    unsent = {"method"} if method.has_body else {"method", "body"}
+    unsent = {"method"} if method in (Method.POST, Method.PUT) else {"method", "body"}  # S0-17
     fields = {name: arguments[name] for name in tool.schema["properties"] if name in arguments and name not in unsent}
     return OutboundRequest(tool=tool.name, method=method, **fields)
 

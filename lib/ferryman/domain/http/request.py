@@ -26,8 +26,8 @@ class Method(StrEnum):
 
     @property
     def has_body(self) -> bool:
-        """GET, HEAD and DELETE send none (S0-17, S1-19, S3-58)."""
-        return self in (Method.POST, Method.PUT, Method.PATCH)
+        """GET and HEAD send none (S1-19, S3-58); DELETE sends one where its declaration has one."""
+        return self not in (Method.GET, Method.HEAD)
 
     @property
     def safe(self) -> bool:
@@ -36,11 +36,12 @@ class Method(StrEnum):
 
 
 class BodyType(StrEnum):
-    """How a declared tool's body is sent (S1-20 … S1-22)."""
+    """How a declared tool's body is sent (S1-20 … S1-22); `multipart` is a form that may have files (RFC 7578)."""
 
     JSON = "json"
     FORM = "form"
     QUERY = "query"
+    MULTIPART = "multipart"
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +75,10 @@ def list_placeholder_names(value: Any) -> list[str]:
 class OutboundRequest:
     """A request as the model asked for it: nothing injected yet. `url` is the raw string; `credential` is a name.
 
-    A declared tool's request has placeholders for credentials in the values of `fixed_headers` (its owner's; the rules for the
-    model's headers do not apply), of `query_params` and anywhere in `body`. `ok` are the statuses that are no error; None: all.
+    A declared tool's request has placeholders for credentials in the values of `fixed_headers` (its owner's; the rules for
+    the model's headers do not apply), of `query_params` and anywhere in `body`. A multipart body has lists of parts by name,
+    each with its `content` and, where it has them, its `filename` and its `content_type`. `ok` are the statuses that are no
+    error; None: all.
 
     `idempotency` is our own: the header by which the host recognises a repetition, and its value. No field has been scanned
     yet, so the repr has only the tool and the method.

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import binascii
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from operator import itemgetter
 from typing import Any, NamedTuple
 from urllib.parse import unquote
 
-from ferryman.domain.http.request import OutboundRequest
+from ferryman.domain.http.request import BodyType, OutboundRequest
 from ferryman.egress.inject import list_request_placeholders, to_display_form
 from ferryman.egress.leaks import escapes
 
@@ -70,8 +70,17 @@ def collect_request_pieces(outbound: OutboundRequest) -> list[TextPiece]:
     pieces += collect_pieces(headers, "headers")
     pieces += collect_pieces(to_display_form(outbound.fixed_headers), "headers")
     pieces += collect_pieces(query, "query_params")
+    if outbound.body_type is BodyType.MULTIPART and body is not None:
+        body = _arrange_parts(body)
     pieces += collect_pieces(body, "body")
     return pieces
+
+
+def _arrange_parts(body: Mapping[str, Sequence[Mapping[str, Any]]]) -> list[Any]:
+    """Return the contents of a multipart body by name, then what its parts are called: a secret may be split over either."""
+    contents = {name: [part.get("content") for part in parts] for name, parts in body.items()}
+    parts = [part for parts in body.values() for part in parts]
+    return [contents, *([part[field] for part in parts if field in part] for field in ("filename", "content_type"))]
 
 
 def collect_pieces(value: Any, path: str) -> list[TextPiece]:
