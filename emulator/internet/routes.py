@@ -17,7 +17,7 @@ MEMBERS = ("method", "path", "status", "headers", "body", "json", "body_base64",
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Route:
-    """One answer to one method (`*` is any) and path; with `echo`, the body is the request as the host saw it."""
+    """One answer to one method and path (`*` is any); with `echo`, the body is the request as the host saw it."""
 
     method: str
     path: str
@@ -61,8 +61,8 @@ def read_route(value: object, where: str) -> Route:
     if not 200 <= status <= 599:
         raise InvalidRequestError(f"{where}.status must be 200 to 599, not {status}")
     path = read_member(source, "path", str, where)
-    if not path.startswith("/"):
-        raise InvalidRequestError(f"{where}.path must start with /")
+    if not path.startswith("/") and path != "*":
+        raise InvalidRequestError(f"{where}.path must start with /, or be * for any")
     delay_s = read_member(source, "delay_s", float, where, 0)
     if delay_s < 0:
         raise InvalidRequestError(f"{where}.delay_s must not be negative")
@@ -83,7 +83,7 @@ def read_route(value: object, where: str) -> Route:
 
 def find(routes: Sequence[Route], method: str, path: str) -> Route | None:
     """Return the first route for this method and path."""
-    return next((route for route in routes if route.path == path and route.method in (method, "*")), None)
+    return next((route for route in routes if route.path in (path, "*") and route.method in (method, "*")), None)
 
 
 def answer(route: Route | None, received: ReceivedRequest) -> Response:

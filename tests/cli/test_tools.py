@@ -123,15 +123,16 @@ def test_the_tools_of_a_task_are_listed_by_cluster(typed: Typed, task: str, stor
     typed("tools", "add", "-", "--task", task, stdin=json.dumps(ENTRY))
     assert typed("tools", "--task", task).stdout.splitlines() == [
         "▼ pets (4 tools)",
-        "  GET /elsewhere - Far away  (disabled: evil.example is not approved for this task;"
+        "  GET /elsewhere - Far away  [far]  (disabled: evil.example is not approved for this task;"
         " approved: api.calendar.test, api.github.com, api.openweathermap.org, uploads.github.com)",
-        "  POST /store/pets - Create a pet  (disabled: takes text/csv, which is not sent: only JSON and forms are)",
-        "  GET /store/pets - List all pets",
-        "  GET /store/pets/{petId} - Get pet by ID",
+        "  POST /store/pets - Create a pet  [createPet]"
+        "  (disabled: takes text/csv, which is not sent: only JSON and forms are)",
+        "  GET /store/pets - List all pets  [listPets]",
+        "  GET /store/pets/{petId} - Get pet by ID  [getPet]",
         "▼ Ungrouped (1 tool)",
         "  status",
     ]
-    assert "  getPet: GET /store/pets/{petId} - Get pet by ID" in typed("tools", "list", "--names", "--task", task).stdout
+    assert typed("tools", "list", "--task", task).stdout == typed("tools", "--task", task).stdout
 
 
 def test_a_file_comes_with_the_documents_of_its_folder_that_it_refers_to(typed: Typed, task: str, store: Path) -> None:
@@ -240,6 +241,32 @@ def test_what_is_wrong_is_named(
 ) -> None:
     tried = typed("tools", *(task if word == "TASK" else word for word in words), stdin=stdin)
     assert (tried.exit_code, text in " ".join(tried.stderr.split())) == (code, True), tried.stderr
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        *("tools", "tools list --task TASK", "integrations", "models", "plans", "ledger", "schedules", "show", "task list"),
+        *("task show TASK", "task update TASK --name b", "credential list TASK", "receipts", "halt", "resume"),
+        *("tools import STORE --task TASK", "tools import STORE --task TASK --dry-run", "tools delete getPet --task TASK"),
+    ],
+)
+def test_json_is_one_document_on_one_line(words: str, typed: Typed, task: str, store: Path) -> None:
+    if "delete" in words:
+        typed("tools", "import", str(store), "--task", task)
+    printed = typed(*(word.replace("TASK", task).replace("STORE", str(store)) for word in words.split()), "--json")
+    assert (printed.exit_code, printed.stdout.count("\n")) == (0, 1), printed.output
+    json.loads(printed.stdout)
+
+
+def test_the_file_of_task_init_is_accepted(typed: Typed, tmp_path: Path) -> None:
+    file = tmp_path / "task.yaml"
+    assert typed("task", "init", str(file), "--name", "mine").exit_code == 0
+    file.write_text(file.read_text().replace("coingecko", "github"))  # the catalog of the doubles
+    created = json.loads(typed("task", "create", "--file", str(file), "--json").stdout)
+    assert (created["name"], created["tools"]) == ("mine", ["http_get", "api_call"])
+    updated = typed("task", "update", created["task_id"], "--file", str(file), "--name", "other", "--json")
+    assert json.loads(updated.stdout)["name"] == "other"
 
 
 def test_an_option_before_the_command_is_not_passed_over(typed: Typed) -> None:

@@ -222,6 +222,10 @@ def test_what_does_not_fit_is_refused_by_its_name(arguments: dict[str, Any], mes
     assert refusal(tool, **arguments).startswith(message)
 
 
+def test_a_tool_without_parameters_says_that_it_takes_no_arguments() -> None:
+    assert refusal(read(url=URL), city="a") == "Error: weather takes no arguments"
+
+
 @pytest.mark.parametrize("name", ["petId", "pet_id", "PETID"])
 def test_an_argument_id_is_bound_to_the_one_path_parameter_that_is_missing(name: str) -> None:
     tool = read(url=URL + "/{teamId}/{" + name + "}?q={q?}")

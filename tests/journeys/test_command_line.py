@@ -146,6 +146,31 @@ async def test_the_tables_list_what_there_is(ferryman: Shell) -> None:
     assert [plan["name"] for plan in plans.json] == ["guru", "pro"]
 
 
+CAUGHT = "hooks.zapier.com"
+"""A well-known host that nothing else on the shared stack serves."""
+
+
+async def test_a_webhook_of_a_well_known_host_arrives_and_is_shown(ferryman: Shell, journey: Journey) -> None:
+    url = f"https://{CAUGHT}/hooks/catch/{journey.name}"
+    model = await scripted(journey, {"tool_calls": [call("webhook", url=url, body={"text": "don\x1be"})]}, {"text": "Told."})
+    options = ("--name", "tell", "--model", model, "--prompt", "Tell.", "--tool", "webhook", "--integration", "webhook")
+    created = await ferryman("task", "create", *options, "--webhook-url", url)
+    assert (created.code, created.err) == (0, "")
+    assert (await ferryman("run", created.out.strip())).code == 0
+    arrived = [request for request in (await ferryman("webhooks", "--host", CAUGHT, "--json")).json if request["url"] == url]
+    assert [(request["method"], json.loads(request["body"])) for request in arrived] == [("POST", {"text": "don\x1be"})]
+    shown = await ferryman("webhooks")
+    assert (shown.code, url in shown.out, "\x1b" in shown.out) == (0, True, False)
+
+
+async def test_the_file_of_task_init_runs(ferryman: Shell, tmp_path: Path) -> None:
+    file = tmp_path / "task.yaml"
+    assert (await ferryman("task", "init", str(file))).code == 0
+    created = await ferryman("task", "create", "--file", str(file))
+    ran = await ferryman("run", created.out.strip())
+    assert (created.err, ran.code, "I asked CoinGecko twice" in ran.out) == ("", 0, True)
+
+
 async def slow(ferryman: Shell, model: str) -> str:
     """Return a task on this model."""
     task = {"name": "slow", "model": model, "task_prompt": "Do.", "tools": ["http_get"], "integrations": ["coingecko"]}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 
 import click
+from click.shell_completion import CompletionItem
 
 COMMANDS = {
     "up": ("up", "Run the whole stack on this machine, until Ctrl-C."),
@@ -23,6 +24,7 @@ COMMANDS = {
     "ledger": ("tables", "Show a month's credits by task."),
     "halt": ("halts", "Stop everything of yours, also what is under way; --all-owners: those of all owners."),
     "resume": ("halts", "Let executions start again after a halt."),
+    "webhooks": ("webhooks", "Show what well-known webhook hosts received on the local stack."),
     "check": ("check", "Judge JSON lines on stdin as the egress gate would; nothing is sent."),
     "integrations": ("tables", "List the services a task may be approved for."),
     "tools": ("tools", "List the tools a task may enable, and have a task's own: imported or declared."),
@@ -31,6 +33,7 @@ COMMANDS = {
     "plans": ("tables", "List the plans and their limits."),
     "keys": ("keys", "List the versions of the keys and what each holds; rotate them."),
     "deploy": ("deploy", "Make Ferryman on Google Cloud: plan, apply, status, destroy."),
+    "completion": ("completion", "Print the completion script of a shell: bash, zsh or fish."),
     "doctor": ("doctor", "Examine a running deployment, part by part: functions, queues, keys, clock."),
     "owner": ("owners", "Add and list the owners of the local stack."),
 }
@@ -48,6 +51,11 @@ class LazyGroup(click.Group):
             return None
         command: click.Command = getattr(importlib.import_module(f"ferryman.cli.{COMMANDS[cmd_name][0]}"), cmd_name)
         return command
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Complete a subcommand's name without importing any of them."""
+        names = [CompletionItem(name, help=summary) for name, (_, summary) in COMMANDS.items() if name.startswith(incomplete)]
+        return [*names, *click.Command.shell_complete(self, ctx, incomplete)]
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - click's signature
         with formatter.section("Commands"):

@@ -8,7 +8,7 @@ import sys
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Any, Concatenate, ParamSpec
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import click
 
@@ -23,11 +23,17 @@ from ferryman.stack.admin import AdminRefusedError
 from ferryman.stack.process import CloudNotStartedError
 
 P = ParamSpec("P")
+Work = TypeVar("Work", bound=Callable[..., Any])
+_JSON_HELP = "json_help"
 FAILURES: tuple[type[Exception], ...] = (
     *(service.UnknownServiceError, ApiUnreachableError, MisconfiguredError, UnavailableError),
     *(AdminRefusedError, CloudNotStartedError, CommandMissingError, CommandFailedError),
 )
 """Errors whose text says to a person what failed."""
+
+
+ONE_DOCUMENT = "JSON for programs: one document, on one line."
+DOCUMENT_LINES = "JSON for programs: a document a line, as they come."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,6 +44,12 @@ class ApiSession:
     screen: Screen
 
 
+def prints_lines(work: Work) -> Work:
+    """Have the help of a command say that `--json` prints several documents."""
+    vars(work)[_JSON_HELP] = DOCUMENT_LINES
+    return work
+
+
 def screen_command(
     work: Callable[Concatenate[Screen, P], Coroutine[Any, Any, int | None]],
     *,
@@ -45,7 +57,7 @@ def screen_command(
 ) -> Callable[P, None]:
     """Make a command of `work`, which answers its exit code, or None for 0, and is given the screen alone."""
 
-    @click.option("--json", "as_json", is_flag=True, help="JSON for programs, a document a line.")
+    @click.option("--json", "as_json", is_flag=True, help=vars(work).get(_JSON_HELP, ONE_DOCUMENT))
     @functools.wraps(work)
     def command(*args: P.args, **kwargs: P.kwargs) -> None:
         screen, code = Screen(as_json=bool(kwargs.pop("as_json"))), exits.FAILED

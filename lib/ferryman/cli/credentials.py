@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from ferryman.cli import consent, exits
-from ferryman.cli.commands import ApiSession, api_command
+from ferryman.cli.commands import ApiSession, api_command, prints_lines
 
 COLUMNS = (
     *("name", "service", "status", "auth_type", "auth_header_name", "auth_param_name", "allowed_domains"),
@@ -93,6 +93,7 @@ async def delete(session: ApiSession, task: str, name: str) -> None:
 @click.option("--no-listen", "is_pasted", is_flag=True, help="Wait on no port: paste the address the browser ends at.")
 @click.option("--within", default=600, show_default=True, type=click.IntRange(1, 600), help="Seconds to wait for the consent.")
 @api_command
+@prints_lines
 async def connect(session: ApiSession, /, service: str, task: str, port: int, within: int, **options: Any) -> int | None:
     """Connect SERVICE by its owner's consent: print where to consent, wait for the answer, store the credential.
 

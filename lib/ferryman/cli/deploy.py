@@ -13,6 +13,7 @@ from typing import Any
 import click
 
 from ferryman.cli import exits
+from ferryman.cli.commands import ONE_DOCUMENT
 from ferryman.cli.screen import Screen
 from ferryman.domain.finding import Grade, find_worst_grade
 from ferryman.operations.deploy import commands
@@ -41,7 +42,7 @@ def deploy_command(work: Callable[[Deployment, Screen], int]) -> Callable[..., N
     @click.option("--region", default="us-central1", show_default=True, help="Where everything is made.")
     @click.option("--root", type=click.Path(path_type=Path, file_okay=False), default=".", help="The checkout. [default: here]")
     @click.option("--pause", type=float, default=deployments.PAUSE_S, hidden=True)
-    @click.option("--json", "as_json", is_flag=True, help="JSON for programs.")
+    @click.option("--json", "as_json", is_flag=True, help=ONE_DOCUMENT)
     @functools.wraps(work)
     def command(project: str, region: str, root: Path, pause: float, as_json: bool) -> None:
         screen = Screen(as_json=as_json)

@@ -10,7 +10,7 @@ import click
 
 from ferryman.cli import audit as audits
 from ferryman.cli import exits, live
-from ferryman.cli.commands import ApiSession, api_command
+from ferryman.cli.commands import ApiSession, api_command, prints_lines
 from ferryman.client import AsyncClient
 from ferryman.domain.executions.execution import Status
 
@@ -104,6 +104,7 @@ async def cancel(session: ApiSession, execution: str) -> None:
 @click.option("--input", "text", help="What this run is about; it is added to the task's prompt.")
 @click.option("--detach", is_flag=True, help="Start it and do not wait.")
 @api_command
+@prints_lines
 async def run(session: ApiSession, task: str, text: str | None, detach: bool) -> int:
     """Run TASK and watch it: every turn, every call, what came of it, and the answer.
 
@@ -121,6 +122,7 @@ async def run(session: ApiSession, task: str, text: str | None, detach: bool) ->
 @click.command()
 @click.argument("execution")
 @api_command
+@prints_lines
 async def watch(session: ApiSession, execution: str) -> int:
     """Watch EXECUTION, from its start to its end, as `ferryman run` shows it; also one that has ended."""
     return await _watch(session, execution)

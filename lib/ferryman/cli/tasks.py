@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import IO, Any
 
 import click
 
-from ferryman.cli.commands import ApiSession, api_command
+from ferryman.cli import exits, task_template
+from ferryman.cli.commands import ApiSession, api_command, screen_command
 from ferryman.cli.files import read_object
+from ferryman.cli.screen import Screen
 from ferryman.domain.tasks.schedule import FIELDS, ScheduleType
+from ferryman.domain.tasks.task import NAME_CHARACTERS_MAX
 
 FILE = click.File("r", encoding="utf-8")
 
@@ -19,10 +23,9 @@ def task() -> None:
     """Create, list, show, update and delete tasks.
 
     \b
-    A task as a file (ferryman task create --file task.json):
-      {"name": "market brief", "model": "claude-sonnet-4-6",
-       "task_prompt": "How is bitcoin doing on {{date}}?",
-       "tools": ["http_get", "api_call"], "integrations": ["coingecko", "lunarcrush"]}
+    A task as a file, in YAML or JSON:
+      ferryman task init                      writes task.yaml, with every field explained
+      ferryman task create --file task.yaml
     """
 
 
@@ -50,6 +53,32 @@ def _fields(command: Callable[..., Any]) -> Callable[..., Any]:
     for option in reversed(options):
         command = option(command)
     return command
+
+
+@task.command()
+@click.argument("file", type=click.Path(dir_okay=False, path_type=Path), default="task.yaml")
+@click.option("--name", default="hello", show_default=True, help="What the task is called.")
+@click.option("--force", is_flag=True, help="Replace a file that is there.")
+@screen_command
+async def init(screen: Screen, file: Path, name: str, force: bool) -> int:
+    """Write FILE (task.yaml; - prints it): a task in YAML with every field explained, which can be created as it is."""
+    if len(name) > NAME_CHARACTERS_MAX or not name.isprintable():
+        raise click.BadParameter(f"must be at most {NAME_CHARACTERS_MAX} characters, on one line", param_hint="--name")
+    text = task_template.write_template("task.yaml" if str(file) == "-" else str(file), name)
+    if str(file) == "-":
+        click.echo(text, nl=False)
+        return exits.DONE
+    try:
+        with file.open("w" if force else "x", encoding="utf-8") as written:
+            written.write(text)
+    except FileExistsError:
+        screen.print_error(f"{file} is there already; --force replaces it")
+        return exits.FAILED
+    except OSError as error:
+        screen.print_error(f"{file} cannot be written ({error.strerror})")
+        return exits.FAILED
+    screen.print_result({"file": str(file)}, f"{file} is written. Next: ferryman task create --file {file}")
+    return exits.DONE
 
 
 @task.command()

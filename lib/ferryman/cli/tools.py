@@ -12,7 +12,7 @@ from typing import IO, Any
 import click
 
 from ferryman.cli import exits, files, service
-from ferryman.cli.commands import ApiSession, api_command, screen_command
+from ferryman.cli.commands import ONE_DOCUMENT, ApiSession, api_command, screen_command
 from ferryman.cli.screen import Screen
 
 TASK = click.option("--task", required=True, metavar="ID", help="The task whose tools they are.")
@@ -23,7 +23,7 @@ REMOTE = ("https://", "http://")
 
 @click.group(invoke_without_command=True)
 @click.option("--task", metavar="ID", help="List this task's own tools.")
-@click.option("--json", "as_json", is_flag=True, help="JSON for programs, a document a line.")
+@click.option("--json", "as_json", is_flag=True, help=ONE_DOCUMENT)
 @click.pass_context
 def tools(context: click.Context, task: str | None, as_json: bool) -> None:
     """List the tools a task may enable, and have a task's own: imported, declared, deleted.
@@ -36,17 +36,16 @@ def tools(context: click.Context, task: str | None, as_json: bool) -> None:
       ferryman tools delete --cluster example --task ID
     """
     if context.invoked_subcommand is None:
-        context.invoke(list_, task=task, as_json=as_json, names=False)
+        context.invoke(list_, task=task, as_json=as_json)
     elif task is not None or as_json:
         raise click.UsageError(f"options stand behind the command: ferryman tools {context.invoked_subcommand} --task ID")
 
 
 @tools.command("list")
 @click.option("--task", metavar="ID", help="List this task's own tools; without it, those that any task may enable.")
-@click.option("--names", is_flag=True, help="Each with the name the model calls it by.")
 @api_command
-async def list_(session: ApiSession, task: str | None, names: bool) -> None:
-    """List a task's own tools by cluster, or the tools that any task may enable."""
+async def list_(session: ApiSession, task: str | None) -> None:
+    """List a task's own tools by cluster, each with the [name] the model calls it by, or the tools that any task may enable."""
     if task is None:
         session.screen.print_list(await session.client.list_tools(), "name", "description")
         return
@@ -56,7 +55,7 @@ async def list_(session: ApiSession, task: str | None, names: bool) -> None:
         session.screen.print_line("The task has no tools of its own; ferryman tools import makes some.", "dim")
     grouped = sorted(custom_tools, key=lambda tool: (not tool["cluster"], tool["cluster"]))
     for cluster, members in groupby(grouped, key=lambda tool: tool["cluster"]):
-        _section(session.screen, cluster, list(members), names=names)
+        _section(session.screen, cluster, list(members))
 
 
 @tools.command("import")
@@ -109,7 +108,7 @@ async def add(session: ApiSession, file: IO[str], task: str) -> None:
     names = {declaration["name"] for declaration in entries}
     stored = [declaration for declaration in await session.client.list_custom_tools(task) if declaration["name"] in names]
     session.screen.print_json(stored)
-    _section(session.screen, "", stored, names=False)
+    _section(session.screen, "", stored)
 
 
 @tools.command()
@@ -160,16 +159,17 @@ async def call(screen: Screen, file: IO[str], name: str, arguments: str) -> int:
     return exits.FAILED if result.failed else exits.DONE
 
 
-def _section(screen: Screen, cluster: str, members: Sequence[Mapping[str, Any]], *, names: bool) -> None:
-    """Print a cluster as the page of tools has it (S3-54)."""
+def _section(screen: Screen, cluster: str, members: Sequence[Mapping[str, Any]]) -> None:
+    """Print a cluster as the page of tools has it (S3-54), with the names of its tools."""
     screen.print_line(f"▼ {cluster or UNGROUPED} ({_count(len(members), 'tool')})", "bold")
     for tool in sorted(
         members, key=lambda tool: (tool["configuration"]["pathTemplate"], tool["name"]) if cluster else tool["name"]
     ):
         what = tool["configuration"]
-        line = f"{what['method']} {what['pathTemplate']} - {tool['summary'] or tool['name']}" if cluster else tool["name"]
-        named = f"{tool['name']}: " if names and cluster else ""
-        screen.print_line(f"  {named}{line}" + ("" if tool["isEnabled"] else f"  (disabled: {tool['reason']})"))
+        row = f"{what['method']} {what['pathTemplate']} - {tool['summary'] or tool['name']}  [{tool['name']}]"
+        screen.print_line(
+            f"  {row if cluster else tool['name']}" + ("" if tool["isEnabled"] else f"  (disabled: {tool['reason']})")
+        )
 
 
 def _tell(screen: Screen, imported: Mapping[str, Any]) -> None:

@@ -69,8 +69,9 @@ def check_schema(tool: str, schema: Mapping[str, Any], arguments: Mapping[str, A
     missing = next((name for name in schema["required"] if name not in arguments), None)
     if missing is not None:
         raise CallRefusedError(refusal.refuse_missing_argument(tool, missing))
-    names = f"only {', '.join(properties)}" if properties else "nothing in it"
-    raise CallRefusedError(refusal.refuse_wrong_argument(tool, "arguments", f"an object with {names}"))
+    if not properties:
+        raise CallRefusedError(refusal.refuse_any_argument(tool))
+    raise CallRefusedError(refusal.refuse_wrong_argument(tool, "arguments", f"an object with only {', '.join(properties)}"))
 
 
 def rename_id(tool: DeclaredTool, arguments: Mapping[str, Any], in_path: Collection[str]) -> Mapping[str, Any]:

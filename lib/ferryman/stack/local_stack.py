@@ -16,7 +16,7 @@ import httpx
 
 from ferryman.gcp.clients import GoogleClients
 from ferryman.settings import Settings
-from ferryman.stack import environment, hello, leftovers, private, provision
+from ferryman.stack import environment, hello, leftovers, private, provision, webhooks
 from ferryman.stack.admin import Admin, AdminRefusedError
 from ferryman.stack.functions import StackFunctions
 from ferryman.stack.private import lock_folder
@@ -141,6 +141,7 @@ async def _provision(running: Stack, options: StackOptions, tell: Tell) -> None:
         provision.provision_owner(running.clients, options.digest),
     )
     await hello.load_hello(running.admin)
+    await webhooks.load_catcher(running.admin)
     for host, port in options.hosts.items():
         await running.admin.map_host(host, port)
     for path in options.authorities:

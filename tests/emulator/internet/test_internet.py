@@ -73,6 +73,12 @@ async def test_no_route_is_404(internet: Internet) -> None:
     assert (await ask(internet, HOST, "GET", "/b")).status_code == 404
 
 
+async def test_a_route_for_any_path_answers_what_those_before_it_do_not(internet: Internet) -> None:
+    internet.can(HOST, routes({"path": "/a", "status": 201}, {"path": "*", "method": "*", "status": 202}))
+    asked = [await ask(internet, HOST, method, path) for method, path in (("GET", "/a"), ("POST", "/a"), ("PUT", "/b/c?d"))]
+    assert [answer.status_code for answer in asked] == [201, 202, 202]
+
+
 async def test_every_request_is_recorded(internet: Internet) -> None:
     internet.can(HOST, routes({"method": "POST", "path": "/a%20b", "status": 201}))
     await ask(internet, HOST, "POST", "/a%20b?q=1&q=2", content=b"hello", headers={"x-key": "k"})

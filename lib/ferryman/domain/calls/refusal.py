@@ -71,6 +71,10 @@ def refuse_wrong_argument(tool: str, field: str, expected: str) -> Refusal:
     return Refusal(reason="invalid_arguments", message=f"Error: '{field}' for {tool} must be {expected}")
 
 
+def refuse_any_argument(tool: str) -> Refusal:
+    return Refusal(reason="invalid_arguments", message=f"Error: {tool} takes no arguments")
+
+
 def refuse_method(tool: str, method: str, allowed: Iterable[str]) -> Refusal:
     name = method if re.fullmatch(r"[A-Za-z]{1,8}", method) else "?"
     message = f"Error: method '{name}' not allowed for {tool}. Allowed: [{', '.join(allowed)}]"
