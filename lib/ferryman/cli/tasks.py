@@ -69,8 +69,8 @@ async def init(screen: Screen, file: Path, name: str, force: bool) -> int:
         click.echo(text, nl=False)
         return exits.DONE
     try:
-        with file.open("w" if force else "x", encoding="utf-8") as written:
-            written.write(text)
+        with file.open("w" if force else "x", encoding="utf-8") as output:
+            output.write(text)
     except FileExistsError:
         screen.print_error(f"{file} is there already; --force replaces it")
         return exits.FAILED
