@@ -16,7 +16,7 @@ LOCKED := $(call INSTALL,$(VENV))
 # every function of the local cloud is a process of its own: without bytecode each would compile its libraries again
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: install demo test lint dependencies check build operations official rehearse infra schema hostile hostile-layers crash faults fuzz mutants long soak soak-money conformance compare specification reference recording site lock clean help
+.PHONY: install demo test lint dependencies check build operations official rehearse infra schema hostile hostile-layers crash faults fuzz mutants long soak soak-money foreign conformance compare specification reference recording site lock clean help
 .DEFAULT_GOAL := install
 
 install: $(READY) ## Install Ferryman and what it needs into .venv
@@ -89,6 +89,9 @@ faults: $(READY) ## Inject faults into every call of the store; STEP=8 takes eve
 
 soak-money: $(READY) ## 64 workers, 1,000 executions, tight caps and random deaths
 	@GRPC_VERBOSITY=NONE $(BIN)/python -m tests.campaigns.crash.soak
+
+foreign: $(READY) ## 2,000 arbitrary documents in the place of executions: they change nothing but themselves
+	@GRPC_VERBOSITY=NONE $(BIN)/python -m tests.campaigns.foreign
 
 conformance: $(READY) ## Google's own tests of Firestore's client, against the local cloud
 	@$(BIN)/python -m emulator.conformance

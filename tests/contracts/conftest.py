@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import uuid
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -39,13 +39,16 @@ from ferryman.settings import Settings
 
 INDEXES = Path(__file__).parents[2] / "infra/firestore.indexes.json"
 Waiting = Callable[[], Awaitable[Sequence[tuple[str, int, float]]]]
+Ask = Callable[[str, Mapping[str, Any]], Awaitable[None]]
+Answer = Callable[[str], Awaitable[Mapping[str, Any]]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stores:
     """The ports of one empty deployment; `waiting` returns the deliveries in the queue: execution, slice, delay in seconds.
 
-    `set_timers` answers of each timer whose it is, a task's or the sweep's, and when it is due.
+    `set_timers` answers of each timer whose it is, a task's or the sweep's, and when it is due. `ask` creates the document of
+    an execution as an application does; `read_refused` returns what is left of one that was refused.
     """
 
     owners: Owners
@@ -65,6 +68,8 @@ class Stores:
     streams: Streams
     timers: Timers
     set_timers: Callable[[], Awaitable[Sequence[tuple[str, datetime]]]]
+    ask: Ask
+    read_refused: Answer
 
 
 @asynccontextmanager
@@ -76,6 +81,12 @@ async def in_memory() -> AsyncIterator[Stores]:
 
     async def waiting() -> Sequence[tuple[str, int, float]]:
         return [(delivery.execution, delivery.slice, delivery.after.total_seconds()) for delivery in queue.waiting]
+
+    async def ask(name: str, fields: Mapping[str, Any]) -> None:
+        memory.requests[name] = fields
+
+    async def read_refused(name: str) -> Mapping[str, Any]:
+        return memory.refused[name]
 
     yield Stores(
         owners=MemoryOwners(memory),
@@ -95,6 +106,8 @@ async def in_memory() -> AsyncIterator[Stores]:
         streams=MemoryStreams(memory),
         timers=timers,
         set_timers=set_timers,
+        ask=ask,
+        read_refused=read_refused,
     )
 
 
@@ -155,6 +168,15 @@ async def on_google_cloud() -> AsyncIterator[Stores]:
         named: list[tuple[str, Any]] = [(task.name.rpartition("/")[2], task.schedule_time) for task in tasks]
         return [(name.partition("-")[0], due) for name, due in named]
 
+    async def ask(name: str, fields: Mapping[str, Any]) -> None:
+        await clients.firestore().document("executions", name).create(dict(fields))
+
+    async def read_refused(name: str) -> Mapping[str, Any]:
+        fields = (await clients.firestore().document("executions", name).get()).to_dict()
+        assert fields is not None
+        assert fields.pop("admitted") is False
+        return fields
+
     try:
         yield Stores(
             owners=FirestoreOwners(clients),
@@ -174,6 +196,8 @@ async def on_google_cloud() -> AsyncIterator[Stores]:
             streams=FirestoreStreams(clients),
             timers=CloudTasksTimers(clients, settings),
             set_timers=set_timers,
+            ask=ask,
+            read_refused=read_refused,
         )
     finally:
         await clients.close()

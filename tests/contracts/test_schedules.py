@@ -15,6 +15,7 @@ from ferryman.domain.tasks.firing import Fire
 from ferryman.domain.tasks.schedule import Schedule, ScheduleType
 from ferryman.domain.tasks.task import Task
 from ferryman.ports.errors import HaltedError
+from ferryman.ports.executions import ExecutionEnding
 
 from .conftest import Stores
 from .values import NOW, TASK, put
@@ -34,19 +35,14 @@ async def read_task(stores: Stores) -> Task:
 
 async def add_ended(stores: Stores, number: int, status: Status, *, generation: int | None = 2) -> None:
     at = NOW - timedelta(minutes=10 - number)
-    await put(
-        stores.tasks,
-        stores.executions,
-        Execution(
-            id=f"exec_{number}",
-            task="task_1",
-            owner="ann",
-            status=status,
-            created_at=at,
-            completed_at=at if status.terminal else None,
-            schedule_generation=generation,
-        ),
-    )
+    name = f"exec_{number}"
+    execution = Execution(id=name, task="task_1", owner="ann", created_at=at, schedule_generation=generation)
+    await put(stores.tasks, stores.executions, execution)
+    if status is Status.QUEUED:
+        return
+    claimed, _ = await stores.executions.claim(name, slice=0, holder="h", now=at, lease=timedelta(seconds=60))
+    if status.terminal:
+        await stores.executions.finish(claimed, ExecutionEnding(status=status), now=at)
 
 
 @pytest.mark.parametrize(

@@ -64,6 +64,7 @@ def test_an_execution_is_written_with_the_names_of_the_api() -> None:
         "execution_id": "e",
         "task_id": "t",
         "status": "completed",
+        "labels": {},
         "input": "Paris",
         "created_at": "2026-11-21T12:00:00Z",
         "scheduled_for": None,

@@ -182,9 +182,9 @@ async def test_a_cancel_of_one_that_runs_tells_no_time_yet(deps: RetentionSetup)
     assert (await deps.times())["executions/exec_1"] is None
 
 
-async def test_an_execution_that_cannot_be_read_goes_too(deps: RetentionSetup) -> None:
-    await Places(deps.clients.firestore()).locate_execution("exec_1").set({"id": 7})
-    await deps.executions().claim("exec_1", slice=0, holder="h", now=NOW, lease=LEASE)
+async def test_a_request_that_was_refused_goes_too(deps: RetentionSetup) -> None:
+    await Places(deps.clients.firestore()).locate_execution("exec_1").set({"task": 7})
+    await deps.executions().refuse("exec_1", "task: must be a text", {}, now=NOW)
     assert (await deps.times())["executions/exec_1"] == NOW + 30 * DAY
 
 

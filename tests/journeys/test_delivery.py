@@ -1,16 +1,12 @@
-"""Whatever is delivered twice, written past the API, or dies on the way: each effect happens once, and the execution ends."""
+"""Whatever is delivered twice or dies on the way: each effect happens once, and the execution ends."""
 
 from __future__ import annotations
 
 import asyncio
 import json
-from datetime import UTC, datetime
 from typing import Any
 from uuid import uuid4
 
-from ferryman.domain.executions.execution import Execution
-from ferryman.gcp import documents
-from ferryman.gcp.places import Places
 from ferryman.stack.environment import LOCATION, QUEUE, QUEUE_CALLER, build_account
 from tests.journeys.conftest import Journey, asks, call, says
 
@@ -45,15 +41,6 @@ async def deliver_again(journey: Journey, execution: str) -> None:
     async with asyncio.timeout(WAIT_MAX_S):
         while name in [task.name async for task in await client.list_tasks(request={"parent": parent})]:  # noqa: ASYNC110 - a queue's
             await asyncio.sleep(0.05)
-
-
-async def test_an_execution_document_written_past_the_api_is_run(journey: Journey) -> None:
-    task = await get_once(journey)
-    owner = (await journey.client.get_me())["owner"]
-    execution = Execution(id=f"exec_{uuid4().hex}", task=task, owner=owner, created_at=datetime.now(UTC))
-    await Places(journey.clients.firestore()).locate_execution(execution.id).create(documents.write(execution))
-    record = await journey.await_end(execution.id)
-    assert (record["status"], record["output"]) == ("completed", "Done.")
 
 
 async def test_a_second_delivery_of_a_finished_execution_changes_nothing(journey: Journey) -> None:

@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-from uuid import uuid4
-
 import pytest
 
 from ferryman.client import ApiRefusedError
-from ferryman.domain.executions.execution import Execution
-from ferryman.gcp import documents
 from ferryman.gcp.places import Places
 from tests.journeys.conftest import Journey, asks, call, says
 
@@ -47,16 +42,11 @@ async def test_a_cancelled_execution_sends_nothing_more(journey: Journey) -> Non
     assert len(await journey.received(HOST)) <= 1
 
 
-async def test_an_execution_of_a_disabled_task_is_refused_and_one_written_past_the_api_fails(journey: Journey) -> None:
+async def test_an_execution_of_a_disabled_task_is_refused(journey: Journey) -> None:
     task = await journey.task(says("Never said."), enabled=False)
     with pytest.raises(ApiRefusedError, match=task) as refused:
         await journey.client.start_execution(task)
     assert refused.value.status == 409
-    owner = (await journey.client.get_me())["owner"]
-    execution = Execution(id=f"exec_{uuid4().hex}", task=task, owner=owner, created_at=datetime.now(UTC))
-    await Places(journey.clients.firestore()).locate_execution(execution.id).create(documents.write(execution))
-    record = await journey.await_end(execution.id)
-    assert (record["status"], record["error"]) == ("failed", "the task is disabled")
 
 
 async def test_a_watcher_counts_among_its_owners_streams_until_it_leaves(journey: Journey) -> None:

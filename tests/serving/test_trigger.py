@@ -67,6 +67,10 @@ async def test_an_event_delivered_twice_enqueues_once(deps):
     assert len(deps.queue.waiting) == 1
 
 
+async def test_a_document_of_any_name_is_brought_to_where_it_is_answered(deps):
+    assert (await post(deps, **{"ce-document": "executions/caf%C3%A9%20%25"})).json() == {"enqueued": "café %"}
+
+
 @pytest.mark.parametrize(
     ("authorization", "status"), [(None, 401), ("someone@else.test", 403), ("later", 503)], ids=["none", "other", "later"]
 )

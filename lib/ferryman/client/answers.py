@@ -94,6 +94,7 @@ class ExecutionJson(TypedDict):
     task_id: str
     status: Literal["queued", "running", "completed", "failed", "timeout", "killed"]
     input: str | None
+    labels: dict[str, str]
     created_at: str
     scheduled_for: str | None
     started_at: str | None

@@ -33,7 +33,7 @@ def _build_converter() -> Converter:
     converter.register_structure_hook(Decimal, lambda value, _: Decimal(value))
     for kind in (datetime, bytes):
         converter.register_unstructure_hook(kind, lambda value: value)
-        converter.register_structure_hook(kind, lambda value, _: value)
+        converter.register_structure_hook(kind, _check_kind)
     converter.register_unstructure_hook_factory(
         is_dataclass, lambda kind: make_dict_unstructure_fn(kind, converter, **_rename_fields(kind))
     )
@@ -43,6 +43,12 @@ def _build_converter() -> Converter:
     converter.register_unstructure_hook_func(_is_free_form, lambda value: json.dumps(value, ensure_ascii=False))
     converter.register_structure_hook_func(_is_free_form, lambda value, _: json.loads(value))
     return converter
+
+
+def _check_kind(value: Any, kind: type) -> Any:
+    if not isinstance(value, kind):
+        raise TypeError(f"the value is no {kind.__name__}")
+    return value
 
 
 def _rename_fields(kind: Any) -> dict[str, Any]:

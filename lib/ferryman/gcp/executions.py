@@ -14,7 +14,7 @@ from ferryman.domain.calls.call import Ticket, TicketState, ToolCallResult
 from ferryman.domain.credits.balance import CreditBalance, name_owner_balance, name_task_balance, reserve_credits
 from ferryman.domain.credits.ledger import LedgerEntry
 from ferryman.domain.executions import lease as rules
-from ferryman.domain.executions.execution import Execution, ExecutionSetup, Status, Step
+from ferryman.domain.executions.execution import Execution, ExecutionSetup, Step
 from ferryman.domain.executions.halt import DISABLED
 from ferryman.domain.executions.occupancy import NoFreeSlotError, Occupancy
 from ferryman.domain.owners.idempotency import Completion
@@ -22,15 +22,16 @@ from ferryman.domain.owners.plan import PLANS, Plan
 from ferryman.domain.page import Page, Position
 from ferryman.domain.receipts.receipt import Receipt
 from ferryman.gcp import documents, keyed, occupancy
+from ferryman.gcp.execution_documents import IS_EXECUTION, read_execution, write_execution
 from ferryman.gcp.firestore import FirestoreClient
 from ferryman.gcp.halts import list_switches, read_halt_reason
 from ferryman.gcp.pages import read_page
+from ferryman.gcp.requests import FirestoreRequests
 from ferryman.gcp.retention import Retention
-from ferryman.gcp.store import FirestoreStore, Snapshot, Transaction, filter_by, in_transaction, read_together
-from ferryman.ports.errors import HaltedError, TaskDisabledError
+from ferryman.gcp.store import Transaction, filter_by, get_readable, in_transaction, read_together
+from ferryman.ports.errors import HaltedError, NotAdmittedError, TaskDisabledError
 from ferryman.ports.executions import ALL, ExecutionEnding, Filter, TurnCommit
 
-UNREADABLE = "the execution document is not readable"
 UNSETTLED = [TicketState.INTENDED.value, TicketState.SENT.value]
 
 
@@ -42,12 +43,11 @@ class StoredReceipts:
     entries: tuple[Receipt, ...]
 
 
-class FirestoreExecutions(FirestoreStore):
+class FirestoreExecutions(FirestoreRequests):
     """`ports.Executions`."""
 
     def __init__(self, clients: FirestoreClient, retention: Retention | None = None, plans: Mapping[str, Plan] = PLANS) -> None:
-        super().__init__(clients)
-        self._retention = retention or Retention()
+        super().__init__(clients, retention)
         self._plans = plans
 
     async def start(self, execution: Execution, *, most: int, done: Completion | None = None) -> Occupancy:
@@ -67,7 +67,7 @@ class FirestoreExecutions(FirestoreStore):
             raise TaskDisabledError(DISABLED)
         occupied = occupancy.read_occupancy(snapshots[occupancy_at.path]).enqueue(execution, most=most)
         occupancy.store_occupancy(transaction, places, execution.owner, occupied)
-        transaction.create(places.locate_execution(execution.id), documents.write(execution))
+        transaction.create(places.locate_execution(execution.id), write_execution(execution))
         keyed.store_completion(transaction, places, answered)
         return occupied
 
@@ -76,28 +76,22 @@ class FirestoreExecutions(FirestoreStore):
         return () if plan is None else occupied.find_next(most=plan.executions_running, now=now)
 
     async def get(self, execution: str) -> Execution | None:
-        return _read_or_none(await self._places.locate_execution(execution).get())
+        snapshot = await get_readable(self._places.locate_execution(execution))
+        return None if snapshot is None else read_execution(snapshot)
 
     async def list(self, owner: str, *, which: Filter = ALL, after: Position | None = None, most: int = 50) -> Page[Execution]:
-        query = filter_by(self._client.collection("executions"), ("owner", "==", owner))
+        query = filter_by(self._client.collection("executions"), IS_EXECUTION, ("owner", "==", owner))
         for name, value in (("task", which.task), ("status", which.status)):
             if value is not None:
                 query = filter_by(query, (name, "==", str(value)))
-        return await read_page(query, _read_or_none, since=which.since, after=after, most=most, newest_first=True)
+        return await read_page(query, read_execution, since=which.since, after=after, most=most, newest_first=True)
 
     @in_transaction
     async def claim(
         self, transaction: Transaction, execution: str, *, slice: int, holder: str, now: datetime, lease: timedelta
     ) -> tuple[Execution, bool]:
         reference = self._places.locate_execution(execution)
-        try:
-            current = await self._read(transaction, execution)
-        except documents.UnreadableDocumentError:
-            # it would be delivered for ever: its author reads why in the document itself
-            ended = Execution(id=execution, task="", owner="", status=Status.FAILED, error=UNREADABLE, created_at=now)
-            failure = {**documents.write_fields(ended, "status", "error"), "completed_at": now}
-            transaction.update(reference, failure | self._retention.expire(now))
-            return ended, False
+        current = await self._read(transaction, execution)
         claimed = rules.acquire_lease(current, slice=slice, holder=holder, now=now, length=lease)
         if claimed is None:
             return current, False
@@ -114,13 +108,15 @@ class FirestoreExecutions(FirestoreStore):
     async def _take_slot(self, transaction: Transaction, current: Execution, claimed: Execution, now: datetime) -> Occupancy:
         """Return the owner's occupancy with `claimed` running, for the claim's transaction. Raise `NoFreeSlotError`."""
         occupied, plan = await self._read_occupancy(current.owner, transaction)
+        if not occupied.admits(current):
+            raise NotAdmittedError(current.id)
         if plan is not None and not occupied.has_slot(current, most=plan.executions_running):
             # Expired leases are looked up before anybody waits for one. Outside of the transaction: an execution without a
             # lease acquires one only in a transaction that writes the same occupancy.
             doubtful = occupied.find_doubtful(besides=current.id, now=now)
             references = [self._places.locate_execution(name) for name in doubtful]
             snapshots = await read_together(self._client, references) if references else {}
-            occupied = occupied.confirm(doubtful, filter(None, map(_read_or_none, snapshots.values())), now=now)
+            occupied = occupied.confirm(doubtful, filter(None, map(read_execution, snapshots.values())), now=now)
             if not occupied.has_slot(current, most=plan.executions_running):
                 raise NoFreeSlotError(current, queued=len(occupied.queued))
         return occupied.run(claimed)
@@ -242,9 +238,9 @@ class FirestoreExecutions(FirestoreStore):
 
     @in_transaction
     async def cancel(self, transaction: Transaction, execution: str, *, now: datetime) -> Execution | None:
-        snapshot = await self._places.locate_execution(execution).get(transaction=transaction)
-        current = documents.read_or_none(Execution, snapshot)
-        if current is None or current.status.terminal:
+        snapshot = await get_readable(self._places.locate_execution(execution), transaction)
+        current = None if snapshot is None else read_execution(snapshot)
+        if snapshot is None or current is None or current.status.terminal:
             return current
         after = rules.cancel_execution(current, now=now)
         if after.status.terminal:
@@ -288,12 +284,13 @@ class FirestoreExecutions(FirestoreStore):
             transaction.create(self._places.locate_receipts(first.execution, first.number), document | expiry)
 
     async def _read(self, transaction: Transaction, execution: str) -> Execution:
-        snapshot = await self._places.locate_execution(execution).get(transaction=transaction)
-        if not snapshot.exists:
+        """Return the execution. Raise KeyError where there is no document, `NotAdmittedError` for an application's."""
+        snapshot = await get_readable(self._places.locate_execution(execution), transaction)
+        if snapshot is not None and not snapshot.exists:
             raise KeyError(execution)
-        current = documents.read(Execution, snapshot.to_dict())
-        if current.id != execution:
-            raise documents.UnreadableDocumentError("the document names another execution")
+        current = None if snapshot is None else read_execution(snapshot)
+        if current is None:
+            raise NotAdmittedError(execution)
         return current
 
     async def _read_unhalted(self, transaction: Transaction, execution: Execution) -> Execution:
@@ -310,7 +307,10 @@ class FirestoreExecutions(FirestoreStore):
             raise HaltedError(reason)
         if not (snapshots[task.path].to_dict() or {}).get("enabled", False):
             raise TaskDisabledError(DISABLED)
-        return documents.read(Execution, snapshots[reference.path].to_dict())
+        current = read_execution(snapshots[reference.path])
+        if current is None:
+            raise NotAdmittedError(execution.id)
+        return current
 
     async def _read_balances(
         self, transaction: Transaction, execution: Execution, now: datetime
@@ -324,11 +324,3 @@ class FirestoreExecutions(FirestoreStore):
             for name, reference in zip(names, references, strict=True)
         )
         return owner, task
-
-
-def _read_or_none(snapshot: Snapshot) -> Execution | None:
-    try:
-        execution = documents.read_or_none(Execution, snapshot)
-    except documents.UnreadableDocumentError:
-        return None
-    return execution if execution is not None and execution.id == snapshot.id else None

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import Any, TypeVar
 
 from ferryman.domain.page import Page, Position
-from ferryman.gcp.store import Snapshot, filter_by
+from ferryman.gcp.store import Snapshot, filter_by, list_readable
 
 Value = TypeVar("Value")
 FIRST = datetime(1, 1, 1, tzinfo=UTC)
@@ -35,7 +35,7 @@ async def read_page(
     if after is not None:
         query = query.start_after({"created_at": after.at, "__name__": after.id})
     # one more tells whether there is another page
-    snapshots: list[Snapshot] = [snapshot async for snapshot in query.limit(most + 1).stream()]
+    snapshots = await list_readable(query.limit(most + 1), names=["created_at"])
     here, last = snapshots[:most], None
     if len(snapshots) > most:
         last = Position(here[-1].get("created_at"), here[-1].id)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+import re
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
@@ -14,6 +16,9 @@ from ferryman.gcp.faults import translate_errors
 from ferryman.gcp.http import build_trace_headers
 from ferryman.ports.queue import NOW
 from ferryman.settings import Settings
+
+_ID = re.compile(r"[A-Za-z0-9_-]{1,128}", re.ASCII)
+"""The ids that a queued task can be named after. An application's document may have any other, and is told so when it comes."""
 
 DISPATCH_DEADLINE = timedelta(minutes=30)
 """The longest Cloud Tasks waits for one delivery's answer."""
@@ -58,7 +63,8 @@ class CloudTasksQueue(_CloudTasksStore):
     """`ports.Queue`: one named task per execution and slice, so that enqueuing it again changes nothing."""
 
     async def enqueue(self, execution: str, *, slice: int, after: timedelta = NOW, wake_up: str = "", waits: int = 0) -> None:
-        name = f"{execution}-{slice}" + (f"-{wake_up}" if wake_up else "") + (f"-wait{waits}" if waits else "")
+        known = execution if _ID.fullmatch(execution) else hashlib.sha256(execution.encode(errors="replace")).hexdigest()
+        name = f"{known}-{slice}" + (f"-{wake_up}" if wake_up else "") + (f"-wait{waits}" if waits else "")
         due = datetime.now(UTC) + after if after > NOW else None
         body = {"execution": execution, "slice": slice, "waits": waits}
         await self._create(self._settings.queue, name, body, due=due)

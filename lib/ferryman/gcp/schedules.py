@@ -6,15 +6,24 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from ferryman.domain.executions.execution import Execution
+from ferryman.domain.executions.execution import Status
 from ferryman.domain.owners.plan import PLANS, Plan
 from ferryman.domain.tasks import firing
 from ferryman.domain.tasks.firing import Fire
 from ferryman.domain.tasks.task import Task
 from ferryman.gcp import documents, occupancy
+from ferryman.gcp.execution_documents import IS_EXECUTION, is_unchanged, read_execution, write_execution
 from ferryman.gcp.firestore import FirestoreClient
 from ferryman.gcp.halts import list_switches, read_halt_reason
-from ferryman.gcp.store import FirestoreStore, Transaction, filter_by, in_transaction, read_together
+from ferryman.gcp.store import (
+    FirestoreStore,
+    Transaction,
+    filter_by,
+    get_readable,
+    in_transaction,
+    list_readable,
+    read_together,
+)
 from ferryman.ports.errors import HaltedError
 from ferryman.ports.schedules import FiredSchedule
 
@@ -38,28 +47,32 @@ class FirestoreSchedules(FirestoreStore):
     async def _fire(self, transaction: Transaction, fire: Fire, now: datetime) -> FiredSchedule:
         places = self._places
         task_at, execution_at = places.locate_task(fire.task), places.locate_execution(fire.execution)
-        snapshots = await read_together(self._client, [task_at, execution_at], transaction)
-        task = documents.read_or_none(Task, snapshots[task_at.path])
-        execution = documents.read_or_none(Execution, snapshots[execution_at.path])
+        task = documents.read_or_none(Task, await task_at.get(transaction=transaction))
+        snapshot = await get_readable(execution_at, transaction)
+        execution = None if snapshot is None else read_execution(snapshot)
         if task is None or execution is not None or firing.find_next_fire(task) != fire or fire.at > now:
-            return FiredSchedule(task=task, execution=execution)
+            is_new = execution is not None and execution.status is Status.QUEUED
+            replaced = is_new and snapshot is not None and not is_unchanged(snapshot)
+            return FiredSchedule(task=task, execution=execution, replaced=replaced)
         owner_at, occupancy_at = places.locate_owner(task.owner), places.locate_occupancy(task.owner)
         references = [*list_switches(places, task.owner), owner_at, occupancy_at]
         of_owner = await read_together(self._client, references, transaction)
         reason = read_halt_reason(of_owner, places, task.owner)
         if reason is not None:
             raise HaltedError(reason)
-        recent = await documents.read_all(Execution, self._query_ended(fire), transaction)
+        ended = map(read_execution, await list_readable(self._query_ended(fire), transaction))
+        recent = [execution for execution in ended if execution is not None and execution.status in firing.ENDED]
         after, execution = firing.fire_task(task, fire, recent=recent, now=now)
         if execution is not None:
             plan = occupancy.find_plan(of_owner[owner_at.path], self._plans)
-            if plan is not None:
-                occupied = occupancy.read_occupancy(of_owner[occupancy_at.path])
-                queued = occupied.enqueue(execution, most=plan.executions_queued)
-                occupancy.store_occupancy(transaction, places, task.owner, queued)
-            transaction.create(execution_at, documents.write(execution))
+            occupied = occupancy.read_occupancy(of_owner[occupancy_at.path])
+            # without a plan it is started all the same, and then fails for the lack of one
+            queued = occupied.enqueue(execution, most=plan.executions_queued if plan else len(occupied.queued) + 1)
+            occupancy.store_occupancy(transaction, places, task.owner, queued)
+            # a document that an application put in its place gives way
+            transaction.set(execution_at, write_execution(execution))
         transaction.update(task_at, documents.write_fields(after, *firing.SCHEDULE_FIELDS, "updated_at"))
-        return FiredSchedule(task=after, execution=execution)
+        return FiredSchedule(task=after, execution=execution, replaced=snapshot is None or snapshot.exists)
 
     def _query_ended(self, fire: Fire) -> Any:
         """Return the query of the executions of this schedule that ended last."""
@@ -67,6 +80,7 @@ class FirestoreSchedules(FirestoreStore):
 
         ended = filter_by(
             self._client.collection("executions"),
+            IS_EXECUTION,
             ("task", "==", fire.task),
             ("schedule_generation", "==", fire.generation),
             ("status", "in", [status.value for status in firing.ENDED]),

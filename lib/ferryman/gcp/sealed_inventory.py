@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
 from ferryman.domain.calls.call import TicketState
 from ferryman.domain.credentials.keys import FETCHED, SealedCredentialRef
 from ferryman.domain.executions.execution import Status
+from ferryman.gcp.execution_documents import IS_EXECUTION
 from ferryman.gcp.firestore import FirestoreClient
-from ferryman.gcp.store import FirestoreStore, filter_by
+from ferryman.gcp.store import FirestoreStore, Snapshot, filter_by, list_readable
 
 UNDER_WAY = [status.value for status in Status if not status.terminal]
 
@@ -50,7 +51,7 @@ class FirestoreSealedInventory(FirestoreStore):
     async def count_calls(self) -> Mapping[int, int]:
         """Count the calls that are not settled, by the version they are sealed to."""
         calls: Counter[int] = Counter()
-        async for execution in self._under_way():
+        for execution in await self._list_under_way():
             async for call in execution.reference.collection("calls").select(["state", "arguments"]).stream():
                 stored: dict[str, Any] = call.to_dict() or {}
                 if stored.get("state") != TicketState.SETTLED.value and isinstance(stored.get("arguments"), bytes):
@@ -59,9 +60,9 @@ class FirestoreSealedInventory(FirestoreStore):
 
     async def count_begun_before(self, moment: datetime) -> int:
         """Count the executions under way that had begun before `moment`."""
-        return sum([1 async for execution in self._under_way() if (begun := execution.get("started_at")) and begun < moment])
+        begun = [(execution.to_dict() or {}).get("started_at") for execution in await self._list_under_way()]
+        return sum(isinstance(started_at, datetime) and started_at < moment for started_at in begun)
 
-    async def _under_way(self) -> AsyncIterator[Any]:
-        query = filter_by(self._client.collection("executions"), ("status", "in", UNDER_WAY)).select(["started_at"])
-        async for snapshot in query.stream():
-            yield snapshot
+    async def _list_under_way(self) -> Sequence[Snapshot]:
+        executions = filter_by(self._client.collection("executions"), IS_EXECUTION, ("status", "in", UNDER_WAY))
+        return await list_readable(executions.select(["started_at"]))

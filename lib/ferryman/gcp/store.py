@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeAlias, TypeVar
 
 from ferryman.gcp.faults import translate_errors
@@ -72,6 +72,28 @@ async def read_together(
     """Read several documents at once, and return them by path; one that does not exist is a snapshot that says so."""
     snapshots = client.get_all(references, transaction=transaction)
     return {snapshot.reference.path: snapshot async for snapshot in snapshots}
+
+
+async def get_readable(
+    reference: Reference, transaction: Transaction | None = None, *, names: Sequence[str] | None = None
+) -> Snapshot | None:
+    """Return the document, or None where Google's client cannot read it; with `names`, those fields alone.
+
+    It raises ValueError for a reference into another database, which anybody who may write a document can store.
+    """
+    try:
+        return await reference.get(names, transaction=transaction)
+    except ValueError:
+        return None
+
+
+async def list_readable(query: Any, transaction: Transaction | None = None, *, names: Sequence[str] = ()) -> list[Snapshot]:
+    """Return what `query` finds; of a document that Google's client cannot read, the fields `names`, which it can."""
+    try:
+        return [snapshot async for snapshot in query.stream(transaction=transaction)]
+    except ValueError:
+        partial = [snapshot async for snapshot in query.select(names).stream(transaction=transaction)]
+        return [await get_readable(snapshot.reference, transaction) or snapshot for snapshot in partial]
 
 
 def filter_by(query: Any, *conditions: Condition) -> Any:

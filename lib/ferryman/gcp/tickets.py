@@ -13,9 +13,10 @@ from ferryman.domain.executions.execution import Execution
 from ferryman.domain.http.request import REQUEST_SECONDS
 from ferryman.domain.stale import StaleError
 from ferryman.gcp import documents
+from ferryman.gcp.execution_documents import read_execution
 from ferryman.gcp.firestore import FirestoreClient
 from ferryman.gcp.halts import list_switches, read_halt_reason
-from ferryman.gcp.store import FirestoreStore, Reference, Transaction, in_transaction, read_together, run_transaction
+from ferryman.gcp.store import FirestoreStore, Reference, Snapshot, Transaction, in_transaction, read_together, run_transaction
 from ferryman.gcp.tasks import read_versions
 from ferryman.ports.tickets import CallRequest, ClaimedCall, TaskState, claim_call
 
@@ -35,7 +36,7 @@ class FirestoreTickets(FirestoreStore):
         async def take(transaction: Transaction) -> ClaimedCall:
             references = [execution_at, ticket_at, task_at, *list_switches(places, owner)]
             snapshots = await read_together(self._client, references, transaction)
-            current = _check_lease(snapshots[execution_at.path].to_dict(), call_request.epoch, now)
+            current = _check_lease(snapshots[execution_at.path], call_request.epoch, now)
             ticket = documents.read_or_none(Ticket, snapshots[ticket_at.path])
             claimed_call = claim_call(
                 call_request,
@@ -86,8 +87,8 @@ class FirestoreTickets(FirestoreStore):
         self, transaction: Transaction, claimed_call: ClaimedCall, before: bytes, after: bytes, *, now: datetime
     ) -> bytes:
         execution_at = self._places.locate_execution(claimed_call.call_request.execution)
-        document = (await execution_at.get(transaction=transaction)).to_dict()
-        stored = _check_lease(document, claimed_call.call_request.epoch, now).coverage
+        snapshot = await execution_at.get(transaction=transaction)
+        stored = _check_lease(snapshot, claimed_call.call_request.epoch, now).coverage
         if stored != before:
             return stored
         transaction.update(execution_at, {"coverage": after})
@@ -95,7 +96,7 @@ class FirestoreTickets(FirestoreStore):
 
     async def scope(self, execution: str, *, epoch: int, now: datetime) -> tuple[Execution, Mapping[str, int]]:
         snapshot = await self._places.locate_execution(execution).get()
-        current = _check_lease(snapshot.to_dict(), epoch, now)
+        current = _check_lease(snapshot, epoch, now)
         task = await self._places.locate_task(current.task).get()
         return current, read_versions(task.to_dict())
 
@@ -103,10 +104,11 @@ class FirestoreTickets(FirestoreStore):
         return self._places.locate_call(claimed_call.call_request.execution, claimed_call.call_request.seq)
 
 
-def _check_lease(document: dict[str, Any] | None, epoch: int, now: datetime) -> Execution:
-    if document is None:
+def _check_lease(snapshot: Snapshot, epoch: int, now: datetime) -> Execution:
+    current = read_execution(snapshot)
+    if current is None:
         raise StaleError("there is no such execution")
-    return lease.check_epoch(documents.read(Execution, document), epoch, now)
+    return lease.check_epoch(current, epoch, now)
 
 
 def _read_task(document: dict[str, Any] | None) -> TaskState | None:

@@ -18,14 +18,14 @@ from ferryman.domain.owners.idempotency import Completion
 from ferryman.domain.page import Page, Position
 from ferryman.domain.receipts.receipt import Receipt
 from ferryman.inmemory import keyed
-from ferryman.inmemory.memory import PlannedStore
 from ferryman.inmemory.owners import MemoryHalts
 from ferryman.inmemory.pages import cut_page, locate
-from ferryman.ports.errors import HaltedError, TaskDisabledError
+from ferryman.inmemory.requests import MemoryRequests
+from ferryman.ports.errors import HaltedError, NotAdmittedError, TaskDisabledError
 from ferryman.ports.executions import ALL, ExecutionEnding, Filter, TurnCommit
 
 
-class MemoryExecutions(PlannedStore):
+class MemoryExecutions(MemoryRequests):
     """`ports.Executions`."""
 
     async def start(self, execution: Execution, *, most: int, done: Completion | None = None) -> Occupancy:
@@ -56,6 +56,8 @@ class MemoryExecutions(PlannedStore):
     async def claim(
         self, execution: str, *, slice: int, holder: str, now: datetime, lease: timedelta
     ) -> tuple[Execution, bool]:
+        if execution not in self._memory.executions and execution in {**self._memory.requests, **self._memory.refused}:
+            raise NotAdmittedError(execution)
         current = self._memory.executions[execution]
         claimed = rules.acquire_lease(current, slice=slice, holder=holder, now=now, length=lease)
         if claimed is None:

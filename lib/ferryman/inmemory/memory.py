@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Any
 
 from ferryman.domain.calls.call import Ticket
 from ferryman.domain.credentials.connection import Connection
@@ -37,6 +38,9 @@ class Memory:
     clusters: dict[str, dict[str, tuple[Cluster, tuple[DeclaredTool, ...]]]] = field(default_factory=dict)
     generations: dict[str, int] = field(default_factory=dict)
     executions: dict[str, Execution] = field(default_factory=dict)
+    requests: dict[str, Mapping[str, Any]] = field(default_factory=dict)
+    """What applications wrote in the place of executions, and `refused` of it."""
+    refused: dict[str, Mapping[str, Any]] = field(default_factory=dict)
     openings: dict[str, ExecutionSetup] = field(default_factory=dict)
     steps: dict[str, dict[int, Step]] = field(default_factory=dict)
     tickets: dict[str, dict[int, Ticket]] = field(default_factory=dict)

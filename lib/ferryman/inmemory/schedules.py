@@ -26,9 +26,10 @@ class MemorySchedules(PlannedStore):
             raise HaltedError(reason)
         after, execution = firing.fire_task(task, fire, recent=self._recent(fire), now=now)
         if execution is not None:
-            if (plan := self._find_plan(task.owner)) is not None:
-                occupied = self._occupied(task.owner).enqueue(execution, most=plan.executions_queued)
-                self._memory.occupancy[task.owner] = occupied
+            plan, occupied = self._find_plan(task.owner), self._occupied(task.owner)
+            most = plan.executions_queued if plan else len(occupied.queued) + 1
+            self._memory.occupancy[task.owner] = occupied.enqueue(execution, most=most)
+            self._memory.requests.pop(execution.id, None)
             self._memory.executions[execution.id] = execution
         self._memory.tasks[task.id] = after
         return FiredSchedule(task=after, execution=execution)

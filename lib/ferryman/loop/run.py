@@ -13,11 +13,11 @@ from datetime import datetime, timedelta
 from ferryman.domain.executions.execution import Execution
 from ferryman.domain.executions.occupancy import START_SPACING, NoFreeSlotError, compute_pause
 from ferryman.domain.stale import StaleError
-from ferryman.loop import calls, endings, money, setup, spans, turn
+from ferryman.loop import admission, calls, endings, money, setup, spans, turn
 from ferryman.loop.dependencies import LoopDependencies
 from ferryman.loop.journal import Run, rebuild
 from ferryman.loop.postponement import Postponement
-from ferryman.ports.errors import RejectedError, UnavailableError
+from ferryman.ports.errors import NotAdmittedError, RejectedError, UnavailableError
 from ferryman.ports.executions import ExecutionEnding
 
 BEATS_PER_LEASE = 3
@@ -31,7 +31,12 @@ async def deliver(deps: LoopDependencies, execution: str, *, slice: int, holder:
     """
     now = deps.clock.now()
     try:
-        claimed, is_ours = await deps.executions.claim(execution, slice=slice, holder=holder, now=now, lease=deps.lease)
+        try:
+            claimed, is_ours = await deps.executions.claim(execution, slice=slice, holder=holder, now=now, lease=deps.lease)
+        except NotAdmittedError:
+            if not await admission.admit_request(deps, execution):
+                return True
+            claimed, is_ours = await deps.executions.claim(execution, slice=slice, holder=holder, now=now, lease=deps.lease)
         if not is_ours:
             return await _skip(deps, claimed, slice)
     except NoFreeSlotError as full:

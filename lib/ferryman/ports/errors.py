@@ -43,3 +43,7 @@ class RejectedError(Exception):
     def __init__(self, message: str, *, lost: bool = False) -> None:
         super().__init__(message)
         self.lost = lost
+
+
+class NotAdmittedError(Exception):
+    """The document of this name was written by an application: it asks for a run, and is no execution yet."""

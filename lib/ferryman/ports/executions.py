@@ -14,6 +14,7 @@ from ferryman.domain.executions.occupancy import Occupancy
 from ferryman.domain.owners.idempotency import Completion
 from ferryman.domain.page import Page, Position
 from ferryman.domain.receipts.receipt import Receipt
+from ferryman.ports.requests import Requests
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,7 +62,7 @@ class Filter:
 ALL = Filter()
 
 
-class Executions(Protocol):
+class Executions(Requests, Protocol):
     """The executions, as the orchestrator and the API see them.
 
     Every write of a holder takes the execution as that holder has it, and raises `StaleError` when its lease has passed to
@@ -93,7 +94,8 @@ class Executions(Protocol):
         """Return the execution with a new lease and True, or the stored execution and False where it is not to be run.
 
         It is not where it has ended, is in a later slice, or has another holder. Raise KeyError for an unknown execution, and
-        `NoFreeSlotError` where as many of the owner's executions hold a lease as the plan allows.
+        `NoFreeSlotError` where as many of the owner's executions hold a lease as the plan allows, and `NotAdmittedError` for a
+        document that an application wrote.
         """
 
     async def open(

@@ -14,10 +14,15 @@ from ferryman.domain.tasks.task import Task
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FiredSchedule:
-    """A task after one of its times was delivered, and the execution of that time; None where it does not exist."""
+    """A task after one of its times was delivered, and the execution of that time; None where it does not exist.
+
+    `replaced` tells that an application's document was in the place of the execution, whose delivery used up its name in the
+    queue.
+    """
 
     task: Task | None
     execution: Execution | None
+    replaced: bool = False
 
 
 class Schedules(Protocol):

@@ -196,6 +196,7 @@ def _memory(record: Record, opening: ExecutionSetup) -> Memory:
         task=ended.task,
         owner=ended.owner,
         input=ended.input,
+        labels=ended.labels,
         created_at=ended.created_at,
         credits_reserved=opening.max_credits,
         policy=ended.policy,

@@ -47,7 +47,7 @@ async def fire(deps: ScheduleDependencies, fire: Fire) -> bool:
         deps.tracer.line("fire.put_back", task=fire.task, reason=str(full))
         return True
     if fired.execution is not None:
-        await deps.queue.enqueue(fired.execution.id, slice=0)
+        await deps.queue.enqueue(fired.execution.id, slice=0, wake_up="fire" if fired.replaced else "")
     task = fired.task
     if task is None or task.schedule_generation != fire.generation:
         deps.tracer.line("fire.void", task=fire.task, at=fire.at.isoformat(), paused=task.paused if task else None)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from typing import Any
+from urllib.parse import unquote
 
 from cloudevents.http import from_http
 from starlette.requests import Request
@@ -15,7 +16,7 @@ from ferryman.composition.trigger import TriggerFunction
 from ferryman.serving import entry
 from ferryman.serving.entry import Handler
 
-_DOCUMENT = re.compile(r"executions/([A-Za-z0-9_-]{1,128})")
+_DOCUMENT = re.compile(r"executions/([^/]{1,1500})", re.DOTALL)
 
 
 def serve(build: Callable[[settings.Settings], TriggerFunction] = TriggerFunction) -> Handler:
@@ -42,5 +43,6 @@ def _parse_execution(headers: dict[str, str], body: bytes) -> str | None:
     except Exception:  # noqa: BLE001 - whatever the library makes of hostile headers, it is no event
         return None
     name = str(event.get("document") or event.get("subject") or "")
-    match = _DOCUMENT.fullmatch(name.removeprefix("documents/"))
+    # the binding of CloudEvents to HTTP encodes what is not ASCII, and the library leaves it so
+    match = _DOCUMENT.fullmatch(unquote(name.removeprefix("documents/")))
     return match[1] if match else None

@@ -18,6 +18,7 @@ from ferryman.gcp import documents
 from ferryman.gcp.clients import GoogleClients
 from ferryman.gcp.clusters import FirestoreClusters
 from ferryman.gcp.connections import FirestoreConnections
+from ferryman.gcp.execution_documents import write_execution
 from ferryman.gcp.executions import FirestoreExecutions
 from ferryman.gcp.owners import FirestoreLedger, FirestoreOwners
 from ferryman.gcp.places import Places
@@ -57,7 +58,8 @@ async def next_page_listed(clients: GoogleClients) -> None:
 async def claimed_again(clients: GoogleClients) -> None:
     lost = build_lease(holder="dead", expires_at=NOW)
     execution = build_execution(owner="ann", created_at=NOW, status=Status.RUNNING, lease=lost)
-    await Places(clients.firestore()).locate_execution("e").create(documents.write(execution))
+    await Places(clients.firestore()).locate_execution("e").create({})
+    await Places(clients.firestore()).locate_execution("e").set(write_execution(execution))
     ticket = build_ticket(tool="webhook", created_at=NOW)
     await Places(clients.firestore()).locate_call("e", 0).set(documents.write(ticket))
     _, is_claimed = await FirestoreExecutions(clients).claim(

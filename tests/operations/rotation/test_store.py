@@ -18,6 +18,7 @@ from ferryman.domain.credentials.token import Token, TokenSlot
 from ferryman.domain.executions.execution import Status
 from ferryman.gcp import documents
 from ferryman.gcp.clients import GoogleClients
+from ferryman.gcp.execution_documents import write_execution
 from ferryman.gcp.key_store import SecretManagerKeyStore
 from ferryman.gcp.keys import SecretManagerKeys
 from ferryman.gcp.places import Places
@@ -83,7 +84,7 @@ async def test_the_sealed_inventory_has_every_credential_and_every_call_that_is_
         await client.document("tasks/task_1/credentials/DAMAGED").set({"label": {"name": "DAMAGED"}})
         for name, status in (("e1", Status.RUNNING), ("e2", Status.QUEUED), ("e3", Status.COMPLETED)):
             execution = build_execution(id=name, task="task_1", owner="ann", status=status, created_at=NOW, started_at=NOW)
-            await Places(client).locate_execution(name).set(documents.write(execution))
+            await Places(client).locate_execution(name).set(write_execution(execution))
             ticket = build_ticket(arguments=public.seal(b"{}", seal.build_call_info(name, 0)), created_at=NOW)
             for seq, state in enumerate(TicketState):
                 await Places(client).locate_call(name, seq).set(documents.write(replace(ticket, seq=seq, state=state)))

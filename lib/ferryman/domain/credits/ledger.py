@@ -16,6 +16,7 @@ from ferryman.domain.executions.execution import Execution
 
 TOKENS = "llm_tokens"
 FEES = "api_call_fee"
+START = "start"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +45,7 @@ class LedgerEntry:
 
 def record_reservation(execution: Execution, amount: Decimal, *, at: datetime) -> LedgerEntry:
     """Return the entry that reserves `amount` of the owner's credits for an execution that starts."""
-    return _build_entry(execution, "start", at, {name_owner_balance(execution.owner): -amount, name_account(execution): amount})
+    return _build_entry(execution, START, at, {name_owner_balance(execution.owner): -amount, name_account(execution): amount})
 
 
 def record_turn(execution: Execution, turn: int, *, tokens: Decimal, fees: Decimal, at: datetime) -> LedgerEntry | None:
@@ -89,6 +90,11 @@ def format_credits(amount: Decimal) -> str:
 def name_account(execution: Execution) -> str:
     """Return the name of an execution's account."""
     return f"execution:{execution.id}"
+
+
+def name_start(execution: str) -> str:
+    """Return the id of the entry with which an execution starts: no other execution by this id has started while it exists."""
+    return f"{execution}.{START}"
 
 
 def _build_entry(execution: Execution, what: str, at: datetime, lines: Mapping[str, Decimal]) -> LedgerEntry:

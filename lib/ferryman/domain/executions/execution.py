@@ -66,7 +66,7 @@ class Execution:
 
     `trace` is its trace context (W3C); `receipts` is the head of its chain of receipts. `scheduled_for` and
     `schedule_generation` are set where a schedule started it. `coverage` is sealed to the key holders: which characters of
-    which secrets its calls have sent so far.
+    which secrets its calls have sent so far. `labels` are its starter's own; no model sees them.
     """
 
     id: str
@@ -74,6 +74,7 @@ class Execution:
     owner: str
     status: Status = Status.QUEUED
     input: str | None = field(default=None, repr=False)
+    labels: Mapping[str, str] = field(default_factory=dict, repr=False)
     created_at: datetime
     scheduled_for: datetime | None = None
     schedule_generation: int | None = None

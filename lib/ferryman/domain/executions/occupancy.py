@@ -64,6 +64,10 @@ class Occupancy:
             raise TooManyQueuedError(most)
         return replace(self, queued={**self.queued, execution.id: execution.created_at})
 
+    def admits(self, execution: Execution) -> bool:
+        """Tell whether `execution` was started here: a new one is among the queued, from its start until its first claim."""
+        return execution.status is not Status.QUEUED or execution.id in self.queued
+
     def find_doubtful(self, *, besides: str, now: datetime) -> tuple[str, ...]:
         """Return the running executions whose lease may have ended, `besides` left out, which is about to be claimed."""
         return tuple(name for name, until in self.running.items() if until <= now and name != besides)

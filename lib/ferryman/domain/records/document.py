@@ -25,7 +25,7 @@ from ferryman.domain.stored import get_stored_name
 Document = dict[str, Any]
 
 _EXECUTION = (
-    *("status", "input", "created_at", "scheduled_for", "started_at", "completed_at", "iterations", "credits_used"),
+    *("status", "input", "labels", "created_at", "scheduled_for", "started_at", "completed_at", "iterations", "credits_used"),
     *("credits_reserved", "credits_held", "usage", "tool_calls_total", "cancel_requested", "slice", "output", "error"),
 )
 _CALL = ("seq", "tool", "state", "attempt", "in_doubt", "created_at", "sent_at", "deadline", "settled_at")

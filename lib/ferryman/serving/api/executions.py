@@ -10,8 +10,10 @@ from starlette.responses import Response, StreamingResponse
 from ferryman.composition.api import ApiDependencies
 from ferryman.domain.executions.execution import Execution, Status
 from ferryman.domain.executions.occupancy import Occupancy, TooManyQueuedError
+from ferryman.domain.executions.request import find_label_problems
 from ferryman.domain.owners.idempotency import Completion
 from ferryman.domain.owners.plan import Plan
+from ferryman.domain.problem import InvalidInputError
 from ferryman.domain.records.record import Record
 from ferryman.domain.tasks.task import Task
 from ferryman.feeds import Feed
@@ -53,6 +55,9 @@ async def start_execution(
     body: shapes.StartRequest | None = None,
     traceparent: Annotated[str | None, Header(description="A trace to go on with, as W3C's Trace Context writes it")] = None,
 ) -> shapes.ExecutionResponse:
+    labels = {} if body is None else body.labels
+    if problems := [*find_label_problems(labels)]:
+        raise InvalidInputError(problems)
     plan = get_plan(deps, owner)
     take_token(deps.starts, owner.id, start_rate(plan), now=deps.clock.now(), what="executions")
     halted = await deps.halts.find_halt_reason(owner.id)
@@ -66,6 +71,7 @@ async def start_execution(
             task=task.id,
             owner=owner.id,
             input=None if body is None else body.input,
+            labels=labels,
             created_at=deps.clock.now(),
             trace=deps.tracer.traceparent(),
         )

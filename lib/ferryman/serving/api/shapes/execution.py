@@ -7,15 +7,17 @@ from datetime import datetime
 from pydantic import Field, StrictStr
 
 from ferryman.domain.executions.execution import INPUT_CHARACTERS_MAX, Execution, Status
+from ferryman.domain.executions.request import LABELS_MAX
 from ferryman.domain.records import document
 from ferryman.serving.api.shapes import call
 from ferryman.serving.api.shapes.shape import Credits, ListPage, RequestShape, ResponseShape
 
 
 class StartRequest(RequestShape):
-    """What an execution is started with."""
+    """What an execution is started with. `labels` are names with short texts of your own; no model sees them."""
 
     input: StrictStr | None = Field(default=None, max_length=INPUT_CHARACTERS_MAX)
+    labels: dict[StrictStr, StrictStr] = Field(default_factory=dict, max_length=LABELS_MAX)
 
 
 class TokenCounts(ResponseShape):
@@ -31,14 +33,14 @@ class ExecutionResponse(ResponseShape):
     """An execution's record; `tool_calls` holds at most 50 rows, `tool_calls_total` counts all of them.
 
     `slice` counts how often it was handed over to a further delivery; `scheduled_for` is the time of the schedule that
-    started it, null where somebody did; `credits_held` are set
-    aside for what is under way.
+    started it, null where somebody did; `credits_held` are set aside for what is under way. `labels` are its starter's own.
     """
 
     execution_id: str
     task_id: str
     status: Status
     input: str | None
+    labels: dict[str, str]
     created_at: datetime
     scheduled_for: datetime | None
     started_at: datetime | None

@@ -1,0 +1,68 @@
+"""Execution documents: the state of an execution is read only from what Ferryman wrote, although others may create documents.
+
+An application creates documents in the same collection to ask for runs. `ADMITTED` marks those that are executions, and a
+document that was only ever created, and not changed since, is read as new, whatever it says of its state: nothing but its
+request counts. Whether a new execution was really started here is in its owner's occupancy, and asked for at its claim.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from ferryman.domain.executions.execution import Execution
+from ferryman.domain.executions.request import REQUEST_FIELDS
+from ferryman.gcp import documents
+from ferryman.gcp.store import Condition, Reference, Snapshot, get_readable
+
+ADMITTED = "admitted"
+"""True for an execution, false for a request that was refused; an application's document has no such field."""
+
+IS_EXECUTION: Condition = (ADMITTED, "==", True)
+"""The condition of every query of executions."""
+
+CREATION_FIELDS = frozenset((*REQUEST_FIELDS, "id", "created_at", "scheduled_for", "schedule_generation", "trace"))
+"""The fields of an execution that may have a value when it is created; every other one is as it always begins."""
+
+UNREADABLE = object()
+"""The value of a field that cannot be read: a reference into another database, for instance."""
+
+
+def write_execution(execution: Execution) -> dict[str, Any]:
+    """Return the whole document of an execution, which replaces any other."""
+    return {**documents.write(execution), "labels": dict(execution.labels), ADMITTED: True}
+
+
+def read_execution(snapshot: Snapshot) -> Execution | None:
+    """Return the execution in `snapshot`, or None where there is none: no document, or one that somebody else wrote."""
+    document = snapshot.to_dict() if snapshot.exists else None
+    if document is None or document.get(ADMITTED) is not True:
+        return None
+    if is_unchanged(snapshot):
+        document = {name: value for name, value in document.items() if name in CREATION_FIELDS}
+    try:
+        execution = documents.read(Execution, {**document, "labels": json.dumps(document.get("labels", {}))})
+    except (TypeError, ValueError, documents.UnreadableDocumentError):
+        return None
+    return execution if execution.id == snapshot.id else None
+
+
+def is_unchanged(snapshot: Snapshot) -> bool:
+    """Tell whether the document is as it was created. Firestore keeps both times itself: no writer can set them."""
+    unchanged: bool = snapshot.create_time == snapshot.update_time
+    return unchanged
+
+
+def is_refused(snapshot: Snapshot) -> bool:
+    """Tell whether the document is a request that was refused, which only a later write than its creation can say."""
+    return not is_unchanged(snapshot) and (snapshot.to_dict() or {}).get(ADMITTED) is False
+
+
+async def read_request(reference: Reference) -> Mapping[str, Any] | None:
+    """Return the fields of the request in a document, or None where there is none that waits for an answer."""
+    snapshot = await get_readable(reference, names=(*REQUEST_FIELDS, ADMITTED))
+    if snapshot is not None:
+        return snapshot.to_dict() if snapshot.exists and not is_refused(snapshot) else None
+    single = {name: await get_readable(reference, names=(name,)) for name in REQUEST_FIELDS}
+    return {name: UNREADABLE if snapshot is None else (snapshot.to_dict() or {}).get(name) for name, snapshot in single.items()}

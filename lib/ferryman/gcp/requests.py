@@ -1,0 +1,61 @@
+"""Requests for runs in Firestore: documents that applications write, each of which is answered once, in its own place."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from ferryman.domain.credits.ledger import name_start
+from ferryman.domain.executions.execution import Execution, Status
+from ferryman.domain.executions.halt import DISABLED
+from ferryman.domain.executions.request import build_reused_error
+from ferryman.gcp import execution_documents, occupancy
+from ferryman.gcp.execution_documents import read_execution, write_execution
+from ferryman.gcp.firestore import FirestoreClient
+from ferryman.gcp.retention import Retention
+from ferryman.gcp.store import FirestoreStore, Transaction, get_readable, in_transaction, read_together
+from ferryman.ports.errors import TaskDisabledError
+
+
+class FirestoreRequests(FirestoreStore):
+    """`ports.Requests`."""
+
+    def __init__(self, clients: FirestoreClient, retention: Retention | None = None) -> None:
+        super().__init__(clients)
+        self._retention = retention or Retention()
+
+    async def find_request(self, execution: str) -> Mapping[str, Any] | None:
+        return await execution_documents.read_request(self._places.locate_execution(execution))
+
+    @in_transaction
+    async def admit(self, transaction: Transaction, execution: Execution, *, most: int) -> None:
+        places = self._places
+        reference, task = places.locate_execution(execution.id), places.locate_task(execution.task)
+        occupancy_at, opening_at = places.locate_occupancy(execution.owner), places.locate_entry(name_start(execution.id))
+        snapshot = await get_readable(reference, transaction)
+        if snapshot is not None and not snapshot.exists:
+            raise KeyError(execution.id)
+        snapshots = await read_together(self._client, [task, occupancy_at, opening_at], transaction)
+        occupied = occupancy.read_occupancy(snapshots[occupancy_at.path])
+        stored = None if snapshot is None else read_execution(snapshot)
+        if stored is not None and occupied.admits(stored):
+            return  # another delivery was first
+        if not (snapshots[task.path].to_dict() or {}).get("enabled", False):
+            raise TaskDisabledError(DISABLED)
+        if snapshots[opening_at.path].exists:
+            raise build_reused_error()
+        occupancy.store_occupancy(transaction, places, execution.owner, occupied.enqueue(execution, most=most))
+        transaction.set(reference, write_execution(execution))
+
+    @in_transaction
+    async def refuse(
+        self, transaction: Transaction, execution: str, error: str, accepted: Mapping[str, Any], *, now: datetime
+    ) -> None:
+        reference = self._places.locate_execution(execution)
+        snapshot = await get_readable(reference, transaction)
+        if snapshot is not None and not snapshot.exists:
+            return
+        ended = {"status": Status.FAILED.value, "error": error, "created_at": now, "completed_at": now}
+        document = {**accepted, **ended, execution_documents.ADMITTED: False}
+        transaction.set(reference, document | self._retention.expire(now))

@@ -1,0 +1,41 @@
+"""Requests for runs in memory, which applications write beside the executions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from ferryman.domain.credits.ledger import name_start
+from ferryman.domain.executions.execution import Execution, Status
+from ferryman.domain.executions.halt import DISABLED
+from ferryman.domain.executions.request import build_reused_error
+from ferryman.inmemory.memory import PlannedStore
+from ferryman.ports.errors import TaskDisabledError
+
+
+class MemoryRequests(PlannedStore):
+    """`ports.Requests`."""
+
+    async def find_request(self, execution: str) -> Mapping[str, Any] | None:
+        return self._memory.requests.get(execution)
+
+    async def admit(self, execution: Execution, *, most: int) -> None:
+        memory = self._memory
+        if execution.id in memory.executions:
+            return  # another delivery was first
+        if execution.id not in memory.requests:
+            raise KeyError(execution.id)
+        task = memory.tasks.get(execution.task)
+        if task is None or not task.enabled:
+            raise TaskDisabledError(DISABLED)
+        if name_start(execution.id) in memory.entries:
+            raise build_reused_error()
+        memory.occupancy[execution.owner] = self._occupied(execution.owner).enqueue(execution, most=most)
+        memory.executions[execution.id] = execution
+        del memory.requests[execution.id]
+
+    async def refuse(self, execution: str, error: str, accepted: Mapping[str, Any], *, now: datetime) -> None:
+        if self._memory.requests.pop(execution, None) is not None:
+            ended = {"status": Status.FAILED.value, "error": error, "created_at": now, "completed_at": now}
+            self._memory.refused[execution] = {**accepted, **ended}
