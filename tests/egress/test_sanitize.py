@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from ferryman.domain.http.request import InboundResponse
 from ferryman.egress.leaks import SecretScanner
-from ferryman.egress.sanitize import CHARACTERS_MAX, render_response
+from ferryman.egress.sanitize import CHARACTERS_MAX, PIECE_BYTES, decode_text, render_response
 from tests.canaries import canary
 
 from .plants import credential
@@ -143,6 +143,13 @@ def test_no_character_that_is_not_seen_reaches_the_model() -> None:
             assert character in "\n\t" or unicodedata.category(character) not in ("Cc", "Cf", "Cs"), hex(ord(character))
             assert not 0xFE00 <= ord(character) <= 0xFE0F
             assert not 0xE0000 <= ord(character) <= 0xE0FFF
+
+
+def test_half_a_character_at_the_end_of_what_is_decoded_at_once_is_replaced() -> None:
+    inbound = InboundResponse(status=200, headers=(), body=b"a" * (PIECE_BYTES - 1) + b"\xc3", size_bytes=PIECE_BYTES)
+    assert decode_text(inbound) == "a" * (PIECE_BYTES - 1) + "\ufffd"
+    inbound = InboundResponse(status=200, headers=(), body=b"\x01" * PIECE_BYTES + "\r\né".encode(), size_bytes=9)
+    assert decode_text(inbound) == "\né"
 
 
 def test_a_backslash_does_not_hide_an_imitation_written_in_entities() -> None:

@@ -145,5 +145,12 @@ def test_what_a_stream_has_beyond_what_is_decoded_is_only_scanned(more: int, kin
     assert type(rest) is kind
 
 
+def test_readable_text_beyond_ascii_is_found_among_bytes() -> None:
+    words = "ключ из многих букв и слов"
+    assert shows(encode(b"\xff\xfe" + b"\x00" * 4 + words.encode() + b"\xff"), words.encode())
+    assert shows(encode("key: secret".encode("utf-16-le")), b"key: secret")
+    assert shows((b"\x01" + "a long secret".encode("utf-32-be")).hex(), b"a long secret")
+
+
 def test_bytes_of_a_stream_that_are_no_text_do_not_hide_the_rest() -> None:
     assert shows(encode(gzip.compress(b"\xff\xfe" + TEXT)))

@@ -119,6 +119,11 @@ def test_of_a_long_text_the_parts_that_change_are_decoded_again() -> None:
     assert any(WORDS.encode() in view for view in views)
 
 
+def test_parts_that_change_are_read_in_one() -> None:
+    coded = encode(WORDS)
+    assert shows(f'"{percent(coded[:20])}"{PAD}"{percent(coded[20:])}"')
+
+
 def measure(text: str | bytes, **options: bool) -> int:
     budget = StepBudget(0)
     before = budget.remaining

@@ -49,6 +49,11 @@ def test_other_words_stay_where_they_are() -> None:
     assert "say secret there now" in read(f"say {b'secret'.hex()} there now")
 
 
+def test_words_of_a_language_stay_beside_the_decoded_ones() -> None:
+    assert "remember secret therefore" in read(f"remember {encode('secret')} therefore")
+    assert "REMEMBER1 secret ABCDEFG" in read(f"REMEMBER1 {encode('secret')} ABCDEFG")
+
+
 def test_a_word_that_is_too_long_is_not_decoded_alone() -> None:
     fits, long = "secrets!" * 6, "secrets!" * 6 + "sec"
     assert (len(encode(fits)), len(encode(long))) == (WORD_MAX, WORD_MAX + 4)
