@@ -29,13 +29,13 @@ def count_calls(plan, *moments: float) -> ExecutionRateState:
 
 def test_guru_admits_ten_calls_a_minute_and_refuses_the_eleventh():
     state = count_calls(GURU, *[0] * 10)
-    with pytest.raises(CallRefusedError, match=r"^Error: Rate limit reached \(10 API calls per minute\)$"):
+    with pytest.raises(CallRefusedError, match=r"^Error: Rate .* \(10 API calls per minute\)\. The window opens in 1 s;"):
         state.admit(GURU, after(60))
 
 
 def test_pro_admits_twenty_calls_a_minute_and_refuses_the_twenty_first():
     state = count_calls(PRO, *[0] * 20)
-    with pytest.raises(CallRefusedError, match=r"^Error: Rate limit reached \(20 API calls per minute\)$"):
+    with pytest.raises(CallRefusedError, match=r"^Error: Rate .* \(20 API calls per minute\)\. The window opens in 60 s;"):
         state.admit(PRO, after(1))
 
 
@@ -61,6 +61,27 @@ def test_the_window_resets_only_when_more_than_sixty_seconds_have_passed_since_i
 def test_the_window_is_a_reset_not_a_slide():
     state = count_calls(GURU, 0, *[59.9] * 9, *[60.1] * 10)
     assert state.calls == 20
+
+
+SECONDS = st.floats(0, 60)
+
+
+@given(SECONDS)
+def test_the_window_opens_after_the_seconds_that_are_told_and_not_one_before(elapsed):
+    full, now = count_calls(GURU, *[0] * 10), after(elapsed)
+    wait = full.compute_wait(GURU, now)
+    assert full.admit(GURU, now + wait).window_calls == 1
+    with pytest.raises(CallRefusedError):
+        full.admit(GURU, now + wait - timedelta(seconds=1))
+
+
+def test_there_is_nothing_to_wait_for_while_a_call_is_admitted():
+    assert count_calls(GURU, *[0] * 9).compute_wait(GURU, after(1)) == timedelta(0)
+    assert count_calls(GURU, *[0] * 10).compute_wait(GURU, after(60.001)) == timedelta(0)
+
+
+def test_an_execution_is_used_up_with_its_last_call():
+    assert [count_calls(GURU, *[70.0 * n for n in range(calls)]).is_used_up(GURU) for calls in (19, 20)] == [False, True]
 
 
 def test_a_refused_call_is_not_counted():

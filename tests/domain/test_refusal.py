@@ -28,7 +28,17 @@ SENTENCES = [
     ),
     (lambda: refusal.refuse_address("a.test"), "Error: DNS resolution failed or blocked for a.test", "dns_validation_failed"),
     (lambda: refusal.refuse_execution_rate(20), "Error: Execution limit reached (20 API calls)", "rate_limited"),
-    (lambda: refusal.refuse_minute_rate(10), "Error: Rate limit reached (10 API calls per minute)", "rate_limited"),
+    (
+        lambda: refusal.refuse_minute_rate(10, 44),
+        "Error: Rate limit reached (10 API calls per minute). "
+        "The window opens in 44 s; a turn of such refusals alone waits for it.",
+        "rate_limited",
+    ),
+    (
+        lambda: refusal.NOT_TRIED,
+        "Error: not tried -- calls of this turn before it were refused for the same limit",
+        "rate_limited",
+    ),
     (lambda: refusal.report_timeout(30), "Error: request timed out (30s)", "timed_out"),
     (lambda: refusal.refuse_unknown_tool("tool_name"), "Error: unknown tool 'tool_name'", "unknown_tool"),
     (

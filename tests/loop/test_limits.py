@@ -6,19 +6,24 @@ from dataclasses import replace
 
 from ferryman.domain.calls import refusal
 from ferryman.domain.calls.call import ToolCallResult
+from ferryman.domain.owners.plan import PLANS
 from ferryman.ports.errors import UnavailableError
 from tests.loop.conftest import fetches, says
 
 
-def guru(stage) -> None:
+def guru(stage, **limits: int) -> None:
+    """Put the owner on plan Guru, with these limits instead of its own."""
     stage.memory.owners["o"] = replace(stage.memory.owners["o"], plan="guru")
+    deps = stage.deps
+    stage.deps = lambda: replace(deps(), plans={**PLANS, "guru": replace(PLANS["guru"], **limits)})
 
 
 async def test_the_eleventh_call_of_a_minute_is_answered_by_guru_with_the_limit(stage):
     guru(stage)
     await stage.run(fetches(11), says("done"))
     assert len(stage.executed) == 10
-    assert stage.results[10].content == "Error: Rate limit reached (10 API calls per minute)"
+    sentence = "Error: Rate limit reached (10 API calls per minute). The window opens in 61 s;"
+    assert stage.results[10].content.startswith(sentence)
     assert (stage.results[10].blocked, stage.results[10].block_reason) == (True, "rate_limited")
 
 

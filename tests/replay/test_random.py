@@ -15,6 +15,7 @@ from ferryman.loop.run import deliver
 from ferryman.ports.errors import RejectedError, UnavailableError
 from tests.loop.conftest import Stage, says
 from tests.loop.test_cancel import cancel
+from tests.loop.test_limits import guru
 from tests.loop.test_unreached import unreached
 from tests.replay.conftest import otherwise
 
@@ -70,9 +71,12 @@ def results(outcome, ticket):
     steps=st.lists(st.integers(0, 90_000), min_size=1, max_size=8),
     iterations=st.integers(1, 4),
     most=st.sampled_from([Decimal(20), Decimal(100)]),
+    few=st.booleans(),
 )
-async def test_a_random_execution_replays_identically(replies, last_pause, end, outcomes, steps, iterations, most):
+async def test_a_random_execution_replays_identically(replies, last_pause, end, outcomes, steps, iterations, most, few):
     stage = Stage()
+    if few:
+        guru(stage, calls_per_minute=3, calls_per_execution=6)
     stage.task(max_iterations=iterations, max_credits=most)
     waiting, moves = list(outcomes), iter(range(10_000))
 

@@ -14,6 +14,7 @@ from ferryman.domain.calls import refusal
 from ferryman.domain.calls.call import TicketState, ToolCallResult
 from ferryman.domain.executions.execution import Status
 from ferryman.domain.executions.message import canonicalize_prompt
+from ferryman.inmemory.executions import MemoryExecutions
 from ferryman.loop.run import deliver
 from ferryman.ports.errors import RejectedError, UnavailableError
 from ferryman.ports.tickets import CallRequest
@@ -79,6 +80,39 @@ async def test_refusals_of_the_loop(stage):
     assert {"unknown_tool", "tool_not_enabled", "repeated_call", "rate_limited"} <= {
         result.block_reason for result in stage.results
     }
+    assert await otherwise(stage) == []
+
+
+async def test_a_wait_for_the_rate(stage):
+    guru(stage)
+    slowly(stage)
+    await went_on(stage, (fetches(11), says("", ("http_get", {"n": 1})), says("never")), (fetches(5), says("done")))
+    assert stage.execution.slice == 1
+    assert await otherwise(stage) == []
+
+
+async def test_a_wait_for_the_rate_that_a_late_delivery_was_spared(stage):
+    guru(stage)
+    original = stage.deps
+
+    class Dying(MemoryExecutions):
+        async def settle(self, *arguments, **named):
+            await super().settle(*arguments, **named)
+            raise UnavailableError("the instance dies before it waits")
+
+    stage.deps = lambda: replace(original(), executions=Dying(stage.memory))
+    assert not await stage.run(fetches(10), says("", ("http_get", {"n": 1})), says("never"))
+    stage.deps = original
+    stage.clock.turn(90)
+    await went_on(stage, (says("done"),))
+    assert stage.execution.slice == 0
+    assert await otherwise(stage) == []
+
+
+async def test_the_answer_that_is_asked_for_when_all_calls_are_used_up(stage):
+    guru(stage, calls_per_execution=2)
+    await stage.run(fetches(2), fetches(1), says("", ("http_get", {"n": 1})))
+    assert stage.execution.output == "The limit of API calls was reached before there was an answer."
     assert await otherwise(stage) == []
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import datetime
 
 from ferryman.domain.calls import refusal
 from ferryman.domain.calls.call import (
@@ -24,6 +25,9 @@ from ferryman.loop.dependencies import LoopDependencies
 from ferryman.loop.journal import Run
 from ferryman.loop.postponement import Postponement
 from ferryman.ports.errors import HaltedError, TaskDisabledError, UnavailableError
+
+RATE_REFUSALS_MAX = 3
+"""How many calls of one turn are refused for a limit of the plan, before the others are answered without being tried."""
 
 
 class ExecutionCancelledError(Exception):
@@ -54,6 +58,28 @@ async def execute_next(deps: LoopDependencies, run: Run) -> Postponement | None:
     if not run.pending:
         run.close_turn()
     return None
+
+
+def wait_for_rate(deps: LoopDependencies, run: Run) -> Postponement | None:
+    """Return the postponement until a call is possible, where every call of the last turn was refused for the rate.
+
+    A model cannot wait: it would only ask again, and pay for it. Return None where the wait would be no use: for the
+    execution's own limit, and where its time is up before.
+    """
+    policy, started_at = run.execution.policy, run.execution.started_at
+    if not run.is_rate_limited or policy is None or started_at is None or is_out_of_calls(run):
+        return None
+    now = deps.clock.now()
+    after = run.execution.rate.compute_wait(policy.plan, now)
+    if not after or now + after >= started_at + deps.execution_timeout:
+        return None
+    return Postponement(reason="the plan's limit of calls per minute is reached", after=after)
+
+
+def is_out_of_calls(run: Run) -> bool:
+    """Say whether the model was told that no call is possible any longer, and only asked for further ones."""
+    policy = run.execution.policy
+    return run.is_rate_limited and policy is not None and run.execution.rate.is_used_up(policy.plan)
 
 
 async def withdraw(deps: LoopDependencies, run: Run) -> Postponement | None:
@@ -87,14 +113,19 @@ async def _settle(deps: LoopDependencies, run: Run, ticket: Ticket) -> Ticket | 
     if again and (postponement := _postpone(deps, ticket)) is not None:
         return postponement
 
+    decided_at: datetime | None = None
+
     def admit(tool: Tool) -> None:
+        nonlocal decided_at
         if again:
             return  # it was admitted, and counted, when it was first sent; its tool knows whether it may be repeated
+        if run.count_rate_refusals() >= RATE_REFUSALS_MAX:
+            raise CallRefusedError(refusal.NOT_TRIED)
         check_repeats(digest_call(ticket.tool, ticket.display_arguments), run.recent)
-        rate = run.execution.rate.admit(policy.plan, deps.clock.now())
+        decided_at = deps.clock.now()
+        run.execution.rate.admit(policy.plan, decided_at)
         if run.execution.credits_used + get_fee(tool.name) > run.opening.max_credits:
             raise CallRefusedError(refusal.NO_CREDITS)
-        run.execution = replace(run.execution, rate=rate)
 
     try:
         outcome = await deps.registry.execute(ticket, execution=run.execution, admit=admit)
@@ -102,10 +133,14 @@ async def _settle(deps: LoopDependencies, run: Run, ticket: Ticket) -> Ticket | 
         await _explain_stale_call(deps, run)
         raise UnavailableError("the call is already on its way under another delivery") from None
     if outcome.state is TicketState.SETTLED:
+        if not again and outcome.sent_at is not None:
+            # as the journal has it, so that every delivery and every replay counts the same
+            run.execution = replace(run.execution, rate=run.execution.rate.count(outcome.sent_at))
         return outcome
     assert outcome.result is not None, "a refused call has a result"
     result = _add_request_fields(outcome.result, ticket)
-    return await deps.executions.settle(run.execution, ticket.seq, result, now=deps.clock.now())
+    # at the time of the decision, which the result may tell of
+    return await deps.executions.settle(run.execution, ticket.seq, result, now=decided_at or deps.clock.now())
 
 
 async def _explain_stale_call(deps: LoopDependencies, run: Run) -> None:

@@ -36,6 +36,8 @@ def build_answer(run: Run) -> ExecutionEnding:
         return ExecutionEnding(status=Status.FAILED, output=text, error=error)
     if not text and run.last.number > run.opening.max_iterations:
         text = f"The limit of {run.opening.max_iterations} iterations was reached before there was an answer."
+    elif not text and calls.is_out_of_calls(run):
+        text = "The limit of API calls was reached before there was an answer."
     return ExecutionEnding(status=Status.COMPLETED, output=text)
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from ferryman.domain.calls.call import AUDIT_ROWS_MAX, Ticket, ToolCallResult, to_audit_row
 from ferryman.domain.calls.rate import RECENT_CALLS, ExecutionRateState, digest_call
+from ferryman.domain.calls.refusal import RATE_LIMITED
 from ferryman.domain.executions.execution import Execution, ExecutionSetup, Step
 from ferryman.domain.executions.message import Message, build_tool_result
 
@@ -21,7 +22,8 @@ class Run:
 
     `pending` are the last turn's tickets without a counted result, in call order; `results` are those with one, as they
     settled. `committed` is the credits used as of the last commit, `fees` the credits charged for calls since then, and
-    `settled` those calls. `recent` are the digests of the latest calls, by which repeats are found.
+    `settled` those calls. `is_rate_limited` tells that every call of the last turn was refused for a limit of the plan.
+    `recent` are the digests of the latest calls, by which repeats are found; one that was refused for a limit was not made.
     """
 
     execution: Execution
@@ -33,6 +35,7 @@ class Run:
     pending: list[Ticket] = field(default_factory=list)
     results: list[Ticket] = field(default_factory=list)
     settled: list[Ticket] = field(default_factory=list)
+    is_rate_limited: bool = False
     next_call: int = 0
     recent: deque[str] = field(default_factory=lambda: deque(maxlen=RECENT_CALLS))
 
@@ -65,6 +68,7 @@ class Run:
 
     def close_turn(self) -> None:
         """Close the turn: add its results as the message that the model reads next."""
+        self.is_rate_limited = self.count_rate_refusals() == len(self.results)
         blocks: list[Any] = [
             build_tool_result(ticket.call, result.content, is_error=result.failed)
             for ticket in self.results
@@ -72,6 +76,10 @@ class Run:
         ]
         self.messages.append({"role": "user", "content": blocks})
         self.results = []
+
+    def count_rate_refusals(self) -> int:
+        """Return how many calls of this turn were refused for a limit of the plan."""
+        return sum(ticket.result is not None and ticket.result.block_reason == RATE_LIMITED for ticket in self.results)
 
     def replay_turn(self) -> None:
         """Close a stored turn, whose results were counted when the next turn was committed."""
@@ -83,7 +91,8 @@ class Run:
         assert ticket.result is not None, "a turn is only followed by another when all its calls were settled"
         del self.pending[0]
         self.results.append(ticket)
-        self.recent.append(digest_call(ticket.tool, ticket.display_arguments))
+        if ticket.result.block_reason != RATE_LIMITED:
+            self.recent.append(digest_call(ticket.tool, ticket.display_arguments))
         return ticket.result
 
 
@@ -103,6 +112,6 @@ def rebuild(execution: Execution, opening: ExecutionSetup, steps: Sequence[Step]
 
 
 def compute_rate(tickets: Sequence[Ticket]) -> ExecutionRateState:
-    """Return the rate state after the calls that were sent so far."""
-    moments: list[datetime] = sorted(ticket.sent_at for ticket in tickets if ticket.sent_at is not None)
+    """Return the rate state after the calls that were sent so far, in their order."""
+    moments: list[datetime] = [ticket.sent_at for ticket in tickets if ticket.sent_at is not None]
     return ExecutionRateState.from_moments(moments)

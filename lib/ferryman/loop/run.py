@@ -172,6 +172,8 @@ class SliceRunner:
             if deps.clock.now() >= self._until:
                 return Postponement(reason="the slice is over")
             if not run.pending:
+                if (postponement := calls.wait_for_rate(deps, run)) is not None:
+                    return postponement
                 await turn.take(deps, run)
             elif (postponement := await calls.execute_next(deps, run)) is not None:
                 return postponement

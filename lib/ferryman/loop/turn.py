@@ -15,7 +15,7 @@ from ferryman.domain.records.event import count_numbers
 from ferryman.domain.stale import StaleError
 from ferryman.halting import run_unless_halted
 from ferryman.loop import money, receipts, spans
-from ferryman.loop.calls import ExecutionCancelledError
+from ferryman.loop.calls import ExecutionCancelledError, is_out_of_calls
 from ferryman.loop.dependencies import LoopDependencies
 from ferryman.loop.journal import Run
 from ferryman.ports.errors import HaltedError, RejectedError, UnavailableError, UnreachedError
@@ -43,7 +43,7 @@ async def take(deps: LoopDependencies, run: Run) -> None:
     Raise `CreditsExhaustedError`, `ExecutionCancelledError`, `UnavailableError`, `RejectedError` or `StaleError`; then
     nothing is committed.
     """
-    closing = run.execution.iterations >= run.opening.max_iterations
+    closing = run.execution.iterations >= run.opening.max_iterations or is_out_of_calls(run)
     signer = await deps.signing.key()  # first: a turn that was paid for and cannot be signed would be lost
     prompt, worst_case = _build_prompt(deps, run, closing=closing)
     with spans.open_chat_span(deps, run.execution, prompt) as span:

@@ -69,8 +69,8 @@ async def _deliver_all(state: ReplayState, record: Record) -> None:
     queue = MemoryQueue()
     assert record.opening is not None
     deps = _build_dependencies(state, queue, record.opening)
-    # every hand-over, and every try of a call, may take a delivery of its own; a replay that goes astray is not run for ever
-    for _ in range(10 + record.execution.slice + 3 * sum(ticket.attempt for ticket in record.tickets)):
+    # every hand-over, turn, and try of a call may take a delivery of its own; a replay that goes astray is not run for ever
+    for _ in range(10 + record.execution.slice + len(record.steps) + 3 * sum(ticket.attempt for ticket in record.tickets)):
         if state.execution.status.terminal:
             return
         await deliver(deps, record.execution.id, slice=state.execution.slice, holder="replay")

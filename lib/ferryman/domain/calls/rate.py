@@ -14,6 +14,7 @@ from ferryman.domain.calls.refusal import CallRefusedError
 from ferryman.domain.owners.plan import Plan
 
 WINDOW = timedelta(seconds=60)
+SECOND = timedelta(seconds=1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,8 +49,23 @@ class ExecutionRateState:
             raise CallRefusedError(refusal.refuse_execution_rate(plan.calls_per_execution))
         after = self.count(now)
         if after.window_calls > plan.calls_per_minute:
-            raise CallRefusedError(refusal.refuse_minute_rate(plan.calls_per_minute))
+            raise CallRefusedError(refusal.refuse_minute_rate(plan.calls_per_minute, self.count_seconds(now)))
         return after
+
+    def is_used_up(self, plan: Plan) -> bool:
+        """Say whether no further call of the execution is admitted, however long it waits."""
+        return self.calls >= plan.calls_per_execution
+
+    def compute_wait(self, plan: Plan, now: datetime) -> timedelta:
+        """Return the whole seconds until the limit of calls per minute admits another, from `now`; zero where it does."""
+        is_full = self.window_calls >= plan.calls_per_minute
+        return self.count_seconds(now) * SECOND if is_full else timedelta(0)
+
+    def count_seconds(self, now: datetime) -> int:
+        """Return how many whole seconds after `now` the window is over: when more than 60 have passed."""
+        if self.window_opened_at is None or now - self.window_opened_at > WINDOW:
+            return 0
+        return (self.window_opened_at + WINDOW - now) // SECOND + 1
 
 
 RECENT_CALLS = 10  # how many of the latest calls are compared, the requested one included

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 LEAK = "credential_leak"  # the reason of `refuse_leak`: `credential` then says which
+RATE_LIMITED = "rate_limited"  # the reason where one of the plan's limits is reached
 _TOOL = re.compile(r"[A-Za-z0-9_-]{1,64}", re.ASCII)
 _CREDENTIAL = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}", re.ASCII)
 
@@ -38,11 +39,13 @@ def _check_name(grammar: re.Pattern[str], name: str) -> str:
 
 
 def refuse_execution_rate(calls: int) -> Refusal:
-    return Refusal(reason="rate_limited", message=f"Error: Execution limit reached ({calls} API calls)")
+    return Refusal(reason=RATE_LIMITED, message=f"Error: Execution limit reached ({calls} API calls)")
 
 
-def refuse_minute_rate(calls: int) -> Refusal:
-    return Refusal(reason="rate_limited", message=f"Error: Rate limit reached ({calls} API calls per minute)")
+def refuse_minute_rate(calls: int, seconds: int) -> Refusal:
+    """Refuse a call whose window opens in `seconds`; the loop waits for it after a turn of nothing but such refusals."""
+    window = f"The window opens in {seconds} s; a turn of such refusals alone waits for it."
+    return Refusal(reason=RATE_LIMITED, message=f"Error: Rate limit reached ({calls} API calls per minute). {window}")
 
 
 def refuse_unknown_tool(name: str) -> Refusal:
@@ -183,6 +186,9 @@ HALTED = Refusal(reason="halted", message="Error: the execution was stopped whil
 """The kill switch stopped a call that changes nothing at its host."""
 REPEATED_CALL = Refusal(
     reason="repeated_call", message="Error: the same call was made twice already. Change it, or go on without it."
+)
+NOT_TRIED = Refusal(
+    reason=RATE_LIMITED, message="Error: not tried -- calls of this turn before it were refused for the same limit"
 )
 EXECUTION_ENDED = Refusal(reason="cancelled", message="Error: the execution ended before this call was sent")
 NO_CREDITS = Refusal(reason="credits_exhausted", message="Error: credit limit of this execution reached")
