@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import click
 
 from emulator.files import replace
+from emulator.parent import ParentWatch
 from emulator.plan import Backend, CloudPlan, find_shipped
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ SERVE_ALL = "none"
     help="Ours, Google's emulator, or the one that FIRESTORE_EMULATOR_HOST names.",
 )
 @click.option("--open", is_flag=True, help="Serve Firestore to clients without the token too: to every user of this machine.")
+@click.option("--with-parent", is_flag=True, help="End, with all functions, when standard input does: with the parent.")
 @click.option("--ready-file", type=click.Path(dir_okay=False, path_type=Path), help="Written, in JSON, once all answers.")
 def main(
     data: Path | None,
@@ -55,6 +57,7 @@ def main(
     limits: str,
     firestore: Backend,
     open: bool,  # noqa: A002 - as the option is called
+    with_parent: bool,
     ready_file: Path | None,
 ) -> None:
     """Run Firestore, Secret Manager, Cloud Tasks, a metadata server and a simulated internet on this machine.
@@ -63,6 +66,9 @@ def main(
     Its ports answer only those who know the token in the file LOCAL_CLOUD_TOKEN_FILE, which nobody else can read.
     """
     os.umask(0o077)
+    parent = ParentWatch()
+    if with_parent:
+        parent.start()
     with ExitStack() as cleaning:
         folder = data or Path(cleaning.enter_context(tempfile.TemporaryDirectory(prefix="local-cloud-")))
         plan = CloudPlan(
@@ -81,10 +87,10 @@ def main(
         )
         if ready_file:
             cleaning.callback(ready_file.unlink, missing_ok=True)
-        asyncio.run(serve(plan, ready_file))
+        asyncio.run(serve(plan, ready_file, parent))
 
 
-async def serve(plan: CloudPlan, ready_file: Path | None) -> None:
+async def serve(plan: CloudPlan, ready_file: Path | None, parent: ParentWatch) -> None:
     """Serve until told to end; raise ClickException when it cannot begin."""
     from emulator.cloud import EmulatedCloud
     from emulator.lock import InUseError
@@ -99,6 +105,7 @@ async def serve(plan: CloudPlan, ready_file: Path | None) -> None:
     except (InUseError, InvalidRequestError, OSError) as error:
         raise click.ClickException(str(error)) from error
     try:
+        parent.on_end = lambda: loop.call_soon_threadsafe(cloud.abandon)
         announce(cloud, ready_file)
         await cloud.stopping.wait()
     finally:

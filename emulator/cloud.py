@@ -104,6 +104,11 @@ class EmulatedCloud:
             return f"Firestore at {host} is not ours and knows no token: every user of this machine can read and write there"
         return f"--open: Firestore at {host} answers every user of this machine, without a token" if self._plan.open else None
 
+    def abandon(self) -> None:
+        """Ask for the end at once: functions are killed, and the services close their files."""
+        self.functions.kill_all()
+        self.stopping.set()
+
     async def run(self, name: str, env: Mapping[str, str]) -> dict[str, object]:
         """Start a function, or restart it, with its trigger. Raise FunctionFailedError."""
         row = self._rows[name]

@@ -139,6 +139,12 @@ class Functions:
         await process.watch
         return True
 
+    def kill_all(self) -> None:
+        """Let all functions die at this very moment, and start no more."""
+        self._ending = True
+        for process in self._running.values():
+            process.signal(signal.SIGKILL)
+
     async def close(self) -> None:
         """End all functions, and the guard last."""
         self._ending = True
@@ -174,8 +180,8 @@ class Functions:
                 cwd=main.parent,
                 start_new_session=True,
             )
-        self._notes.add(child.pid, command)
         self._tell_guard("+", child.pid)
+        self._notes.add(child.pid, command)
         return child
 
     async def _answers(self, name: str, process: _Process) -> None:

@@ -107,7 +107,7 @@ def test_googles_own_client_does_not_write_what_it_reads(saying: Saying) -> None
         logging.getLogger("google.cloud.secretmanager_v1").handle(record)
     """
     (line,) = saying(script)
-    assert set(line) == {"severity", "message", "logger", "at"}
+    assert set(line) == {"time", "severity", "message", "logger", "at"}
 
 
 def test_our_own_loggers_are_heard_from_the_level_on(saying: Saying) -> None:

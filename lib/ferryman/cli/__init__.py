@@ -9,6 +9,9 @@ from click.shell_completion import CompletionItem
 
 COMMANDS = {
     "up": ("up", "Run the whole stack on this machine, until Ctrl-C."),
+    "status": ("stack", "Show whether the local stack runs, and each of its functions."),
+    "logs": ("logs", "Print what the functions of the local stack have logged."),
+    "down": ("stack", "End the local stack, from another terminal or when `up` runs in the background."),
     "demo": ("demo", "Watch one task run end to end, attacks and proof included."),
     "task": ("tasks", "Create, list, show, update and delete tasks."),
     "schedules": ("tasks", "List what runs by itself next, and what is paused and why."),

@@ -33,7 +33,7 @@ def describe_conflict(data: Path) -> str:
     known = leftovers.read_note(data) or {"pid": "?", "url": "it is just starting"}
     return (
         f"a stack already runs on {data} (process {known['pid']}): {known['url']}. "
-        "Use it, end it with Ctrl-C there, or start this one on another folder with --data."
+        "Use it, end it with Ctrl-C there or `ferryman down`, or start this one on another folder with --data."
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 from traceback import walk_tb
 from typing import Any
@@ -17,7 +18,8 @@ class JsonLog:
 
     def line(self, event: str, **fields: Any) -> None:
         severity = fields.pop("severity", "INFO")
-        sys.stdout.write(json.dumps({"severity": severity, "message": event, **fields}, default=str) + "\n")
+        now = datetime.now(UTC).isoformat(timespec="milliseconds")
+        sys.stdout.write(json.dumps({"time": now, "severity": severity, "message": event, **fields}, default=str) + "\n")
         sys.stdout.flush()
 
 

@@ -20,6 +20,10 @@ class ExposedFolderError(OSError):
     """The folder of a stack lets other users of the machine in; the text says what to do."""
 
 
+HOLDER = "holder.json"
+"""Who that is."""
+
+
 def is_private(folder: Path) -> bool:
     """Return whether a folder is ours and closed to others; raise OSError where there is none."""
     status = folder.stat()

@@ -58,11 +58,11 @@ async def spawn(data: Path, project: str, firestore: str, *, open_to_all: bool =
     ready_file, log = data / "ready.json", data / "cloud.log"
     ready_file.unlink(missing_ok=True)
     command = [sys.executable, "-m", "emulator", "--data", str(data), "--project", project, "--ready-file", str(ready_file)]
-    command += ["--firestore", firestore, *["--open"] * open_to_all]
+    command += ["--with-parent", "--firestore", firestore, *["--open"] * open_to_all]
     with private.create_file(log) as out:
-        # a session of its own: Ctrl-C is for us, and we end it in order
+        # a session of its own: Ctrl-C is for us, and we end it in order; where we are killed, the end of the pipe ends it
         child = subprocess.Popen(  # noqa: ASYNC220, S603 - does not wait; our own module
-            command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=out, start_new_session=True
+            command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=out, start_new_session=True
         )
     try:
         async with asyncio.timeout(READY_S):

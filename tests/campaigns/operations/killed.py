@@ -5,9 +5,24 @@ from __future__ import annotations
 import json
 import signal
 import subprocess
+import time
 from pathlib import Path
 
+from ferryman.stack.holder import Holder
 from tests.cli.test_up import ENDS_S, FERRYMAN, ferryman
+
+FUNCTIONS = 8
+LEFT_S = 2.0
+"""How long after the death of `ferryman up` anything that it started may run."""
+
+
+def list_descendants(root: int) -> list[Holder]:
+    """Return the processes that a process has started, and those that these have, in whatever session."""
+    found: list[Holder] = []
+    for children in Path(f"/proc/{root}/task").glob("*/children"):
+        for child in map(int, children.read_text().split()):
+            found += [holder for holder in (Holder.of(child),) if holder is not None] + list_descendants(child)
+    return found
 
 
 def start(data: Path) -> tuple[subprocess.Popen[str], str]:
@@ -27,8 +42,15 @@ def test_a_killed_stack_is_cleared_away_and_its_tasks_and_key_are_kept(tmp_path:
     first, _ = start(data)
     options = ("--name", "kept", "--model", "scripted/none", "--prompt", "Do.")
     created = ferryman("task", "create", *options, data=data)
+    started = list_descendants(first.pid)
+    assert len(started) >= FUNCTIONS
     first.send_signal(signal.SIGKILL)
+    first.wait()
+    began = time.monotonic()
+    while left := [process for process in started if process.is_alive()]:
+        assert time.monotonic() - began < LEFT_S, left
     first.communicate()
+    assert "was killed" in ferryman("status", data=data).stderr
     second, output = start(data)
     try:
         assert "was killed" in output

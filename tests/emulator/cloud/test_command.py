@@ -12,10 +12,16 @@ from typing import Any
 import httpx
 import pytest
 
+from emulator import parent
 from emulator.access import find_token
 
 Start = Callable[..., Awaitable[asyncio.subprocess.Process]]
 ROOT = Path(__file__).resolve().parents[3]
+PARENT = """
+import subprocess, sys
+subprocess.Popen([sys.executable, "-m", "emulator", *sys.argv[1:]], stdin=subprocess.PIPE).wait()
+"""
+"""A program that starts the command, and holds the other end of its input."""
 
 
 @pytest.fixture
@@ -23,9 +29,10 @@ async def start(table: Path, source: Path) -> AsyncIterator[Start]:
     """Starts the command; what is still running at the end is killed."""
     started = []
 
-    async def begin(*more: str) -> asyncio.subprocess.Process:
+    async def begin(*more: str, parent: bool = False) -> asyncio.subprocess.Process:
         process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "emulator", "--functions", str(table), "--source", str(source), *more),
+            *(sys.executable, *(("-c", PARENT) if parent else ("-m", "emulator"))),
+            *("--functions", str(table), "--source", str(source), *more),
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
             cwd=ROOT,
@@ -175,3 +182,18 @@ async def test_a_file_of_indexes_is_wanted_and_none_serves_every_query(start: St
     assert process.returncode == 1
     assert b"missing.json" in output
     await exported(await start("--memory", "--indexes", "none", "--permissions", "off"))
+
+
+async def test_it_ends_with_its_functions_when_its_parent_is_killed(start: Start, tmp_path: Path) -> None:
+    ready = tmp_path / "ready.json"
+    options = ("--with-parent", "--data", str(tmp_path / "data"), "--ready-file", str(ready))
+    process = await start(*options, parent=True)
+    worker = (await run_echo(await exported(process)))["pid"]
+    emulator = json.loads(ready.read_text())["pid"]
+    process.kill()
+    await wait_for_end(emulator)
+    await wait_for_end(worker)
+
+
+def test_what_is_given_to_end_in_order_and_then_by_force_is_less_than_two_seconds() -> None:
+    assert parent.ENDS_S < 2
