@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ferryman.declared import check
 from ferryman.domain.calls.refusal import CallRefusedError
@@ -352,7 +354,6 @@ def test_the_cost_in_tokens_is_that_of_the_enabled_tools():
     [
         None, [], "x", {}, {"openapi": "4.0"}, {"openapi": ["3.0"]}, {"swagger": "1.2"}, {"swagger": "3.0"}, document({}),
         document([]), document({"/a": []}), document({"/a": {"get": 3}}),
-        document({f"/{index}": {"get": {}} for index in range(2_001)}),
     ],
 )  # fmt: skip
 def test_what_is_no_such_document_is_invalid(root):
@@ -360,6 +361,28 @@ def test_what_is_no_such_document_is_invalid(root):
         read(DocumentImport(documents={ROOT: root}, root=ROOT))
     with pytest.raises(InvalidInputError):
         find_missing({ROOT: root}, ROOT)
+
+
+MANY = document({f"/{index}": {"get": {"operationId": f"get{index}"}} for index in range(2_001)})
+
+
+def test_more_operations_than_a_task_may_have_tools_are_imported_in_part():
+    with pytest.raises(InvalidInputError, match="more than 2,000 operations"):
+        read(DocumentImport(documents={ROOT: MANY}, root=ROOT))
+    imported = read(DocumentImport(documents={ROOT: MANY}, root=ROOT, only=["get1?"]))
+    assert [tool.name for tool in imported.tools] == [f"get1{digit}" for digit in range(10)]
+
+
+@given(st.lists(st.text(max_size=20), max_size=3), st.lists(st.text(max_size=20), max_size=3))
+def test_whatever_is_selected_its_tools_are_those_of_the_whole_document(patterns, tags):
+    root = document({path: {"get": {"tags": ["a", 1, None]}, "post": {"tags": "a"}} for path in ("/a", "/a/b", "/*")})
+    whole = {tool.name: tool for tool in read(DocumentImport(documents={ROOT: root}, root=ROOT)).tools}
+    try:
+        some = read(DocumentImport(documents={ROOT: root}, root=ROOT, only=patterns, tags=tags)).tools
+    except InvalidInputError as invalid:
+        assert invalid.problems[0].field in ("only", "tags")
+        return
+    assert all(whole[tool.name] == tool for tool in some)
 
 
 @pytest.mark.parametrize("version", ["3.0", "3.0.4", "3.1", "3.1.1", 3.1])

@@ -12,13 +12,14 @@ from typing import IO, Any
 import click
 
 from ferryman.cli import exits, files, service
-from ferryman.cli.commands import ONE_DOCUMENT, ApiSession, api_command, screen_command
+from ferryman.cli.commands import ONE_DOCUMENT, ApiSession, api_command, open_session, screen_command
 from ferryman.cli.screen import Screen
 
 TASK = click.option("--task", required=True, metavar="ID", help="The task whose tools they are.")
 FILE = click.File("r", encoding="utf-8")
 UNGROUPED = "Ungrouped"
 REMOTE = ("https://", "http://")
+NOT_APPROVED = "is not approved for this task"
 
 
 @click.group(invoke_without_command=True)
@@ -30,7 +31,7 @@ def tools(context: click.Context, task: str | None, as_json: bool) -> None:
 
     \b
     An API becomes tools without code:
-      ferryman tools import openapi.yaml --task ID --dry-run
+      ferryman tools import openapi.yaml --dry-run
       ferryman tools import https://api.example.com/openapi.json --task ID --cluster example
       ferryman tools list --task ID
       ferryman tools delete --cluster example --task ID
@@ -60,13 +61,20 @@ async def list_(session: ApiSession, task: str | None) -> None:
 
 @tools.command("import")
 @click.argument("source", metavar="FILE|URL")
-@TASK
+@click.option("--task", metavar="ID", help="The task whose tools they become; --dry-run needs none.")
+@click.option("--only", multiple=True, metavar="PATTERN", help="Only operations of such a name (getPet*) or path (/pets/*).")
+@click.option("--tag", "tags", multiple=True, metavar="TAG", help="Only operations with this tag, or another one given.")
 @click.option("--cluster", metavar="NAME", help="What the tools are grouped under; default: the document's title.")
 @click.option("--server", metavar="URL", help="Where the calls go, in place of the servers that the document names.")
-@click.option("--dry-run", is_flag=True, help="Only say what would come of it.")
-@api_command
-async def import_(session: ApiSession, source: str, task: str, cluster: str | None, server: str | None, dry_run: bool) -> None:
+@click.option("--dry-run", is_flag=True, help="Only say what would come of it; without --task, from here, asking no service.")
+@screen_command
+async def import_(screen: Screen, /, source: str, task: str | None, dry_run: bool, **options: Any) -> None:
     """Make tools of an OpenAPI 3.0, 3.1 or Swagger 2.0 document, in place of what the cluster held.
+
+    \b
+        ferryman tools import openapi.yaml --dry-run
+        ferryman tools import openapi.yaml --task ID --only 'get*' --only '/pets/*' --tag store
+        ferryman tools import openapi.yaml --task ID --server https://staging.example.com/v1
 
     A file is read here, with the documents of its folder that it refers to; a URL is fetched by the service, through the gate,
     from a host that the task is approved for. Operations that cannot be called are stored disabled, with the reason.
@@ -74,16 +82,33 @@ async def import_(session: ApiSession, source: str, task: str, cluster: str | No
     # Imported when it runs: the help must not wait for the readers.
     from ferryman.cli import documents
 
-    with session.screen.show_progress(f"reading {source}"):
+    if task is None and not dry_run:
+        raise click.UsageError("--task ID is missing; only --dry-run needs none")
+    with screen.show_progress(f"reading {source}"):
         source_fields: Mapping[str, Any] = (
             {"url": source} if source.startswith(REMOTE) else documents.gather_documents(Path(source))
         )
-    options = {"cluster": cluster, "server": server}
-    body = {**source_fields, **{name: value for name, value in options.items() if value is not None}, "dry_run": dry_run}
-    with session.screen.show_progress(f"importing {source}"):
-        imported = await session.client.import_tools(task, body)
-    session.screen.print_json(imported)
-    _tell(session.screen, imported)
+    chosen = {name: value for name, value in options.items() if value not in (None, ())}
+    body = {**source_fields, **chosen, "dry_run": dry_run}
+    if task is None:
+        await _preview(screen, source, body)
+        return
+    async with open_session(screen) as session:
+        with screen.show_progress(f"importing {source}"):
+            imported = await session.client.import_tools(task, body)
+    screen.print_json(imported)
+    _tell(screen, imported)
+
+
+async def _preview(screen: Screen, source: str, body: Mapping[str, Any]) -> None:
+    """Say what an import would come to for a task that is approved for the document's hosts."""
+    from ferryman.cli import preview
+
+    with screen.show_progress(f"reading {source}"):
+        imported = await preview.preview_import(body)
+    screen.print_json(imported)
+    _tell(screen, imported)
+    screen.print_line(f"A task would have to be approved for {', '.join(preview.describe_hosts(imported)) or 'no host'}.")
 
 
 @tools.command()
@@ -185,6 +210,9 @@ def _tell(screen: Screen, imported: Mapping[str, Any]) -> None:
         screen.print_table(rows, "disabled", "because", empty="")
     for tool in imported["notes"]:
         screen.print_line(f"note: {tool}", "dim")
+    if any(NOT_APPROVED in (tool["reason"] or "") for tool in imported["data"]):
+        screen.print_line("hint: --server URL has the calls go to another host, one that is approved;", "dim")
+        screen.print_line("      ferryman task update TASK --integration NAME (all it is to have) approves more", "dim")
     if imported["dry_run"]:
         screen.print_line("Nothing was stored: this was a dry run.")
 

@@ -19,7 +19,8 @@ class DocumentImport:
     `cluster` is the document's title where None (S3-47). `domains` are the task's approved host patterns, `credentials` the
     names of its credentials with the host patterns each is bound to, `pairs` those that are a user name and a password.
     `server` is a URL to use in place of the servers that the document names, which may be none or examples; it must be
-    approved like them.
+    approved like them. Of the operations, those are imported whose name (as `listPets`), or whose path for a pattern with a
+    slash (as `/pets/*`), fits one of the patterns in `only`, and that have one of `tags`; without any, all.
     """
 
     documents: Mapping[str, Any] = field(repr=False)
@@ -29,6 +30,8 @@ class DocumentImport:
     credentials: Mapping[str, Collection[str]] = field(default_factory=dict)
     pairs: Collection[str] = ()
     server: str | None = None
+    only: Collection[str] = ()
+    tags: Collection[str] = ()
 
 
 class ImportContext:

@@ -16,6 +16,7 @@ from ferryman.openapi.context import DocumentImport, ImportContext
 from ferryman.openapi.names import build_tool_name, make_unique
 from ferryman.openapi.operation import Operation, read_operation
 from ferryman.openapi.references import Node
+from ferryman.openapi.selection import is_selected
 from ferryman.openapi.values import to_line, to_mapping
 
 CHARACTERS_PER_TOKEN = 4
@@ -38,7 +39,7 @@ def find_missing(documents: Mapping[str, Any], root: str) -> list[str]:
     These are https URLs only, and for a root that is a file those in its folder. Raise `InvalidInputError` as `read` does.
     """
     context = ImportContext(DocumentImport(documents=documents, root=root))
-    read_tools(context, "", ())
+    read_tools(context, "", (), most=None)
     return list(context.references.missing)
 
 
@@ -66,17 +67,26 @@ def estimate_tokens(tools: Iterable[DeclaredTool]) -> int:
     return sum(-(-len(json.dumps(tool.to_definition(), ensure_ascii=False)) // CHARACTERS_PER_TOKEN) for tool in definitions)
 
 
-def read_tools(context: ImportContext, cluster: str, reserved: Iterable[str]) -> tuple[DeclaredTool, ...]:
-    """Return the tools of all operations. Raise `InvalidInputError`."""
-    operations = _list_operations(context)
+def read_tools(
+    context: ImportContext, cluster: str, reserved: Iterable[str], *, most: int | None = TOOLS_PER_TASK_MAX
+) -> tuple[DeclaredTool, ...]:
+    """Return the tools of all operations that are selected, at most `most`. Raise `InvalidInputError`."""
+    operations, source = _list_operations(context), context.source
     numbers = dict.fromkeys((*check.BUILT_IN, *reserved), 1)
-    tools = []
+    tools = list[DeclaredTool]()
     for operation in operations:
         operation_id = operation.node.fields.get("operationId")
         name = operation_id if isinstance(operation_id, str) else ""
         name = make_unique(build_tool_name(name, operation.method, operation.path), numbers)
         context.notes.place = name
+        if not is_selected(operation, name, only=source.only, tags=source.tags):
+            continue
+        if len(tools) == most:
+            raise build_input_error("spec.paths", f"has more than {most:,} operations, the most tools of a task")
         tools.append(read_operation(context, operation, name, cluster))
+    if not tools:
+        field = "only" if source.only else "tags"
+        raise build_input_error(field, f"fits none of the document's {len(operations):,} operations")
     return tuple(tools)
 
 
@@ -93,8 +103,6 @@ def _list_operations(context: ImportContext) -> list[Operation]:
         operations.extend(_list_methods(path, items))
         if any(name in item.fields for item in items for name in _OTHERS):
             context.notes.add("OPTIONS, TRACE and QUERY operations are left out")
-        if len(operations) > TOOLS_PER_TASK_MAX:
-            raise build_input_error("spec.paths", f"has more than {TOOLS_PER_TASK_MAX:,} operations, the most tools of a task")
     if not operations:
         raise build_input_error("spec.paths", "has no operations")
     return operations

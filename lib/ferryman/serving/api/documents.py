@@ -114,6 +114,8 @@ def _make_import(documents: Mapping[str, Any], root: str, body: shapes.ImportBod
         root=root,
         cluster=body.cluster,
         server=body.server,
+        only=body.only,
+        tags=body.tags,
         domains=target.domains,
         credentials=target.credentials,
         pairs=target.pairs,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Generic, Literal, TypeVar
+from typing import Annotated, Any, Generic, Literal, TypeVar
 
 from pydantic import Field, StrictBool, StrictStr
 
@@ -46,6 +46,9 @@ class Envelope(ResponseShape, Generic[Data]):
     data: Data
 
 
+Selection = tuple[Annotated[StrictStr, Field(min_length=1, max_length=200)], ...]
+
+
 class ImportBody(RequestShape):
     """An OpenAPI or Swagger document to be imported: its `url`, or itself as `spec`, an object or a text."""
 
@@ -56,6 +59,12 @@ class ImportBody(RequestShape):
     )
     cluster: StrictStr | None = Field(default=None, description="What the tools are grouped under; default: its title")
     server: StrictStr | None = Field(default=None, description="A URL in place of the servers that the document names")
+    only: Selection = Field(
+        default=(),
+        max_length=20,
+        description="Patterns of names of operations to import, getPet*, or of paths, /pets/*",
+    )
+    tags: Selection = Field(default=(), max_length=20, description="Tags of the operations to import")
     dry_run: StrictBool = Field(default=False, description="true: nothing is stored")
 
 

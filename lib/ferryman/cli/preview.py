@@ -1,0 +1,68 @@
+"""Preview: what an import would come to for a task that is approved for every host of the document; no service is asked."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+from urllib.parse import urlsplit
+
+from ferryman import catalog
+from ferryman.cli import service
+from ferryman.composition import preview
+from ferryman.domain.calls.refusal import CallRefusedError
+from ferryman.domain.http.host import is_covered
+from ferryman.domain.problem import InvalidInputError, Problem, build_input_error
+from ferryman.egress.frame import neutralize_unframed
+from ferryman.serving.api import documents
+from ferryman.serving.api.documents import ImportRequest, ImportTarget
+
+
+async def preview_import(body: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what the service would answer to the import `body`. Raise `InvalidInputError`."""
+    request, fetched = _read(body, ()), dict[str, bytes]()
+    if request.imported is None:
+        try:
+            fetched |= await preview.fetch_documents(body["url"], env=service.read_environment())
+        except CallRefusedError as refused:
+            raise build_input_error("url", refused.refusal.message) from None
+    hosts = list_hosts(_write(request, fetched, ()))
+    return _write(_read(body, hosts), fetched, hosts)
+
+
+def list_hosts(imported: Mapping[str, Any]) -> list[str]:
+    """Return the hosts that the tools of an import call."""
+    hosts = {urlsplit(tool["configuration"]["baseUrl"]).hostname for tool in imported["data"]}
+    return sorted(host for host in hosts if host)
+
+
+def describe_hosts(imported: Mapping[str, Any]) -> list[str]:
+    """Return the hosts of an import, each with the shipped integrations that approve it."""
+    known = catalog.load().values()
+    described = []
+    for host in list_hosts(imported):
+        names = [integration.id for integration in known if is_covered(integration.allowed_domains, host)]
+        described.append(f"{host} ({', '.join(names) or 'no integration that is shipped has it'})")
+    return described
+
+
+def _read(body: Mapping[str, Any], domains: Sequence[str]) -> ImportRequest:
+    request = documents.read_import(json.dumps(body).encode(), _approve(domains))
+    if request.faults:
+        raise InvalidInputError([_report(fault) for fault in request.faults])
+    return request
+
+
+def _write(request: ImportRequest, fetched: Mapping[str, bytes], domains: Sequence[str]) -> dict[str, Any]:
+    imported = request.imported or documents.read_fetched(fetched, request, _approve(domains))
+    answer: dict[str, Any] = json.loads(documents.write_import(imported, True))
+    return answer
+
+
+def _approve(domains: Sequence[str]) -> ImportTarget:
+    """Return a task that is approved for these hosts and has nothing yet."""
+    return ImportTarget(domains=tuple(domains), credentials={}, pairs=(), existing={}, neutralize=neutralize_unframed)
+
+
+def _report(fault: Mapping[str, Any]) -> Problem:
+    return Problem(field=".".join(map(str, fault["loc"])), message=str(fault["msg"]))
