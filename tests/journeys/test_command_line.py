@@ -159,8 +159,8 @@ async def test_a_webhook_of_a_well_known_host_arrives_and_is_shown(ferryman: She
     assert (await ferryman("run", created.out.strip())).code == 0
     arrived = [request for request in (await ferryman("webhooks", "--host", CAUGHT, "--json")).json if request["url"] == url]
     assert [(request["method"], json.loads(request["body"])) for request in arrived] == [("POST", {"text": "don\x1be"})]
-    shown = await ferryman("webhooks")
-    assert (shown.code, url in shown.out, "\x1b" in shown.out) == (0, True, False)
+    printed = await ferryman("webhooks")
+    assert (printed.code, url in printed.out, "\x1b" in printed.out) == (0, True, False)
 
 
 async def test_the_file_of_task_init_runs(ferryman: Shell, tmp_path: Path) -> None:

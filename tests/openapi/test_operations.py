@@ -379,9 +379,8 @@ def test_whatever_is_selected_its_tools_are_those_of_the_whole_document(patterns
     whole = {tool.name: tool for tool in read(DocumentImport(documents={ROOT: root}, root=ROOT)).tools}
     try:
         some = read(DocumentImport(documents={ROOT: root}, root=ROOT, only=patterns, tags=tags)).tools
-    except InvalidInputError as invalid:
-        assert invalid.problems[0].field in ("only", "tags")
-        return
+    except InvalidInputError:
+        some = ()  # none fits
     assert all(whole[tool.name] == tool for tool in some)
 
 

@@ -75,8 +75,8 @@ async def test_no_route_is_404(internet: Internet) -> None:
 
 async def test_a_route_for_any_path_answers_what_those_before_it_do_not(internet: Internet) -> None:
     internet.can(HOST, routes({"path": "/a", "status": 201}, {"path": "*", "method": "*", "status": 202}))
-    asked = [await ask(internet, HOST, method, path) for method, path in (("GET", "/a"), ("POST", "/a"), ("PUT", "/b/c?d"))]
-    assert [answer.status_code for answer in asked] == [201, 202, 202]
+    answers = [await ask(internet, HOST, method, path) for method, path in (("GET", "/a"), ("POST", "/a"), ("PUT", "/b/c?d"))]
+    assert [answer.status_code for answer in answers] == [201, 202, 202]
 
 
 async def test_every_request_is_recorded(internet: Internet) -> None:
