@@ -194,13 +194,6 @@ def test_read_only_fields_are_left_out():
     assert post(schema).schema["required"] == ["a"]
 
 
-def test_a_default_is_told_and_never_set():
-    schema = {"type": "object", "properties": {"private": {"type": "boolean", "default": False}}}
-    tool = post(schema)
-    assert schemas(tool) == {"private": {"type": "boolean", "description": "Default: false."}}
-    assert build(tool).body == {}
-
-
 def body(content, method="post", **more):
     return only(document({"/a": {method: {"requestBody": {"content": content, **more}}}}))
 

@@ -28,7 +28,7 @@ def show(schema, **more):
         ({"type": "integer", "exclusiveMinimum": 1}, {"type": "integer", "exclusiveMinimum": 1}),
         ({"type": "string", "minLength": -1, "maxLength": "x", "enum": []}, {"type": "string"}),
         ({"type": "nonsense", "enum": ["a", "a"]}, {"enum": ["a"]}),
-        ({"type": "string", "pattern": "(a+)+$"}, {"type": "string"}),
+        ({"type": "string", "pattern": "(a+)+$"}, {"type": "string", "pattern": "(a+)+$"}),
         ({"items": {"type": "string"}}, {"type": "array", "items": {"type": "string"}}),
         ({"additionalProperties": {"type": "string"}}, {"additionalProperties": {"type": "string"}}),
         ({"title": "A", "type": "string"}, {"type": "string", "description": "A"}),

@@ -28,7 +28,9 @@ def accept_arguments(tool: DeclaredTool, arguments: Mapping[str, Any]) -> dict[s
     """Return the arguments as the request takes them.
 
     Arguments for pins are ignored, null for an optional parameter is dropped, scalars become texts where only a text is
-    accepted, and defaults are filled in. Raise `CallRefusedError`, which names the parameter and never its content.
+    accepted, and defaults are filled in; the optional ones of an imported tool are left to its service, which has them by
+    OpenAPI's own rule: GitHub refuses some pairs of parameters, and a PATCH would undo what was set before. Raise
+    `CallRefusedError`, which names the parameter and never its content.
     """
     check_depth(tool.name, arguments)
     values = {}
@@ -43,7 +45,7 @@ def accept_arguments(tool: DeclaredTool, arguments: Mapping[str, Any]) -> dict[s
         if parameter is None or value is not None or parameter.required or _is_nullable(parameter.schema):
             values[name] = _coerce(value, parameter)
     for name, parameter in tool.parameters.items():
-        if name not in values and "default" in parameter.schema:
+        if name not in values and "default" in parameter.schema and (parameter.required or not tool.cluster):
             values[name] = parameter.schema["default"]
     check_schema(tool.name, tool.schema, values)
     return values

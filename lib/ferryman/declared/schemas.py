@@ -14,6 +14,7 @@ from jsonschema.exceptions import ValidationError
 from jsonschema.validators import extend
 from jsonschema_specifications import REGISTRY  # type: ignore[import-untyped]  # it has no types
 
+from ferryman.declared import patterns
 from ferryman.domain.json_tree import is_too_deep, walk
 
 DEPTH_MAX = 64
@@ -31,13 +32,34 @@ class SchemaBudgetError(ArithmeticError):
     """Validating the value takes more steps than any call is worth."""
 
 
+def _check_pattern(_validator: Any, value: Any, instance: Any, _schema: Any) -> Iterator[ValidationError]:
+    if isinstance(value, str) and isinstance(instance, str) and not _find(value, instance):
+        yield ValidationError("has another pattern")
+
+
+def _check_pattern_properties(validator: Any, value: Any, instance: Any, _schema: Any) -> Iterator[ValidationError]:
+    if isinstance(instance, dict):
+        for pattern, schema in value.items():
+            for name, member in instance.items():
+                if patterns.is_known(pattern) and _find(pattern, name):
+                    yield from validator.descend(member, schema, path=name, schema_path=pattern)
+
+
+def _find(pattern: str, text: str) -> bool:
+    _take_steps(patterns.count_steps(pattern, text))
+    return patterns.matches(pattern, text)
+
+
 def _accept_anything(_validator: Any, _value: Any, _instance: Any, _schema: Any) -> Iterator[ValidationError]:
     return iter(())
 
 
 def _check_additional(validator: Any, value: Any, instance: Any, schema: Any) -> Any:
-    if "patternProperties" in schema:
-        return iter(())
+    if "patternProperties" in schema and isinstance(instance, dict):
+        # the library looks for the names with an engine that may take exponential time
+        known = schema["patternProperties"]
+        instance = {name: member for name, member in instance.items() if not any(_find(pattern, name) for pattern in known)}
+        schema = {name: rule for name, rule in schema.items() if name != "patternProperties"}
     return Draft202012Validator.VALIDATORS["additionalProperties"](validator, value, instance, schema)
 
 
@@ -60,25 +82,30 @@ def _check_one_of(validator: Any, value: Any, instance: Any, _schema: Any) -> It
 
 def _count_steps(rule: Rule) -> Rule:
     def check(validator: Any, value: Any, instance: Any, schema: Any) -> Any:
-        steps = _steps_left.get()
-        steps[0] -= 1 + _count_items(value) // 4 + _count_items(instance)
-        if steps[0] < 0:
-            raise SchemaBudgetError
+        _take_steps(1 + _count_items(value) // 4 + _count_items(instance))
         return rule(validator, value, instance, schema)
 
     return check
+
+
+def _take_steps(number: int) -> None:
+    steps = _steps_left.get()
+    steps[0] -= number
+    if steps[0] < 0:
+        raise SchemaBudgetError
 
 
 def _count_items(value: Any) -> int:
     return len(value) if isinstance(value, list | tuple | dict) else 0
 
 
-# A regular expression of a document, or of its owner, can take exponential time on a text of the model (ReDoS), and so can
-# the rules about items that no other rule has evaluated: the service has to check them.
-_UNCHECKED = ("pattern", "patternProperties", "unevaluatedProperties", "unevaluatedItems")
+# The rules about items that no other rule has evaluated can take exponential time: the service has to check them.
+_UNCHECKED = ("unevaluatedProperties", "unevaluatedItems")
 _RULES: Mapping[str, Rule] = {
     **Draft202012Validator.VALIDATORS,
     **dict.fromkeys(_UNCHECKED, _accept_anything),
+    "pattern": _check_pattern,
+    "patternProperties": _check_pattern_properties,
     "additionalProperties": _check_additional,
     "uniqueItems": _check_unique,
     "anyOf": _check_any_of,
@@ -121,6 +148,31 @@ def _make_static(value: Any) -> Any:
 _DIALECT = Draft202012Validator(build_dialect())
 
 
+_DATA = frozenset(("const", "default", "enum", "examples"))
+
+
+def _list_patterns(schema: Any) -> Iterator[str]:
+    """Yield the patterns in a schema that fits the dialect; what is a value, and not a schema, has none."""
+    pending: list[tuple[Any, bool]] = [(schema, True)]
+    while pending:
+        value, is_schema = pending.pop()
+        if isinstance(value, list | tuple):
+            pending.extend((item, True) for item in value)
+        if not isinstance(value, Mapping):
+            continue
+        for name, inner in value.items():
+            if is_schema and name == "pattern" and isinstance(inner, str):
+                yield inner
+            elif is_schema and name == "patternProperties":
+                yield from inner
+            if not (is_schema and name in _DATA):
+                # what `properties` and their like have is named, each a schema
+                pending.append((inner, not (is_schema and name in _NAMED)))
+
+
+_NAMED = frozenset(("properties", "patternProperties", "$defs", "definitions", "dependentSchemas"))
+
+
 def find_problem(schema: Mapping[str, Any]) -> str | None:
     """Return what is wrong with the schema of a parameter, or None."""
     schema = dict(schema)
@@ -132,6 +184,11 @@ def find_problem(schema: Mapping[str, Any]) -> str | None:
         error = next(_DIALECT.iter_errors(schema), None)
         if error is not None:
             return f"is not a JSON Schema at {'.'.join(str(part)[:64] for part in error.path) or 'its top'}"
+        if any(not patterns.is_known(pattern) for pattern in _list_patterns(schema)):
+            return (
+                f"has a pattern that is not known: at most {patterns.CHARACTERS_MAX} characters, without backreferences, "
+                "looking ahead or behind, and repetitions of more than 1000 (RE2)"
+            )
         if "default" in schema and find_faults(schema, schema["default"]):
             return "has a default that does not fit it"
     except (RecursionError, ArithmeticError):

@@ -13,7 +13,7 @@ from ferryman.openapi.context import ImportContext
 from ferryman.openapi.names import Numbers, build_argument_name
 from ferryman.openapi.parameters import FILENAME, Argument, RequestBody
 from ferryman.openapi.references import Node
-from ferryman.openapi.schemas import NODES_MAX
+from ferryman.openapi.schemas import NODES_MAX, drop_misfit
 from ferryman.openapi.servers import CredentialTemplates
 from ferryman.openapi.values import UnsupportedOperationError, to_line
 
@@ -153,7 +153,7 @@ def _show_parameters(context: ImportContext, arguments: dict[str, Argument]) -> 
             views[name].keywords["description"] = Node(argument.description, "")
     schemas = context.schemas.show(views)
     return {
-        name: Parameter(schema=schemas[name], required=argument.required, style=argument.style)
+        name: Parameter(schema=drop_misfit(schemas[name]), required=argument.required, style=argument.style)
         for name, argument in arguments.items()
     }
 

@@ -8,6 +8,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from ferryman.declared.patterns import is_known
+from ferryman.declared.schemas import find_faults
 from ferryman.openapi.references import Node, Pointer, References
 from ferryman.openapi.values import Notes, is_number, is_plain, is_scalar, list_items, list_members, list_texts, to_line
 
@@ -23,7 +25,9 @@ DESCRIPTION_CHARACTERS_MAX = 300
 STUB_CHARACTERS_MAX = 80
 """The description of a schema that is not shown any deeper."""
 
-DEFAULT_CHARACTERS_MAX = 60
+NODES_PER_PATTERN = 10
+"""So many schemas are as much work as a pattern."""
+
 SCHEMA_BYTES_MAX = 16_384
 """The schemas of one tool, as JSON."""
 
@@ -43,7 +47,7 @@ _TYPES = frozenset(("string", "number", "integer", "boolean", "array", "object",
 _LIMITS = ("minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems")
 _KEYWORDS = (
     *("type", "enum", "const", "format", "items", "anyOf", "oneOf", "additionalProperties", "nullable", "readOnly", "default"),
-    "contentMediaType",
+    *("contentMediaType", "pattern"),
     *(*_LIMITS, "exclusiveMinimum", "exclusiveMaximum", "description", "title"),
 )
 
@@ -179,6 +183,13 @@ class Schemas:
             return inner[-1][1]
 
         schema = _show_keywords(view)
+        if isinstance(pattern := view.get("pattern"), str):
+            self.nodes_left -= NODES_PER_PATTERN
+            # between slashes it is JavaScript's, of which no schema knows: nothing would ever fit
+            if is_known(pattern) and pattern.isprintable() and not pattern.startswith("/^"):
+                schema["pattern"] = pattern
+            else:
+                self._notes.add("has a pattern that is not checked: it is too long, or needs more than linear time")
         if view.properties:
             properties = {name: add_slot(child) for name, child in self.list_properties(view)}
             schema["properties"] = properties
@@ -210,13 +221,17 @@ class Schemas:
 
 
 def _describe(view: SchemaView) -> str:
-    """Return the description of a schema, and its default, which the service fills in: it is mentioned rather than set."""
     description = to_line(view.get("description"), DESCRIPTION_CHARACTERS_MAX)
-    description = description or to_line(view.get("title"), DESCRIPTION_CHARACTERS_MAX)
-    default = view.get("default")
-    if default is not None and is_scalar(default) and len(json.dumps(default)) <= DEFAULT_CHARACTERS_MAX:
-        description = f"{description} Default: {json.dumps(default)}.".lstrip()
-    return description
+    return description or to_line(view.get("title"), DESCRIPTION_CHARACTERS_MAX)
+
+
+def drop_misfit(schema: dict[str, Any]) -> dict[str, Any]:
+    """Return the schema of a parameter without a default that does not fit it; the other keywords are meant."""
+    try:
+        is_fit = "default" not in schema or not find_faults(schema, schema["default"])
+    except (ArithmeticError, RecursionError):
+        is_fit = False
+    return schema if is_fit else {name: value for name, value in schema.items() if name != "default"}
 
 
 def _show_keywords(view: SchemaView) -> dict[str, Any]:
@@ -227,6 +242,9 @@ def _show_keywords(view: SchemaView) -> dict[str, Any]:
     if is_plain(view.get("format"), 32):
         schema["format"] = view.get("format")
     schema |= _show_choice(view)
+    default = view.get("default")
+    if default is not None and is_scalar(default):
+        schema["default"] = default
     schema |= {name: view.get(name) for name in _LIMITS if _is_limit(name, view.get(name))}
     for name, limit in (("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum")):
         # True in OpenAPI 3.0 and Swagger 2.0, a number in 3.1.
