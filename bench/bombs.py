@@ -11,6 +11,7 @@ import asyncio
 import base64
 import gzip
 import json
+import os
 import ssl
 import subprocess
 import sys
@@ -19,6 +20,8 @@ import zlib
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
+
+import brotli
 
 from bench.gate import Loopback, make_credentials
 from emulator.internet.authority import Authority
@@ -42,6 +45,12 @@ def compress(parts: Iterable[bytes], *, wbits: int = 31) -> bytes:
     return b"".join([*map(packer.compress, parts), packer.flush()])
 
 
+def compress_brotli(parts: Iterable[bytes], *, window: int = 24) -> bytes:
+    """Return `parts` in brotli with a window of two to the power of `window` bytes; the largest has 16 MiB."""
+    packer = brotli.Compressor(quality=5, lgwin=window)
+    return b"".join([*map(packer.process, parts), packer.finish()])
+
+
 def build_bombs() -> dict[str, tuple[str, bytes]]:
     """Build the bombs: content coding and body by name."""
     key = make_credentials()["KEY_0"].secret.reveal().encode()
@@ -60,9 +69,25 @@ def build_bombs() -> dict[str, tuple[str, bytes]]:
         "gzip with an endless name": ("gzip", b"\x1f\x8b\x08\x08\0\0\0\0\0\xff" + b"n" * 50 * MB),
         "gzip, gzip": ("gzip, gzip", gzip.compress(zeros)),
         "gzip three times": ("gzip, gzip, gzip", gzip.compress(gzip.compress(zeros))),
-        "br": ("br", zeros),
-        "zstd": ("zstd", zeros),
+        "gzip of random bytes": ("gzip", compress([os.urandom(20 * MB)])),
         "deflate": ("deflate", compress((b"\0" * MB for _ in range(200)), wbits=15)),
+        "deflate of letters": ("deflate", compress((b"a" * MB for _ in range(200)), wbits=15)),
+        "raw deflate of letters": ("deflate", compress((b"a" * MB for _ in range(200)), wbits=-15)),
+        "deflate of the key": ("deflate", compress((b"%s " % key * 20_000 for _ in range(200)), wbits=15)),
+        "deflate that goes on with garbage": ("deflate", zlib.compress(b"a") + b"z" * 50 * MB),
+        "raw deflate of empty blocks": ("deflate", b"\0\0\0\xff\xff" * 10 * MB),
+        "deflate, deflate": ("deflate, deflate", zlib.compress(zeros)),
+        "br": ("br", compress_brotli(b"\0" * MB for _ in range(200))),
+        "br of letters": ("br", compress_brotli(b"a" * MB for _ in range(200))),
+        "br of letters, a small window": ("br", compress_brotli((b"a" * MB for _ in range(200)), window=10)),
+        "br of four-byte letters": ("br", compress_brotli(("\U0001f600" * 250_000).encode() for _ in range(200))),
+        "br of the key": ("br", compress_brotli(b"%s " % key * 20_000 for _ in range(200))),
+        "br that goes on with garbage": ("br", brotli.compress(b"a") + b"z" * 50 * MB),
+        "br of empty blocks": ("br", b"\x0b" + b"\x06" * 50 * MB),
+        "br of random bytes": ("br", brotli.compress(os.urandom(20 * MB), quality=1)),
+        "br, br": ("br, br", brotli.compress(compress_brotli(b"\0" * MB for _ in range(200)))),
+        "zstd": ("zstd", zeros),
+        "random bytes": ("identity", os.urandom(20 * MB)),
         "plain 200 MB": ("identity", b"a" * 200 * MB),
     }
 

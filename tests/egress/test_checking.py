@@ -3,8 +3,16 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
+import brotli
+import pytest
+
+from ferryman import offload
+from ferryman.domain.calls import refusal
+from ferryman.domain.calls.refusal import CallRefusedError
 from ferryman.egress import checking
+from ferryman.egress.body import ResponseBody
 from tests.egress.plants import VALUES, credential
 
 VALUE = VALUES["prefixed"]
@@ -26,3 +34,12 @@ async def test_a_text_of_the_system_is_framed_by_a_name_that_is_new_each_time() 
     ]
     assert [match and match[2] for match in names] == [MARK, MARK]
     assert len({match and match[1] for match in names}) == 2
+
+
+async def test_brotli_that_takes_more_than_its_budget_is_a_failed_request() -> None:
+    body = ResponseBody("br", 100)
+    body.feed(brotli.compress(b"plain"))
+    with pytest.raises(CallRefusedError) as refused:
+        await checking.finish_body("o", body, replace(offload.TEXT, wall_s=0))
+    assert refused.value.refusal == refusal.report_failure("the answer's content coding took too long to undo")
+    assert (await checking.finish_body("o", body)).content == b"plain"

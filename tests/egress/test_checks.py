@@ -22,25 +22,39 @@ def answer(body: bytes = b"fine", status: int = 200, **fields: object) -> Inboun
     return InboundResponse(status=status, headers=(), body=body, size_bytes=len(body), **fields)  # type: ignore[arg-type] # one flag
 
 
-def frame(body: str, nonce: str = "n0", truncated: str = "false") -> str:
-    return f'<tool_response id="{nonce}" truncated="{truncated}">{body}</tool_response>'
+def frame(body: str, nonce: str = "n0", truncated: str = "false", status: int | None = None) -> str:
+    attributes = "" if status is None else f' status="{status}"'
+    return f'<tool_response id="{nonce}" truncated="{truncated}"{attributes}>{body}</tool_response>'
 
 
 def test_a_result_tells_the_call_and_the_answer() -> None:
     request = outbound(method=Method.PUT, url=f"https://api.news.test/{VALUE}")
     result = checks.build_result(request, KEYS, answer(f"{VALUE} and {OTHER}".encode(), 201), "n0")
     assert (result.tool, result.method, result.url) == ("api_call", "PUT", f"https://api.news.test/{MARK}")
-    assert result.content == frame(f"{MARK} and {OTHER_MARK}")
+    assert result.content == frame(f"{MARK} and {OTHER_MARK}", status=201)
     assert (result.response_status, result.response_size_bytes) == (201, len(VALUE) + len(OTHER) + 5)
     assert (result.blocked, result.block_reason) == (False, None)
 
 
 @pytest.mark.parametrize(
-    ("ok", "status", "fails"), [(None, 500, False), ((200,), 200, False), ((200,), 404, True), ((), 200, True)]
+    ("ok", "status", "line"),
+    [
+        (None, 204, ""),
+        (None, 304, ""),
+        (None, 404, "Error: HTTP 404 Not Found -- the upstream answered with an error.\n"),
+        (None, 500, "Error: HTTP 500 Internal Server Error -- the upstream answered with an error.\n"),
+        (None, 999, "Error: HTTP 999 -- the upstream answered with an error.\n"),
+        ((200,), 200, ""),
+        ((200, 404), 404, ""),
+        ((200,), 404, "Error: HTTP 404 Not Found -- the upstream answered with an error.\n"),
+        ((200,), 302, "Error: HTTP 302 Found -- the upstream redirects, and no redirect is followed.\n"),
+        ((), 200, "Error: HTTP 200 OK -- the declaration of this tool does not count this status as a success.\n"),
+    ],
 )
-def test_a_status_that_is_not_declared_is_an_error(ok: tuple[int, ...] | None, status: int, *, fails: bool) -> None:
+def test_an_error_is_told_in_words_before_the_frame(ok: tuple[int, ...] | None, status: int, line: str) -> None:
     result = checks.build_result(outbound(ok=ok), KEYS, answer(status=status), "n1")
-    assert result.content == (f"Error: HTTP {status}\n" if fails else "") + frame("fine", "n1")
+    assert result.content == line + frame("fine", "n1", status=status)
+    assert result.failed == bool(line)
 
 
 def test_a_refusal_tells_the_call_and_repeats_no_key() -> None:
@@ -157,11 +171,15 @@ def test_a_text_of_the_system_is_cut_as_an_answer_is(characters: int, *, truncat
     body = "~" * min(characters, sanitize.CHARACTERS_MAX) + (TRUNCATED if truncated else "")
     expected = frame(body, truncated=str(truncated).lower())
     assert sanitize.frame_text("~" * characters, SCANNER, nonce="n0") == expected
-    assert sanitize.render_response(answer(b"~" * characters), SCANNER, nonce="n0") == expected
+    assert sanitize.render_response(answer(b"~" * characters), SCANNER, nonce="n0") == expected.replace(
+        f'"{str(truncated).lower()}"', f'"{str(truncated).lower()}" status="200"', 1
+    )
 
 
 def test_an_answer_that_was_cut_before_is_told_to_be() -> None:
-    assert sanitize.render_response(answer(cut=True), SCANNER, nonce="n0") == frame(f"fine{TRUNCATED}", truncated="true")
+    assert sanitize.render_response(answer(cut=True), SCANNER, nonce="n0") == frame(
+        f"fine{TRUNCATED}", truncated="true", status=200
+    )
 
 
 @pytest.mark.parametrize(

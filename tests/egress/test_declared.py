@@ -115,7 +115,8 @@ async def test_a_body_of_type_query_goes_out_in_the_query_and_nowhere_else(harne
 async def test_what_is_not_2xx_is_an_error_with_its_body(harness: GateHarness, status: str) -> None:
     async with harness.serve(HOST, reply(b"why", status=status, headers=["location: https://other.wild.test/"])):
         result = await call(harness)
-    assert result.content == f'Error: HTTP {status[:3]}\n<tool_response id="n0" truncated="false">why</tool_response>'
+    assert result.content.startswith(f"Error: HTTP {status} -- ")
+    assert result.content.endswith(">why</tool_response>")
     assert (result.failed, result.blocked, len(harness.requests)) == (True, False, 1)
 
 
@@ -132,7 +133,7 @@ async def test_the_body_of_an_error_is_redacted_before_it_is_cut(form: str, harn
     body = (json.dumps({"log": log}) if form == "JSON" else log).encode()
     async with harness.serve(HOST, reply(body, status="500 Internal Server Error")):
         result = await call(harness)
-    assert result.content.startswith('Error: HTTP 500\n<tool_response id="n0" truncated="true">')
+    assert result.content.startswith("Error: HTTP 500 Internal Server Error -- ")
     assert TRUNCATED in result.content
     assert VALUE[:12] not in result.content
 

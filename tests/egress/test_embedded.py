@@ -123,7 +123,7 @@ async def test_an_error_of_the_other_end_is_an_error(harness: GateHarness) -> No
     async with harness.serve(HOST, reply(b"nothing here", status="404 Not Found")):
         result = await embedded(harness).call("search", {"q": "a"})
         fine = await embedded(harness, {**ENTRY, "ok_statuses": [404]}).call("search", {"q": "a"})
-    assert result.content.startswith("Error: HTTP 404\n<tool_response")
+    assert result.content.startswith("Error: HTTP 404 Not Found -- the upstream answered with an error.\n<tool_response")
     assert fine.content.startswith("<tool_response")
 
 

@@ -80,7 +80,7 @@ async def test_a_key_in_the_request_is_refused_and_logged(tool: str, harness: Ga
 async def test_the_answer_is_framed_and_measured(tool: str, harness: GateHarness) -> None:
     async with harness.serve("api.news.test", reply(b"news")):
         result = await send(harness, build_request(tool))
-    assert result.content == '<tool_response id="n0" truncated="false">news</tool_response>'
+    assert result.content == '<tool_response id="n0" truncated="false" status="200">news</tool_response>'
     assert (result.response_status, result.response_size_bytes, result.blocked) == (200, 4, False)
     assert result.latency_ms is not None
     assert result.latency_ms > 0
@@ -91,7 +91,9 @@ async def test_an_answer_larger_than_the_plan_is_cut_and_its_raw_size_told(tool:
     async with harness.serve("api.news.test", reply(b"x" * 30_000)):
         result = await send(harness, build_request(tool), allowed)
     assert result.response_size_bytes == 30_000
-    assert result.content == f'<tool_response id="n0" truncated="true">{"x" * 20_000}... (truncated)</tool_response>'
+    assert (
+        result.content == f'<tool_response id="n0" truncated="true" status="200">{"x" * 20_000}... (truncated)</tool_response>'
+    )
 
 
 async def test_only_the_authenticated_tool_sends_the_key(tool: str, harness: GateHarness) -> None:

@@ -147,7 +147,7 @@ def test_a_webhook_has_no_service_s_headers() -> None:
 async def test_the_answer_comes_back_framed_and_the_key_only_went_out(harness: GateHarness) -> None:
     async with harness.serve("api.news.test", reply()):
         result = await harness.gate().send(outbound(), CallPolicy(execution=policy(), credentials=CREDENTIALS))
-    assert result.content == '<tool_response id="n0" truncated="false">{"ok":true}</tool_response>'
+    assert result.content == '<tool_response id="n0" truncated="false" status="200">{"ok":true}</tool_response>'
     assert (result.response_status, result.response_size_bytes, result.blocked) == (200, 11, False)
     assert (result.credential_used, result.url, result.method) == ("NEWS_KEY", "https://api.news.test/v1/items?page=1", "POST")
     assert result.tool == "api_call"

@@ -209,7 +209,7 @@ async def test_the_credential_is_sent_once_and_nothing_beside_it(
         and sorted(names) == sorted(expected | injected)
         and b"accept: text/plain" in lines
         and b"connection: close" in lines
-        and b"accept-encoding: gzip" in lines
+        and b"accept-encoding: gzip, deflate, br" in lines
     )
     tally("headers on the wire", "the credential last and alone", passed)
     assert passed, raw

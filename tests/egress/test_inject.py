@@ -36,7 +36,7 @@ def refuse(**fields: object) -> Refusal:
 
 def test_a_request_without_more_has_the_headers_of_every_request() -> None:
     request = build(body=None)
-    assert request.headers == (("accept", "*/*"), ("user-agent", "ferryman"), ("accept-encoding", "gzip"))
+    assert request.headers == (("accept", "*/*"), ("user-agent", "ferryman"), ("accept-encoding", "gzip, deflate, br"))
     assert (request.method, request.url.target, request.body) == (Method.POST, "/v1?a=b", None)
 
 
@@ -50,7 +50,7 @@ def test_the_model_s_headers_come_before_the_fixed_and_none_before_the_coding() 
         "accept": "text/csv",
         "prefer": f"x{VALUE}",
         "user-agent": "other",
-        "accept-encoding": "gzip",
+        "accept-encoding": "gzip, deflate, br",
     }
 
 

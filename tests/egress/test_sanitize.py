@@ -124,7 +124,7 @@ def test_a_body_is_decoded_by_a_short_list_of_charsets(body: bytes, content_type
 def test_fifty_thousand_characters_stay_and_one_more_is_cut() -> None:
     assert inner(text("a" * 50_000)) == "a" * 50_000
     cut = text("a" * 50_001)
-    assert cut.startswith(f'{HEAD}true">')
+    assert cut.startswith(f'{HEAD}true" status="200" content_type="text/plain">')
     assert inner(cut) == "a" * 50_000 + "... (truncated)"
 
 
@@ -132,7 +132,7 @@ def test_a_body_that_grows_by_neutralizing_is_cut_again() -> None:
     body = "Human:\n" * 7_142
     assert len(body) <= CHARACTERS_MAX
     cut = text(body)
-    assert cut.startswith(f'{HEAD}true">')
+    assert cut.startswith(f'{HEAD}true" status="200" content_type="text/plain">')
     assert len(inner(cut)) == CHARACTERS_MAX + len("... (truncated)")
 
 

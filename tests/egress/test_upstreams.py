@@ -15,7 +15,7 @@ from ferryman.egress.sanitize import CHARACTERS_MAX
 from ferryman.ports.gate import CallPolicy
 from tests.egress.conftest import Answer, GateHarness, wait_for_transports
 from tests.egress.plants import VALUES, credential, outbound, policy
-from tests.egress.upstreams import DRIPS, FRAMED, LATE, UPSTREAMS, wide, zeros
+from tests.egress.upstreams import DRIPS, FRAMED, LATE, UPSTREAMS, brotli_zeros, wide, zeros
 from tests.figures import Tally
 
 KEYS = {f"KEY_{number}": credential(value, f"KEY_{number}") for number, value in enumerate(VALUES.values())}
@@ -97,6 +97,7 @@ async def test_a_bomb_costs_no_more_than_twice_the_limit_and_eight_megabytes(
     await send(harness, UPSTREAMS["two answers"]["in one record"][0])
     # what is packed once is packed before it counts
     zeros()
+    brotli_zeros()
     wide()
     tracemalloc.start()
     try:

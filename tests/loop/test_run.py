@@ -65,16 +65,17 @@ async def test_an_error_result_is_told_as_an_error_and_the_loop_goes_on(stage):
     assert stage.execution.status is Status.COMPLETED
 
 
-async def test_a_targets_own_error_is_an_ordinary_result(stage):
-    stage.on_call = lambda ticket: ToolCallResult(ticket.tool, "<tool_response>oops</tool_response>", response_status=500)
-    await stage.run(fetches(), says("done"))
-    assert "is_error" not in stage.model.prompts[1].messages[-1]["content"][0]
-
-
-async def test_an_answer_that_is_an_error_by_its_declaration_is_told_as_one(stage):
+async def test_an_answer_that_its_line_calls_an_error_is_told_as_one_and_the_loop_goes_on(stage):
     stage.on_call = lambda ticket: ToolCallResult(ticket.tool, "Error: HTTP 404\nframed", response_status=404)
     await stage.run(fetches(), says("done"))
     assert stage.model.prompts[1].messages[-1]["content"][0]["is_error"] is True
+    assert stage.execution.status is Status.COMPLETED
+
+
+async def test_an_answer_that_its_tool_does_not_call_an_error_is_told_as_none(stage):
+    stage.on_call = lambda ticket: ToolCallResult(ticket.tool, "<tool_response>oops</tool_response>", response_status=404)
+    await stage.run(fetches(), says("done"))
+    assert "is_error" not in stage.model.prompts[1].messages[-1]["content"][0]
 
 
 async def test_every_result_is_in_the_audit_list(stage):

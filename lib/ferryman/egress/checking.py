@@ -15,7 +15,8 @@ from ferryman.domain.credentials.credential import Credential
 from ferryman.domain.executions.message import Block
 from ferryman.domain.executions.policy import ExecutionPolicy
 from ferryman.domain.http.request import InboundResponse, OutboundRequest, PreparedRequest
-from ferryman.egress import checks
+from ferryman.egress import body, checks
+from ferryman.egress.body import ResponseBody
 from ferryman.egress.leaks import SecretPieces
 
 Answer = TypeVar("Answer")
@@ -96,6 +97,19 @@ async def scan_output(owner: str, credentials: Iterable[Credential], content: Se
 async def frame_text(owner: str, credentials: Iterable[Credential], text: str) -> str:
     """Return a text of the system that quotes others, redacted and framed for the model; raise as `redact` does."""
     return await _run("result", owner, offload.TEXT, checks.frame_text, tuple(credentials), text, secrets.token_hex(8))
+
+
+async def finish_body(owner: str, received: ResponseBody, budget: offload.Budget = offload.TEXT) -> ResponseBody:
+    """Return `received` after its end, in a worker process where it needs one.
+
+    Raise `CallRefusedError` if it does not decode.
+    """
+    if not received.needs_worker:
+        return received.finish()
+    try:
+        return await offload.run(owner, budget, body.finish_body, received)
+    except (offload.OverBudgetError, offload.TooManyJobsError):
+        raise CallRefusedError(refusal.report_failure("the answer's content coding took too long to undo")) from None
 
 
 async def _run(what: str, owner: str, budget: offload.Budget, function: Callable[..., Answer], *arguments: Any) -> Answer:

@@ -50,9 +50,7 @@ def prepare_request(
 def build_result(outbound: OutboundRequest, credentials: Credentials, inbound: InboundResponse, nonce: str) -> ToolCallResult:
     """Return the response as the model may read it: redacted, framed, cut."""
     scanner = _get_scanner(credentials.values())
-    content = sanitize.render_response(inbound, scanner, nonce=nonce)
-    if outbound.ok is not None and inbound.status not in outbound.ok:
-        content = f"Error: HTTP {inbound.status}\n{content}"  # S1-39
+    content = sanitize.render_response(inbound, scanner, nonce=nonce, ok=outbound.ok)
     return ToolCallResult(
         tool=outbound.tool,
         content=content,

@@ -35,9 +35,12 @@ _LONG = re.compile("[\ufdfa\ufdfb]")
 """Ligatures that decompose to eighteen and eight letters, none of them Latin: a text of them would grow as much."""
 
 
-def wrap(body: str, *, nonce: str, truncated: bool) -> str:
-    """Return the tool response for the model. `body` comes from `neutralize`; `nonce` is 64 random bits in hexadecimal."""
-    return f'<tool_response id="{nonce}" truncated="{"true" if truncated else "false"}">{body}</tool_response>'
+def wrap(body: str, *, nonce: str, truncated: bool, attributes: str = "") -> str:
+    """Return the tool response for the model. `body` comes from `neutralize`; `nonce` is 64 random bits in hexadecimal.
+
+    `attributes` are those of a `ResponseHead`, as they are written.
+    """
+    return f'<tool_response id="{nonce}" truncated="{"true" if truncated else "false"}"{attributes}>{body}</tool_response>'
 
 
 def neutralize_unframed(text: str) -> str:

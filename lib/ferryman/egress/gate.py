@@ -157,6 +157,7 @@ class EgressGate:
                     tls=self.tls,
                     body_max=call.execution.plan.response_bytes if call.body_max is None else call.body_max,
                     within_s=within_s,
+                    owner=call.execution.owner,
                 )
 
     async def _prepare(self, exchange: ExchangeState) -> ReadyRequest:

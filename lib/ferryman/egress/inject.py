@@ -23,6 +23,7 @@ from ferryman.domain.http.request import (
 from ferryman.domain.http.url import URL
 from ferryman.domain.json_tree import map_leaves
 from ferryman.egress import multipart
+from ferryman.egress.body import ACCEPT_ENCODING
 
 TARGET_CHARACTERS_MAX = 16_384  # characters of path and query, with those of `query_params`
 BODY_BYTES_MAX = 1_048_576
@@ -46,7 +47,7 @@ def build_request(
     declared tool's request.
     """
     fixed = {name.lower(): _fill_header(name, value, credentials) for name, value in outbound.fixed_headers.items()}
-    sent = {"accept": "*/*", "user-agent": USER_AGENT, **dict(headers), **fixed, "accept-encoding": "gzip"}
+    sent = {"accept": "*/*", "user-agent": USER_AGENT, **dict(headers), **fixed, "accept-encoding": ACCEPT_ENCODING}
     body, parameters = None, _list_pairs(outbound, "query_params", fill(outbound.query_params, credentials))
     if outbound.body is not None and outbound.body_type is BodyType.QUERY:
         parameters += _list_pairs(outbound, "body", fill(outbound.body, credentials))

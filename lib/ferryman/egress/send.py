@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import ssl
-import zlib
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Sequence
 
 import anyio
 import h11
@@ -17,80 +16,9 @@ from ferryman.domain.calls.refusal import CallRefusedError
 from ferryman.domain.http.address import Address
 from ferryman.domain.http.request import InboundResponse, PreparedRequest
 from ferryman.domain.http.url import URL
+from ferryman.egress.body import ResponseBody
+from ferryman.egress.checking import finish_body
 from ferryman.egress.pin import Dialer, PeerNotPinnedError, PinnedNetwork
-
-_IDENTITY = ("", "identity")
-_GZIP = ("gzip", "x-gzip")
-_BROKEN = "the answer's content coding is broken"
-STEP_BYTES = 65_536
-"""Bytes of gzip output made in one step: at most a fifth of a millisecond."""
-
-WIRE_BYTES_SPARE = 65_536  # bytes by which honest gzip may be longer than what it decodes to
-
-
-class ResponseBody:
-    """Collects at most `limit` decoded bytes. One coding, gzip or none: stacked codings and others can hide a bomb."""
-
-    def __init__(self, coding: str, limit: int) -> None:
-        coding = coding.strip().lower()
-        if coding not in _IDENTITY + _GZIP:
-            raise CallRefusedError(refusal.report_failure("the answer's content coding is not accepted"))
-        self._inflate = zlib.decompressobj(16 + zlib.MAX_WBITS) if coding in _GZIP else None
-        self._decoded = bytearray()
-        self._limit = limit
-        self.received = 0
-
-    def feed(self, chunk: bytes) -> bool:
-        """Take in a chunk as received, and tell whether more may follow. Raise `CallRefusedError` if it does not decode."""
-        for _ in self.steps(chunk):
-            pass
-        return self.is_open
-
-    def steps(self, chunk: bytes) -> Iterator[None]:
-        """Take in a chunk as `feed` does, yielding between every two pieces: some bytes of gzip may decode to megabytes.
-
-        What follows the end of a gzip stream is not read: zlib would keep all of it.
-        """
-        self.received += len(chunk)
-        if self._inflate is None:
-            self._decoded += chunk[: self._room]
-            return
-        while True:
-            try:
-                self._decoded += self._inflate.decompress(chunk, min(self._room, STEP_BYTES))
-            except zlib.error:
-                raise CallRefusedError(refusal.report_failure(_BROKEN)) from None
-            chunk = self._inflate.unconsumed_tail
-            if not self.is_open or not chunk:
-                break
-            yield
-        if not self.is_cut and self.received > self._limit + WIRE_BYTES_SPARE:
-            raise CallRefusedError(refusal.report_failure(_BROKEN))
-
-    def finish(self) -> None:
-        """End the body. Raise `CallRefusedError` if the coding announced more."""
-        if self._inflate is not None and self.received and not (self.is_cut or self._inflate.eof):
-            raise CallRefusedError(refusal.report_failure(_BROKEN))
-
-    @property
-    def is_open(self) -> bool:
-        """Whether more may follow."""
-        return not self.is_cut and (self._inflate is None or not self._inflate.eof)
-
-    @property
-    def _room(self) -> int:
-        # One byte more than the limit tells a body that is too long from one that fits.
-        return self._limit - len(self._decoded) + 1
-
-    @property
-    def is_cut(self) -> bool:
-        """Whether the body was longer than the limit."""
-        return len(self._decoded) > self._limit
-
-    @property
-    def content(self) -> bytes:
-        """The decoded bytes, at most `limit` of them."""
-        return bytes(memoryview(self._decoded)[: self._limit])
 
 
 class _Stream(httpx.AsyncByteStream):
@@ -152,6 +80,7 @@ async def send(
     tls: ssl.SSLContext,
     body_max: int,
     within_s: float,
+    owner: str,
 ) -> InboundResponse:
     """Send `prepared` to one of `addresses`; return the response with at most `body_max` decoded bytes.
 
@@ -166,7 +95,7 @@ async def send(
             request = httpx.Request(prepared.method.value, PLACEHOLDER_URL, headers=headers, content=prepared.body)
             response = await client.send(request, stream=True)
             try:
-                return await _read(response, body_max)
+                return await _read(response, body_max, owner)
             finally:
                 await response.aclose()
     except PeerNotPinnedError:
@@ -189,14 +118,14 @@ def _describe_connect_error(error: BaseException | None) -> str:
     return "the connection was refused"
 
 
-async def _read(response: httpx.Response, body_max: int) -> InboundResponse:
+async def _read(response: httpx.Response, body_max: int, owner: str) -> InboundResponse:
     body = ResponseBody(response.headers.get("content-encoding", ""), body_max)
     async for chunk in response.aiter_raw():
         for _ in body.steps(chunk):
             await asyncio.sleep(0)  # let others run
         if not body.is_open:
             break
-    body.finish()
+    body = await finish_body(owner, body)
     return InboundResponse(
         status=response.status_code,
         headers=tuple((name.decode("latin-1"), value.decode("latin-1")) for name, value in response.headers.raw),

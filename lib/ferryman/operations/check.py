@@ -17,12 +17,13 @@ from ferryman.domain.executions.policy import ExecutionPolicy, ServiceHeaders
 from ferryman.domain.http.address import Address, is_public
 from ferryman.domain.http.request import InboundResponse, Method, OutboundRequest
 from ferryman.domain.owners.plan import PLANS, PRO
+from ferryman.egress.body import ResponseBody
 from ferryman.egress.checks import redact_refusal
 from ferryman.egress.gate import EgressGate
 from ferryman.egress.leaks import SecretScanner, redact_text
 from ferryman.egress.pin import NullDialer, resolve_public_addresses
-from ferryman.egress.sanitize import decode_text, render_response
-from ferryman.egress.send import ResponseBody
+from ferryman.egress.sanitize import render_response
+from ferryman.egress.text import decode_text
 from ferryman.inmemory.log import NoLog
 from ferryman.ports.gate import CallPolicy
 from ferryman.tools.http import PARSERS
@@ -188,7 +189,7 @@ def _answer(response: Line, scanner: SecretScanner, names: Sequence[str]) -> Ver
     except CallRefusedError as refused:
         return {**_refuse(refused.refusal), "credential": None, "text": refused.refusal.message}
     text = render_response(inbound, scanner, nonce=NONCE)
-    before = decode_text(inbound)
+    before = decode_text(inbound) or ""  # nothing is shown of the bytes of a binary body
     after = redact_text(before, scanner)
     if after == before:
         return {**_allow(), "credential": None, "text": text}
@@ -204,13 +205,15 @@ def _answer(response: Line, scanner: SecretScanner, names: Sequence[str]) -> Ver
 
 
 def _inbound(response: Line) -> InboundResponse:
+    headers = {str(name).lower(): str(value) for name, value in dict(response.get("headers") or {}).items()}
     encoded = response.get("body_base64")
     if encoded is None:
         # a body that is given as text was decoded already, from its charset and its coding
-        raw, headers = str(response.get("body_text") or "").encode("utf-8", "surrogatepass"), {}
+        raw = str(response.get("body_text") or "").encode("utf-8", "surrogatepass")
+        headers.pop("content-encoding", None)
+        headers["content-type"] = headers.get("content-type", "text/plain").partition(";")[0]
     else:
         raw = base64.b64decode(encoded)
-        headers = {str(name).lower(): str(value) for name, value in dict(response.get("headers") or {}).items()}
     body = ResponseBody(headers.get("content-encoding", ""), PRO.response_bytes)
     body.feed(raw)
     body.finish()

@@ -101,7 +101,9 @@ def reader(data: bytes) -> None:
     prepared = PreparedRequest(method=Method.GET, url=parse_url(f"https://{HOST}/"), headers=(("accept", "*/*"),))
     inbound, reason = None, ""
     try:
-        inbound = _run(send(prepared, (ip_address("8.8.8.8"),), dialer=Plug(wire), tls=_tls(), body_max=BODY_MAX, within_s=5))
+        inbound = _run(
+            send(prepared, (ip_address("8.8.8.8"),), dialer=Plug(wire), tls=_tls(), body_max=BODY_MAX, within_s=5, owner="o")
+        )
     except CallRefusedError as refused:
         reason = refused.refusal.reason
     if inbound is None:

@@ -143,7 +143,7 @@ LAYERS = (
         name="unseen characters",
         replacements=(
             Replacement(
-                file="egress/sanitize.py",
+                file="egress/text.py",
                 old="pieces.append(remove_invisible(piece))",
                 new="pieces.append(piece)",
             ),
@@ -156,6 +156,21 @@ LAYERS = (
                 file="egress/frame.py",
                 old="    for _ in range(ROUNDS):\n        body = marks.remove_comments(body)",
                 new="    return body\n    for _ in range(ROUNDS):\n        body = marks.remove_comments(body)",
+            ),
+        ),
+    ),
+    Layer(
+        name="headers of answers",
+        replacements=(
+            Replacement(
+                file="egress/response_head.py",
+                old="    if not grammar.fullmatch(_REDACTED",
+                new="    return text\n    if not grammar.fullmatch(_REDACTED",
+            ),
+            Replacement(
+                file="egress/response_head.py",
+                old="    if len(location) > LOCATION_CHARACTERS_MAX",
+                new="    return location\n    if len(location) > LOCATION_CHARACTERS_MAX",
             ),
         ),
     ),

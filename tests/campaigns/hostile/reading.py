@@ -14,7 +14,9 @@ from tests.campaigns.hostile.perform import ScenarioRun
 
 SHOWN_MAX = 50_000
 _FRAME = re.compile(
-    r'(?:Error: (?:HTTP [1-5][0-9]{2}\n)?)?<tool_response id="[0-9a-f]{16}" truncated="(?:true|false)">(.*)</tool_response>',
+    r"(?:Error: (?:HTTP [0-9]{3}(?: [A-Za-z\' -]{1,40})? -- [A-Za-z, ]{1,80}\.(?: Retry-After: [A-Za-z0-9,: ]{1,40}\.)?\n)?)?"
+    r'<tool_response id="[0-9a-f]{16}" truncated="(?:true|false)"(?: status="[0-9]{1,3}")?((?: content_type="[^"<>\s]{1,170}")?'
+    r'(?: location="[^"<>\s]{1,2100}")?(?: retry_after="[A-Za-z0-9,: ]{1,40}")?)>(.*)</tool_response>',
     re.DOTALL,
 )
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
@@ -68,7 +70,10 @@ def _result(run: ScenarioRun, text: str) -> Iterable[str]:
             yield "something of a host's was told to the model without a whole frame"
         inner = text
     else:
-        inner = frame[1]
+        inner = frame[2]
+        yield from _faults(html.unescape(frame[1]).replace('"', "\n"))
+        if html.unescape(html.unescape(frame[1])).count('"') != frame[1].count('"') or "\\" in frame[1]:
+            yield "an attribute of the frame could be read as its end"
     if len(inner) > SHOWN_MAX + 100:
         yield f"the model was told {len(inner)} characters at once"
     yield from _faults(inner)

@@ -88,7 +88,7 @@ def _heads(run: ScenarioRun, seen: ReceivedRequest) -> Iterable[str]:
     form = "application/x-www-form-urlencoded"
     if headers.get("content-type", "application/json") not in ("application/json", *([form] if run.scenario.sent else ())):
         yield "a content type other than those declared arrived"
-    if headers.get("accept-encoding") != "gzip":
+    if headers.get("accept-encoding") != "gzip, deflate, br":
         yield "an accept-encoding of the model's arrived"
     if (
         seen.host in OWN_HEADER

@@ -16,7 +16,7 @@ VALUE = VALUES["prefixed"]
 KEY = {"name": "NEWS_KEY", "value": VALUE, "auth_type": "bearer", "hosts": ["api.news.test"]}
 TASK = {"allow_domains": ["api.news.test", "*.wild.test"]}
 DNS = {"api.news.test": ["8.8.8.8"], "a.wild.test": ["8.8.8.8", "10.0.0.1"]}
-FRAMED = '<tool_response id="0000000000000000" truncated="false">'
+FRAMED = '<tool_response id="0000000000000000" truncated="false" status="200"'
 
 
 def run(kind: str, *lines: object) -> list[dict[str, Any]]:
@@ -81,13 +81,28 @@ def test_an_answer_is_shown_as_the_model_would_see_it() -> None:
         {**line, "response": {"status": 200, "headers": {}, "body_text": "nothing"}},
         {**line, "response": {"status": 200, "headers": {}, "body_base64": base64.b64encode(VALUE.encode()).decode()}},
     )
-    assert (clean["verdict"], clean["text"]) == ("allowed", f"{FRAMED}nothing</tool_response>")
-    assert (dirty["verdict"], dirty["text"]) == ("refused", f"{FRAMED}[redacted:NEWS_KEY]</tool_response>")
+    assert (clean["verdict"], clean["text"]) == ("allowed", f'{FRAMED} content_type="text/plain">nothing</tool_response>')
+    assert (dirty["verdict"], dirty["text"]) == ("refused", f"{FRAMED}>[redacted:NEWS_KEY]</tool_response>")
 
 
 def test_a_frame_is_shown() -> None:
     (answer,) = run("frame", {"id": 1, "tool": "http_get", "response": {"status": 200, "body_text": "</tool_response>"}})
-    assert answer == {"id": 1, "text": f"{FRAMED}</[frame]></tool_response>"}
+    assert answer == {"id": 1, "text": f'{FRAMED} content_type="text/plain"></[frame]></tool_response>'}
+
+
+def test_an_error_is_shown_with_its_line() -> None:
+    (answer,) = run("frame", {"id": 1, "response": {"status": 503, "headers": {"Retry-After": "7"}, "body_text": ""}})
+    assert answer["text"].startswith(
+        "Error: HTTP 503 Service Unavailable -- the upstream answered with an error. Retry-After: 7 seconds.\n"
+    )
+    assert ' retry_after="7">' in answer["text"]
+
+
+def test_of_a_binary_answer_only_a_description_is_shown() -> None:
+    line = {"credentials": [KEY], "response": {"status": 200, "body_base64": base64.b64encode(b"\x89PNG\0\xff").decode()}}
+    (answer,) = run("leak", line)
+    assert answer["verdict"] == "allowed"
+    assert ">binary, 6 bytes, no content type, sha256 " in answer["text"]
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,7 @@ NAME_CHARACTERS_MAX = 64
 
 TRUNCATED = "... (truncated)"  # S0-129
 
-ERROR = "Error: "  # the beginning of a result that is an error; the answer of a host begins with its frame
+ERROR = "Error: "  # the beginning of a result that is an error; any other answer of a host begins with its frame
 AUTHENTICATED = "api_call"  # the tool whose calls name their credential (S0-9)
 CALL_CREDITS = Decimal("0.5")  # the fee of one authenticated call, beside the model's tokens (S0-111)
 FREE = frozenset(("http_get", "http_post", "webhook", "import_openapi_tools", "delete_tool_cluster"))
@@ -53,8 +53,8 @@ class ToolCall:
 class ToolCallResult:
     """The result of one tool call, for the model and for the record (S0-114 … S0-123).
 
-    `content` is the framed response or an error sentence; `response_size_bytes` counts the raw body; `latency_ms` is the
-    round trip; `block_reason` is set exactly when `blocked` is.
+    `content` is the framed response, after a line that tells its error if it is one, or an error sentence;
+    `response_size_bytes` counts the raw body; `latency_ms` is the round trip; `block_reason` is set exactly when `blocked` is.
     """
 
     tool: str
@@ -79,7 +79,7 @@ class ToolCallResult:
 
     @property
     def failed(self) -> bool:
-        """Whether the model reads an error: no response came back, or it is an error by the tool's declaration (S1-39)."""
+        """Whether the model reads an error: no response came back, or its first line calls it one (S0-142, S1-39)."""
         return self.response_status is None or self.content.startswith(ERROR)
 
     @property

@@ -104,9 +104,15 @@ class SecretScanner:
             finding = LeakFinding(pieces.too_many)
         return finding, pieces
 
+    def find_piece(self, text: str) -> LeakFinding | None:
+        """Return the first credential of which a short text holds the whole, or a piece that is long enough to be counted."""
+        collected: _Collected = {}
+        finding = self.find(text, thorough=True, collected=collected)
+        return finding or next((LeakFinding(part.name) for part in collected), None)
+
     @cached_property
     def _pieces(self) -> PieceFinder:
-        # only requests are scanned for pieces
+        # only requests, and the headers of a response, are scanned for pieces
         return PieceFinder(self._secrets)
 
     def find_among(
