@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, ClassVar, Protocol
@@ -94,6 +94,8 @@ class Ports:
     tickets: Tickets
     halts: Halts
     ledger: Ledger
+    ask: Callable[[str, Mapping[str, Any]], Awaitable[object]]
+    """Creates the document of an execution, as an application does."""
 
 
 class Remote(ScannerPort, Protocol):
@@ -285,7 +287,9 @@ async def store_task(ports: Ports, scenario: Scenario, *, sealing: bool = True) 
         await ports.credentials.put(
             SealedCredential(label=label, ciphertext=ciphertext, key_version=1, created_at=START, updated_at=START)
         )
-    queued = Execution(id=execution, task=task, owner=owner, created_at=START)
-    await ports.executions.start(queued, most=1_000)
+    if scenario.requested:
+        await ports.ask(execution, {"task": task, "credits_used": -500})
+    else:
+        await ports.executions.start(Execution(id=execution, task=task, owner=owner, created_at=START), most=1_000)
     if not scenario.enabled:
         await ports.tasks.update(replace(stored, enabled=False), ("enabled",), since=START)

@@ -23,7 +23,10 @@ Call = tuple[str, dict[str, Any]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scenario:
-    """`turns` are the calls of each turn before the answer. `cancelled_at` is the turn during which the owner cancels."""
+    """`turns` are the calls of each turn before the answer. `cancelled_at` is the turn during which the owner cancels.
+
+    `requested` says that an application asks for it by a document, and no API starts it.
+    """
 
     name: str
     turns: tuple[tuple[Call, ...], ...] = ()
@@ -33,6 +36,7 @@ class Scenario:
     thinks: timedelta = timedelta(seconds=1)
     slice: timedelta = timedelta(minutes=20)
     enabled: bool = True
+    requested: bool = False
     max_credits: Decimal = Decimal(500)
 
     @property
@@ -81,6 +85,7 @@ def webhook_call(what: str) -> Call:
 
 SCENARIOS: tuple[Scenario, ...] = (
     Scenario(name="get", turns=((read_call("r1"),),)),
+    Scenario(name="requested", turns=((pay_call("q1"),),), requested=True),
     Scenario(name="keyed", turns=((pay_call("k1", KEYED),),)),
     Scenario(name="unkeyed", turns=((pay_call("u1"),),)),
     Scenario(name="webhook", turns=((webhook_call("h1"),),)),

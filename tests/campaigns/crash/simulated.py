@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from decimal import Decimal
@@ -68,7 +68,11 @@ class KeptTally:
 
 
 def memory_ports(memory: Memory) -> Ports:
+    async def ask(name: str, fields: Mapping[str, Any]) -> None:
+        memory.requests[name] = fields
+
     return Ports(
+        ask=ask,
         owners=MemoryOwners(memory),
         tasks=MemoryTasks(memory),
         credentials=MemoryCredentials(memory),

@@ -184,6 +184,7 @@ def build_ports(clients: GoogleClients) -> Ports:
         tickets=FirestoreTickets(clients),
         halts=FirestoreHalts(clients),
         ledger=FirestoreLedger(clients),
+        ask=lambda name, fields: clients.firestore().document("executions", name).create(dict(fields)),
     )
 
 
