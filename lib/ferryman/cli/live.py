@@ -36,9 +36,10 @@ def print_event(screen: Screen, event: StreamedEvent) -> None:
         screen.print_line(f"           {text}", style)
     elif event.kind == "progress":
         used, reserved = format_credits(body["credits_used"]), format_credits(body["credits_reserved"])
-        screen.print_line(f"credits    {used} of {reserved} used", "dim")
         if body["cause"]:
-            screen.print_line(f"waiting    {body['attempts']} attempts: {body['cause']}", "yellow")
+            screen.print_line(f"waiting    {body['attempts']} attempts: {body['cause']}; {used} credits used", "yellow")
+        else:
+            screen.print_line(f"credits    {used} of {reserved} used", "dim")
     elif event.kind == "finished":
         screen.print_line(
             f"{body['status']:<10} {format_credits(body['credits_used'])} credits", STYLES.get(body["status"], "bold")
