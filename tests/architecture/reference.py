@@ -7,13 +7,15 @@ import re
 from collections.abc import Iterator
 from dataclasses import MISSING, fields
 from pathlib import Path
+from types import SimpleNamespace
 
 import click
 
 from ferryman import settings
 from ferryman.cli import main as ferryman
+from ferryman.serving import api
+from ferryman.serving.api.reference import write_reference
 from tests.architecture.client_reference import write_page, write_types
-from tests.architecture.http_reference import write_http
 
 DOCS = Path(__file__).parents[2] / "docs"
 WIDTH = 110
@@ -43,6 +45,13 @@ def list_commands(command: click.Command, words: tuple[str, ...]) -> Iterator[tu
                 yield from list_commands(below, (*words, name))
 
 
+def write_http() -> str:
+    """Return the page of the HTTP API, as /docs shows it."""
+    app = api.create(SimpleNamespace(tracer=None, clock=None))  # type: ignore[arg-type] # nothing is served
+    note = f"{NOTE} It is the OpenAPI document of `GET /openapi.json`, for reading; [a guide](api.md) shows how to use it."
+    return write_reference(app.openapi(), note)
+
+
 def write_settings() -> str:
     """Return the page of the settings: each variable of the environment, what it says, and what it is where it is not set."""
     head = "| variable | meaning | type | default |\n|---|---|---|---|\n"
@@ -67,7 +76,7 @@ def find_meanings() -> dict[str, str]:
 
 PAGES = {
     "commands.md": write_commands,
-    "http.md": lambda: write_http(NOTE),
+    "http.md": write_http,
     "settings.md": write_settings,
     "client.md": lambda: write_page(NOTE),
     "../lib/ferryman/client/answers.py": write_types,

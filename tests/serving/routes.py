@@ -87,6 +87,7 @@ ROUTES = (
     Ask("PUT", "/v1/halt", 200),
     Ask("DELETE", "/v1/halt", 200),
     Ask("GET", "/healthz", 200),
+    Ask("GET", "/", 200),
     Ask("DELETE", "/v1/tasks/{task_id}/credentials/{name}", 204),
     Ask("DELETE", "/v1/tasks/{task_id}", 204),
 )

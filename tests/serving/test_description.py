@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import httpx
@@ -43,15 +44,15 @@ def test_nothing_is_served_that_is_not_described(app: FastAPI) -> None:
     def paths(routes: list[BaseRoute]) -> set[str]:
         return {route.path for route in routes if isinstance(route, Route)}
 
-    assert paths(app.routes) - set(app.openapi()["paths"]) <= {"/openapi.json"}
+    assert paths(app.routes) - set(app.openapi()["paths"]) <= {"/openapi.json", "/docs"}
 
 
-def test_every_route_but_health_asks_for_a_key(app: FastAPI) -> None:
+def test_every_route_but_two_asks_for_a_key(app: FastAPI) -> None:
     document = app.openapi()
     assert document["components"]["securitySchemes"]["api_key"]["scheme"] == "bearer"
     for path, verbs in document["paths"].items():
         for verb, operation in verbs.items():
-            assert ("security" in operation) == (path != "/healthz"), (verb, path)
+            assert ("security" in operation) == (path not in ("/", "/healthz")), (verb, path)
 
 
 def test_every_reference_leads_somewhere_and_every_schema_is_one(app: FastAPI) -> None:
@@ -111,3 +112,57 @@ async def test_what_is_refused_is_as_described(
 async def test_the_description_needs_no_key(client: httpx.AsyncClient) -> None:
     answer = await client.get("/openapi.json", headers={"Authorization": ""})
     assert (answer.status_code, answer.json()["openapi"][:3]) == (200, "3.1")
+
+
+def list_operations(app: FastAPI) -> list[tuple[str, dict[str, Any]]]:
+    return [(path, operation) for path, verbs in app.openapi()["paths"].items() for operation in verbs.values()]
+
+
+def test_every_operation_is_named_by_a_verb_and_no_other_by_it(app: FastAPI) -> None:
+    names = [operation["operationId"] for _, operation in list_operations(app)]
+    assert len(set(names)) == len(names)
+    verbs = "create|list|get|change|delete|begin|finish|put|start|cancel|watch|halt|resume|declare|import"
+    assert [name for name in names if not re.fullmatch(f"({verbs})[A-Z][A-Za-z]*", name)] == []
+
+
+def test_every_operation_parameter_and_tag_is_described(app: FastAPI) -> None:
+    tags = {tag["name"] for tag in app.openapi()["tags"] if tag["description"]}
+    for path, operation in list_operations(app):
+        assert operation["summary"], path
+        assert operation["description"], path
+        assert set(operation["tags"]) <= tags, path
+        assert all(parameter["description"] for parameter in operation.get("parameters", ())), path
+    assert tags == {tag for _, operation in list_operations(app) for tag in operation["tags"]}
+
+
+def test_only_the_routes_that_there_are_twice_are_deprecated(app: FastAPI) -> None:
+    deprecated = {path for path, operation in list_operations(app) if operation.get("deprecated")}
+    assert deprecated == {path for path in app.openapi()["paths"] if path.startswith("/api/agents/")}
+    assert {path.replace("/api/agents/", "/v1/tasks/") for path in deprecated} <= set(app.openapi()["paths"])
+
+
+def test_every_body_that_is_sent_has_an_example(app: FastAPI) -> None:
+    schemas = app.openapi()["components"]["schemas"]
+    for path, operation in list_operations(app):
+        if "requestBody" in operation:
+            content = operation["requestBody"]["content"]["application/json"]
+            refers = re.findall(r"schemas/(\w+)", str(content["schema"]))
+            assert "example" in content or any("examples" in schemas[name] for name in refers), path
+
+
+def test_every_example_is_as_described(app: FastAPI) -> None:
+    document = app.openapi()
+    for schema in document["components"]["schemas"].values():
+        for example in schema.get("examples", ()):
+            validator(document, schema).validate(example)
+
+
+async def test_the_example_of_a_task_is_accepted(client: httpx.AsyncClient, document: dict[str, Any]) -> None:
+    (example,) = document["components"]["schemas"]["NewTask"]["examples"]
+    assert (await client.post("/v1/tasks", json=example)).status_code == 201
+
+
+async def test_the_example_of_a_declared_tool_is_accepted(client: httpx.AsyncClient, document: dict[str, Any]) -> None:
+    task = (await client.post("/v1/tasks", json=document["components"]["schemas"]["NewTask"]["examples"][0])).json()["task_id"]
+    example = document["paths"]["/v1/tasks/{task_id}/tools"]["post"]["requestBody"]["content"]["application/json"]["example"]
+    assert (await client.post(f"/v1/tasks/{task}/tools", json=example)).status_code == 201

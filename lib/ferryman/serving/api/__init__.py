@@ -22,18 +22,27 @@ def create(deps: ApiDependencies) -> FastAPI:
     """Return the API of `deps`. The framework is imported here: the command line reads the shapes in this folder without it."""
     from fastapi import FastAPI
 
-    from ferryman.serving.api import account, connections, credentials, custom, executions, tables, tasks
-    from ferryman.serving.api.description import describe
+    from ferryman.serving.api import account, connections, credentials, custom, executions, page, tables, tasks
+    from ferryman.serving.api.description import describe, name_operation
     from ferryman.serving.api.edge import EdgeMiddleware
     from ferryman.serving.api.errors import register_handlers
     from ferryman.serving.api.refusals import RepeatedRefusals
 
-    app = FastAPI(title="Ferryman", version=VERSION, description=ABOUT, docs_url=None, redoc_url=None, redirect_slashes=False)
+    app = FastAPI(
+        title="Ferryman",
+        version=VERSION,
+        description=ABOUT,
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,
+        generate_unique_id_function=name_operation,
+    )
     app.state.deps = deps
     for module in (tasks, connections, credentials, executions, account, tables):
         app.include_router(module.router)
     for prefix in ("/v1/tasks/{task_id}", "/api/agents/{task_id}"):
         app.include_router(custom.router, prefix=prefix)
+    app.add_route("/docs", page.show, include_in_schema=False)
     register_handlers(app)
     app.add_middleware(EdgeMiddleware, tracer=deps.tracer)
     app.add_middleware(RepeatedRefusals, clock=deps.clock)

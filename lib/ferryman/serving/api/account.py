@@ -21,7 +21,7 @@ WOKEN_MAX = 100
 
 
 @router.put("/halt", tags=["kill switch"], summary="Stop all your executions within two seconds, and start none")
-async def halt(deps: Dependencies, owner: CurrentOwner) -> shapes.Halt:
+async def halt_executions(deps: Dependencies, owner: CurrentOwner) -> shapes.Halt:
     now = deps.clock.now()
     await deps.halts.put(owner.id, on=True, now=now)
     for execution in await deps.executions.list(owner.id, most=WOKEN_MAX):
@@ -32,7 +32,7 @@ async def halt(deps: Dependencies, owner: CurrentOwner) -> shapes.Halt:
 
 
 @router.delete("/halt", tags=["kill switch"], summary="Let executions start again; those that were there before end")
-async def resume(deps: Dependencies, owner: CurrentOwner) -> shapes.Halt:
+async def resume_executions(deps: Dependencies, owner: CurrentOwner) -> shapes.Halt:
     await deps.halts.put(owner.id, on=False, now=deps.clock.now())
     return shapes.Halt(halted=await deps.halts.find_halt_reason(owner.id))
 

@@ -64,12 +64,12 @@ router = APIRouter(route_class=IdempotentRoute, tags=["custom tools"])
     summary="The task's custom tools, by cluster and name",
     response_model=shapes.Envelope[tuple[shapes.CustomTool, ...]],
 )
-async def list_tools(task: OwnedTask, deps: Dependencies) -> Response:
+async def list_custom_tools(task: OwnedTask, deps: Dependencies) -> Response:
     return await _json(task, documents.write_tools, await deps.clusters.tools(task.id))
 
 
 @router.post("/tools", status_code=201, summary="Declare a tool, or replace its declaration")
-async def declare(
+async def declare_tool(
     body: dict[str, Any], task: OwnedTask, deps: Dependencies, once: Idempotency
 ) -> shapes.Envelope[shapes.CustomTool]:
     (tool,) = await read_declared_tools([body], task, deps, places=[""])
@@ -120,7 +120,7 @@ async def _imported(body: bytes, task: Task, deps: ApiDependencies, once: Idempo
 
 
 @router.delete("/tools", summary="Delete one tool")
-async def delete(
+async def delete_tool(
     task: OwnedTask, deps: Dependencies, tool: Annotated[str, Query(alias="id", description="The tool's id, which is its name")]
 ) -> shapes.Envelope[shapes.Deleted]:
     if not await storing.remove_tool(deps.clusters, task.id, tool):
@@ -136,7 +136,7 @@ async def delete_cluster(name: str, task: OwnedTask, deps: Dependencies) -> shap
 
 
 @router.get("/chat/tools", summary="Every tool as the task's model is shown it", response_model=shapes.ChatTools)
-async def chat_tools(task: OwnedTask, deps: Dependencies) -> Response:
+async def list_chat_tools(task: OwnedTask, deps: Dependencies) -> Response:
     built_in = [tool for tool in deps.tools if tool.name in task.tools]
     return await _json(task, documents.write_chat_tools, built_in, await deps.clusters.tools(task.id))
 

@@ -6,7 +6,9 @@ from typing import Any
 
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
+from fastapi.routing import APIRoute
 
+from ferryman.serving.api import meanings
 from ferryman.serving.api.shapes.custom import ImportBody
 from ferryman.serving.api.shapes.shape import ProblemDetails
 from ferryman.serving.problems import MEDIA_TYPE, get_title
@@ -25,6 +27,7 @@ RETRY_AFTER = {
 PLANNED = (("/v1/tasks", "post"), ("/v1/tasks/{task_id}", "patch"), ("/v1/tasks/{task_id}/executions", "post"))
 """Routes that are refused to an owner whose plan has no tasks."""
 
+AGENTS = "/api/agents/"
 TASKS = ("/v1/tasks/{task_id}", "/api/agents/{task_id}")
 CONFLICTS = (
     ("/v1/tasks/{task_id}", "patch"),
@@ -39,6 +42,44 @@ REPLAYED = {
         "schema": {"type": "boolean"},
     }
 }
+
+
+def name_operation(route: APIRoute) -> str:
+    """Return the operationId of a route: the name of its function, as names are written in most languages (createTask)."""
+    first, *others = route.name.split("_")
+    name = first + "".join(map(str.capitalize, others))
+    return f"{name}OfAgent" if route.path_format.startswith(AGENTS) else name
+
+
+def _leave_out_null(parameter: dict[str, Any]) -> None:
+    """Describe a parameter that may be left out as what it is where it is given: no text in a query or a header is null."""
+    described = parameter["schema"].pop("anyOf", [])
+    for option in described:
+        if option != {"type": "null"}:
+            parameter["schema"] |= option
+
+
+def _explain(document: dict[str, Any]) -> None:
+    """Add what each tag, operation, parameter and shape means."""
+    document["tags"] = [{"name": tag, "description": text} for tag, text in meanings.TAGS.items()]
+    for path, operations in document["paths"].items():
+        for operation in operations.values():
+            name = operation["operationId"].removesuffix("OfAgent")
+            operation["description"] = meanings.OPERATIONS[name]
+            if path.startswith(AGENTS):
+                operation["deprecated"] = True
+                twin = path.replace(AGENTS, "/v1/tasks/", 1)
+                operation["description"] += " " + meanings.AGENT.format(path=twin)
+            for parameter in operation.get("parameters", ()):
+                _leave_out_null(parameter)
+                if parameter["in"] == "path":
+                    is_cluster = name == "deleteCluster" and parameter["name"] == "name"
+                    text, example = meanings.CLUSTER if is_cluster else meanings.PARAMETERS[parameter["name"]]
+                    parameter |= {"description": text, "example": example}
+            if name == "declareTool":
+                operation["requestBody"]["content"]["application/json"]["example"] = meanings.TOOL
+    for shape, body in meanings.EXAMPLES.items():
+        document["components"]["schemas"][shape]["examples"] = [body]
 
 
 def describe(app: FastAPI) -> dict[str, Any]:
@@ -61,6 +102,7 @@ def describe(app: FastAPI) -> dict[str, Any]:
                         answer.setdefault("headers", {}).update(REPLAYED)
                 for status in _problems(path, method, operation):
                     operation["responses"][str(status)] = _problem(status)
+        _explain(document)
         app.openapi_schema = document
     return app.openapi_schema
 

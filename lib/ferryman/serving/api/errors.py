@@ -107,8 +107,12 @@ _RESPONSES: dict[type[Exception], Callable[[Request, Any], Response]] = {
 def _list_methods(request: Request) -> str:
     """Return the methods of the request's path, over all routes; a route on its own only knows those it serves itself."""
     paths = request.app.openapi()["paths"]
-    here = [paths[path] for path in paths if compile_path(path)[0].fullmatch(request.url.path)]
-    return ", ".join(sorted({method.upper() for methods in here for method in methods}))
+    # the name of a cluster is any text, as its route has it
+    patterns = {path: compile_path(path.replace("/cluster/{name}", "/cluster/{name:text}"))[0] for path in paths}
+    here = [path for path in paths if patterns[path].fullmatch(request.url.path)]
+    # a word of ours in a place where names may be is no name
+    literal = min((path.count("{") for path in here), default=0)
+    return ", ".join(sorted({method.upper() for path in here if path.count("{") == literal for method in paths[path]}))
 
 
 def _fault(error: dict[str, Any]) -> Problem:

@@ -36,10 +36,21 @@ InStatus = Annotated[Status | None, Query(description="Only those in this status
 QUEUE_FULL_S = 30
 """After how many seconds a full queue is worth another try: by then some of it has started."""
 
+EVENT = {
+    "title": "StreamedEvent",
+    "description": "Each event of the stream. Its data is a JSON object, by its kind.",
+    "type": "object",
+    "properties": {
+        "id": {"type": "string", "description": "Its number, from 1 without gaps"},
+        "event": {"enum": ["started", "turn", "tool_call", "tool_result", "finished"]},
+        "data": {"type": "string", "contentMediaType": "application/json"},
+    },
+    "required": ["id", "event", "data"],
+}
 EVENTS: dict[int | str, dict[str, Any]] = {
     200: {
         "description": "The events as they happen, until the execution has finished",
-        "content": {"text/event-stream": {"schema": {"type": "string"}}},
+        "content": {"text/event-stream": {"schema": EVENT}},
     },
     204: {"description": "The execution has finished, and there is nothing after the last event that was seen"},
 }

@@ -15,7 +15,7 @@ from typing import Annotated, Any
 
 from fastapi import Depends, Header, Request
 from fastapi.routing import APIRoute
-from pydantic import BaseModel
+from pydantic import BaseModel, JsonValue
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, Response
 
@@ -34,6 +34,10 @@ ABOUT = (
     "A string in double quotes, 1 to 255 printable ASCII characters, new for each thing that is asked for (a UUID, say). "
     "For 24 hours the same request under it is answered as the first one was, and has no further effect."
 )
+FORM: dict[str, JsonValue] = {
+    "pattern": r'^"([ !#-\[\]-~]|\\["\\]){1,255}"$',
+    "examples": ['"monday-report"'],
+}
 
 
 @dataclass
@@ -131,7 +135,7 @@ async def _once(
     request: Request,
     deps: Dependencies,
     owner: CurrentOwner,
-    idempotency_key: Annotated[str | None, Header(description=ABOUT)] = None,
+    idempotency_key: Annotated[str | None, Header(description=ABOUT, json_schema_extra=FORM)] = None,
 ) -> IdempotentRequest:
     try:
         # one that is given twice is a list, and no string

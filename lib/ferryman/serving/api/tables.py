@@ -1,17 +1,17 @@
-"""The tables over HTTP: integrations, tools, plans and models; and that the API answers."""
+"""The tables over HTTP: integrations, tools, plans and models; what this is, and that it answers."""
 
 from __future__ import annotations
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Request
 
 from ferryman.serving.api.access import CurrentOwner, Dependencies
 from ferryman.serving.api.errors import NotFoundError
 from ferryman.serving.api.shapes import table as shapes
 
-router = APIRouter(tags=["tables"])
+router = APIRouter()
 
 
-@router.get("/v1/integrations", summary="The services a task may be approved for")
+@router.get("/v1/integrations", tags=["tables"], summary="The services a task may be approved for")
 async def list_integrations(deps: Dependencies, _: CurrentOwner) -> shapes.IntegrationList:
     known = sorted(deps.integrations.values(), key=lambda integration: integration.id)
     return shapes.IntegrationList(
@@ -19,7 +19,7 @@ async def list_integrations(deps: Dependencies, _: CurrentOwner) -> shapes.Integ
     )
 
 
-@router.get("/v1/integrations/{integration_id}", summary="One service")
+@router.get("/v1/integrations/{integration_id}", tags=["tables"], summary="One service")
 async def get_integration(integration_id: str, deps: Dependencies, _: CurrentOwner) -> shapes.IntegrationResponse:
     known = deps.integrations.get(integration_id)
     if known is None:
@@ -27,21 +27,26 @@ async def get_integration(integration_id: str, deps: Dependencies, _: CurrentOwn
     return shapes.IntegrationResponse.model_validate(known)
 
 
-@router.get("/v1/tools", summary="The tools a task may enable, as the model is shown them")
+@router.get("/v1/tools", tags=["tables"], summary="The tools a task may enable, as the model is shown them")
 async def list_tools(deps: Dependencies, _: CurrentOwner) -> shapes.ToolList:
     return shapes.ToolList(tools=tuple(shapes.ToolResponse(**tool.to_definition()) for tool in deps.tools))
 
 
-@router.get("/v1/plans", summary="The plans and their limits")
+@router.get("/v1/plans", tags=["tables"], summary="The plans and their limits")
 async def list_plans(deps: Dependencies, _: CurrentOwner) -> shapes.PlanList:
     return shapes.PlanList(plans=tuple(shapes.PlanResponse.model_validate(plan) for plan in deps.plans.values()))
 
 
-@router.get("/v1/models", summary="The models a task may name, and what their tokens cost")
+@router.get("/v1/models", tags=["tables"], summary="The models a task may name, and what their tokens cost")
 async def list_models(deps: Dependencies, _: CurrentOwner) -> shapes.ModelList:
     return shapes.ModelList(models=tuple(shapes.to_model(name, price) for name, price in sorted(deps.models.items())))
 
 
-@router.get("/healthz", summary="That the API answers")
+@router.get("/healthz", tags=["about"], summary="That the API answers")
 async def get_health() -> shapes.Health:
     return shapes.Health()
+
+
+@router.get("/", tags=["about"], summary="What this is, and where it is described")
+async def get_welcome(request: Request) -> shapes.Welcome:
+    return shapes.Welcome(name=request.app.title, version=request.app.version, about=request.app.description)

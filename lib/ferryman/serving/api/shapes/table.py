@@ -107,6 +107,16 @@ class Health(ResponseShape):
     status: str = "ok"
 
 
+class Welcome(ResponseShape):
+    """What is served here. `reference` is a page for people, `openapi` the document that clients are generated from."""
+
+    name: str
+    version: str
+    about: str
+    reference: str = "/docs"
+    openapi: str = "/openapi.json"
+
+
 def to_model(name: str, price: ModelPrice) -> ModelResponse:
     """Return a model and its price as they are answered."""
     return ModelResponse(name=name, input_usd_per_million=price.input, output_usd_per_million=price.output)

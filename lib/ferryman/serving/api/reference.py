@@ -1,12 +1,9 @@
-"""The page of the HTTP API, written from the OpenAPI document that it serves."""
+"""The reference of the HTTP API, in Markdown, written from the OpenAPI document: docs/http.md, and what /docs shows."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import SimpleNamespace
 from typing import Any
-
-from ferryman.serving import api
 
 Json = Mapping[str, Any]
 
@@ -15,28 +12,33 @@ EVERYWHERE = ("401", "413", "415", "429", "500", "503")
 
 HEAD = """# The HTTP API
 
-{note} It is the OpenAPI document of `GET /openapi.json`, for reading; [a guide](api.md) shows how to use it.
+{note}
 
-Requests have the header `Authorization: Bearer KEY`, except for `GET /healthz`. Bodies are JSON. A refusal is a problem
-(RFC 9457, `application/problem+json`) whose `errors` name each field. Any request may be answered {everywhere}; a POST may
-have an `Idempotency-Key`. What is under `/v1/tasks/{{task_id}}` for tools is also served under `/api/agents/{{task_id}}`.
+Requests have the header `Authorization: Bearer KEY`; `GET /`, `/docs`, `/openapi.json` and `/healthz` need none. Bodies are
+JSON. A refusal is a problem (RFC 9457, `application/problem+json`) whose `errors` name each field. Any request may be answered
+{everywhere}; a POST may have an `Idempotency-Key`.
+
+A list that has `next` in its answer has pages: `next` is the `cursor` of the page that follows, and null after the last.
+
+What is under `/v1/tasks/{{task_id}}` for tools is also served under `/api/agents/{{task_id}}`, the address that the
+tool-calling page gives it: a task is its agent. Those routes stay, and are marked as deprecated so that new clients use the
+others.
 """
 
 
-def write_http(note: str) -> str:
+def write_reference(described: Json, note: str) -> str:
     """Return the page: every operation by its tag, and the fields of every body."""
-    app = api.create(SimpleNamespace(tracer=None, clock=None))  # type: ignore[arg-type] # nothing is served
-    document = inline(app.openapi(), app.openapi()["components"]["schemas"])
+    document = inline(described, described["components"]["schemas"])
     parts = [HEAD.format(note=note, everywhere=", ".join(EVERYWHERE))]
-    tag = None
-    for path, operations in document["paths"].items():
-        if path.startswith("/api/"):
-            continue
-        for method, operation in operations.items():
-            if operation["tags"][0] != tag:
-                tag = operation["tags"][0]
-                parts.append(f"\n## {tag.capitalize()}\n")
-            parts.append(describe_operation(method, path, operation))
+    operations = [
+        (method, path, operation)
+        for path, methods in document["paths"].items()
+        for method, operation in methods.items()
+        if not operation.get("deprecated")
+    ]
+    for tag in document["tags"]:
+        parts.append(f"\n## {tag['name'].capitalize()}\n\n{tag['description']}\n")
+        parts += [describe_operation(*entry) for entry in operations if tag["name"] in entry[2]["tags"]]
     parts.append("\n## Bodies\n")
     schemas = document["components"]["schemas"]
     parts += [describe_schema(name, schemas[name]) for name in sorted(schemas) if "properties" in schemas[name]]
@@ -55,7 +57,8 @@ def inline(value: Any, schemas: Json) -> Any:
 
 def describe_operation(method: str, path: str, operation: Json) -> str:
     """Return the section of one operation: what it does, its parameters, what it takes and answers."""
-    lines = [f"\n### {method.upper()} {path}\n\n{operation['summary']}.\n\n"]
+    about = f"`{operation['operationId']}`: {operation['summary']}. {operation['description']}"
+    lines = [f"\n### {method.upper()} {path}\n\n{about}\n\n"]
     for parameter in operation.get("parameters", ()):
         if parameter["in"] != "path" and parameter["name"] != "idempotency-key":
             meaning = parameter.get("description", "")

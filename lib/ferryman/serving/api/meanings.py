@@ -1,0 +1,117 @@
+"""What the OpenAPI document says beside the shapes: of each tag, operation and path parameter, and examples of bodies."""
+
+from __future__ import annotations
+
+from typing import Any
+
+TAGS = {
+    "tasks": "What an agent is to do, with which model, tools and services, and when.",
+    "credentials": "The keys that a task's calls are made with. A value goes in, and no route gives it back.",
+    "executions": "The runs of a task: started, watched, cancelled, and accounted for to the last call.",
+    "kill switch": "Stops everything of an owner's at once.",
+    "ledger": "Credits, as entries whose postings sum to zero.",
+    "tables": "What this deployment offers: services, built-in tools, plans, models. These lists are whole.",
+    "custom tools": "Tools that a task's owner declared, or imported from an OpenAPI document. These lists are whole.",
+    "about": "What this is, and that it answers.",
+}
+
+OPERATIONS = {
+    "createTask": "The plan sets the most for its limits. Tools that are declared in `tools` are stored with the task.",
+    "listTasks": "A page of your tasks. None that is there all the while is left out or told twice.",
+    "getTask": "The task as it is stored.",
+    "changeTask": "What is left out stays. Executions under way go on with what they were opened with.",
+    "deleteTask": "Executions that have not ended are stopped; their records stay.",
+    "beginConnection": "Answers the page where the service's user consents (OAuth 2 with PKCE). It is good for ten minutes.",
+    "finishConnection": "A key holder exchanges the code for a token and seals it. A code is good once.",
+    "putCredential": "The value is sealed before it is stored. A value that it replaces is still scanned for, for a day.",
+    "listCredentials": "All of them, at most 20, by name.",
+    "deleteCredential": "Nothing is sent with its value any more, which is still scanned for, for a day.",
+    "startExecution": "It is queued, not awaited: watch its events, or ask for its record.",
+    "listTaskExecutions": "A page of the task's executions, by status and from a moment on if you like.",
+    "listExecutions": "A page of your executions, by task, by status and from a moment on if you like.",
+    "getExecution": "Its status, output, credits and latest calls.",
+    "cancelExecution": "One that has not started ends at once. To cancel one that has ended changes nothing.",
+    "listCalls": "A page of its calls, in the order in which they were journaled.",
+    "getRecord": "All that is stored of it: setup, policy, turns, calls, events and ledger entries.",
+    "listReceipts": "The whole chain, with the public keys, as `verify_receipts.py` reads it.",
+    "listReceiptKeys": "By version, former ones too.",
+    "watchEvents": "Ends with the event `finished`. A stream that broke goes on behind `Last-Event-ID`.",
+    "haltExecutions": "What runs ends within two seconds, what waits never starts, and nothing new is started.",
+    "resumeExecutions": "What was created before it was turned on, or meanwhile, stays ended.",
+    "getLedger": "Tokens and fees by task, the dearest first.",
+    "getMe": "Your plan with its limits, and what is used, reserved and left of its credits.",
+    "listIntegrations": "The catalog by id: where each service is, and how its credentials are sent.",
+    "getIntegration": "Its entry in the catalog.",
+    "listTools": "Built-in tools; a task's own are listed under the task.",
+    "listPlans": "A credit is worth $0.001.",
+    "listModels": "Prices are in US dollars for a million tokens.",
+    "getHealth": "Asks nothing behind it, and needs no API key.",
+    "getWelcome": "Needs no API key.",
+    "listCustomTools": "Disabled ones too, with the reason.",
+    "declareTool": "The body is a declaration of kind http; one of its name is replaced.",
+    "importOpenapi": "Gives `url` or `spec`. A cluster of the same name is replaced; with `dry_run` nothing is stored.",
+    "deleteTool": "Its id is its name.",
+    "deleteCluster": "All tools of one import go at once.",
+    "listChatTools": "Built-in tools that the task enables, and its own that are not disabled.",
+}
+"""By operationId."""
+
+AGENT = (
+    "The same as `{path}`, under the address that the tool-calling page gives it: a task is its agent. It stays; "
+    "new clients use the other."
+)
+
+PARAMETERS = {
+    "task_id": ("A task's id", "task_2b525468e13227c127f103c34f5e4e"),
+    "execution_id": ("An execution's id", "exec_67ec551ec9450d2efb780e96f8ac1a"),
+    "integration_id": ("A service's id in the catalog", "coingecko"),
+    "name": ("A credential's name, in capitals", "COINGECKO_API_KEY"),
+}
+CLUSTER = ("A cluster's name, any text", "Pet store")
+
+_TASK = {
+    "name": "daily price",
+    "task_prompt": "Tell the price of bitcoin in euros on {{date}}.",
+    "model": "scripted/hello",
+    "tools": ["http_get", "api_call"],
+    "integrations": ["coingecko"],
+    "max_credits": 100,
+}
+
+EXAMPLES: dict[str, dict[str, Any]] = {
+    "NewTask": _TASK,
+    "TaskChange": {"enabled": False},
+    "StartRequest": {"input": "in Swiss francs, too"},
+    "NewCredential": {"value": "CG-a1B2c3D4e5F6g7H8i9J0k1L2", "service": "coingecko"},
+    "NewConnection": {"service": "dropbox", "client_id": "an-app-key", "redirect_uri": "http://127.0.0.1:8400/callback"},
+    "ConsentAnswer": {"state": "r1c0v2ZpQq3mYb5tXn8sKw7uHa4dLe6fGi9jOo0PzTk", "code": "AQD0x1"},
+    "ImportBody": {"url": "https://api.coingecko.com/openapi.json", "cluster": "prices", "dry_run": True},
+    "ProblemDetails": {
+        "type": "about:blank",
+        "title": "Unprocessable Content",
+        "status": 422,
+        "detail": "some fields are not accepted; nothing was done",
+        "errors": [{"field": "webhook_urls.1", "message": "must resolve, and to public addresses only"}],
+    },
+    "Welcome": {
+        "name": "Ferryman",
+        "version": "1",
+        "about": "Agent tasks whose keys never leak and whose calls never leave their policy.",
+        "reference": "/docs",
+        "openapi": "/openapi.json",
+    },
+    "Health": {"status": "ok"},
+    "Halt": {"halted": None},
+    "Deleted": {"deleted": "look_up"},
+    "ChatTool": {"name": "look_up", "description": "Look up a coin.", "parameters": {"type": "object", "properties": {}}},
+    "TokenCounts": {"input_tokens": 600, "output_tokens": 47, "cache_read_tokens": 0, "cache_write_tokens": 0},
+}
+"""By shape."""
+
+TOOL = {
+    "kind": "http",
+    "name": "look_up",
+    "url": "https://api.coingecko.com/api/v3/coins/{coin}",
+    "description": "Look up a coin.",
+}
+"""The body of declareTool, which is of no shape: its rules are in docs/tools.md."""
