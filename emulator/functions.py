@@ -140,7 +140,7 @@ class Functions:
         return True
 
     def kill_all(self) -> None:
-        """Let all functions die at this very moment, and start no more."""
+        """Let all functions die at this very moment, and start none any longer."""
         self._ending = True
         for process in self._running.values():
             process.signal(signal.SIGKILL)

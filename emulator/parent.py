@@ -14,7 +14,7 @@ READ_BYTES = 4096
 
 
 class ParentWatch:
-    """Standard input as a lifeline: nobody writes to it, and it ends with the process that holds its other end."""
+    """Standard input as a lifeline: nobody writes to it, and it ends with the process that it is a pipe from."""
 
     def __init__(self) -> None:
         self.on_end: Callable[[], object] = lambda: None

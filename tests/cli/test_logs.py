@@ -19,7 +19,7 @@ def write(folder: Path, function: str, *lines: object) -> None:
         log.writelines((line if isinstance(line, str) else json.dumps(line)) + "\n" for line in lines)
 
 
-def said(time: str, message: str, **fields: object) -> dict[str, object]:
+def record(time: str, message: str, **fields: object) -> dict[str, object]:
     return {"time": f"2026-11-22T10:00:{time}+00:00", "severity": "INFO", "message": message, **fields}
 
 
@@ -27,12 +27,12 @@ def said(time: str, message: str, **fields: object) -> dict[str, object]:
 def folder(tmp_path: Path) -> Path:
     """Two functions that have logged in turns, one of them also without a time."""
     tmp_path.chmod(0o700)
-    write(tmp_path, "api", said("01", "first"), "Traceback of a library", said("04", "fourth", execution="exec_1"))
-    write(tmp_path, "orchestrator", said("02", "second", execution="exec_1"), said("03", "third", execution="exec_2"))
+    write(tmp_path, "api", record("01", "first"), "Traceback of a library", record("04", "fourth", execution="exec_1"))
+    write(tmp_path, "orchestrator", record("02", "second", execution="exec_1"), record("03", "third", execution="exec_2"))
     return tmp_path
 
 
-def shown(folder: Path, *options: str) -> list[str]:
+def show_logs(folder: Path, *options: str) -> list[str]:
     ended = ferryman("logs", *options, "--data", folder, data=folder)
     assert (ended.returncode, ended.stderr) == (0, "")
     return ended.stdout.splitlines()
@@ -40,19 +40,19 @@ def shown(folder: Path, *options: str) -> list[str]:
 
 def test_the_lines_of_all_functions_come_in_the_order_of_time(folder: Path) -> None:
     order = ("first", "second", "third", "fourth")
-    assert tuple(word for line in shown(folder) for word in line.split() if word in order) == order
+    assert tuple(word for line in show_logs(folder) for word in line.split() if word in order) == order
 
 
 def test_what_has_no_time_stays_behind_the_line_before_it(folder: Path) -> None:
-    assert "Traceback of a library" in shown(folder)[1]
+    assert "Traceback of a library" in show_logs(folder)[1]
 
 
 def test_one_function_is_shown_alone(folder: Path) -> None:
-    assert {line.split()[1] for line in shown(folder, "orchestrator")} == {"orchestrator"}
+    assert {line.split()[1] for line in show_logs(folder, "orchestrator")} == {"orchestrator"}
 
 
 def test_one_execution_is_shown_alone(folder: Path) -> None:
-    lines = [json.loads(line) for line in shown(folder, "--execution", "exec_1", "--json")]
+    lines = [json.loads(line) for line in show_logs(folder, "--execution", "exec_1", "--json")]
     assert [(line["function"], line["message"]) for line in lines] == [("orchestrator", "second"), ("api", "fourth")]
 
 
@@ -64,7 +64,7 @@ def test_a_function_that_has_no_log_is_answered_with_those_that_have(folder: Pat
 def test_what_comes_later_is_read_later_and_once(folder: Path) -> None:
     logs = find_logs(folder / "logs")
     assert len([*read_lines(logs)]) == 5
-    write(folder, "api", said("05", "fifth"))
+    write(folder, "api", record("05", "fifth"))
     assert [line.fields and line.fields["message"] for line in read_lines(logs)] == ["fifth"]
 
 
@@ -103,5 +103,5 @@ def test_whatever_a_process_writes_is_read_in_order(tmp_path_factory: pytest.Tem
 
 def test_controls_do_not_reach_the_terminal(tmp_path: Path) -> None:
     tmp_path.chmod(0o700)
-    write(tmp_path, "api", "\x1b]0;owned\x07", said("01", "\x1b[2J"))
-    assert "\x1b" not in "".join(shown(tmp_path))
+    write(tmp_path, "api", "\x1b]0;owned\x07", record("01", "\x1b[2J"))
+    assert "\x1b" not in "".join(show_logs(tmp_path))

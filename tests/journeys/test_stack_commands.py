@@ -30,9 +30,9 @@ def background(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path,
 
 def test_it_is_shown_with_its_functions(background: tuple[Path, subprocess.Popen[bytes]]) -> None:
     data, up = background
-    shown = ferryman("status", "--json", data=data)
-    document = json.loads(shown.stdout)
-    assert (shown.returncode, document["pid"]) == (0, up.pid)
+    ended = ferryman("status", "--json", data=data)
+    document = json.loads(ended.stdout)
+    assert (ended.returncode, document["pid"]) == (0, up.pid)
     assert {(row["name"], row["state"]) for row in document["functions"]} == {(name, "running") for name in FUNCTIONS}
 
 
@@ -68,9 +68,9 @@ def test_where_none_runs_nothing_is_ended(tmp_path: Path) -> None:
     assert not (tmp_path / "none").exists()
 
 
-def test_a_killed_stacks_number_is_no_reason_to_end_whoever_has_it_now(tmp_path: Path) -> None:
+def test_a_killed_stacks_number_is_no_reason_to_end_who_has_it_now(tmp_path: Path) -> None:
     tmp_path.chmod(0o700)
-    (tmp_path / "holder.json").write_text(json.dumps({"pid": os.getpid(), "started": "long ago"}))
+    (tmp_path / "process.json").write_text(json.dumps({"pid": os.getpid(), "started": "long ago"}))
     ended = ferryman("down", "--data", tmp_path, "--json", data=tmp_path)
     assert (ended.returncode, json.loads(ended.stdout)["ended"]) == (0, None)
 

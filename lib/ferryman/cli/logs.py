@@ -63,5 +63,5 @@ def print_line(screen: Screen, line: LogLine) -> None:
         for name, value in line.fields.items()
         if name not in HIDDEN and not name.startswith(TRACE) and value is not None
     )
-    said = f"{line.time[11:23]:<12}  {line.function:<12}  {line.fields.get('message', '')}  {details}"
-    screen.print_line(said, STYLES.get(str(line.fields.get("severity")), ""))
+    text = f"{line.time[11:23]:<12}  {line.function:<12}  {line.fields.get('message', '')}  {details}"
+    screen.print_line(text, STYLES.get(str(line.fields.get("severity")), ""))

@@ -8,15 +8,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 import click
-import httpx
 
 from ferryman.cli import exits, service
 from ferryman.cli.commands import screen_command
 from ferryman.cli.screen import Screen
 from ferryman.stack import leftovers
-from ferryman.stack.admin import Admin, AdminRefusedError
-from ferryman.stack.holder import Holder, read_holder
+from ferryman.stack.admin import read_functions
 from ferryman.stack.private import ExposedFolderError, StackRunningError, lock_folder
+from ferryman.stack.stack_process import StackProcess, find_process
 
 RUNNING = "running"
 ENDS_S = 40.0
@@ -41,23 +40,21 @@ async def status(screen: Screen, /, data: Path | None) -> int:
     Exit code 0 where all of it runs, 1 where it does not, or not yet.
     """
     data = find_folder(data)
-    holder, note = read_holder(data), leftovers.read_note(data)
-    if holder is None:
+    process, note = find_process(data), leftovers.read_note(data)
+    if process is None:
         screen.print_error(
             f"no stack runs on {data}" + (", the last one was killed" if note else "") + "; start one: ferryman up"
         )
         return exits.FAILED
-    if note is None or note["pid"] != holder.pid:
-        screen.print_error(f"the stack on {data} is just starting, or ending (process {holder.pid})")
+    if note is None or note["pid"] != process.pid:
+        screen.print_error(f"the stack on {data} is just starting, or ending (process {process.pid})")
         return exits.FAILED
-    try:
-        async with Admin.from_note(note) as admin:
-            functions = (await admin.read_status())["functions"]
-    except (httpx.TransportError, AdminRefusedError, OSError):
-        screen.print_error(f"the local cloud of the stack on {data} does not answer (process {holder.pid})")
+    functions = await read_functions(note)
+    if functions is None:
+        screen.print_error(f"the local cloud of the stack on {data} does not answer (process {process.pid})")
         return exits.FAILED
     rows = [{name: function[name] for name in ("name", "state", "pid", "url")} for function in functions]
-    known = {"url": note["url"], "data": str(data), "key_file": note["key_file"], "pid": holder.pid, "admin": note["admin"]}
+    known = {"url": note["url"], "data": str(data), "key_file": note["key_file"], "pid": process.pid, "admin": note["admin"]}
     screen.print_json({**known, "functions": rows})
     screen.print_fields(known)
     screen.print_line()
@@ -74,12 +71,12 @@ async def down(screen: Screen, /, data: Path | None) -> int:
     It may run in another terminal or in the background. What a stack that was killed left behind is ended, too.
     """
     data = find_folder(data)
-    holder = read_holder(data)
-    text = f"no stack runs on {data}" if holder is None else f"the stack on {data} has ended (process {holder.pid})"
+    process = find_process(data)
+    text = f"no stack runs on {data}" if process is None else f"the stack on {data} has ended (process {process.pid})"
     try:
         with screen.show_progress(f"ending the stack on {data}"):
-            if holder is not None:
-                await _end(holder)
+            if process is not None:
+                await _end(process)
             if (data / leftovers.NOTE).exists() or (data / leftovers.READY).exists():
                 with lock_folder(data):
                     text = await leftovers.recover(data) or text
@@ -89,7 +86,7 @@ async def down(screen: Screen, /, data: Path | None) -> int:
     except ExposedFolderError as error:
         screen.print_error(str(error))
         return exits.FAILED
-    screen.print_result({"data": str(data), "ended": None if holder is None else holder.pid}, text)
+    screen.print_result({"data": str(data), "ended": None if process is None else process.pid}, text)
     return exits.DONE
 
 
@@ -98,17 +95,17 @@ def find_folder(data: Path | None) -> Path:
     return (data or service.find_folder()).resolve()
 
 
-async def _end(holder: Holder) -> None:
+async def _end(process: StackProcess) -> None:
     """End a stack in order, and by force where that takes too long: its local cloud then ends with it."""
     for number, seconds in ((signal.SIGTERM, ENDS_S), (signal.SIGKILL, GONE_S)):
-        if not holder.send(number) or await _is_gone_within(holder, seconds):
+        if not process.send(number) or await _is_gone_within(process, seconds):
             return
 
 
-async def _is_gone_within(holder: Holder, seconds: float) -> bool:
+async def _is_gone_within(process: StackProcess, seconds: float) -> bool:
     try:
         async with asyncio.timeout(seconds):
-            while holder.is_alive():  # noqa: ASYNC110 - another process's end
+            while process.is_alive():  # noqa: ASYNC110 - another process's end
                 await asyncio.sleep(POLL_S)
     except TimeoutError:
         return False

@@ -134,3 +134,13 @@ class Admin:
         if response.is_error:
             raise AdminRefusedError(str(answer.get("error", response.status_code)))
         return answer
+
+
+async def read_functions(note: Mapping[str, Any]) -> list[dict[str, Any]] | None:
+    """Return the state of each function of the cloud that noted this of itself; None where it does not answer."""
+    try:
+        async with Admin.from_note(note) as admin:
+            functions: list[dict[str, Any]] = (await admin.read_status())["functions"]
+    except (httpx.TransportError, AdminRefusedError, OSError):
+        return None
+    return functions

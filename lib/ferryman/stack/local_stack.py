@@ -19,9 +19,9 @@ from ferryman.settings import Settings
 from ferryman.stack import environment, hello, leftovers, private, provision, webhooks
 from ferryman.stack.admin import Admin, AdminRefusedError
 from ferryman.stack.functions import StackFunctions
-from ferryman.stack.holder import hold
 from ferryman.stack.private import lock_folder
 from ferryman.stack.process import CloudNotStartedError, LocalCloudProcess, spawn
+from ferryman.stack.stack_process import note_process
 
 PROJECT = "ferryman-local"
 TEND_S = 2.0
@@ -91,7 +91,7 @@ async def run_stack(options: StackOptions, tell: Tell = lambda _: None) -> Async
     """Run a stack while inside; `tell` hears of each stage. Raise `StackRunningError`, `ExposedFolderError` or
     `CloudNotStartedError`, and leaves nothing running."""
     data = options.data
-    with lock_folder(data), hold(data):
+    with lock_folder(data), note_process(data):
         leftover = await leftovers.recover(data)
         if leftover is not None:
             tell(leftover)

@@ -20,8 +20,8 @@ class ExposedFolderError(OSError):
     """The folder of a stack lets other users of the machine in; the text says what to do."""
 
 
-HOLDER = "holder.json"
-"""Who that is."""
+PROCESS = "process.json"
+"""Which process that is."""
 
 
 def is_private(folder: Path) -> bool:

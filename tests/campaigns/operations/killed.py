@@ -8,7 +8,7 @@ import subprocess
 import time
 from pathlib import Path
 
-from ferryman.stack.holder import Holder
+from ferryman.stack.stack_process import StackProcess
 from tests.cli.test_up import ENDS_S, FERRYMAN, ferryman
 
 FUNCTIONS = 8
@@ -16,13 +16,15 @@ LEFT_S = 2.0
 """How long after the death of `ferryman up` anything that it started may run."""
 
 
-def list_descendants(root: int) -> list[Holder]:
+def list_descendants(root: int) -> list[StackProcess]:
     """Return the processes that a process has started, and those that these have, in whatever session."""
-    found: list[Holder] = []
+    descendants: list[StackProcess] = []
     for children in Path(f"/proc/{root}/task").glob("*/children"):
         for child in map(int, children.read_text().split()):
-            found += [holder for holder in (Holder.of(child),) if holder is not None] + list_descendants(child)
-    return found
+            descendants += [process for process in (StackProcess.from_pid(child),) if process is not None] + list_descendants(
+                child
+            )
+    return descendants
 
 
 def start(data: Path) -> tuple[subprocess.Popen[str], str]:
@@ -47,8 +49,8 @@ def test_a_killed_stack_is_cleared_away_and_its_tasks_and_key_are_kept(tmp_path:
     first.send_signal(signal.SIGKILL)
     first.wait()
     began = time.monotonic()
-    while left := [process for process in started if process.is_alive()]:
-        assert time.monotonic() - began < LEFT_S, left
+    while alive := [process for process in started if process.is_alive()]:
+        assert time.monotonic() - began < LEFT_S, alive
     first.communicate()
     assert "was killed" in ferryman("status", data=data).stderr
     second, output = start(data)

@@ -21,7 +21,7 @@ PARENT = """
 import subprocess, sys
 subprocess.Popen([sys.executable, "-m", "emulator", *sys.argv[1:]], stdin=subprocess.PIPE).wait()
 """
-"""A program that starts the command, and holds the other end of its input."""
+"""A program that starts the command, with a pipe as its input."""
 
 
 @pytest.fixture

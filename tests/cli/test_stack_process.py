@@ -1,4 +1,4 @@
-"""Who runs the stack on a folder: found, signalled, and told apart from whoever has its number since."""
+"""Who runs the stack on a folder: found, signalled, and told apart from one that has its number since."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from ferryman.stack import private
-from ferryman.stack.holder import Holder, hold, read_holder
+from ferryman.stack.stack_process import StackProcess, find_process, note_process
 
 
 @pytest.fixture
@@ -29,43 +29,43 @@ def stranger() -> Iterator[subprocess.Popen[bytes]]:
 
 
 def note(data: Path, pid: int, started: str) -> None:
-    private.write_file(data / private.HOLDER, json.dumps({"pid": pid, "started": started}))
+    private.write_file(data / private.PROCESS, json.dumps({"pid": pid, "started": started}))
 
 
 def test_it_is_known_while_it_runs(data: Path) -> None:
-    with hold(data):
-        assert read_holder(data) == Holder.of(os.getpid())
-    assert read_holder(data) is None
+    with note_process(data):
+        assert find_process(data) == StackProcess.from_pid(os.getpid())
+    assert find_process(data) is None
 
 
 def test_another_process_with_its_number_is_not_it(data: Path, stranger: subprocess.Popen[bytes]) -> None:
     note(data, stranger.pid, "long ago")
-    assert read_holder(data) is None
+    assert find_process(data) is None
 
 
 def test_a_process_with_its_number_is_not_signalled(stranger: subprocess.Popen[bytes]) -> None:
-    assert not Holder(pid=stranger.pid, started="long ago").send(signal.SIGKILL)
+    assert not StackProcess(pid=stranger.pid, started="long ago").send(signal.SIGKILL)
     assert stranger.poll() is None
 
 
 def test_a_process_that_started_then_is_signalled(stranger: subprocess.Popen[bytes]) -> None:
-    held = Holder.of(stranger.pid)
-    assert held is not None
-    assert held.send(signal.SIGKILL)
+    before_signal = StackProcess.from_pid(stranger.pid)
+    assert before_signal is not None
+    assert before_signal.send(signal.SIGKILL)
     assert stranger.wait() == -signal.SIGKILL
-    assert not held.is_alive()
+    assert not before_signal.is_alive()
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"pid": "x", "started": "1"}', '{"pid": 1, "started": ""}', '{"pid": -1}'])
 def test_a_note_that_is_none_means_nobody(data: Path, text: str) -> None:
-    private.write_file(data / private.HOLDER, text)
-    assert read_holder(data) is None
+    private.write_file(data / private.PROCESS, text)
+    assert find_process(data) is None
 
 
 def test_a_note_in_a_folder_that_others_may_enter_means_nobody(data: Path) -> None:
-    with hold(data):
+    with note_process(data):
         data.chmod(0o755)
-        assert read_holder(data) is None
+        assert find_process(data) is None
         data.chmod(0o700)
 
 
@@ -73,10 +73,10 @@ def test_a_process_that_has_ended_and_was_not_waited_for_is_gone() -> None:
     reader, writer = os.pipe()
     with subprocess.Popen([sys.executable, "-c", "input()"], stdin=reader, stdout=subprocess.PIPE) as process:
         os.close(reader)
-        held = Holder.of(process.pid)
+        before_signal = StackProcess.from_pid(process.pid)
         os.close(writer)
         assert process.stdout is not None
         process.stdout.read()
         os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
-        assert held is not None
-        assert not held.is_alive()
+        assert before_signal is not None
+        assert not before_signal.is_alive()

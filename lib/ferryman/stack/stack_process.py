@@ -1,4 +1,4 @@
-"""The holder: which process runs the stack on a folder; another that was given its number since is told apart."""
+"""The process of a stack: which one runs the stack on a folder; another that was given its number since is told apart."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ ZOMBIE = "Z"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Holder:
+class StackProcess:
     """A process: its number, and when it started, as the system tells it. Both together are never another's."""
 
     pid: int
     started: str
 
     @classmethod
-    def of(cls, pid: int) -> Self | None:
+    def from_pid(cls, pid: int) -> Self | None:
         """Return the process that has a number now; None where there is none."""
         started = _read_start(pid)
         return None if started is None else cls(pid=pid, started=started)
@@ -55,24 +55,24 @@ class Holder:
 
 
 @contextmanager
-def hold(data: Path) -> Iterator[None]:
+def note_process(data: Path) -> Iterator[None]:
     """Let others know, while inside, that this process runs the stack on `data`, whose lock it has."""
-    file, holder = data / private.HOLDER, Holder.of(os.getpid())
-    private.write_file(file, json.dumps(holder and asdict(holder)))
+    file, process = data / private.PROCESS, StackProcess.from_pid(os.getpid())
+    private.write_file(file, json.dumps(process and asdict(process)))
     try:
         yield
     finally:
         file.unlink(missing_ok=True)
 
 
-def read_holder(data: Path) -> Holder | None:
+def find_process(data: Path) -> StackProcess | None:
     """Return the process that runs the stack on `data`; None where none does, or where another user could have written it."""
     try:
-        known = json.loads((data / private.HOLDER).read_text()) if private.is_private(data) else None
-        holder = Holder(pid=int(known["pid"]), started=str(known["started"])) if isinstance(known, dict) else None
+        known = json.loads((data / private.PROCESS).read_text()) if private.is_private(data) else None
+        process = StackProcess(pid=int(known["pid"]), started=str(known["started"])) if isinstance(known, dict) else None
     except (OSError, ValueError, KeyError, TypeError):
         return None
-    return holder if holder is not None and holder.pid > 1 and holder.is_alive() else None
+    return process if process is not None and process.pid > 1 and process.is_alive() else None
 
 
 def _read_start(pid: int) -> str | None:
