@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from ferryman.cli import exits
-from ferryman.cli.commands import screen_command
+from ferryman.cli.commands import prints_lines, screen_command
 from ferryman.cli.screen import Screen
 from ferryman.cli.stack import data_option, find_folder
 from ferryman.stack.logs import LogLine, find_logs, read_lines
@@ -26,6 +26,7 @@ STYLES = {"WARNING": "yellow", "ERROR": "red", "CRITICAL": "red"}
 @click.option("--execution", metavar="ID", help="Only the lines of this execution.")
 @data_option
 @screen_command
+@prints_lines
 async def logs(screen: Screen, /, function: str | None, follow: bool, execution: str | None, data: Path | None) -> int:
     """Print what FUNCTION has logged, or all functions in the order of time.
 
