@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import pty
+import subprocess
+import sys
 import unicodedata
 
 import pytest
@@ -34,3 +38,33 @@ def test_programs_see_json_and_nothing_else(capsys: pytest.CaptureFixture[str]) 
     screen.print_table([{"a": 1}], "a", empty="none")
     screen.print_json({"a": "\x1b"})
     assert capsys.readouterr().out == '{"a": "\\u001b"}\n'
+
+
+STEPS = """
+from ferryman.cli.screen import Screen
+screen = Screen({json})
+with screen.show_progress("reading \\x1b[31ma file", 2):
+    screen.print_step("parsing")
+    screen.print_step("storing")
+screen.print_line("done")
+"""
+
+
+def test_a_progress_bar_is_on_the_terminal_alone() -> None:
+    terminal, child_side = pty.openpty()
+    environment = {**os.environ, "TERM": "xterm", "COLUMNS": "100"}
+    command = [sys.executable, "-c", STEPS.format(json="")]
+    ran = subprocess.run(command, stdout=subprocess.PIPE, stderr=child_side, env=environment, check=True, text=True)
+    on_terminal = os.read(terminal, 65_536).decode()
+    os.close(child_side)
+    os.close(terminal)
+    assert ran.stdout == "parsing …\nstoring …\ndone\n"
+    assert "storing" in on_terminal
+    assert "━" in on_terminal
+    assert "\x1b[31ma file" not in on_terminal
+
+
+@pytest.mark.parametrize("json", ["", "as_json=True"])
+def test_without_a_terminal_there_is_no_bar(json: str) -> None:
+    ran = subprocess.run([sys.executable, "-c", STEPS.format(json=json)], capture_output=True, check=True, text=True)
+    assert (ran.stderr, bool(ran.stdout)) == ("", not json)

@@ -48,7 +48,7 @@ def deploy_command(work: Callable[[Deployment, Screen], int]) -> Callable[..., N
         screen = Screen(as_json=as_json)
         try:
             place = (project, region, root.resolve())
-            deployment = Deployment.find(*place, tell=lambda text: screen.print_line(text, "dim"), pause_s=pause)
+            deployment = Deployment.find(*place, tell=screen.print_step, pause_s=pause)
             sys.exit(work(deployment, screen))
         except (commands.CommandMissingError, commands.CommandFailedError) as error:
             screen.print_error(str(error))
@@ -64,7 +64,8 @@ def deploy_command(work: Callable[[Deployment, Screen], int]) -> Callable[..., N
 @deploy_command
 def plan(deployment: Deployment, screen: Screen) -> int:
     """Tell what `apply` would make or change. Changes nothing."""
-    deployment.plan()
+    with screen.show_progress("checking the project"):
+        deployment.plan()
     screen.print_json({"planned": True})
     return exits.DONE
 
@@ -73,7 +74,8 @@ def plan(deployment: Deployment, screen: Screen) -> int:
 @deploy_command
 def apply(deployment: Deployment, screen: Screen) -> int:
     """Make it, or bring it up to date: checks, archives, keys, Terraform, a smoke test. Prints the API's URL and first key."""
-    urls = deployment.apply()
+    with screen.show_progress("checking the project"):
+        urls = deployment.apply()
     verdict, rows = _run_smoke_test(deployment, screen, urls)
     if verdict is Grade.WRONG:
         screen.print_json({"url": urls.get("api"), "key": None, "findings": rows})
@@ -107,7 +109,8 @@ def destroy(deployment: Deployment, screen: Screen) -> int:
     if click.prompt("This destroys the deployment. The project's id", err=True) != deployment.commands.project:
         screen.print_error("that is not the project; nothing was destroyed")
         return exits.REFUSED
-    deployment.destroy()
+    with screen.show_progress("destroying the deployment"):
+        deployment.destroy()
     screen.print_json({"destroyed": True})
     return exits.DONE
 

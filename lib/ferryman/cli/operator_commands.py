@@ -55,7 +55,7 @@ def operator_command(work: Callable[Concatenate[Operator, Screen, P], Coroutine[
 async def open_operator(screen: Screen, project: str | None, region: str, root: Path) -> AsyncIterator[Operator]:
     """Yield the operator of the deployment in `project`, or of the local stack. Raise one of `FAILURES`."""
     if project:
-        deployment = Deployment.find(project, region, root, tell=lambda text: screen.print_line(text, "dim"))
+        deployment = Deployment.find(project, region, root, tell=screen.print_step)
         async with deployed.open_operator(deployment, service.find_service().key) as deps:
             yield deps
         return

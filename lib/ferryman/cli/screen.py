@@ -11,6 +11,7 @@ from typing import Any
 
 import click
 from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
 
@@ -42,6 +43,7 @@ class Screen:
 
     def __init__(self, *, as_json: bool = False) -> None:
         self.as_json = as_json
+        self._bar: Progress | None = None
         self._piped = not sys.stdout.isatty()
         width = PIPED_COLUMNS if self._piped and "COLUMNS" not in read_environment() else None
         self._out = Console(highlight=False, soft_wrap=True, width=width)
@@ -54,7 +56,9 @@ class Screen:
     def print_line(self, text: object = "", style: str = "") -> None:
         """Print a line for people."""
         if not self.as_json:
-            self._out.print(Text(neutralize_controls(text), style=style))
+            # above a progress bar, which has the last line of the terminal that both are on
+            out = self._out if self._bar is None or self._piped else self._bar.console
+            out.print(Text(neutralize_controls(text), style=style))
 
     def print_renderable(self, what: object) -> None:
         """Print a renderable of rich, for people."""
@@ -62,13 +66,31 @@ class Screen:
             self._out.print(what, soft_wrap=False)
 
     @contextmanager
-    def show_progress(self, text: str) -> Iterator[None]:
-        """Show what is being waited for, with a sign of life, where somebody looks on."""
+    def show_progress(self, text: str, steps: int | None = None) -> Iterator[None]:
+        """Show a progress bar on standard error while inside, where that is a terminal: `text`, then what `print_step` says.
+
+        Without the number of `steps` the bar only shows that something is under way, and for how long.
+        """
         if self.as_json or not sys.stderr.isatty():
             yield
             return
-        with Console(stderr=True).status(Text(neutralize_controls(text))):
-            yield
+        console = Console(stderr=True)
+        columns = (TextColumn("{task.description}", markup=False), BarColumn(bar_width=24), TimeElapsedColumn())
+        # what is printed to standard output stays there, whatever that is
+        with Progress(*columns, console=console, transient=True, redirect_stdout=False, redirect_stderr=False) as bar:
+            bar.add_task(shorten(text, console.width // 2), total=steps)
+            self._bar = bar
+            try:
+                yield
+            finally:
+                self._bar = None
+
+    def print_step(self, text: str) -> None:
+        """Print what begins now, and move the progress bar on where there is one."""
+        self.print_line(f"{text} …", "dim")
+        if self._bar is not None:
+            for task in self._bar.task_ids:
+                self._bar.update(task, description=shorten(text, self._bar.console.width // 2), advance=1)
 
     def print_json(self, value: object) -> None:
         """Print one line of JSON, for programs."""
