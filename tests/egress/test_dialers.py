@@ -222,4 +222,4 @@ async def test_a_lookup_does_not_keep_the_process_alive() -> None:
         return ()
 
     assert await Resolver(lookup).resolve("a.test", owner="ann") == ()
-    assert [thread.daemon for thread in threads] == [True]
+    assert [(thread.name, thread.daemon) for thread in threads] == [("lookup", True)]

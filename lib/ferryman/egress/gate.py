@@ -28,12 +28,11 @@ from ferryman.ports.log import Log
 
 @dataclass(slots=True, kw_only=True)
 class ExchangeState:
-    """One call: its request and policy, when it began (seconds by the gate's clock), and its state.
+    """One call: its policy, when it began (seconds by the gate's clock), and its state.
 
     `url` is the redacted URL, once the request has passed the checks; `fault` names an internal fault in the log.
     """
 
-    outbound: OutboundRequest
     call: CallPolicy
     started_s: float
     dialer: WatchedDialer
@@ -140,7 +139,7 @@ class EgressGate:
     def _begin(self, outbound: OutboundRequest, call: CallPolicy) -> ExchangeState:
         checker = CallChecker(policy=call.execution, outbound=outbound, credentials=call.credentials, budget=self.budget)
         dialer = WatchedDialer(self.dial)
-        return ExchangeState(outbound=outbound, call=call, started_s=self.clock(), dialer=dialer, checker=checker)
+        return ExchangeState(call=call, started_s=self.clock(), dialer=dialer, checker=checker)
 
     async def _fetch(self, exchange: ExchangeState) -> InboundResponse:
         """Return the response. Raise `CallRefusedError` for every failure but `UnavailableError` before dialling."""

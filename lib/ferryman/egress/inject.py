@@ -137,7 +137,7 @@ def _encode_body(outbound: OutboundRequest, body: Any) -> tuple[bytes, str]:
     """Return the body as bytes, and its media type."""
     form = "a form"
     if outbound.body_type is BodyType.FORM:
-        written, kind = urlencode(_list_pairs(outbound, "body", body)).encode("ascii"), FORM
+        written, kind = urlencode(_list_pairs(outbound, "body", body)).encode(), FORM
     elif outbound.body_type is BodyType.MULTIPART:
         written, kind = _encode_parts(outbound, body)
     else:
@@ -160,7 +160,7 @@ def _encode_parts(outbound: OutboundRequest, body: Any) -> tuple[bytes, str]:
 def _encode_json(outbound: OutboundRequest, body: Any) -> bytes:
     plain = dict(body) if isinstance(body, Mapping) else body
     try:
-        return json.dumps(plain, allow_nan=False, separators=(",", ":")).encode("ascii")
+        return json.dumps(plain, allow_nan=False, separators=(",", ":")).encode()
     except (ValueError, TypeError, RecursionError):
         raise CallRefusedError(
             refusal.refuse_wrong_argument(outbound.tool, "body", "an object that can be written as JSON")

@@ -37,7 +37,7 @@ PLACEHOLDER_URL = "https://upstream.invalid/"  # the URL that httpx sees: it may
 
 
 class PinnedTransport(httpx.AsyncBaseTransport):
-    """httpx over one pinned connection (SSRF protection): sends one request to `url`, exactly as it was checked, by HTTP/1.1.
+    """httpx over one pinned connection (SSRF protection): sends one request to `url`, as it was checked, once, by HTTP/1.1.
 
     httpx would normalise a path, decode a host and log both, so the request's own URL says nothing. Its extensions are not
     passed on: they could name another server, another target, or a tracer.
@@ -47,13 +47,10 @@ class PinnedTransport(httpx.AsyncBaseTransport):
         self._pool = httpcore.AsyncConnectionPool(
             ssl_context=tls,
             network_backend=network,
-            http1=True,
-            http2=False,
-            retries=0,
             max_connections=1,
             max_keepalive_connections=0,
         )
-        self._url = httpcore.URL(scheme=b"https", host=url.host.encode("ascii"), port=None, target=url.target.encode("ascii"))
+        self._url = httpcore.URL(scheme=b"https", host=url.host.encode(), port=None, target=url.target.encode())
         self._timeout = dict.fromkeys(("connect", "read", "write", "pool"), timeout_s)
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:

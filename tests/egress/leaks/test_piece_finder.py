@@ -156,6 +156,8 @@ def test_every_part_of_a_request_is_added_up() -> None:
     assert (name, set(sent.sent)) == ("B", {"a", "b"})
 
 
-@pytest.mark.parametrize(("bare", "least"), [("correcthorsebatterystaple", 5), (create_key("words or not", 24), 1)])
+@pytest.mark.parametrize(
+    ("bare", "least"), [("correcthorsebatterystaple", 5), ("thenthenthenthq7x9k2wqq7", 5), (create_key("words or not", 24), 1)]
+)
 def test_a_fragment_of_a_passphrase_needs_more_uncommon_pairs(bare: str, least: int) -> None:
     assert compute_leak_uncommon(bare.lower().encode()) == least

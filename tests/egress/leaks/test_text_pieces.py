@@ -153,6 +153,7 @@ def test_values_are_joined_without_those_of_one_field(field: str) -> None:
         ("c2VjcmV0", "secret"),
         ("c2VjcmV0IQ==", "secret!"),
         ("c2VjcmV0IQ", "secret!"),
+        ("c2VjcmV0c3NX", "secretssW"),
         ("Pz8_Pj4-", "???>>>"),
         ("Pz8/Pj4+", "???>>>"),
         ("736563726574", "secret"),

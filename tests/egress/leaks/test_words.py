@@ -71,6 +71,7 @@ def test_a_word_that_is_too_long_is_not_decoded_alone() -> None:
         ("second = word; first = secret", "secretword"),
         ("Two: word, ONE: secret", "secretword"),
         ("x2=word y1=other x1=secret", "secretword"),
+        ("part2=wörd part1=secret", "secretwrd"),
         (f"b2={encode('words')} b1={encode('secret')}", "secretwords"),
     ],
 )
