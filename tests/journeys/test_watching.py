@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 import pytest
 
 from ferryman.client import ApiRefusedError
@@ -26,6 +28,19 @@ async def test_watching_resumes_after_the_last_event_that_was_seen(journey: Jour
     kinds = ["started", "turn", "tool_call", "tool_result", "turn", "finished"]
     assert [event.kind for event in first + rest] == kinds
     assert [event.number for event in first + rest] == list(range(1, 7))
+
+
+async def test_credits_are_told_while_they_are_spent(journey: Journey) -> None:
+    await journey.serve(HOST, delay_s=1.0)
+    task = await journey.task(
+        asks(call("http_get", url=journey.url(HOST))), says("Done."), tools=["http_get"], integrations=["coingecko"]
+    )
+    execution = (await journey.client.start_execution(task))["execution_id"]
+    events = [event async for event in journey.client.stream_events(execution, progress=True)]
+    progress = next(event.body for event in events if event.kind == "progress")
+    ended = await journey.client.get_execution(execution)
+    assert 0 < Decimal(progress["credits_used"]) < Decimal(ended["credits_used"])
+    assert progress["credits_reserved"] == ended["credits_reserved"]
 
 
 async def test_a_cancelled_execution_sends_nothing_more(journey: Journey) -> None:
