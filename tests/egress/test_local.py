@@ -65,6 +65,16 @@ async def test_a_mapped_address_is_dialled_on_loopback(tmp_path: Path) -> None:
         await stream.aclose()
 
 
+def test_a_table_has_addresses_waits_ports_and_certificates(tmp_path: Path) -> None:
+    names = {"names": {"A.test": ["25.0.0.1", "::1"]}, "slow": {"B.test": 2}, "dial": {"25.0.0.1": "443", "::1": 7}}
+    read = table(tmp_path / "internet.json", **names, ca="/ca", client="/client").read_table()
+    both = ip_address("25.0.0.1"), ip_address("::1")
+    assert (read.names, read.slow, read.ports) == ({"a.test": both}, {"b.test": 2.0}, dict(zip(both, (443, 7), strict=True)))
+    assert (read.ca, read.client) == (Path("/ca"), Path("/client"))
+    bare = table(tmp_path / "internet.json", dial={}, ca=None).read_table()
+    assert (bare.slow, bare.ports, bare.ca, bare.client) == ({}, {}, None, None)
+
+
 @pytest.mark.parametrize("content", ["", "[]", '{"names": 1}', '{"names": {"a.test": ["x"]}}'])
 async def test_a_table_that_cannot_be_read_resolves_nothing(content: str, tmp_path: Path) -> None:
     path = tmp_path / "internet.json"

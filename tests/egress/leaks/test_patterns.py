@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import codecs
+from collections.abc import Callable
 
 import pytest
 
@@ -103,6 +104,15 @@ ENCODED = {
 def test_a_value_is_searched_for_in_each_form(name: str) -> None:
     form = reduce_to_skeleton({**FORMS, **ENCODED}[name](VALUE)).decode()
     assert form in list_forms(VALUE, coded=name in ENCODED)
+
+
+@pytest.mark.parametrize("write", [str.upper, str.lower])
+def test_a_value_in_hexadecimal_is_searched_for_in_base64_of_its_bytes(write: Callable[[str], str]) -> None:
+    value = write("00ff" + "1f9a3c7b5d2e4860" * 2)
+    form = reduce_to_skeleton(base64.b64encode(bytes.fromhex(value))).decode()
+    assert form in list_forms(value, coded=True)
+    odd = reduce_to_skeleton(base64.b64encode(bytes.fromhex(value[:-2]))).decode()
+    assert odd not in list_forms(value[:-1], coded=True)
 
 
 @pytest.mark.parametrize("kind", KINDS)
