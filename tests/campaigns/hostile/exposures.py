@@ -25,7 +25,7 @@ PARTIAL = (
 )
 """Spellings of a part of the key, or of it among other things: what a scenario writes with them is looked for by itself."""
 
-OWN_HOST = {"key": BEARER, "hkey": HEADER, "pkey": PARAM, "skey": PUBLIC}
+OWN_HOST = {"key": BEARER, "bkey": BEARER, "hkey": HEADER, "pkey": PARAM, "skey": PUBLIC}
 
 _DROPPED = bytes(code for code in range(256) if not (code < 128 and chr(code).isalnum()))
 ESCAPE = re.compile(r"\\u([0-9a-fA-F]{4})|\\x([0-9a-fA-F]{2})|\\n")

@@ -20,7 +20,7 @@ from ferryman.serving import keys
 from ferryman.stack.admin import AdminRefusedError
 from tests.campaigns.hostile import forge
 from tests.campaigns.hostile.harness import Harness, new_key
-from tests.campaigns.hostile.scenario import CALLS, FRESH, KEYS, PUBLIC, Act, Answer, Scenario, call, call_tools, finish
+from tests.campaigns.hostile.scenario import CALLS, FRESH, KEYS, PUBLIC, USER, Act, Answer, Scenario, call, call_tools, finish
 from tests.campaigns.hostile.spelling import fill, list_spellings
 
 TIMEOUT_S = 300.0
@@ -142,7 +142,8 @@ async def _enter(harness: Harness, run: ScenarioRun) -> None:
         name, service = KEYS[word]
         if service in scenario.services:
             path = f"/v1/tasks/{run.task}/credentials/{name}"
-            await _request(harness, run, "PUT", path, {"value": words[word], "service": service})
+            value = {"value": f"{USER}:{words[word]}", "auth_type": "basic"} if word == "bkey" else {"value": words[word]}
+            await _request(harness, run, "PUT", path, {**value, "service": service})
     await _prepare(harness, run)
 
 

@@ -27,11 +27,14 @@ KEYS: Mapping[str, tuple[str, str]] = {
     "hkey": ("COINMARKETCAP_API_KEY", "coinmarketcap"),
     "pkey": ("ALPHAVANTAGE_API_KEY", "alphavantage"),
     "skey": ("COINGECKO_DEMO_KEY", "coingecko"),
+    "bkey": ("LUNARCRUSH_LOGIN", "lunarcrush"),
 }
 """The credentials a scenario may have, by the word that is replaced by the value: name and service.
 
-`skey` is as short as a key may be: 16 characters.
+`skey` is as short as a key may be: 16 characters; `bkey` is the password of a user name, `USER`.
 """
+
+USER = "client"
 
 FRESH: Mapping[str, str] = {"fresh": "the token"}
 """Words of what a token endpoint gives out, and what it is called."""

@@ -85,8 +85,8 @@ def _heads(run: ScenarioRun, seen: ReceivedRequest) -> Iterable[str]:
     yield from (f"the header {name} arrived twice" for name in dict.fromkeys(names) if names.count(name) > 1)
     if headers.get("host") != seen.host:
         yield f"a request for {headers.get('host')} went to {seen.host}"
-    form = "application/x-www-form-urlencoded"
-    if headers.get("content-type", "application/json") not in ("application/json", *([form] if run.scenario.sent else ())):
+    form = r"|application/x-www-form-urlencoded|multipart/form-data; boundary=ferryman-[0-9a-f]+" if run.scenario.sent else ""
+    if not re.fullmatch(f"application/json{form}", headers.get("content-type", "application/json")):
         yield "a content type other than those declared arrived"
     if headers.get("accept-encoding") != "gzip, deflate, br":
         yield "an accept-encoding of the model's arrived"

@@ -18,6 +18,7 @@ from tests.campaigns.hostile.scenarios import (
     policy,
     smuggling,
     tokens,
+    uploads,
     worst,
 )
 
@@ -34,6 +35,7 @@ SCENARIOS: tuple[Scenario, ...] = (
     *smuggling.SCENARIOS,
     *documents.SCENARIOS,
     *tokens.SCENARIOS,
+    *uploads.SCENARIOS,
     *former.SCENARIOS,
     *custom.SCENARIOS,
     *worst.SCENARIOS,
