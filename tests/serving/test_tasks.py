@@ -165,6 +165,29 @@ async def test_a_missing_field_is_named(client: httpx.AsyncClient) -> None:
     assert messages == {"task_prompt": "is required", "model": "is required"}
 
 
+@pytest.mark.parametrize("verb", ["post", "patch"])
+async def test_fields_that_cannot_be_read_and_fields_that_break_a_rule_are_named_at_once(
+    client: httpx.AsyncClient, task: str, verb: str
+) -> None:
+    tool = {"kind": "http", "name": "far", "url": "http://far.example/"}
+    body = {**TASK, "name": 7, "fly": 1, "model": "none", "tools": ["no_such", tool], "max_tokens": 0}
+    answer = await client.request(verb, "/v1/tasks" if verb == "post" else f"/v1/tasks/{task}", json=body)
+    fields = [problem["field"] for problem in answer.json()["errors"]]
+    assert (answer.status_code, sorted(fields)) == (422, ["fly", "max_tokens", "model", "name", "tools.0", "tools.1.url"])
+
+
+async def test_a_missing_field_hides_no_other(client: httpx.AsyncClient) -> None:
+    answer = await client.post("/v1/tasks", json={"integrations": ["none"], "webhook_urls": ["http://a.example"]})
+    fields = sorted(problem["field"] for problem in answer.json()["errors"])
+    assert fields == ["integrations.0", "model", "name", "task_prompt", "webhook_urls.0"]
+
+
+async def test_the_hosts_of_tools_are_not_judged_by_integrations_that_cannot_be_read(client: httpx.AsyncClient) -> None:
+    tool = {"kind": "http", "name": "far", "url": "https://far.example/"}
+    answer = await client.post("/v1/tasks", json={**TASK, "integrations": 7, "tools": [tool], "max_tokens": 0})
+    assert sorted(problem["field"] for problem in answer.json()["errors"]) == ["integrations", "max_tokens"]
+
+
 async def test_a_webhook_at_a_public_host_is_stored(client: httpx.AsyncClient) -> None:
     urls = ["https://hooks.example.com/T000/B000"]
     answer = await client.post(

@@ -45,6 +45,7 @@ async def _owner(
         owner = None if known is None else await deps.owners.get(known)
         if owner is None:
             raise build_unauthorized_error()
+        request.state.owner = owner
         yield owner
 
 
@@ -71,10 +72,11 @@ def name_services(task: Task, deps: ApiDependencies, having: str) -> str:
     return ", ".join(known) or "it has none"
 
 
-async def _task(task_id: str, deps: Dependencies, owner: CurrentOwner) -> Task:
+async def _task(request: Request, task_id: str, deps: Dependencies, owner: CurrentOwner) -> Task:
     task = await deps.tasks.get(task_id) if _ID.fullmatch(task_id) else None
     if task is None or task.owner != owner.id:
         raise NotFoundError("task")
+    request.state.task = task
     return task
 
 

@@ -75,7 +75,7 @@ def _respond_unreadable(_: Request, error: RequestValidationError) -> Response:
     faults = error.errors()
     if any(fault["type"] == "json_invalid" for fault in faults):
         return create_problem(400, "the body is not valid JSON")
-    return respond_invalid([_fault(fault) for fault in faults[:FAULTS_MAX]])
+    return respond_invalid([read_fault(fault) for fault in faults[:FAULTS_MAX]])
 
 
 def _respond_in_progress(_: Request, __: InProgressError) -> Response:
@@ -115,7 +115,8 @@ def _list_methods(request: Request) -> str:
     return ", ".join(sorted({method.upper() for path in here if path.count("{") == literal for method in paths[path]}))
 
 
-def _fault(error: dict[str, Any]) -> Problem:
+def read_fault(error: dict[str, Any]) -> Problem:
+    """Return one of pydantic's errors as a problem."""
     # a body that is read without FastAPI, and is no object, has no place
     source, *path = [str(part) for part in error["loc"]] or ["body"]
     if source not in _SOURCES:

@@ -10,29 +10,25 @@ from starlette.responses import Response
 
 from ferryman.composition.api import ApiDependencies
 from ferryman.domain.owners.idempotency import AnsweredError, Completion
-from ferryman.domain.owners.plan import Plan
-from ferryman.domain.problem import InvalidInputError
 from ferryman.domain.stale import StaleError
 from ferryman.domain.tasks import firing
 from ferryman.domain.tasks import task as rules
-from ferryman.domain.tasks.schedule import Schedule, find_past_problems
 from ferryman.domain.tasks.task import Task
 from ferryman.domain.tools.declared import DeclaredTool
 from ferryman.ports.errors import UnavailableError
 from ferryman.schedules.fire import arm_timer
-from ferryman.serving.api import custom, webhooks
 from ferryman.serving.api.access import CurrentOwner, Dependencies, OwnedTask, get_plan
 from ferryman.serving.api.errors import NotFoundError
-from ferryman.serving.api.idempotency import Idempotency, IdempotentRoute
+from ferryman.serving.api.idempotency import Idempotency
 from ferryman.serving.api.paging import ByTime
 from ferryman.serving.api.shapes import task as shapes
+from ferryman.serving.api.task_checks import TaskRoute, check_task, draft_task, read_fields
 from ferryman.tools.declared import storing
-from ferryman.tools.declared.importing import run_document_worker
 
 TRIES = 10
 """How often turning a task off is tried against others' changes."""
 
-router = APIRouter(route_class=IdempotentRoute, prefix="/v1/tasks", tags=["tasks"])
+router = APIRouter(route_class=TaskRoute, prefix="/v1/tasks", tags=["tasks"])
 
 
 @router.post("", status_code=201, summary="Store a new task")
@@ -40,16 +36,8 @@ async def create_task(
     body: shapes.NewTask, deps: Dependencies, owner: CurrentOwner, once: Idempotency, response: Response
 ) -> shapes.TaskResponse:
     plan, now = get_plan(deps, owner), once.now
-    limits = {
-        "max_iterations": min(rules.ITERATIONS_DEFAULT, plan.iterations),
-        "max_credits": min(rules.CREDITS_DEFAULT, plan.credits_per_execution),
-    }
-    fields = body.model_dump(exclude=limits.keys() - body.model_fields_set)
-    fields["schedule"] = body.schedule and body.schedule.schedule()
-    declared = _declared(fields)
-    task = Task(id=once.name("task"), owner=owner.id, created_at=now, updated_at=now, **{**limits, **fields})
-    await _check(deps, plan, task, webhook_urls=task.webhook_urls, schedule=task.schedule)
-    tools = await custom.read_declared_tools(declared, task, deps, places=_places(body))
+    task = draft_task(body, owner, plan, id=once.name("task"), now=now)
+    tools = await check_task(deps, plan, task, body, changes={"webhook_urls": task.webhook_urls, "schedule": task.schedule})
     task = firing.rearm(task, now=now)
     await _start_sweep(deps, task)
     answer, location = shapes.TaskResponse.model_validate(task), f"/v1/tasks/{task.id}"
@@ -80,17 +68,11 @@ async def get_task(task: OwnedTask) -> shapes.TaskResponse:
 
 @router.patch("/{task_id}", summary="Change some fields of a task")
 async def change_task(body: shapes.TaskChange, task: OwnedTask, deps: Dependencies, owner: CurrentOwner) -> shapes.TaskResponse:
-    changes: dict[str, Any] = body.model_dump(exclude_unset=True)
-    declared = _declared(changes)
-    if "schedule" in changes:
-        changes["schedule"] = body.schedule and body.schedule.schedule()
+    changes = read_fields(body, exclude_unset=True)
     if changes == {"enabled": False}:
         return await _turn_off(deps, task)
     changed = rules.change_task(task, changes, now=deps.clock.now())
-    await _check(
-        deps, get_plan(deps, owner), changed, webhook_urls=changes.get("webhook_urls", ()), schedule=changes.get("schedule")
-    )
-    tools = await custom.read_declared_tools(declared, changed, deps, places=_places(body))
+    tools = await check_task(deps, get_plan(deps, owner), changed, body, changes=changes)
     changed, fields = _rearm(task, changed, changes)
     is_rearmed = "next_fire_at" in fields
     if is_rearmed:
@@ -103,18 +85,6 @@ async def change_task(body: shapes.TaskChange, task: OwnedTask, deps: Dependenci
     if is_rearmed:
         await _set_timer(deps, changed)
     return shapes.TaskResponse.model_validate(changed)
-
-
-def _declared(fields: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the tools that are declared in the list of tools; only the names stay in `fields`."""
-    tools = fields.get("tools", ())
-    if "tools" in fields:
-        fields["tools"] = tuple(tool for tool in tools if isinstance(tool, str))
-    return [tool for tool in tools if not isinstance(tool, str)]
-
-
-def _places(body: shapes.NewTask) -> list[str]:
-    return [f"tools.{index}" for index, tool in enumerate(body.tools) if not isinstance(tool, str)]
 
 
 async def _store_tools(
@@ -166,18 +136,3 @@ async def _set_timer(deps: ApiDependencies, task: Task) -> None:
         await arm_timer(deps.timers, task, now=deps.clock.now())
     except UnavailableError as error:
         deps.tracer.line("task.timer_not_set", severity="WARNING", task=task.id, error=str(error))
-
-
-async def _check(
-    deps: ApiDependencies, plan: Plan, task: Task, *, webhook_urls: tuple[str, ...], schedule: Schedule | None
-) -> None:
-    """Check the task. Raise `InvalidInputError`; webhook URLs and a schedule that are new pass more checks than stored ones."""
-    tools = {tool.name for tool in deps.tools}
-    known = {"tools": tools, "integrations": frozenset(deps.integrations), "models": frozenset(deps.models)}
-    problems = await run_document_worker(task.owner, "task_prompt", rules.find_task_problems, task, plan=plan, **known)
-    problems += find_past_problems(schedule, now=deps.clock.now())
-    # names are asked only for URLs that the grammar and the limit let pass
-    if not any(problem.field.startswith("webhook_urls") for problem in problems):
-        problems += await webhooks.find_problems(webhook_urls, deps.names, owner=task.owner)
-    if problems:
-        raise InvalidInputError(problems)
