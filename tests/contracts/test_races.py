@@ -93,7 +93,7 @@ async def test_tasks_of_an_owner(stores: Stores) -> None:
         await stores.tasks.create(task(1000 * round_, **fields), most=5)
         outcomes = await at_once(stores.tasks.create(task(1000 * round_ + n, **fields), most=5) for n in range(1, ATTEMPTS))
         assert let_in(outcomes, LimitReachedError) == 4
-        assert len(await stores.tasks.list(fields["owner"])) == 5
+        assert len((await stores.tasks.list(fields["owner"])).items) == 5
 
 
 async def test_the_tasks_of_others_do_not_count(stores: Stores) -> None:
@@ -108,7 +108,7 @@ async def test_scheduled_tasks_of_an_owner_that_are_new(stores: Stores) -> None:
         fields = {"owner": f"owner_{round_}", "schedule": CRON}
         outcomes = await at_once(stores.tasks.create(task(100 * round_ + n, **fields), scheduled=5) for n in range(ATTEMPTS))
         assert let_in(outcomes, LimitReachedError) == 5
-        assert len(await stores.tasks.list(fields["owner"])) == 5
+        assert len((await stores.tasks.list(fields["owner"])).items) == 5
 
 
 async def test_scheduled_tasks_of_an_owner_that_get_a_schedule(stores: Stores) -> None:
@@ -280,7 +280,7 @@ def unheard(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("unheard")
 async def test_the_last_task_is_not_refused_for_its_own_sake(stores: Stores) -> None:
     await stores.tasks.create(replace(TASK, schedule=CRON), most=1, scheduled=1)
-    assert len(await stores.tasks.list(TASK.owner)) == 1
+    assert len((await stores.tasks.list(TASK.owner)).items) == 1
 
 
 async def test_the_last_queued_execution_is_not_refused_for_its_own_sake(

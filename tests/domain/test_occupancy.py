@@ -64,7 +64,7 @@ def test_a_running_execution_is_doubtful_once_its_lease_has_ended_here() -> None
     assert occupancy.find_doubtful(besides="e", now=END) == ("a",)
 
 
-def test_a_doubtful_execution_leaves_unless_its_document_has_a_lease() -> None:
+def test_a_doubtful_execution_is_suspended_unless_its_document_has_a_lease() -> None:
     renewed = run("a", expires_at=END + MINUTE)
     documents = [
         renewed,
@@ -74,7 +74,25 @@ def test_a_doubtful_execution_leaves_unless_its_document_has_a_lease() -> None:
     ]
     occupancy = Occupancy(queued={"q": START}, running=dict.fromkeys("abcdf", END))
     confirmed = occupancy.confirm("abcd", documents, now=END)
-    assert confirmed == Occupancy(queued={"q": START}, running={"a": END + MINUTE, "f": END})
+    suspended = dict.fromkeys("bcd", END)
+    assert confirmed == Occupancy(queued={"q": START}, running={"a": END + MINUTE, "f": END}, suspended=suspended)
+
+
+def test_an_execution_that_gives_its_lease_up_is_suspended_until_it_runs_again() -> None:
+    suspended = FULL.suspend("a", START)
+    assert suspended == Occupancy(queued=FULL.queued, running={"b": END}, suspended={"a": START})
+    assert suspended.run(run("a", expires_at=END)) == FULL
+
+
+@pytest.mark.parametrize("status", [Status.QUEUED, Status.RUNNING])
+def test_an_execution_is_admitted_from_its_start_to_its_end_and_by_no_state_of_its_document(status: Status) -> None:
+    execution = build_execution(status=status)
+    known = [Occupancy(queued={"e": START}), Occupancy(running={"e": START}), Occupancy(suspended={"e": START})]
+    assert [occupancy.admits(execution) for occupancy in (*known, FULL, known[2].leave("e"))] == [True] * 3 + [False] * 2
+
+
+def test_an_execution_that_has_ended_needs_no_admission() -> None:
+    assert Occupancy().admits(build_execution(status=Status.FAILED))
 
 
 def test_an_execution_has_a_slot_where_fewer_others_run_than_may() -> None:

@@ -64,6 +64,18 @@ async def test_our_own_form_and_mark_make_no_execution(stores: Stores, status: S
     assert await stores.executions.find_request("poison") is not None
 
 
+@pytest.mark.parametrize("status", [status for status in Status if not status.terminal])
+async def test_our_own_form_written_over_a_request_makes_no_execution(stores: Stores, status: Status) -> None:
+    await stores.ask("poison", {"task": "t"})
+    clients = stores.executions._clients  # type: ignore[attr-defined]
+    over = replace(FORGED, status=status, lease=build_lease(expires_at=NOW))
+    await clients.firestore().document("executions", "poison").set(write_execution(over))
+    with pytest.raises(NotAdmittedError):
+        await claim(stores)
+    await stores.executions.admit(build_execution(id="poison", created_at=NOW), most=1)
+    assert ((await claim(stores))[0].credits_used, (await stores.executions.list("o")).items[0].credits_reserved) == (0, 0)
+
+
 async def test_what_they_say_of_their_state_is_not_shown_before_they_are_admitted(stores: Stores) -> None:
     await stores.ask("poison", write_execution(FORGED))
     read = await stores.executions.get("poison")

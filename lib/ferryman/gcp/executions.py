@@ -215,7 +215,7 @@ class FirestoreExecutions(FirestoreRequests):
         now: datetime,
     ) -> Execution:
         after = release(await self._read(transaction, execution.id), execution, now)
-        occupancy.free_slot(transaction, self._places, execution)
+        occupancy.free_slot(transaction, self._places, execution, suspended=now)
         self._update(transaction, after, (*rules.LEASE_FIELDS, "slice"))
         return after
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import asdict
+from datetime import datetime
 
 from ferryman.domain.executions.execution import Execution
 from ferryman.domain.executions.occupancy import Occupancy
@@ -20,16 +22,16 @@ def read_occupancy(snapshot: Snapshot) -> Occupancy:
 
 def store_occupancy(transaction: Transaction, places: Places, owner: str, occupancy: Occupancy) -> None:
     """Store the occupancy that was read in the same transaction."""
-    document = {"queued": dict(occupancy.queued), "running": dict(occupancy.running)}
-    transaction.set(places.locate_occupancy(owner), document)
+    transaction.set(places.locate_occupancy(owner), {name: dict(named) for name, named in asdict(occupancy).items()})
 
 
-def free_slot(transaction: Transaction, places: Places, execution: Execution) -> None:
-    """Remove `execution` from its owner's occupancy, whatever else is in it."""
+def free_slot(transaction: Transaction, places: Places, execution: Execution, *, suspended: datetime | None = None) -> None:
+    """Remove `execution` from its owner's occupancy, whatever else is in it; one not ended is `suspended` since then."""
     from google.cloud.firestore import DELETE_FIELD
 
     removal = {execution.id: DELETE_FIELD}
-    transaction.set(places.locate_occupancy(execution.owner), {"queued": removal, "running": removal}, merge=True)
+    change = {"queued": removal, "running": removal, "suspended": {execution.id: suspended or DELETE_FIELD}}
+    transaction.set(places.locate_occupancy(execution.owner), change, merge=True)
 
 
 def find_plan(snapshot: Snapshot, plans: Mapping[str, Plan]) -> Plan | None:

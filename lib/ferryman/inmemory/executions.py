@@ -130,11 +130,11 @@ class MemoryExecutions(MemoryRequests):
 
     async def give_up(self, execution: Execution, *, now: datetime) -> None:
         self._put(rules.release_lease(self._memory.executions[execution.id], execution, now))
-        self._free_slot(execution)
+        self._suspend(execution, now)
 
     async def hand_over(self, execution: Execution, *, now: datetime) -> int:
         following = self._put(rules.hand_over_slice(self._memory.executions[execution.id], execution, now)).slice
-        self._free_slot(execution)
+        self._suspend(execution, now)
         return following
 
     async def finish(self, execution: Execution, ending: ExecutionEnding, *, now: datetime) -> bool:
@@ -195,6 +195,9 @@ class MemoryExecutions(MemoryRequests):
 
     def _free_slot(self, execution: Execution) -> None:
         self._memory.occupancy[execution.owner] = self._occupied(execution.owner).leave(execution.id)
+
+    def _suspend(self, execution: Execution, now: datetime) -> None:
+        self._memory.occupancy[execution.owner] = self._occupied(execution.owner).suspend(execution.id, now)
 
     def _tickets(self, execution: str) -> dict[int, Ticket]:
         return self._memory.tickets.setdefault(execution, {})

@@ -47,15 +47,17 @@ class NoFreeSlotError(Exception):
         self.queued = queued
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Occupancy:
-    """One owner's executions: the `queued` ones with the time since when, the `running` ones with the end of their lease.
+    """One owner's executions that have not ended: the `queued` ones with the time since when, the `running` ones with the end
+    of their lease, the `suspended` ones, which have started and hold no slot, with the time since when.
 
     A renewal of a lease is not written here, so an execution whose lease ended here may still run: its own document decides.
     """
 
     queued: Mapping[str, datetime] = field(default_factory=dict)
     running: Mapping[str, datetime] = field(default_factory=dict)
+    suspended: Mapping[str, datetime] = field(default_factory=dict)
 
     def enqueue(self, execution: Execution, *, most: int) -> Occupancy:
         """Return the occupancy with one more queued execution. Raise `TooManyQueuedError` where `most` are."""
@@ -65,19 +67,23 @@ class Occupancy:
         return replace(self, queued={**self.queued, execution.id: execution.created_at})
 
     def admits(self, execution: Execution) -> bool:
-        """Tell whether `execution` was started here: a new one is among the queued, from its start until its first claim."""
-        return execution.status is not Status.QUEUED or execution.id in self.queued
+        """Tell whether `execution` was started here, or has ended: until then it is named here from its start on.
+
+        Its own document does not decide that: an application may have written it (S0's trigger), in any state.
+        """
+        return execution.status.terminal or any(execution.id in names for names in self._list_all())
 
     def find_doubtful(self, *, besides: str, now: datetime) -> tuple[str, ...]:
         """Return the running executions whose lease may have ended, `besides` left out, which is about to be claimed."""
         return tuple(name for name, until in self.running.items() if until <= now and name != besides)
 
     def confirm(self, doubtful: Iterable[str], documents: Iterable[Execution], *, now: datetime) -> Occupancy:
-        """Return the occupancy without those `doubtful` executions that hold no lease according to their `documents`."""
+        """Return the occupancy in which those `doubtful` executions that hold no lease by their `documents` are suspended."""
         leases = {document.id: document.lease for document in documents if document.status is Status.RUNNING}
         leased = {name: lease.expires_at for name, lease in leases.items() if lease is not None and lease.expires_at > now}
-        ended = set(doubtful) - set(leased)
-        return replace(self, running={name: until for name, until in {**self.running, **leased}.items() if name not in ended})
+        running = {**self.running, **leased}
+        ended = {name: running.pop(name) for name in doubtful if name not in leased}
+        return replace(self, running=running, suspended={**self.suspended, **ended})
 
     def has_slot(self, execution: Execution, *, most: int) -> bool:
         """Tell whether `execution` may run beside the others; a cancelled one always may, since it only ends."""
@@ -99,17 +105,22 @@ class Occupancy:
         return tuple(name for _, name in waiting[: max(0, most - self._leased(now))])
 
     def run(self, execution: Execution) -> Occupancy:
-        """Return the occupancy with `execution`, which has just acquired its lease, moved from queued to running."""
+        """Return the occupancy with `execution`, which has just acquired its lease, among the running."""
         assert execution.lease is not None, "it was claimed"
-        queued = {name: since for name, since in self.queued.items() if name != execution.id}
-        return replace(self, queued=queued, running={**self.running, execution.id: execution.lease.expires_at})
+        others = self.leave(execution.id)
+        return replace(others, running={**others.running, execution.id: execution.lease.expires_at})
+
+    def suspend(self, execution: str, now: datetime) -> Occupancy:
+        """Return the occupancy with `execution`, whose lease was given up, among those without a slot."""
+        others = self.leave(execution)
+        return replace(others, suspended={**others.suspended, execution: now})
 
     def leave(self, execution: str) -> Occupancy:
         """Return the occupancy without `execution`."""
-        return Occupancy(
-            queued={name: since for name, since in self.queued.items() if name != execution},
-            running={name: until for name, until in self.running.items() if name != execution},
-        )
+        return Occupancy(*({name: at for name, at in names.items() if name != execution} for names in self._list_all()))
+
+    def _list_all(self) -> tuple[Mapping[str, datetime], ...]:
+        return self.queued, self.running, self.suspended
 
     def _leased(self, now: datetime) -> int:
         return sum(until > now for until in self.running.values())
