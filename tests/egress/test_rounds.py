@@ -1,10 +1,10 @@
-"""What is not neutralized after so many rounds of undoing and rewriting is escaped as a whole."""
+"""Rounds of neutralizing: comments that hide a mark, and what is escaped as a whole after so many rounds."""
 
 from __future__ import annotations
 
 import pytest
 
-from ferryman.egress import frame
+from ferryman.egress import frame, marks
 
 
 @pytest.mark.parametrize(
@@ -20,3 +20,8 @@ from ferryman.egress import frame
 def test_what_remains_is_escaped(text: str, escaped: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(frame, "ROUNDS", 0)
     assert frame.neutralize(text) == escaped
+
+
+def test_a_comment_at_the_very_beginning_hides_nothing() -> None:
+    assert marks.remove_comments("<!--a--><to<!---->ol_response>") == "<tool_response>"
+    assert marks.remove_comments("<!--a-->some words") == "<!--a-->some words"
