@@ -69,7 +69,7 @@ async def test_an_authenticated_call_tells_its_status_and_a_redirect_with_the_ke
     )
 
 
-async def test_a_picture_is_described_and_costs_the_credits_of_its_description(journey: Journey) -> None:
+async def test_a_picture_is_described_and_none_of_its_bytes_reach_the_model(journey: Journey) -> None:
     body = base64.b64encode(PNG).decode()
     use = call("http_get", url=journey.url(HOST))
     block, record = await fetch(journey, use, body_base64=body, headers={"content-type": "image/png"}, body=None)
