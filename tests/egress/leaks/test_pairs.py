@@ -8,6 +8,7 @@ import pytest
 
 from ferryman.domain.credentials.credential import AuthType
 from ferryman.egress.leaks import SecretScanner, redact_text
+from ferryman.tools.known_secrets import make_scan_only
 from tests.canaries.canary import create_key
 from tests.egress.plants import HOST, credential, outbound
 
@@ -78,3 +79,10 @@ def test_a_password_with_slashes_is_found_by_itself(before: str) -> None:
 @pytest.mark.parametrize("before", ["/", "x/"])
 def test_a_user_name_before_a_slash_is_public(before: str) -> None:
     assert scanner(f"{ACCOUNT}:{before}{PASSWORD}").find(ACCOUNT) is None
+
+
+def test_a_former_pair_is_found_as_the_present_one_is() -> None:
+    former = make_scan_only(credential(PAIR, "TWILIO", kind=AuthType.BASIC))
+    scan = SecretScanner(former.values())
+    assert all(scan.find(text) for text in (PAIR, PASSWORD, CODED, CODED[-24:]))
+    assert scan.find(ACCOUNT) is None
