@@ -14,7 +14,7 @@ import pytest
 
 from tests.journeys.conftest import KEY, Journey, asks, call, says
 
-HOST, OWN = "api.coingecko.com", "lunarcrush.com"
+HOST, KEYED = "api.coingecko.com", "lunarcrush.com"
 NOT_FOUND = "Error: HTTP 404 Not Found -- the upstream answered with an error.\n"
 LIMITED = "Error: HTTP 429 Too Many Requests -- the upstream answered with an error. Retry-After: 120 seconds.\n"
 BROKEN = "Error: HTTP 500 Internal Server Error -- the upstream answered with an error.\n"
@@ -62,9 +62,9 @@ async def test_an_empty_answer_tells_its_status(
 
 
 async def test_an_authenticated_call_tells_its_status_and_a_redirect_with_the_key_has_none(journey: Journey) -> None:
-    use = call("api_call", method="GET", url=journey.url(OWN), credential="LUNARCRUSH_API_KEY")
-    block, _ = await fetch(journey, use, OWN, status=307, headers={"location": f"https://{OWN}/?k={KEY}"}, body="moved")
-    assert f'status="307" content_type="text/plain" location="https://{OWN}/?k=[redacted:LUNARCRUSH_API_KEY]">moved<' in (
+    use = call("api_call", method="GET", url=journey.url(KEYED), credential="LUNARCRUSH_API_KEY")
+    block, _ = await fetch(journey, use, KEYED, status=307, headers={"location": f"https://{KEYED}/?k={KEY}"}, body="moved")
+    assert f'status="307" content_type="text/plain" location="https://{KEYED}/?k=[redacted:LUNARCRUSH_API_KEY]">moved<' in (
         block["content"].replace("; charset=utf-8", "")
     )
 
