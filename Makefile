@@ -16,7 +16,7 @@ LOCKED := $(call INSTALL,$(VENV))
 # every function of the local cloud is a process of its own: without bytecode each would compile its libraries again
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: install demo test lint dependencies check build operations official rehearse infra schema hostile hostile-layers crash faults fuzz mutants long soak soak-money foreign conformance compare specification reference recording site lock clean help
+.PHONY: install demo test lint dependencies check build operations official rehearse infra schema hostile hostile-layers crash faults fuzz mutants long soak soak-money foreign conformance compare specification reference figures recording site lock clean help
 .DEFAULT_GOAL := install
 
 install: $(READY) ## Install Ferryman and what it needs into .venv
@@ -105,6 +105,10 @@ specification: $(READY) ## Write docs/specification.md from the tables of the re
 reference: $(READY) ## Write docs/commands.md, http.md, settings.md and client.md, and the client's types, from the code
 	@$(BIN)/python -m tests.architecture.reference
 
+figures: $(READY) ## What a newcomer waits for: a fresh clone installed and its demo run, and a first execution beside a later one
+	@$(BIN)/python -m bench.cold_start
+	@$(BIN)/python -m bench.first_run
+
 recording: $(READY) ## Run the demo and write what it prints to docs/images/demo.svg, the picture in the README
 	@$(BIN)/python -m bench.recording
 
@@ -131,9 +135,12 @@ $(READY): requirements.lock locks/bootstrap.lock pyproject.toml
 		{ echo "Ferryman needs Python 3.11 to 3.13; $(PYTHON) is $$($(PYTHON) -V 2>&1). Name another: make PYTHON=python3.12"; exit 1; }
 	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || \
 		{ echo "$(PYTHON) has no venv module. On Debian or Ubuntu: sudo apt install python3-venv"; exit 1; }
-	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@test -x $(BIN)/python || { echo "1 of 4: making $(VENV) …"; $(PYTHON) -m venv $(VENV); }
+	@echo "2 of 4: fetching uv, which installs the rest …"
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --only-binary :all: --no-deps --require-hashes \
 		--requirement locks/bootstrap.lock
+	@echo "3 of 4: installing what requirements.lock pins, and compiling it, which takes longest …"
 	@$(LOCKED) requirements.lock --compile-bytecode
+	@echo "4 of 4: installing Ferryman itself …"
 	@VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/uv pip install --quiet --no-deps --no-build-isolation --editable .
 	@touch $@
