@@ -57,6 +57,7 @@ def test_a_password_is_a_part_of_its_own(value: str, parts: tuple[str, ...]) -> 
         ("words", ("words",)),
         ("postgres://user:words@host.test/path?key=more", ("words", "/path?key=more")),
         ("https://host.test/path/words", ("/path/words",)),
+        ("https://host.test/a?to=https://words.test/b", ("/a?to=https://words.test/b",)),
     ],
 )
 def test_what_everyone_knows_of_a_value_is_no_secret(value: str, secrets: tuple[str, ...]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import codecs
 from itertools import pairwise
 
@@ -151,6 +152,13 @@ def test_a_key_in_a_shifted_alphabet_is_found(shift: int) -> None:
     letters = "abcdefghijklmnopqrstuvwxyz"
     table = str.maketrans(letters, letters[shift:] + letters[:shift])
     assert find_among(KEY.lower().translate(table), KEY) == "K0"
+
+
+def test_a_text_counts_as_small_up_to_the_length_that_is_given() -> None:
+    words = " ".join(base64.b32encode(KEY[start : start + 8].encode()).decode().rstrip("=") for start in (0, 8, 16))
+    assert scan(KEY).find(words) == LeakFinding("K0")
+    assert scan(KEY).find(words, small=len(words)) == LeakFinding("K0")
+    assert scan(KEY).find(words, small=0) is None
 
 
 def rotate_47(text: str) -> str:
