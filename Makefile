@@ -16,7 +16,7 @@ LOCKED := $(call INSTALL,$(VENV))
 # every function of the local cloud is a process of its own: without bytecode each would compile its libraries again
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: install demo test lint dependencies check build operations official rehearse infra schema hostile hostile-layers crash faults fuzz mutants long soak soak-money foreign conformance compare specification reference figures recording site lock clean help
+.PHONY: install demo test lint dependencies check build operations official rehearse infra schema hostile hostile-layers crash faults fuzz fuzz-api mutants long soak soak-money foreign conformance compare specification reference figures recording site lock clean help
 .DEFAULT_GOAL := install
 
 install: $(READY) ## Install Ferryman and what it needs into .venv
@@ -74,6 +74,11 @@ rehearse: $(READY) ## What the platform does with each archive: install, check, 
 fuzz: $(READY) ## Hostile bytes at the gate, guided by coverage, SECONDS for each part
 	@$(LOCKED) locks/fuzz.lock || true
 	@$(BIN)/python -m tests.campaigns.fuzz $(SECONDS)
+
+fuzz-api: $(READY) ## schemathesis over the whole OpenAPI document, all checks, CASES on a local stack (20,000; some minutes)
+	@test -x build/fuzz-api/venv/bin/python || $(PYTHON) -m venv build/fuzz-api/venv
+	@$(call INSTALL,build/fuzz-api/venv) locks/fuzz-api.lock
+	@$(BIN)/python -m tests.campaigns.api --cases $(or $(CASES),20000)
 
 mutants: $(READY) ## Change the library a little in every place: do the tests of the package notice? Hours; SAMPLE=200 of each package
 	@test -x build/mutants/venv/bin/python || $(PYTHON) -m venv build/mutants/venv
