@@ -46,7 +46,7 @@ async def test_a_stored_task_is_answered_with_every_field(client: httpx.AsyncCli
         **TASK,
     }
     assert (await client.get(f"/v1/tasks/{body['task_id']}")).json() == body
-    assert (await client.get("/v1/tasks")).json() == {"tasks": [body]}
+    assert (await client.get("/v1/tasks")).json() == {"tasks": [body], "next": None}
 
 
 async def test_a_change_leaves_the_other_fields_as_they_were(client: httpx.AsyncClient, task: str, stage: Stage) -> None:

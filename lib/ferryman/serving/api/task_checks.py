@@ -26,7 +26,7 @@ from ferryman.serving.api.shapes import task as shapes
 from ferryman.tools.declared.importing import run_document_worker
 
 REQUIRED = {"name": "x", "task_prompt": "x", "model": "x"}
-"""Takes the place of what is missing or unreadable while the other fields are checked; no problem of these fields is told twice."""
+"""Takes the place of what is missing or unreadable while the other fields are checked; its own problems are not told."""
 
 
 class TaskRoute(IdempotentRoute):
