@@ -155,10 +155,11 @@ def test_a_key_in_a_shifted_alphabet_is_found(shift: int) -> None:
 
 
 def test_a_text_counts_as_small_up_to_the_length_that_is_given() -> None:
-    words = " ".join(base64.b32encode(KEY[start : start + 8].encode()).decode().rstrip("=") for start in (0, 8, 16))
-    assert scan(KEY).find(words) == LeakFinding("K0")
-    assert scan(KEY).find(words, small=len(words)) == LeakFinding("K0")
-    assert scan(KEY).find(words, small=0) is None
+    value = "89RzZAMD2VXwFbuK2zMbDs7D"  # each third of it has a digit in base32
+    words = " ".join(base64.b32encode(value[start : start + 8].encode()).decode().rstrip("=") for start in (0, 8, 16))
+    assert scan(value).find(words) == LeakFinding("K0")
+    assert scan(value).find(words, small=len(words)) == LeakFinding("K0")
+    assert scan(value).find(words, small=0) is None
 
 
 def rotate_47(text: str) -> str:
