@@ -23,7 +23,7 @@ def framed(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> httpx.AsyncClient:
 
 
 @pytest.mark.parametrize(
-    "path", ["/v1/nothing%0A", "/%0A", "/v1/tasks/a%0Ab/tools/cluster/c%0Ad", "/robots.txt", "/favicon.ico", "/a%0D%0Ab"]
+    "path", ["/v1/nothing%0A", "/v1/tasks/a%0Ab/tools/cluster/c%0Ad", "/robots.txt", "/favicon.ico", "/a%0D%0Ab"]
 )
 async def test_a_path_that_leads_nowhere_is_a_problem(framed: httpx.AsyncClient, path: str) -> None:
     answer = await framed.delete(path)

@@ -39,10 +39,10 @@ class SlowExecutions(MemoryExecutions):
         super().__init__(stage.memory)
         self._slow = slow
 
-    async def list(self, owner: str, *, task: str | None = None, most: int = 50) -> Any:
+    async def list(self, owner: str, **query: Any) -> Any:
         if owner == "greedy":
             await self._slow.wait()
-        return await super().list(owner, task=task, most=most)
+        return await super().list(owner, **query)
 
 
 @dataclass
