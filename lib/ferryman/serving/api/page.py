@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import base64
 import hashlib
+from asyncio import to_thread
 from html import escape
 from itertools import pairwise
 
-from fastapi import Request
+from fastapi import FastAPI, Request
 from starlette.responses import HTMLResponse, Response
 
 from ferryman.serving.api.reference import write_reference
@@ -32,11 +33,11 @@ HEADERS = {
 
 
 async def show(request: Request) -> Response:
-    """Answer the page, made once."""
-    state = request.app.state
-    if not hasattr(state, "page"):
-        state.page = render(write_reference(request.app.openapi(), NOTE), request.app.title)
-    return HTMLResponse(state.page, headers=HEADERS)
+    """Answer the page, made once: that takes some hundred milliseconds, in which others are answered."""
+    app: FastAPI = request.app
+    if not hasattr(app.state, "page"):
+        app.state.page = await to_thread(lambda: render(write_reference(app.openapi(), NOTE), app.title))
+    return HTMLResponse(app.state.page, headers=HEADERS)
 
 
 def render(markdown: str, title: str) -> str:
