@@ -88,9 +88,9 @@ def test_an_api_becomes_tools_as_typed(folder: Path) -> None:
     assert walked.returncode == 0, walked.stdout + walked.stderr
     assert "Swagger Petstore: 20 tools, 9 of them disabled" in walked.stdout
     assert "Nothing was stored: this was a dry run." in walked.stdout
-    assert "petstore: 20 tools, 1 of them disabled" in walked.stdout
+    assert "\npetstore: 20 tools\n" in walked.stdout
     assert "▼ petstore (20 tools)\n" in walked.stdout
-    assert "  GET /v2/pet/{petId} - Find pet by ID\n" in walked.stdout
+    assert "  GET /v2/pet/{petId} - Find pet by ID  [getPetById]\n" in walked.stdout
     assert "Rex, a dog, is for sale; there is no pet 43." in walked.stdout
     assert "Error: HTTP 404" in walked.stdout
     assert "The cluster petstore is deleted, with all its tools." in walked.stdout
