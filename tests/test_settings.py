@@ -102,3 +102,21 @@ def test_googles_own_firestore_emulator_is_not_shown_the_token():
     assert read(ours).firestore_token == "t"
     assert read({**ours, "FIRESTORE_EMULATOR_HOST": "127.0.0.1:2"}).firestore_token is None
     assert read({**LOCAL, "LOCAL_CLOUD_TOKEN": "t"}).firestore_token is None
+
+
+MODEL = '{"llama": {"url": "http://127.0.0.1:11434", "input": 0, "output": 0.5}}'
+
+
+def test_models_of_an_operator_are_read_with_their_prices():
+    assert read({"FERRYMAN_MODELS": MODEL}).models["llama"].price == {"input": 0, "output": Decimal("0.5")}
+
+
+def test_a_mistake_in_a_model_is_named_with_its_variable_and_field():
+    with pytest.raises(MisconfiguredError, match=r"^FERRYMAN_MODELS: llama.url: must be an http or https URL"):
+        read({"FERRYMAN_MODELS": MODEL.replace("http:", "ftp:")})
+
+
+def test_a_deployed_function_sends_prompts_over_tls_alone():
+    with pytest.raises(MisconfiguredError, match=r"FERRYMAN_MODELS: llama.url must be https where deployed"):
+        read({"FERRYMAN_MODELS": MODEL, "K_SERVICE": "orchestrator"})
+    assert read({"FERRYMAN_MODELS": MODEL.replace("http:", "https:"), "K_SERVICE": "orchestrator"}).models

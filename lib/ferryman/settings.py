@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from ferryman.domain.http.request import REQUEST_SECONDS
+from ferryman.domain.operator_model import OperatorModel, parse_operator_models
+from ferryman.domain.problem import InvalidInputError
 
 GOOGLE_CERTS_URL = "https://www.googleapis.com/oauth2/v1/certs"
 RETENTION_DAYS = 90
@@ -64,6 +66,8 @@ class Settings:
     vertex_region: str = "global"  # the region of models on Vertex AI
     plans: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # plans beside the built-in ones, as JSON
     prices: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # models and their prices, as JSON
+    models: Mapping[str, OperatorModel] = field(default_factory=dict)  # models of your own, with URLs and prices, as JSON
+    model_key_set: bool = True  # whether the models with list prices can be used; 0 on a local stack without a key
     integrations: tuple[Mapping[str, Any], ...] = ()  # services beside the built-in ones, as JSON
     lease_s: float = 120.0  # how long an instance has an execution to itself before another may take over
     request_s: float = REQUEST_SECONDS  # how long one call may take
@@ -122,6 +126,8 @@ def read(environment: Mapping[str, str] = os.environ) -> Settings:
         parse, expected = _PARSERS.get(item.name) or _PARSERS[re.split(r"\W", str(item.type))[0]]
         try:
             value = parse(environment[variable])
+        except InvalidInputError as error:
+            raise MisconfiguredError(f"{variable}: {error}") from None
         except ValueError:
             raise MisconfiguredError(f"{variable} {expected}") from None
         if value is not None:
@@ -145,6 +151,9 @@ def _refuse_local_switches(settings: Settings) -> None:
             raise MisconfiguredError(f"{name} is for the local stack only; a deployed function does not start with it")
     if settings.deployed and settings.local_token is not None:
         raise MisconfiguredError("a local cloud's token is set; a deployed function does not start with one")
+    plain = [model.name for model in settings.models.values() if not model.url.startswith("https://")]
+    if settings.deployed and plain:
+        raise MisconfiguredError(f"FERRYMAN_MODELS: {plain[0]}.url must be https where deployed: prompts go there")
     hosts = (settings.firestore_host, settings.secret_manager_host, settings.cloud_tasks_host)
     if settings.deployed and any(hosts):
         raise MisconfiguredError("an emulator host is set; a deployed function does not start with one")
@@ -188,6 +197,7 @@ _PARSERS: Mapping[str, tuple[Callable[[str], Any], str]] = {
     "Path": (lambda text: Path(text) if text else None, ""),
     "Mapping": (lambda text: _parse_json(text, dict), "must be a JSON object"),
     "tuple": (lambda text: tuple(_parse_json(text, list)), "must be a JSON array"),
+    "models": (lambda text: parse_operator_models(_parse_json(text, dict)), "must be a JSON object"),
     "deployed": (lambda _: True, ""),  # the platform sets it, to the function's name
     "otlp_endpoint": (lambda text: text.rstrip("/") or None, ""),
     "log_level": (lambda text: LEVELS[LEVELS.index(text or "INFO")], f"must be one of {', '.join(LEVELS)}"),

@@ -11,6 +11,7 @@ from typing import Any
 
 from ferryman.domain.executions.usage import Usage
 from ferryman.domain.tasks.task import SCRIPTED
+from ferryman.settings import Settings
 
 USD_PER_CREDIT = Decimal("0.001")
 _MILLION = Decimal(1_000_000)
@@ -59,6 +60,11 @@ class Prices(Mapping[str, ModelPrice]):
     def __init__(self, rows: Mapping[str, Mapping[str, Any]] | None = None) -> None:
         shipped = json.loads(files("ferryman.billing").joinpath("prices.json").read_text())["models"]
         self._prices = {model: parse_price(model, row) for model, row in {**shipped, **(rows or {})}.items()}
+
+    @classmethod
+    def from_settings(cls, settings: Settings) -> Prices:
+        """Return the table with the rows of the settings, and the prices of the operator's own models, over it."""
+        return cls({**settings.prices, **{name: model.price for name, model in settings.models.items()}})
 
     def find(self, model: str) -> ModelPrice | None:
         """Return the price of `model`, or None where there is none; all of `scripted/NAME` have that of `scripted`."""

@@ -97,8 +97,8 @@ async def up(screen: Screen, /, data: Path | None, api_port: int | None, firesto
     """Run the whole stack on this machine, until Ctrl-C.
 
     A local cloud (Firestore, Secret Manager, Cloud Tasks, triggers, a simulated internet, a scripted model) and every function
-    as a process of its own. With ANTHROPIC_API_KEY set, tasks may name real models. FERRYMAN_PLANS, FERRYMAN_PRICES,
-    FERRYMAN_INTEGRATIONS and FERRYMAN_LEASE_S are passed on. With --json, one line is printed once all is up.
+    as a process of its own. With ANTHROPIC_API_KEY set, tasks may name real models. FERRYMAN_PLANS, FERRYMAN_MODELS,
+    FERRYMAN_PRICES, FERRYMAN_INTEGRATIONS and FERRYMAN_LEASE_S are passed on. With --json, one line is printed once all is up.
     """
     data = (data or service.find_folder()).resolve()
     chosen = firestore or ("external" if "FIRESTORE_EMULATOR_HOST" in service.read_environment() else "ours")

@@ -13,6 +13,7 @@ from ferryman.domain.credentials.connection import Connection, Proof
 from ferryman.domain.credentials.credential import Label
 from ferryman.domain.credentials.integration import Integration
 from ferryman.domain.owners.plan import Plan
+from ferryman.domain.tasks.task import SCRIPTED
 from ferryman.domain.tools.tool import Tool
 from ferryman.feeds import Feeds
 from ferryman.limiter import OwnerLimiter
@@ -80,6 +81,8 @@ class ApiDependencies:
     plans: Mapping[str, Plan]
     integrations: Mapping[str, Integration]
     models: Mapping[str, ModelPrice]
+    usable_models: frozenset[str] | None = None
+    """The models that need no key, where none is set; None where all can be used."""
     poll_s: float = 0.5
     callers: CallerIdentifier | None = None
     """Who may have it `warm`: connect, and import what a first request would wait for."""
@@ -160,7 +163,8 @@ def build_api(settings: Settings) -> ApiDependencies:
         tools=(*TOOLS, *CUSTOM),
         plans=plans,
         integrations=catalog.load(settings.integrations),
-        models=Prices(settings.prices),
+        models=Prices.from_settings(settings),
+        usable_models=None if settings.model_key_set else frozenset((SCRIPTED, *settings.models)),
         poll_s=settings.poll_s,
         callers=TokenCallers(wire, settings),
         warm=warm,

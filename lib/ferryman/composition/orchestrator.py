@@ -45,7 +45,7 @@ class OrchestratorFunction:
         tracer = OtelTracer(JsonLog(), settings)
         token = MetadataIdentity(wire, settings).token
         remote = RemoteTools(FunctionClient(wire, settings.function_urls, token, tracer.traceparent))
-        prices, plans = Prices(settings.prices), load_plans(settings.plans)
+        prices, plans = Prices.from_settings(settings), load_plans(settings.plans)
         public = PublicKey.parse(settings.sealing_public_key)
 
         self.callers = TokenCallers(wire, settings)

@@ -19,6 +19,9 @@ SCRIPTED = "scripted"
 _SAMPLED = ("claude-opus-4-5", "claude-opus-4-6", "claude-sonnet-4-5", "claude-sonnet-4-6", "claude-haiku-4-5", SCRIPTED)
 """Models that still take a temperature; later ones refuse it."""
 
+UNUSED_KEY = "none"
+"""What a server is sent that asks for no key."""
+
 ATTEMPTS = 3
 WAITS_S = 2.0
 """How long an answer is waited for before it is asked for again, at most, in seconds."""
@@ -36,7 +39,7 @@ class AnthropicModel:
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        self._clients: dict[bool, Any] = {}
+        self._clients: dict[str, Any] = {}
 
     async def warm(self) -> None:
         """Import the SDK, and what asks it again, off the event loop, while something else is being waited for."""
@@ -79,15 +82,17 @@ class AnthropicModel:
             options["tools"] = list(prompt.tools)
             if prompt.closing:
                 options["tool_choice"] = {"type": "none"}
-        if prompt.temperature is not None and prompt.model.startswith(_SAMPLED):
+        served = self._settings.models.get(prompt.model)
+        if served is None:
+            options["cache_control"] = {"type": "ephemeral"}
+        if prompt.temperature is not None and (served is not None or prompt.model.startswith(_SAMPLED)):
             options["extra_body"] = {"temperature": prompt.temperature}
         try:
             async with self.find_client(prompt.model).messages.stream(
-                model=prompt.model,
+                model=prompt.model if served is None else served.served_as,
                 system=prompt.system,
                 messages=list(prompt.messages),
                 max_tokens=prompt.max_tokens,
-                cache_control={"type": "ephemeral"},
                 **options,
             ) as stream:
                 message = await stream.get_final_message()
@@ -136,19 +141,24 @@ class AnthropicModel:
 
     def find_client(self, model: str) -> Any:
         """Return the SDK's client for `model`. Raise `RejectedError` where there is none."""
-        scripted = model.partition("/")[0] == SCRIPTED
-        if scripted not in self._clients:
-            self._clients[scripted] = self._connect(scripted)
-        return self._clients[scripted]
+        family = model.partition("/")[0]
+        provider = family if family == SCRIPTED or family in self._settings.models else ""
+        if provider not in self._clients:
+            self._clients[provider] = self._connect(provider)
+        return self._clients[provider]
 
-    def _connect(self, scripted: bool) -> Any:
+    def _connect(self, provider: str) -> Any:
+        """Return a client of the scripted models, of one of the operator's own by name, or of the models with list prices."""
         import anthropic
 
         settings = self._settings
         # a redirect would take the key and the prompt to another host, which nobody chose
         http_client = anthropic.DefaultAsyncHttpxClient(follow_redirects=False)
         options: dict[str, Any] = {"max_retries": 0, "http_client": http_client}
-        if scripted:
+        if provider in settings.models:
+            # the SDK insists on a key; the environment's is for another provider
+            return anthropic.AsyncAnthropic(base_url=settings.models[provider].url, api_key=UNUSED_KEY, **options)
+        if provider == SCRIPTED:
             if settings.scripted_model_url is None:
                 raise RejectedError("scripted models are played by the local cloud only")
             key = settings.local_token or SCRIPTED

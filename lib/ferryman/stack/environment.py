@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import ferryman
+from ferryman.domain.operator_model import parse_operator_models
+from ferryman.domain.problem import InvalidInputError
 
 LOCATION = "us-central1"
 QUEUE = "executions"
@@ -28,6 +30,7 @@ SCRIPTED_PRICE = {"input": "3", "output": "15"}
 
 PASSED_ON = (
     "FERRYMAN_PLANS",
+    "FERRYMAN_MODELS",
     "FERRYMAN_LEASE_S",
     "FERRYMAN_REQUEST_S",
     "FERRYMAN_SLICE_S",
@@ -90,6 +93,10 @@ def build_environment(row: Mapping[str, Any], around: StackEnvironment) -> dict[
     """Return the variables of the function that `row` of the table describes. Raise ValueError for bad JSON of the caller's."""
     caller = around.caller
     prices = {"scripted": SCRIPTED_PRICE, **_read(caller, "FERRYMAN_PRICES", {})}
+    try:
+        parse_operator_models(_read(caller, "FERRYMAN_MODELS", {}))
+    except InvalidInputError as error:
+        raise ValueError(f"FERRYMAN_MODELS: {error}") from None
     integrations = [*_read(caller, "FERRYMAN_INTEGRATIONS", []), *map(build_integration, around.hosts)]
     accounts = {
         role: [build_account(name, around.project) for name in row.get(role, []) if name != "anyone"]
@@ -106,6 +113,7 @@ def build_environment(row: Mapping[str, Any], around: StackEnvironment) -> dict[
         "FERRYMAN_SCHEDULES_QUEUE": SCHEDULES_QUEUE,
         "FERRYMAN_QUEUE_CALLER": build_account(QUEUE_CALLER, around.project),
         "FERRYMAN_PRICES": json.dumps(prices),
+        "FERRYMAN_MODEL_KEY_SET": "1" if caller.get("ANTHROPIC_API_KEY") else "0",
         "FERRYMAN_INTEGRATIONS": json.dumps(integrations),
         "FERRYMAN_LEASE_S": LEASE_S,
         "FERRYMAN_POLL_S": POLL_S,

@@ -160,3 +160,12 @@ def _find_model_problems(model: str, models: Collection[str]) -> list[Problem]:
     if match["name"] in models:
         return []
     return [Problem("model", f"has no price; priced are: {', '.join(sorted(models))}")]
+
+
+def find_key_problems(model: str, models: Collection[str], usable: Collection[str] | None) -> list[Problem]:
+    """Return the problem of a model that is known and needs a key where none is set; `usable` are those that need none."""
+    family = model.partition("/")[0]
+    if usable is None or family not in models or family in usable:
+        return []
+    listed = ", ".join(sorted(usable))
+    return [Problem("model", f"needs a key, and none is set (ANTHROPIC_API_KEY); without one there are: {listed}")]
