@@ -109,6 +109,9 @@ def test_a_small_text_has_its_escapes_undone_in_several_orders() -> None:
     quoted = "=41=42=43 %3D44"
     assert {"ABC =44", "ABC %3D44", "=41=42=43 =44", "ABC D"} <= set(read(quoted))
     assert undo_all_escapes("%3D41 \\x3d42") == "A B"
+    filler = "~" * (SMALL - len(quoted))
+    assert f"=41=42=43 =44{filler}" in read(quoted + filler)
+    assert f"=41=42=43 =44{filler}~" not in read(f"{quoted}{filler}~")
 
 
 def test_of_a_long_text_the_parts_that_change_are_decoded_again() -> None:
