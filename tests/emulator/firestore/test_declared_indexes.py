@@ -10,6 +10,7 @@ import pytest
 from ferryman.domain.credentials.connection import Connection
 from ferryman.domain.credentials.credential import SealedCredential
 from ferryman.domain.executions.execution import Status
+from ferryman.domain.executions.occupancy import Occupancy
 from ferryman.domain.owners.owner import Owner
 from ferryman.domain.page import Position
 from ferryman.domain.tasks.firing import Fire
@@ -58,7 +59,8 @@ async def next_page_listed(clients: GoogleClients) -> None:
 async def claimed_again(clients: GoogleClients) -> None:
     lost = build_lease(holder="dead", expires_at=NOW)
     execution = build_execution(owner="ann", created_at=NOW, status=Status.RUNNING, lease=lost)
-    await Places(clients.firestore()).locate_execution("e").create({})
+    admitted = Occupancy().enqueue(execution, most=1)
+    await Places(clients.firestore()).locate_occupancy("ann").create({"queued": dict(admitted.queued)})
     await Places(clients.firestore()).locate_execution("e").set(write_execution(execution))
     ticket = build_ticket(tool="webhook", created_at=NOW)
     await Places(clients.firestore()).locate_call("e", 0).set(documents.write(ticket))
@@ -197,7 +199,7 @@ QUERIES: dict[str, tuple[Callable[[GoogleClients], Awaitable[None]], ...]] = {
     "FirestoreExecutions.receipts": (receipted,),
     "FirestoreSealedInventory.list_credentials": (sealed_anywhere,),
     "FirestoreSealedInventory.count_calls": (calls_under_way,),
-    "FirestoreSealedInventory._under_way": (begun,),
+    "FirestoreSealedInventory._list_under_way": (begun,),
     "FirestoreLedger.of_execution": (entries_of_an_execution,),
     "FirestoreLedger.of_owner": (entries_of_an_owner,),
     "FirestoreOwners.list": (owners_listed,),
