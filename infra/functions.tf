@@ -41,7 +41,7 @@ resource "google_cloudfunctions2_function" "this" {
       content {
         network    = direct_vpc_network_interface.value.network
         subnetwork = direct_vpc_network_interface.value.subnetwork
-        tags       = [direct_vpc_network_interface.value.tags[each.value.model && length(local.keyed) > 0 ? "any" : each.value.egress]]
+        tags       = [direct_vpc_network_interface.value.tags[each.value.model && (length(local.keyed) > 0 || contains(keys(var.settings), "FERRYMAN_MODELS")) ? "any" : each.value.egress]]
       }
     }
 
