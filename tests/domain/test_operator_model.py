@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ferryman.domain.operator_model import OperatorModel, parse_operator_models
@@ -92,6 +92,7 @@ def test_there_may_be_100() -> None:
 rows = st.recursive(st.none() | st.integers() | st.text(max_size=8), lambda inner: st.dictionaries(st.text(max_size=8), inner))
 
 
+@settings(max_examples=30)
 @given(st.dictionaries(st.text(max_size=8), rows | st.fixed_dictionaries({}, optional=dict.fromkeys(("url", *ROW), rows))))
 def test_whatever_it_says_it_is_read_or_named(table: dict[str, Any]) -> None:
     try:

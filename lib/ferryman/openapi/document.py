@@ -23,6 +23,9 @@ CHARACTERS_PER_TOKEN = 4
 _METHODS = {method.value.lower(): method for method in Method}
 _OTHERS = ("options", "trace", "query")
 
+OPERATIONS_MAX = 25_000
+"""The operations of a document, selected ones and others: reading more takes longer than is worth waiting for."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenApiTools:
@@ -73,20 +76,22 @@ def read_tools(
     """Return the tools of all operations that are selected, at most `most`. Raise `InvalidInputError`."""
     operations, source = _list_operations(context), context.source
     numbers = dict.fromkeys((*check.BUILT_IN, *reserved), 1)
-    tools = list[DeclaredTool]()
+    selected = list[tuple[Operation, str]]()
     for operation in operations:
         operation_id = operation.node.fields.get("operationId")
         name = operation_id if isinstance(operation_id, str) else ""
         name = make_unique(build_tool_name(name, operation.method, operation.path), numbers)
-        context.notes.place = name
-        if not is_selected(operation, name, only=source.only, tags=source.tags):
-            continue
-        if len(tools) == most:
+        if is_selected(operation, name, only=source.only, tags=source.tags):
+            selected.append((operation, name))
+        if most is not None and len(selected) > most:  # before any is read, which takes much longer
             raise build_input_error("spec.paths", f"has more than {most:,} operations, the most tools of a task")
-        tools.append(read_operation(context, operation, name, cluster))
-    if not tools:
+    if not selected:
         field = "only" if source.only else "tags"
         raise build_input_error(field, f"fits none of the document's {len(operations):,} operations")
+    tools = list[DeclaredTool]()
+    for operation, name in selected:
+        context.notes.place = name
+        tools.append(read_operation(context, operation, name, cluster))
     return tuple(tools)
 
 
@@ -101,6 +106,8 @@ def _list_operations(context: ImportContext) -> list[Operation]:
             context.notes.add("a path refers to something that is missing: it is left out")
         items = (item,) if target is None or target.value is item.value else (item, target)
         operations.extend(_list_methods(path, items))
+        if len(operations) > OPERATIONS_MAX:
+            raise build_input_error("spec.paths", f"has more than {OPERATIONS_MAX:,} operations")
         if any(name in item.fields for item in items for name in _OTHERS):
             context.notes.add("OPTIONS, TRACE and QUERY operations are left out")
     if not operations:
