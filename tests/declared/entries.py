@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from ferryman.declared import entry, request
+from ferryman.domain.calls.refusal import CallRefusedError
 from ferryman.domain.http.request import OutboundRequest
 from ferryman.domain.problem import InvalidInputError, Problem
 from ferryman.domain.tools.declared import DeclaredTool
@@ -38,3 +41,10 @@ def fault(**fields: Any) -> str:
 
 def call(tool: DeclaredTool, **arguments: Any) -> OutboundRequest:
     return request.build_request(tool, arguments, state=STATE)
+
+
+def refusal(tool: Any, **arguments: Any) -> str:
+    """Return the message with which a call is refused."""
+    with pytest.raises(CallRefusedError) as caught:
+        call(tool, **arguments)
+    return caught.value.refusal.message

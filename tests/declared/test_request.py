@@ -15,7 +15,7 @@ from ferryman.declared import entry, request
 from ferryman.declared.templates import Mode
 from ferryman.domain.calls.refusal import CallRefusedError
 from ferryman.domain.http.request import BodyType, Method, SecretPlaceholder, Template
-from tests.declared.entries import HOST, call, read
+from tests.declared.entries import HOST, call, read, refusal
 
 URL = f"https://{HOST}/v1"
 LIST = {"type": "array", "required": False}
@@ -26,12 +26,6 @@ def query(outbound: Any) -> list[tuple[str, str]]:
     """Return the query as the service reads it: that of the URL, then what is appended."""
     pairs = {name: value if isinstance(value, list) else str(value) for name, value in outbound.query_params.items()}
     return parse_qsl(urlsplit(outbound.url).query + "&" + urlencode(pairs, doseq=True), keep_blank_values=True)
-
-
-def refusal(tool: Any, **arguments: Any) -> str:
-    with pytest.raises(CallRefusedError) as caught:
-        call(tool, **arguments)
-    return caught.value.refusal.message
 
 
 def test_a_call_has_everything_in_its_place() -> None:
@@ -364,49 +358,6 @@ def test_an_object_gives_no_name_that_a_server_reads_as_the_keys(name: str) -> N
         where="",
     )
     assert "not those of other parameters" in refusal(tool, f={name: "x"})
-
-
-UPLOAD = {"url": URL, "method": "POST", "body_type": "multipart"}
-FILE = {"content": "{{text}}", "filename": "{{name}}", "content_type": "text/csv"}
-
-
-def test_a_part_says_what_it_is_or_is_a_value() -> None:
-    tool = read(**UPLOAD, body={"file": FILE, "key": "{{secrets.API_KEY}}", "n": 3, "note": "On {{date}}"})
-    assert call(tool, text="a,b", name="x.csv").body == {
-        "file": [{"content": "a,b", "filename": "x.csv", "content_type": "text/csv"}],
-        "key": [{"content": Template((SecretPlaceholder("API_KEY"),))}],
-        "n": [{"content": "3"}],
-        "note": [{"content": "On 2026-03-01"}],
-    }
-
-
-def test_a_part_whose_content_is_left_out_is_not_sent() -> None:
-    tool = read(**UPLOAD, body={"file": FILE, "n": 1}, parameters={"text": {"required": False}, "name": {"required": False}})
-    assert call(tool, name="x.csv").body == {"n": [{"content": "1"}]}
-    assert call(tool, text="a").body["file"] == [{"content": "a", "content_type": "text/csv"}]
-
-
-def test_an_argument_never_says_what_a_part_is() -> None:
-    tool = read(**UPLOAD, body={"meta": "{{meta}}"}, parameters={"meta": OBJECT})
-    forged = {"content": "x", "filename": "evil.php", "content_type": "text/html"}
-    assert call(tool, meta=forged).body == {"meta": [{"content": forged}]}
-    whole = read(**UPLOAD, body="{{fields}}", parameters={"fields": OBJECT})
-    assert call(whole, fields={"a": forged, "b": ["x", None, 2]}).body == {
-        "a": [{"content": forged}],
-        "b": [{"content": "x"}, {"content": "2"}],
-    }
-
-
-@pytest.mark.parametrize("name", ['x"; name="role', "a\r\nX-Evil: 1", "../x", "x;y", "a" * 256])
-def test_a_file_name_that_leaves_its_place_is_refused(name: str) -> None:
-    tool = read(**UPLOAD, body={"file": FILE})
-    assert refusal(tool, text="a", name=name).startswith("Error: 'name' for weather must be a file name")
-
-
-@pytest.mark.parametrize("name", ['x"; name="role', "a\r\nX-Evil: 1", "", "{{secrets.API_KEY}};"])
-def test_a_field_name_that_leaves_its_place_is_refused(name: str) -> None:
-    tool = read(**UPLOAD, body="{{fields}}", parameters={"fields": OBJECT})
-    assert refusal(tool, fields={name: "x"}).startswith("Error: 'fields' for weather must be an object, in which each name is")
 
 
 def test_a_delete_sends_the_body_that_is_declared() -> None:

@@ -1,4 +1,4 @@
-"""Whether a provider was reached: of an error before a connection stood, nothing was sent and nothing can be billed."""
+"""Whether a provider was reached: of an error before there was a connection, nothing was sent and nothing can be billed."""
 
 from __future__ import annotations
 
