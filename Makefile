@@ -16,7 +16,7 @@ LOCKED := $(call INSTALL,$(VENV))
 # every function of the local cloud is a process of its own: without bytecode each would compile its libraries again
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: install demo test lint dependencies check build operations official rehearse infra schema hostile hostile-layers crash faults fuzz fuzz-api mutants long soak soak-money foreign conformance compare specification reference figures recording site lock clean help
+.PHONY: install demo test lint dependencies check bench build operations official rehearse infra schema hostile hostile-layers crash faults fuzz fuzz-api mutants long soak soak-money foreign conformance compare specification reference figures recording site lock clean help
 .DEFAULT_GOAL := install
 
 install: $(READY) ## Install Ferryman and what it needs into .venv
@@ -109,6 +109,9 @@ specification: $(READY) ## Write docs/specification.md from the tables of the re
 
 reference: $(READY) ## Write docs/commands.md, http.md, settings.md and client.md, and the client's types, from the code
 	@$(BIN)/python -m tests.architecture.reference
+
+bench: $(READY) ## Ours beside the peers and the floors, row by row, into docs/performance.md; ONLY=gate measures one again
+	@$(BIN)/python -m bench $(ONLY)
 
 figures: $(READY) ## What a newcomer waits for: a fresh clone installed and its demo run, and a first execution beside a later one
 	@$(BIN)/python -m bench.cold_start
