@@ -18,6 +18,7 @@ from ferryman.ports.errors import UnavailableError
 from ferryman.serving.api import access
 
 from .conftest import TASK, Stage, create_app
+from .routes import ROUTES
 
 JSON = {"Content-Type": "application/json"}
 TITLES = {
@@ -190,3 +191,15 @@ async def test_signs_within_a_text_are_no_values(client):
 async def test_of_many_faults_the_first_are_told(client):
     answer = await client.post("/v1/tasks", json={f"f{number}": 1 for number in range(5_000)})
     assert (answer.status_code, len(answer.json()["errors"])) == (422, 100)
+
+
+@pytest.mark.parametrize("character", ["%0A", "%0D", "%00", "%20"])
+async def test_a_character_behind_a_path_makes_another_path(client: httpx.AsyncClient, task: str, character: str) -> None:
+    asks = [(ask.method, ask.url(task, "exec_none").partition("?")[0], ask.body) for ask in ROUTES]
+    asks += [("GET", "/docs", None), ("GET", "/openapi.json", None)]
+    for method, path, body in asks:
+        answer = await client.request(method, path + character, json=body)
+        # the name of a credential is the end of a path, and this is none
+        statuses = (404, 405, 422) if method == "PUT" else (404, 405)
+        assert answer.status_code in statuses, (method, path)
+        assert answer.headers["content-type"] == "application/problem+json"

@@ -20,7 +20,7 @@ from ferryman.serving.api.shapes.shape import select
 class CredentialNameConvertor(StringConvertor):
     """Any text but the word `connect`, which is a route of its own; no credential is named in lower case."""
 
-    regex = "(?!connect$)[^/]+"
+    regex = r"(?!connect\Z)[^/]+"
 
 
 register_url_convertor("named", CredentialNameConvertor())

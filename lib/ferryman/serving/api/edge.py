@@ -46,6 +46,9 @@ class EdgeMiddleware:
             await send(message)
 
         try:
+            if scope["path"].endswith("\n"):
+                # the pattern of a route ends with $, which lets a line break follow; no path that is served ends with one
+                raise HTTPException(404)
             most = IMPORT_BYTES_MAX if scope["path"].endswith(IMPORT_PATH) else BODY_BYTES_MAX
             receiving = _bounded(receive, most)
             if _has_body(headers, most) and most == BODY_BYTES_MAX:
