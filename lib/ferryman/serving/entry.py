@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Awaitable, Callable
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from functions_framework import aio
 from starlette.exceptions import HTTPException
@@ -14,11 +15,13 @@ from starlette.responses import JSONResponse
 from ferryman import settings
 from ferryman.gcp.log import JsonLog, capture_loggers
 from ferryman.ports.errors import UnavailableError
-from ferryman.ports.owners import CallerIdentifier
 from ferryman.serving.faults import describe_fault
 from ferryman.serving.framework import lead_everything
 from ferryman.serving.problems import create_problem
 from ferryman.settings import WARM_PATH, Settings
+
+if TYPE_CHECKING:
+    from ferryman.ports.owners import CallerIdentifier
 
 BODY_BYTES_MAX = 8 * 1024 * 1024
 """An internal call's body: ids, or one turn of the model."""
@@ -26,6 +29,29 @@ BODY_BYTES_MAX = 8 * 1024 * 1024
 Handler = Callable[[Request], Awaitable[Any]]
 Root = TypeVar("Root")
 """What a composition root builds: the dependencies of one function."""
+
+
+HEALTH_PATH = "/healthz"
+
+
+class _Parts(Generic[Root]):
+    """The dependencies of one function, built in a thread at the first request that needs them: what they import takes many
+    times as long as what an answer without them does, and the event loop answers others meanwhile."""
+
+    def __init__(self, build: Callable[[Settings], Root], known: Settings) -> None:
+        self._build, self._known = build, known
+        self._built: list[Root] = []
+        self._building: asyncio.Task[Root] | None = None
+
+    async def get(self) -> Root:
+        """Return them. Raise what building them does; the next request then tries again."""
+        if not self._built:
+            if self._building is None or self._building.done():
+                self._building = asyncio.create_task(asyncio.to_thread(self._build, self._known))
+            root = await asyncio.shield(self._building)
+            if not self._built:
+                self._built.append(root)
+        return self._built[0]
 
 
 def serve(
@@ -36,7 +62,9 @@ def serve(
 ) -> Handler:
     """Return a function's `main`: it builds the dependencies at the first request, checks the caller, and answers.
 
-    `allow` names the accounts that may call a path; without it, `answer` checks callers itself. `HTTPException` is answered
+    `build` imports what it needs itself, so that a process serves before: functions-framework imports this before it forks, and
+    a stranger without a token, or the platform that asks for the API's health, waits for none of it. `allow` names the accounts
+    that may call a path; without it, `answer` checks callers itself, and GET /healthz is answered. `HTTPException` is answered
     with its status, `UnavailableError` with 503, any other exception with 500, and only its type and place are logged. On a
     local stack, what a web page could send is refused first; in the cloud only the service's own names lead here. `find`
     returns what has `callers` and `warm` of all that was built; POST /warm is there where settings name accounts for it.
@@ -45,15 +73,17 @@ def serve(
     if known.function:
         capture_loggers(known.log_level)  # in a function's own process, every library logs through our log alone
     lead_everything()
-    built: list[Root] = []
+    parts = _Parts(build, known)
 
     async def main(request: Request) -> Any:
         try:
             if known.local:
                 refuse_pages(request)
-            if not built:
-                built.append(build(known))
-            root: Any = built[0]
+            if allow is None and request.method == "GET" and request.url.path == HEALTH_PATH:
+                return JSONResponse({"status": "ok"})
+            if allow is not None and "authorization" not in request.headers:
+                raise HTTPException(401, "no identity token")
+            root: Any = await parts.get()
             if known.warmers and request.url.path == WARM_PATH:
                 return await _warm(find(root), request, known)
             if allow is not None:

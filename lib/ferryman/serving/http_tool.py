@@ -7,27 +7,38 @@ to, for the owner of a task. 422 says why it failed.
 from __future__ import annotations
 
 import json
+from typing import TYPE_CHECKING
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from ferryman.composition.http_tool import HttpToolFunction
 from ferryman.domain.calls.refusal import CallRefusedError
-from ferryman.domain.credentials.connection import NotConnectedError
 from ferryman.domain.problem import InvalidInputError
 from ferryman.serving import tool
 from ferryman.serving.entry import Handler, read_body
 from ferryman.serving.problems import create_problem
-from ferryman.tools.declared.documents import fetch_for_owner
-from ferryman.tools.tokens.consent import redeem_code
+from ferryman.settings import Settings
+
+if TYPE_CHECKING:
+    from ferryman.composition.http_tool import HttpToolFunction
 
 
 def serve() -> Handler:
     """Return the `main` of http_tool."""
-    return tool.serve_tool("http_tool", HttpToolFunction, ROUTES)
+    return tool.serve_tool("http_tool", build_function, ROUTES)
+
+
+def build_function(known: Settings) -> HttpToolFunction:
+    """Return what the function is made of."""
+    from ferryman.composition.http_tool import HttpToolFunction
+
+    return HttpToolFunction(known)
 
 
 async def _connect(function: HttpToolFunction, request: Request) -> Response:
+    from ferryman.domain.credentials.connection import NotConnectedError
+    from ferryman.tools.tokens.consent import redeem_code
+
     body = await read_body(request, task=str, owner=str, digest=str, code=str, iss=str, version=int)
     try:
         return JSONResponse({"name": await redeem_code(function.dependencies, **{**body, "iss": body["iss"] or None})})
@@ -36,6 +47,8 @@ async def _connect(function: HttpToolFunction, request: Request) -> Response:
 
 
 async def _document(function: HttpToolFunction, request: Request) -> Response:
+    from ferryman.tools.declared.documents import fetch_for_owner
+
     body = await read_body(request, task=str, owner=str, url=str)
     try:
         fetched = await fetch_for_owner(function.dependencies, function.tasks, function.documents, **body)

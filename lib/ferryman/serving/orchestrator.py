@@ -5,21 +5,28 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from ferryman import settings
-from ferryman.composition.orchestrator import OrchestratorFunction
-from ferryman.domain.tasks.firing import Fire
-from ferryman.loop.run import deliver
-from ferryman.schedules.fire import fire, sweep
 from ferryman.serving import entry
 from ferryman.serving.entry import Handler, read_body
 from ferryman.serving.problems import create_problem
 
+if TYPE_CHECKING:
+    from ferryman.composition.orchestrator import OrchestratorFunction
 
-def serve(build: Callable[[settings.Settings], OrchestratorFunction] = OrchestratorFunction) -> Handler:
+
+def build_function(known: settings.Settings) -> OrchestratorFunction:
+    """Return what the function is made of."""
+    from ferryman.composition.orchestrator import OrchestratorFunction
+
+    return OrchestratorFunction(known)
+
+
+def serve(build: Callable[[settings.Settings], OrchestratorFunction] = build_function) -> Handler:
     """Return the function's `main`. 200: the queue may forget the delivery; 503: deliver it again; 4xx: not from the queue."""
     return entry.serve(build, _answer, entry.allow_callers)
 
@@ -34,17 +41,24 @@ async def _answer(function: OrchestratorFunction, request: Request) -> Response:
 
 
 async def _deliver(function: OrchestratorFunction, request: Request) -> bool:
+    from ferryman.loop.run import deliver
+
     body = await read_body(request, execution=str, slice=int, waits=int)
     holder = f"{request.headers.get('x-cloudtasks-taskname', 'unnamed')}/{secrets.token_hex(4)}"
     return await deliver(function.loop, body["execution"], slice=body["slice"], holder=holder, waits=body["waits"])
 
 
 async def _fire(function: OrchestratorFunction, request: Request) -> bool:
+    from ferryman.domain.tasks.firing import Fire
+    from ferryman.schedules.fire import fire
+
     body = await read_body(request, task=str, generation=int, at=int)
     return await fire(function.schedules, Fire(task=body["task"], generation=body["generation"], at=_parse_time(body["at"])))
 
 
 async def _sweep(function: OrchestratorFunction, request: Request) -> bool:
+    from ferryman.schedules.fire import sweep
+
     body = await read_body(request, at=int)
     await sweep(function.schedules, at=_parse_time(body["at"]))
     return True

@@ -4,33 +4,38 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from ferryman.composition.tool import ToolFunction
 from ferryman.domain.calls.refusal import CallRefusedError
-from ferryman.domain.receipts import settlement
 from ferryman.domain.stale import StaleError
-from ferryman.ports.tickets import CallRequest
 from ferryman.serving import entry
 from ferryman.serving.entry import Handler, read_body
 from ferryman.serving.problems import create_problem
 from ferryman.settings import Settings
-from ferryman.tools.execute_call import execute_call, scan_output
-from ferryman.tools.reseal import reseal_task
+
+if TYPE_CHECKING:
+    from ferryman.composition.tool import ToolFunction
 
 RESEAL = "/reseal"
 
-Function = TypeVar("Function", bound=ToolFunction)
+Function = TypeVar("Function", bound="ToolFunction")
 Route = Callable[[Function, Request], Awaitable[Response]]
 """What answers one path of a tool function."""
 
 
 def serve(name: str) -> Handler:
     """Return the `main` of the tool `name`."""
-    return serve_tool(name, ToolFunction, {})
+    return serve_tool(name, build_function, {})
+
+
+def build_function(known: Settings) -> ToolFunction:
+    """Return what the function of a built-in tool is made of."""
+    from ferryman.composition.tool import ToolFunction
+
+    return ToolFunction(known)
 
 
 def serve_tool(name: str, build: Callable[[Settings], Function], more: Mapping[str, Route[Function]]) -> Handler:
@@ -66,6 +71,10 @@ def serve_tool(name: str, build: Callable[[Settings], Function], more: Mapping[s
 
 
 async def _execute(name: str, function: ToolFunction, request: Request) -> Response:
+    from ferryman.domain.receipts import settlement
+    from ferryman.ports.tickets import CallRequest
+    from ferryman.tools.execute_call import execute_call
+
     deps = function.dependencies
     body = await read_body(request, execution=str, call=int, epoch=int, task=str, owner=str)
     with deps.tracer.span(f"execute {name}", {"gen_ai.tool.name": name}, kind="server", parent=_read_parent(request)):
@@ -74,6 +83,8 @@ async def _execute(name: str, function: ToolFunction, request: Request) -> Respo
 
 
 async def _scan(function: ToolFunction, request: Request) -> Response:
+    from ferryman.tools.execute_call import scan_output
+
     deps = function.dependencies
     body = await read_body(request, execution=str, epoch=int, content=list)
     with deps.tracer.span("scan", kind="server", parent=_read_parent(request)):
@@ -81,6 +92,8 @@ async def _scan(function: ToolFunction, request: Request) -> Response:
 
 
 async def _reseal(function: ToolFunction, request: Request) -> Response:
+    from ferryman.tools.reseal import reseal_task
+
     body = await read_body(request, task=str, version=int)
     return JSONResponse({"unreadable": await reseal_task(function.dependencies, **body)})
 

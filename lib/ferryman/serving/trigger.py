@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 from cloudevents.http import from_http
@@ -12,14 +12,23 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from ferryman import settings
-from ferryman.composition.trigger import TriggerFunction
 from ferryman.serving import entry
 from ferryman.serving.entry import Handler
+
+if TYPE_CHECKING:
+    from ferryman.composition.trigger import TriggerFunction
 
 _DOCUMENT = re.compile(r"executions/([^/]{1,1500})", re.DOTALL)
 
 
-def serve(build: Callable[[settings.Settings], TriggerFunction] = TriggerFunction) -> Handler:
+def build_function(known: settings.Settings) -> TriggerFunction:
+    """Return what the function is made of."""
+    from ferryman.composition.trigger import TriggerFunction
+
+    return TriggerFunction(known)
+
+
+def serve(build: Callable[[settings.Settings], TriggerFunction] = build_function) -> Handler:
     """Return the function's `main`: 401 or 403 for the wrong caller, 503 to deliver the event again, 200 for all else.
 
     An event that cannot be read is logged and acknowledged: it would otherwise be redelivered for a day.

@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from ferryman import offload
-from ferryman.declared.arguments import check_depth, check_schema
 from ferryman.domain.calls import refusal
 from ferryman.domain.calls.refusal import CallRefusedError
 from ferryman.domain.http.request import Method, OutboundRequest
@@ -36,6 +35,9 @@ QUERY_PARAMS = build_property("URL query parameters", "object")
 
 def check_arguments(tool: Tool, arguments: Mapping[str, Any]) -> None:
     """Raise `CallRefusedError` for arguments that do not fit the tool's schema, naming the field and never its content."""
+    # with it comes the library of schemas, which whoever only describes tools does not need
+    from ferryman.declared.arguments import check_depth, check_schema
+
     check_depth(tool.name, arguments)
     check_schema(tool.name, tool.schema, arguments)
 

@@ -52,10 +52,16 @@ def create(deps: ApiDependencies) -> FastAPI:
 
 def serve(build: Callable[[settings.Settings], ApiDependencies] | None = None) -> Handler:
     """Return the function's `main`: it answers with the API itself, which then handles the request."""
-    from ferryman.composition.api import build_api
     from ferryman.serving import entry
+
+    def compose(known: settings.Settings) -> FastAPI:
+        if build is not None:
+            return create(build(known))
+        from ferryman.composition.api import build_api
+
+        return create(build_api(known))
 
     async def answer(app: FastAPI, _: Request) -> FastAPI:
         return app
 
-    return entry.serve(lambda known: create((build or build_api)(known)), answer, find=lambda app: app.state.deps)
+    return entry.serve(compose, answer, find=lambda app: app.state.deps)
