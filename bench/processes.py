@@ -12,7 +12,7 @@ CLOUD = "local cloud"
 
 
 def measure_processes(root: int) -> dict[str, float]:
-    """Return the processor seconds of `root` and all below it: functions by name, the local cloud, and the rest as `ferryman`."""
+    """Return the processor seconds of `root` and all below it: functions by name, `local cloud`, and the rest as `ferryman`."""
     spent: dict[str, float] = defaultdict(float)
     for process, name in find_processes(root).items():
         with suppress(OSError):

@@ -1,8 +1,9 @@
 """Executions per second on the whole local stack: five turns of one authenticated call and a last answer, ten credentials,
 32 at once, with the API, the queue, the model, the upstream and the client of this bench on the same two cores.
 
-Run with `python -m bench.stack [--executions 192] [--at-once 32]`. Every execution is started over the API; the orchestrator's log
-says when one has ended, and the records are read afterwards. Processor time by process is what a busy machine leaves comparable.
+Run with `python -m bench.stack [--executions 192] [--at-once 32]`. Every execution is started over the API; the orchestrator's
+log says when one has ended, and the records are read afterwards. Processor time by process is what a busy machine leaves
+comparable.
 """
 
 from __future__ import annotations
