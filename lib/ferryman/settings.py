@@ -75,7 +75,7 @@ class Settings:
     execution_s: float = 21_600.0  # how long an execution may take in all
     poll_s: float = 0.5  # how often a running execution looks for a cancel or a halt
     retry_after_s: float = 5.0  # when the queue tries a delivery again that could not be worked on
-    keys_ttl_s: float = 300.0  # how long keys are kept in memory
+    keys_ttl_s: float = 300.0  # how long keys, and the credentials that they opened, are kept in memory
     retention_days: int = RETENTION_DAYS  # how many days an execution is kept after its end, with all below it; 0 for ever
     otlp_endpoint: str | None = None  # where traces are sent
     trace_content: bool = False  # whether traces hold what the model is asked and says

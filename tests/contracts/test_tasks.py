@@ -120,6 +120,13 @@ async def test_a_deleted_credential_keeps_its_version_from_coming_back(stores: S
         await stores.credentials.put(build_sealed(1))
 
 
+async def test_a_deletion_takes_a_version_of_its_own(stores: Stores) -> None:
+    await stores.tasks.create(TASK)
+    await stores.credentials.put(build_sealed(1))
+    await stores.credentials.delete("task_1", "A", now=NOW)
+    assert await stores.credentials.next_version("task_1", "A") == 3
+
+
 async def test_a_credential_that_is_resealed_changes_in_its_ciphertext_and_its_key_version_alone(stores: Stores) -> None:
     await stores.tasks.create(TASK)
     await stores.credentials.put(build_sealed())
@@ -189,11 +196,11 @@ async def test_a_value_that_was_deleted_stays_a_former_one_of_what_is_stored_und
     await stores.tasks.create(TASK)
     await stores.credentials.put(build_sealed(1))
     await stores.credentials.delete("task_1", "A", now=NOW)
-    await stores.credentials.put(newer := stored_at(2, NOW + SECOND))
+    await stores.credentials.put(newer := stored_at(3, NOW + SECOND))
     assert await everything(stores) == ([newer], [former((1, NOW))])
     await stores.credentials.delete("task_1", "A", now=NOW + 2 * SECOND)
     live, ended = await everything(stores)
-    assert (live, [value.sealed.label.version for value in ended[0].values]) == ([], [2, 1])
+    assert (live, [value.sealed.label.version for value in ended[0].values]) == ([], [3, 1])
 
 
 async def test_the_newest_former_values_are_kept_and_those_whose_time_is_over_are_not(stores: Stores) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
@@ -21,11 +22,11 @@ TOLERANCE = 0.05
 
 async def test_what_the_cost_is_reckoned_with_still_holds_and_does_not_grow_with_the_run() -> None:
     measured = await measure(4)
-    call = {
-        kind: sum(count for (_, operation), count in measured.call.items() if operation == kind) for _, kind in measured.call
-    }
+    call: Counter[str] = Counter()
+    for (_, kind), count in measured.call.items():
+        call[kind] += count
     # one of the written documents is the ticket, in the turn's own commit
-    assert (call[WRITES], call[BATCH_READS], call[QUERIES], call[TRANSACTIONS]) == (3, 1, 1, 1)
+    assert (call[WRITES], call[BATCH_READS], call[QUERIES], call[TRANSACTIONS]) == (3, 1, 0, 1)
     counted = [
         {key: n for key, n in part.items() if key[1] not in BYTES.values()} for part in (measured.turn, measured.late_turn)
     ]

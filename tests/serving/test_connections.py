@@ -35,7 +35,7 @@ async def test_what_is_not_given_comes_from_the_catalog(client: httpx.AsyncClien
     assert answer["expires_at"] == "2026-11-21T12:10:00Z"
     query = {name: value for name, [value] in parse_qs(urlsplit(answer["authorize_url"]).query).items()}
     (stored,) = stage.memory.connections[task].values()
-    proof = seal.decode_proof(seal.unseal(stored.ciphertext, seal.build_connection_info(stored), PRIVATE))
+    proof = seal.decode_proof(seal.PrivateKey(PRIVATE).unseal(stored.ciphertext, seal.build_connection_info(stored)))
     assert answer["authorize_url"].startswith("https://login.calendar.test/authorize?tenant=all&")
     assert query == {
         "tenant": "all",
@@ -54,7 +54,7 @@ async def test_what_is_not_given_comes_from_the_catalog(client: httpx.AsyncClien
 async def test_neither_state_verifier_nor_secret_is_kept_in_clear(client: httpx.AsyncClient, task: str, stage: Stage) -> None:
     answer = await begun(client, task, client_id="own", client_secret=SECRET)
     (stored,) = stage.memory.connections[task].values()
-    proof = seal.decode_proof(seal.unseal(stored.ciphertext, seal.build_connection_info(stored), PRIVATE))
+    proof = seal.decode_proof(seal.PrivateKey(PRIVATE).unseal(stored.ciphertext, seal.build_connection_info(stored)))
     assert proof.client_secret is not None
     assert proof.client_secret.reveal() == SECRET
     for secret in (answer.json()["state"], proof.verifier.reveal(), SECRET):

@@ -61,7 +61,7 @@ async def test_only_the_key_holder_opens_it_and_only_under_its_own_label(
     assert VALUE.encode() not in sealed.ciphertext
     assert sealed.label.hosts == ("api.openweathermap.org",)
     assert sealed.label.auth_type is AuthType.QUERY_PARAM
-    assert seal.unseal(sealed.ciphertext, seal.build_credential_info(sealed.label), PRIVATE) == VALUE.encode()
+    assert seal.PrivateKey(PRIVATE).unseal(sealed.ciphertext, seal.build_credential_info(sealed.label)) == VALUE.encode()
 
 
 async def test_storing_it_again_raises_the_version_and_keeps_the_day_it_was_made(
@@ -78,7 +78,7 @@ async def test_a_deleted_one_is_gone_and_its_version_is_not_used_again(client: h
     assert (await client.delete(path(task))).status_code == 204
     assert (await client.delete(path(task))).status_code == 404
     assert (await client.get(f"/v1/tasks/{task}/credentials")).json() == {"credentials": []}
-    assert (await client.put(path(task), json={"value": VALUE, "service": "openweather"})).json()["version"] == 2
+    assert (await client.put(path(task), json={"value": VALUE, "service": "openweather"})).json()["version"] == 3
 
 
 REFUSED: dict[str, tuple[str, dict[str, Any], str, str]] = {
@@ -140,7 +140,7 @@ async def test_a_user_name_and_a_password_are_sealed_as_one(client: httpx.AsyncC
     body = {"value": f"me:{VALUE}", "service": "openweather", "auth_type": "basic"}
     answer = await client.put(path(task), json=body)
     sealed = stage.memory.credentials[task]["OPENWEATHER_API_KEY"]
-    opened = seal.unseal(sealed.ciphertext, seal.build_credential_info(sealed.label), PRIVATE)
+    opened = seal.PrivateKey(PRIVATE).unseal(sealed.ciphertext, seal.build_credential_info(sealed.label))
     assert (answer.json()["auth_type"], opened) == ("basic", f"me:{VALUE}".encode())
     assert VALUE not in answer.text
 

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from ferryman.domain.calls.refusal import CallRefusedError
 from ferryman.domain.credentials.credential import AuthType, Label, SealedCredential
 from ferryman.vault.seal import (
+    PrivateKey,
     PublicKey,
     UnsealError,
     build_call_info,
@@ -20,7 +21,6 @@ from ferryman.vault.seal import (
     format_public_key,
     generate_private_key,
     read_key_version,
-    unseal,
 )
 from ferryman.vault.vault import Vault
 
@@ -64,7 +64,7 @@ def seal(value: bytes = b"a-secret-of-16-chars", label: Label = LABEL) -> Sealed
 
 
 def test_what_was_sealed_opens_with_the_private_key() -> None:
-    assert unseal(KEY.seal(b"value", b"info"), b"info", PRIVATE) == b"value"
+    assert PrivateKey(PRIVATE).unseal(KEY.seal(b"value", b"info"), b"info") == b"value"
 
 
 def test_two_sealings_of_the_same_value_differ() -> None:
@@ -77,13 +77,13 @@ def test_the_ciphertext_says_which_key_version_opens_it() -> None:
 
 def test_another_private_key_does_not_open_it() -> None:
     with pytest.raises(UnsealError):
-        unseal(KEY.seal(b"value", b"info"), b"info", generate_private_key())
+        PrivateKey(generate_private_key()).unseal(KEY.seal(b"value", b"info"), b"info")
 
 
 def test_a_public_key_survives_its_text() -> None:
     again = PublicKey.parse(format_public_key(3, derive_public_key(PRIVATE)))
     assert again.version == 3
-    assert unseal(again.seal(b"v", b"i"), b"i", PRIVATE) == b"v"
+    assert PrivateKey(PRIVATE).unseal(again.seal(b"v", b"i"), b"i") == b"v"
 
 
 @pytest.mark.parametrize("text", ["", "3", "3:", "x:AAAA", "-1:AAAA", "0:" + "A" * 8, "3:not base64!", "3:AAAA", "٣:AAAA"])
@@ -98,14 +98,14 @@ def test_a_ciphertext_with_any_bit_changed_does_not_open(position: int, bit: int
     ciphertext = bytearray(KEY.seal(b"value", b"info"))
     ciphertext[position] ^= 1 << bit
     with pytest.raises(UnsealError):
-        unseal(bytes(ciphertext), b"info", PRIVATE)
+        PrivateKey(PRIVATE).unseal(bytes(ciphertext), b"info")
 
 
 @given(length=st.integers(0, 1_140))
 @settings(max_examples=40, deadline=None)
 def test_a_truncated_ciphertext_does_not_open(length: int) -> None:
     with pytest.raises(UnsealError):
-        unseal(KEY.seal(b"value", b"info")[:length], b"info", PRIVATE)
+        PrivateKey(PRIVATE).unseal(KEY.seal(b"value", b"info")[:length], b"info")
 
 
 @pytest.mark.parametrize("field", CHANGES)

@@ -19,7 +19,7 @@ from ferryman.gcp.tickets import FirestoreTickets
 from ferryman.gcp.tokens import FirestoreTokens
 from ferryman.settings import Settings
 from ferryman.telemetry.traces import OtelTracer
-from ferryman.tools.execute_call import ToolDependencies
+from ferryman.tools.execute_call import ToolDependencies, build_opened_cache
 from ferryman.tools.prepared_call import make_builtin_preparer
 from ferryman.vault.vault import Vault
 
@@ -33,7 +33,8 @@ class ToolFunction:
         gate = build_gate(settings, tracer)
         self.firestore = firestore
         self.secrets = SecretManagerClient(settings)
-        self.vault = Vault(SecretManagerKeys(self.secrets, settings))
+        opened = build_opened_cache(settings.keys_ttl_s)
+        self.vault = Vault(SecretManagerKeys(self.secrets, settings), life_s=settings.keys_ttl_s, rotated=opened.clear)
         self.callers = TokenCallers(HttpClient(), settings)
         self.dependencies = ToolDependencies(
             tickets=FirestoreTickets(firestore, request_s=settings.request_s),
@@ -49,6 +50,7 @@ class ToolFunction:
             halts=FirestoreHalts(firestore),
             clock=SystemClock(),
             tracer=tracer,
+            opened=opened,
         )
 
     async def warm(self) -> None:

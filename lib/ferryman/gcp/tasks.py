@@ -188,6 +188,10 @@ class FirestoreCredentials(FirestoreStore):
         ended = await _read_ending(transaction, self._places, task, name, now=now)
         if ended[1] is None:
             return False
+        stored = await self._places.locate_task(task).get(transaction=transaction)
+        if stored.exists:  # a new version, so that nobody goes on with what was deleted
+            version = read_versions(stored.to_dict()).get(name, 0) + 1
+            transaction.update(stored.reference, {f"{VERSIONS}.{name}": version})
         _store_ending(transaction, ended)
         transaction.delete(self._places.locate_credential(task, name))
         return True

@@ -139,7 +139,10 @@ class MemoryCredentials(MemoryStore):
 
     async def delete(self, task: str, name: str, *, now: datetime) -> bool:
         self._end(task, name, now=now)
-        return self._memory.credentials.get(task, {}).pop(name, None) is not None
+        if self._memory.credentials.get(task, {}).pop(name, None) is None:
+            return False
+        self._memory.versions.setdefault(task, {})[name] = await self.next_version(task, name)
+        return True
 
     def _end(self, task: str, name: str, *, now: datetime) -> None:
         """Keep the stored value, if there is one, among the former ones."""

@@ -18,7 +18,8 @@ class Credentials(Protocol):
     other than `before` is stored by now, and returns whether it did. `swap` stores all of `after`, which is of the same version
     or of the next one, under the same condition.
 
-    A value that is replaced or deleted becomes one of its credential's former values in the same write. `read_all` returns with
+    A value that is replaced or deleted becomes one of its credential's former values in the same write, and the version that
+    must be current is another from then on: who has opened the value goes on with it no longer. `read_all` returns with
     one query what `list` does, and the former values by credential. `reseal_former` stores `after`, or nothing where that is
     without values, if `before` is still what is stored, and returns whether it did.
     """

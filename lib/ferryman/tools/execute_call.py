@@ -7,7 +7,7 @@ recognises repetitions by an idempotency key.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -17,6 +17,7 @@ from ferryman.domain.calls.refusal import CallRefusedError
 from ferryman.domain.credentials.credential import Credential
 from ferryman.domain.executions.message import Block
 from ferryman.domain.stale import StaleError
+from ferryman.expiring import ExpiringCache
 from ferryman.halting import run_unless_halted
 from ferryman.ports.errors import HaltedError, UnavailableError
 from ferryman.ports.gate import PieceTally
@@ -34,6 +35,25 @@ ATTEMPTS_MAX = 3
 COUNT_ATTEMPTS_MAX = 8
 """How often pieces of secrets are added while other calls of the execution add to the same coverage."""
 
+OPENED_S, OPENED_MAX = 300.0, 256
+"""For how many seconds after they were read, and of how many tasks, opened credentials stay in a tool function's memory."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenedCredentials:
+    """A task's open credentials and former values, as they were while its credentials had these `versions`.
+
+    Whatever is stored, renewed or deleted changes a version, and every claim returns the present ones.
+    """
+
+    versions: Mapping[str, int]
+    credentials: Mapping[str, Credential] = field(repr=False)
+
+
+def build_opened_cache(life_s: float = OPENED_S) -> ExpiringCache[str, OpenedCredentials]:
+    """Return a cache of opened credentials by task."""
+    return ExpiringCache(most=OPENED_MAX, life_s=life_s)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolDependencies(GrantDependencies):
@@ -41,6 +61,7 @@ class ToolDependencies(GrantDependencies):
 
     `redact` takes an owner, open credentials and a text, `redact_blocks` an owner, open credentials and the model's output;
     both return it with every credential, in any spelling, replaced by its name. They raise `CallRefusedError` over budget.
+    `opened` is this process's own.
     """
 
     tickets: Tickets
@@ -49,6 +70,7 @@ class ToolDependencies(GrantDependencies):
     redact: Redactor
     redact_blocks: Callable[[str, Iterable[Credential], Sequence[Block]], Awaitable[Sequence[Block]]]
     halts: Halts
+    opened: ExpiringCache[str, OpenedCredentials] = field(default_factory=build_opened_cache, repr=False)
 
 
 async def execute_call(deps: ToolDependencies, tool: str, call_request: CallRequest) -> Ticket:
@@ -177,10 +199,14 @@ async def count_pieces(deps: ToolDependencies, claimed_call: ClaimedCall, pieces
 
 
 async def _open(deps: ToolDependencies, task: str, versions: Mapping[str, int]) -> dict[str, Credential]:
-    """Open the task's credentials and their former values.
+    """Return the task's open credentials and former values; those that this process opened before are not read again while
+    their versions are the present ones.
 
     Raise `CallRefusedError` for a credential that does not open, and `UnavailableError`.
     """
+    before = deps.opened.get(task)
+    if before is not None and before.versions == versions:
+        return dict(before.credentials)
     stored, former = await deps.credentials.read_all(task)
     opened = await open_former(deps.vault, former, task=task, now=deps.clock.now(), log=deps.tracer)
     for sealed in stored:
@@ -190,6 +216,7 @@ async def _open(deps: ToolDependencies, task: str, versions: Mapping[str, int]) 
         if sealed.label.task != task or sealed.label.version < expected:
             raise CallRefusedError(refusal.refuse_unreadable_credential(name))  # moved or rolled back
         opened[name] = await deps.vault.open_credential(sealed)
+    deps.opened.put(task, OpenedCredentials(versions=dict(versions), credentials=dict(opened)))
     return opened
 
 

@@ -23,6 +23,7 @@ async def reseal_task(deps: ToolDependencies, *, task: str, version: int) -> lis
     the tokens that were fetched without credentials. Raise `UnavailableError`, also while there is no such version.
     """
     unreadable = []
+    deps.opened.clear()
     await _reseal_tokens(deps, task, version)
     live, former = await deps.credentials.read_all(task) if task else ((), ())
     for sealed in live:

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import base64
 import binascii
+import hmac
 import json
+from contextlib import suppress
 from dataclasses import asdict, fields
 from datetime import datetime
 from typing import Any, Self
@@ -92,14 +94,33 @@ def read_key_version(ciphertext: bytes) -> int:
     return int.from_bytes(ciphertext[:_VERSION_BYTES], "big")
 
 
-def unseal(ciphertext: bytes, info: bytes, private: bytes) -> bytes:
-    """Return the plaintext that was sealed with this `info`. Raise `UnsealError`."""
-    version = read_key_version(ciphertext)
-    try:
-        key = MLKEM768X25519PrivateKey(*_split_private(private))
-        return _SUITE.decrypt(ciphertext[_VERSION_BYTES:], key, info=_bind_version(version, info))
-    except (InvalidTag, ValueError) as error:
-        raise UnsealError("the ciphertext does not open") from error
+class PrivateKey:
+    """A private key of `generate_private_key`, parsed: half of the work of opening is parsing it. It is in no repr.
+
+    What is no such key opens nothing.
+    """
+
+    __slots__ = ("_key", "_private")
+
+    def __init__(self, private: bytes) -> None:
+        self._private = private
+        self._key: MLKEM768X25519PrivateKey | None = None
+        with suppress(ValueError):
+            self._key = MLKEM768X25519PrivateKey(*_split_private(private))
+
+    def is_of(self, private: bytes) -> bool:
+        """Tell whether it was parsed from `private`."""
+        return hmac.compare_digest(self._private, private)
+
+    def unseal(self, ciphertext: bytes, info: bytes) -> bytes:
+        """Return the plaintext that was sealed with this `info`. Raise `UnsealError`."""
+        version = read_key_version(ciphertext)
+        if self._key is None:
+            raise UnsealError("the private key is none")
+        try:
+            return _SUITE.decrypt(ciphertext[_VERSION_BYTES:], self._key, info=_bind_version(version, info))
+        except (InvalidTag, ValueError) as error:
+            raise UnsealError("the ciphertext does not open") from error
 
 
 def build_credential_info(label: Label) -> bytes:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -12,16 +13,30 @@ from ferryman.domain.credentials.connection import Connection, NotConnectedError
 from ferryman.domain.credentials.coverage import NOTHING, Coverage
 from ferryman.domain.credentials.credential import Credential, SealedCredential, Secret
 from ferryman.domain.credentials.token import Token
+from ferryman.expiring import ExpiringCache
 from ferryman.ports.keys import PrivateKeys
 from ferryman.vault import seal
-from ferryman.vault.seal import PublicKey, UnsealError
+from ferryman.vault.seal import PrivateKey, PublicKey, UnsealError
+
+PARSED_MAX = 4
+"""Versions of the key that are kept parsed: the one in use, and those that a rotation is leaving."""
+
+PARSED_S = 300.0
+"""For how many seconds. `PrivateKeys` is asked each time, and a version that it does not give opens nothing."""
 
 
 class Vault:
-    """Opens credentials and arguments. Every method raises `UnavailableError` while the key store does not answer."""
+    """Opens credentials and arguments. Every method raises `UnavailableError` while the key store does not answer.
 
-    def __init__(self, keys: PrivateKeys) -> None:
+    `life_s` is how long a parsed key stays in memory. `rotated` is called when something opens that is sealed to a later
+    version of the key than anything before: the key was rotated, and what was opened with the others is to be forgotten.
+    """
+
+    def __init__(self, keys: PrivateKeys, *, life_s: float = PARSED_S, rotated: Callable[[], None] = lambda: None) -> None:
         self._keys = keys
+        self._rotated = rotated
+        self._newest = 0
+        self._parsed: ExpiringCache[int, PrivateKey] = ExpiringCache(most=PARSED_MAX, life_s=life_s)
 
     async def open_credential(self, sealed: SealedCredential) -> Credential:
         """Return the opened credential. Raise `CallRefusedError` unless its ciphertext was sealed with this label."""
@@ -117,11 +132,28 @@ class Vault:
         return PublicKey(version, seal.derive_public_key(await self._keys.private(version)))
 
     async def _open(self, ciphertext: bytes, info: bytes) -> bytes:
+        version = seal.read_key_version(ciphertext)
         try:
-            private = await self._keys.private(seal.read_key_version(ciphertext))
+            private = await self._keys.private(version)
         except KeyError:
             raise UnsealError("there is no such key version") from None
-        return seal.unseal(ciphertext, info, private)
+        plaintext = self._parse(version, private).unseal(ciphertext, info)
+        if version > self._newest:
+            self._forget_older(version)
+        return plaintext
+
+    def _parse(self, version: int, private: bytes) -> PrivateKey:
+        parsed = self._parsed.get(version)
+        if parsed is None or not parsed.is_of(private):
+            parsed = PrivateKey(private)
+            self._parsed.put(version, parsed)
+        return parsed
+
+    def _forget_older(self, version: int) -> None:
+        known, self._newest = self._newest, version
+        if known:
+            self._parsed.clear()
+            self._rotated()
 
 
 def _build_info(sealed: SealedCredential) -> bytes:

@@ -50,7 +50,7 @@ class Secret:
 class Label:
     """Everything about a credential but its value: what sealing binds the value to.
 
-    `version` counts the times the value was stored; `hosts` are the patterns it may be sent to.
+    `version` counts the times the value was stored or deleted; `hosts` are the patterns it may be sent to.
     """
 
     owner: str
@@ -113,7 +113,7 @@ class Grant:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Credential:
-    """An open credential, in memory for one call; with a grant, the secret is the access token."""
+    """An open credential, in the memory of a key holder alone; with a grant, the secret is the access token."""
 
     label: Label
     secret: Secret
