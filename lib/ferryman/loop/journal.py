@@ -13,7 +13,8 @@ from ferryman.domain.calls.call import AUDIT_ROWS_MAX, Ticket, ToolCallResult, t
 from ferryman.domain.calls.rate import RECENT_CALLS, ExecutionRateState, digest_call
 from ferryman.domain.calls.refusal import RATE_LIMITED
 from ferryman.domain.executions.execution import Execution, ExecutionSetup, Step
-from ferryman.domain.executions.message import Message, build_tool_result
+from ferryman.domain.executions.history import History
+from ferryman.domain.executions.message import build_tool_result
 
 
 @dataclass(slots=True, kw_only=True)
@@ -29,8 +30,8 @@ class Run:
     execution: Execution
     opening: ExecutionSetup
     committed: Decimal
+    history: History
     fees: Decimal = Decimal(0)
-    messages: list[Message] = field(default_factory=list)
     last: Step | None = None
     pending: list[Ticket] = field(default_factory=list)
     results: list[Ticket] = field(default_factory=list)
@@ -46,7 +47,7 @@ class Run:
 
     def add_turn(self, step: Step, tickets: Sequence[Ticket]) -> None:
         """Add a turn of the model, with its tickets pending."""
-        self.messages.append({"role": "assistant", "content": list(step.content)})
+        self.history.append({"role": "assistant", "content": list(step.content)})
         self.last, self.pending = step, list(tickets)
         self.next_call = step.first_call + step.calls
 
@@ -74,7 +75,7 @@ class Run:
             for ticket in self.results
             if (result := ticket.result) is not None
         ]
-        self.messages.append({"role": "user", "content": blocks})
+        self.history.append({"role": "user", "content": blocks})
         self.results = []
 
     def count_rate_refusals(self) -> int:
@@ -101,8 +102,13 @@ def rebuild(execution: Execution, opening: ExecutionSetup, steps: Sequence[Step]
 
     The counters of the execution are as of that commit, so the last turn's calls are still to be counted.
     """
-    run = Run(execution=replace(execution, rate=compute_rate(tickets)), opening=opening, committed=execution.credits_used)
-    run.messages.append({"role": "user", "content": opening.prompt})
+    run = Run(
+        execution=replace(execution, rate=compute_rate(tickets)),
+        opening=opening,
+        committed=execution.credits_used,
+        history=History(opening.system, opening.tools),
+    )
+    run.history.append({"role": "user", "content": opening.prompt})
     by_seq = {ticket.seq: ticket for ticket in tickets}
     for step in steps:
         if run.last is not None:

@@ -11,7 +11,7 @@ from ferryman.domain.calls.call import Ticket, get_fee
 from ferryman.domain.credits import ledger
 from ferryman.domain.credits.ledger import LedgerEntry, format_credits
 from ferryman.domain.executions.execution import Execution, ModelTrouble
-from ferryman.domain.executions.message import Reply, canonicalize_prompt
+from ferryman.domain.executions.message import Reply
 from ferryman.loop.dependencies import LoopDependencies, TokenPrice
 from ferryman.loop.journal import Run
 
@@ -39,7 +39,7 @@ def limit_output(run: Run, price: TokenPrice) -> tuple[int, Decimal]:
     """
     opening, used = run.opening, run.execution.credits_used
     remaining = opening.max_credits - used
-    size = len(canonicalize_prompt(opening.system, opening.tools, run.messages))
+    size = run.history.measure()
     tokens = price.count_affordable_tokens(remaining, prompt_bytes=size)
     if tokens < opening.max_tokens:
         size = min(size, _measure_prompt(run, size))
@@ -62,10 +62,10 @@ def _measure_prompt(run: Run, size: int) -> int:
     """
     if run.last is None:
         return size
-    usage, opening = run.last.usage, run.opening
+    usage = run.last.usage
     counted = usage.input_tokens + usage.cache_read_tokens + usage.cache_write_tokens
-    earlier = run.messages[:-2]  # without that turn's reply and its results
-    return counted * BYTES_PER_TOKEN + size - len(canonicalize_prompt(opening.system, opening.tools, earlier))
+    earlier = run.history.measure(without=2)  # that turn's reply and its results
+    return counted * BYTES_PER_TOKEN + size - earlier
 
 
 def reserve_model_call(run: Run, worst: Decimal) -> Execution:

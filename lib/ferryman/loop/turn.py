@@ -10,7 +10,7 @@ from decimal import Decimal
 from ferryman.domain.calls.call import Ticket
 from ferryman.domain.credits import ledger
 from ferryman.domain.executions.execution import Execution, ModelTrouble, Step
-from ferryman.domain.executions.message import Block, Prompt, Reply, canonicalize_prompt, digest_prompt, extract_calls
+from ferryman.domain.executions.message import Block, Prompt, Reply, extract_calls
 from ferryman.domain.records.event import count_numbers
 from ferryman.domain.stale import StaleError
 from ferryman.halting import run_unless_halted
@@ -78,7 +78,7 @@ async def _commit(deps: LoopDependencies, run: Run, prompt: Prompt, reply: Reply
         event=run.execution.events + 1,
         at=now,
         slice=run.execution.slice,
-        prompt_digest=digest_prompt(canonicalize_prompt(prompt.system, prompt.tools, prompt.messages)),
+        prompt_digest=run.history.digest(),
     )
     tickets = [
         Ticket(
@@ -160,7 +160,8 @@ def _build_prompt(deps: LoopDependencies, run: Run, *, closing: bool) -> tuple[P
     prompt = Prompt(
         model=opening.model,
         system=opening.system,
-        messages=tuple(run.messages),
+        messages=run.history.messages,
+        encoded_messages=run.history.join(),
         tools=opening.tools,
         max_tokens=tokens,
         temperature=opening.temperature,

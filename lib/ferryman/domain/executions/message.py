@@ -17,7 +17,10 @@ Message = Mapping[str, Any]  # {"role": "user" | "assistant", "content": str | [
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prompt:
-    """The input of one model call. A `closing` one asks for the answer: the tools are listed but may not be used."""
+    """The input of one model call. A `closing` one asks for the answer: the tools are listed but may not be used.
+
+    `encoded_messages` are the messages as one JSON array, where they are encoded already (`history.History`).
+    """
 
     model: str
     system: str = field(repr=False)
@@ -26,6 +29,13 @@ class Prompt:
     max_tokens: int
     temperature: float | None = None
     closing: bool = False
+    encoded_messages: bytes | None = field(default=None, repr=False, compare=False)
+
+    def encode_messages(self) -> bytes:
+        """Return the messages as one JSON array."""
+        if self.encoded_messages is not None:
+            return self.encoded_messages
+        return json.dumps(list(self.messages), sort_keys=True).encode()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,0 +1,60 @@
+"""The history of an execution: its messages, each encoded once, with the size and the digest of the prompt that they make.
+
+The encoding is canonical (`message.canonicalize_prompt`), and messages are only ever appended: what a prompt begins with stays
+the same bytes from turn to turn, which is what a provider's cache of prompts goes by.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ferryman.domain.executions.message import Message
+
+_SEPARATOR = b", "
+_END = b"]]"
+
+
+class History:
+    """The messages so far, after a system prompt and tools that do not change."""
+
+    def __init__(self, system: str, tools: Sequence[Mapping[str, Any]]) -> None:
+        beginning = b"[" + _encode(system) + _SEPARATOR + _encode(list(tools)) + _SEPARATOR + b"["
+        self._messages: list[Message] = []
+        self._encoded: list[bytes] = []
+        self._hash = hashlib.sha256(beginning)
+        self._sizes = [len(beginning)]
+
+    @property
+    def messages(self) -> tuple[Message, ...]:
+        """The messages, in order."""
+        return tuple(self._messages)
+
+    def append(self, message: Message) -> None:
+        """Add `message`, which must not change any more."""
+        encoded = _encode(message)
+        chunk = _SEPARATOR + encoded if self._messages else encoded
+        self._hash.update(chunk)
+        self._sizes.append(self._sizes[-1] + len(chunk))
+        self._messages.append(message)
+        self._encoded.append(encoded)
+
+    def measure(self, *, without: int = 0) -> int:
+        """Return the bytes of the canonical prompt, without its last so many messages."""
+        return self._sizes[-1 - without] + len(_END)
+
+    def digest(self) -> str:
+        """Return the SHA-256 of the canonical prompt, in hex."""
+        whole = self._hash.copy()
+        whole.update(_END)
+        return whole.hexdigest()
+
+    def join(self) -> bytes:
+        """Return the messages as one JSON array."""
+        return b"[" + _SEPARATOR.join(self._encoded) + b"]"
+
+
+def _encode(value: Any) -> bytes:
+    return json.dumps(value, sort_keys=True).encode()

@@ -1,0 +1,66 @@
+"""The history: what is encoded, measured and digested once, beside what is encoded whole."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import ItemsView
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ferryman.domain.executions.history import History
+from ferryman.domain.executions.message import Prompt, canonicalize_prompt, digest_prompt
+
+TOOLS = ({"name": "é", "input_schema": {"b": 1, "a": [2.5, None, True]}},)
+CONTENTS = st.text() | st.lists(st.fixed_dictionaries({"type": st.just("text"), "text": st.text()}), max_size=3)
+MESSAGES = st.lists(st.fixed_dictionaries({"role": st.sampled_from(("user", "assistant")), "content": CONTENTS}), max_size=6)
+
+
+class Counted(dict[str, Any]):
+    """A message that counts how often it is encoded."""
+
+    encodings = 0
+
+    def items(self) -> ItemsView[str, Any]:
+        self.encodings += 1
+        return super().items()
+
+
+def build_history(messages: list[dict[str, Any]], system: str = "s") -> History:
+    history = History(system, TOOLS)
+    for message in messages:
+        history.append(message)
+    return history
+
+
+@given(st.text(), MESSAGES)
+def test_it_is_digested_and_measured_as_the_whole_prompt_would_be(system: str, messages: list[dict[str, Any]]) -> None:
+    history, canonical = build_history(messages, system), canonicalize_prompt(system, TOOLS, messages)
+    assert (history.digest(), history.measure()) == (digest_prompt(canonical), len(canonical))
+
+
+@given(MESSAGES.filter(bool))
+def test_its_size_without_the_last_messages_is_what_it_was_before_them(messages: list[dict[str, Any]]) -> None:
+    sizes = [build_history(messages[:count]).measure() for count in range(len(messages) + 1)]
+    assert [build_history(messages).measure(without=count) for count in range(len(messages) + 1)] == sizes[::-1]
+
+
+@given(MESSAGES)
+def test_joined_it_is_the_json_of_its_messages(messages: list[dict[str, Any]]) -> None:
+    joined = build_history(messages).join()
+    assert json.loads(joined) == messages
+    assert joined == Prompt(model="m", system="s", messages=messages, max_tokens=1).encode_messages()
+
+
+@given(MESSAGES, MESSAGES)
+def test_a_later_prompt_begins_with_the_same_bytes(earlier: list[dict[str, Any]], later: list[dict[str, Any]]) -> None:
+    assert build_history(earlier + later).join().startswith(build_history(earlier).join()[:-1])
+
+
+def test_a_message_is_encoded_once_however_many_turns_follow() -> None:
+    history, messages = History("s", TOOLS), [Counted(role="user", content=str(number)) for number in range(5)]
+    for message in messages:
+        history.append(message)
+        history.measure(), history.digest(), history.join()
+    assert [message.encodings for message in messages] == [1] * 5
