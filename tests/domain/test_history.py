@@ -9,7 +9,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ferryman.domain.executions.history import History
+from ferryman.domain.executions.history import MessageHistory
 from ferryman.domain.executions.message import Prompt, canonicalize_prompt, digest_prompt
 
 TOOLS = ({"name": "é", "input_schema": {"b": 1, "a": [2.5, None, True]}},)
@@ -17,7 +17,7 @@ CONTENTS = st.text() | st.lists(st.fixed_dictionaries({"type": st.just("text"), 
 MESSAGES = st.lists(st.fixed_dictionaries({"role": st.sampled_from(("user", "assistant")), "content": CONTENTS}), max_size=6)
 
 
-class Counted(dict[str, Any]):
+class CountingMessage(dict[str, Any]):
     """A message that counts how often it is encoded."""
 
     encodings = 0
@@ -27,8 +27,8 @@ class Counted(dict[str, Any]):
         return super().items()
 
 
-def build_history(messages: list[dict[str, Any]], system: str = "s") -> History:
-    history = History(system, TOOLS)
+def build_history(messages: list[dict[str, Any]], system: str = "s") -> MessageHistory:
+    history = MessageHistory(system, TOOLS)
     for message in messages:
         history.append(message)
     return history
@@ -59,7 +59,7 @@ def test_a_later_prompt_begins_with_the_same_bytes(earlier: list[dict[str, Any]]
 
 
 def test_a_message_is_encoded_once_however_many_turns_follow() -> None:
-    history, messages = History("s", TOOLS), [Counted(role="user", content=str(number)) for number in range(5)]
+    history, messages = MessageHistory("s", TOOLS), [CountingMessage(role="user", content=str(number)) for number in range(5)]
     for message in messages:
         history.append(message)
         history.measure(), history.digest(), history.join()

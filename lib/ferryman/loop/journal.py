@@ -13,7 +13,7 @@ from ferryman.domain.calls.call import AUDIT_ROWS_MAX, Ticket, ToolCallResult, t
 from ferryman.domain.calls.rate import RECENT_CALLS, ExecutionRateState, digest_call
 from ferryman.domain.calls.refusal import RATE_LIMITED
 from ferryman.domain.executions.execution import Execution, ExecutionSetup, Step
-from ferryman.domain.executions.history import History
+from ferryman.domain.executions.history import MessageHistory
 from ferryman.domain.executions.message import build_tool_result
 
 
@@ -30,7 +30,7 @@ class Run:
     execution: Execution
     opening: ExecutionSetup
     committed: Decimal
-    history: History
+    history: MessageHistory
     fees: Decimal = Decimal(0)
     last: Step | None = None
     pending: list[Ticket] = field(default_factory=list)
@@ -106,7 +106,7 @@ def rebuild(execution: Execution, opening: ExecutionSetup, steps: Sequence[Step]
         execution=replace(execution, rate=compute_rate(tickets)),
         opening=opening,
         committed=execution.credits_used,
-        history=History(opening.system, opening.tools),
+        history=MessageHistory(opening.system, opening.tools),
     )
     run.history.append({"role": "user", "content": opening.prompt})
     by_seq = {ticket.seq: ticket for ticket in tickets}

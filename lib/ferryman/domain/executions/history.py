@@ -17,7 +17,7 @@ _SEPARATOR = b", "
 _END = b"]]"
 
 
-class History:
+class MessageHistory:
     """The messages so far, after a system prompt and tools that do not change."""
 
     def __init__(self, system: str, tools: Sequence[Mapping[str, Any]]) -> None:

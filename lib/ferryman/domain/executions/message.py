@@ -19,7 +19,7 @@ Message = Mapping[str, Any]  # {"role": "user" | "assistant", "content": str | [
 class Prompt:
     """The input of one model call. A `closing` one asks for the answer: the tools are listed but may not be used.
 
-    `encoded_messages` are the messages as one JSON array, where they are encoded already (`history.History`).
+    `encoded_messages` are the messages as one JSON array, where they are encoded already (`history.MessageHistory`).
     """
 
     model: str
