@@ -14,7 +14,9 @@ DELTA_CHARACTERS = 24
 
 def message(step: ScriptStep, request: Mapping[str, Any], name: str) -> dict[str, Any]:
     """Return the whole message of a step, in answer to a request."""
-    content: list[dict[str, Any]] = [{"type": "text", "text": step.text}] if step.text else []
+    content = [dict(block) for block in step.blocks]
+    if step.text:
+        content.append({"type": "text", "text": step.text})
     content += [{"type": "tool_use", "id": use.id, "name": use.name, "input": dict(use.input)} for use in step.uses]
     input_tokens = count_tokens(request.get("system"), request.get("messages"), request.get("tools"))
     return {
@@ -40,8 +42,7 @@ def stream(whole: Mapping[str, Any]) -> Iterator[bytes]:
     yield _event("message_start", message=begun)
     yield _event("ping")
     for index, block in enumerate(whole["content"]):
-        empty = {**block, "text": ""} if block["type"] == "text" else {**block, "input": {}}
-        yield _event("content_block_start", index=index, content_block=empty)
+        yield _event("content_block_start", index=index, content_block=_begin(block))
         for delta in _deltas(block):
             yield _event("content_block_delta", index=index, delta=delta)
         yield _event("content_block_stop", index=index)
@@ -55,13 +56,36 @@ def error(kind: str, text: str, name: str) -> dict[str, Any]:
     return {"type": "error", "error": {"type": kind, "message": text}, "request_id": name}
 
 
-def _deltas(block: Mapping[str, Any]) -> Iterator[dict[str, str]]:
-    if block["type"] == "text":
+def _begin(block: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a block as its first event shows it, without what its deltas add."""
+    kind = block["type"]
+    if kind == "text":
+        begun = {**block, "text": ""}
+        return {**begun, "citations": []} if block.get("citations") else begun
+    if kind == "thinking":
+        return {**block, "thinking": "", "signature": ""}
+    if kind == "compaction":
+        return {**block, "content": None}
+    return {**block, "input": {}} if "input" in block else dict(block)
+
+
+def _deltas(block: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    kind = block["type"]
+    if kind == "text":
+        for citation in block.get("citations") or ():
+            yield {"type": "citations_delta", "citation": citation}
         for part in _parts(block["text"]):
             yield {"type": "text_delta", "text": part}
-        return
-    for part in ["", *_parts(json.dumps(block["input"]))]:
-        yield {"type": "input_json_delta", "partial_json": part}
+    elif kind == "thinking":
+        for part in _parts(block["thinking"]):
+            yield {"type": "thinking_delta", "thinking": part}
+        yield {"type": "signature_delta", "signature": block["signature"]}
+    elif kind == "compaction":
+        members = {name: block[name] for name in ("content", "encrypted_content") if name in block}
+        yield {"type": "compaction_delta", **members}
+    elif "input" in block:
+        for part in ["", *_parts(json.dumps(block["input"]))]:
+            yield {"type": "input_json_delta", "partial_json": part}
 
 
 def _parts(text: str) -> Iterator[str]:

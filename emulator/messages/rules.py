@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from emulator.messages.script import Expect
+from emulator.messages.script import SIGNATURE, Expect, sign
 from emulator.reading import InvalidRequestError, check_kind, read_member, read_object
 
 MEMBERS = {
@@ -32,6 +32,7 @@ MEMBERS = {
     "speed",
     "diagnostics",
 }
+PAUSED = ("server_tool_use", "mcp_tool_use")
 TOOL_NAME = re.compile(r"[a-zA-Z0-9_-]{1,128}\Z")
 
 Message = Mapping[str, Any]
@@ -129,14 +130,27 @@ def _check_roles(messages: Sequence[Message]) -> None:
         role = read_member(message, "role", str, f"messages.{n}")
         if role not in ("user", "assistant"):
             raise InvalidRequestError(f"messages.{n}.role: Input should be 'user' or 'assistant'")
-        if role != ("user", "assistant")[n % 2]:
+        before = messages[n - 1] if n else {"role": "assistant"}
+        if role == before["role"] and not (n and _is_paused(before)):
             raise InvalidRequestError(
                 f'messages.{n}: roles must alternate between "user" and "assistant", beginning with "user"'
             )
-    if messages[-1]["role"] != "user":
+    if messages[-1]["role"] != "user" and not _is_paused(messages[-1]):
         raise InvalidRequestError(
             "This model does not support assistant message prefill. The conversation must end with a user message."
         )
+
+
+def _is_paused(message: Message) -> bool:
+    """Say whether a turn ends with a tool of the service itself, which may go on in the next request."""
+    blocks = list_blocks(message)
+    return message["role"] == "assistant" and bool(blocks) and blocks[-1].get("type") in PAUSED
+
+
+def _check_thinking(block: Mapping[str, Any], where: str) -> None:
+    thinking, signature = read_member(block, "thinking", str, where), read_member(block, "signature", str, where)
+    if signature.startswith(SIGNATURE) and signature != sign(thinking):
+        raise InvalidRequestError(f"{where}: Invalid `signature` in `thinking` block")
 
 
 def _check_blocks(messages: Sequence[Message]) -> None:
@@ -152,6 +166,8 @@ def _check_blocks(messages: Sequence[Message]) -> None:
             kind = read_member(read_object(block, where), "type", str, where)
             if kind == "text" and not read_member(block, "text", str, where):
                 raise InvalidRequestError("messages: text content blocks must be non-empty")
+            if kind == "thinking":
+                _check_thinking(block, where)
             if kind == "tool_use":
                 read_member(block, "id", str, where)
                 read_member(block, "input", dict, where)

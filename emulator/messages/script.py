@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import sha256
+from typing import Any
 
 from emulator.reading import InvalidRequestError, read_member, read_object, read_strings, refuse_unknown
 
 STOP_REASONS = ("end_turn", "tool_use", "max_tokens", "stop_sequence", "refusal", "pause_turn")
+
+SIGNATURE = "scripted-"
+"""How the signatures begin that this service makes, and so can check."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,8 +46,12 @@ class Failure:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScriptStep:
-    """One turn of the model; usage that is None is counted from the texts."""
+    """One turn of the model: `blocks` of any type, then a text and the tools it asks for.
 
+    Usage that is None is counted from the texts.
+    """
+
+    blocks: tuple[Mapping[str, Any], ...] = ()
     text: str
     uses: tuple[Use, ...]
     stop_reason: str
@@ -51,6 +59,11 @@ class ScriptStep:
     output_tokens: int | None
     expect: Expect
     failure: Failure | None
+
+
+def sign(thinking: str) -> str:
+    """Return the signature of a thinking block, by which the service knows it again."""
+    return SIGNATURE + sha256(thinking.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def read_script(name: str, value: object) -> tuple[ScriptStep, ...]:
@@ -65,7 +78,7 @@ def read_script(name: str, value: object) -> tuple[ScriptStep, ...]:
 
 def _step(key: str, value: object, where: str) -> ScriptStep:
     source = read_object(value, where)
-    refuse_unknown(source, ["text", "tool_calls", "stop_reason", "usage", "expect", "error"], where)
+    refuse_unknown(source, ["blocks", "text", "tool_calls", "stop_reason", "usage", "expect", "error"], where)
     calls = read_member(source, "tool_calls", list, where, [])
     uses = tuple(_use(f"{key}/{n}", item, f"{where}.tool_calls[{n}]") for n, item in enumerate(calls))
     if len({use.id for use in uses}) < len(uses):
@@ -75,7 +88,9 @@ def _step(key: str, value: object, where: str) -> ScriptStep:
         raise InvalidRequestError(f"{where}.stop_reason must be one of {', '.join(STOP_REASONS)}")
     usage = read_member(source, "usage", dict, where, {})
     refuse_unknown(usage, ["input_tokens", "output_tokens"], f"{where}.usage")
+    blocks = enumerate(read_member(source, "blocks", list, where, []))
     return ScriptStep(
+        blocks=tuple(_block(item, f"{where}.blocks[{n}]") for n, item in blocks),
         text=read_member(source, "text", str, where, ""),
         uses=uses,
         stop_reason=stop_reason,
@@ -84,6 +99,13 @@ def _step(key: str, value: object, where: str) -> ScriptStep:
         expect=_expect(read_member(source, "expect", dict, where, {}), f"{where}.expect"),
         failure=_failure(source["error"], f"{where}.error") if "error" in source else None,
     )
+
+
+def _block(value: object, where: str) -> Mapping[str, Any]:
+    block = read_object(value, where)
+    if read_member(block, "type", str, where) == "thinking":
+        return {**block, "signature": block.get("signature", sign(read_member(block, "thinking", str, where)))}
+    return block
 
 
 def _use(key: str, value: object, where: str) -> Use:

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import importlib
-import math
 from typing import Any
 
 from ferryman.domain.executions.message import Prompt, Reply
-from ferryman.domain.executions.usage import Usage
+from ferryman.models import request
+from ferryman.models.assembly import ProviderBrokeOffError, ReplyAssembly
+from ferryman.models.events import EventReader, UnreadableReplyError
 from ferryman.models.reaching import explain_unreached
+from ferryman.models.refused import UNCOMPRESSED, RefusedRequestError, check_response
+from ferryman.models.request import SCRIPTED
 from ferryman.ports.errors import RejectedError, UnavailableError, UnreachedError
 from ferryman.settings import Settings
-
-SCRIPTED = "scripted"
-"""Models of this name (or `scripted/NAME`) are played by the local cloud's scripted Messages API."""
-
-_SAMPLED = ("claude-opus-4-5", "claude-opus-4-6", "claude-sonnet-4-5", "claude-sonnet-4-6", "claude-haiku-4-5", SCRIPTED)
-"""Models that still take a temperature; later ones refuse it."""
 
 UNUSED_KEY = "none"
 """What a server is sent that asks for no key."""
@@ -28,6 +25,9 @@ WAITS_S = 2.0
 
 WAITS_MOST_S = 86_400.0
 """A provider that says to come back later than in a day is asked again in a day."""
+
+INLINE_CHARACTERS_MAX = 65_536
+"""A reply up to this size is put together on the event loop, in a millisecond or two at most; a larger one in a thread."""
 
 _TRANSPORTS = ("httpx2", "httpx", "httpcore2", "httpcore", "google")
 _REDIRECTS = range(300, 400)
@@ -40,11 +40,14 @@ class AnthropicModel:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._clients: dict[str, Any] = {}
+        self._is_warm = False
 
     async def warm(self) -> None:
         """Import the SDK, and what asks it again, off the event loop, while something else is being waited for."""
-        await asyncio.to_thread(importlib.import_module, "anthropic")
-        await asyncio.to_thread(importlib.import_module, "stamina")
+        if not self._is_warm:
+            await asyncio.to_thread(importlib.import_module, "anthropic")
+            await asyncio.to_thread(importlib.import_module, "stamina")
+            self._is_warm = True
 
     async def connect(self) -> None:
         """Make the client of the scripted models, where they are served: with its trust store, it takes a tenth of a second."""
@@ -77,62 +80,51 @@ class AnthropicModel:
     async def _reply(self, prompt: Prompt) -> Reply:
         import anthropic
 
-        options: dict[str, Any] = {}
-        if prompt.tools:
-            options["tools"] = list(prompt.tools)
-            if prompt.closing:
-                options["tool_choice"] = {"type": "none"}
         served = self._settings.models.get(prompt.model)
-        if served is None:
-            options["cache_control"] = {"type": "ephemeral"}
-        if prompt.temperature is not None and (served is not None or prompt.model.startswith(_SAMPLED)):
-            options["extra_body"] = {"temperature": prompt.temperature}
+        client = self.find_client(prompt.model)
+        is_vertex = isinstance(client, anthropic.AsyncAnthropicVertex)
+        path = request.build_vertex_path(client.project_id, client.region, prompt.model) if is_vertex else request.PATH
         try:
-            async with self.find_client(prompt.model).messages.stream(
-                model=prompt.model if served is None else served.served_as,
-                system=prompt.system,
-                messages=list(prompt.messages),
-                max_tokens=prompt.max_tokens,
-                **options,
-            ) as stream:
-                message = await stream.get_final_message()
-        except anthropic.APIStatusError as error:
-            if error.status_code in _REDIRECTS:
-                raise RejectedError(f"the model's provider is at another address ({error.status_code})") from None
-            if error.status_code < 400:
-                raise UnavailableError("the model's provider broke off amid its answer", lost=True) from None
-            if error.status_code in _RETRIED:
-                raise UnavailableError(f"the model's provider answered {error.status_code}", after_s=_hint(error)) from None
-            message = f": {_read_message(error)}" if prompt.model.partition("/")[0] == SCRIPTED else ""
-            raise RejectedError(f"the model's provider refused the request ({error.status_code}){message}") from None
+            return await self._read(client, path, request.encode(prompt, served, is_vertex=is_vertex))
+        except ProviderBrokeOffError:
+            raise UnavailableError("the model's provider broke off amid its answer", lost=True) from None
+        except UnreadableReplyError as error:
+            raise RejectedError(str(error), lost=True) from None
         except anthropic.APIError as error:
+            if isinstance(error.__cause__, RefusedRequestError):
+                raise _explain_refusal(error.__cause__, prompt.model) from None
+            if isinstance(error.__cause__, UnreadableReplyError):
+                raise RejectedError(str(error.__cause__), lost=True) from None
             _raise_unreached(error)
             # it may have answered, and been paid for it, without our hearing of it
             kind = type(error.__cause__ or error).__name__
             raise UnavailableError(f"the connection to the model's provider broke ({kind})", lost=True) from None
-        except ValueError:
-            # the SDK cannot parse the arguments the model wrote, and quotes them in what it raises
-            raise RejectedError("the model's reply could not be read", lost=True) from None
         except Exception as error:
             if type(error).__module__.partition(".")[0] not in _TRANSPORTS:
                 raise
             _raise_unreached(error)
-            # a connection that breaks amid the answer: the SDK lets its transport's own error through
+            # a connection that breaks amid the answer
             raise UnavailableError(
                 f"the connection to the model's provider broke ({type(error).__name__})", lost=True
             ) from None
-        if message.stop_reason is None:
+
+    async def _read(self, client: Any, path: str, body: bytes) -> Reply:
+        """Send a request, and return the reply that its stream of events holds."""
+        import anthropic
+        import httpx2
+
+        # the SDK builds, signs and sends the request; its own reader takes seven times as long as this one for the answer
+        response = await client.post(path, content=body, cast_to=httpx2.Response, stream=True, stream_cls=anthropic.AsyncStream)
+        reader, assembly = EventReader(), ReplyAssembly()
+        try:
+            async for chunk in response.aiter_raw():
+                for data in reader.feed(chunk):
+                    assembly.add(data)
+        finally:
+            await response.aclose()
+        if not assembly.is_whole:
             raise UnavailableError("the model's provider ended its answer without saying why", lost=True)
-        return Reply(
-            content=tuple(_block(block) for block in message.content if block.type in ("text", "tool_use")),
-            stop_reason=message.stop_reason,
-            usage=Usage(
-                input_tokens=message.usage.input_tokens,
-                output_tokens=message.usage.output_tokens,
-                cache_read_tokens=message.usage.cache_read_input_tokens or 0,
-                cache_write_tokens=message.usage.cache_creation_input_tokens or 0,
-            ),
-        )
+        return await asyncio.to_thread(assembly.build) if assembly.size > INLINE_CHARACTERS_MAX else assembly.build()
 
     async def close(self) -> None:
         """Close the connections that were opened."""
@@ -153,8 +145,8 @@ class AnthropicModel:
 
         settings = self._settings
         # a redirect would take the key and the prompt to another host, which nobody chose
-        http_client = anthropic.DefaultAsyncHttpxClient(follow_redirects=False)
-        options: dict[str, Any] = {"max_retries": 0, "http_client": http_client}
+        http_client = anthropic.DefaultAsyncHttpxClient(follow_redirects=False, event_hooks={"response": [check_response]})
+        options: dict[str, Any] = {"max_retries": 0, "http_client": http_client, "default_headers": UNCOMPRESSED}
         if provider in settings.models:
             # the SDK insists on a key; the environment's is for another provider
             return anthropic.AsyncAnthropic(base_url=settings.models[provider].url, api_key=UNUSED_KEY, **options)
@@ -182,42 +174,21 @@ def _is_retried_soon(error: Exception) -> bool:
     return isinstance(error, UnavailableError) and not error.lost and (error.after_s is None or error.after_s <= WAITS_S)
 
 
-def _block(block: Any) -> dict[str, Any]:
-    if block.type == "text":
-        return {"type": "text", "text": _make_storable(block.text)}
-    # an argument list that is not an object is the model's mistake; the tool's schema says so
-    arguments = block.input if isinstance(block.input, dict) else {"": block.input}
-    return {
-        "type": "tool_use",
-        "id": _make_storable(block.id),
-        "name": _make_storable(block.name),
-        "input": _make_storable(arguments),
-    }
+def _explain_refusal(refused: RefusedRequestError, model: str) -> UnavailableError | RejectedError:
+    """Return the error of a request that the provider declined, which cost nothing."""
+    status = refused.status
+    if status in _REDIRECTS:
+        return RejectedError(f"the model's provider is at another address ({status})")
+    if status in _RETRIED:
+        return UnavailableError(f"the model's provider answered {status}", after_s=_read_hint(refused.retry_after))
+    # a script is the owner's; no provider's text is repeated
+    message = f": {refused.read_message()}" if model.partition("/")[0] == SCRIPTED else ""
+    return RejectedError(f"the model's provider refused the request ({status}){message}")
 
 
-def _make_storable(value: Any) -> Any:
-    """Return `value` with lone surrogates replaced and numbers that JSON lacks as text: neither can be stored."""
-    if isinstance(value, str):
-        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    if isinstance(value, float) and not math.isfinite(value):
-        return str(value)
-    if isinstance(value, dict):
-        return {_make_storable(name): _make_storable(item) for name, item in value.items()}
-    if isinstance(value, list):
-        return [_make_storable(item) for item in value]
-    return value
-
-
-def _read_message(error: Any) -> str:
-    """Return the scripted service's message: a script is the owner's; no provider's text is repeated."""
-    body = error.body if isinstance(error.body, dict) else {}
-    inner = body.get("error")
-    return str(inner.get("message", "")) if isinstance(inner, dict) else ""
-
-
-def _hint(error: Any) -> float | None:
+def _read_hint(retry_after: str | None) -> float | None:
     try:
-        seconds = float(error.response.headers.get("retry-after"))
-    except (TypeError, ValueError):
+        seconds = float(retry_after or "")
+    except ValueError:
         return None
     return min(seconds, WAITS_MOST_S) if seconds >= 0 else None  # which nan is not

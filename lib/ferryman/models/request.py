@@ -1,0 +1,47 @@
+"""The request of a prompt: its path, and its body as the bytes that are sent."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+from urllib.parse import quote
+
+from ferryman.domain.executions.message import Prompt
+from ferryman.domain.operator_model import OperatorModel
+
+PATH = "/v1/messages"
+VERTEX_VERSION = "2026-10-21"
+"""The version of the Messages API, which Vertex AI wants in the body; a test holds it to be the SDK's own."""
+
+SCRIPTED = "scripted"
+"""Models of this name (or `scripted/NAME`) are played by the local cloud's scripted Messages API."""
+
+_SAMPLED = ("claude-opus-4-5", "claude-opus-4-6", "claude-sonnet-4-5", "claude-sonnet-4-6", "claude-haiku-4-5", SCRIPTED)
+"""Models that still take a temperature; later ones refuse it."""
+
+_SEGMENT = "!$&'()*+,=:@"
+"""Characters of a path's segment that need no escape; a server may drop `;` and what follows it."""
+
+
+def build_vertex_path(project: str, region: str, model: str) -> str:
+    """Return the path of a model on Vertex AI, which says in it what the body says elsewhere."""
+    project, region, model = (quote(part, safe=_SEGMENT) for part in (project, region, model))
+    return f"/projects/{project}/locations/{region}/publishers/anthropic/models/{model}:streamRawPredict"
+
+
+def encode(prompt: Prompt, served: OperatorModel | None, *, is_vertex: bool) -> bytes:
+    """Return the body as JSON. A model `served` by the operator is asked under the name that its server knows."""
+    body: dict[str, Any] = {"anthropic_version": VERTEX_VERSION} if is_vertex else {}
+    if not is_vertex:
+        body["model"] = prompt.model if served is None else served.served_as
+    body |= {"max_tokens": prompt.max_tokens, "stream": True}
+    if prompt.temperature is not None and (served is not None or prompt.model.startswith(_SAMPLED)):
+        body["temperature"] = prompt.temperature
+    if prompt.tools:
+        body["tools"] = list(prompt.tools)
+        if prompt.closing:
+            body["tool_choice"] = {"type": "none"}
+    if served is None:
+        body["cache_control"] = {"type": "ephemeral"}
+    body |= {"system": prompt.system, "messages": list(prompt.messages)}
+    return json.dumps(body, separators=(",", ":")).encode("ascii")
