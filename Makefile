@@ -16,7 +16,7 @@ LOCKED := $(call INSTALL,$(VENV))
 # every function of the local cloud is a process of its own: without bytecode each would compile its libraries again
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: install demo test lint dependencies check bench build operations official rehearse infra schema hostile hostile-layers crash faults fuzz fuzz-api mutants long soak soak-money foreign conformance compare specification reference figures recording site lock clean help
+.PHONY: install demo test lint dependencies check bench profile build operations official rehearse infra schema hostile hostile-layers crash faults fuzz fuzz-api mutants long soak soak-money foreign conformance compare specification reference figures recording site lock clean help
 .DEFAULT_GOAL := install
 
 install: $(READY) ## Install Ferryman and what it needs into .venv
@@ -112,6 +112,11 @@ reference: $(READY) ## Write docs/commands.md, http.md, settings.md and client.m
 
 bench: $(READY) ## Ours beside the peers and the floors, row by row, into docs/performance.md; ONLY=gate measures one again
 	@$(BIN)/python -m bench $(ONLY)
+
+profile: $(READY) ## Where the time of one call and of one execution goes: text and flame graphs into docs/performance.md
+	@test -x build/profile/venv/bin/python || $(PYTHON) -m venv build/profile/venv
+	@$(call INSTALL,build/profile/venv) locks/profile.lock
+	@$(BIN)/python -m bench.profile --write
 
 figures: $(READY) ## What a newcomer waits for: a fresh clone installed and its demo run, and a first execution beside a later one
 	@$(BIN)/python -m bench.cold_start

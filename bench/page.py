@@ -68,9 +68,14 @@ def read_page(page: Path = PAGE) -> dict[str, list[Entry]]:
 
 def write_page(measured: dict[str, list[Entry]], page: Path = PAGE) -> None:
     """Write the table between the page's markers."""
-    before, marker, rest = page.read_text().partition(BEGIN)
-    assert marker, f"{page} has no {BEGIN.strip()}"
-    page.write_text(f"{before}{BEGIN}\n{render(measured)}\n{END}{rest.partition(END)[2]}")
+    write_between(page, BEGIN, END, render(measured))
+
+
+def write_between(page: Path, begin: str, end: str, text: str) -> None:
+    """Replace what stands between two markers of a page."""
+    before, marker, rest = page.read_text().partition(begin)
+    assert marker, f"{page} has no {begin.strip()}"
+    page.write_text(f"{before}{begin}\n{text}\n{end}{rest.partition(end)[2]}")
 
 
 def _render_row(name: str, entry: Entry) -> str:
