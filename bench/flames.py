@@ -50,17 +50,17 @@ def weigh(seen: Counter[Stacks], cpu_s: Mapping[str, float]) -> Counter[Stacks]:
 
 def list_functions(stacks: Counter[Stacks], most: int = 25) -> str:
     """Return the share of each process, and the functions that ran most, themselves and with what they called."""
-    own: Counter[str] = Counter()
+    itself: Counter[str] = Counter()
     whole: Counter[str] = Counter()
     processes: Counter[str] = Counter()
     for (process, *frames), count in stacks.items():
         processes[process] += count
         whole.update(dict.fromkeys(frames, count))
         if frames:
-            own[frames[-1]] += count
+            itself[frames[-1]] += count
     together = sum(stacks.values()) or 1
     shares = "".join(f"{count / together:7.1%}  {name}\n" for name, count in processes.most_common())
-    both = [f"{own[name] / together:7.1%} {count / together:7.1%}  {name}\n" for name, count in whole.most_common()]
+    both = [f"{itself[name] / together:7.1%} {count / together:7.1%}  {name}\n" for name, count in whole.most_common()]
     largest = sorted(both, key=lambda line: -float(line.split("%")[0]))[:most]
     return f"{shares}\n   own   with callees\n{''.join(largest)}"
 
@@ -71,7 +71,7 @@ def draw(stacks: Counter[Stacks], title: str, *, thinnest: float = 0.004) -> str
     boxes: list[str] = []
     deepest = 0
 
-    def put(level: int, left: float, below: Counter[Stacks]) -> None:
+    def put(level: int, start: float, below: Counter[Stacks]) -> None:
         nonlocal deepest
         children: dict[str, Counter[Stacks]] = {}
         for frames, count in below.items():
@@ -81,9 +81,9 @@ def draw(stacks: Counter[Stacks], title: str, *, thinnest: float = 0.004) -> str
             share = sum(inner.values()) / together
             if share >= thinnest:
                 deepest = max(deepest, level)
-                boxes.append(_box(name, level, left * WIDTH, share))
-                put(level + 1, left, inner)
-            left += share
+                boxes.append(_box(name, level, start * WIDTH, share))
+                put(level + 1, start, inner)
+            start += share
 
     put(0, 0.0, stacks)
     tall = (deepest + 1) * HEIGHT + 24
@@ -93,13 +93,13 @@ def draw(stacks: Counter[Stacks], title: str, *, thinnest: float = 0.004) -> str
     )
 
 
-def _box(name: str, level: int, left: float, share: float) -> str:
+def _box(name: str, level: int, start: float, share: float) -> str:
     width = share * WIDTH
     hue = 20 + crc32(name.rpartition("(")[2].encode()) % 40
     fits = int(width / LETTER)
     label = name if len(name) <= fits else name[: fits - 1] + "…" if fits > 3 else ""
-    text = f'<text x="{left + 2:.0f}" y="{level * HEIGHT + 11}">{escape(label)}</text>' if label else ""
+    text = f'<text x="{start + 2:.0f}" y="{level * HEIGHT + 11}">{escape(label)}</text>' if label else ""
     return (
-        f'<g><title>{escape(name)} {share:.1%}</title><rect x="{left:.1f}" y="{level * HEIGHT}" width="{width:.1f}" '
+        f'<g><title>{escape(name)} {share:.1%}</title><rect x="{start:.1f}" y="{level * HEIGHT}" width="{width:.1f}" '
         f'height="{HEIGHT - 1}" fill="hsl({hue} 75% 70%)"/>{text}</g>\n'
     )

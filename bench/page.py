@@ -72,7 +72,7 @@ def write_page(measured: dict[str, list[Entry]], page: Path = PAGE) -> None:
 
 
 def write_between(page: Path, begin: str, end: str, text: str) -> None:
-    """Replace what stands between two markers of a page."""
+    """Replace what is between two markers of a page."""
     before, marker, rest = page.read_text().partition(begin)
     assert marker, f"{page} has no {begin.strip()}"
     page.write_text(f"{before}{begin}\n{text}\n{end}{rest.partition(end)[2]}")

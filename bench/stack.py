@@ -53,9 +53,9 @@ class Load:
 
     def describe(self) -> str:
         """Return the processor time of one execution, by process."""
-        each = {name: seconds * 1000 / self.executions for name, seconds in self.cpu_s.items()}
-        parts = ", ".join(f"{name} {ms:.0f}" for name, ms in sorted(each.items(), key=lambda item: -item[1]) if ms >= 0.5)
-        return f"{sum(each.values()):.0f} ms of processor time each: {parts}"
+        spent = {name: seconds * 1000 / self.executions for name, seconds in self.cpu_s.items()}
+        parts = ", ".join(f"{name} {ms:.0f}" for name, ms in sorted(spent.items(), key=lambda item: -item[1]) if ms >= 0.5)
+        return f"{sum(spent.values()):.0f} ms of processor time each: {parts}"
 
 
 async def prepare(stack: Mapping[str, Any], client: AsyncClient) -> str:
