@@ -17,7 +17,7 @@ _BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 NUMBERS = (_DIGITS + _SMALL, _BASE58, _DIGITS + _CAPITAL + _SMALL, _CAPITAL + _SMALL + _DIGITS)
 """The digits of base 36, 58 and 62. Orders with small letters first are equal once the case of all letters is changed."""
 
-_BASE45 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ $%*+-./:"
+BASE45 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ $%*+-./:"
 _BASE32 = _CAPITAL + "234567"
 BASE32_KINDS = (
     _BASE32,
@@ -40,7 +40,7 @@ _NUMERALS32 = [str.maketrans(kind, "0123456789ABCDEFGHIJKLMNOPQRSTUV") for kind 
 _CROCKFORD = str.maketrans("OIL", "011")
 _NO_MEMBER32 = [re.compile(f"[^{kind}]") for kind in BASE32_KINDS]
 _VALUES = [{ord(digit): value for value, digit in enumerate(digits)} for digits in NUMBERS]
-_VALUES45 = bytes.maketrans(_BASE45.encode(), bytes(range(45)))
+_VALUES45 = bytes.maketrans(BASE45.encode(), bytes(range(45)))
 _PRINTABLE = bytes((*b"\t\n\r", *range(0x20, 0x7F)))
 
 
@@ -62,7 +62,7 @@ def write_base45(content: bytes) -> str:
     for start in range(0, len(content) - 1, 2):
         rest, first = divmod(content[start] * 256 + content[start + 1], 45)
         third, second = divmod(rest, 45)
-        groups.append(_BASE45[first] + _BASE45[second] + _BASE45[third])
+        groups.append(BASE45[first] + BASE45[second] + BASE45[third])
     return "".join(groups)
 
 

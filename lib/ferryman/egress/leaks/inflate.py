@@ -11,6 +11,8 @@ from contextlib import suppress
 from functools import partial
 from typing import Any
 
+from ahocorasick_rs import BytesAhoCorasick
+
 from ferryman.egress.leaks.skeleton import find_occurrences
 
 INFLATED_MAX = 131_072  # bytes of one stream that are decoded further
@@ -39,8 +41,18 @@ _OTHERS: tuple[tuple[bytes, re.Pattern[bytes], Callable[[], _Stream]], ...] = (
 """The headers of bz2, xz and the older lzma: the bytes to search for, and the pattern that they must match."""
 
 
+_HEADS = [*_HEADERS, *(head for head, _, _ in _OTHERS)]
+_FINDER = BytesAhoCorasick(_HEADS)
+FIRST_BYTES = frozenset(head[0] for head in _HEADS)
+
+
 class InflationLimitError(Exception):
     """The bytes hold more compressed streams, or longer ones, than are scanned."""
+
+
+def may_hold_stream(content: bytes) -> bool:
+    """Tell whether `content` has the first bytes of a stream anywhere, as noise has by chance."""
+    return bool(_FINDER.find_matches_as_indexes(content))
 
 
 def open_streams(content: bytes) -> Iterator[bytes]:

@@ -93,6 +93,13 @@ class PieceFinder:
         forms = [pattern.form[pattern.place : pattern.place + pattern.length] for pattern in self._patterns]
         self._automaton = BytesAhoCorasick(forms, implementation=Implementation.ContiguousNFA) if forms else None
 
+    def may_be_in(self, bare: bytes) -> bool:
+        """Tell whether any piece is in a skeleton."""
+        automaton = self._automaton
+        return automaton is not None and any(
+            automaton.find_matches_as_indexes(bare[first : first + BLOCK + LONGEST - 1]) for first in range(0, len(bare), BLOCK)
+        )
+
     def collect(self, bare: bytes, into: dict[SecretPart, set[tuple[int, int]]]) -> None:
         """Add the pieces in the skeleton `bare` to `into`."""
         if self._automaton is None:

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, partial
-from itertools import islice
+from itertools import chain, islice
 from typing import NamedTuple
 
 from ahocorasick_rs import BytesAhoCorasick, Implementation
@@ -33,6 +33,8 @@ compared then.
 ALIKE_MAX = 4  # equal kernels of one pattern that are compared: a value that repeats itself has them everywhere
 BLOCK = 65_536  # bytes of a skeleton that are searched at a time: each match is an object, and hostile text has many
 SPANS_MAX = 10_000  # a text with more credentials is redacted as a whole: no honest text has so many, and each takes memory
+TOGETHER = 16_384  # bytes of the skeletons that are searched together, at least
+BETWEEN = b"."  # between skeletons: in no pattern
 _ROT47 = bytes(33 + (code - 33 + 47) % 94 if 33 <= code < 127 else code for code in range(256))
 
 
@@ -129,13 +131,11 @@ class SecretScanner:
         if len(ordered) <= SMALL:
             finding = find(ordered) or find(values)
         else:
-            finding = (
-                find(text_pieces.group_by_kind(pieces))
-                or self._find_undecoded(ordered, collected)
-                or self._find_undecoded(undo_all_escapes(values), collected)
+            finding = find(text_pieces.group_by_kind(pieces)) or self._find_in_any(
+                (ordered, undo_all_escapes(values)), collected
             )
-        arrangements = (self._find_undecoded(text, collected) for text in text_pieces.iterate_arrangements(pieces))
-        return finding or next(filter(None, arrangements), None) or self._find_disguised(ordered)
+        views: Iterator[str | bytes] = chain(text_pieces.iterate_arrangements(pieces), _iterate_disguises(ordered))
+        return finding or self._find_in_any(views, collected) or self._find_shifted(ordered)
 
     def find(
         self,
@@ -152,13 +152,44 @@ class SecretScanner:
         """
         if not self:
             return None
+        return self._find_in_any(iterate_views(text, thorough=thorough, budget=budget, small=small), collected)
+
+    def _find_in_any(self, views: Iterable[str | bytes], collected: _Collected | None) -> LeakFinding | None:
+        """Return the first credential found in one of `views`; one without a name where these end in a limit.
+
+        Their skeletons are searched together, some at a time: nearly none holds anything, and a search costs more to begin
+        than to go on.
+        """
+        waiting: list[tuple[str | bytes, bytes]] = []
+        size = 0
+        limited = None
         try:
-            for view in iterate_views(text, thorough=thorough, budget=budget, small=small):
-                if finding := self._find_undecoded(view, collected):
-                    return finding
+            for view in views:
+                waiting.append((view, reduce_to_skeleton(view)))
+                size += len(waiting[-1][1])
+                if size >= TOGETHER:
+                    if finding := self._search(waiting, collected):
+                        return finding
+                    waiting, size = [], 0
         except (NestingLimitError, InflationLimitError):
-            return LeakFinding(None)
+            limited = LeakFinding(None)
+        return self._search(waiting, collected) or limited
+
+    def _search(self, views: list[tuple[str | bytes, bytes]], collected: _Collected | None) -> LeakFinding | None:
+        """Search views with their skeletons, one by one where any of them may hold something."""
+        texts = BETWEEN.join([bare for view, bare in views if isinstance(view, str)])
+        pieces = collected is not None and self._pieces.may_be_in(texts)
+        if pieces or self._exact or self._holds_kernel(BETWEEN.join([bare for _, bare in views])):
+            for view, bare in views:
+                if finding := self._find_undecoded(view, bare, collected if pieces else None):
+                    return finding
         return None
+
+    def _holds_kernel(self, bare: bytes) -> bool:
+        automaton = self._automaton
+        return automaton is not None and any(
+            automaton.find_matches_as_indexes(bare[first : first + BLOCK + KERNEL - 1]) for first in range(0, len(bare), BLOCK)
+        )
 
     def find_spans(self, text: str) -> list[TextSpan]:
         """Return the places of credentials in `text` that need no decoding; at most `SPANS_MAX` + 1."""
@@ -178,8 +209,7 @@ class SecretScanner:
             spans += [TextSpan(places[hit.start], places[hit.end - 1] + 1, hit.name, hit.coded) for hit in hits]
         return spans
 
-    def _find_undecoded(self, view: str | bytes, collected: _Collected | None = None) -> LeakFinding | None:
-        bare = reduce_to_skeleton(view)
+    def _find_undecoded(self, view: str | bytes, bare: bytes, collected: _Collected | None = None) -> LeakFinding | None:
         for hit in self._iterate_hits(bare):
             return LeakFinding(hit.name)
         for value, name in self._exact:
@@ -208,16 +238,16 @@ class SecretScanner:
                         reached[pattern.form] = hit_end
                         yield TextSpan(hit_start, hit_end, name, pattern.coded)
 
-    def _find_disguised(self, text: str) -> LeakFinding | None:
-        """Try three cheap disguises: a shifted alphabet, rotated ASCII (ROT47), and a filler after every few characters."""
-        bare = reduce_to_skeleton(text)
-        for hit in self._iterate_hits(build_difference_list(bare)):
+    def _find_shifted(self, text: str) -> LeakFinding | None:
+        """Try each shift of the alphabet at once."""
+        for hit in self._iterate_hits(build_difference_list(reduce_to_skeleton(text))):
             return LeakFinding(hit.name)
-        return next(filter(None, map(self._find_undecoded, _iterate_disguises(text, bare))), None)
+        return None
 
 
-def _iterate_disguises(text: str, bare: bytes) -> Iterator[bytes]:
-    plain = text.encode("ascii", "ignore")
+def _iterate_disguises(text: str) -> Iterator[bytes]:
+    """Yield two cheap disguises undone: rotated ASCII (ROT47), and a filler after every few characters."""
+    bare, plain = reduce_to_skeleton(text), text.encode("ascii", "ignore")
     yield plain.translate(_ROT47)
     if len(text) <= FILLED_MAX:
         yield from (bare[first::step] for step in (2, 3) for first in range(step))

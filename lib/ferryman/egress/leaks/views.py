@@ -53,9 +53,10 @@ class StepBudget:
 
 TURNS_MAX = 2  # how often a text is reversed or loses its separators between two decodings
 LEAST = 4  # a shorter view holds no pattern
-_SEPARATORS = re.compile(r"[^A-Za-z0-9+/=]+")
+_SEPARATORS = bytes(code for code in range(128) if not (bytes((code,)).isalnum() or code in b"+/="))
 _LONG_WORD = re.compile(r"[^\s\"'<>,;]{24,4096}+")
 _SPREAD = re.compile(r"(?s).([ \t\n.,:;|_*~/+-])(?:.\1){15,}+.?")
+_SPREAD_MARKS = [sign * 16 for sign in " \t\n.,:;|_*~/+-"]
 
 
 def iterate_views(
@@ -126,7 +127,8 @@ def _reverse(text: str, small: int, *, thorough: bool) -> Iterator[str]:
             yield "\n".join(_LONG_WORD.findall(text))[::-1]
         return
     yield text[::-1]
-    compact = _SEPARATORS.sub("", text)
+    compact = text.encode("ascii", "ignore").translate(None, _SEPARATORS).decode()
     if len(compact) >= 16:
         yield compact
-    yield _SPREAD.sub(lambda match: match[0][::2], text)
+    if any(mark in half for half in (text[::2], text[1::2]) for mark in _SPREAD_MARKS):
+        yield _SPREAD.sub(lambda match: match[0][::2], text)

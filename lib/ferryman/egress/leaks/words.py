@@ -15,7 +15,10 @@ from ferryman.egress.leaks.text_pieces import ORDER, UNITS
 
 WORD_MAX = 64  # a longer word is found when the whole text is decoded; one of fewer than 6 characters encodes fewer than 4
 _WORD = re.compile(rb"[A-Za-z0-9]{6,}+")
-_WORD_WITH_SIGNS = re.compile(rb"[A-Za-z0-9+/_-]{6,}+")
+_UNSIGNED = bytes(code if bytes((code,)).isalnum() else 0x20 for code in range(256))
+_SIGNED = bytes(code if bytes((code,)).isalnum() or code in b"+/_-" else 0x20 for code in range(256))
+"""Tables that leave words alone, and words with the signs of base64, between blanks."""
+
 _HEXADECIMAL = b"0123456789abcdefABCDEF"
 _BASE32 = re.compile(rb"(?=[A-Za-z]*[2-7])(?:[A-Z2-7]{7,}+|[a-z2-7]{7,}+)")
 _FOR_URLS = bytes.maketrans(b"-_", b"+/")
@@ -43,30 +46,34 @@ def join_words(text: str, *, small: bool) -> Iterator[tuple[str, bool]]:
     if len(text) < TEXT_MIN:
         return
     plain = text.encode("ascii", "replace")
+    words = [word for word in plain.translate(_UNSIGNED).split() if COUNTED_MIN <= len(word) <= WORD_MAX]
+    unlike = [word for word in words if not word.isalpha() or not word[1:].islower()]
     for joined, further in (
-        *((words, small) for words in _decode_words(plain, small=small)),
+        *((joined, small) for joined in _decode_words(plain, words, unlike, small=small)),
         *read_spelled(plain, least=1 if small else DIFFERENT_MIN),
-        *((words, small) for words in _join_numbered(text)),
-        *((words, False) for words in (_replace_words(plain) if small else ())),
+        *((joined, small) for joined in _join_numbered(text)),
+        *((joined, False) for joined in (_replace_words(plain, unlike) if small else ())),
     ):
         if len(joined) >= COUNTED_MIN and joined != plain:
             yield joined.decode("ascii"), further and len(joined) >= ALONE_MIN
 
 
-def _replace_words(plain: bytes) -> Iterator[bytes]:
+def _replace_words(plain: bytes, unlike: list[bytes]) -> Iterator[bytes]:
     """Yield the text with its words in base64, or in hexadecimal, decoded, and the others unchanged."""
-    yield _WORD.sub(lambda word: _choose_content(word[0], _decode_base64(word[0])), plain)
-    yield _WORD.sub(lambda word: _choose_content(word[0], _decode_hexadecimal(word[0])), plain)
+    for decode in (_decode_base64, _decode_hexadecimal):
+        contents = {word: content for word in unlike if (content := decode(word)) and _WHOLE.fullmatch(content)}
+        if contents:
+            yield _WORD.sub(lambda word, contents=contents: contents.get(word[0], word[0]), plain)  # type: ignore[misc]  # bound per turn
 
 
-def _decode_words(plain: bytes, *, small: bool) -> Iterator[bytes]:
-    words = [word for word in _WORD.findall(plain) if len(word) <= WORD_MAX]
-    unlike = [word for word in words if not word.isalpha() or not word[1:].islower()]
+def _decode_words(plain: bytes, words: list[bytes], unlike: list[bytes], *, small: bool) -> Iterator[bytes]:
     yield _decode_all_base64(unlike)
     yield _select_printable(binascii.unhexlify(b"00".join([word for word in unlike if _is_hexadecimal(word)])))
     if small:
         yield _decode_all_base64(words)
-        yield _decode_all_base64([word for word in _WORD_WITH_SIGNS.findall(plain) if len(word) <= WORD_MAX])
+        signed = [word for word in plain.translate(_SIGNED).split() if COUNTED_MIN <= len(word) <= WORD_MAX]
+        if signed != words:
+            yield _decode_all_base64(signed)
         base32 = [word.decode().upper() for word in unlike if _BASE32.fullmatch(word)]
         yield _select_printable(b"\0".join([bases.read_base32(word, 0) for word in base32]))
 
@@ -93,10 +100,6 @@ def _decode_hexadecimal(word: bytes) -> bytes:
 def _select_printable(content: bytes) -> bytes:
     """Return the words of `content`, which zeros separate, that are wholly printable."""
     return b"".join(_WHOLE.findall(content))
-
-
-def _choose_content(word: bytes, content: bytes) -> bytes:
-    return content if len(word) <= WORD_MAX and _WHOLE.fullmatch(content) else word
 
 
 def _join_numbered(text: str) -> Iterator[bytes]:
@@ -142,7 +145,6 @@ _NUMBERS = (
 )
 _WORDS = {*_CHARACTERS, *_NUMBERS, "hundred"}
 _FINDER = BytesAhoCorasick([word.encode() for word in sorted(_WORDS)])
-_SPACED = bytes(code if bytes((code,)).isalnum() else 0x20 for code in range(256))
 _SILENT = frozenset(
     (
         *("capital", "upper", "uppercase", "lower", "lowercase", "small", "big", "letter", "digit", "number", "dash", "hyphen"),
@@ -160,7 +162,7 @@ def read_spelled(plain: bytes, *, least: int) -> Iterator[tuple[bytes, bool]]:
     small = plain.lower()
     if len({index for index, _, _ in _FINDER.find_matches_as_indexes(small)}) < least:
         return
-    words = small.translate(_SPACED).decode("ascii").split()
+    words = small.translate(_UNSIGNED).decode("ascii").split()
     if len(_WORDS.intersection(words)) < least:
         return
     yield "".join([_CHARACTERS.get(word, "" if word in _SILENT else word) for word in words]).encode(), False
