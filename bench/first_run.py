@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.cpu import measure_tree
-from ferryman.client import Client
+from ferryman.client import AsyncClient
 from ferryman.stack import hello
 
 FIRST_EVENT_S = 1.5
@@ -54,7 +54,7 @@ def start_stack(data: Path) -> Iterator[tuple[dict[str, Any], int]]:
             child.wait(ENDS_S)
 
 
-async def measure_run(client: Client, task: str) -> tuple[float, float]:
+async def measure_run(client: AsyncClient, task: str) -> tuple[float, float]:
     """Return the seconds from the request that starts an execution to its first event, and to its last."""
     began = time.perf_counter()
     first = 0.0
@@ -66,7 +66,7 @@ async def measure_run(client: Client, task: str) -> tuple[float, float]:
 
 async def measure(stack: dict[str, Any], process: int, runs: int) -> bool:
     """Print the first execution beside the later ones; return whether it is within the bars."""
-    async with Client(stack["url"], stack["key"]) as client:
+    async with AsyncClient(stack["url"], stack["key"]) as client:
         task = (await client.create_task(TASK))["task_id"]
         key = {"service": "coingecko", "value": os.urandom(20).hex()}
         await client.set_credential(task, hello.CREDENTIAL, key)

@@ -7,8 +7,11 @@ from collections import defaultdict
 from contextlib import suppress
 from pathlib import Path
 
+from ferryman.stack import environment
+
 TICKS = os.sysconf("SC_CLK_TCK")
 CLOUD = "local cloud"
+FUNCTIONS = frozenset(row["name"] for row in environment.load_functions())
 
 
 def measure_processes(root: int) -> dict[str, float]:
@@ -46,9 +49,10 @@ def _read_stat(process: int) -> list[str]:
 def _read_name(process: int) -> str | None:
     with suppress(OSError):
         words = Path(f"/proc/{process}/cmdline").read_bytes().decode(errors="replace").split("\0")
-        for word in words:
-            if word.endswith("/main.py"):
-                return Path(word).parent.name
+        if any(word.endswith("/emulator/template.py") for word in words):
+            # functions are forked from it, and named; by itself it is the local cloud's
+            name = Path(f"/proc/{process}/comm").read_text().strip()
+            return name if name in FUNCTIONS else CLOUD
         if "emulator" in words:
             return CLOUD
     return None

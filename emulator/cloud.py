@@ -18,6 +18,7 @@ from emulator.backend import Backend, run_firestore
 from emulator.callers import CallerPorts
 from emulator.clock import EmulatorClock
 from emulator.files import private_folder
+from emulator.forking import TemplateProcess
 from emulator.functions import FunctionFailedError, Functions
 from emulator.identity import IdentityTokens, certs_app, metadata_app
 from emulator.internet import Internet
@@ -54,8 +55,9 @@ class EmulatedCloud:
     env: dict[str, str]
     admin: str
 
-    def __init__(self, plan: CloudPlan, *, clock: EmulatorClock | None = None) -> None:
+    def __init__(self, plan: CloudPlan, *, clock: EmulatorClock | None = None, template: TemplateProcess | None = None) -> None:
         self._plan = plan
+        self._template = template
         self.clock = clock or EmulatorClock()
         self._rows = read_table(plan.table)
         self._metadata: dict[str, int] = {}
@@ -166,7 +168,7 @@ class EmulatedCloud:
         await self._callers.start((*self._firestore.handlers, secrets.handler(), self.tasks.handler()))
 
         # Functions end before what they use, and start after it.
-        self.functions = Functions(self._rows, source=plan.source, folder=plan.folder, ports=ports)
+        self.functions = Functions(self._rows, source=plan.source, folder=plan.folder, ports=ports, template=self._template)
         self._open(web, ports)
         closing.push_async_callback(self.functions.close)
         await self.functions.start()

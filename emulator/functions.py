@@ -1,4 +1,6 @@
-"""Functions: each deployed one as a process of the real functions-framework, in an environment of its own."""
+"""Functions: each deployed one as a process of the real functions-framework, in an environment of its own.
+
+It is forked from a template that has imported what all of them need (`template`): eight would import for ten seconds."""
 
 from __future__ import annotations
 
@@ -14,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from emulator import guard
+from emulator.forking import ForkedProcess, TemplateEndedError, TemplateProcess, inherit_environment
 from emulator.leftovers import ProcessRecords
 from emulator.ports import Ports
 from emulator.table import FunctionRow
@@ -24,7 +27,6 @@ log = logging.getLogger(__name__)
 READY_S = 30.0
 GRACE_S = 5.0
 TAIL_LINES = 40
-INHERITED = ("PATH", "HOME")
 
 
 class FunctionFailedError(Exception):
@@ -33,7 +35,7 @@ class FunctionFailedError(Exception):
 
 @dataclass(slots=True)
 class _Process:
-    child: asyncio.subprocess.Process
+    child: ForkedProcess
     watch: asyncio.Task[None]
     ready: bool = False
 
@@ -51,11 +53,20 @@ class _Process:
 class Functions:
     """The functions of a table: their addresses are known from `start` on, their processes come and go."""
 
-    def __init__(self, rows: Mapping[str, FunctionRow], *, source: Path, folder: Path, ports: Ports) -> None:
+    def __init__(
+        self,
+        rows: Mapping[str, FunctionRow],
+        *,
+        source: Path,
+        folder: Path,
+        ports: Ports,
+        template: TemplateProcess | None = None,
+    ) -> None:
         self._rows = rows
         self._source = source.resolve()
         self._folder = folder
         self._ports = ports
+        self._template = template or TemplateProcess(folder)
         self._notes = ProcessRecords(folder / "processes.json")
         self._guard: subprocess.Popen[bytes] | None = None
         self._running: dict[str, _Process] = {}
@@ -96,6 +107,8 @@ class Functions:
         # Started before anything could be inherited; isolated and bare, since it needs nothing but the standard library.
         command = [sys.executable, "-I", "-S", guard.__file__]
         self._guard = subprocess.Popen(command, stdin=subprocess.PIPE, start_new_session=True)  # noqa: ASYNC220, S603 - nothing waits for it, and it is our own file
+        if self._template.group is not None:
+            self.guard(self._template.group)
 
     def guard(self, group: int) -> None:
         """Have a group of processes killed when this process is."""
@@ -152,6 +165,7 @@ class Functions:
             if not process.ready:
                 process.signal(signal.SIGKILL)
         await asyncio.gather(*(self.stop(name) for name in self._rows))
+        await self._template.close()
         if self._guard is not None and self._guard.stdin is not None:
             self._guard.stdin.close()
             await asyncio.to_thread(self._guard.wait)
@@ -159,29 +173,25 @@ class Functions:
     def _log(self, name: str) -> Path:
         return self._folder / "logs" / f"{name}.log"
 
-    async def _spawn(self, name: str, env: Mapping[str, str]) -> asyncio.subprocess.Process:
+    async def _spawn(self, name: str, env: Mapping[str, str]) -> ForkedProcess:
         main = self._source / name / "main.py"
         if not main.is_file():
             raise FunctionFailedError(f"{name} has no {main}")
         runtime = self._folder / "run" / name
         runtime.mkdir(mode=0o700, parents=True, exist_ok=True)
-        command = [sys.executable, "-P", "-m", "functions_framework", "--target", "main", "--source", str(main)]
-        command += ["--host", LOOPBACK, "--port", str(self._port[name])]
+        arguments = ["--target", "main", "--source", str(main), "--host", LOOPBACK, "--port", str(self._port[name])]
         # gunicorn opens a control socket, in the home folder and under one name for all unless it is led elsewhere.
         runtime_env = {"CLOUD_RUN_TIMEOUT_SECONDS": str(self._rows[name].timeout_s), "XDG_RUNTIME_DIR": str(runtime)}
         self._ports.release(f"functions/{name}")
         with self._log(name).open("ab") as log:
-            child = await asyncio.create_subprocess_exec(
-                *command,
-                env={**_inherit_environment(), **runtime_env, **env},
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-                cwd=main.parent,
-                start_new_session=True,
-            )
-        self._tell_guard("+", child.pid)
-        self._notes.add(child.pid, command)
+            environment = {**inherit_environment(), **runtime_env, **env}
+            try:
+                child = await self._template.fork(name, arguments, env=environment, folder=main.parent, log=log.fileno())
+            except TemplateEndedError as error:
+                raise FunctionFailedError(f"{name} is not started: {error}") from error
+        for group in filter(None, (self._template.group, child.pid)):
+            self.guard(group)
+        self._notes.add(child.pid, self._template.command)
         return child
 
     async def _answers(self, name: str, process: _Process) -> None:
@@ -210,13 +220,14 @@ class Functions:
         await process.watch
         return True
 
-    async def _watch(self, name: str, child: asyncio.subprocess.Process) -> None:
+    async def _watch(self, name: str, child: ForkedProcess) -> None:
         code = await child.wait()
         # A worker that lost its leader would keep the port.
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(child.pid, signal.SIGKILL)
         self._notes.remove(child.pid)
         self._tell_guard("-", child.pid)
+        self._template.release(child)
         process = self._running.get(name)
         if process and process.child is child and process.ready and code != -signal.SIGKILL:
             log.warning("function %s died with exit code %d; its log ends:\n%s", name, code, self.tail(name))
@@ -226,11 +237,3 @@ class Functions:
             with suppress(BrokenPipeError):
                 self._guard.stdin.write(f"{sign}{group}\n".encode())
                 self._guard.stdin.flush()
-
-
-def _inherit_environment() -> dict[str, str]:
-    inherited = {key: os.environ[key] for key in INHERITED if key in os.environ}
-    if paths := os.environ.get("PYTHONPATH"):
-        # A function stands in a folder of its own, where relative paths would lead elsewhere.
-        inherited["PYTHONPATH"] = os.pathsep.join(os.path.abspath(path) for path in paths.split(os.pathsep))
-    return inherited

@@ -126,7 +126,7 @@ def build_api(settings: Settings) -> ApiDependencies:
     from ferryman.tools.http import TOOLS
     from ferryman.vault import seal, sign
 
-    wire, sealer = HttpClient(), seal.PublicKey.parse(settings.sealing_public_key)
+    wire, sealer = HttpClient(local=settings.local), seal.PublicKey.parse(settings.sealing_public_key)
     firestore, tasks, tracer = FirestoreClient(settings), CloudTasksClient(settings), OtelTracer(JsonLog(), settings)
     plans = load_plans(settings.plans)
     functions = FunctionClient(wire, settings.function_urls, MetadataIdentity(wire, settings).token)

@@ -40,7 +40,7 @@ class OrchestratorFunction:
     delivers."""
 
     def __init__(self, settings: Settings) -> None:
-        clients, wire = GoogleClients(settings), HttpClient()
+        clients, wire = GoogleClients(settings), HttpClient(local=settings.local)
         self.clients, self.model = clients, AnthropicModel(settings)
         tracer = OtelTracer(JsonLog(), settings)
         token = MetadataIdentity(wire, settings).token

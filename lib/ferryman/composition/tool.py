@@ -35,7 +35,7 @@ class ToolFunction:
         self.secrets = SecretManagerClient(settings)
         opened = build_opened_cache(settings.keys_ttl_s)
         self.vault = Vault(SecretManagerKeys(self.secrets, settings), life_s=settings.keys_ttl_s, rotated=opened.clear)
-        self.callers = TokenCallers(HttpClient(), settings)
+        self.callers = TokenCallers(HttpClient(local=settings.local), settings)
         self.dependencies = ToolDependencies(
             tickets=FirestoreTickets(firestore, request_s=settings.request_s),
             credentials=FirestoreCredentials(firestore),

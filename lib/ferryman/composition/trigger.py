@@ -15,7 +15,7 @@ class TriggerFunction:
     """What the trigger function is made of."""
 
     def __init__(self, settings: Settings) -> None:
-        self.callers = TokenCallers(HttpClient(), settings)
+        self.callers = TokenCallers(HttpClient(local=settings.local), settings)
         self.tracer = OtelTracer(JsonLog(), settings)
         self.tasks = CloudTasksClient(settings)
         self.queue = CloudTasksQueue(self.tasks, settings, self.tracer.traceparent)

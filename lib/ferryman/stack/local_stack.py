@@ -104,7 +104,11 @@ async def _running(options: StackOptions, tell: Tell) -> AsyncIterator[Stack]:
     data = options.data
     _request_port(data, options.api_port)
     tell("starting the local cloud")
-    cloud = await spawn(data, PROJECT, options.firestore, open_to_all=options.open_to_all)
+    importing = asyncio.create_task(asyncio.to_thread(provision.load))  # while the local cloud starts
+    try:
+        cloud = await spawn(data, PROJECT, options.firestore, open_to_all=options.open_to_all)
+    finally:
+        await importing
     clients = provision.connect(cloud.ready["env"])
     try:
         async with Admin.from_note(cloud.ready) as admin:
@@ -135,20 +139,12 @@ async def _running(options: StackOptions, tell: Tell) -> AsyncIterator[Stack]:
 
 async def _provision(running: Stack, options: StackOptions, tell: Tell) -> None:
     tell("provisioning the keys, the queues and the owner")
-    public, receipts, _, _ = await asyncio.gather(
+    public, receipts = await asyncio.gather(
         provision.provision_sealing_key(running.clients, PROJECT, Settings().sealing_key_secret),
         provision.provision_receipt_keys(running.clients, PROJECT, Settings().receipt_key_secret),
-        provision.provision_queues(running.clients, PROJECT),
-        provision.provision_owner(running.clients, options.digest),
     )
-    await hello.load_hello(running.admin)
-    await webhooks.load_catcher(running.admin)
-    for host, port in options.hosts.items():
-        await running.admin.map_host(host, port)
     for path in options.authorities:
-        await running.admin.trust(path)
-    for name, script in options.scripts.items():
-        await running.admin.set_script(name, script)
+        await running.admin.trust(path)  # a function reads whom it trusts once
     around = environment.StackEnvironment(
         project=PROJECT,
         urls=running.functions,
@@ -160,8 +156,20 @@ async def _provision(running: Stack, options: StackOptions, tell: Tell) -> None:
     )
     environments = {row["name"]: environment.build_environment(row, around) for row in environment.load_functions()}
     tell(f"starting {len(environments)} functions: {', '.join(environments)}")
-    await running.started.start(environments, tell)
+    await asyncio.gather(running.started.start(environments, tell), _furnish(running, options))
     await provision.start_sweep(running.clients, PROJECT, running.functions)
+
+
+async def _furnish(running: Stack, options: StackOptions) -> None:
+    """Make what requests need, and the start of a function does not."""
+    await provision.provision_queues(running.clients, PROJECT)
+    await provision.provision_owner(running.clients, options.digest)
+    await hello.load_hello(running.admin)
+    await webhooks.load_catcher(running.admin)
+    for host, port in options.hosts.items():
+        await running.admin.map_host(host, port)
+    for name, script in options.scripts.items():
+        await running.admin.set_script(name, script)
 
 
 def _write_note(running: Stack, key_file: Path) -> None:

@@ -15,12 +15,13 @@ import httpx
 
 from ferryman.stack import private
 from ferryman.stack.admin import Admin, AdminRefusedError
+from ferryman.stack.preloaded import PRELOADED
 
 READY_S = 30.0
 ENDS_S = 25.0
 """Longer than the local cloud gives its functions to end."""
 
-POLL_S = 0.05
+POLL_S = 0.01
 LOG_LINES = 20
 
 
@@ -59,6 +60,7 @@ async def spawn(data: Path, project: str, firestore: str, *, open_to_all: bool =
     ready_file.unlink(missing_ok=True)
     command = [sys.executable, "-m", "emulator", "--data", str(data), "--project", project, "--ready-file", str(ready_file)]
     command += ["--with-parent", "--firestore", firestore, *["--open"] * open_to_all]
+    command += [word for module in PRELOADED for word in ("--preload", module)]
     with private.create_file(log) as out:
         # a session of its own: Ctrl-C is for us, and we end it in order; where we are killed, the end of the pipe ends it
         child = subprocess.Popen(  # noqa: ASYNC220, S603 - does not wait; our own module

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 
@@ -20,6 +21,13 @@ OWNER = "local"
 PLAN = "pro"
 RETRIES = {"max_attempts": -1, "min_backoff": {"seconds": 1}, "max_backoff": {"seconds": 30}}
 """Without end: a lease that is still held answers 503, and the queue must outlast it."""
+
+
+def load() -> None:
+    """Import Google's libraries, for which the first call of each would otherwise wait."""
+    importlib.import_module("google.cloud.firestore")
+    importlib.import_module("google.cloud.secretmanager_v1")
+    importlib.import_module("google.cloud.tasks_v2")
 
 
 def connect(env: Mapping[str, str]) -> GoogleClients:
