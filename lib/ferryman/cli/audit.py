@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
 from ferryman.cli.live import STYLES, format_credits, print_answer
-from ferryman.cli.screen import Screen, neutralize_controls
+from ferryman.cli.screen import Screen, neutralize_controls, shorten
 
 Json = Mapping[str, Any]
+BLOCK_CHARACTERS = 400
+"""What is shown of a block that is neither a text nor thinking; the record has all of it."""
 
 
 def print_audit(screen: Screen, record: Json) -> None:
@@ -50,6 +53,11 @@ def _turn(screen: Screen, step: Json) -> None:
     for block in step["content"]:
         if block["type"] == "text" and block["text"]:
             screen.print_line("  " + neutralize_controls(block["text"]).replace("\n", "\n  "))
+        elif block["type"] == "thinking" and block.get("thinking"):
+            screen.print_line("  thinking  " + neutralize_controls(block["thinking"]).replace("\n", "\n  "), "dim italic")
+        elif block["type"] not in ("text", "thinking", "tool_use"):
+            others = {name: value for name, value in block.items() if name != "type"}
+            screen.print_line(f"  {neutralize_controls(block['type'])}  {shorten(json.dumps(others), BLOCK_CHARACTERS)}", "dim")
 
 
 def _call(screen: Screen, call: Json) -> None:

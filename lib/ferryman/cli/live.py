@@ -27,6 +27,10 @@ def print_event(screen: Screen, event: StreamedEvent) -> None:
     elif event.kind == "turn":
         tokens = f"{body['input_tokens']} + {body['output_tokens']} tokens, {format_credits(body['credits'])} credits"
         screen.print_line(f"model      turn {body['iteration']} ({tokens})", "cyan")
+        if body.get("thinking"):
+            screen.print_line(
+                "           " + neutralize_controls(body["thinking"]).replace("\n", "\n           "), "dim italic"
+            )
         if body["text"]:
             screen.print_line("           " + neutralize_controls(body["text"]).replace("\n", "\n           "))
     elif event.kind == "tool_call":

@@ -51,6 +51,13 @@ class Run:
         self.last, self.pending = step, list(tickets)
         self.next_call = step.first_call + step.calls
 
+    @property
+    def is_answered(self) -> bool:
+        """Whether the model has given its answer: a turn that asks for nothing, and is not to be continued."""
+        if self.last is None or self.last.calls:
+            return False
+        return not self.last.is_paused or self.last.number > self.opening.max_iterations
+
     def count_result(self, ticket: Ticket) -> None:
         """Take the first pending ticket as it settled: charge its fee, and add its result to the audit list."""
         result = self._take_pending(ticket)
@@ -86,7 +93,8 @@ class Run:
         """Close a stored turn, whose results were counted when the next turn was committed."""
         while self.pending:
             self._take_pending(self.pending[0])
-        self.close_turn()
+        if self.results:
+            self.close_turn()
 
     def _take_pending(self, ticket: Ticket) -> ToolCallResult:
         assert ticket.result is not None, "a turn is only followed by another when all its calls were settled"

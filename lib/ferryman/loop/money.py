@@ -64,7 +64,7 @@ def _measure_prompt(run: Run, size: int) -> int:
         return size
     usage = run.last.usage
     counted = usage.input_tokens + usage.cache_read_tokens + usage.cache_write_tokens
-    earlier = run.history.measure(without=2)  # that turn's reply and its results
+    earlier = run.history.measure(without=2 if run.last.calls else 1)  # that turn's reply, and its results
     return counted * BYTES_PER_TOKEN + size - earlier
 
 

@@ -166,7 +166,7 @@ class SliceRunner:
 
     async def _take_turns(self, run: Run) -> ExecutionEnding | Postponement:
         deps = self._deps
-        while run.last is None or run.last.calls:
+        while not run.is_answered:
             if endings.is_overdue(deps, run.execution):
                 return await calls.withdraw(deps, run) or endings.build_timeout(deps, run)
             if deps.clock.now() >= self._until:

@@ -43,5 +43,6 @@ def encode(prompt: Prompt, served: OperatorModel | None, *, is_vertex: bool) -> 
             body["tool_choice"] = {"type": "none"}
     if served is None:
         body["cache_control"] = {"type": "ephemeral"}
-    body |= {"system": prompt.system, "messages": list(prompt.messages)}
-    return json.dumps(body, separators=(",", ":")).encode("ascii")
+    body["system"] = prompt.system
+    head = json.dumps(body, separators=(",", ":")).encode("ascii")
+    return b'%b,"messages":%b}' % (head.removesuffix(b"}"), prompt.encode_messages())

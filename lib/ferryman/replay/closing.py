@@ -26,7 +26,7 @@ def derive_uncommitted(record: Record) -> list[Reply | Exception]:
     The reason the execution ended for tells what it was, and the last entry of the ledger whether it was paid for.
     """
     status, error = record.execution.status, record.execution.error or ""
-    answered = record.steps and not record.steps[-1].calls
+    answered = record.steps and not record.steps[-1].calls and not record.steps[-1].is_paused
     if status is Status.COMPLETED or answered or error.startswith(EXHAUSTED):
         return []
     lost = compute_unrecorded_usage(record)

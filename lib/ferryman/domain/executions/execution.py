@@ -19,6 +19,9 @@ from ferryman.domain.stored import STORED_NAME
 
 INPUT_CHARACTERS_MAX = 20_000
 
+PAUSED = "pause_turn"
+"""The stop reason of a turn that is to be continued."""
+
 
 class Status(StrEnum):
     """The state of an execution. A cancelled one ends as `killed`."""
@@ -147,3 +150,8 @@ class Step:
     at: datetime
     slice: int = 0
     prompt_digest: str = ""
+
+    @property
+    def is_paused(self) -> bool:
+        """Whether the provider broke off a turn of its own tools, and goes on where the turn is sent back to it."""
+        return self.stop_reason == PAUSED and bool(self.content)

@@ -11,7 +11,7 @@ from typing import Any
 from ferryman.domain.calls.call import ToolCall
 from ferryman.domain.executions.usage import Usage
 
-Block = Mapping[str, Any]  # one content block: text, tool_use or tool_result, as the Messages API spells them
+Block = Mapping[str, Any]  # one content block of any type, as the Messages API spells it; its `type` is a text
 Message = Mapping[str, Any]  # {"role": "user" | "assistant", "content": str | [Block, …]}
 
 
@@ -58,6 +58,11 @@ class Reply:
 def join_text(content: Sequence[Block]) -> str:
     """Return the text blocks of `content`, joined by newlines."""
     return "\n".join(str(block["text"]) for block in content if block["type"] == "text")
+
+
+def join_thinking(content: Sequence[Block]) -> str:
+    """Return what the model shows of its thinking in `content`, joined by newlines."""
+    return "\n".join(str(block["thinking"]) for block in content if block["type"] == "thinking" and block.get("thinking"))
 
 
 def extract_calls(content: Sequence[Block]) -> tuple[ToolCall, ...]:

@@ -11,7 +11,7 @@ from typing import Any
 from ferryman.domain.calls.call import Ticket, TicketState, to_audit_row
 from ferryman.domain.credits.ledger import format_credits
 from ferryman.domain.executions.execution import Execution, Step
-from ferryman.domain.executions.message import join_text
+from ferryman.domain.executions.message import join_text, join_thinking
 
 STARTED = 1  # the number of the first event; every turn's numbers follow
 
@@ -89,6 +89,9 @@ def build_turn(step: Step) -> Event:
         "output_tokens": step.usage.output_tokens,
         "credits": format_credits(step.credits),
     }
+    thinking = join_thinking(step.content)
+    if thinking:
+        body["thinking"] = thinking
     return Event(number=step.event, kind="turn", at=step.at, body=body)
 
 

@@ -39,5 +39,6 @@ class Record:
             tickets = [by_seq[seq] for seq in range(earlier.first_call, earlier.first_call + earlier.calls) if seq in by_seq]
             answers = [(ticket.call, ticket.result) for ticket in tickets if ticket.result is not None]
             blocks = [build_tool_result(call, result.content, is_error=result.failed) for call, result in answers]
-            messages.append({"role": "user", "content": blocks})
+            if blocks:
+                messages.append({"role": "user", "content": blocks})
         return messages

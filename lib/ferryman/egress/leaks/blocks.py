@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from ferryman.egress.leaks.redaction import empty_value, format_finding, redact_json
+from ferryman.egress.leaks.redaction import OMITTED, empty_value, format_finding, redact_json
 from ferryman.egress.leaks.scanner import SecretScanner
 from ferryman.egress.leaks.text_pieces import TextPiece, collect_pieces, split_urls
 from ferryman.egress.leaks.views import StepBudget
@@ -14,9 +14,22 @@ NARROWED_MAX = 16
 """In a turn of more parts, a credential that is split over several empties all: searching for them would cost too much."""
 
 PASSES = 8  # how often a turn is scanned: field by field, and in combinations of fields
+PASSES_WITH_OTHERS = 12
+
+OTHERS = ""
+"""Everything of a block beside its text, thinking, input, name and id, as one value: a field's name may hold a secret, too."""
 
 # A reader of a turn joins some of its fields and ignores the others.
-_COMBINATIONS = (("text",), ("input",), ("name",), ("id",), ("text", "input"), ("text", "name", "input"))
+_COMBINATIONS = (
+    *(("text",), ("input",), ("name",), ("id",), ("text", "input"), ("text", "name", "input")),
+    *(("thinking",), ("thinking", "text"), (OTHERS,), ("text", "thinking", "id", "name", "input", OTHERS)),
+)
+_OWN = ("text", "tool_use")
+"""The blocks that we read ourselves. Each stays, whatever is cut out of it."""
+
+_FIELDS = ("text", "thinking", "input", "name", "id")
+_SIGNED = ("signature", "data", "encrypted_content")
+"""A block with one of these fields is signed or encrypted by the provider, which takes it back unchanged or not at all."""
 
 
 class BlockField(NamedTuple):
@@ -27,22 +40,50 @@ class BlockField(NamedTuple):
 
 
 def redact_blocks(content: Sequence[Mapping[str, Any]], scanner: SecretScanner) -> list[dict[str, Any]]:
-    """Return `content` without credentials: as many blocks, of the same types, with the same fields, `input` always an object.
+    """Return `content` without credentials, `input` always an object.
 
-    A credential that cannot be cut out empties its whole text or input; one that is split over several empties them all.
+    A credential that cannot be cut out empties its whole text or input; one that is split over several empties them all. Where
+    a block that its provider signed holds one, all such blocks of the turn are left out: it takes them back unchanged, and all
+    or none. Any other block keeps its place; one of which no type is left becomes a text that says so.
     """
-    pieces = [piece for block in content for field, value in block.items() for piece in collect_pieces(value, field)]
-    budget = StepBudget(sum(len(piece.text) for piece in pieces), passes=PASSES)
-    blocks = [{field: _redact_field(field, value, scanner, budget) for field, value in block.items()} for block in content]
+    folded = [_fold(block) for block in content]
+    pieces = [piece for block in folded for field, value in block.items() for piece in collect_pieces(value, field)]
+    passes = PASSES_WITH_OTHERS if any(OTHERS in block for block in folded) else PASSES
+    budget = StepBudget(sum(len(piece.text) for piece in pieces), passes=passes)
+    blocks = [{field: _redact_field(field, value, scanner, budget) for field, value in block.items()} for block in folded]
     for parts in dict.fromkeys(_iterate_combinations(blocks)):
         _redact_combination(blocks, parts, scanner, budget)
-    return blocks
+    signed = [is_signed(block) for block in content]
+    if any(is_one and clean != before for is_one, clean, before in zip(signed, blocks, folded, strict=True)):
+        blocks = [block for block, is_one in zip(blocks, signed, strict=True) if not is_one]
+    return [_unfold(block) for block in blocks]
+
+
+def is_signed(block: Mapping[str, Any]) -> bool:
+    """Say whether the provider takes `block` back unchanged only, and the turn without it."""
+    return block.get("type") not in _OWN and any(field in block for field in _SIGNED)
+
+
+def _fold(block: Mapping[str, Any]) -> dict[str, Any]:
+    fields = (*_FIELDS, "type") if block.get("type") in _OWN else _FIELDS
+    others = {field: value for field, value in block.items() if field not in fields}
+    own = {field: value for field, value in block.items() if field in fields}
+    return {**own, OTHERS: others} if others else own
+
+
+def _unfold(block: dict[str, Any]) -> dict[str, Any]:
+    others = block.pop(OTHERS, {})
+    if "type" in block:
+        return {**block, **others}
+    if isinstance(others.get("type"), str):
+        return {"type": others["type"], **block, **others}
+    return {"type": "text", "text": str(others.get("redacted", OMITTED))}
 
 
 def _redact_field(field: str, value: Any, scanner: SecretScanner, budget: StepBudget) -> Any:
     if field == "input":
         return redact_json(dict(value) if isinstance(value, Mapping) else {"": value}, scanner, budget)
-    return redact_json(str(value) if field in ("text", "name", "id") else value, scanner, budget)
+    return redact_json(str(value) if field in ("text", "thinking", "name", "id") else value, scanner, budget)
 
 
 def _iterate_combinations(blocks: Sequence[Mapping[str, Any]]) -> Iterator[tuple[BlockField, ...]]:
