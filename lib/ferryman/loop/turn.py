@@ -60,8 +60,8 @@ async def take(deps: LoopDependencies, run: Run) -> None:
 async def _commit(deps: LoopDependencies, run: Run, prompt: Prompt, reply: Reply, signer: Signer, span: Span) -> None:
     run.execution, paid = money.charge_reply(deps, run, reply)
     content = await _redact(deps, run, reply)
-    if withheld := len(reply.content) - len(content):
-        deps.log("turn.withheld", execution=run.execution.id, blocks=withheld, severity="WARNING")
+    if dropped := len(reply.content) - len(content):
+        deps.log("turn.withheld", execution=run.execution.id, blocks=dropped, severity="WARNING")
     spans.record_output(span, content)
     # a reply that stopped for any other reason may be cut, and its calls with it
     calls = reply.calls if reply.stop_reason == "tool_use" and not prompt.closing else ()

@@ -24,7 +24,7 @@ _COMBINATIONS = (
     *(("text",), ("input",), ("name",), ("id",), ("text", "input"), ("text", "name", "input")),
     *(("thinking",), ("thinking", "text"), (OTHERS,), ("text", "thinking", "id", "name", "input", OTHERS)),
 )
-_OWN = ("text", "tool_use")
+_PLAIN_TYPES = ("text", "tool_use")
 """The blocks that we read ourselves. Each stays, whatever is cut out of it."""
 
 _FIELDS = ("text", "thinking", "input", "name", "id")
@@ -61,14 +61,14 @@ def redact_blocks(content: Sequence[Mapping[str, Any]], scanner: SecretScanner) 
 
 def is_signed(block: Mapping[str, Any]) -> bool:
     """Say whether the provider takes `block` back unchanged only, and the turn without it."""
-    return block.get("type") not in _OWN and any(field in block for field in _SIGNED)
+    return block.get("type") not in _PLAIN_TYPES and any(field in block for field in _SIGNED)
 
 
 def _fold(block: Mapping[str, Any]) -> dict[str, Any]:
-    fields = (*_FIELDS, "type") if block.get("type") in _OWN else _FIELDS
+    fields = (*_FIELDS, "type") if block.get("type") in _PLAIN_TYPES else _FIELDS
     others = {field: value for field, value in block.items() if field not in fields}
-    own = {field: value for field, value in block.items() if field in fields}
-    return {**own, OTHERS: others} if others else own
+    alone = {field: value for field, value in block.items() if field in fields}
+    return {**alone, OTHERS: others} if others else alone
 
 
 def _unfold(block: dict[str, Any]) -> dict[str, Any]:
