@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from importlib import metadata
 from typing import Any
 from urllib.parse import quote
@@ -111,6 +112,7 @@ def _package(name: str, pin: Pin, *, required: bool) -> dict[str, Any]:
     }
 
 
+@cache
 def find_licence(name: str, version: str) -> str:
     """Return the licence that the installed package names, as by its SPDX id where that is known; empty where none is."""
     try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cache
 
 _PIN = re.compile(r"([A-Za-z0-9._-]+)(?:\[[^\]]*\])?==")
 _VIA = re.compile(r"\s*#\s+(?:via\s+)?([A-Za-z0-9._-]+)(?: \(.*\))?\s*")
@@ -45,7 +46,8 @@ def canonical(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
-def read(text: str) -> dict[str, Pin]:
+@cache
+def read(text: str) -> Mapping[str, Pin]:
     """Return the pins of a lock that `uv pip compile --generate-hashes` wrote, by canonical name. Raises `UnpinnedError`."""
     blocks: list[list[str]] = []
     for line in text.splitlines():

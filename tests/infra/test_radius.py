@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import pytest
 
 from infra.proof import matrix, planned
@@ -9,7 +11,7 @@ from infra.proof.access import MODEL_KEY
 
 PAGE = matrix.INFRA.parent / "docs/deploy.md"
 RADIUS = planned.read()
-SOURCES = {"table": lambda: matrix.of_table(matrix.rows()), "code": matrix.of_code, "local cloud": matrix.of_local_cloud}
+SOURCES = {"table": lambda: matrix.of_table(matrix.rows()), "code": cache(matrix.of_code), "local cloud": matrix.of_local_cloud}
 
 
 def test_what_was_planned_last_is_the_configuration_as_it_is():

@@ -12,6 +12,7 @@ from dataclasses import fields, is_dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
 from enum import Enum
+from functools import cache
 from typing import Any
 
 from ferryman.domain.calls.call import Ticket, ToolCallResult
@@ -28,6 +29,9 @@ _EXECUTION = (
     *("status", "input", "labels", "created_at", "scheduled_for", "started_at", "completed_at", "iterations", "credits_used"),
     *("credits_reserved", "credits_held", "usage", "tool_calls_total", "cancel_requested", "slice", "output", "error"),
 )
+_PLAIN = (str, int, bool)
+"""What is its own JSON; an enumeration of texts is none of these."""
+
 _CALL = ("seq", "tool", "state", "attempt", "in_doubt", "created_at", "sent_at", "deadline", "settled_at")
 
 
@@ -84,6 +88,8 @@ def _select(value: Any, names: tuple[str, ...]) -> Document:
 
 
 def _to_json(value: Any) -> Any:
+    if value is None or type(value) in _PLAIN:
+        return value
     if isinstance(value, Mapping):
         return {name: _to_json(inner) for name, inner in value.items()}
     if isinstance(value, list | tuple):
@@ -96,9 +102,14 @@ def _to_json(value: Any) -> Any:
         return value.astimezone(UTC).replace(tzinfo=None).isoformat() + "Z"
     if isinstance(value, float):
         return _to_finite(value)
-    if is_dataclass(value):
-        return {get_stored_name(field): _to_json(getattr(value, field.name)) for field in fields(value)}
-    return value
+    names = _list_names(type(value))  # type: ignore[arg-type] # a class can be hashed
+    return value if names is None else {stored: _to_json(getattr(value, name)) for name, stored in names}
+
+
+@cache
+def _list_names(kind: type[object]) -> tuple[tuple[str, str], ...] | None:
+    """Return the name of each field of a dataclass, and that under which it is stored; None for any other type."""
+    return tuple((field.name, get_stored_name(field)) for field in fields(kind)) if is_dataclass(kind) else None
 
 
 def _to_finite(value: float | None) -> float | None:
