@@ -39,7 +39,7 @@ KINDS: dict[str, dict[str, Any]] = {
     "closed": {**COMMON, "status": "[a-z]+", "credits": CREDITS, "count": int},
 }
 """The members of an entry by its kind: whole numbers, texts by their form, and objects by the forms of names and values."""
-MEMBERS = {"format": str, "execution": str, "entries": list, "keys": dict}
+MEMBERS = {"format": str, "execution": str, "entries": list, "keys": dict, "next": type(None)}
 PARTS = {"execution": "", "opening": "", "policy": "", "steps": "number", "calls": "seq", "events": "number", "ledger": "id"}
 """The members of a record beside its format; of a list, which member of its items names them."""
 UNPINNED = "Verified with the file's own public keys: whoever made up both is not found out. Give --public-key to be sure."
@@ -73,7 +73,7 @@ def fits(form: Any, value: Any) -> bool:
 def genuine(document: Any, pinned: Mapping[str, str] | None) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Yield each entry with its place, in words, once it is found to be of its form, chained and signed; raise
     `VerificationError`."""
-    members = {name: type(value) for name, value in document.items()} if isinstance(document, dict) else {}
+    members = {name: type(value) for name, value in {"next": None, **document}.items()} if isinstance(document, dict) else {}
     need(members == MEMBERS and document["format"] == FORMAT, f"it is no document of the format {FORMAT}, as it must be")
     keys, before = pinned or document["keys"], GENESIS
     need(fits({VERSION: HEX}, keys), "a public key of the document is not one")

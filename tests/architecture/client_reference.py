@@ -16,7 +16,7 @@ Json = Mapping[str, Any]
 ANSWERS = (
     *("TaskResponse", "ExecutionResponse", "CallResponse", "CredentialResponse", "ConnectionResponse"),
     *("IntegrationResponse", "ToolResponse", "CustomTool", "ImportResponse", "PlanResponse", "ModelResponse"),
-    *("Halt", "Statement", "Me"),
+    *("ListedTask", "ListedExecution", "Halt", "Statement", "Me"),
 )
 """The shapes of the API's answers that the client's methods return; what they refer to comes with them."""
 

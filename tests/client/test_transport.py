@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from ferryman import client as package
-from ferryman.client import ApiError, ApiRefusedError, ApiUnreachableError, AsyncClient, Client
+from ferryman.client import ApiError, ApiRefusedError, ApiUnreachableError, AsyncClient, Client, routes
 from ferryman.domain.owners.idempotency import parse_key
 
 Answer = Callable[[str], bytes]
@@ -170,6 +170,25 @@ async def test_all_pages_of_a_list_are_turned(served: Served) -> None:
     client = await served(answer)
     assert [task async for task in client.iterate_tasks(limit=2)] == [1, 2, 3]
     assert received == ["/v1/tasks?limit=2", "/v1/tasks?limit=2&cursor=a%26b", "/v1/tasks?limit=2&cursor=c"]
+
+
+async def test_receipts_of_all_pages_become_one_document(served: Served) -> None:
+    pages = iter([{"entries": [1, 2], "keys": {"1": "a"}, "next": "c"}, {"entries": [3], "keys": {"1": "a"}, "next": None}])
+    received = []
+
+    def answer(request: str) -> bytes:
+        received.append(request.split(" ")[1])
+        return answer_json(next(pages))
+
+    client = await served(answer)
+    assert await client.get_receipts("e") == {"entries": [1, 2, 3], "keys": {"1": "a"}}
+    path = "/v1/executions/e/receipts?limit=100"
+    assert received == [path, f"{path}&cursor=c"]
+
+
+def test_an_execution_is_started_with_input_and_labels() -> None:
+    assert routes.start_execution("t", "Paris", labels={"order": "42"}).body == {"input": "Paris", "labels": {"order": "42"}}
+    assert routes.start_execution("t").body == {}
 
 
 async def test_a_page_is_a_list_with_the_cursor_of_the_next(served: Served) -> None:

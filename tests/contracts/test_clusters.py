@@ -54,6 +54,27 @@ LOGIN = replace(
 )
 
 
+async def test_pages_of_tools_hold_each_once_by_cluster_and_name(stores: Stores) -> None:
+    await stores.tasks.create(TASK)
+    named = [(cluster, f"{name}{cluster}", name != "c") for cluster in ("", "a", "b") for name in ("c", "a", "b")]
+    for cluster in ("b", "", "a"):
+        tools = [replace(PET, name=name, cluster=cluster, enabled=on) for at, name, on in named if at == cluster]
+        await stores.clusters.put(TASK.id, cluster, tools, since=0)
+
+    async def read_pages(most: int, **which: bool) -> list[list[str]]:
+        pages, after, has_more = [], None, True
+        while has_more:
+            tools, has_more = await stores.clusters.page(TASK.id, after=after, most=most, **which)
+            pages.append([tool.name for tool in tools])
+            after = (tools[-1].cluster, tools[-1].name)
+        return pages
+
+    assert await read_pages(4) == [["a", "b", "c", "aa"], ["ba", "ca", "ab", "bb"], ["cb"]]
+    assert await read_pages(3, enabled=True) == [["a", "b", "aa"], ["ba", "ab", "bb"]]
+    assert await stores.clusters.page(TASK.id, after=None, most=0) == ((), True)
+    assert await stores.clusters.page("task_none", after=None, most=5) == ((), False)
+
+
 async def test_tools_come_back_as_they_were_stored(stores: Stores) -> None:
     await stores.tasks.create(TASK)
     cluster = await stores.clusters.put(TASK.id, "pets/1 ☂", [LOGIN, PET], since=0)

@@ -45,6 +45,9 @@ async def test_receipts_stand_with_the_commits_that_made_them_and_come_back_in_o
     await stores.executions.finish(replace(current, receipts=head), replace(DONE, receipts=third), now=LATER)
     assert (await read_execution(stores)).receipts == head
     assert await stores.executions.receipts("exec_1") == [*first, *second, *third]
+    whole = [*first, *second, *third]
+    for start in range(len(whole) + 1):
+        assert await stores.executions.receipts("exec_1", first=start, most=5) == whole[start : start + 5]
     assert await stores.executions.receipts("exec_2") == []
 
 

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
+from dataclasses import fields, replace
 from datetime import datetime, timedelta
+from typing import Any
 
 import pytest
 
 from ferryman.domain.credentials.credential import SealedCredential
 from ferryman.domain.credentials.former import FORMER_MAX, KNOWN, FormerValue, FormerValues
 from ferryman.domain.stale import StaleError
-from ferryman.domain.tasks.task import change_task
+from ferryman.domain.tasks.task import TaskFilter, TaskSummary, change_task
 
 from .conftest import Stores
 from .values import NOW, TASK, build_sealed
@@ -61,7 +62,9 @@ async def test_an_owners_tasks_are_listed_oldest_first(stores: Stores) -> None:
     young = replace(TASK, id="task_0", created_at=NOW + timedelta(seconds=1))
     for task in (young, TASK, replace(TASK, id="task_2", owner="bob")):
         await stores.tasks.create(task)
-    assert list(await stores.tasks.list("ann")) == [TASK, young]
+    names = [field.name for field in fields(TaskSummary)]
+    summaries = [TaskSummary(**{name: getattr(task, name) for name in names}) for task in (TASK, young)]
+    assert list(await stores.tasks.list("ann")) == summaries
     assert list(await stores.tasks.list("nobody")) == []
 
 
@@ -74,6 +77,20 @@ async def test_pages_of_tasks_hold_each_of_them_once(stores: Stores) -> None:
         pages.append([task.id for task in page])
         after = page.end
     assert (pages, after) == ([["task_0", "task_1"], ["task_2", "task_3"], ["task_4"]], None)
+
+
+async def test_tasks_are_listed_by_name_and_by_whether_they_are_enabled(stores: Stores) -> None:
+    for number in range(4):
+        task = replace(TASK, id=f"task_{number}", name="ab"[number % 2], enabled=number < 2)
+        await stores.tasks.create(task)
+
+    async def list_ids(**which: Any) -> list[str]:
+        return [task.id for task in await stores.tasks.list("ann", which=TaskFilter(**which))]
+
+    assert await list_ids(name="b") == ["task_1", "task_3"]
+    assert await list_ids(enabled=True) == ["task_0", "task_1"]
+    assert await list_ids(enabled=False, name="a") == ["task_2"]
+    assert await list_ids(name="c") == []
 
 
 async def test_a_deleted_task_takes_its_credentials_with_it(stores: Stores) -> None:

@@ -117,6 +117,17 @@ async def test_a_disabled_task_is_not_run_and_the_exit_code_is_5(ferryman: Shell
     assert (ran.code, "disabled" in ran.err) == (5, True)
 
 
+async def test_a_run_has_the_input_and_the_labels_that_it_is_given(ferryman: Shell) -> None:
+    task = {"name": "labelled", "model": "scripted/none", "task_prompt": "Do."}
+    created = (await ferryman("task", "create", "--file", "-", "--json", stdin=json.dumps(task))).json["task_id"]
+    labels = ("--label", "order=42", "--label", "note=a=b")
+    started = (await ferryman("run", created, "--input", "Paris", *labels, "--detach", "--json")).json
+    assert (started["input"], started["labels"]) == ("Paris", {"order": "42", "note": "a=b"})
+    for wrong in (("--label", "order"), (*labels, "--label", "order=7")):
+        refused = await ferryman("run", created, *wrong)
+        assert (refused.code, "--label" in refused.err) == (2, True)
+
+
 async def test_an_unknown_execution_exits_with_5(ferryman: Shell) -> None:
     assert (await ferryman("show", "exec_none")).code == 5
 
@@ -141,7 +152,7 @@ async def test_a_second_stack_on_the_same_folder_says_where_the_first_is(ferryma
 
 async def test_the_tables_list_what_there_is(ferryman: Shell) -> None:
     tools, integrations, plans = [await ferryman(table, "--json") for table in ("tools", "integrations", "plans")]
-    assert [tool["name"] for tool in tools.json] == [tool.name for tool in (*TOOLS, *CUSTOM)]
+    assert [tool["name"] for tool in tools.json] == sorted(tool.name for tool in (*TOOLS, *CUSTOM))
     assert len(integrations.json) >= 18
     assert [plan["name"] for plan in plans.json] == ["guru", "pro"]
 

@@ -47,7 +47,7 @@ async def test_the_receipts_of_a_run_are_verified_by_one_file_alone(journey: Jou
     task = await journey.task(asks(*uses), says("Done."), tools=["http_get"], integrations=["coingecko"])
     record = await journey.run(task)
     execution = record["execution_id"]
-    document = await journey.client.list_receipts(execution)
+    document = await journey.client.get_receipts(execution)
     kinds = [entry["kind"] for entry in document["entries"]]
     assert kinds == ["opened", "replied", "planned", "planned", "settled", "settled", "replied", "closed"]
     record = await journey.client.get_record(execution)

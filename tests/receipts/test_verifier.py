@@ -179,3 +179,9 @@ def test_a_strangers_text_moves_no_cursor(file: Path, capsys: Any) -> None:
     file.write_text(json.dumps({**WHOLE, "entries": [], "execution": "\x1b[2J\r\n\u202e"}))
     text = run_verifier(capsys, str(file))[1]
     assert [character for character in text if not (character == "\n" or " " <= character <= "~")] == []
+
+
+def test_a_whole_chain_is_verified_as_the_api_answers_it_and_a_page_of_one_is_not() -> None:
+    assert verifier.verify({**WHOLE, "next": None})[0] == verifier.WHOLE
+    with pytest.raises(verifier.VerificationError, match="no document of the format"):
+        verifier.verify({**WHOLE, "next": "a-cursor"})

@@ -123,7 +123,7 @@ async def test_a_key_holder_is_asked_to_finish_it_and_hears_no_state(
     credential = answer.json()
     assert (credential["name"], credential["status"], credential["scopes"]) == ("CALENDAR_TOKEN", "connected", ["events.read"])
     assert credential["token_expires_at"] == f"{START + timedelta(hours=1):%Y-%m-%dT%H:%M:%SZ}"
-    assert (await client.get(f"/v1/tasks/{task}/credentials")).json() == {"credentials": [credential]}
+    assert (await client.get(f"/v1/tasks/{task}/credentials")).json() == {"credentials": [credential], "next": None}
 
 
 async def test_a_key_holder_hears_which_issuer_the_response_named(client: httpx.AsyncClient, task: str, stage: Stage) -> None:

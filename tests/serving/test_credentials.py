@@ -39,7 +39,7 @@ async def test_what_is_not_given_comes_from_the_catalog(client: httpx.AsyncClien
         "created_at": "2026-11-21T12:00:00Z",
         "updated_at": "2026-11-21T12:00:00Z",
     }
-    assert (await client.get(f"/v1/tasks/{task}/credentials")).json() == {"credentials": [answer.json()]}
+    assert (await client.get(f"/v1/tasks/{task}/credentials")).json() == {"credentials": [answer.json()], "next": None}
 
 
 async def test_what_is_given_wins_over_the_catalog(client: httpx.AsyncClient, task: str) -> None:
@@ -77,7 +77,7 @@ async def test_a_deleted_one_is_gone_and_its_version_is_not_used_again(client: h
     await client.put(path(task), json={"value": VALUE, "service": "openweather"})
     assert (await client.delete(path(task))).status_code == 204
     assert (await client.delete(path(task))).status_code == 404
-    assert (await client.get(f"/v1/tasks/{task}/credentials")).json() == {"credentials": []}
+    assert (await client.get(f"/v1/tasks/{task}/credentials")).json() == {"credentials": [], "next": None}
     assert (await client.put(path(task), json={"value": VALUE, "service": "openweather"})).json()["version"] == 3
 
 

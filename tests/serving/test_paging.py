@@ -14,14 +14,15 @@ from ferryman.domain.problem import InvalidInputError
 from ferryman.serving.api.paging import CURSOR_CHARACTERS_MAX, parse_moment
 
 from .conftest import TASK, Stage
+from .routes import CREDENTIAL, SPEC, TOOL
 
 
-async def read_pages(client: httpx.AsyncClient, path: str, name: str, **query: Any) -> list[list[dict[str, Any]]]:
+async def read_pages(client: httpx.AsyncClient, path: str, member: str, **query: Any) -> list[list[dict[str, Any]]]:
     """Return the items of every page, by page."""
     pages, cursor = [], None
     while cursor is not None or not pages:
         body = (await client.get(path, params={**query, **({"cursor": cursor} if cursor else {})})).json()
-        pages.append(body[name])
+        pages.append(body[member])
         cursor = body["next"]
     return pages
 
@@ -67,6 +68,84 @@ async def test_executions_are_listed_from_a_moment_on(client: httpx.AsyncClient,
 async def test_executions_are_listed_by_task(client: httpx.AsyncClient, executions: list[str], task: str) -> None:
     assert len((await client.get("/v1/executions", params={"task": task})).json()["executions"]) == 5
     assert (await client.get("/v1/executions", params={"task": "another"})).json() == {"executions": [], "next": None}
+
+
+async def test_tasks_are_listed_by_name_and_by_whether_they_are_enabled(client: httpx.AsyncClient) -> None:
+    ids = []
+    for number in range(4):
+        body = {**TASK, "name": "ab"[number % 2], "enabled": number < 2}
+        ids.append((await client.post("/v1/tasks", json=body)).json()["task_id"])
+
+    async def list_ids(**query: Any) -> list[str]:
+        return [task["task_id"] for page in await read_pages(client, "/v1/tasks", "tasks", limit=1, **query) for task in page]
+
+    assert await list_ids(name="b") == [ids[1], ids[3]]
+    assert await list_ids(enabled="true") == ids[:2]
+    assert await list_ids(enabled="false", name="a") == [ids[2]]
+
+
+@pytest.mark.parametrize(
+    ("path", "member", "field"),
+    [
+        ("/v1/integrations", "integrations", "id"),
+        ("/v1/tools", "tools", "name"),
+        ("/v1/plans", "plans", "name"),
+        ("/v1/models", "models", "name"),
+    ],
+)
+async def test_pages_of_tables_hold_each_entry_once_by_name(
+    client: httpx.AsyncClient, path: str, member: str, field: str
+) -> None:
+    whole = [entry[field] for entry in (await client.get(path, params={"limit": 100})).json()[member]]
+    pages = await read_pages(client, path, member, limit=3)
+    assert [entry[field] for page in pages for entry in page] == whole == sorted(whole)
+    assert {len(page) for page in pages[:-1]} <= {3}
+
+
+async def test_pages_of_credentials_follow_each_other(client: httpx.AsyncClient, task: str) -> None:
+    for number in range(3):
+        path = f"/v1/tasks/{task}/credentials/KEY_{number}"
+        await client.put(path, json={"value": f"ab-{number}{CREDENTIAL['value']}", "service": "github"})
+    pages = await read_pages(client, f"/v1/tasks/{task}/credentials", "credentials", limit=2)
+    assert [[credential["name"] for credential in page] for page in pages] == [["KEY_0", "KEY_1"], ["KEY_2"]]
+
+
+@pytest.fixture
+async def tools(client: httpx.AsyncClient, task: str) -> list[str]:
+    """Seven tools of the task's own, in two clusters; the task enables one built-in tool."""
+    names = [f"get_{number}" for number in range(4)]
+    paths = {f"/{name}": {"get": {"operationId": name, "responses": {}}} for name in names}
+    await client.post(f"/v1/tasks/{task}/tools/import-openapi", json={"spec": {**SPEC, "paths": paths}, "cluster": "z"})
+    for name in ("c", "a", "b"):
+        await client.post(f"/v1/tasks/{task}/tools", json={**TOOL, "name": f"look_{name}"})
+    return ["look_a", "look_b", "look_c", *names]
+
+
+async def test_pages_of_custom_tools_follow_each_other(client: httpx.AsyncClient, task: str, tools: list[str]) -> None:
+    for prefix in ("/v1/tasks", "/api/agents"):
+        pages = await read_pages(client, f"{prefix}/{task}/tools", "data", limit=3)
+        assert [[tool["name"] for tool in page] for page in pages] == [tools[:3], tools[3:6], tools[6:]]
+
+
+@pytest.mark.parametrize("limit", [1, 2, 3])
+async def test_pages_of_what_a_model_is_shown_begin_with_built_in_tools(
+    client: httpx.AsyncClient, task: str, tools: list[str], limit: int
+) -> None:
+    pages = await read_pages(client, f"/v1/tasks/{task}/chat/tools", "tools", limit=limit)
+    assert [tool["name"] for page in pages for tool in page] == ["api_call", *tools]
+    assert {len(page) for page in pages[:-1]} == {limit}
+
+
+async def test_the_address_of_the_tool_calling_page_lists_all_tools_where_no_limit_is_given(
+    client: httpx.AsyncClient, task: str
+) -> None:
+    paths = {f"/{number}": {"get": {"operationId": f"get_{number}", "responses": {}}} for number in range(60)}
+    await client.post(f"/v1/tasks/{task}/tools/import-openapi", json={"spec": {**SPEC, "paths": paths}})
+    listed = {at: (await client.get(f"{at}/{task}/tools")).json() for at in ("/v1/tasks", "/api/agents")}
+    assert {at: (len(body["data"]), body["next"] is None) for at, body in listed.items()} == {
+        "/v1/tasks": (50, False),
+        "/api/agents": (60, True),
+    }
 
 
 async def read_cursor(client: httpx.AsyncClient) -> str:

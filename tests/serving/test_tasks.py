@@ -46,7 +46,12 @@ async def test_a_stored_task_is_answered_with_every_field(client: httpx.AsyncCli
         **TASK,
     }
     assert (await client.get(f"/v1/tasks/{body['task_id']}")).json() == body
-    assert (await client.get("/v1/tasks")).json() == {"tasks": [body], "next": None}
+
+
+async def test_a_list_tells_all_of_a_task_but_its_prompts(client: httpx.AsyncClient, task: str) -> None:
+    whole = (await client.get(f"/v1/tasks/{task}")).json()
+    listed = {name: value for name, value in whole.items() if name not in ("system_prompt", "task_prompt")}
+    assert (await client.get("/v1/tasks")).json() == {"tasks": [listed], "next": None}
 
 
 async def test_a_change_leaves_the_other_fields_as_they_were(client: httpx.AsyncClient, task: str, stage: Stage) -> None:

@@ -68,7 +68,8 @@ async def set_(session: ApiSession, /, task: str, name: str, service: str, user:
 @api_command
 async def list_(session: ApiSession, task: str) -> None:
     """List the credentials of TASK, without their values."""
-    session.screen.print_list(await session.client.list_credentials(task), *COLUMNS, empty="The task has no credentials.")
+    stored = [credential async for credential in session.client.iterate_credentials(task)]
+    session.screen.print_list(stored, *COLUMNS, empty="The task has no credentials.")
 
 
 @credential.command()
@@ -138,7 +139,7 @@ def _print_stored(session: ApiSession, stored: Mapping[str, Any], state: str) ->
 
 async def _registered_uris(session: ApiSession, service: str) -> list[str]:
     """Return the redirect URIs that are registered with the service, as its entry in the catalog has them."""
-    entries = [entry["oauth"] for entry in await session.client.list_integrations() if entry["id"] == service]
+    entries = [entry["oauth"] async for entry in session.client.iterate_integrations() if entry["id"] == service]
     return [uri for oauth in entries if oauth is not None for uri in oauth["redirect_uris"]]
 
 

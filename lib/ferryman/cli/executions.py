@@ -11,13 +11,10 @@ import click
 from ferryman.cli import audit as audits
 from ferryman.cli import exits, live
 from ferryman.cli.commands import ApiSession, api_command, prints_lines
-from ferryman.client import AsyncClient
+from ferryman.client import PAGE_MAX, AsyncClient
 from ferryman.domain.executions.execution import Status
 
 LISTED = ("execution", "status", "created", "turns", "calls", "credits")
-PAGE_MAX = 100
-"""What the service answers at most at once."""
-
 APART = ("output", "error", "tool_calls", "usage")
 
 
@@ -102,21 +99,34 @@ async def cancel(session: ApiSession, execution: str) -> None:
 @click.command()
 @click.argument("task")
 @click.option("--input", "text", help="What this run is about; it is added to the task's prompt.")
+@click.option("--label", "labels", multiple=True, metavar="NAME=TEXT", help="A label of yours, repeatable; no model sees it.")
 @click.option("--detach", is_flag=True, help="Start it and do not wait.")
 @api_command
 @prints_lines
-async def run(session: ApiSession, task: str, text: str | None, detach: bool) -> int:
+async def run(session: ApiSession, task: str, text: str | None, labels: tuple[str, ...], detach: bool) -> int:
     """Run TASK and watch it: every turn, every call, what came of it, and the answer.
 
     A broken line is taken up where it stopped. Ctrl-C ends the watching, not the execution. With --json, each event and at
     last the execution's record are a line each.
     """
-    started = await session.client.start_execution(task, text)
+    started = await session.client.start_execution(task, text, labels=_read_labels(labels))
     execution = str(started["execution_id"])
     if detach:
         session.screen.print_result(started, execution)
         return exits.DONE
     return await _watch(session, execution)
+
+
+def _read_labels(labels: tuple[str, ...]) -> dict[str, str]:
+    """Return labels by name. Raise `BadParameter` for one that is no NAME=TEXT, or of a name that was given before."""
+    named: dict[str, str] = {}
+    for label in labels:
+        name, sign, text = label.partition("=")
+        if not sign or name in named:
+            message = f"{name} is given twice" if sign else "must be NAME=TEXT"
+            raise click.BadParameter(message, param_hint="--label")
+        named[name] = text
+    return named
 
 
 @click.command()

@@ -32,7 +32,7 @@ async def add(session: ApiSession, name: str, plan: str) -> None:
         export FERRYMAN_URL=http://127.0.0.1:PORT            (as `ferryman up` printed it)
         export FERRYMAN_KEY=$(ferryman owner add ann --plan guru)
     """
-    known, key = [plan_row["name"] for plan_row in await session.client.list_plans()], keys.generate_key()
+    known, key = [plan_row["name"] async for plan_row in session.client.iterate_plans()], keys.generate_key()
     async with owners.open_owners(service.read_note()["env"]) as stored:
         await owners.add_owner(stored.owners, name, plan=plan, plans=known, digest=keys.digest_key(key))
     session.screen.print_result({"owner": name, "plan": plan, "key": key, "url": session.client.url}, key)

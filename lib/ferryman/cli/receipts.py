@@ -25,7 +25,7 @@ async def receipts(session: ApiSession, execution: str | None, output: TextIO | 
         keys = await session.client.list_receipt_keys()
         text = json.dumps(keys) if session.screen.as_json else "\n".join(f"{version}:{key}" for version, key in keys.items())
     else:
-        text = json.dumps(await session.client.list_receipts(execution), indent=None if session.screen.as_json else 1)
+        text = json.dumps(await session.client.get_receipts(execution), indent=None if session.screen.as_json else 1)
     click.echo(text, file=output)
 
 

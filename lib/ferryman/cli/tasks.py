@@ -12,6 +12,7 @@ from ferryman.cli import exits, task_template
 from ferryman.cli.commands import ApiSession, api_command, screen_command
 from ferryman.cli.files import read_object
 from ferryman.cli.screen import Screen
+from ferryman.client import PAGE_MAX
 from ferryman.domain.tasks.schedule import FIELDS, ScheduleType
 from ferryman.domain.tasks.task import NAME_CHARACTERS_MAX
 
@@ -91,14 +92,16 @@ async def create(session: ApiSession, /, file: IO[str] | None, **options: Any) -
 
 
 @task.command("list")
+@click.option("--enabled/--disabled", default=None, help="Only those that can be run, or only those that cannot.")
+@click.option("--name", help="Only those of this name.")
 @api_command
-async def list_(session: ApiSession) -> None:
-    """List your tasks, oldest first."""
+async def list_(session: ApiSession, /, **filters: Any) -> None:
+    """List your tasks, oldest first, without their prompts."""
     columns, empty = (
         ("task_id", "name", "model", "enabled", "next_fire_at"),
         "You have no tasks yet; ferryman task create makes one.",
     )
-    tasks = [task async for task in session.client.iterate_tasks()]
+    tasks = [task async for task in session.client.iterate_tasks(limit=PAGE_MAX, **filters)]
     session.screen.print_list(tasks, *columns, empty=empty)
 
 
@@ -160,7 +163,7 @@ async def schedules(session: ApiSession) -> None:
 
     A task is paused when three of its scheduled executions in a row failed; `ferryman task update TASK --enabled` has it go on.
     """
-    tasks = [task async for task in session.client.iterate_tasks() if task["schedule"] is not None]
+    tasks = [task async for task in session.client.iterate_tasks(limit=PAGE_MAX) if task["schedule"] is not None]
     tasks.sort(key=lambda task: (task["next_fire_at"] is None, task["next_fire_at"] or "", task["task_id"]))
     rows = [{**task, **_describe(task["schedule"])} for task in tasks]
     session.screen.print_json(tasks)

@@ -14,6 +14,7 @@ import click
 from ferryman.cli import exits, files, service
 from ferryman.cli.commands import ONE_DOCUMENT, ApiSession, api_command, open_session, screen_command
 from ferryman.cli.screen import Screen
+from ferryman.client import PAGE_MAX
 
 TASK = click.option("--task", required=True, metavar="ID", help="The task whose tools they are.")
 FILE = click.File("r", encoding="utf-8")
@@ -48,9 +49,9 @@ def tools(context: click.Context, task: str | None, as_json: bool) -> None:
 async def list_(session: ApiSession, task: str | None) -> None:
     """List a task's own tools by cluster, each with the [name] the model calls it by, or the tools that any task may enable."""
     if task is None:
-        session.screen.print_list(await session.client.list_tools(), "name", "description")
+        session.screen.print_list([tool async for tool in session.client.iterate_tools()], "name", "description")
         return
-    custom_tools = await session.client.list_custom_tools(task)
+    custom_tools = [tool async for tool in session.client.iterate_custom_tools(task, limit=PAGE_MAX)]
     session.screen.print_json(custom_tools)
     if not custom_tools:
         session.screen.print_line("The task has no tools of its own; ferryman tools import makes some.", "dim")
@@ -131,7 +132,7 @@ async def add(session: ApiSession, file: IO[str], task: str) -> None:
     enabled = (await session.client.get_task(task))["tools"]
     await session.client.change_task(task, {"tools": [*entries, *enabled]})
     names = {declaration["name"] for declaration in entries}
-    stored = [declaration for declaration in await session.client.list_custom_tools(task) if declaration["name"] in names]
+    stored = [tool async for tool in session.client.iterate_custom_tools(task, limit=PAGE_MAX) if tool["name"] in names]
     session.screen.print_json(stored)
     _section(session.screen, "", stored)
 

@@ -22,9 +22,11 @@ from ferryman.client.errors import (
 )
 from ferryman.client.events import StreamedEvent
 from ferryman.client.request import AnswerPage, Json
+from ferryman.client.routes import PAGE_MAX
 from ferryman.client.synchronous import Client
 
 __all__ = [
+    "PAGE_MAX",
     "RETRY_WAITS_S",
     "AnswerPage",
     "ApiConflictError",

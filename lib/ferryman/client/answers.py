@@ -88,12 +88,11 @@ class CustomToolJson(TypedDict):
 
 
 class ExecutionJson(TypedDict):
-    """An execution's record; `tool_calls` holds at most 50 rows, `tool_calls_total` counts all of them."""
+    """An execution's record; `tool_calls` holds at most 50 rows."""
 
     execution_id: str
     task_id: str
     status: Literal["queued", "running", "completed", "failed", "timeout", "killed"]
-    input: str | None
     labels: dict[str, str]
     created_at: str
     scheduled_for: str | None
@@ -104,12 +103,13 @@ class ExecutionJson(TypedDict):
     credits_reserved: str
     credits_held: str
     usage: TokenCountsJson
-    tool_calls: list[ResultJson]
     tool_calls_total: int
     cancel_requested: bool
     slice: int
-    output: str | None
     error: str | None
+    input: str | None
+    tool_calls: list[ResultJson]
+    output: str | None
 
 
 class HaltJson(TypedDict):
@@ -147,6 +147,53 @@ class IntegrationJson(TypedDict):
     headers: list[str]
     docs_url: str
     oauth: ConsentJson | None
+
+
+class ListedExecutionJson(TypedDict):
+    """What a list tells of an execution: all but its input, its output and its calls, which `tool_calls_total` counts."""
+
+    execution_id: str
+    task_id: str
+    status: Literal["queued", "running", "completed", "failed", "timeout", "killed"]
+    labels: dict[str, str]
+    created_at: str
+    scheduled_for: str | None
+    started_at: str | None
+    completed_at: str | None
+    iterations: int
+    credits_used: str
+    credits_reserved: str
+    credits_held: str
+    usage: TokenCountsJson
+    tool_calls_total: int
+    cancel_requested: bool
+    slice: int
+    error: str | None
+
+
+class ListedTaskJson(TypedDict):
+    """What a list tells of a task: all but its prompts."""
+
+    task_id: str
+    user_id: str
+    name: str
+    description: str
+    model: str
+    tools: list[str]
+    integrations: list[str]
+    webhook_urls: list[str]
+    webhook_match: str
+    max_iterations: int
+    max_credits: str
+    max_credits_month: str | None
+    temperature: float | None
+    max_tokens: int
+    enabled: bool
+    schedule: ScheduleJson | None
+    next_fire_at: str | None
+    paused: str | None
+    created_at: str
+    updated_at: str
 
 
 class MeJson(TypedDict):
@@ -223,16 +270,12 @@ class StatementJson(TypedDict):
 
 
 class TaskJson(TypedDict):
-    """A task as it is stored. `next_fire_at` is when its schedule runs it next; `paused` says why it no longer does, until
-    a schedule is given or the task turned on.
-    """
+    """A task as it is stored."""
 
     task_id: str
     user_id: str
     name: str
     description: str
-    system_prompt: str
-    task_prompt: str
     model: str
     tools: list[str]
     integrations: list[str]
@@ -249,6 +292,8 @@ class TaskJson(TypedDict):
     paused: str | None
     created_at: str
     updated_at: str
+    system_prompt: str
+    task_prompt: str
 
 
 class TaskSpendingJson(TypedDict):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import aclosing
 from typing import Self, TypeVar
 
@@ -14,7 +14,7 @@ from ferryman.client.attempts import RETRY_WAITS_S, Attempts
 from ferryman.client.errors import ApiRefusedError, ApiUnreachableError, parse_problem
 from ferryman.client.events import SILENCE_S, EventParser, EventStream, StreamedEvent
 from ferryman.client.methods import async_method, async_pager
-from ferryman.client.request import NO_CONTENT, TIMEOUT_S, ApiRequest
+from ferryman.client.request import NO_CONTENT, TIMEOUT_S, ApiRequest, Json
 
 Answer = TypeVar("Answer")
 
@@ -39,12 +39,23 @@ class AsyncClient:
         """Close the connections."""
         await self._http.aclose()
 
-    async def run_task(self, task: str, text: str | None = None, *, key: str | None = None) -> answers.ExecutionJson:
+    async def run_task(
+        self, task: str, text: str | None = None, *, labels: Mapping[str, str] | None = None, key: str | None = None
+    ) -> answers.ExecutionJson:
         """Start an execution and return its record when it has ended, however long that takes."""
-        execution = (await self.start_execution(task, text, key=key))["execution_id"]
+        execution = (await self.start_execution(task, text, labels=labels, key=key))["execution_id"]
         async for _ in self.stream_events(execution):
             pass
         return await self.get_execution(execution)
+
+    async def get_receipts(self, execution: str) -> Json:
+        """Return all receipts of the execution and the public keys, as one document that can be verified."""
+        request = routes.get_receipt_page(execution)
+        document = await self.send(request)
+        while (cursor := document.pop("next")) is not None:
+            page = await self.send(request.turn_page(cursor))
+            document |= {"entries": [*document["entries"], *page["entries"]], "next": page["next"]}
+        return document
 
     async def stream_events(self, execution: str, *, after: int = 0, progress: bool = False) -> AsyncIterator[StreamedEvent]:
         """Yield the execution's events numbered above `after`, to the last; a broken stream is resumed where it stopped.
@@ -135,3 +146,10 @@ class AsyncClient:
     iterate_tasks = async_pager(routes.list_tasks)
     iterate_executions = async_pager(routes.list_executions)
     iterate_calls = async_pager(routes.list_calls)
+    iterate_credentials = async_pager(routes.list_credentials)
+    iterate_custom_tools = async_pager(routes.list_custom_tools)
+    iterate_receipts = async_pager(routes.list_receipts)
+    iterate_integrations = async_pager(routes.list_integrations)
+    iterate_tools = async_pager(routes.list_tools)
+    iterate_plans = async_pager(routes.list_plans)
+    iterate_models = async_pager(routes.list_models)

@@ -9,6 +9,9 @@ from typing import Any
 from ferryman.client import answers
 from ferryman.client.request import AnswerPage, ApiRequest, Json, build_path, get, post, read_as, read_none, read_page
 
+PAGE_MAX = 100
+"""What the service answers at most at once."""
+
 IMPORT_S = 150.0
 """Documents of many megabytes are read, and what they refer to is fetched."""
 
@@ -18,9 +21,12 @@ def create_task(task: Mapping[str, Any], *, key: str | None = None) -> ApiReques
     return post(build_path("tasks"), read_as(answers.TaskJson), task, key=key)
 
 
-def list_tasks(*, limit: int | None = None, cursor: str | None = None) -> ApiRequest[AnswerPage[answers.TaskJson]]:
-    """Return a page of your tasks, oldest first."""
-    return get(build_path("tasks"), read_page("tasks"), limit=limit, cursor=cursor)
+def list_tasks(
+    *, enabled: bool | None = None, name: str | None = None, limit: int | None = None, cursor: str | None = None
+) -> ApiRequest[AnswerPage[answers.ListedTaskJson]]:
+    """Return a page of your tasks, oldest first, without their prompts: those that are enabled or not, or of one name."""
+    chosen = None if enabled is None else str(enabled).lower()
+    return get(build_path("tasks"), read_page("tasks"), enabled=chosen, name=name, limit=limit, cursor=cursor)
 
 
 def get_task(task: str) -> ApiRequest[answers.TaskJson]:
@@ -55,9 +61,11 @@ def finish_connection(task: str, state: str, code: str, iss: str | None = None) 
     return post(build_path("tasks", task, "credentials", "connect", "finish"), read_as(answers.CredentialJson), body)
 
 
-def list_credentials(task: str) -> ApiRequest[AnswerPage[answers.CredentialJson]]:
-    """Return a task's credentials, without their values."""
-    return get(build_path("tasks", task, "credentials"), read_page("credentials"))
+def list_credentials(
+    task: str, *, limit: int | None = None, cursor: str | None = None
+) -> ApiRequest[AnswerPage[answers.CredentialJson]]:
+    """Return a page of a task's credentials by name, without their values."""
+    return get(build_path("tasks", task, "credentials"), read_page("credentials"), limit=limit, cursor=cursor)
 
 
 def delete_credential(task: str, name: str) -> ApiRequest[None]:
@@ -66,11 +74,16 @@ def delete_credential(task: str, name: str) -> ApiRequest[None]:
 
 
 def start_execution(
-    task: str, text: str | None = None, *, traceparent: str | None = None, key: str | None = None
+    task: str,
+    text: str | None = None,
+    *,
+    labels: Mapping[str, str] | None = None,
+    traceparent: str | None = None,
+    key: str | None = None,
 ) -> ApiRequest[answers.ExecutionJson]:
-    """Start an execution, with `text` as its input and as part of a trace; it is queued, not awaited."""
+    """Start an execution, with `text` as its input, `labels` of yours and as part of a trace; it is queued, not awaited."""
     headers = {"traceparent": traceparent} if traceparent else None
-    body = {} if text is None else {"input": text}
+    body = {**({} if text is None else {"input": text}), **({"labels": dict(labels)} if labels else {})}
     return post(build_path("tasks", task, "executions"), read_as(answers.ExecutionJson), body, key=key, headers=headers)
 
 
@@ -81,8 +94,11 @@ def list_executions(
     since: datetime | str | None = None,
     limit: int | None = None,
     cursor: str | None = None,
-) -> ApiRequest[AnswerPage[answers.ExecutionJson]]:
-    """Return a page of your executions, newest first: those of one task, in one status, or created since a moment."""
+) -> ApiRequest[AnswerPage[answers.ListedExecutionJson]]:
+    """Return a page of your executions, newest first: those of one task, in one status, or created since a moment.
+
+    What each was given, its output and its calls are in its own record.
+    """
     path = build_path("executions") if task is None else build_path("tasks", task, "executions")
     moment = since.isoformat() if isinstance(since, datetime) else since
     return get(path, read_page("executions"), status=status, since=moment, limit=limit, cursor=cursor)
@@ -100,9 +116,14 @@ def list_calls(
     return get(build_path("executions", execution, "calls"), read_page("calls"), limit=limit, cursor=cursor)
 
 
-def list_receipts(execution: str) -> ApiRequest[Json]:
-    """Return the execution's receipts and the public keys, as one document that can be verified."""
-    return get(build_path("executions", execution, "receipts"), read_as(Json))
+def list_receipts(execution: str, *, limit: int | None = None, cursor: str | None = None) -> ApiRequest[AnswerPage[Json]]:
+    """Return a page of the execution's receipts, in their order."""
+    return get(build_path("executions", execution, "receipts"), read_page("entries"), limit=limit, cursor=cursor)
+
+
+def get_receipt_page(execution: str) -> ApiRequest[Json]:
+    """Return the first receipts of the execution, with the public keys, as one document."""
+    return get(build_path("executions", execution, "receipts"), read_as(Json), limit=PAGE_MAX)
 
 
 def list_receipt_keys() -> ApiRequest[dict[str, str]]:
@@ -120,19 +141,23 @@ def cancel_execution(execution: str) -> ApiRequest[answers.ExecutionJson]:
     return post(build_path("executions", execution, "cancel"), read_as(answers.ExecutionJson))
 
 
-def list_integrations() -> ApiRequest[AnswerPage[answers.IntegrationJson]]:
-    """Return the services that a task may be approved for."""
-    return get(build_path("integrations"), read_page("integrations"))
+def list_integrations(
+    *, limit: int | None = None, cursor: str | None = None
+) -> ApiRequest[AnswerPage[answers.IntegrationJson]]:
+    """Return a page of the services that a task may be approved for."""
+    return get(build_path("integrations"), read_page("integrations"), limit=limit, cursor=cursor)
 
 
-def list_tools() -> ApiRequest[AnswerPage[answers.ToolJson]]:
-    """Return the tools that any task may enable."""
-    return get(build_path("tools"), read_page("tools"))
+def list_tools(*, limit: int | None = None, cursor: str | None = None) -> ApiRequest[AnswerPage[answers.ToolJson]]:
+    """Return a page of the tools that any task may enable."""
+    return get(build_path("tools"), read_page("tools"), limit=limit, cursor=cursor)
 
 
-def list_custom_tools(task: str) -> ApiRequest[AnswerPage[answers.CustomToolJson]]:
-    """Return the tools that the task's owner declared or imported, by cluster and name."""
-    return get(build_path("tasks", task, "tools"), read_page("data"))
+def list_custom_tools(
+    task: str, *, limit: int | None = None, cursor: str | None = None
+) -> ApiRequest[AnswerPage[answers.CustomToolJson]]:
+    """Return a page of the tools that the task's owner declared or imported, by cluster and name."""
+    return get(build_path("tasks", task, "tools"), read_page("data"), limit=limit, cursor=cursor)
 
 
 def import_tools(task: str, body: Mapping[str, Any]) -> ApiRequest[answers.ImportJson]:
@@ -151,14 +176,14 @@ def delete_cluster(task: str, cluster: str) -> ApiRequest[None]:
     return _delete(build_path("tasks", task, "tools", "cluster", cluster))
 
 
-def list_plans() -> ApiRequest[AnswerPage[answers.PlanJson]]:
-    """Return the plans and their limits."""
-    return get(build_path("plans"), read_page("plans"))
+def list_plans(*, limit: int | None = None, cursor: str | None = None) -> ApiRequest[AnswerPage[answers.PlanJson]]:
+    """Return a page of the plans and their limits."""
+    return get(build_path("plans"), read_page("plans"), limit=limit, cursor=cursor)
 
 
-def list_models() -> ApiRequest[AnswerPage[answers.ModelJson]]:
-    """Return the models that a task may name, and their prices."""
-    return get(build_path("models"), read_page("models"))
+def list_models(*, limit: int | None = None, cursor: str | None = None) -> ApiRequest[AnswerPage[answers.ModelJson]]:
+    """Return a page of the models that a task may name, and their prices."""
+    return get(build_path("models"), read_page("models"), limit=limit, cursor=cursor)
 
 
 def set_halt(*, on: bool) -> ApiRequest[answers.HaltJson]:

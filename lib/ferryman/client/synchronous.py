@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import closing
 from typing import Self, TypeVar
 
@@ -14,7 +14,7 @@ from ferryman.client.attempts import RETRY_WAITS_S, Attempts
 from ferryman.client.errors import ApiRefusedError, ApiUnreachableError, parse_problem
 from ferryman.client.events import SILENCE_S, EventParser, EventStream, StreamedEvent
 from ferryman.client.methods import method, pager
-from ferryman.client.request import NO_CONTENT, TIMEOUT_S, ApiRequest
+from ferryman.client.request import NO_CONTENT, TIMEOUT_S, ApiRequest, Json
 
 Answer = TypeVar("Answer")
 
@@ -39,12 +39,23 @@ class Client:
         """Close the connections."""
         self._http.close()
 
-    def run_task(self, task: str, text: str | None = None, *, key: str | None = None) -> answers.ExecutionJson:
+    def run_task(
+        self, task: str, text: str | None = None, *, labels: Mapping[str, str] | None = None, key: str | None = None
+    ) -> answers.ExecutionJson:
         """Start an execution and return its record when it has ended, however long that takes."""
-        execution = self.start_execution(task, text, key=key)["execution_id"]
+        execution = self.start_execution(task, text, labels=labels, key=key)["execution_id"]
         for _ in self.stream_events(execution):
             pass
         return self.get_execution(execution)
+
+    def get_receipts(self, execution: str) -> Json:
+        """Return all receipts of the execution and the public keys, as one document that can be verified."""
+        request = routes.get_receipt_page(execution)
+        document = self.send(request)
+        while (cursor := document.pop("next")) is not None:
+            page = self.send(request.turn_page(cursor))
+            document |= {"entries": [*document["entries"], *page["entries"]], "next": page["next"]}
+        return document
 
     def stream_events(self, execution: str, *, after: int = 0, progress: bool = False) -> Iterator[StreamedEvent]:
         """Yield the execution's events numbered above `after`, to the last; a broken stream is resumed where it stopped.
@@ -135,3 +146,10 @@ class Client:
     iterate_tasks = pager(routes.list_tasks)
     iterate_executions = pager(routes.list_executions)
     iterate_calls = pager(routes.list_calls)
+    iterate_credentials = pager(routes.list_credentials)
+    iterate_custom_tools = pager(routes.list_custom_tools)
+    iterate_receipts = pager(routes.list_receipts)
+    iterate_integrations = pager(routes.list_integrations)
+    iterate_tools = pager(routes.list_tools)
+    iterate_plans = pager(routes.list_plans)
+    iterate_models = pager(routes.list_models)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 
-from ferryman.domain.tools.declared import Cluster, DeclaredTool, build_cluster
+from ferryman.domain.tools.declared import Cluster, DeclaredTool, ToolPlace, build_cluster
 from ferryman.gcp import documents
 from ferryman.offload import PackedSequence
 
@@ -26,6 +26,21 @@ def read_tools(stored: Sequence[tuple[str, Sequence[str]]]) -> PackedSequence[De
         by_name = {tool["name"]: tool for part in parts for tool in json.loads(part)}
         tools += [documents.read(DeclaredTool, by_name[name]) for name, *_ in json.loads(rows)]
     return PackedSequence(tools)
+
+
+def list_places(clusters: Sequence[tuple[str, str]], enabled: bool) -> list[ToolPlace]:
+    """Return where each tool of clusters is in the list of all, in order, or each enabled one.
+
+    A cluster is given by its name and the JSON of its rows.
+    """
+    rows = ((cluster, row) for cluster, text in clusters for row in json.loads(text))
+    return sorted((cluster, name) for cluster, (name, _, is_enabled) in rows if is_enabled or not enabled)
+
+
+def pick_tools(parts: Sequence[str], places: Sequence[ToolPlace]) -> PackedSequence[DeclaredTool]:
+    """Return the tools at `places`, which the `parts` hold."""
+    stored = {tool["name"]: tool for part in parts for tool in json.loads(part)}
+    return PackedSequence([documents.read(DeclaredTool, stored[name]) for _, name in places])
 
 
 def find_tool(part: str, name: str) -> DeclaredTool:

@@ -6,6 +6,7 @@ parts, and after it nothing refers to the old ones. An import of a thousand oper
 
 from __future__ import annotations
 
+import bisect
 import json
 import secrets
 from collections.abc import Callable, Sequence
@@ -16,7 +17,7 @@ from ferryman import offload
 from ferryman.domain.owners.idempotency import AnsweredError, Completion
 from ferryman.domain.problem import InvalidInputError
 from ferryman.domain.stale import StaleError
-from ferryman.domain.tools.declared import Cluster, DeclaredTool, check_cluster
+from ferryman.domain.tools.declared import Cluster, DeclaredTool, ToolPlace, check_cluster
 from ferryman.gcp import cluster_texts, documents, keyed
 from ferryman.gcp.store import FirestoreStore, Reference, Transaction, in_transaction
 from ferryman.ports.errors import UnavailableError
@@ -105,6 +106,22 @@ class FirestoreClusters(FirestoreStore):
         if not stored:
             return ()
         return await _run_in_worker(task, offload.DOCUMENT, cluster_texts.read_tools, stored)
+
+    async def page(
+        self, task: str, *, after: ToolPlace | None, most: int, enabled: bool = False
+    ) -> tuple[Sequence[DeclaredTool], bool]:
+        stored = {str(document["name"]): document for document in await self._documents(task)}
+        rows = [(name, document["rows"]) for name, document in stored.items()]
+        places = await _run_in_worker(task, offload.DOCUMENT, cluster_texts.list_places, rows, enabled)
+        rest = places if after is None else places[bisect.bisect_right(places, after) :]
+        here = rest[:most]
+        if not here:
+            return (), len(rest) > 0
+        numbers = {name: json.loads(document["parts"]) for name, document in stored.items()}
+        needed = sorted({(cluster, numbers[cluster][tool]) for cluster, tool in here})
+        parts = [await self._part(task, stored[cluster], number) for cluster, number in needed]
+        tools = await _run_in_worker(task, offload.DOCUMENT, cluster_texts.pick_tools, parts, here)
+        return tools, len(rest) > most
 
     async def find(self, task: str, tool: str) -> DeclaredTool | None:
         for document in await self._documents(task):

@@ -79,6 +79,11 @@ def prepare() -> None:
         _CONVERTER.get_structure_hook(kind)
 
 
+def name_fields(kind: type[Any]) -> tuple[str, ...]:
+    """Return the names of the fields of `kind`, as documents have them."""
+    return tuple(get_stored_name(field) for field in fields(kind))
+
+
 def write_fields(value: Any, *names: str) -> dict[str, Any]:
     """Return the fields `names` of `value`, as a document has them."""
     document = write(value)

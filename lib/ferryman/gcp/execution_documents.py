@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeVar
 
-from ferryman.domain.executions.execution import Execution
+from ferryman.domain.executions.execution import Execution, ExecutionSummary
 from ferryman.domain.executions.request import REQUEST_FIELDS
 from ferryman.gcp import documents
 from ferryman.gcp.store import Condition, Reference, Snapshot, get_readable
@@ -25,6 +25,11 @@ IS_EXECUTION: Condition = (ADMITTED, "==", True)
 CREATION_FIELDS = frozenset((*REQUEST_FIELDS, "id", "created_at", "scheduled_for", "schedule_generation", "trace"))
 """The fields of an execution that may have a value when it is created; every other one is as it always begins."""
 
+SUMMARY_FIELDS = (*documents.name_fields(ExecutionSummary), ADMITTED)
+"""The fields of an execution that a list reads."""
+
+Value = TypeVar("Value", Execution, ExecutionSummary)
+
 UNREADABLE = object()
 """The value of a field that cannot be read: a reference into another database, for instance."""
 
@@ -36,13 +41,22 @@ def write_execution(execution: Execution) -> dict[str, Any]:
 
 def read_execution(snapshot: Snapshot) -> Execution | None:
     """Return the execution in `snapshot`, or None where there is none: no document, or one that somebody else wrote."""
+    return _read(Execution, snapshot)
+
+
+def read_summary(snapshot: Snapshot) -> ExecutionSummary | None:
+    """Return what a list tells of the execution in `snapshot`, of which `SUMMARY_FIELDS` suffice; None likewise."""
+    return _read(ExecutionSummary, snapshot)
+
+
+def _read(kind: type[Value], snapshot: Snapshot) -> Value | None:
     document = snapshot.to_dict() if snapshot.exists else None
     if document is None or document.get(ADMITTED) is not True:
         return None
     if is_unchanged(snapshot):
         document = {name: value for name, value in document.items() if name in CREATION_FIELDS}
     try:
-        execution = documents.read(Execution, {**document, "labels": json.dumps(document.get("labels", {}))})
+        execution = documents.read(kind, {**document, "labels": json.dumps(document.get("labels", {}))})
     except (TypeError, ValueError, documents.UnreadableDocumentError):
         return None
     return execution if execution.id == snapshot.id else None

@@ -14,7 +14,7 @@ from ferryman.domain.calls.call import Ticket, TicketState, ToolCallResult
 from ferryman.domain.credits.balance import CreditBalance, name_owner_balance, name_task_balance, reserve_credits
 from ferryman.domain.credits.ledger import LedgerEntry
 from ferryman.domain.executions import lease as rules
-from ferryman.domain.executions.execution import Execution, ExecutionSetup, Step
+from ferryman.domain.executions.execution import Execution, ExecutionSetup, ExecutionSummary, Step
 from ferryman.domain.executions.halt import DISABLED
 from ferryman.domain.executions.occupancy import NoFreeSlotError, Occupancy
 from ferryman.domain.owners.idempotency import Completion
@@ -22,7 +22,7 @@ from ferryman.domain.owners.plan import PLANS, Plan
 from ferryman.domain.page import Page, Position
 from ferryman.domain.receipts.receipt import Receipt
 from ferryman.gcp import documents, keyed, occupancy
-from ferryman.gcp.execution_documents import IS_EXECUTION, read_execution, write_execution
+from ferryman.gcp.execution_documents import IS_EXECUTION, SUMMARY_FIELDS, read_execution, read_summary, write_execution
 from ferryman.gcp.firestore import FirestoreClient
 from ferryman.gcp.halts import list_switches, read_halt_reason
 from ferryman.gcp.pages import read_page
@@ -79,12 +79,16 @@ class FirestoreExecutions(FirestoreRequests):
         snapshot = await get_readable(self._places.locate_execution(execution))
         return None if snapshot is None else read_execution(snapshot)
 
-    async def list(self, owner: str, *, which: Filter = ALL, after: Position | None = None, most: int = 50) -> Page[Execution]:
+    async def list(
+        self, owner: str, *, which: Filter = ALL, after: Position | None = None, most: int = 50
+    ) -> Page[ExecutionSummary]:
         query = filter_by(self._client.collection("executions"), IS_EXECUTION, ("owner", "==", owner))
         for name, value in (("task", which.task), ("status", which.status)):
             if value is not None:
                 query = filter_by(query, (name, "==", str(value)))
-        return await read_page(query, read_execution, since=which.since, after=after, most=most, newest_first=True)
+        return await read_page(
+            query, read_summary, names=SUMMARY_FIELDS, since=which.since, after=after, most=most, newest_first=True
+        )
 
     @in_transaction
     async def claim(
@@ -261,10 +265,17 @@ class FirestoreExecutions(FirestoreRequests):
         query = filter_by(collection, ("seq", ">=", first)).order_by("seq")
         return await documents.read_all(Ticket, query if most is None else query.limit(most))
 
-    async def receipts(self, execution: str) -> Sequence[Receipt]:
+    async def receipts(self, execution: str, *, first: int = 0, most: int | None = None) -> Sequence[Receipt]:
         collection = self._places.locate_execution(execution).collection("receipts")
-        commits = await documents.read_all(StoredReceipts, collection.order_by("first"))
-        return [receipt for commit in commits for receipt in commit.entries]
+        commits = []
+        if first > 0:
+            # the one that holds it, which may have begun with another
+            earlier = filter_by(collection, ("first", "<=", first)).order_by("first", direction="DESCENDING")
+            commits += await documents.read_all(StoredReceipts, earlier.limit(1))
+        later = filter_by(collection, ("first", ">", first if commits else -1)).order_by("first")
+        # each commit holds at least one
+        commits += await documents.read_all(StoredReceipts, later if most is None else later.limit(most))
+        return [receipt for commit in commits for receipt in commit.entries if receipt.number >= first][:most]
 
     def _update(
         self, transaction: Transaction, execution: Execution, fields: Sequence[str], expiry: Mapping[str, Any] | None = None

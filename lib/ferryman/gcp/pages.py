@@ -1,8 +1,11 @@
-"""Pages of a query, by when each document was created: what is not on the page is not read, but for one document."""
+"""Pages of a query, by when each document was created: only what is on the page is read, and one document more.
+
+Of each document, only the fields that a list tells are read.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
@@ -17,6 +20,7 @@ async def read_page(
     query: Any,
     read: Callable[[Snapshot], Value | None],
     *,
+    names: Sequence[str],
     since: datetime | None = None,
     after: Position | None,
     most: int,
@@ -24,7 +28,8 @@ async def read_page(
 ) -> Page[Value]:
     """Return what `read` makes of at most `most` documents that `query` finds, in order, from behind `after`.
 
-    A document of which it makes nothing is left out of the page and counted all the same: the reads are bounded.
+    Only the fields `names` of each document are read. One of which it makes nothing is left out of the page and counted all the
+    same: the reads are bounded.
     """
     from google.cloud.firestore import Query
 
@@ -35,7 +40,7 @@ async def read_page(
     if after is not None:
         query = query.start_after({"created_at": after.at, "__name__": after.id})
     # one more tells whether there is another page
-    snapshots = await list_readable(query.limit(most + 1), names=["created_at"])
+    snapshots = await list_readable(query.select(names).limit(most + 1), names=["created_at"])
     here, last = snapshots[:most], None
     if len(snapshots) > most:
         last = Position(here[-1].get("created_at"), here[-1].id)

@@ -17,7 +17,7 @@ from ferryman.domain.owners.limit import check_limit
 from ferryman.domain.page import Page, Position
 from ferryman.domain.stale import StaleError
 from ferryman.domain.tasks.schedule import SCHEDULED_PER_OWNER_MAX, ScheduleType
-from ferryman.domain.tasks.task import TASKS_PER_OWNER_MAX, Task
+from ferryman.domain.tasks.task import ALL_TASKS, TASKS_PER_OWNER_MAX, Task, TaskFilter, TaskSummary
 from ferryman.gcp import clusters, documents, keyed
 from ferryman.gcp.pages import read_page
 from ferryman.gcp.places import FORMER, Places
@@ -84,8 +84,19 @@ class FirestoreTasks(FirestoreStore):
         transaction.update(reference, documents.write_fields(task, *fields, "updated_at"))
         return True
 
-    async def list(self, owner: str, *, after: Position | None = None, most: int = TASKS_PER_OWNER_MAX) -> Page[Task]:
-        return await read_page(self._query_owned(owner), _read_or_none, after=after, most=most)
+    async def list(
+        self,
+        owner: str,
+        *,
+        which: TaskFilter = ALL_TASKS,
+        after: Position | None = None,
+        most: int = TASKS_PER_OWNER_MAX,
+    ) -> Page[TaskSummary]:
+        query = self._query_owned(owner)
+        for name, value in (("enabled", which.enabled), ("name", which.name)):
+            if value is not None:
+                query = filter_by(query, (name, "==", value))
+        return await read_page(query, _read_summary, names=documents.name_fields(TaskSummary), after=after, most=most)
 
     async def delete(self, task: str) -> bool:
         reference = self._places.locate_task(task)
@@ -197,9 +208,9 @@ class FirestoreCredentials(FirestoreStore):
         return True
 
 
-def _read_or_none(snapshot: Snapshot) -> Task | None:
+def _read_summary(snapshot: Snapshot) -> TaskSummary | None:
     try:
-        task = documents.read_or_none(Task, snapshot)
+        task = documents.read_or_none(TaskSummary, snapshot)
     except documents.UnreadableDocumentError:
         return None
     return task if task is not None and task.id == snapshot.id else None

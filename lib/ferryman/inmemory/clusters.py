@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ferryman.domain.owners.idempotency import Completion
 from ferryman.domain.stale import StaleError
-from ferryman.domain.tools.declared import Cluster, DeclaredTool, build_cluster, check_cluster
+from ferryman.domain.tools.declared import Cluster, DeclaredTool, ToolPlace, build_cluster, check_cluster
 from ferryman.inmemory import keyed
 from ferryman.inmemory.memory import MemoryStore
 
@@ -40,6 +40,14 @@ class MemoryClusters(MemoryStore):
     async def tools(self, task: str) -> Sequence[DeclaredTool]:
         clusters = self._memory.clusters.get(task, {})
         return [tool for name in sorted(clusters) for tool in clusters[name][1]]
+
+    async def page(
+        self, task: str, *, after: ToolPlace | None, most: int, enabled: bool = False
+    ) -> tuple[Sequence[DeclaredTool], bool]:
+        clusters = self._memory.clusters.get(task, {}).items()
+        tools = {(name, tool.name): tool for name, (_, stored) in clusters for tool in stored if tool.enabled or not enabled}
+        rest = [tools[place] for place in sorted(tools) if after is None or place > after]
+        return tuple(rest[:most]), len(rest) > most
 
     async def find(self, task: str, tool: str) -> DeclaredTool | None:
         return next((declared for declared in await self.tools(task) if declared.name == tool), None)

@@ -11,7 +11,7 @@ from ferryman.domain.calls.call import Ticket, TicketState, ToolCallResult
 from ferryman.domain.credits.balance import CreditBalance, name_owner_balance, name_task_balance, reserve_credits
 from ferryman.domain.credits.ledger import LedgerEntry
 from ferryman.domain.executions import lease as rules
-from ferryman.domain.executions.execution import Execution, ExecutionSetup, Lease, Step
+from ferryman.domain.executions.execution import Execution, ExecutionSetup, ExecutionSummary, Lease, Step
 from ferryman.domain.executions.halt import DISABLED
 from ferryman.domain.executions.occupancy import NoFreeSlotError, Occupancy
 from ferryman.domain.owners.idempotency import Completion
@@ -48,7 +48,9 @@ class MemoryExecutions(MemoryRequests):
     async def get(self, execution: str) -> Execution | None:
         return self._memory.executions.get(execution)
 
-    async def list(self, owner: str, *, which: Filter = ALL, after: Position | None = None, most: int = 50) -> Page[Execution]:
+    async def list(
+        self, owner: str, *, which: Filter = ALL, after: Position | None = None, most: int = 50
+    ) -> Page[ExecutionSummary]:
         executions = (execution for execution in self._memory.executions.values() if execution.owner == owner)
         newest = sorted(filter(which.passes, executions), key=locate, reverse=True)
         return cut_page([execution for execution in newest if after is None or locate(execution) < after], most)
@@ -172,9 +174,9 @@ class MemoryExecutions(MemoryRequests):
         tickets = self._memory.tickets.get(execution, {})
         return [tickets[seq] for seq in sorted(tickets) if seq >= first][:most]
 
-    async def receipts(self, execution: str) -> Sequence[Receipt]:
+    async def receipts(self, execution: str, *, first: int = 0, most: int | None = None) -> Sequence[Receipt]:
         stored = self._memory.receipts.get(execution, {})
-        return [receipt for first in sorted(stored) for receipt in stored[first]]
+        return [receipt for number in sorted(stored) for receipt in stored[number] if receipt.number >= first][:most]
 
     def _add_receipts(self, execution: str, receipts: tuple[Receipt, ...]) -> None:
         stored = self._memory.receipts.setdefault(execution, {})

@@ -15,7 +15,7 @@ from ferryman.domain.owners.limit import check_limit
 from ferryman.domain.page import Page, Position
 from ferryman.domain.stale import StaleError
 from ferryman.domain.tasks.schedule import SCHEDULED_PER_OWNER_MAX
-from ferryman.domain.tasks.task import TASKS_PER_OWNER_MAX, Task
+from ferryman.domain.tasks.task import ALL_TASKS, TASKS_PER_OWNER_MAX, Task, TaskFilter, TaskSummary
 from ferryman.inmemory import keyed
 from ferryman.inmemory.memory import MemoryStore
 from ferryman.inmemory.pages import cut_page, locate
@@ -61,8 +61,15 @@ class MemoryTasks(MemoryStore):
         self._memory.tasks[task.id] = replace(stored, **change)
         return True
 
-    async def list(self, owner: str, *, after: Position | None = None, most: int = TASKS_PER_OWNER_MAX) -> Page[Task]:
-        oldest = sorted(self._owned(owner), key=locate)
+    async def list(
+        self,
+        owner: str,
+        *,
+        which: TaskFilter = ALL_TASKS,
+        after: Position | None = None,
+        most: int = TASKS_PER_OWNER_MAX,
+    ) -> Page[TaskSummary]:
+        oldest = sorted(filter(which.passes, self._owned(owner)), key=locate)
         return cut_page([task for task in oldest if after is None or locate(task) > after], most)
 
     async def delete(self, task: str) -> bool:

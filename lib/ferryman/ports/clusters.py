@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from ferryman.domain.owners.idempotency import Completion
-from ferryman.domain.tools.declared import Cluster, DeclaredTool
+from ferryman.domain.tools.declared import Cluster, DeclaredTool, ToolPlace
 
 
 class Clusters(Protocol):
@@ -15,6 +15,8 @@ class Clusters(Protocol):
     `put` replaces the tools of the cluster `name`, in one transaction with `done`. It raises `StaleError` when the task was
     deleted, or the cluster is not of the generation `since` (0: it does not exist), `InvalidInputError` for a conflict with the
     task's other clusters, and `AnsweredError` where the request was answered. `delete` returns whether the cluster existed.
+    `page` returns at most `most` tools by cluster and name, from behind the one at `after`, and whether there are more; with
+    `enabled` only such.
     """
 
     async def list(self, task: str) -> Sequence[Cluster]: ...
@@ -23,6 +25,9 @@ class Clusters(Protocol):
     ) -> Cluster: ...
     async def delete(self, task: str, name: str) -> bool: ...
     async def tools(self, task: str) -> Sequence[DeclaredTool]: ...
+    async def page(
+        self, task: str, *, after: ToolPlace | None, most: int, enabled: bool = False
+    ) -> tuple[Sequence[DeclaredTool], bool]: ...
     async def find(self, task: str, tool: str) -> DeclaredTool | None: ...
 
 

@@ -9,7 +9,7 @@ from typing import Protocol
 
 from ferryman.domain.calls.call import Ticket, ToolCallResult
 from ferryman.domain.credits.ledger import LedgerEntry
-from ferryman.domain.executions.execution import Execution, ExecutionSetup, Status, Step
+from ferryman.domain.executions.execution import Execution, ExecutionSetup, ExecutionSummary, Status, Step
 from ferryman.domain.executions.occupancy import Occupancy
 from ferryman.domain.owners.idempotency import Completion
 from ferryman.domain.page import Page, Position
@@ -50,7 +50,7 @@ class Filter:
     status: Status | None = None
     since: datetime | None = None
 
-    def passes(self, execution: Execution) -> bool:
+    def passes(self, execution: ExecutionSummary) -> bool:
         """Return whether `execution` is one of them."""
         return (
             self.task in (None, execution.task)
@@ -82,7 +82,9 @@ class Executions(Requests, Protocol):
     async def get(self, execution: str) -> Execution | None:
         """Return the execution, or None where there is none that can be read."""
 
-    async def list(self, owner: str, *, which: Filter = ALL, after: Position | None = None, most: int = 50) -> Page[Execution]:
+    async def list(
+        self, owner: str, *, which: Filter = ALL, after: Position | None = None, most: int = 50
+    ) -> Page[ExecutionSummary]:
         """Return at most `most` executions of `owner` that pass `which`, the newest first, from behind `after`.
 
         What cannot be read is left out: a page may hold fewer than `most` and not be the last.
@@ -157,5 +159,5 @@ class Executions(Requests, Protocol):
     async def tickets(self, execution: str, *, first: int = 0, most: int | None = None) -> Sequence[Ticket]:
         """Return the calls from `first` on, in order, and at most so many."""
 
-    async def receipts(self, execution: str) -> Sequence[Receipt]:
-        """Return all receipts, in order."""
+    async def receipts(self, execution: str, *, first: int = 0, most: int | None = None) -> Sequence[Receipt]:
+        """Return the receipts from `first` on, in order, and at most so many."""

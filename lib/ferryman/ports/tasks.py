@@ -9,7 +9,7 @@ from typing import Protocol
 from ferryman.domain.owners.idempotency import Completion
 from ferryman.domain.page import Page, Position
 from ferryman.domain.tasks.schedule import SCHEDULED_PER_OWNER_MAX
-from ferryman.domain.tasks.task import TASKS_PER_OWNER_MAX, Task
+from ferryman.domain.tasks.task import ALL_TASKS, TASKS_PER_OWNER_MAX, Task, TaskFilter, TaskSummary
 
 
 class Tasks(Protocol):
@@ -20,7 +20,7 @@ class Tasks(Protocol):
     already, by owner and `created_at`, changes nothing. Both raise `LimitReachedError`, with nothing written, where the owner
     would have more than `most` tasks or `scheduled` of them with a schedule, counted in the transaction that writes.
     `create` stores `done` in that transaction too, and raises `AnsweredError` where the request was answered.
-    `list` returns at most `most` of the owner's tasks, the oldest first, from behind `after`.
+    `list` returns at most `most` of the owner's tasks that pass `which`, the oldest first, from behind `after`.
     """
 
     async def get(self, task: str) -> Task | None: ...
@@ -35,5 +35,12 @@ class Tasks(Protocol):
     async def update(
         self, task: Task, fields: Collection[str], *, since: datetime, scheduled: int = SCHEDULED_PER_OWNER_MAX
     ) -> bool: ...
-    async def list(self, owner: str, *, after: Position | None = None, most: int = TASKS_PER_OWNER_MAX) -> Page[Task]: ...
+    async def list(
+        self,
+        owner: str,
+        *,
+        which: TaskFilter = ALL_TASKS,
+        after: Position | None = None,
+        most: int = TASKS_PER_OWNER_MAX,
+    ) -> Page[TaskSummary]: ...
     async def delete(self, task: str) -> bool: ...

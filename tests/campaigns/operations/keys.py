@@ -19,7 +19,7 @@ async def test_receipts_of_before_and_after_a_rotation_are_verified(journey: Jou
     for turn in range(2):
         uses = asks(call("http_get", url=journey.url("api.coingecko.com")))
         task = await journey.task(uses, says("Done."), tools=["http_get"], integrations=["coingecko"])
-        documents.append(await journey.client.list_receipts((await journey.run(task))["execution_id"]))
+        documents.append(await journey.client.get_receipts((await journey.run(task))["execution_id"]))
         if turn == 0:
             rotated = await ferryman("keys", "rotate", "receipts", "--json")
             assert rotated.code == 0, rotated.err

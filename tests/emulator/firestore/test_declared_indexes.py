@@ -15,6 +15,7 @@ from ferryman.domain.owners.owner import Owner
 from ferryman.domain.page import Position
 from ferryman.domain.tasks.firing import Fire
 from ferryman.domain.tasks.schedule import Schedule, ScheduleType
+from ferryman.domain.tasks.task import TaskFilter
 from ferryman.gcp import documents
 from ferryman.gcp.clients import GoogleClients
 from ferryman.gcp.clusters import FirestoreClusters
@@ -137,11 +138,12 @@ async def ticketed(clients: GoogleClients) -> None:
 
 
 async def receipted(clients: GoogleClients) -> None:
-    await FirestoreExecutions(clients).receipts("e")
+    await FirestoreExecutions(clients).receipts("e", first=1, most=1)
 
 
 async def tasks_listed(clients: GoogleClients) -> None:
-    await FirestoreTasks(clients).list("ann")
+    for which in (TaskFilter(), TaskFilter(enabled=True), TaskFilter(name="x"), TaskFilter(enabled=True, name="x")):
+        await FirestoreTasks(clients).list("ann", which=which)
 
 
 async def credentials_listed(clients: GoogleClients) -> None:

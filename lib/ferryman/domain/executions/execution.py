@@ -60,43 +60,52 @@ class ModelTrouble:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Execution:
-    """The execution document. Credits are Decimals; `tool_calls` holds at most 50 audit rows of all ten fields.
+class ExecutionSummary:
+    """What a list tells of an execution: all that is small. Credits are Decimals.
 
-    `events` counts the events numbered so far; `slice` is the queue delivery that may go on with it, and older ones may not.
-    `credits_held` are reserved for work under way and not in `credits_used` yet; `pending_model_calls` counts the model calls
-    that were sent for the turn that is not committed yet, and `model_trouble` tells of those that failed.
-
-    `trace` is its trace context (W3C); `receipts` is the head of its chain of receipts. `scheduled_for` and
-    `schedule_generation` are set where a schedule started it. `coverage` is sealed to the key holders: which characters of
-    which secrets its calls have sent so far. `labels` are its starter's own; no model sees them.
+    `slice` is the queue delivery that may go on with it, and older ones may not. `credits_held` are reserved for work under way
+    and not in `credits_used` yet. `scheduled_for` is set where a schedule started it. `labels` are its starter's own; no model
+    sees them.
     """
 
     id: str
     task: str
     owner: str
     status: Status = Status.QUEUED
-    input: str | None = field(default=None, repr=False)
     labels: Mapping[str, str] = field(default_factory=dict, repr=False)
     created_at: datetime
     scheduled_for: datetime | None = None
-    schedule_generation: int | None = None
     started_at: datetime | None = None
     completed_at: datetime | None = None
     iterations: int = 0
     credits_used: Decimal = Decimal(0)
     credits_reserved: Decimal = Decimal(0)
     credits_held: Decimal = Decimal(0)
-    pending_model_calls: int = field(default=0, metadata={STORED_NAME: "asked"})
-    model_trouble: ModelTrouble = field(default_factory=ModelTrouble)
     usage: Usage = field(default_factory=Usage)
-    tool_calls: tuple[ToolCallResult, ...] = field(default=(), repr=False)
     tool_calls_total: int = 0
-    output: str | None = field(default=None, repr=False)
     error: str | None = None
     cancel_requested: bool = False
-    lease: Lease | None = None
     slice: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Execution(ExecutionSummary):
+    """The execution document. `tool_calls` holds at most 50 audit rows of all ten fields.
+
+    `events` counts the events numbered so far. `pending_model_calls` counts the model calls that were sent for the turn that is
+    not committed yet, and `model_trouble` tells of those that failed.
+
+    `trace` is its trace context (W3C); `receipts` is the head of its chain of receipts. `schedule_generation` is set where a
+    schedule started it. `coverage` is sealed to the key holders: which characters of which secrets its calls have sent so far.
+    """
+
+    input: str | None = field(default=None, repr=False)
+    schedule_generation: int | None = None
+    pending_model_calls: int = field(default=0, metadata={STORED_NAME: "asked"})
+    model_trouble: ModelTrouble = field(default_factory=ModelTrouble)
+    tool_calls: tuple[ToolCallResult, ...] = field(default=(), repr=False)
+    output: str | None = field(default=None, repr=False)
+    lease: Lease | None = None
     policy: ExecutionPolicy | None = None
     rate: ExecutionRateState = field(default_factory=ExecutionRateState)
     events: int = 0

@@ -17,7 +17,7 @@ from typing import Any
 
 from ferryman.domain.calls.call import Ticket, ToolCallResult
 from ferryman.domain.credits.ledger import LedgerEntry, format_credits, sort_entries
-from ferryman.domain.executions.execution import Execution, ExecutionSetup, Step
+from ferryman.domain.executions.execution import Execution, ExecutionSetup, ExecutionSummary, Step
 from ferryman.domain.executions.policy import ExecutionPolicy
 from ferryman.domain.records.event import Event
 from ferryman.domain.records.record import Record
@@ -25,9 +25,9 @@ from ferryman.domain.stored import get_stored_name
 
 Document = dict[str, Any]
 
-_EXECUTION = (
-    *("status", "input", "labels", "created_at", "scheduled_for", "started_at", "completed_at", "iterations", "credits_used"),
-    *("credits_reserved", "credits_held", "usage", "tool_calls_total", "cancel_requested", "slice", "output", "error"),
+_SUMMARY = (
+    *("status", "labels", "created_at", "scheduled_for", "started_at", "completed_at", "iterations", "credits_used"),
+    *("credits_reserved", "credits_held", "usage", "tool_calls_total", "cancel_requested", "slice", "error"),
 )
 _PLAIN = (str, int, bool)
 """What is its own JSON; an enumeration of texts is none of these."""
@@ -52,7 +52,12 @@ def serialize_record(record: Record) -> Document:
 def serialize_execution(execution: Execution) -> Document:
     """Return the execution as GET /v1/executions/{id} returns it."""
     rows = [serialize_result(row) for row in execution.tool_calls]
-    return {"execution_id": execution.id, "task_id": execution.task, "tool_calls": rows, **_select(execution, _EXECUTION)}
+    return {**serialize_summary(execution), "tool_calls": rows, **_select(execution, ("input", "output"))}
+
+
+def serialize_summary(execution: ExecutionSummary) -> Document:
+    """Return the execution as a list tells it."""
+    return {"execution_id": execution.id, "task_id": execution.task, **_select(execution, _SUMMARY)}
 
 
 def serialize_setup(setup: ExecutionSetup) -> Document:

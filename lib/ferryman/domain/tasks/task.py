@@ -35,19 +35,18 @@ _TICK = timedelta(microseconds=1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Task:
-    """A task as stored. `max_credits` is per execution, `max_credits_month` over all of a month's.
+class TaskSummary:
+    """What a list tells of a task: all but its prompts.
 
-    `tools` and `integrations` list ids; an empty list means none. `next_fire_at` is when its schedule runs it next, `paused`
-    the reason why it no longer does, and `schedule_generation` rises whenever earlier fires become void.
+    `max_credits` is per execution, `max_credits_month` over all of a month's. `tools` and `integrations` list ids; an empty
+    list means none. `next_fire_at` is when its schedule runs it next, `paused` the reason why it no longer does, and
+    `schedule_generation` rises whenever earlier fires become void.
     """
 
     id: str
     owner: str
     name: str
     description: str = ""
-    system_prompt: str = field(default="", repr=False)
-    task_prompt: str = field(repr=False)
     model: str
     tools: tuple[str, ...] = ()
     integrations: tuple[str, ...] = ()
@@ -65,6 +64,29 @@ class Task:
     paused: str | None = None
     created_at: datetime
     updated_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Task(TaskSummary):
+    """A task as stored."""
+
+    system_prompt: str = field(default="", repr=False)
+    task_prompt: str = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskFilter:
+    """Which tasks are listed: those that are enabled, or are not; those of a name; None: any."""
+
+    enabled: bool | None = None
+    name: str | None = None
+
+    def passes(self, task: TaskSummary) -> bool:
+        """Return whether `task` is one of them."""
+        return self.enabled in (None, task.enabled) and self.name in (None, task.name)
+
+
+ALL_TASKS = TaskFilter()
 
 
 def change_task(task: Task, change: Mapping[str, Any], *, now: datetime) -> Task:

@@ -165,6 +165,10 @@ class Cluster:
     size_bytes: int = 0
 
 
+ToolPlace = tuple[str, str]
+"""Where a tool is in a list by cluster and name."""
+
+
 def build_cluster(name: str, generation: int, tools: Iterable[DeclaredTool]) -> Cluster:
     """Return the cluster of `tools`."""
     rows, size = [], 0

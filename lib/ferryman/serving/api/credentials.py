@@ -13,6 +13,7 @@ from ferryman.domain.problem import InvalidInputError, Problem
 from ferryman.domain.tasks.task import Task
 from ferryman.serving.api.access import CurrentOwner, Dependencies, OwnedTask, name_services
 from ferryman.serving.api.errors import NotFoundError
+from ferryman.serving.api.paging import ByName, cut_by_name
 from ferryman.serving.api.shapes import credential as shapes
 from ferryman.serving.api.shapes.shape import select
 
@@ -73,9 +74,9 @@ async def put_credential(
 
 
 @router.get("", summary="A task's credentials, without their values")
-async def list_credentials(task: OwnedTask, deps: Dependencies) -> shapes.CredentialList:
-    known = sorted(await deps.credentials.list(task.id), key=lambda sealed: sealed.label.name)
-    return shapes.CredentialList(credentials=tuple(shapes.to_response(sealed) for sealed in known))
+async def list_credentials(task: OwnedTask, deps: Dependencies, paging: ByName) -> shapes.CredentialList:
+    here, following = cut_by_name(await deps.credentials.list(task.id), paging, lambda sealed: sealed.label.name)
+    return shapes.CredentialList(credentials=tuple(map(shapes.to_response, here)), next=following)
 
 
 @router.delete("/{name:named}", status_code=204, summary="Delete a credential")

@@ -24,6 +24,7 @@ from ferryman.declared import entry
 from ferryman.domain.credentials.credential import AuthType
 from ferryman.domain.tasks.task import Task
 from ferryman.domain.tools.declared import DeclaredTool
+from ferryman.domain.tools.tool import Tool
 from ferryman.ports.errors import UnavailableError
 from ferryman.serving.api import documents
 from ferryman.serving.api.access import Dependencies, OwnedTask
@@ -31,6 +32,7 @@ from ferryman.serving.api.edge import IMPORT_PATH
 from ferryman.serving.api.errors import NotFoundError
 from ferryman.serving.api.idempotency import Idempotency, IdempotentRequest, IdempotentRoute
 from ferryman.serving.api.limits import IMPORTS, IMPORTS_MAX, take_token, take_turn
+from ferryman.serving.api.paging import ByTool, ListedTool
 from ferryman.serving.api.shapes import custom as shapes
 from ferryman.tools.declared import storing
 from ferryman.tools.declared.importing import list_stored_names, run_document_worker
@@ -62,10 +64,13 @@ router = APIRouter(route_class=IdempotentRoute, tags=["custom tools"])
 @router.get(
     "/tools",
     summary="The task's custom tools, by cluster and name",
-    response_model=shapes.Envelope[tuple[shapes.CustomTool, ...]],
+    response_model=shapes.CustomToolList,
 )
-async def list_custom_tools(task: OwnedTask, deps: Dependencies) -> Response:
-    return await _json(task, documents.write_tools, await deps.clusters.tools(task.id))
+async def list_custom_tools(task: OwnedTask, deps: Dependencies, paging: ByTool) -> Response:
+    after = None if paging.after is None else (paging.after.cluster, paging.after.name)
+    tools, has_more = await deps.clusters.page(task.id, after=after, most=paging.limit)
+    end = locate_tool(tools[-1]) if has_more else None
+    return await _json(task, documents.write_tools, tools, paging.write_next(end))
 
 
 @router.post("/tools", status_code=201, summary="Declare a tool, or replace its declaration")
@@ -136,9 +141,20 @@ async def delete_cluster(name: str, task: OwnedTask, deps: Dependencies) -> shap
 
 
 @router.get("/chat/tools", summary="Every tool as the task's model is shown it", response_model=shapes.ChatTools)
-async def list_chat_tools(task: OwnedTask, deps: Dependencies) -> Response:
-    built_in = [tool for tool in deps.tools if tool.name in task.tools]
-    return await _json(task, documents.write_chat_tools, built_in, await deps.clusters.tools(task.id))
+async def list_chat_tools(task: OwnedTask, deps: Dependencies, paging: ByTool) -> Response:
+    enabled = sorted((tool for tool in deps.tools if tool.name in task.tools), key=locate_tool)
+    built_in = [tool for tool in enabled if paging.after is None or locate_tool(tool) > paging.after]
+    after = (paging.after.cluster, paging.after.name) if paging.after is not None and paging.after.is_custom else None
+    most = max(0, paging.limit - len(built_in))
+    tools, has_more = await deps.clusters.page(task.id, after=after, most=most, enabled=True)
+    here: list[Tool | DeclaredTool] = [*built_in[: paging.limit], *tools]
+    end = locate_tool(here[-1]) if has_more or len(built_in) > paging.limit else None
+    return await _json(task, documents.write_chat_tools, here, paging.write_next(end))
+
+
+def locate_tool(tool: Tool | DeclaredTool) -> ListedTool:
+    """Return where `tool` is in a list: the built-in ones come first."""
+    return ListedTool(True, tool.cluster, tool.name) if isinstance(tool, DeclaredTool) else ListedTool(False, "", tool.name)
 
 
 def list_domains(task: Task, deps: ApiDependencies) -> tuple[str, ...]:

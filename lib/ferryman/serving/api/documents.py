@@ -95,17 +95,22 @@ def _import(imported: ImportedTools, dry_run: bool) -> shapes.ImportResponse:
     )
 
 
-def write_tools(tools: Iterable[DeclaredTool]) -> bytes:
-    """Return the list of a task's custom tools."""
-    return shapes.Envelope[tuple[shapes.CustomTool, ...]](data=_records(tools)).model_dump_json().encode()
+def write_tools(tools: Iterable[DeclaredTool], following: str | None) -> bytes:
+    """Return a page of a task's custom tools, and the cursor of the one that follows."""
+    return shapes.CustomToolList(data=tuple(map(shapes.to_response, tools)), next=following).model_dump_json().encode()
 
 
-def write_chat_tools(built_in: Iterable[Tool], tools: Iterable[DeclaredTool]) -> bytes:
-    """Return the tools as the task's model is shown them."""
-    named = [(tool.name, tool.description, dict(tool.schema)) for tool in built_in]
-    named += [(tool.name, tool.description or tool.summary, tool.schema) for tool in tools if tool.enabled]
-    response = (shapes.ChatTool(name=name, description=text, parameters=schema) for name, text, schema in named)
-    return shapes.ChatTools(tools=tuple(response)).model_dump_json().encode()
+def write_chat_tools(tools: Iterable[Tool | DeclaredTool], following: str | None) -> bytes:
+    """Return a page of the tools as the task's model is shown them, and the cursor of the one that follows."""
+    response = (
+        shapes.ChatTool(
+            name=tool.name,
+            description=tool.description or (tool.summary if isinstance(tool, DeclaredTool) else ""),
+            parameters=dict(tool.schema),
+        )
+        for tool in tools
+    )
+    return shapes.ChatTools(tools=tuple(response), next=following).model_dump_json().encode()
 
 
 def _make_import(documents: Mapping[str, Any], root: str, body: shapes.ImportBody, target: ImportTarget) -> ImportedTools:

@@ -118,7 +118,7 @@ async def list_task_executions(
 ) -> shapes.ExecutionList:
     which = Filter(task=task.id, status=status, since=parse_moment(since))
     page = await deps.executions.list(owner.id, which=which, after=paging.after, most=paging.limit)
-    return shapes.ExecutionList(executions=tuple(map(shapes.to_response, page)), next=paging.write_next(page.end))
+    return shapes.to_list(page, paging.write_next(page.end))
 
 
 @router.get("/executions", summary="Your executions, newest first")
@@ -132,7 +132,7 @@ async def list_executions(
 ) -> shapes.ExecutionList:
     which = Filter(task=task, status=status, since=parse_moment(since))
     page = await deps.executions.list(owner.id, which=which, after=paging.after, most=paging.limit)
-    return shapes.ExecutionList(executions=tuple(map(shapes.to_response, page)), next=paging.write_next(page.end))
+    return shapes.to_list(page, paging.write_next(page.end))
 
 
 @router.get("/executions/{execution_id}", summary="One execution's record")
@@ -176,8 +176,11 @@ async def get_record(execution: OwnedExecution, deps: Dependencies) -> account.R
 
 
 @router.get("/executions/{execution_id}/receipts", summary="An execution's receipts, chained and signed")
-async def list_receipts(execution: OwnedExecution, deps: Dependencies) -> receipt.ReceiptChain:
-    return receipt.to_chain(execution.id, await deps.executions.receipts(execution.id), deps.receipt_keys)
+async def list_receipts(execution: OwnedExecution, deps: Dependencies, paging: ByNumber) -> receipt.ReceiptChain:
+    receipts = await deps.executions.receipts(execution.id, first=paging.after or 0, most=paging.limit + 1)
+    here, rest = receipts[: paging.limit], receipts[paging.limit :]
+    following = paging.write_next(rest[0].number if rest else None)
+    return receipt.to_chain(execution.id, here, deps.receipt_keys, following)
 
 
 @router.get("/receipt-keys", summary="The public keys that receipts are verified with")

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import base64
 import hmac
+import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from typing import Annotated, Generic, TypeVar
+from typing import Annotated, Generic, NamedTuple, TypeVar
 
 from fastapi import Depends, Query, Request
 from starlette.datastructures import QueryParams
@@ -28,7 +29,11 @@ LIMIT_DEFAULT = 50
 CURSOR_CHARACTERS_MAX = 2_100
 """The name of a document, which somebody else may have given, has up to 1,500 bytes."""
 
-FILTERS = ("task", "status", "since")
+TOOLS_MAX = 10_000
+"""More than a task can have."""
+
+AGENTS_PATH = "/api/agents/"
+FILTERS = ("task", "status", "since", "enabled", "name")
 MAC_BYTES = 16
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -36,8 +41,17 @@ _CURSOR = r"[A-Za-z0-9_-]{22,2100}"
 _MOMENT = re.compile(r"\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}:\d{2}(\.\d{1,6})?([Zz]|[+-]\d{2}:\d{2})", re.ASCII)
 
 Place = TypeVar("Place")
+Item = TypeVar("Item")
 
 Most = Annotated[int, Query(ge=1, le=LIMIT_MAX, description="How many, at most")]
+MostOrAll = Annotated[
+    int | None,
+    Query(
+        ge=1,
+        le=LIMIT_MAX,
+        description=f"How many, at most; {LIMIT_DEFAULT} by default, and all at the address of the tool-calling page",
+    ),
+]
 Cursor = Annotated[str | None, Query(max_length=CURSOR_CHARACTERS_MAX, description="The `next` of the page before")]
 Since = Annotated[
     str | None,
@@ -47,6 +61,14 @@ Since = Annotated[
         json_schema_extra={"format": "date-time"},
     ),
 ]
+
+
+class ListedTool(NamedTuple):
+    """A place in a list of tools: the built-in ones come first, then those of a task by cluster and name."""
+
+    is_custom: bool
+    cluster: str
+    name: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,8 +95,29 @@ async def _page_by_number(request: Request, _: CurrentOwner, limit: Most = LIMIT
     return _read(request, limit, cursor, encode=str, decode=int)
 
 
+async def _page_by_name(request: Request, _: CurrentOwner, limit: Most = LIMIT_DEFAULT, cursor: Cursor = None) -> Paging[str]:
+    return _read(request, limit, cursor, encode=str, decode=str)
+
+
+async def _page_by_tool(
+    request: Request, _: CurrentOwner, limit: MostOrAll = None, cursor: Cursor = None
+) -> Paging[ListedTool]:
+    # a client of the tool-calling page knows of no cursor
+    default = TOOLS_MAX if request.url.path.startswith(AGENTS_PATH) else LIMIT_DEFAULT
+    return _read(request, limit or default, cursor, encode=json.dumps, decode=_decode_tool)
+
+
+ByName = Annotated[Paging[str], Depends(_page_by_name)]
+ByTool = Annotated[Paging[ListedTool], Depends(_page_by_tool)]
 ByTime = Annotated[Paging[Position], Depends(_page_by_time)]
 ByNumber = Annotated[Paging[int], Depends(_page_by_number)]
+
+
+def cut_by_name(items: Iterable[Item], paging: Paging[str], name: Callable[[Item], str]) -> tuple[tuple[Item, ...], str | None]:
+    """Return those of `items` that are on the page, by name, and the cursor of the next one."""
+    rest = sorted((item for item in items if paging.after is None or name(item) > paging.after), key=name)
+    here = tuple(rest[: paging.limit])
+    return here, paging.write_next(name(here[-1]) if len(rest) > len(here) else None)
 
 
 def parse_moment(text: str | None) -> datetime | None:
@@ -130,6 +173,11 @@ def _open(cursor: str, key: str, listed: str) -> str | None:
 
 def _encode_position(position: Position) -> str:
     return f"{(position.at - _EPOCH) // timedelta(microseconds=1)}:{position.id}"
+
+
+def _decode_tool(place: str) -> ListedTool:
+    is_custom, cluster, name = json.loads(place)
+    return ListedTool(is_custom, cluster, name)
 
 
 def _decode_position(place: str) -> Position:

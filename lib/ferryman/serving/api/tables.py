@@ -6,17 +6,16 @@ from fastapi import APIRouter, Request
 
 from ferryman.serving.api.access import CurrentOwner, Dependencies
 from ferryman.serving.api.errors import NotFoundError
+from ferryman.serving.api.paging import ByName, cut_by_name
 from ferryman.serving.api.shapes import table as shapes
 
 router = APIRouter()
 
 
 @router.get("/v1/integrations", tags=["tables"], summary="The services a task may be approved for")
-async def list_integrations(deps: Dependencies, _: CurrentOwner) -> shapes.IntegrationList:
-    known = sorted(deps.integrations.values(), key=lambda integration: integration.id)
-    return shapes.IntegrationList(
-        integrations=tuple(shapes.IntegrationResponse.model_validate(integration) for integration in known)
-    )
+async def list_integrations(deps: Dependencies, paging: ByName) -> shapes.IntegrationList:
+    here, following = cut_by_name(deps.integrations.values(), paging, lambda integration: integration.id)
+    return shapes.IntegrationList(integrations=tuple(map(shapes.IntegrationResponse.model_validate, here)), next=following)
 
 
 @router.get("/v1/integrations/{integration_id}", tags=["tables"], summary="One service")
@@ -28,18 +27,21 @@ async def get_integration(integration_id: str, deps: Dependencies, _: CurrentOwn
 
 
 @router.get("/v1/tools", tags=["tables"], summary="The tools a task may enable, as the model is shown them")
-async def list_tools(deps: Dependencies, _: CurrentOwner) -> shapes.ToolList:
-    return shapes.ToolList(tools=tuple(shapes.ToolResponse(**tool.to_definition()) for tool in deps.tools))
+async def list_tools(deps: Dependencies, paging: ByName) -> shapes.ToolList:
+    here, following = cut_by_name(deps.tools, paging, lambda tool: tool.name)
+    return shapes.ToolList(tools=tuple(shapes.ToolResponse(**tool.to_definition()) for tool in here), next=following)
 
 
 @router.get("/v1/plans", tags=["tables"], summary="The plans and their limits")
-async def list_plans(deps: Dependencies, _: CurrentOwner) -> shapes.PlanList:
-    return shapes.PlanList(plans=tuple(shapes.PlanResponse.model_validate(plan) for plan in deps.plans.values()))
+async def list_plans(deps: Dependencies, paging: ByName) -> shapes.PlanList:
+    here, following = cut_by_name(deps.plans.values(), paging, lambda plan: plan.name)
+    return shapes.PlanList(plans=tuple(map(shapes.PlanResponse.model_validate, here)), next=following)
 
 
 @router.get("/v1/models", tags=["tables"], summary="The models a task may name, and what their tokens cost")
-async def list_models(deps: Dependencies, _: CurrentOwner) -> shapes.ModelList:
-    return shapes.ModelList(models=tuple(shapes.to_model(name, price) for name, price in sorted(deps.models.items())))
+async def list_models(deps: Dependencies, paging: ByName) -> shapes.ModelList:
+    here, following = cut_by_name(deps.models.items(), paging, lambda priced: priced[0])
+    return shapes.ModelList(models=tuple(shapes.to_model(name, price) for name, price in here), next=following)
 
 
 @router.get("/healthz", tags=["about"], summary="That the API answers")

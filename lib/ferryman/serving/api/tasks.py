@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Annotated, Any
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Query
 from starlette.responses import Response
 
 from ferryman.composition.api import ApiDependencies
@@ -56,9 +56,16 @@ async def create_task(
 
 
 @router.get("", summary="Your tasks, oldest first")
-async def list_tasks(deps: Dependencies, owner: CurrentOwner, paging: ByTime) -> shapes.TaskList:
-    page = await deps.tasks.list(owner.id, after=paging.after, most=paging.limit)
-    return shapes.TaskList(tasks=tuple(map(shapes.TaskResponse.model_validate, page)), next=paging.write_next(page.end))
+async def list_tasks(
+    deps: Dependencies,
+    owner: CurrentOwner,
+    paging: ByTime,
+    enabled: Annotated[bool | None, Query(description="Only those that are enabled, or only those that are not")] = None,
+    name: Annotated[str | None, Query(max_length=rules.NAME_CHARACTERS_MAX, description="Only those of this name")] = None,
+) -> shapes.TaskList:
+    which = rules.TaskFilter(enabled=enabled, name=name)
+    page = await deps.tasks.list(owner.id, which=which, after=paging.after, most=paging.limit)
+    return shapes.TaskList(tasks=tuple(map(shapes.ListedTask.model_validate, page)), next=paging.write_next(page.end))
 
 
 @router.get("/{task_id}", summary="One task")

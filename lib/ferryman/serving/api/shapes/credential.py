@@ -7,7 +7,7 @@ from datetime import datetime
 from pydantic import Field, SecretStr, StrictStr
 
 from ferryman.domain.credentials.credential import AuthType, SealedCredential
-from ferryman.serving.api.shapes.shape import RequestShape, ResponseShape, select
+from ferryman.serving.api.shapes.shape import ListPage, RequestShape, ResponseShape, select
 
 
 class NewCredential(RequestShape):
@@ -72,8 +72,8 @@ class CredentialResponse(ResponseShape):
     updated_at: datetime
 
 
-class CredentialList(ResponseShape):
-    """A task's credentials by name."""
+class CredentialList(ListPage):
+    """A page of a task's credentials, by name."""
 
     credentials: tuple[CredentialResponse, ...]
 

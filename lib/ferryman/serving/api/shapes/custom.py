@@ -9,7 +9,7 @@ from pydantic import Field, StrictBool, StrictStr
 from ferryman.declared import urls
 from ferryman.domain.http.url import InvalidUrlError
 from ferryman.domain.tools.declared import DeclaredTool
-from ferryman.serving.api.shapes.shape import RequestShape, ResponseShape
+from ferryman.serving.api.shapes.shape import ListPage, RequestShape, ResponseShape
 
 Data = TypeVar("Data")
 
@@ -44,6 +44,13 @@ class Envelope(ResponseShape, Generic[Data]):
 
     success: Literal[True] = True
     data: Data
+
+
+class CustomToolList(ListPage):
+    """A page of a task's own tools, by cluster and name."""
+
+    success: Literal[True] = True
+    data: tuple[CustomTool, ...]
 
 
 Selection = tuple[Annotated[StrictStr, Field(min_length=1, max_length=200)], ...]
@@ -89,8 +96,8 @@ class ChatTool(ResponseShape):
     parameters: dict[str, Any]
 
 
-class ChatTools(ResponseShape):
-    """Everything the model of this task would be shown (S3-108)."""
+class ChatTools(ListPage):
+    """A page of the tools that the model of this task would be shown (S3-108)."""
 
     tools: tuple[ChatTool, ...]
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import datetime
 
 from pydantic import Field, StrictStr
 
-from ferryman.domain.executions.execution import INPUT_CHARACTERS_MAX, Execution, Status
+from ferryman.domain.executions.execution import INPUT_CHARACTERS_MAX, Execution, ExecutionSummary, Status
 from ferryman.domain.executions.request import LABELS_MAX
 from ferryman.domain.records import document
 from ferryman.serving.api.shapes import call
@@ -29,8 +30,8 @@ class TokenCounts(ResponseShape):
     cache_write_tokens: int
 
 
-class ExecutionResponse(ResponseShape):
-    """An execution's record; `tool_calls` holds at most 50 rows, `tool_calls_total` counts all of them.
+class ListedExecution(ResponseShape):
+    """What a list tells of an execution: all but its input, its output and its calls, which `tool_calls_total` counts.
 
     `slice` counts how often it was handed over to a further delivery; `scheduled_for` is the time of the schedule that
     started it, null where somebody did; `credits_held` are set aside for what is under way. `labels` are its starter's own.
@@ -39,7 +40,6 @@ class ExecutionResponse(ResponseShape):
     execution_id: str
     task_id: str
     status: Status
-    input: str | None
     labels: dict[str, str]
     created_at: datetime
     scheduled_for: datetime | None
@@ -50,18 +50,30 @@ class ExecutionResponse(ResponseShape):
     credits_reserved: Credits
     credits_held: Credits
     usage: TokenCounts
-    tool_calls: tuple[call.Result, ...]
     tool_calls_total: int
     cancel_requested: bool
     slice: int
-    output: str | None
     error: str | None
+
+
+class ExecutionResponse(ListedExecution):
+    """An execution's record; `tool_calls` holds at most 50 rows."""
+
+    input: str | None
+    tool_calls: tuple[call.Result, ...]
+    output: str | None
 
 
 class ExecutionList(ListPage):
     """A page of executions, newest first."""
 
-    executions: tuple[ExecutionResponse, ...]
+    executions: tuple[ListedExecution, ...]
+
+
+def to_list(page: Iterable[ExecutionSummary], following: str | None) -> ExecutionList:
+    """Return a page of executions, and the cursor of the one that follows."""
+    rows = (ListedExecution.model_validate(document.serialize_summary(execution)) for execution in page)
+    return ExecutionList(executions=tuple(rows), next=following)
 
 
 def to_response(execution: Execution) -> ExecutionResponse:

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from ferryman.domain.receipts.receipt import Receipt
-from ferryman.serving.api.shapes.shape import ResponseShape
+from ferryman.serving.api.shapes.shape import ListPage, ResponseShape
 
 Digest = Annotated[str, Field(description="A SHA-256 in hex", pattern="^[0-9a-f]{64}$")]
 Covers = dict[str, Annotated[str, Field(description="The digest of a part of the record, by its name")]]
@@ -73,8 +73,8 @@ class ClosedEntry(ReceiptEntry):
 AnyEntry = Annotated[OpenedEntry | RepliedEntry | PlannedEntry | SettledEntry | ClosedEntry, Field(discriminator="kind")]
 
 
-class ReceiptChain(ResponseShape):
-    """What `verify_receipts.py` reads."""
+class ReceiptChain(ListPage):
+    """A page of the chain; one without a further page is the whole chain, as `verify_receipts.py` reads it."""
 
     format: Literal["ferryman-receipts/2"] = "ferryman-receipts/2"
     execution: str
@@ -88,10 +88,13 @@ class ReceiptKeysResponse(ResponseShape):
     keys: PublicKeys
 
 
-def to_chain(execution: str, entries: Iterable[Receipt], keys: Mapping[int, bytes]) -> ReceiptChain:
-    """Return the response for the chain of an execution."""
+def to_chain(
+    execution: str, entries: Iterable[Receipt], keys: Mapping[int, bytes], following: str | None = None
+) -> ReceiptChain:
+    """Return the response for a page of the chain of an execution; `following` is the cursor of the next one."""
     documents = [entry.to_json() for entry in entries]
-    return ReceiptChain.model_validate({"execution": execution, "entries": documents, "keys": to_public_keys(keys)})
+    chain = {"execution": execution, "entries": documents, "keys": to_public_keys(keys), "next": following}
+    return ReceiptChain.model_validate(chain)
 
 
 def to_public_keys(keys: Mapping[int, bytes]) -> dict[str, str]:

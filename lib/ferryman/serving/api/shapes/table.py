@@ -8,7 +8,7 @@ from pydantic import Field
 
 from ferryman.billing.prices import ModelPrice
 from ferryman.domain.credentials.credential import AuthType
-from ferryman.serving.api.shapes.shape import Credits, Dollars, ResponseShape
+from ferryman.serving.api.shapes.shape import Credits, Dollars, ListPage, ResponseShape
 
 
 class ConsentResponse(ResponseShape):
@@ -45,8 +45,8 @@ class IntegrationResponse(ResponseShape):
     oauth: ConsentResponse | None
 
 
-class IntegrationList(ResponseShape):
-    """The catalog by id."""
+class IntegrationList(ListPage):
+    """A page of the catalog, by id."""
 
     integrations: tuple[IntegrationResponse, ...]
 
@@ -59,8 +59,8 @@ class ToolResponse(ResponseShape):
     input_schema: dict[str, Any]
 
 
-class ToolList(ResponseShape):
-    """Every tool a task may enable."""
+class ToolList(ListPage):
+    """A page of the tools that a task may enable, by name."""
 
     tools: tuple[ToolResponse, ...]
 
@@ -81,8 +81,8 @@ class PlanResponse(ResponseShape):
     streams: int = Field(description="Streams of events that an owner has open at once; one more is refused")
 
 
-class PlanList(ResponseShape):
-    """Every plan that may run tasks."""
+class PlanList(ListPage):
+    """A page of the plans that may run tasks, by name."""
 
     plans: tuple[PlanResponse, ...]
 
@@ -95,8 +95,8 @@ class ModelResponse(ResponseShape):
     output_usd_per_million: Dollars = Field(description="US dollars for a million tokens it writes")
 
 
-class ModelList(ResponseShape):
-    """Every model a task may name."""
+class ModelList(ListPage):
+    """A page of the models that a task may name, by name."""
 
     models: tuple[ModelResponse, ...]
 

@@ -89,17 +89,17 @@ for _field in TaskChange.model_fields.values():
 TaskChange.model_rebuild(force=True)
 
 
-class TaskResponse(ResponseShape):
-    """A task as it is stored. `next_fire_at` is when its schedule runs it next; `paused` says why it no longer does, until
-    a schedule is given or the task turned on.
+class ListedTask(ResponseShape):
+    """What a list tells of a task: all but its prompts.
+
+    `next_fire_at` is when its schedule runs it next; `paused` says why it no longer does, until a schedule is given or the task
+    turned on.
     """
 
     task_id: str = Field(validation_alias="id")
     user_id: str = Field(validation_alias="owner")
     name: str
     description: str
-    system_prompt: str
-    task_prompt: str
     model: str
     tools: tuple[str, ...]
     integrations: tuple[str, ...]
@@ -118,7 +118,14 @@ class TaskResponse(ResponseShape):
     updated_at: datetime
 
 
+class TaskResponse(ListedTask):
+    """A task as it is stored."""
+
+    system_prompt: str
+    task_prompt: str
+
+
 class TaskList(ListPage):
     """A page of an owner's tasks, oldest first."""
 
-    tasks: tuple[TaskResponse, ...]
+    tasks: tuple[ListedTask, ...]
