@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from emulator.messages.rules import count_tokens
 from emulator.messages.script import ScriptStep
 
 DELTA_CHARACTERS = 24
+PIECE_BYTES = 1_000
 
 
 def message(step: ScriptStep, request: Mapping[str, Any], name: str) -> dict[str, Any]:
@@ -49,6 +50,13 @@ def stream(whole: Mapping[str, Any]) -> Iterator[bytes]:
     ending = {"stop_reason": whole["stop_reason"], "stop_sequence": whole["stop_sequence"]}
     yield _event("message_delta", delta=ending, usage={"output_tokens": whole["usage"]["output_tokens"]})
     yield _event("message_stop")
+
+
+def cut(events: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield a stream in pieces as a network has them: several events in one, and events that are torn between two."""
+    content = b"".join(events)
+    for start in range(0, len(content), PIECE_BYTES):
+        yield content[start : start + PIECE_BYTES]
 
 
 def error(kind: str, text: str, name: str) -> dict[str, Any]:

@@ -117,7 +117,7 @@ class Messages:
             return _refusal(400, "invalid_request_error", str(error), number)
         whole = reply.message(step, body, number.replace("req_", "msg_"))
         if body.get("stream"):
-            return StreamingResponse(_chunks(whole), media_type="text/event-stream", headers={"request-id": number})
+            return _EventStream(_iterate_pieces(whole), media_type="text/event-stream", headers={"request-id": number})
         return JSONResponse(whole, headers={"request-id": number})
 
     def _step(self, body: Mapping[str, Any], record: dict[str, Any]) -> ScriptStep:
@@ -149,9 +149,18 @@ def _key(request: Request) -> str:
     return request.headers.get("x-api-key") or (token.strip() if scheme.lower() == "bearer" else "")
 
 
-async def _chunks(whole: Mapping[str, Any]) -> AsyncIterator[bytes]:
-    for event in reply.stream(whole):
-        yield event
+class _EventStream(StreamingResponse):
+    """Events that are all known: nothing has to be watched while they are sent."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send them; the server drops what a client that has gone does not take."""
+        del scope, receive
+        await self.stream_response(send)
+
+
+async def _iterate_pieces(whole: Mapping[str, Any]) -> AsyncIterator[bytes]:
+    for piece in reply.cut(reply.stream(whole)):
+        yield piece
 
 
 def _parse(raw: bytes) -> dict[str, Any]:
