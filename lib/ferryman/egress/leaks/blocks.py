@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -14,7 +15,7 @@ NARROWED_MAX = 16
 """In a turn of more parts, a credential that is split over several empties all: searching for them would cost too much."""
 
 PASSES = 8  # how often a turn is scanned: field by field, and in combinations of fields
-PASSES_WITH_OTHERS = 12
+PASSES_WITH_OTHERS = 14
 
 OTHERS = ""
 """Everything of a block beside its text, thinking, input, name and id, as one value: a field's name may hold a secret, too."""
@@ -56,12 +57,31 @@ def redact_blocks(content: Sequence[Mapping[str, Any]], scanner: SecretScanner) 
     signed = [is_signed(block) for block in content]
     if any(is_one and clean != before for is_one, clean, before in zip(signed, blocks, folded, strict=True)):
         blocks = [block for block, is_one in zip(blocks, signed, strict=True) if not is_one]
-    return [_unfold(block) for block in blocks]
+    has_others = any(OTHERS in block for block in blocks)
+    clean_blocks = [_unfold(block) for block in blocks]
+    return _check_whole(clean_blocks, scanner, budget) if has_others else clean_blocks
 
 
 def is_signed(block: Mapping[str, Any]) -> bool:
     """Say whether the provider takes `block` back unchanged only, and the turn without it."""
     return block.get("type") not in _PLAIN_TYPES and any(field in block for field in _SIGNED)
+
+
+def _check_whole(blocks: list[dict[str, Any]], scanner: SecretScanner, budget: StepBudget) -> list[dict[str, Any]]:
+    """Return `blocks` where no credential is in them as they are stored or sent, else nothing but the texts and calls of them.
+
+    A block of an unknown shape may spell one over names, values and other blocks, in the order in which they are written.
+    """
+    for sort_keys in (False, True):
+        finding = scanner.find(json.dumps(blocks, sort_keys=sort_keys), budget=budget)
+        if finding is not None:
+            notice = {"type": "text", "text": format_finding(finding)}
+            return [_reduce(block) if block["type"] in _PLAIN_TYPES else dict(notice) for block in blocks]
+    return blocks
+
+
+def _reduce(block: Mapping[str, Any]) -> dict[str, Any]:
+    return {field: value for field, value in block.items() if field in (*_FIELDS, "type")}
 
 
 def _fold(block: Mapping[str, Any]) -> dict[str, Any]:
