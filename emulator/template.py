@@ -23,8 +23,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NoReturn
 
-FRAMEWORK = ("functions_framework._cli", "functions_framework.aio", "functions_framework._http.gunicorn", "uvicorn_worker")
-"""What functions-framework imports before it serves an asynchronous function."""
+FRAMEWORK = ("functions_framework._cli", "functions_framework.aio", "uvicorn.main")
+"""What functions-framework imports before it serves an asynchronous function; but not gunicorn, which reads at its import where
+its sockets are to be."""
 
 READ_BYTES = 65_536
 FDS_MAX = 16

@@ -11,8 +11,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import grpc
+import httpx
 import pytest
 
+from emulator.access import PortToken
 from ferryman.stack.admin import Admin
 from tests.closed import sockets
 
@@ -103,24 +106,46 @@ def test_no_page_is_let_in(report: Mapping[str, Any]) -> None:
     ] == []
 
 
-def secrets_of(stack: Mapping[str, Any], pids: set[int]) -> set[bytes]:
-    """Return the stack's token, and what its functions were given of it."""
-    secrets = {Path(stack["env"]["LOCAL_CLOUD_TOKEN_FILE"]).read_bytes().strip()}
-    for pid in pids:
+def read_stack_token(stack: Mapping[str, Any]) -> PortToken:
+    return PortToken(Path(stack["env"]["LOCAL_CLOUD_TOKEN_FILE"]).read_text().strip())
+
+
+def secrets_of(stack: Mapping[str, Any]) -> set[bytes]:
+    """Return the stack's token, and what its functions are given of it."""
+    token = read_stack_token(stack)
+    purposes = [f"{kind}/{name}" for kind in ("grpc", "metadata") for name in stack["functions"]]
+    return {token.value.encode(), *(token.derive(purpose).value.encode() for purpose in purposes)}
+
+
+@pytest.mark.parametrize("kind", ["grpc", "metadata"])
+async def test_the_secrets_that_are_looked_for_are_those_of_the_functions(
+    kind: str, stack: Mapping[str, Any], admin: Admin
+) -> None:
+    token = read_stack_token(stack)
+    for name, port in (await admin.read_status())["ports"]["callers" if kind == "grpc" else "metadata"].items():
+        secret = token.derive(f"{kind}/{name}").value
+        assert await (calls_as(port, secret) if kind == "grpc" else asks_metadata(port, secret)) == "it is known"
+
+
+async def asks_metadata(port: int, secret: str) -> str:
+    url = f"http://127.0.0.1:{port}/{secret}/computeMetadata/v1/instance/service-accounts/default/email"
+    async with httpx.AsyncClient(trust_env=False, verify=False) as client:
+        answer = await client.get(url, headers={"Metadata-Flavor": "Google"})
+    return "it is known" if answer.is_success else str(answer.status_code)
+
+
+async def calls_as(port: int, secret: str) -> str:
+    async with grpc.aio.insecure_channel(f"127.0.0.1:{port}") as channel:
+        call = channel.unary_unary("/google.firestore.v1.Firestore/NoSuchMethod")
         try:
-            environment = Path(f"/proc/{pid}/environ").read_bytes()
-        except (FileNotFoundError, ProcessLookupError):
-            continue  # a worker that has ended since
-        for entry in environment.split(b"\0"):
-            name, _, value = entry.partition(b"=")
-            if name in (b"LOCAL_CLOUD_TOKEN", b"GCE_METADATA_HOST"):
-                secrets.add(value.rpartition(b"/")[2])
-    assert len(secrets) == 1 + 2 * len(stack["functions"])
-    return secrets
+            await call(b"", metadata=[("authorization", f"Bearer {secret}")])
+        except grpc.aio.AioRpcError as error:
+            return str(error.code()) if error.code() is grpc.StatusCode.UNAUTHENTICATED else "it is known"
+    return "it is known"
 
 
-def test_no_command_line_shows_a_secret(report: Mapping[str, Any], stack: Mapping[str, Any], pids: set[int]) -> None:
-    secrets = secrets_of(stack, pids) | {Path(stack["key_file"]).read_bytes().strip()}
+def test_no_command_line_shows_a_secret(report: Mapping[str, Any], stack: Mapping[str, Any]) -> None:
+    secrets = secrets_of(stack) | {Path(stack["key_file"]).read_bytes().strip()}
     command_lines = "\0".join(report["command lines"].values()).encode()
     assert [len(secret) for secret in secrets if secret in command_lines] == []
 
@@ -131,12 +156,12 @@ def test_neither_an_environment_nor_a_file_is_readable_to_another(report: Mappin
     assert (report["environments"], report["readable"]) == ([], [])
 
 
-def test_no_log_and_no_file_holds_a_token(stack: Mapping[str, Any], pids: set[int]) -> None:
-    secrets = secrets_of(stack, pids)
+def test_no_log_and_no_file_holds_a_token(stack: Mapping[str, Any]) -> None:
+    secrets = secrets_of(stack)
     places = [path for path in Path(stack["data"]).rglob("*") if path.is_file() and path.name != "token"]
     assert [(path.name, len(secret)) for path in places for secret in secrets if secret in path.read_bytes()] == []
 
 
-async def test_no_answer_of_the_admin_holds_a_token(admin: Admin, stack: Mapping[str, Any], pids: set[int]) -> None:
+async def test_no_answer_of_the_admin_holds_a_token(admin: Admin, stack: Mapping[str, Any]) -> None:
     answers = json.dumps([await admin.read_status(), await admin.list_deliveries(), await admin.list_model_requests()]).encode()
-    assert [len(secret) for secret in secrets_of(stack, pids) if secret in answers] == []
+    assert [len(secret) for secret in secrets_of(stack) if secret in answers] == []

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from ferryman.stack import environment
 from tests.journeys.conftest import Journey, asks, call, says
 
 HOST, CREDENTIAL = "lunarcrush.com", "LUNARCRUSH_API_KEY"
@@ -21,19 +25,22 @@ async def keyed(journey: Journey) -> str:
     return str((await journey.run(task))["execution_id"])
 
 
-def variables(process: int) -> list[bytes]:
-    """Return the environment of a running process."""
-    return Path(f"/proc/{process}/environ").read_bytes().split(b"\0")
-
-
 def read_lines(data: Path) -> list[str]:
     """Return every line of every function."""
     return [line for log in sorted((data / "logs").glob("*.log")) for line in log.read_text().splitlines()]
 
 
-async def test_every_function_is_told_to_log_at_debug(journey: Journey) -> None:
-    running = [function for function in (await journey.admin.read_status())["functions"] if function["pid"]]
-    assert [b"FERRYMAN_LOG_LEVEL=DEBUG" in variables(function["pid"]) for function in running] == [True] * 8
+@pytest.mark.parametrize("row", environment.load_functions(), ids=lambda row: str(row["name"]))
+def test_every_function_is_told_to_log_at_debug(row: Mapping[str, Any], stack: Mapping[str, Any]) -> None:
+    around = environment.StackEnvironment(
+        project=stack["project"],
+        urls=stack["functions"],
+        sealing_public_key="",
+        receipt_public_keys={},
+        scripted_model_url="",
+        caller=os.environ,  # as the stack was started
+    )
+    assert environment.build_environment(row, around)["FERRYMAN_LOG_LEVEL"] == "DEBUG"
 
 
 async def test_every_line_of_a_call_is_one_of_ours(journey: Journey, stack: Mapping[str, Any]) -> None:
