@@ -17,7 +17,6 @@ from collections.abc import Callable
 from ipaddress import ip_address
 from pathlib import Path
 
-import httpcore
 import httpx
 
 from emulator.internet.authority import Authority
@@ -28,6 +27,7 @@ from ferryman.domain.owners.plan import PRO
 from ferryman.egress.build import create_context
 from ferryman.egress.gate import EgressGate
 from ferryman.egress.leaks import SecretScanner, redact_json
+from ferryman.egress.stream import TlsStream
 from ferryman.inmemory.log import RecordingLog
 from ferryman.ports.gate import CallPolicy
 
@@ -47,7 +47,7 @@ class Loopback:
         return [ADDRESS]
 
     async def dial(self, _address, _port, *, timeout_s):
-        return await httpcore.AnyIOBackend().connect_tcp("127.0.0.1", self.port, timeout=timeout_s)
+        return await TlsStream.connect("127.0.0.1", self.port, timeout_s)
 
 
 async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

@@ -18,6 +18,7 @@ from ferryman.domain.http.address import Address
 from ferryman.egress.build import create_context
 from ferryman.egress.gate import EgressGate
 from ferryman.egress.pin import PORT, assert_peer
+from ferryman.egress.stream import TlsStream
 from ferryman.inmemory.log import RecordingLog
 from ferryman.offload import TEXT, Budget
 
@@ -51,7 +52,7 @@ class Dialer:
         self.dialled.append(address)
         if address not in self.ports:
             raise httpcore.ConnectError("nobody there")
-        stream = await httpcore.AnyIOBackend().connect_tcp("127.0.0.1", self.ports[address], timeout=timeout_s)
+        stream = await TlsStream.connect("127.0.0.1", self.ports[address], timeout_s)
         await assert_peer(stream, IPv4Address("127.0.0.1"), self.ports[address])
         return stream
 

@@ -15,7 +15,7 @@ from ferryman.domain.http.address import Address
 from ferryman.domain.http.request import InboundResponse
 from ferryman.egress.build import create_context
 from ferryman.egress.pin import PeerNotPinnedError
-from ferryman.egress.send import send
+from ferryman.egress.send import Sending, send
 from ferryman.ports.gate import CallPolicy
 from tests.egress.conftest import PUBLIC, Answer, GateHarness, reply
 from tests.egress.plants import VALUES, credential, outbound, policy
@@ -30,15 +30,8 @@ async def exchange(harness: GateHarness, *, within_s: float = 5, body_max: int =
     ready = await harness.gate().prepare(outbound(**fields), CALL)
     tls = create_context(harness.authority.path)
     async with asyncio.timeout(10):
-        return await send(
-            ready.prepared,
-            ready.addresses,
-            dialer=harness.dialer,
-            tls=tls,
-            body_max=body_max,
-            within_s=within_s,
-            owner="o",
-        )
+        alone = Sending(prepared=ready.prepared, body_max=body_max, within_s=within_s, owner="o")
+        return await send(alone, ready.addresses, dialer=harness.dialer, tls=tls)
 
 
 async def fail(harness: GateHarness, **fields: object) -> Refusal:

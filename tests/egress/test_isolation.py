@@ -12,6 +12,7 @@ import pytest
 from ferryman.domain.credentials.credential import AuthType
 from ferryman.domain.http.address import Address
 from ferryman.domain.http.request import OutboundRequest
+from ferryman.egress.stream import TlsStream
 from ferryman.ports.gate import CallPolicy
 from tests.egress.certificates import FORGED, HONEST, Forger
 from tests.egress.conftest import Answer, GateHarness, reply
@@ -141,7 +142,7 @@ async def test_a_connection_that_ended_up_elsewhere_is_closed_before_a_byte_is_s
         async def dial(self, address: Address, port: int, *, timeout_s: float | None) -> httpcore.AsyncNetworkStream:
             from ferryman.egress.pin import assert_peer
 
-            stream = await httpcore.AnyIOBackend().connect_tcp("127.0.0.1", ours, timeout=timeout_s)
+            stream = await TlsStream.connect("127.0.0.1", ours, timeout_s)
             await assert_peer(stream, address, port)
             return stream
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any, Self
 
@@ -111,7 +111,9 @@ class Embedded:
         async def renew(_: object) -> Mapping[str, Credential]:
             return credentials
 
-        return CallContext(claimed_call=claimed_call, arguments=arguments, credentials=credentials, renew=renew, about={})
+        # nothing has to be closed here, so no connection may wait for another call
+        context = CallContext(claimed_call=claimed_call, arguments=arguments, credentials=credentials, renew=renew, about={})
+        return replace(context, reuses_connections=False)
 
 
 def _build_tokens(gate: FetchGate, log: Log) -> TokenDependencies:

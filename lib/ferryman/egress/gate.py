@@ -17,9 +17,10 @@ from ferryman.domain.http.address import Address
 from ferryman.domain.http.request import REQUEST_SECONDS, InboundResponse, OutboundRequest, PreparedRequest
 from ferryman.egress import quiet
 from ferryman.egress.checking import CallChecker
+from ferryman.egress.idle import IdleConnections
 from ferryman.egress.inject import list_request_placeholders
 from ferryman.egress.pin import Dialer, WatchedDialer, resolve_public_addresses
-from ferryman.egress.send import send
+from ferryman.egress.send import Sending, send, send_again_on
 from ferryman.offload import TEXT, Budget, JobFailedError
 from ferryman.ports.errors import UnavailableError
 from ferryman.ports.gate import CallPolicy, NameResolver
@@ -76,8 +77,8 @@ class ReadyRequest:
 class EgressGate:
     """Sends calls that pass every check: the implementation of `ports.gate.Gate`.
 
-    `tls` is shared by all calls, nothing else is. `clock` counts seconds; `within_s` bounds a call; `budget` is what checking
-    a request, and checking its response, may each take.
+    `tls` is shared by all calls, `idle` connections by those of one execution to one host, and nothing else. `clock` counts
+    seconds; `within_s` bounds a call; `budget` is what checking a request, and checking its response, may each take.
     """
 
     names: NameResolver
@@ -88,6 +89,7 @@ class EgressGate:
     nonce: Callable[[], str] = lambda: secrets.token_hex(8)
     within_s: float = REQUEST_SECONDS
     budget: Budget = TEXT
+    idle: IdleConnections = field(default_factory=IdleConnections, repr=False)
 
     def __post_init__(self) -> None:
         quiet.silence_network_logs()
@@ -134,7 +136,9 @@ class EgressGate:
 
         Raise `CallRefusedError` with the first check that fails.
         """
-        return await self._prepare(self._begin(outbound, call))
+        exchange = self._begin(outbound, call)
+        prepared, url = await self._check(exchange)
+        return ReadyRequest(prepared=prepared, addresses=await self._resolve(exchange, prepared), url=url)
 
     def _begin(self, outbound: OutboundRequest, call: CallPolicy) -> ExchangeState:
         checker = CallChecker(policy=call.execution, outbound=outbound, credentials=call.credentials, budget=self.budget)
@@ -147,25 +151,41 @@ class EgressGate:
         within_s = self.within_s if call.within_s is None else min(call.within_s, self.within_s)
         with exchange.refusing_failures(within_s=self.within_s):
             async with asyncio.timeout(within_s):
-                ready = await self._prepare(exchange)
-                exchange.url = ready.url
-                return await send(
-                    ready.prepared,
-                    ready.addresses,
-                    dialer=exchange.dialer,
-                    tls=self.tls,
+                prepared, exchange.url = await self._check(exchange)
+                host = prepared.url.host
+                sending = Sending(
+                    prepared=prepared,
                     body_max=call.execution.plan.response_bytes if call.body_max is None else call.body_max,
                     within_s=within_s,
                     owner=call.execution.owner,
+                    idle=self.idle,
+                    place=None if call.execution_id is None else (call.execution_id, host),
+                    repeatable=exchange.checker.outbound.repeatable,
                 )
+                return await self._send_reusing(exchange, sending) or await self._send_dialling(exchange, sending)
 
-    async def _prepare(self, exchange: ExchangeState) -> ReadyRequest:
+    async def _send_reusing(self, exchange: ExchangeState, sending: Sending) -> InboundResponse | None:
+        """Return the response by an idle connection of the same execution to the same host; None where there is none."""
+        connection = sending.take_connection()
+        if connection is None:
+            return None
+        exchange.dialer.dialled = True  # it may be sent
+        return await send_again_on(sending, connection)
+
+    async def _send_dialling(self, exchange: ExchangeState, sending: Sending) -> InboundResponse:
+        addresses = await self._resolve(exchange, sending.prepared)
+        return await send(sending, addresses, dialer=exchange.dialer, tls=self.tls)
+
+    async def _resolve(self, exchange: ExchangeState, prepared: PreparedRequest) -> tuple[Address, ...]:
+        owner = exchange.call.execution.owner
+        return await resolve_public_addresses(prepared.url.host, self.names, owner=owner)
+
+    async def _check(self, exchange: ExchangeState) -> tuple[PreparedRequest, str]:
         call = exchange.call
         prepared, url, pieces = await exchange.checker.prepare_request()
         if call.count is not None and pieces.ranges and (name := await call.count(pieces)) is not None:
             raise CallRefusedError(refusal.refuse_leak(name))  # before the lookup: the labels of a host leave with it
-        addresses = await resolve_public_addresses(prepared.url.host, self.names, owner=call.execution.owner)
-        return ReadyRequest(prepared=prepared, addresses=addresses, url=url)
+        return prepared, url
 
     def _log(self, exchange: ExchangeState, result: ToolCallResult, reason: Refusal | None = None) -> ToolCallResult:
         """Return `result` with its latency, as the log has it."""

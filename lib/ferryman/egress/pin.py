@@ -16,6 +16,7 @@ from ferryman.domain.calls import refusal
 from ferryman.domain.calls.refusal import CallRefusedError
 from ferryman.domain.http.address import ANSWERS_MAX, Address, is_public
 from ferryman.domain.http.request import RESOLVE_SECONDS
+from ferryman.egress.stream import TlsStream
 from ferryman.limiter import OwnerLimiter
 from ferryman.ports.gate import NameResolver
 
@@ -99,17 +100,14 @@ class PinnedNetwork(httpcore.AsyncNetworkBackend):
 class DirectDialer:
     """The `Dialer` of a deployment: dials the address itself."""
 
-    def __init__(self) -> None:
-        self._network = httpcore.AnyIOBackend()
-
     async def dial(self, address: Address, port: int, *, timeout_s: float | None) -> httpcore.AsyncNetworkStream:
-        stream = await self._network.connect_tcp(str(address), port, timeout=timeout_s)
+        stream = await TlsStream.connect(str(address), port, timeout_s)
         await assert_peer(stream, address, port)
         return stream
 
 
 class WatchedDialer:
-    """The `Dialer` of one call, which records whether anything was dialled: until then nothing was sent."""
+    """The `Dialer` of one call, which records whether anything was `dialled`: until then nothing was sent."""
 
     def __init__(self, dialer: Dialer) -> None:
         self._dialer = dialer

@@ -1,10 +1,15 @@
-"""Sending of one request over HTTPS, by one pinned connection: one bounded response; every failure becomes a refusal."""
+"""Sending of one request over HTTPS, by one pinned connection: one bounded response; every failure becomes a refusal.
+
+No redirect is followed, no proxy used, no cookie kept. A connection is used again within one execution and host alone.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import ssl
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import aclosing, contextmanager
+from dataclasses import dataclass
 
 import anyio
 import h11
@@ -15,96 +20,96 @@ from ferryman.domain.calls import refusal
 from ferryman.domain.calls.refusal import CallRefusedError
 from ferryman.domain.http.address import Address
 from ferryman.domain.http.request import InboundResponse, PreparedRequest
-from ferryman.domain.http.url import URL
 from ferryman.egress.body import ResponseBody
 from ferryman.egress.checking import finish_body
+from ferryman.egress.connection import ClosedBeforeAnswerError, HostConnection
+from ferryman.egress.idle import IdleConnections, Place
 from ferryman.egress.pin import Dialer, PeerNotPinnedError, PinnedNetwork
 
-
-class _Stream(httpx.AsyncByteStream):
-    def __init__(self, response: httpcore.Response) -> None:
-        self._response = response
-
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        async for part in self._response.aiter_stream():
-            yield part
-
-    async def aclose(self) -> None:
-        await self._response.aclose()
+PLACEHOLDER_URL = "https://upstream.invalid/"  # the URL that httpx sees: it may show what it sees
 
 
-PLACEHOLDER_URL = "https://upstream.invalid/"  # the URL that httpx sees: it may log what it sees
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sending:
+    """One request ready to be sent: it may take `within_s` seconds, and its response `body_max` decoded bytes.
 
-
-class PinnedTransport(httpx.AsyncBaseTransport):
-    """httpx over one pinned connection (SSRF protection): sends one request to `url`, as it was checked, once, by HTTP/1.1.
-
-    httpx would normalise a path, decode a host and log both, so the request's own URL says nothing. Its extensions are not
-    passed on: they could name another server, another target, or a tracer.
+    `place` is where its connection may wait for the next request, among `idle`; None: it is closed. `repeatable` tells that the
+    request may be sent again.
     """
 
-    def __init__(self, network: PinnedNetwork, tls: ssl.SSLContext, *, url: URL, timeout_s: float) -> None:
-        self._pool = httpcore.AsyncConnectionPool(
-            ssl_context=tls,
-            network_backend=network,
-            max_connections=1,
-            max_keepalive_connections=0,
-        )
-        self._url = httpcore.URL(scheme=b"https", host=url.host.encode(), port=None, target=url.target.encode())
-        self._timeout = dict.fromkeys(("connect", "read", "write", "pool"), timeout_s)
+    prepared: PreparedRequest
+    body_max: int
+    within_s: float
+    owner: str
+    idle: IdleConnections | None = None
+    place: Place | None = None
+    repeatable: bool = False
 
-    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        response = await self._pool.handle_async_request(
-            httpcore.Request(
-                method=request.method,
-                url=self._url,
-                headers=request.headers.raw,
-                content=request.stream,
-                extensions={"timeout": self._timeout},
-            )
-        )
-        return httpx.Response(response.status, headers=response.headers, stream=_Stream(response))
-
-    async def aclose(self) -> None:
-        await self._pool.aclose()
+    def take_connection(self) -> HostConnection | None:
+        """Return an idle connection that the request may be sent by."""
+        if self.idle is None or self.place is None:
+            return None
+        return self.idle.take(self.place, repeatable=self.repeatable)
 
 
-async def send(
-    prepared: PreparedRequest,
-    addresses: Sequence[Address],
-    *,
-    dialer: Dialer,
-    tls: ssl.SSLContext,
-    body_max: int,
-    within_s: float,
-    owner: str,
-) -> InboundResponse:
-    """Send `prepared` to one of `addresses`; return the response with at most `body_max` decoded bytes.
+async def send(sending: Sending, addresses: Sequence[Address], *, dialer: Dialer, tls: ssl.SSLContext) -> InboundResponse:
+    """Send the request to one of `addresses` by a connection of its own; return the response. Raise `CallRefusedError`."""
+    host = sending.prepared.url.host
+    with _translating_errors(host, sending.within_s):
+        async with asyncio.timeout(sending.within_s):
+            connection = await HostConnection.open(PinnedNetwork(host, addresses, dialer), tls, host, sending.within_s)
+            return await _exchange(sending, connection)
 
-    Raise `CallRefusedError`. `within_s` seconds bound each step; the caller bounds them together. No redirect is followed, no
-    proxy used, no cookie kept, no connection used twice.
+
+async def send_again_on(sending: Sending, connection: HostConnection) -> InboundResponse | None:
+    """Send the request by a connection that was used before; return the response.
+
+    Return None where the peer had closed it before it answered, and the request may be sent again (RFC 9110, 9.2.2). Raise
+    `CallRefusedError`.
     """
-    network = PinnedNetwork(prepared.url.host, addresses, dialer)
-    transport = PinnedTransport(network, tls, url=prepared.url, timeout_s=within_s)
-    headers = [("host", prepared.url.host), *prepared.headers, ("connection", "close")]
     try:
-        async with httpx.AsyncClient(transport=transport, follow_redirects=False, trust_env=False) as client:
-            request = httpx.Request(prepared.method.value, PLACEHOLDER_URL, headers=headers, content=prepared.body)
-            response = await client.send(request, stream=True)
-            try:
-                return await _read(response, body_max, owner)
-            finally:
-                await response.aclose()
+        with _translating_errors(sending.prepared.url.host, sending.within_s, passing=sending.repeatable):
+            async with asyncio.timeout(sending.within_s):
+                return await _exchange(sending, connection)
+    except ClosedBeforeAnswerError:
+        return None
+
+
+@contextmanager
+def _translating_errors(host: str, within_s: float, *, passing: bool = False) -> Iterator[None]:
+    """Raise each failure as `CallRefusedError`; `passing` lets `ClosedBeforeAnswerError` pass."""
+    try:
+        yield
     except PeerNotPinnedError:
-        raise CallRefusedError(refusal.refuse_address(prepared.url.host)) from None
-    except (httpcore.ConnectTimeout, httpcore.ReadTimeout, httpcore.WriteTimeout, httpcore.PoolTimeout):
+        raise CallRefusedError(refusal.refuse_address(host)) from None
+    except (TimeoutError, httpcore.ConnectTimeout, httpcore.ReadTimeout, httpcore.WriteTimeout):
         raise CallRefusedError(refusal.report_timeout(within_s)) from None
     except httpcore.ConnectError as error:
         raise CallRefusedError(refusal.report_failure(_describe_connect_error(error))) from None
+    except ClosedBeforeAnswerError as closed:
+        if passing:
+            raise
+        raise CallRefusedError(refusal.report_failure(str(closed))) from None
     except (httpcore.NetworkError, anyio.BrokenResourceError, anyio.ClosedResourceError, ssl.SSLError, OSError):
         raise CallRefusedError(refusal.report_failure("the connection broke")) from None
-    except (httpcore.ProtocolError, h11.ProtocolError, httpx.HTTPError, httpx.InvalidURL, ValueError):
+    except (h11.ProtocolError, httpx.HTTPError, httpx.InvalidURL, ValueError):
         raise CallRefusedError(refusal.report_failure("the answer was not valid HTTP")) from None
+
+
+async def _exchange(sending: Sending, connection: HostConnection) -> InboundResponse:
+    prepared, is_reusable = sending.prepared, False
+    headers = [("host", prepared.url.host), *prepared.headers]
+    if sending.place is None:
+        headers.append(("connection", "close"))
+    try:
+        connection.url = prepared.url
+        request = httpx.Request(prepared.method.value, PLACEHOLDER_URL, headers=headers, content=prepared.body)
+        inbound = await _read(await connection.handle_async_request(request), sending.body_max, sending.owner)
+        is_reusable = sending.idle is not None and sending.place is not None and sending.idle.put(sending.place, connection)
+        return inbound
+    finally:
+        if not is_reusable:
+            await connection.aclose()
 
 
 def _describe_connect_error(error: BaseException | None) -> str:
@@ -117,11 +122,13 @@ def _describe_connect_error(error: BaseException | None) -> str:
 
 async def _read(response: httpx.Response, body_max: int, owner: str) -> InboundResponse:
     body = ResponseBody(response.headers.get("content-encoding", ""), body_max)
-    async for chunk in response.aiter_raw():
-        for _ in body.steps(chunk):
-            await asyncio.sleep(0)  # let others run
-        if not body.is_open:
-            break
+    assert isinstance(response.stream, httpx.AsyncByteStream), "a response of a connection"
+    async with aclosing(response.stream.__aiter__()) as chunks:  # type: ignore[type-var] # it is a generator
+        async for chunk in chunks:
+            for _ in body.steps(chunk):
+                await asyncio.sleep(0)  # let others run
+            if not body.is_open:
+                break
     body = await finish_body(owner, body)
     return InboundResponse(
         status=response.status_code,

@@ -13,6 +13,7 @@ import httpcore
 
 from ferryman.domain.http.address import Address
 from ferryman.egress.pin import PORT, Resolver, assert_peer
+from ferryman.egress.stream import TlsStream
 
 LOOPBACK = IPv4Address("127.0.0.1")
 
@@ -55,7 +56,7 @@ class SimulatedInternet:
         mapped = self.read_table().ports.get(address)
         if mapped is None or port != PORT:
             raise httpcore.ConnectError("nothing listens there in the simulated internet")
-        stream = await httpcore.AnyIOBackend().connect_tcp(str(LOOPBACK), mapped, timeout=timeout_s)
+        stream = await TlsStream.connect(str(LOOPBACK), mapped, timeout_s)
         await assert_peer(stream, LOOPBACK, mapped)
         return stream
 

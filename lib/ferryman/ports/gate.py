@@ -30,7 +30,8 @@ class CallPolicy:
     """What one call may do: the policy of its execution, all open credentials of the task by name, and the call's own limits.
 
     `about` is added to the log line of the call. `count` adds up pieces of secrets over the calls of an execution; without it
-    the call is judged alone. `within_s` seconds and `body_max` bytes of the response's body lower the limits of the gate and
+    the call is judged alone. `execution_id` names the execution whose connections the call may reuse; without it the call has a
+    connection of its own. `within_s` seconds and `body_max` bytes of the response's body lower the limits of the gate and
     of the owner's plan; None leaves these.
     """
 
@@ -38,6 +39,7 @@ class CallPolicy:
     credentials: Mapping[str, Credential] = field(repr=False)
     about: Mapping[str, Any] = field(default_factory=dict)
     count: PieceCounter | None = field(default=None, repr=False)
+    execution_id: str | None = None
     within_s: float | None = None
     body_max: int | None = None
 

@@ -50,6 +50,7 @@ class CallContext:
 
     `renew` takes names of credentials and returns all credentials, with these renewed where they are about to expire; it
     raises `CallRefusedError`. `count` adds up pieces of secrets over the calls of the execution; None counts no pieces.
+    `reuses_connections` tells that calls of the same execution may share a connection to a host.
     """
 
     claimed_call: ClaimedCall
@@ -58,6 +59,7 @@ class CallContext:
     renew: Callable[[Collection[str]], Awaitable[Mapping[str, Credential]]] = field(repr=False)
     about: Mapping[str, Any]
     count: PieceCounter | None = field(default=None, repr=False)
+    reuses_connections: bool = True
 
     def build_policy(self, within_s: float) -> CallPolicy:
         """Return what the call may do at the gate, in `within_s` seconds."""
@@ -65,6 +67,7 @@ class CallContext:
             execution=self.claimed_call.policy,
             credentials=self.credentials,
             about=self.about,
+            execution_id=self.claimed_call.call_request.execution if self.reuses_connections else None,
             within_s=within_s,
             count=self.count,
         )

@@ -23,7 +23,7 @@ from ferryman.domain.http.url import InvalidUrlError, parse_url
 from ferryman.egress.gate import EgressGate
 from ferryman.egress.leaks import SecretScanner, redact_json, redact_text
 from ferryman.egress.sanitize import render_response
-from ferryman.egress.send import send
+from ferryman.egress.send import Sending, send
 from ferryman.inmemory.log import RecordingLog
 from ferryman.ports.gate import CallPolicy
 from ferryman.tools.http import PARSERS
@@ -101,9 +101,8 @@ def reader(data: bytes) -> None:
     prepared = PreparedRequest(method=Method.GET, url=parse_url(f"https://{HOST}/"), headers=(("accept", "*/*"),))
     inbound, reason = None, ""
     try:
-        inbound = _run(
-            send(prepared, (ip_address("8.8.8.8"),), dialer=Plug(wire), tls=_tls(), body_max=BODY_MAX, within_s=5, owner="o")
-        )
+        alone = Sending(prepared=prepared, body_max=BODY_MAX, within_s=5, owner="o")
+        inbound = _run(send(alone, (ip_address("8.8.8.8"),), dialer=Plug(wire), tls=_tls()))
     except CallRefusedError as refused:
         reason = refused.refusal.reason
     if inbound is None:

@@ -219,10 +219,6 @@ LAYERS = (
         ),
     ),
     Layer(
-        name="no redirects",
-        replacements=(Replacement(file="egress/send.py", old="follow_redirects=False", new="follow_redirects=True"),),
-    ),
-    Layer(
         name="one deadline for all of a call",
         replacements=(
             Replacement(
