@@ -6,7 +6,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping
 
-from ferryman.egress.leaks.escapes import PLAIN
+from ferryman.egress.escapes import PLAIN
 
 # Homoglyphs, as pairs: the letter of another script, and the Latin one that a reader, and a model, takes it for. Listed as in
 # Unicode's report on confusable characters (UTS #39); forms that the name of a character states are read from the name.

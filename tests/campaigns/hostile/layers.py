@@ -17,7 +17,7 @@ _OF_TOKENS = Replacement(
 )
 """Before a token is asked for, it is checked that its credentials may go to the endpoint, and the token to the tool's host."""
 
-_QUADRATIC = Replacement(file="egress/leaks/escapes.py", old=r'r"(?<!\\)\\++(?:u\{', new=r'r"\\+(?:u\{')
+_QUADRATIC = Replacement(file="egress/escapes.py", old=r'r"(?<!\\)\\++(?:u\{', new=r'r"\\+(?:u\{')
 """Tried from each of the backslashes of a run, as a pattern of ours was."""
 
 LAYERS = (

@@ -8,8 +8,7 @@ from types import ModuleType
 
 import pytest
 
-from ferryman.egress import marks
-from ferryman.egress.leaks import escapes
+from ferryman.egress import escapes, marks
 
 
 def load_again(module: ModuleType) -> ModuleType:

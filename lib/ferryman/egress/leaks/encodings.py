@@ -13,8 +13,8 @@ import re
 from collections.abc import Iterable, Iterator
 from itertools import repeat
 
+from ferryman.egress.escapes import replace_lookalikes
 from ferryman.egress.leaks import bases, inflate
-from ferryman.egress.leaks.escapes import replace_lookalikes
 from ferryman.egress.leaks.skeleton import reduce_to_skeleton
 
 _END = re.compile(rb"[^p]")

@@ -7,7 +7,8 @@ from collections import deque
 from collections.abc import Iterator
 from itertools import chain
 
-from ferryman.egress.leaks import encodings, escapes
+from ferryman.egress import escapes
+from ferryman.egress.leaks import encodings
 from ferryman.egress.leaks.words import join_words
 
 STEPS = 5_500_000  # For any text: enough for one compressed stream of the greatest length. A step takes some 7 ns of CPU.
