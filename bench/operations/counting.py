@@ -63,7 +63,8 @@ class CountingHandler(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpc has
             deleted = sum(bool(write.delete) for write in request.writes)
             self._add(DELETES, deleted)
             self._add(WRITES, len(request.writes) - deleted)
-            self._add(TRANSACTIONS, bool(request.transaction))
+            # a commit of several documents is one, whether or not anything was read in it
+            self._add(TRANSACTIONS, bool(request.transaction) or len(request.writes) > 1)
         elif method == "BatchGetDocuments":
             self._add(BATCH_READS)
             self._add(READS, len(request.documents))

@@ -101,6 +101,51 @@ async def test_a_kill_switch_that_was_let_go_still_stops_what_was_there_before(s
         await stores.executions.ask(execution, now=LATER, lease=LEASE)
 
 
+@pytest.mark.parametrize("whose", [None, "ann"])
+async def test_a_kill_switch_stops_a_model_call_that_was_reserved(stores: Stores, whose: str | None) -> None:
+    execution = await open_execution(stores)
+    await stores.halts.put(whose, on=True, now=NOW)
+    with pytest.raises(HaltedError):
+        await stores.executions.check(execution, now=LATER)
+    await stores.halts.put(whose, on=False, now=LATER)
+    with pytest.raises(HaltedError):
+        await stores.executions.check(execution, now=LATER)
+
+
+@pytest.mark.parametrize("fact", ["disabled", "deleted"])
+async def test_a_task_that_is_disabled_or_deleted_stops_a_model_call_that_was_reserved(stores: Stores, fact: str) -> None:
+    execution = await open_execution(stores)
+    if fact == "disabled":
+        await stores.tasks.update(replace(TASK, enabled=False), ["enabled"], since=TASK.updated_at)
+    else:
+        await stores.tasks.delete("task_1")
+    with pytest.raises(TaskDisabledError):
+        await stores.executions.check(execution, now=LATER)
+
+
+async def test_what_may_ask_its_model_is_not_written_for_it(stores: Stores) -> None:
+    execution = await open_execution(stores)
+    before = await read_execution(stores)
+    assert await stores.executions.check(execution, now=LATER) == execution
+    await stores.executions.cancel("exec_1", now=LATER)
+    assert (await stores.executions.check(execution, now=LATER)).cancel_requested
+    assert await read_execution(stores) == replace(before, cancel_requested=True)
+
+
+@pytest.mark.parametrize("between", ["nothing", "cancel", "beat"])
+async def test_a_turn_is_kept_whatever_was_written_since_its_model_was_asked(stores: Stores, between: str) -> None:
+    execution = apply_turn(await open_execution(stores))
+    await stores.executions.check(execution, now=LATER)
+    if between == "cancel":
+        await stores.executions.cancel("exec_1", now=LATER)
+    elif between == "beat":
+        await stores.executions.renew(execution, now=LATER, lease=LEASE)
+    after = await stores.executions.commit(execution, turn(), now=LATER, lease=LEASE)
+    assert await read_execution(stores) == replace(after, cancel_requested=between == "cancel")
+    assert list(await stores.executions.steps("exec_1")) == [turn().step]
+    assert list(await stores.executions.tickets("exec_1")) == list(turn().tickets)
+
+
 @pytest.mark.parametrize("fact", ["disabled", "deleted"])
 async def test_a_task_that_is_disabled_or_deleted_stops_the_next_model_call(stores: Stores, fact: str) -> None:
     execution = await open_execution(stores)

@@ -99,10 +99,14 @@ async def test_the_next_holder_finds_the_unfinished_calls_under_its_own_epoch(st
 
 
 @pytest.mark.parametrize("late", ["epoch", "time", "ended"])
-@pytest.mark.parametrize("write", ["open", "ask", "commit", "renew", "settle", "give_up", "hand_over", "finish"])
+@pytest.mark.parametrize(
+    "write", ["open", "check", "ask", "commit", "checked commit", "renew", "settle", "give_up", "hand_over", "finish"]
+)
 async def test_no_write_is_taken_from_who_no_longer_holds_the_lease(stores: Stores, write: str, late: str) -> None:
     execution = await stores.executions.commit(await open_execution(stores), turn(), now=NOW, lease=LEASE)
     now = LATER
+    if write == "checked commit":
+        await stores.executions.check(execution, now=NOW)
     if late == "epoch":
         await stores.executions.claim("exec_1", slice=0, holder="i", now=TOO_LATE, lease=LEASE)
     elif late == "time":
@@ -116,6 +120,7 @@ async def test_no_write_is_taken_from_who_no_longer_holds_the_lease(stores: Stor
     )
     writes: dict[str, Callable[[], Awaitable[object]]] = {
         "open": lambda: stores.executions.open(execution, OPENING, entry=ENTRY, now=now),
+        "check": lambda: stores.executions.check(execution, now=now),
         "ask": lambda: stores.executions.ask(execution, now=now, lease=LEASE),
         "give_up": lambda: stores.executions.give_up(execution, now=now),
         "hand_over": lambda: stores.executions.hand_over(execution, now=now),
@@ -125,7 +130,7 @@ async def test_no_write_is_taken_from_who_no_longer_holds_the_lease(stores: Stor
         "finish": lambda: stores.executions.finish(execution, DONE, now=now),
     }
     with pytest.raises(StaleError):
-        await writes[write]()
+        await writes[write.removeprefix("checked ")]()
     tickets = list(await stores.executions.tickets("exec_1"))
     assert before == (await read_execution(stores), await stores.ledger.balance("owner:ann"), tickets)
     assert len(await stores.executions.steps("exec_1")) == 1

@@ -109,16 +109,16 @@ async def test_what_is_held_and_what_is_used_never_exceed_the_limit(stage):
     assert settled(stage) <= 40
 
 
-async def test_fees_are_held_before_the_calls_are_sent(stage):
+async def test_all_that_remains_is_held_before_calls_are_sent_for_them_and_for_the_model_call_after_them(stage):
     samples = []
 
     def on_call(ticket):
-        samples.append(stage.execution.credits_held)
+        samples.append((stage.execution.pending_model_calls, stage.execution.credits_held + stage.execution.credits_used))
         return pay_for(ticket)
 
     stage.on_call = on_call
     await stage.run(says("", PAID, PAID), says("done"))
-    assert samples == [1, 1]
+    assert samples == [(1, 100), (1, 100)]
 
 
 async def test_a_call_the_credits_do_not_cover_is_refused_and_the_run_goes_on(stage):

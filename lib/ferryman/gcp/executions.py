@@ -6,7 +6,7 @@ Every write of a holder is checked against the stored epoch in the transaction t
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -21,7 +21,7 @@ from ferryman.domain.owners.idempotency import Completion
 from ferryman.domain.owners.plan import PLANS, Plan
 from ferryman.domain.page import Page, Position
 from ferryman.domain.receipts.receipt import Receipt
-from ferryman.gcp import documents, keyed, occupancy
+from ferryman.gcp import documents, keyed, occupancy, turns
 from ferryman.gcp.execution_documents import IS_EXECUTION, SUMMARY_FIELDS, read_execution, read_summary, write_execution
 from ferryman.gcp.firestore import FirestoreClient
 from ferryman.gcp.halts import list_switches, read_halt_reason
@@ -35,20 +35,13 @@ from ferryman.ports.executions import ALL, ExecutionEnding, Filter, TurnCommit
 UNSETTLED = [TicketState.INTENDED.value, TicketState.SENT.value]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StoredReceipts:
-    """The receipts of one commit in their order, in one document; `first` is the number of the first, and its name."""
-
-    first: int
-    entries: tuple[Receipt, ...]
-
-
 class FirestoreExecutions(FirestoreRequests):
     """`ports.Executions`."""
 
     def __init__(self, clients: FirestoreClient, retention: Retention | None = None, plans: Mapping[str, Plan] = PLANS) -> None:
         super().__init__(clients, retention)
         self._plans = plans
+        self._checked = turns.CheckedExecutions()
 
     async def start(self, execution: Execution, *, most: int, done: Completion | None = None) -> Occupancy:
         reference = self._places.locate_execution(execution.id)
@@ -153,6 +146,11 @@ class FirestoreExecutions(FirestoreRequests):
         self._create_receipts(transaction, receipts, expiry)
         transaction.set(places.locate_step(execution.id, 0), documents.write(opening) | expiry)
 
+    async def check(self, execution: Execution, *, now: datetime) -> Execution:
+        checked = await turns.read_checked(self._client, self._places, execution, now=now)
+        self._checked.put(execution, checked)
+        return replace(execution, cancel_requested=checked.cancel_requested)
+
     @in_transaction
     async def ask(self, transaction: Transaction, execution: Execution, *, now: datetime, lease: timedelta) -> Execution:
         current = await self._read_unhalted(transaction, execution)
@@ -162,19 +160,37 @@ class FirestoreExecutions(FirestoreRequests):
         self._update(transaction, after, rules.LEASE_FIELDS)
         return after
 
+    async def commit(self, execution: Execution, turn: TurnCommit, *, now: datetime, lease: timedelta) -> Execution:
+        expiry = self._retention.expire_below(execution, now)
+        created = turns.list_created(self._places, execution, turn, expiry)
+        checked = self._checked.take(execution)
+        if checked is None or checked.lease.expires_at <= now:
+            return await self._commit(execution, turn, created, now=now, lease=lease)
+        after = replace(execution, lease=replace(checked.lease, expires_at=now + lease))
+        change = documents.write_fields(after, *rules.TURN_FIELDS)
+        reference = self._places.locate_execution(execution.id)
+        if await turns.commit_unchanged(self._client, reference, change, created, since=checked.updated_at):
+            return after
+        return await self._commit(execution, turn, created, now=now, lease=lease)
+
     @in_transaction
-    async def commit(
-        self, transaction: Transaction, execution: Execution, turn: TurnCommit, *, now: datetime, lease: timedelta
+    async def _commit(
+        self,
+        transaction: Transaction,
+        execution: Execution,
+        turn: TurnCommit,
+        created: turns.Created,
+        *,
+        now: datetime,
+        lease: timedelta,
     ) -> Execution:
-        places, expiry = self._places, self._retention.expire_below(execution, now)
-        fence = rules.check_fence(await self._read(transaction, execution.id), execution, now)
-        after = replace(execution, lease=replace(fence, expires_at=now + lease))
+        current = await self._read(transaction, execution.id)
+        after = replace(execution, lease=replace(rules.check_fence(current, execution, now), expires_at=now + lease))
+        if turn.receipts and current.receipts == execution.receipts:
+            return after  # it was stored, and the answer was lost
         self._update(transaction, after, rules.TURN_FIELDS)
-        transaction.create(places.locate_step(execution.id, turn.step.number), documents.write(turn.step) | expiry)
-        self._create_entry(transaction, turn.entry)
-        self._create_receipts(transaction, turn.receipts, expiry)
-        for ticket in turn.tickets:
-            transaction.create(places.locate_call(execution.id, ticket.seq), documents.write(ticket) | expiry)
+        for reference, document in created:
+            transaction.create(reference, document)
         return after
 
     @in_transaction
@@ -271,10 +287,10 @@ class FirestoreExecutions(FirestoreRequests):
         if first > 0:
             # the one that holds it, which may have begun with another
             earlier = filter_by(collection, ("first", "<=", first)).order_by("first", direction="DESCENDING")
-            commits += await documents.read_all(StoredReceipts, earlier.limit(1))
+            commits += await documents.read_all(turns.StoredReceipts, earlier.limit(1))
         later = filter_by(collection, ("first", ">", first if commits else -1)).order_by("first")
         # each commit holds at least one
-        commits += await documents.read_all(StoredReceipts, later if most is None else later.limit(most))
+        commits += await documents.read_all(turns.StoredReceipts, later if most is None else later.limit(most))
         return [receipt for commit in commits for receipt in commit.entries if receipt.number >= first][:most]
 
     def _update(
@@ -285,14 +301,12 @@ class FirestoreExecutions(FirestoreRequests):
 
     def _create_entry(self, transaction: Transaction, entry: LedgerEntry | None) -> None:
         if entry is not None:
-            transaction.create(self._places.locate_entry(entry.id), documents.write(entry))
+            transaction.create(*turns.place_entry(self._places, entry))
 
     def _create_receipts(self, transaction: Transaction, receipts: tuple[Receipt, ...], expiry: dict[str, Any]) -> None:
         """Write the receipts of a commit in its transaction, which fails where there are others of these numbers."""
         if receipts:
-            first = receipts[0]
-            document = documents.write(StoredReceipts(first=first.number, entries=receipts))
-            transaction.create(self._places.locate_receipts(first.execution, first.number), document | expiry)
+            transaction.create(*turns.place_receipts(self._places, receipts, expiry))
 
     async def _read(self, transaction: Transaction, execution: str) -> Execution:
         """Return the execution. Raise KeyError where there is no document, `NotAdmittedError` for an application's."""

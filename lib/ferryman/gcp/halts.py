@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -33,7 +33,12 @@ def read_halt_reason(
     snapshots: Mapping[str, Snapshot], places: Places, owner: str, created: datetime | None = None
 ) -> str | None:
     """Return what `Halts.find_halt_reason` does, of `snapshots` that hold the switches by path."""
-    by_operator, by_owner = (snapshots[reference.path].to_dict() for reference in list_switches(places, owner))
+    return find_reason([snapshots[reference.path].to_dict() for reference in list_switches(places, owner)], created)
+
+
+def find_reason(switches: Sequence[Mapping[str, Any] | None], created: datetime | None) -> str | None:
+    """Return the same of the documents that `list_switches` names, None for one that is not there."""
+    by_operator, by_owner = switches
     if _stops(by_operator, created):
         return BY_OPERATOR
     return BY_OWNER if _stops(by_owner, created) else None

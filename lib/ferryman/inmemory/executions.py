@@ -89,6 +89,11 @@ class MemoryExecutions(MemoryRequests):
         self._update(current, replace(execution, credits_reserved=reserve), rules.SETUP_FIELDS)
         self._memory.openings[execution.id] = opening
 
+    async def check(self, execution: Execution, *, now: datetime) -> Execution:
+        current, _ = self._check_fence(execution, now)
+        await self._check_switches(current)
+        return replace(execution, cancel_requested=current.cancel_requested)
+
     async def ask(self, execution: Execution, *, now: datetime, lease: timedelta) -> Execution:
         current, fence = self._check_fence(execution, now)
         await self._check_switches(current)

@@ -11,7 +11,7 @@ from typing import Any
 
 from ferryman.domain.calls.call import AUDIT_ROWS_MAX, Ticket, ToolCallResult, to_audit_row
 from ferryman.domain.calls.rate import RECENT_CALLS, ExecutionRateState, digest_call
-from ferryman.domain.calls.refusal import RATE_LIMITED
+from ferryman.domain.calls.refusal import CANCELLED, RATE_LIMITED
 from ferryman.domain.executions.execution import Execution, ExecutionSetup, Step
 from ferryman.domain.executions.history import MessageHistory
 from ferryman.domain.executions.message import build_tool_result
@@ -24,7 +24,9 @@ class Run:
     `pending` are the last turn's tickets without a counted result, in call order; `results` are those with one, as they
     settled. `committed` is the credits used as of the last commit, `fees` the credits charged for calls since then, and
     `settled` those calls. `is_rate_limited` tells that every call of the last turn was refused for a limit of the plan.
-    `recent` are the digests of the latest calls, by which repeats are found; one that was refused for a limit was not made.
+    `is_reserved` tells that the last commit has reserved the next model call, which was not made yet: in the store it counts as
+    made (`pending_model_calls`, `credits_held`), in `execution` it does not. `recent` are the digests of the latest calls, by
+    which repeats are found; one that was refused for a limit was not made.
     """
 
     execution: Execution
@@ -37,12 +39,15 @@ class Run:
     results: list[Ticket] = field(default_factory=list)
     settled: list[Ticket] = field(default_factory=list)
     is_rate_limited: bool = False
+    is_reserved: bool = False
     next_call: int = 0
     recent: deque[str] = field(default_factory=lambda: deque(maxlen=RECENT_CALLS))
 
-    def apply_commit(self, execution: Execution) -> None:
-        """Take over the execution as a turn's commit stored it."""
-        self.execution, self.committed, self.fees = execution, execution.credits_used, Decimal(0)
+    def apply_commit(self, execution: Execution, *, credits_held: Decimal) -> None:
+        """Take over the execution as a turn's commit stored it; `credits_held` are those that the turn's calls may cost."""
+        self.is_reserved = execution.pending_model_calls > 0
+        self.execution = replace(execution, pending_model_calls=0, credits_held=credits_held)
+        self.committed, self.fees = execution.credits_used, Decimal(0)
         self.settled = []
 
     def add_turn(self, step: Step, tickets: Sequence[Ticket]) -> None:
@@ -123,6 +128,23 @@ def rebuild(execution: Execution, opening: ExecutionSetup, steps: Sequence[Step]
             run.replay_turn()
         run.add_turn(step, [by_seq[seq] for seq in range(step.first_call, step.first_call + step.calls)])
     return run
+
+
+def resume_reserved(run: Run, *, credits_held: Decimal) -> None:
+    """Find out of a rebuilt `run` whose record has a model call reserved whether that call may have been made.
+
+    It is made once all calls of the last turn have settled, and not where one was settled for the execution's end. If so, they
+    are counted, so that the run is as it was at that call; if not, the reservation is still there to be used, and
+    `credits_held` are held for the calls.
+    """
+    if any(ticket.result is None or ticket.result.block_reason == CANCELLED for ticket in run.pending):
+        run.is_reserved = True
+        run.execution = replace(run.execution, pending_model_calls=0, credits_held=credits_held)
+        return
+    while run.pending:
+        run.count_result(run.pending[0])
+    if run.results:
+        run.close_turn()
 
 
 def compute_rate(tickets: Sequence[Ticket]) -> ExecutionRateState:

@@ -13,7 +13,7 @@ from ferryman.domain.credits.ledger import LedgerEntry, format_credits
 from ferryman.domain.executions.execution import Execution, ModelTrouble
 from ferryman.domain.executions.message import Reply
 from ferryman.loop.dependencies import LoopDependencies, TokenPrice
-from ferryman.loop.journal import Run
+from ferryman.loop.journal import Run, resume_reserved
 
 NOTHING = Decimal(0)
 CENT = Decimal("0.01")
@@ -76,6 +76,32 @@ def reserve_model_call(run: Run, worst: Decimal) -> Execution:
         pending_model_calls=execution.pending_model_calls + 1,
         credits_held=execution.credits_used - run.committed + worst,
     )
+
+
+def reserve_next_call(run: Run, execution: Execution, tickets: Iterable[Ticket]) -> Execution:
+    """Return the execution of a turn that asks for `tickets`, with all credits that remain held.
+
+    The calls and the model call after them are reserved in the turn's own commit; what that prompt costs only their results
+    tell. A turn without calls is followed by none.
+    """
+    if not any(True for _ in tickets):
+        return execution
+    return replace(execution, pending_model_calls=1, credits_held=run.opening.max_credits - execution.credits_used)
+
+
+def resume_reservation(deps: LoopDependencies, run: Run) -> None:
+    """Find out what of a model call that the record of a rebuilt `run` has reserved may be charged, and hold that alone."""
+    resume_reserved(run, credits_held=compute_fees(run, run.pending))
+    execution, price = run.execution, deps.price(run.opening.model)
+    if not execution.pending_model_calls or price is None:
+        return
+    try:
+        _, worst = limit_output(run, price)
+    except CreditsExhaustedError:  # which whoever held the lease was told, too, and made no call
+        run.execution = replace(execution, pending_model_calls=0, credits_held=NOTHING)
+        return
+    credits_held = min(execution.credits_held, execution.credits_used - run.committed + worst)
+    run.execution = replace(execution, credits_held=credits_held)
 
 
 def undo_model_call(execution: Execution, before: Execution) -> Execution:

@@ -162,7 +162,10 @@ class SliceRunner:
             return rebuild(execution, opening, (), ())
         steps = await deps.executions.steps(execution.id)
         tickets = await deps.executions.tickets(execution.id)
-        return rebuild(execution, opening, steps, tickets)
+        run = rebuild(execution, opening, steps, tickets)
+        if execution.pending_model_calls:
+            money.resume_reservation(deps, run)
+        return run
 
     async def _take_turns(self, run: Run) -> ExecutionEnding | Postponement:
         deps = self._deps

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import datetime
 from decimal import Decimal
 
 from ferryman.domain.calls.call import Ticket
@@ -98,13 +99,14 @@ async def _commit(deps: LoopDependencies, run: Run, prompt: Prompt, reply: Reply
     counted = replace(
         run.execution,
         iterations=min(number, run.opening.max_iterations),
-        credits_held=money.compute_fees(run, tickets),
         events=run.execution.events + count_numbers(step),
     )
+    counted = money.reserve_next_call(run, counted, tickets)
     entry = ledger.record_turn(counted, number, tokens=paid, fees=run.fees, at=now)
     counted, signed = receipts.sign_turn(signer, run, counted, step, tickets, entry, now)
     turn = TurnCommit(step=step, tickets=tuple(tickets), entry=entry, receipts=signed)
-    run.apply_commit(await deps.executions.commit(counted, turn, now=now, lease=deps.lease))
+    committed = await deps.executions.commit(counted, turn, now=now, lease=deps.lease)
+    run.apply_commit(committed, credits_held=money.compute_fees(run, tickets))
     run.add_turn(step, tickets)
     deps.log("turn", execution=run.execution.id, step=number, calls=len(tickets), stop_reason=reply.stop_reason)
 
@@ -115,15 +117,18 @@ async def _ask(deps: LoopDependencies, run: Run, prompt: Prompt, worst_case: Dec
         raise RejectedError(f"{LOST}: {run.execution.model_trouble.cause or UNHEARD}")
     before = run.execution
     try:
-        reserved = money.reserve_model_call(run, worst_case)
-        current = await deps.executions.ask(reserved, now=deps.clock.now(), lease=deps.lease)
+        reserved, now = money.reserve_model_call(run, worst_case), deps.clock.now()
+        if run.is_reserved and _is_fresh(deps, reserved, now):
+            current = await deps.executions.check(reserved, now=now)
+        else:
+            current = await deps.executions.ask(reserved, now=now, lease=deps.lease)
     except HaltedError as halted:
         raise ExecutionCancelledError.from_halt(halted) from None
     if current.cancel_requested:
         raise ExecutionCancelledError("cancelled")
     if current.lease is None or deps.clock.now() >= current.lease.expires_at:
         raise StaleError("the lease expired while this instance was suspended: the turn is another delivery's")
-    run.execution = current
+    run.execution, run.is_reserved = current, False
     try:
         return await run_unless_halted(
             deps.model.reply(prompt), lambda: _read_halt(deps, run.execution), every=deps.poll_interval
@@ -136,6 +141,11 @@ async def _ask(deps: LoopDependencies, run: Run, prompt: Prompt, worst_case: Dec
         if isinstance(declined, UnavailableError):
             _note_trouble(run, declined)
         raise
+
+
+def _is_fresh(deps: LoopDependencies, execution: Execution, now: datetime) -> bool:
+    """Say whether half of the lease is left: a model call under an older one renews it first."""
+    return execution.lease is not None and execution.lease.expires_at - now >= deps.lease / 2
 
 
 def _note_trouble(run: Run, error: UnavailableError) -> None:

@@ -114,15 +114,23 @@ class Executions(Requests, Protocol):
         Raise `InsufficientCreditsError`, with nothing stored, where a balance does not cover them.
         """
 
-    async def ask(self, execution: Execution, *, now: datetime, lease: timedelta) -> Execution:
-        """Renew the lease before a model call, and store `pending_model_calls` and `credits_held`.
+    async def check(self, execution: Execution, *, now: datetime) -> Execution:
+        """Return the execution with its cancel flag, where it may ask its model: before a call that a commit has reserved.
 
-        Return the execution with that lease; where it is cancelled, store nothing and return it with its cancel flag. Raise
-        `HaltedError` or `TaskDisabledError`.
+        Raise `StaleError`, `HaltedError` or `TaskDisabledError`. Nothing is stored.
+        """
+
+    async def ask(self, execution: Execution, *, now: datetime, lease: timedelta) -> Execution:
+        """Check as `check` does, renew the lease, and store `pending_model_calls` and `credits_held`: for any other model call.
+
+        Return the execution with that lease; where it is cancelled, store nothing and return it with its cancel flag.
         """
 
     async def commit(self, execution: Execution, turn: TurnCommit, *, now: datetime, lease: timedelta) -> Execution:
-        """Store a turn and the execution's counters, renew the lease, and return the execution with it."""
+        """Store a turn and the execution's counters, renew the lease, and return the execution with it.
+
+        Its `pending_model_calls` and `credits_held` reserve the model call that follows the turn's calls.
+        """
 
     async def renew(self, execution: Execution, *, now: datetime, lease: timedelta) -> Execution:
         """Renew the lease, and return the execution with it and with the stored cancel flag.

@@ -25,6 +25,10 @@ class RecordedExecutions(MemoryExecutions):
         super().__init__(state.memory)
         self._state = state
 
+    async def check(self, execution: Execution, *, now: datetime) -> Execution:
+        self._state.prepare_request()
+        return await super().check(execution, now=now)
+
     async def ask(self, execution: Execution, *, now: datetime, lease: timedelta) -> Execution:
         self._state.prepare_request()
         return await super().ask(execution, now=now, lease=lease)

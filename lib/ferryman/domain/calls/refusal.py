@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 LEAK = "credential_leak"  # the reason of `refuse_leak`: `credential` then says which
 RATE_LIMITED = "rate_limited"  # the reason where one of the plan's limits is reached
+CANCELLED = "cancelled"  # the reason of a call that was not sent, because its execution ended
 _TOOL = re.compile(r"[A-Za-z0-9_-]{1,64}", re.ASCII)
 _CREDENTIAL = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}", re.ASCII)
 
@@ -190,5 +191,5 @@ REPEATED_CALL = Refusal(
 NOT_TRIED = Refusal(
     reason=RATE_LIMITED, message="Error: not tried -- calls of this turn before it were refused for the same limit"
 )
-EXECUTION_ENDED = Refusal(reason="cancelled", message="Error: the execution ended before this call was sent")
+EXECUTION_ENDED = Refusal(reason=CANCELLED, message="Error: the execution ended before this call was sent")
 NO_CREDITS = Refusal(reason="credits_exhausted", message="Error: credit limit of this execution reached")
