@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from . import fields, values
 from .errors import failed_precondition
 from .limits import READ_TIME_MICROS
+from .ordered import LARGE, DocumentOrder, DocumentOrders, Need
 from .paths import collection_of, last_of, name_key
 from .values import Key
 from .wire import Document
@@ -51,6 +52,7 @@ class History:
         self.collections: dict[str, dict[str, list[Version]]] = {}
         self.groups: dict[str, set[str]] = {}
         """Collections by their last id."""
+        self._orders: dict[str, DocumentOrders] = {}
         self._log: deque[tuple[int, str]] = deque()
 
     def get(self, name: str, at: int) -> Version | None:
@@ -72,6 +74,14 @@ class History:
                 if version is not None:
                     yield version
 
+    def order(self, collection: str, need: Need, at: int) -> DocumentOrder | None:
+        """Return an order of a large collection that is as it was at a moment, None for a small one or an earlier moment."""
+        documents = self.collections.get(collection, {})
+        if len(documents) < LARGE or (self._log and self._log[-1][0] > at):
+            return None
+        orders = self._orders.setdefault(collection, DocumentOrders())
+        return orders.get(need, (versions[-1] for versions in documents.values()))
+
     def changed_since(self, at: int) -> set[str]:
         """Return the names of the documents changed after a moment no earlier than the horizon."""
         names = set()
@@ -90,7 +100,11 @@ class History:
         self._place(version.name).append(version)
 
     def add(self, version: Version) -> None:
-        self._place(version.name).append(version)
+        versions = self._place(version.name)
+        orders = self._orders.get(collection_of(version.name))
+        if orders is not None:
+            orders.replace(versions[-1] if versions else None, version)
+        versions.append(version)
         self._log.append((version.at, version.name))
         while len(self._log) > LOG_ENTRIES or self._log[0][0] < version.at - READ_TIME_MICROS:
             self.horizon, name = self._log.popleft()

@@ -2,12 +2,14 @@
 
 import heapq
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from typing import Any
 
 from . import filters
 from .errors import invalid
 from .fields import NAME, parse
 from .history import History, Version
+from .ordered import Need, Rank
 from .paths import EVERYWHERE, check_parent, collection_of, group_place
 from .values import REFERENCE, Key, key
 from .wire import StructuredQuery
@@ -23,9 +25,15 @@ class Query:
         self._parent = parent
         self._predicate: filters.Predicate | None = None
         inequalities = set(needs)
+        self._need: Need | None = None
+        self._required: list[tuple[str, str, Any]] = []
+        """The comparisons that a document must pass, each for itself."""
         if query.HasField("where"):
             filters.check(query.where)
             self._predicate = filters.build_predicate(query.where)
+            if not filters.has_or(query.where):
+                leaves = filters.iterate_leaves(query.where)
+                self._required = [(path, operator, value) for path, operator, value in leaves if value is not None]
             inequalities |= {
                 path for path, operator, _ in filters.iterate_leaves(query.where) if operator in filters.INEQUALITIES
             }
@@ -99,11 +107,53 @@ class Query:
 
     def run(self, at: int) -> list[Version]:
         """Return the documents at a moment (micros), in order, within offset and limit."""
+        end = None if self.limit is None else self.offset + self.limit
+        order = self._find_order(at)
+        if order is not None:
+            return list(islice(filter(self.matches, order), self.offset, end))
         versions: Iterable[Version] = self._history.within(self.collections(), at)
         if self._predicate is not None or self._needed or self._start is not None or self._end is not None:
             versions = filter(self.matches, versions)
-        end = None if self.limit is None else self.offset + self.limit
         return self._sorted(list(versions), end)[self.offset : end]
+
+    def _find_order(self, at: int) -> Iterator[Version] | None:
+        """Return those documents in order that an order of the collection has for this query; None where it has none."""
+        (kind, descendants), *others = self.sources
+        if others or not kind or descendants or len({turned for _, turned in self.orders}) > 1:
+            return None
+        need = self._need
+        if need is None:
+            need = self._need = self._build_need()
+        if not need.equal and self.limit is None:
+            return None  # all of the collection, or nearly
+        order = self._history.order(f"{self._parent}/{kind}", need, at)
+        return None if order is None else order.iterate(need)
+
+    def _build_need(self) -> Need:
+        """Return what the query asks an order for; whatever else it asks of a document, `matches` tells."""
+        first, turned = self.orders[0]
+        equal: list[tuple[str, Key]] = []
+        low: list[Rank] = []
+        high: list[Rank] = []
+        for path, operator, value in self._required:
+            operand = key(value)
+            if operator == "EQUAL" and path != NAME:
+                equal.append((path, operand))
+            elif operator.startswith("GREATER") and path == first:
+                low.append((operand,))
+            elif operator.startswith("LESS") and path == first:
+                high.append((operand,))
+        if self._start is not None:
+            (high if turned else low).append(tuple(self._start[0]))
+        if self._end is not None:
+            (low if turned else high).append(tuple(self._end[0]))
+        return Need(
+            equal=tuple(sorted(equal)),
+            sorted=tuple(path for path, _ in self.orders),
+            turned=turned,
+            low=max(low, default=()),
+            high=min(high, default=()),
+        )
 
     def _sorted(self, versions: list[Version], most: int | None) -> list[Version]:
         """Sort the documents, or at least the first `most` of them."""
