@@ -17,8 +17,9 @@ ENTRY_BYTES = 32
 INDEXED_BYTES_MAX = 1_500
 """An index stores at most so many bytes of a value."""
 
+EVERY = "*"
 DIRECTIONS = 2
-"""Every field that is neither a map nor an array has an entry in an ascending and in a descending index."""
+"""Of a field that is neither a map nor an array, ascending and descending, where nothing else is declared."""
 
 
 class StoredDocuments:
@@ -29,10 +30,9 @@ class StoredDocuments:
         self._composite = [
             (index["collectionGroup"], [field["fieldPath"] for field in index["fields"]]) for index in declared["indexes"]
         ]
-        self._exempt = {
-            (override["collectionGroup"], override["fieldPath"])
+        self._single = {
+            (override["collectionGroup"], override["fieldPath"]): len(override["indexes"])
             for override in declared["fieldOverrides"]
-            if not override["indexes"]
         }
         self._documents: dict[str, Document] = {}
 
@@ -54,15 +54,22 @@ class StoredDocuments:
         entry_bytes = name_size(document.name) + name_size(collection_of(collection_of(document.name))) + ENTRY_BYTES
         values = dict(_walk_leaves(document.fields))
         for path, value in values.items():
-            if (collection, path) in self._exempt:
-                continue
-            if value.WhichOneof("value_type") == "array_value":
+            indexes = self._count_indexes(collection, path)
+            if value.WhichOneof("value_type") == "array_value" and indexes:
                 yield from (entry_bytes + len(path) + 1 + _count_indexed_bytes(item) for item in value.array_value.values)
             else:
-                yield DIRECTIONS * (entry_bytes + len(path) + 1 + _count_indexed_bytes(value))
+                yield indexes * (entry_bytes + len(path) + 1 + _count_indexed_bytes(value))
         for group, fields in self._composite:
             if group == collection and all(field in values for field in fields):
                 yield entry_bytes + sum(_count_indexed_bytes(values[field]) for field in fields)
+
+    def _count_indexes(self, collection: str, path: str) -> int:
+        """Return how many indexes a field has by itself: as declared for it, the map around it, every field, or by default."""
+        while path:
+            if (collection, path) in self._single:
+                return self._single[collection, path]
+            path = path.rpartition(".")[0]
+        return self._single.get((collection, EVERY), DIRECTIONS)
 
 
 def _is_of(name: str, execution: str) -> bool:
