@@ -1,11 +1,11 @@
-"""The checks of texts for the event loop: functions of `checks`, each in a worker process, within a budget."""
+"""The checks of texts for the event loop: small ones here, others in a worker process, within a budget."""
 
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from ferryman import offload
 from ferryman.domain.calls import refusal
@@ -15,7 +15,7 @@ from ferryman.domain.credentials.credential import Credential
 from ferryman.domain.executions.message import Block
 from ferryman.domain.executions.policy import ExecutionPolicy
 from ferryman.domain.http.request import InboundResponse, OutboundRequest, PreparedRequest
-from ferryman.egress import body, checks
+from ferryman.egress import body, checks, on_loop
 from ferryman.egress.body import ResponseBody
 from ferryman.egress.leaks import SecretPieces
 
@@ -35,24 +35,21 @@ class CallChecker:
     outbound: OutboundRequest
     credentials: Mapping[str, Credential] = field(repr=False)
     budget: offload.Budget = offload.TEXT
-    _packed: tuple[OutboundRequest, Mapping[str, Credential]] = field(init=False, repr=False)
-
-    def __post_init__(self) -> None:
-        packed = offload.pack_argument(self.outbound), offload.pack_argument(self.credentials)
-        object.__setattr__(self, "_packed", packed)
+    _packed: list[Any] = field(init=False, repr=False, default_factory=list)
 
     async def prepare_request(self) -> tuple[PreparedRequest, str, SecretPieces]:
         """Return what `checks.prepare_request` does. Raise `CallRefusedError`, also when it takes more than its budget."""
         policy = replace(self.policy, declared={})  # some thousand names, of which the gate needs none
         try:
-            return await self._run(checks.prepare_request, policy)
+            return await self._run(on_loop.is_small(*self._list_written()), checks.prepare_request, policy)
         except (offload.OverBudgetError, offload.TooManyJobsError) as error:
             raise CallRefusedError(refusal.refuse_unchecked("request", str(error))) from None
 
     async def build_result(self, inbound: InboundResponse, nonce: str) -> ToolCallResult:
         """Return the result of `checks.build_result`; over budget the status alone, since the request was sent."""
         try:
-            return await self._run(checks.build_result, inbound, nonce)
+            small = len(inbound.headers) <= on_loop.HEADERS_MAX and on_loop.is_small(inbound.body, self.outbound.url)
+            return await self._run(small, checks.build_result, inbound, nonce)
         except (offload.OverBudgetError, offload.TooManyJobsError) as error:
             return ToolCallResult(
                 tool=self.outbound.tool,
@@ -65,12 +62,24 @@ class CallChecker:
     async def build_refusal(self, reason: Refusal) -> ToolCallResult:
         """Return the result of `checks.build_refusal`; if that fails, a message without any text of the model or the peer."""
         try:
-            return await self._run(checks.build_refusal, reason)
+            return await self._run(on_loop.is_small(reason.message, self.outbound.url), checks.build_refusal, reason)
         except (offload.OverBudgetError, offload.TooManyJobsError, offload.JobFailedError):
             redacted = replace(reason, message="Error: the call failed, and why could not be checked for credentials")
             return ToolCallResult.from_refusal(self.outbound.tool, redacted, method=self.outbound.method.value)
 
-    async def _run(self, function: Callable[..., Answer], *arguments: Any) -> Answer:
+    def _list_written(self) -> Iterator[Any]:
+        """Yield all of the request that the model, or who declared the tool, wrote."""
+        yield from (self.outbound.url, self.outbound.credential, self.outbound.body)
+        yield from (self.outbound.headers, self.outbound.query_params, self.outbound.fixed_headers)
+
+    async def _run(self, small: bool, function: Callable[..., Answer], *arguments: Any) -> Answer:
+        if small:
+            call = self.outbound, self.credentials, *arguments
+            answer = await on_loop.check(self.policy.owner, self.credentials.values(), function, *call)
+            if answer is not on_loop.UNREAD:
+                return cast(Answer, answer)
+        if not self._packed:
+            self._packed.extend((offload.pack_argument(self.outbound), offload.pack_argument(self.credentials)))
         return await offload.run(self.policy.owner, self.budget, function, *self._packed, *arguments)
 
 
@@ -81,7 +90,12 @@ async def warm() -> None:
 
 async def redact(owner: str, credentials: Iterable[Credential], text: str) -> str:
     """Return `text` with each credential in it replaced by its name. Raise `CallRefusedError` over budget."""
-    return await _run("text", owner, offload.TEXT, checks.redact_text, tuple(credentials), text)
+    credentials = tuple(credentials)
+    if on_loop.is_small(text):
+        answer = await on_loop.check(owner, credentials, checks.redact_text, credentials, text)
+        if answer is not on_loop.UNREAD:
+            return cast(str, answer)
+    return await _run("text", owner, offload.TEXT, checks.redact_text, credentials, text)
 
 
 async def redact_document(owner: str, credentials: Iterable[Credential], body: bytes) -> bytes:

@@ -1,11 +1,14 @@
-"""The checks of a call as pure functions of plain values: all that reads untrusted text. They run in worker processes only."""
+"""The checks of a call as pure functions of plain values: all that reads untrusted text.
+
+They run in worker processes, and on the event loop with `steps`: then they raise `StepsSpentError` for a text that takes more.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
+from ferryman import offload
 from ferryman.domain.calls import refusal
 from ferryman.domain.calls.call import AUTHENTICATED, ToolCallResult
 from ferryman.domain.calls.refusal import CallRefusedError, Refusal
@@ -18,25 +21,25 @@ from ferryman.domain.http.host import is_covered
 from ferryman.domain.http.request import InboundResponse, OutboundRequest, PreparedRequest
 from ferryman.egress import headers, leaks, sanitize
 from ferryman.egress.inject import build_request, list_request_placeholders
-from ferryman.egress.leaks import SecretPieces, SecretScanner
+from ferryman.egress.leaks import SecretPieces, SecretScanner, ShortBudget
+from ferryman.egress.scanner_cache import ScannerCache
 
 Credentials = Mapping[str, Credential]  # all open credentials of a task, by name
-_scanners: list[tuple[Any, SecretScanner]] = []
-"""The last scanner of this process, with its secrets: the checks of one call follow each other."""
+scanners = offload.forget_between_owners(ScannerCache())
 
 
 def prepare_request(
-    outbound: OutboundRequest, credentials: Credentials, policy: ExecutionPolicy
+    outbound: OutboundRequest, credentials: Credentials, policy: ExecutionPolicy, *, steps: int | None = None
 ) -> tuple[PreparedRequest, str, SecretPieces]:
     """Return the request as it would be sent, its redacted URL, and the pieces of credentials in it.
 
     Everything that is checked before the name is resolved, in its order. Raise `CallRefusedError` with the first that fails.
     """
-    scanner = _get_scanner(credentials.values())
+    scanner = _get_scanner(credentials.values(), steps)
     named = _find_named(outbound)
     url = check_url(outbound.tool, outbound.url, policy)
     # fetched tokens and former values are scanned for, under names that no credential can have
-    nameable = {name: credential for name, credential in credentials.items() if NAME.fullmatch(name)}
+    nameable = credentials if named is not None and NAME.fullmatch(named) else {}
     credential = find_bound_credential(named, url.host, nameable) if named is not None else None
     for name in list_request_placeholders(outbound):
         find_bound_credential(name, url.host, credentials)
@@ -47,9 +50,11 @@ def prepare_request(
     return build_request(outbound, url, checked, credential, credentials), leaks.redact_text(outbound.url, scanner), pieces
 
 
-def build_result(outbound: OutboundRequest, credentials: Credentials, inbound: InboundResponse, nonce: str) -> ToolCallResult:
+def build_result(
+    outbound: OutboundRequest, credentials: Credentials, inbound: InboundResponse, nonce: str, *, steps: int | None = None
+) -> ToolCallResult:
     """Return the response as the model may read it: redacted, framed, cut."""
-    scanner = _get_scanner(credentials.values())
+    scanner = _get_scanner(credentials.values(), steps)
     content = sanitize.render_response(inbound, scanner, nonce=nonce, ok=outbound.ok)
     return ToolCallResult(
         tool=outbound.tool,
@@ -61,9 +66,11 @@ def build_result(outbound: OutboundRequest, credentials: Credentials, inbound: I
     )
 
 
-def build_refusal(outbound: OutboundRequest, credentials: Credentials, reason: Refusal) -> ToolCallResult:
+def build_refusal(
+    outbound: OutboundRequest, credentials: Credentials, reason: Refusal, *, steps: int | None = None
+) -> ToolCallResult:
     """Return why the call was refused or failed, as the model may read it."""
-    scanner = _get_scanner(credentials.values())
+    scanner = _get_scanner(credentials.values(), steps)
     return ToolCallResult.from_refusal(
         outbound.tool,
         redact_refusal(reason, scanner),
@@ -72,9 +79,9 @@ def build_refusal(outbound: OutboundRequest, credentials: Credentials, reason: R
     )
 
 
-def redact_text(credentials: Sequence[Credential], text: str) -> str:
+def redact_text(credentials: Sequence[Credential], text: str, *, steps: int | None = None) -> str:
     """Return `text` with every credential in it replaced by its name."""
-    return leaks.redact_text(text, _get_scanner(credentials))
+    return leaks.redact_text(text, _get_scanner(credentials, steps))
 
 
 def redact_document(credentials: Sequence[Credential], body: bytes) -> bytes:
@@ -118,11 +125,9 @@ def _find_named(outbound: OutboundRequest) -> str | None:
     return outbound.credential
 
 
-def _get_scanner(credentials: Collection[Credential]) -> SecretScanner:
-    values = tuple((credential.name, tuple(secret.reveal() for secret in credential.secrets)) for credential in credentials)
-    if not _scanners or _scanners[0][0] != values:
-        _scanners[:] = [(values, SecretScanner(credentials))]
-    return _scanners[0][1]
+def _get_scanner(credentials: Collection[Credential], steps: int | None = None) -> SecretScanner:
+    scanner = scanners.get(credentials)
+    return scanner if steps is None else scanner.within(ShortBudget(steps))
 
 
 def find_bound_credential(name: str, host: str, credentials: Mapping[str, Credential]) -> Credential:

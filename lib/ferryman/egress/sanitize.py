@@ -44,7 +44,7 @@ def frame_text(text: str, scanner: SecretScanner, *, nonce: str) -> str:
 
 
 def _redact_and_frame(read: str, scanner: SecretScanner, *, nonce: str, cut: bool, attributes: str = "") -> str:
-    budget = StepBudget(len(read), passes=2)
+    budget = scanner.allow(len(read), passes=2)
     text = redact_text(read, scanner, budget)
     if text != read and _is_json(read) and not _is_json(text):
         # a quotation mark was cut out too, so a secret that is split over the rest would no longer be found

@@ -13,7 +13,7 @@ from weakref import WeakKeyDictionary
 
 from ferryman.offload.fork_server import server
 from ferryman.offload.pool import DOCUMENT, TEXT, Budget, JobFailedError, OverBudgetError, TooManyJobsError, WorkerPool
-from ferryman.offload.wire import PackedSequence, pack_argument
+from ferryman.offload.wire import PackedSequence, forget_between_owners, pack_argument
 
 __all__ = [
     "DOCUMENT",
@@ -24,6 +24,7 @@ __all__ = [
     "PackedSequence",
     "TooManyJobsError",
     "WorkerPool",
+    "forget_between_owners",
     "pack_argument",
     "preload",
     "run",

@@ -142,7 +142,7 @@ class WorkerPool:
             async with asyncio.timeout(budget.wall_s), self._turns.turn(owner), self._free:
                 hired = await self._hire(owner, function)
                 try:
-                    kind, value = await _perform(hired, budget, (function, arguments, named))
+                    kind, value = await _perform(hired, budget, (function, arguments, named, hired.owner not in ("", owner)))
                 except BaseException:
                     hired.close()
                     raise

@@ -12,7 +12,7 @@ import socket
 import struct
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, Generic, TypeVar, cast
+from typing import Any, Generic, Protocol, TypeVar, cast
 
 from ferryman.domain.calls.refusal import CallRefusedError
 from ferryman.domain.credentials.credential import Secret
@@ -116,8 +116,18 @@ Item = TypeVar("Item")
 Value = TypeVar("Value")
 
 PACKED_MAX = 2
+forgotten: list[Clearable] = []
+"""What this worker keeps of its jobs, and clears before it works for another owner."""
+
 _unpacked: dict[bytes, Any] = {}
 """The last packed arguments of this worker, and their values: the jobs of one call follow each other."""
+
+
+class Clearable(Protocol):
+    """What can forget all that it holds."""
+
+    def clear(self) -> None:
+        """Forget it."""
 
 
 class PackedSequence(Sequence[Item], Generic[Item]):
@@ -157,6 +167,24 @@ class _PackedArgument:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _unpack, (self._content,)
+
+
+forgotten.append(_unpacked)
+
+
+Store = TypeVar("Store", bound=Clearable)
+
+
+def forget_between_owners(store: Store) -> Store:
+    """Return `store`, which a worker clears before its first job for another owner."""
+    forgotten.append(store)
+    return store
+
+
+def forget() -> None:
+    """Clear all that this worker keeps of its jobs."""
+    for store in forgotten:
+        store.clear()
 
 
 def pack_argument(value: Value) -> Value:

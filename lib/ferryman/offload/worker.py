@@ -50,7 +50,9 @@ def serve(channel: socket.socket, hangup: socket.socket) -> NoReturn:
 
 def _perform(job: bytearray) -> bytes:
     try:
-        function, arguments, named = pickle.loads(job)  # noqa: S301 - written by the process that started this one
+        function, arguments, named, is_of_another = pickle.loads(job)  # noqa: S301 - written by the process that started this one
+        if is_of_another:
+            wire.forget()
         return wire.dumps((ANSWERED, function(*arguments, **named)))
     except MemoryError:
         return wire.dumps((MEMORY, None))

@@ -124,8 +124,8 @@ LAYERS = (
         replacements=(
             Replacement(
                 file="egress/checks.py",
-                old="    values = tuple(",
-                new="    credentials = [each for each in credentials if each.name.isupper()]\n    values = tuple(",
+                old="    scanner = scanners.get(credentials)\n",
+                new="    scanner = scanners.get([each for each in credentials if each.name.isupper()])\n",
             ),
         ),
     ),

@@ -17,7 +17,7 @@ from ferryman.egress.leaks.fragments import (
     compute_leak_uncommon,
     count_uncommon,
 )
-from ferryman.egress.leaks.pieces import BLOCK, REPEATS_MAX, WIDENED_MAX, PieceFinder, SecretPart, SecretPieces
+from ferryman.egress.leaks.pieces import BLOCK, REPEATS_MAX, WIDENED_MAX, PieceFinder, PreparedSecret, SecretPart, SecretPieces
 from tests.canaries.canary import create_key
 
 SPELLINGS: dict[str, Callable[[str], str]] = {
@@ -44,14 +44,14 @@ RIM = "9"  # neither in a drawn value nor in what it is turned to
 def collect(text: str, *secrets: str) -> dict[str, set[tuple[int, int]]]:
     """Return the positions that `text` holds of each of `secrets`, by name."""
     ranges: dict[SecretPart, set[tuple[int, int]]] = {}
-    PieceFinder([(f"K{number}", secret) for number, secret in enumerate(secrets)]).collect(text.encode(), ranges)
+    PieceFinder([PreparedSecret(f"K{number}", secret) for number, secret in enumerate(secrets)]).collect(text.encode(), ranges)
     return {part.name: places for part, places in ranges.items()}
 
 
 @pytest.mark.parametrize("spelling", SPELLINGS)
 @pytest.mark.parametrize("length", [6, 7, 11, 20])
 def test_a_piece_is_told_by_its_positions_in_the_secret(spelling: str, length: int) -> None:
-    finder = PieceFinder([("K", SHORT)])
+    finder = PieceFinder([PreparedSecret("K", SHORT)])
     for start in range(len(SHORT) - length + 1):
         ranges: dict[SecretPart, set[tuple[int, int]]] = {}
         finder.collect(f"{RIM}{SPELLINGS[spelling](SHORT[start : start + length])}{RIM}".encode(), ranges)
@@ -69,7 +69,7 @@ def test_a_piece_counts_from_its_least_length_on(secret: str, least: int, spelli
 
 
 def test_a_piece_of_a_very_long_secret_counts_wherever_in_it_it_is() -> None:
-    finder = PieceFinder([("K", VERY_LONG)])
+    finder = PieceFinder([PreparedSecret("K", VERY_LONG)])
     for start in range(len(VERY_LONG) - ALONE_MIN + 1):
         ranges: dict[SecretPart, set[tuple[int, int]]] = {}
         finder.collect(f"{RIM}{VERY_LONG[start : start + ALONE_MIN]}{RIM}".encode(), ranges)
@@ -78,7 +78,8 @@ def test_a_piece_of_a_very_long_secret_counts_wherever_in_it_it_is() -> None:
 
 def test_a_part_is_told_by_its_name_its_length_and_a_digest_that_shows_nothing() -> None:
     ranges: dict[SecretPart, set[tuple[int, int]]] = {}
-    PieceFinder([("A", SHORT), ("B", SHORT.upper()), ("C", LONG)]).collect(f"{SHORT[:8]}{RIM}{LONG[:8]}".encode(), ranges)
+    secrets = [PreparedSecret("A", SHORT), PreparedSecret("B", SHORT.upper()), PreparedSecret("C", LONG)]
+    PieceFinder(secrets).collect(f"{SHORT[:8]}{RIM}{LONG[:8]}".encode(), ranges)
     assert {(part.name, part.length, len(part.digest)) for part in ranges} == {("A", 20, 32), ("C", STRIDE_FROM, 32)}
     assert len({part.digest for part in ranges}) == 2
 

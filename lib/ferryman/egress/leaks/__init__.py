@@ -3,7 +3,18 @@
 from ferryman.egress.leaks.blocks import redact_blocks
 from ferryman.egress.leaks.pieces import SecretPieces
 from ferryman.egress.leaks.redaction import redact_json, redact_text
-from ferryman.egress.leaks.scanner import LeakFinding, SecretScanner
-from ferryman.egress.leaks.views import StepBudget
+from ferryman.egress.leaks.scanner import LeakFinding, SecretScanner, prepare
+from ferryman.egress.leaks.views import ShortBudget, StepBudget, StepsSpentError
 
-__all__ = ["LeakFinding", "SecretPieces", "SecretScanner", "StepBudget", "redact_blocks", "redact_json", "redact_text"]
+__all__ = [
+    "LeakFinding",
+    "SecretPieces",
+    "SecretScanner",
+    "ShortBudget",
+    "StepBudget",
+    "StepsSpentError",
+    "prepare",
+    "redact_blocks",
+    "redact_json",
+    "redact_text",
+]

@@ -50,7 +50,7 @@ def redact_blocks(content: Sequence[Mapping[str, Any]], scanner: SecretScanner) 
     folded = [_fold(block) for block in content]
     pieces = [piece for block in folded for field, value in block.items() for piece in collect_pieces(value, field)]
     passes = PASSES_WITH_OTHERS if any(OTHERS in block for block in folded) else PASSES
-    budget = StepBudget(sum(len(piece.text) for piece in pieces), passes=passes)
+    budget = scanner.allow(sum(len(piece.text) for piece in pieces), passes=passes)
     blocks = [{field: _redact_field(field, value, scanner, budget) for field, value in block.items()} for block in folded]
     for parts in dict.fromkeys(_iterate_combinations(blocks)):
         _redact_combination(blocks, parts, scanner, budget)

@@ -6,6 +6,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import NamedTuple
 
 from ahocorasick_rs import BytesAhoCorasick, Implementation
@@ -77,19 +78,29 @@ class SecretPieces:
         return self.add_to(NOTHING)[0]
 
 
-class PieceFinder:
-    """Finds pieces of secret parts in skeletons. Takes pairs of a credential's name and a secret part of its value."""
+class PreparedSecret:
+    """A secret part of a credential, as a skeleton, and the patterns of its pieces, which are made when they are used."""
 
-    def __init__(self, secrets: Iterable[tuple[str, str]]) -> None:
-        bares: dict[bytes, str] = {}
-        for name, secret in secrets:
-            bares.setdefault(reduce_to_skeleton(secret), name)
-        self._patterns = [
-            pattern
-            for bare, name in bares.items()
-            if len(bare) >= fragments.ALONE_MIN
-            for pattern in _generate_patterns(name, bare)
-        ]
+    def __init__(self, name: str, secret: str) -> None:
+        self.name, self.bare = name, reduce_to_skeleton(secret)
+
+    def __repr__(self) -> str:
+        return f"PreparedSecret({self.name})"
+
+    @cached_property
+    def patterns(self) -> list[_Pattern]:
+        """The patterns; none where it is too short for pieces to be counted."""
+        return [*_generate_patterns(self.name, self.bare)] if len(self.bare) >= fragments.ALONE_MIN else []
+
+
+class PieceFinder:
+    """Finds pieces of secret parts in skeletons."""
+
+    def __init__(self, secrets: Iterable[PreparedSecret]) -> None:
+        known: dict[bytes, PreparedSecret] = {}
+        for secret in secrets:
+            known.setdefault(secret.bare, secret)
+        self._patterns = [pattern for secret in known.values() for pattern in secret.patterns]
         forms = [pattern.form[pattern.place : pattern.place + pattern.length] for pattern in self._patterns]
         self._automaton = BytesAhoCorasick(forms, implementation=Implementation.ContiguousNFA) if forms else None
 

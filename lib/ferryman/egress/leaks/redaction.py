@@ -47,7 +47,7 @@ def redact_text(text: str, scanner: SecretScanner, budget: StepBudget | None = N
     """
     text = _replace_spans(text, scanner)
     head, rest = text[:DEEP_CHARACTERS], text[DEEP_CHARACTERS:]
-    budget = StepBudget(len(head), passes=2) if budget is None else budget
+    budget = scanner.allow(len(head), passes=2) if budget is None else budget
     # A part of a long text is scanned like the whole, so the same is found.
     small = SMALL if len(head) <= SMALL else 0
     find = partial(scanner.find, thorough=True, budget=budget, small=small)
@@ -67,7 +67,7 @@ def redact_json(value: Any, scanner: SecretScanner, budget: StepBudget | None = 
     pieces = text_pieces.split_urls(text_pieces.collect_pieces(value, ""))
     if len(pieces) > text_pieces.PIECES_MAX:
         return empty_value(value, OMITTED) if scanner else value
-    budget = StepBudget(sum(len(piece.text) for piece in pieces), passes=3) if budget is None else budget
+    budget = scanner.allow(sum(len(piece.text) for piece in pieces), passes=3) if budget is None else budget
     finding = scanner.find_among(pieces, budget=budget)
     if finding is None:
         return value

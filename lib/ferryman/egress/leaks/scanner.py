@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import chain, islice
@@ -17,7 +18,7 @@ from ferryman.egress.leaks import text_pieces
 from ferryman.egress.leaks.fragments import WHOLE, count_uncommon
 from ferryman.egress.leaks.inflate import InflationLimitError
 from ferryman.egress.leaks.patterns import PLAIN_MIN, SecretPattern, generate_patterns, list_parts, list_secret_parts
-from ferryman.egress.leaks.pieces import PieceFinder, SecretPart, SecretPieces
+from ferryman.egress.leaks.pieces import PieceFinder, PreparedSecret, SecretPart, SecretPieces
 from ferryman.egress.leaks.skeleton import build_difference_list, find_occurrences, locate, reduce_to_skeleton
 from ferryman.egress.leaks.views import SMALL, NestingLimitError, StepBudget, iterate_views, undo_all_escapes
 
@@ -60,28 +61,65 @@ class TextSpan(NamedTuple):
     coded: bool
 
 
+class PreparedCredential(NamedTuple):
+    """The forms of one credential's values, from which a scanner for several is put together."""
+
+    patterns: list[tuple[str, SecretPattern, list[int]]]
+    secrets: list[PreparedSecret]
+    exact: list[tuple[str, str]]
+
+    def __repr__(self) -> str:
+        return f"PreparedCredential({len(self.patterns)} patterns)"
+
+
+def prepare(credential: Credential) -> PreparedCredential:
+    """Return the forms of `credential`: most of the time that a scanner takes to be built."""
+    prepared = PreparedCredential([], [], [])
+    name = credential.name
+    for value in (secret.reveal() for secret in credential.secrets):
+        prepared.patterns.extend((name, pattern, [*_iterate_kernels(pattern)]) for pattern in generate_patterns(value))
+        prepared.secrets.extend(PreparedSecret(name, part) for part in list_secret_parts(value))
+        prepared.exact.extend(
+            (part, name) for part in list_parts(value) if len(part) >= EXACT_MIN and len(reduce_to_skeleton(part)) < PLAIN_MIN
+        )
+    return prepared
+
+
 class SecretScanner:
     """A scanner for all credentials of a task, used while they are open."""
 
-    def __init__(self, credentials: Iterable[Credential]) -> None:
-        self._secrets: list[tuple[str, str]] = []
-        self._exact: list[tuple[str, str]] = []
-        patterns: dict[SecretPattern, str] = {}
-        for name, value in ((credential.name, secret.reveal()) for credential in credentials for secret in credential.secrets):
-            for pattern in generate_patterns(value):
-                patterns.setdefault(pattern, name)
-            self._secrets += [(name, part) for part in list_secret_parts(value)]
-            self._exact += [
-                (part, name)
-                for part in list_parts(value)
-                if len(part) >= EXACT_MIN and len(reduce_to_skeleton(part)) < PLAIN_MIN
-            ]
+    def __init__(self, credentials: Iterable[Credential] = (), *, prepared: Iterable[PreparedCredential] = ()) -> None:
+        self._outer: StepBudget | None = None
+        self._prepared = [*prepared, *map(prepare, credentials)]
+        self._exact = [pair for credential in self._prepared for pair in credential.exact]
         kernels: dict[bytes, list[tuple[SecretPattern, int, str]]] = {}
-        for pattern, name in patterns.items():
-            for place in _iterate_kernels(pattern):
-                kernels.setdefault(pattern.form[place : place + KERNEL], []).append((pattern, place, name))
+        known: set[SecretPattern] = set()
+        for credential in self._prepared:
+            for name, pattern, places in credential.patterns:
+                if pattern not in known:
+                    known.add(pattern)
+                    for place in places:
+                        kernels.setdefault(pattern.form[place : place + KERNEL], []).append((pattern, place, name))
         self._kernels = list(kernels.values())
         self._automaton = BytesAhoCorasick(kernels, implementation=Implementation.ContiguousNFA) if kernels else None
+
+    def prepare_pieces(self) -> Iterator[None]:
+        """Build what a request is searched for pieces with, an iteration for each credential."""
+        for credential in self._prepared:
+            for secret in credential.secrets:
+                _ = secret.patterns
+            yield
+        _ = self._pieces
+
+    def within(self, budget: StepBudget) -> SecretScanner:
+        """Return this scanner for texts that are read within `budget`, together; what it raises is raised by any search."""
+        limited = copy(self)
+        limited._outer = budget
+        return limited
+
+    def allow(self, length: int, *, passes: int = 1) -> StepBudget:
+        """Return the budget of a text of `length` characters that is scanned `passes` times."""
+        return StepBudget(length, passes=passes, within=self._outer)
 
     def __bool__(self) -> bool:
         """Tell whether there is anything to scan for."""
@@ -115,7 +153,7 @@ class SecretScanner:
     @cached_property
     def _pieces(self) -> PieceFinder:
         # only requests, and the headers of a response, are scanned for pieces
-        return PieceFinder(self._secrets)
+        return PieceFinder([secret for credential in self._prepared for secret in credential.secrets])
 
     def find_among(
         self, pieces: list[text_pieces.TextPiece], *, budget: StepBudget | None = None, collected: _Collected | None = None
@@ -126,7 +164,7 @@ class SecretScanner:
         if len(pieces) > text_pieces.PIECES_MAX:
             return LeakFinding(None)
         ordered, values = text_pieces.join_pieces(pieces)
-        budget = StepBudget(len(ordered), passes=2) if budget is None else budget
+        budget = self.allow(len(ordered), passes=2) if budget is None else budget
         find = partial(self.find, budget=budget, collected=collected)
         if len(ordered) <= SMALL:
             finding = find(ordered) or find(values)
@@ -152,6 +190,7 @@ class SecretScanner:
         """
         if not self:
             return None
+        budget = self._outer if budget is None else budget
         return self._find_in_any(iterate_views(text, thorough=thorough, budget=budget, small=small), collected)
 
     def _find_in_any(self, views: Iterable[str | bytes], collected: _Collected | None) -> LeakFinding | None:

@@ -26,11 +26,17 @@ class NestingLimitError(Exception):
     """The text decodes to more than the budget allows; it is treated as if it held a secret."""
 
 
+class StepsSpentError(Exception):
+    """The steps of a `ShortBudget` are spent: nothing is known of the text, which is to be read elsewhere."""
+
+
 class StepBudget:
     """The steps for a text of `length` characters that is scanned `passes` times, whole or in parts.
 
     Steps are spent from `within` as well, where it is given.
     """
+
+    _error: type[Exception] = NestingLimitError
 
     def __init__(self, length: int, *, passes: int = 1, within: StepBudget | None = None) -> None:
         rate = STEPS_PER_CHARACTER_OF_SMALL if length <= SMALL else STEPS_PER_CHARACTER
@@ -49,7 +55,17 @@ class StepBudget:
         if self._within is not None:
             self._within._spend(steps)
         if self.remaining < 0:
-            raise NestingLimitError
+            raise self._error
+
+
+class ShortBudget(StepBudget):
+    """A few steps, whatever the length of the texts: for a caller that can have what takes more read elsewhere."""
+
+    _error = StepsSpentError
+
+    def __init__(self, steps: int) -> None:
+        super().__init__(0)
+        self.remaining = steps
 
 
 TURNS_MAX = 2  # how often a text is reversed or loses its separators between two decodings
