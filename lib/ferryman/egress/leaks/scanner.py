@@ -34,7 +34,7 @@ compared then.
 ALIKE_MAX = 4  # equal kernels of one pattern that are compared: a value that repeats itself has them everywhere
 BLOCK = 65_536  # bytes of a skeleton that are searched at a time: each match is an object, and hostile text has many
 SPANS_MAX = 10_000  # a text with more credentials is redacted as a whole: no honest text has so many, and each takes memory
-TOGETHER = 16_384  # bytes of the skeletons that are searched together, at least
+TOGETHER_FIRST, TOGETHER = 1_024, 16_384  # bytes of the skeletons that are searched together, at least: at first, and later
 BETWEEN = b"."  # between skeletons: in no pattern
 _ROT47 = bytes(33 + (code - 33 + 47) % 94 if 33 <= code < 127 else code for code in range(256))
 
@@ -197,19 +197,19 @@ class SecretScanner:
         """Return the first credential found in one of `views`; one without a name where these end in a limit.
 
         Their skeletons are searched together, some at a time: nearly none holds anything, and a search costs more to begin
-        than to go on.
+        than to go on. The first are few: what leaks mostly does so in one of them, and no other is decoded then.
         """
         waiting: list[tuple[str | bytes, bytes]] = []
-        size = 0
+        size, together = 0, TOGETHER_FIRST
         limited = None
         try:
             for view in views:
                 waiting.append((view, reduce_to_skeleton(view)))
                 size += len(waiting[-1][1])
-                if size >= TOGETHER:
+                if size >= together:
                     if finding := self._search(waiting, collected):
                         return finding
-                    waiting, size = [], 0
+                    waiting, size, together = [], 0, min(TOGETHER, 2 * together)
         except (NestingLimitError, InflationLimitError):
             limited = LeakFinding(None)
         return self._search(waiting, collected) or limited
