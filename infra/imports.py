@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
+import csv
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib.metadata import distributions
+from importlib.metadata import Distribution, distributions
 from pathlib import Path
 
 from infra.lock import canonical
@@ -36,6 +37,7 @@ def closure(main: Path, root: Path) -> Closure:
     """
     modules: dict[str, Path] = {}
     external: set[str] = set()
+    sought: set[str] = set()
     waiting = [main]
     while waiting:
         reading = waiting.pop()
@@ -51,8 +53,11 @@ def closure(main: Path, root: Path) -> Closure:
                 continue
             # importing a module runs the packages above it first
             for upward in _upwards(name):
+                if upward in sought:
+                    continue
+                sought.add(upward)
                 file = _file(root, upward)
-                if file is not None and upward not in modules:
+                if file is not None:
                     modules[upward] = file
                     waiting.append(file)
     return Closure(modules=modules, external=frozenset(external))
@@ -79,9 +84,17 @@ def _installed() -> Mapping[str, str]:
     return {
         module: canonical(distribution.metadata["Name"])
         for distribution in distributions()
-        for file in distribution.files or ()
-        if (module := _module(str(file)))
+        for file in _list_files(distribution)
+        if (module := _module(file))
     }
+
+
+def _list_files(distribution: Distribution) -> Iterable[str]:
+    """Return the files of a distribution: as a wheel's record lists them, which takes less time to read, or any other."""
+    record = distribution.read_text("RECORD")
+    if record is None:
+        return map(str, distribution.files or ())
+    return (row[0] for row in csv.reader(record.splitlines()) if row)
 
 
 @cache
