@@ -52,7 +52,7 @@ def stream(whole: Mapping[str, Any]) -> Iterator[bytes]:
     yield _event("message_stop")
 
 
-def cut(events: Iterable[bytes]) -> Iterator[bytes]:
+def split_stream(events: Iterable[bytes]) -> Iterator[bytes]:
     """Yield a stream in pieces as a network has them: several events in one, and events that are torn between two."""
     content = b"".join(events)
     for start in range(0, len(content), PIECE_BYTES):

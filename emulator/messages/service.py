@@ -159,7 +159,7 @@ class _EventStream(StreamingResponse):
 
 
 async def _iterate_pieces(whole: Mapping[str, Any]) -> AsyncIterator[bytes]:
-    for piece in reply.cut(reply.stream(whole)):
+    for piece in reply.split_stream(reply.stream(whole)):
         yield piece
 
 

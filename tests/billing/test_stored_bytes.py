@@ -10,7 +10,7 @@ from emulator.firestore import DocumentChange
 from emulator.firestore.wire import Document
 
 NAME = "projects/p/databases/(default)/documents/executions/e"
-NOTHING, ONE = [], [{"order": "ASCENDING"}]
+NOTHING, ASCENDING = [], [{"order": "ASCENDING"}]
 
 
 def count(tmp_path, *overrides):
@@ -29,13 +29,13 @@ def count(tmp_path, *overrides):
     [
         ((), 2),
         ((("*", NOTHING),), 0),
-        ((("*", NOTHING), ("a.b", ONE)), 1),
-        ((("*", NOTHING), ("a", ONE)), 1),
+        ((("*", NOTHING), ("a.b", ASCENDING)), 1),
+        ((("*", NOTHING), ("a", ASCENDING)), 1),
         ((("a", NOTHING),), 0),
         ((("other", NOTHING),), 2),
     ],
 )
 def test_a_field_has_the_entries_that_are_declared(tmp_path, overrides, entries):
     bare = count(tmp_path, ("*", NOTHING))
-    entry = count(tmp_path, ("*", ONE)) - bare
+    entry = count(tmp_path, ("*", ASCENDING)) - bare
     assert count(tmp_path, *overrides) == bare + entries * entry

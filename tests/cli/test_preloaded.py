@@ -19,5 +19,5 @@ def test_it_starts_no_thread_which_a_fork_would_lose() -> None:
 
 def test_it_leaves_out_gunicorn_which_reads_the_environment_at_its_import() -> None:
     ask = IMPORT + "print('gunicorn' in sys.modules)"
-    told = subprocess.run([sys.executable, "-c", ask, *FRAMEWORK, *PRELOADED], capture_output=True, text=True, check=True)
-    assert told.stdout == "False\n"
+    imported = subprocess.run([sys.executable, "-c", ask, *FRAMEWORK, *PRELOADED], capture_output=True, text=True, check=True)
+    assert imported.stdout == "False\n"

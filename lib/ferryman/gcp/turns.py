@@ -90,8 +90,8 @@ async def read_checked(client: AsyncClient, places: Places, execution: Execution
     # as `execution_documents` reads it: what was only ever created is no execution that runs
     if fields.get(ADMITTED) is not True or stored.created_at == stored.updated_at:
         raise StaleError("there is no such execution")
-    held = None if fields.get("lease") is None else documents.read(Lease, fields["lease"])
-    current = replace(execution, lease=held, status=Status(fields["status"]))
+    lease = None if fields.get("lease") is None else documents.read(Lease, fields["lease"])
+    current = replace(execution, lease=lease, status=Status(fields["status"]))
     fence = rules.check_fence(current, execution, now)
     return CheckedExecution(lease=fence, cancel_requested=bool(fields["cancel_requested"]), updated_at=stored.updated_at)
 

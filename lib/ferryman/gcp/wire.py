@@ -55,15 +55,15 @@ class FirestoreWire:
         message = _messages()["BatchGetDocumentsRequest"]
         paths = {get_path(reference): reference.path for reference in references}
         request = message(database=self._database, documents=list(paths), mask={"field_paths": list(names)})
-        found = {}
+        by_path = {}
         for answer in await self._get(request):
             if answer.missing:
-                found[paths[answer.missing]] = MaskedDocument(None)
+                by_path[paths[answer.missing]] = MaskedDocument(None)
             elif answer.found.name:
                 document = answer.found
                 fields = {name: decode(value) for name, value in document.fields.items()}
-                found[paths[document.name]] = MaskedDocument(fields, document.create_time, document.update_time)
-        return found
+                by_path[paths[document.name]] = MaskedDocument(fields, document.create_time, document.update_time)
+        return by_path
 
     async def commit(
         self,

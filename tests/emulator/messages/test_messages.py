@@ -257,6 +257,6 @@ def test_the_deltas_add_up_to_the_message(text: str, arguments: dict[str, str]) 
 @given(st.text(max_size=500))
 def test_a_stream_is_cut_without_regard_to_its_events(text: str) -> None:
     whole = reply.message(read_script("x", {"steps": [{"text": text}]})[0], {"model": "scripted/x", "messages": []}, "msg_1")
-    pieces = list(reply.cut(reply.stream(whole)))
+    pieces = list(reply.split_stream(reply.stream(whole)))
     assert b"".join(pieces) == b"".join(reply.stream(whole))
     assert {len(piece) for piece in pieces[:-1]} <= {reply.PIECE_BYTES}
