@@ -52,7 +52,7 @@ class History:
         self.collections: dict[str, dict[str, list[Version]]] = {}
         self.groups: dict[str, set[str]] = {}
         """Collections by their last id."""
-        self._orders: dict[str, DocumentOrders] = {}
+        self._orders: dict[str, DocumentOrders[Version]] = {}
         self._log: deque[tuple[int, str]] = deque()
 
     def get(self, name: str, at: int) -> Version | None:
@@ -74,12 +74,12 @@ class History:
                 if version is not None:
                     yield version
 
-    def order(self, collection: str, need: Need, at: int) -> DocumentOrder | None:
+    def order(self, collection: str, need: Need, at: int) -> DocumentOrder[Version] | None:
         """Return an order of a large collection that is as it was at a moment, None for a small one or an earlier moment."""
         documents = self.collections.get(collection, {})
         if len(documents) < LARGE or (self._log and self._log[-1][0] > at):
             return None
-        orders = self._orders.setdefault(collection, DocumentOrders())
+        orders = self._orders.setdefault(collection, DocumentOrders[Version]())
         return orders.get(need, (versions[-1] for versions in documents.values()))
 
     def changed_since(self, at: int) -> set[str]:

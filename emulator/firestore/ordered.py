@@ -9,12 +9,9 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import Any, Generic, Protocol, TypeVar
 
 from .values import Key
-
-if TYPE_CHECKING:
-    from .history import Version
 
 LARGE = 200
 """Documents from which on a collection is worth an order of its own."""
@@ -23,6 +20,18 @@ ORDERS_MAX = 32
 """Orders of one collection, beyond which the first one is forgotten."""
 
 Rank = tuple[Key, ...]
+
+
+class SortableVersion(Protocol):
+    """A version of a document, which has the sort keys of its fields."""
+
+    @property
+    def document(self) -> Any: ...
+
+    def key(self, path: str, /) -> Key | None: ...
+
+
+Version = TypeVar("Version", bound=SortableVersion)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +48,7 @@ class Need:
 
 
 @dataclass(slots=True)
-class DocumentOrder:
+class DocumentOrder(Generic[Version]):
     """Documents by the keys of some fields, each group in the order of others."""
 
     equal: tuple[str, ...]
@@ -79,19 +88,19 @@ class DocumentOrder:
         return tuple(key for key in group if key is not None), tuple(key for key in rank if key is not None)
 
 
-class DocumentOrders:
+class DocumentOrders(Generic[Version]):
     """The orders of one collection that queries have needed so far."""
 
     def __init__(self) -> None:
-        self._orders: dict[tuple[tuple[str, ...], tuple[str, ...]], DocumentOrder] = {}
+        self._orders: dict[tuple[tuple[str, ...], tuple[str, ...]], DocumentOrder[Version]] = {}
 
-    def get(self, need: Need, current: Iterator[Version]) -> DocumentOrder:
+    def get(self, need: Need, current: Iterator[Version]) -> DocumentOrder[Version]:
         """Return the order for a need, made of the `current` documents where there is none yet."""
         paths = tuple(path for path, _ in need.equal), need.sorted
         if paths not in self._orders:
             if len(self._orders) >= ORDERS_MAX:
                 del self._orders[next(iter(self._orders))]
-            order = self._orders[paths] = DocumentOrder(*paths)
+            order = self._orders[paths] = DocumentOrder[Version](*paths)
             for version in current:
                 order.replace(None, version)
         return self._orders[paths]
@@ -102,5 +111,5 @@ class DocumentOrders:
             order.replace(before, after)
 
 
-def _get_rank(entry: tuple[Rank, Version]) -> Rank:
+def _get_rank(entry: tuple[Rank, Any]) -> Rank:
     return entry[0]
