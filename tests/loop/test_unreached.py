@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 from dataclasses import replace
 from decimal import Decimal
@@ -66,6 +67,35 @@ async def test_an_answer_that_was_lost_before_stays_charged(stage):
 async def test_an_instance_that_dies_before_it_hears_that_nothing_was_sent_counts_it_as_sent(stage):
     await run_once(stage, Death())
     assert (stage.execution.pending_model_calls, stage.execution.credits_held > 0) == (1, True)
+
+
+class ConnectingModel:
+    """A model whose provider is not reached while anybody waits; being cancelled, it says whether anything was sent."""
+
+    def __init__(self, stage, *, sent):
+        self.stage, self.sent = stage, sent
+
+    async def reply(self, prompt):
+        self.stage.memory.halts.add("o")
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            if self.sent:
+                raise
+            raise UnreachedError(CAUSE) from None
+
+
+async def test_a_kill_switch_while_a_connection_is_tried_costs_nothing(stage):
+    stage.model = ConnectingModel(stage, sent=False)
+    await stage.run()
+    assert (stage.execution.status, settled(stage), stage.execution.credits_held) == (Status.KILLED, 0, 0)
+
+
+async def test_a_kill_switch_after_a_request_was_sent_costs_the_worst_case(stage):
+    stage.model = ConnectingModel(stage, sent=True)
+    await stage.run()
+    assert stage.execution.status is Status.KILLED
+    assert settled(stage) > 0
 
 
 class Death(BaseException):

@@ -124,3 +124,46 @@ async def test_all_attempts_at_a_provider_are_counted(closed_port: int) -> None:
         await model.reply(PROMPT)
     await model.close()
     assert caught.value.attempts == 3
+
+
+async def cancel_reply(url: str, when: asyncio.Event) -> BaseException:
+    """Return what a reply ends with that is cancelled once `when` is set."""
+    model = AnthropicModel(Settings(scripted_model_url=url))
+    try:
+        asking = asyncio.ensure_future(model.reply(PROMPT))
+        await when.wait()
+        asking.cancel()
+        (ended,) = await asyncio.gather(asking, return_exceptions=True)
+    finally:
+        await model.close()
+    assert isinstance(ended, BaseException)
+    return ended
+
+
+@asynccontextmanager
+async def listening(*, reads: bool) -> AsyncIterator[tuple[int, asyncio.Event]]:
+    """Yield the port of a server that answers nothing, and what is set once it has a connection, or has read of it."""
+    begun = asyncio.Event()
+
+    async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if reads:
+            await reader.read(1)
+        begun.set()
+        await reader.read()
+        writer.close()
+
+    async with await asyncio.start_server(handle, "127.0.0.1", 0) as server:
+        yield server.sockets[0].getsockname()[1], begun
+
+
+async def test_a_reply_that_is_cancelled_before_anything_was_sent_was_not_reached() -> None:
+    async with listening(reads=False) as (port, begun):
+        # the server never answers the handshake
+        ended = await cancel_reply(f"https://127.0.0.1:{port}", begun)
+    assert isinstance(ended, UnreachedError)
+
+
+async def test_a_reply_that_is_cancelled_after_a_byte_was_sent_may_be_billed() -> None:
+    async with listening(reads=True) as (port, begun):
+        ended = await cancel_reply(f"http://127.0.0.1:{port}", begun)
+    assert isinstance(ended, asyncio.CancelledError)

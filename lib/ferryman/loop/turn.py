@@ -134,6 +134,8 @@ async def _ask(deps: LoopDependencies, run: Run, prompt: Prompt, worst_case: Dec
             deps.model.reply(prompt), lambda: _read_halt(deps, run.execution), every=deps.poll_interval
         )
     except HaltedError as halted:
+        if not halted.lost:
+            run.execution = money.undo_model_call(run.execution, before)
         raise ExecutionCancelledError.from_halt(halted) from None
     except (UnavailableError, RejectedError) as declined:
         if not declined.lost:

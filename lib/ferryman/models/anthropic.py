@@ -13,6 +13,7 @@ from ferryman.models.events import EventReader, UnreadableReplyError
 from ferryman.models.reaching import explain_unreached
 from ferryman.models.refused import UNCOMPRESSED, RefusedRequestError, check_response
 from ferryman.models.request import SCRIPTED
+from ferryman.models.sending import start_record, watch_request
 from ferryman.ports.errors import RejectedError, UnavailableError, UnreachedError
 from ferryman.settings import Settings
 
@@ -59,19 +60,24 @@ class AnthropicModel:
         """Return the model's reply.
 
         A declined request is repeated twice, unless the provider asks for a longer pause, and so is one that did not reach it.
-        Raise `UnavailableError` or `RejectedError`; their `lost` means that the provider may have answered and charged.
+        Raise `UnavailableError` or `RejectedError`; their `lost` means that the provider may have answered and charged. Where
+        it is cancelled before anything was sent, raise `UnreachedError`.
         """
         await self.warm()
         import stamina
 
-        attempts = 0
+        attempts, record = 0, start_record()
         try:
             async for attempt in stamina.retry_context(
                 on=_is_retried_soon, attempts=ATTEMPTS, wait_initial=0.5, wait_max=WAITS_S, timeout=None
             ):
                 with attempt:
-                    attempts += 1
+                    attempts, record.began = attempts + 1, False
                     return await self._reply(prompt)
+        except asyncio.CancelledError:
+            if record.began:
+                raise
+            raise UnreachedError("the model's provider was not reached: nobody waits for it any longer") from None
         except UnavailableError as error:
             error.attempts = attempts
             raise
@@ -145,7 +151,8 @@ class AnthropicModel:
 
         settings = self._settings
         # a redirect would take the key and the prompt to another host, which nobody chose
-        http_client = anthropic.DefaultAsyncHttpxClient(follow_redirects=False, event_hooks={"response": [check_response]})
+        hooks: dict[str, list[Any]] = {"request": [watch_request], "response": [check_response]}
+        http_client = anthropic.DefaultAsyncHttpxClient(follow_redirects=False, event_hooks=hooks)
         options: dict[str, Any] = {"max_retries": 0, "http_client": http_client, "default_headers": UNCOMPRESSED}
         if provider in settings.models:
             # the SDK insists on a key; the environment's is for another provider

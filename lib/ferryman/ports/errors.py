@@ -27,7 +27,14 @@ class DisabledKeyError(UnavailableError):
 
 
 class HaltedError(Exception):
-    """A kill switch is on, or was since the execution was created; the text says whose."""
+    """A kill switch is on, or was since the execution was created; the text says whose.
+
+    `lost` tells that work was broken off which may have had an effect all the same.
+    """
+
+    def __init__(self, message: str, *, lost: bool = True) -> None:
+        super().__init__(message)
+        self.lost = lost
 
 
 class TaskDisabledError(HaltedError):

@@ -10,7 +10,10 @@ from ferryman.domain.executions.message import Block, Prompt, Reply
 
 
 class Model(Protocol):
-    """A language model. Raises `UnavailableError` (try again later) or `RejectedError` (for good)."""
+    """A language model. Raises `UnavailableError` (try again later) or `RejectedError` (for good).
+
+    Where it is cancelled before anything was sent, it raises `UnreachedError`.
+    """
 
     async def reply(self, prompt: Prompt) -> Reply: ...
 
