@@ -157,6 +157,24 @@ def test_every_example_is_as_described(app: FastAPI) -> None:
             validator(document, schema).validate(example)
 
 
+def test_every_answer_has_an_example_as_it_is_described(app: FastAPI) -> None:
+    document = app.openapi()
+    for path, operation in list_operations(app):
+        answers = {status: answer for status, answer in operation["responses"].items() if status < "300"}
+        for status, answer in answers.items():
+            for media, content in answer.get("content", {}).items():
+                assert "example" in content, (path, status)
+                if media == "application/json":
+                    validator(document, content["schema"]).validate(content["example"])
+                    assert set(content["example"]) == set(find_properties(document, content["schema"])), (path, status)
+
+
+def find_properties(document: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any]:
+    name = schema["$ref"].rpartition("/")[2]
+    properties: dict[str, Any] = document["components"]["schemas"][name]["properties"]
+    return properties
+
+
 async def test_the_example_of_a_task_is_accepted(client: httpx.AsyncClient, document: dict[str, Any]) -> None:
     (example,) = document["components"]["schemas"]["NewTask"]["examples"]
     assert (await client.post("/v1/tasks", json=example)).status_code == 201

@@ -8,7 +8,7 @@ from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 from fastapi.routing import APIRoute
 
-from ferryman.serving.api import meanings
+from ferryman.serving.api import examples, meanings
 from ferryman.serving.api.shapes.custom import ImportBody
 from ferryman.serving.api.shapes.shape import ProblemDetails
 from ferryman.serving.problems import MEDIA_TYPE, get_title
@@ -62,9 +62,11 @@ def _leave_out_null(parameter: dict[str, Any]) -> None:
 def _explain(document: dict[str, Any]) -> None:
     """Add what each tag, operation, parameter and shape means."""
     document["tags"] = [{"name": tag, "description": text} for tag, text in meanings.TAGS.items()]
+    answers = examples.build_answers()
     for path, operations in document["paths"].items():
         for operation in operations.values():
             name = operation["operationId"].removesuffix("OfAgent")
+            examples.add_examples(operation, name, answers)
             operation["description"] = meanings.OPERATIONS[name]
             if path.startswith(AGENTS):
                 operation["deprecated"] = True

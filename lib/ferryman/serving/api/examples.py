@@ -1,0 +1,189 @@
+"""Examples of answers for the description, one for each operation, built from the shapes that are really answered."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from pydantic import BaseModel
+
+from ferryman.domain.credentials.credential import AuthType
+from ferryman.domain.executions.execution import Status
+from ferryman.domain.owners.plan import PRO
+from ferryman.serving.api.shapes import account, call, credential, custom, execution, receipt, record, table, task
+from ferryman.serving.api.shapes.shape import select
+
+AT = datetime(2026, 11, 22, 9, tzinfo=UTC)
+LATER = AT + timedelta(seconds=4)
+TASK, EXECUTION = "task_2b525468e13227c127f103c34f5e4e", "exec_67ec551ec9450d2efb780e96f8ac1a"
+CURSOR = "dGhlIGVuZCBvZiB0aGlzIHBhZ2U"
+URL = "https://api.coingecko.com/api/v3/simple/price?ids=bitcoin&vs_currencies=eur"
+DIGEST = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
+SCHEMA = {"type": "object", "properties": {"coin": {"type": "string"}}, "required": ["coin"], "additionalProperties": False}
+PRICES = {"input": "3", "output": "15", "cache_write": "3.75", "cache_read": "0.3"}
+
+_LISTED_TASK = {
+    **{"id": TASK, "owner": "ann", "name": "daily price", "description": "", "model": "scripted/hello"},
+    **{"tools": ["http_get", "api_call"], "integrations": ["coingecko"], "webhook_urls": [], "webhook_match": "host"},
+    **{"max_iterations": 8, "max_credits": "100", "max_credits_month": None, "temperature": 0.3, "max_tokens": 4096},
+    **{"enabled": True, "schedule": {"type": "cron", "cron": "0 9 * * MON-FRI", "at": None, "after_s": None}},
+    **{"next_fire_at": AT + timedelta(days=1), "paused": None, "created_at": AT, "updated_at": AT},
+}
+_PROMPTS = {"system_prompt": "", "task_prompt": "Tell the price of bitcoin in euros on {{date}}."}
+
+_QUEUED = {
+    **{"execution_id": EXECUTION, "task_id": TASK, "status": "queued", "labels": {"order": "42"}, "created_at": AT},
+    **{"scheduled_for": None, "started_at": None, "completed_at": None, "iterations": 0, "credits_used": "0"},
+    **{"credits_reserved": "0", "credits_held": "0", "tool_calls_total": 0, "cancel_requested": False, "slice": 0},
+    "usage": dict.fromkeys(("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens"), 0),
+    "error": None,
+}
+_USAGE = {"input_tokens": 600, "output_tokens": 47, "cache_read_tokens": 0, "cache_write_tokens": 0}
+_ENDED = {
+    **_QUEUED,
+    **{"status": "completed", "started_at": AT, "completed_at": LATER, "iterations": 2, "credits_used": "3.005"},
+    **{"credits_reserved": "100", "tool_calls_total": 1, "usage": _USAGE},
+}
+_RESULT = {
+    **{"tool": "api_call", "url": URL, "method": "GET", "credential_used": "COINGECKO_API_KEY", "response_status": 200},
+    **{"content": '<tool_response id="1f0c">{"bitcoin":{"eur":81234}}</tool_response>', "response_size_bytes": 25},
+    **{"latency_ms": 131.5, "blocked": False, "block_reason": None},
+}
+_RECORD = {**_ENDED, "input": "in Swiss francs, too", "output": "81,234 euros.", "tool_calls": [_RESULT]}
+_CALL = {
+    **{"seq": 0, "iteration": 1, "id": "toolu_01", "tool": "api_call", "state": "settled", "attempt": 1, "in_doubt": False},
+    **{"arguments": {"method": "GET", "url": URL, "credential": "COINGECKO_API_KEY"}, "created_at": AT, "sent_at": AT},
+    **{"deadline": LATER, "settled_at": AT, "result": _RESULT},
+}
+_OPENING = {
+    **{"model": "scripted/hello", "system": "", "prompt": "Tell the price of bitcoin in euros.", "tools": []},
+    **{"max_tokens": 4096, "temperature": 0.3, "max_iterations": 8, "max_credits": "100", "started_at": AT},
+    **{"price": PRICES, "patience_s": 600.0},
+}
+_STEP = {
+    **{"number": 1, "content": [{"type": "text", "text": "I ask for it."}], "stop_reason": "tool_use", "usage": _USAGE},
+    **{"credits": "2.505", "first_call": 0, "calls": 1, "event": 2, "at": AT, "slice": 0, "prompt_digest": DIGEST},
+}
+_ENTRY = {
+    **{"id": f"{EXECUTION}.turn-1", "at": AT},
+    "postings": [{"account": "owner:ann", "credits": "-2.505"}, {"account": "llm_tokens", "credits": "2.505"}],
+}
+_RECEIPT = {
+    **{"execution": EXECUTION, "number": 0, "at": "2026-11-22T09:00:00.000000Z", "previous": "0" * 64, "key": 1},
+    **{"covers": {"opening": DIGEST}, "hash": DIGEST, "signature": "0" * 128, "kind": "opened"},
+}
+_CREDENTIAL = {
+    **{"name": "COINGECKO_API_KEY", "service": "coingecko", "scopes": None, "token_expires_at": None},
+    **{"auth_type": AuthType.HEADER, "auth_header_name": "x-cg-demo-api-key", "auth_param_name": None},
+    **{"allowed_domains": ["api.coingecko.com"], "version": 1, "key_version": 1, "created_at": AT, "updated_at": AT},
+}
+_TOOL = {
+    **{"id": "look_up", "name": "look_up", "description": "Look up a coin.", "summary": "", "parameters": SCHEMA},
+    "configuration": {
+        **{"baseUrl": "https://api.coingecko.com", "pathTemplate": "/api/v3/coins/{coin}", "method": "GET"},
+        **{"pathParams": ["coin"], "queryParams": []},
+    },
+    **{"isEnabled": True, "reason": None, "cluster": "prices"},
+}
+_SERVICE = {
+    **{"id": "coingecko", "name": "CoinGecko", "description": "Prices of coins.", "category": "finance"},
+    **{"allowed_domains": ["api.coingecko.com"], "default_auth_type": AuthType.HEADER, "oauth": None},
+    **{"default_auth_header": "x-cg-demo-api-key", "default_auth_param": None, "headers": []},
+    **{"credential_key_template": "COINGECKO_API_KEY", "docs_url": "https://docs.coingecko.com"},
+}
+
+EVENTS = 'id: 1\nevent: started\ndata: {"execution_id":"' + EXECUTION + '","task_id":"' + TASK + '"}\n\n'
+"""The beginning of a stream of events."""
+
+
+def build_answers() -> Mapping[str, BaseModel]:
+    """Return an answer of each operation that answers JSON, by its operationId."""
+    stored = task.TaskResponse.model_validate({**_LISTED_TASK, **_PROMPTS})
+    ended = execution.ExecutionResponse.model_validate(_RECORD)
+    queued = execution.ExecutionResponse.model_validate({**_QUEUED, "input": None, "output": None, "tool_calls": []})
+    executions = {"executions": [_ENDED], "next": CURSOR}
+    sealed = credential.CredentialResponse.model_validate(_CREDENTIAL)
+    tool = custom.CustomTool.model_validate(_TOOL)
+    service = table.IntegrationResponse.model_validate(_SERVICE)
+    names = select(tool, "name", "description")
+    deleted = custom.Envelope[custom.Deleted](data=custom.Deleted(deleted="look_up"))
+    keys = {"1": "3b6a27bcceb6a42d62a3a8d02a6f0d73653215771de243a63ac048a18b59da29"}
+    plan = table.PlanResponse.model_validate(PRO)
+    policy = {
+        **{"owner": "ann", "task": TASK, "plan": plan, "webhook": False, "former": False, "credits_per_month": None},
+        **select(stored, "tools", "integrations", "webhook_urls", "webhook_match"),
+        **{"domains": ["api.coingecko.com"], "credentials": ["COINGECKO_API_KEY"], "declared": {}, "headers": []},
+    }
+    event = {"number": 1, "kind": "started", "at": AT, "body": {"execution_id": EXECUTION, "task_id": TASK}}
+    spent = {"executions": 12, "llm_tokens": "30.06", "api_call_fees": "6", "credits": "36.06"}
+    return {
+        **dict.fromkeys(("createTask", "getTask", "changeTask"), stored),
+        "listTasks": task.TaskList.model_validate({"tasks": [_LISTED_TASK], "next": CURSOR}),
+        **dict.fromkeys(("putCredential", "finishConnection"), sealed),
+        "listCredentials": credential.CredentialList(credentials=(sealed,), next=None),
+        "beginConnection": credential.ConnectionResponse(
+            authorize_url="https://www.dropbox.com/oauth2/authorize?client_id=an-app-key&response_type=code",
+            redirect_uri="http://127.0.0.1:8400/callback",
+            state="r1c0v2ZpQq3mYb5tXn8sKw7uHa4dLe6fGi9jOo0PzTk",
+            expires_at=AT + timedelta(minutes=10),
+        ),
+        "startExecution": queued,
+        "getExecution": ended,
+        "cancelExecution": queued.model_copy(update={"status": Status.KILLED, "completed_at": LATER, "cancel_requested": True}),
+        **dict.fromkeys(("listTaskExecutions", "listExecutions"), execution.ExecutionList.model_validate(executions)),
+        "listCalls": call.CallList.model_validate({"calls": [_CALL], "next": None}),
+        "listReceipts": receipt.ReceiptChain.model_validate(
+            {"execution": EXECUTION, "entries": [_RECEIPT], "keys": keys, "next": CURSOR}
+        ),
+        "listReceiptKeys": receipt.ReceiptKeysResponse(keys=keys),
+        "getRecord": record.RecordResponse.model_validate(
+            {
+                **{"format": record.FORMAT, "execution": ended, "opening": _OPENING, "policy": policy, "steps": [_STEP]},
+                **{"calls": [_CALL], "events": [event], "ledger": [_ENTRY]},
+            }
+        ),
+        "declareTool": custom.Envelope[custom.CustomTool](data=tool),
+        "listCustomTools": custom.CustomToolList(data=(tool,), next=None),
+        "importOpenapi": custom.ImportResponse(
+            data=(tool,), cluster="prices", imported=1, disabled=0, tokens=60, notes=(), dry_run=True
+        ),
+        **dict.fromkeys(("deleteTool", "deleteCluster"), deleted),
+        "listChatTools": custom.ChatTools(tools=(custom.ChatTool(**names, parameters=SCHEMA),), next=None),
+        "listIntegrations": table.IntegrationList(integrations=(service,), next=CURSOR),
+        "getIntegration": service,
+        "listTools": table.ToolList(tools=(table.ToolResponse(**names, input_schema=SCHEMA),), next=None),
+        "listPlans": table.PlanList(plans=(plan,), next=None),
+        "listModels": table.ModelList.model_validate(
+            {
+                "models": [{"name": "scripted", "input_usd_per_million": "3", "output_usd_per_million": "15"}],
+                "next": None,
+            }
+        ),
+        "haltExecutions": account.Halt(halted="ann's kill switch is on"),
+        "resumeExecutions": account.Halt(halted=None),
+        "getMe": account.Me.model_validate(
+            {
+                **{"owner": "ann", "plan": "pro", "month": "2026-11", "halted": None, "limits": plan},
+                **{"credits_used": "36.06", "credits_reserved": "100", "credits_left": "4863.94"},
+            }
+        ),
+        "getLedger": account.Statement.model_validate(
+            {
+                **{"month": "2026-11", "tasks": [{"task": TASK, **spent}], "credits": "36.06", "entries": 36},
+                "sum_of_postings": "0",
+            }
+        ),
+        "getHealth": table.Health(),
+        "getWelcome": table.Welcome(name="Ferryman", version="1", about="Agent tasks whose keys never leak."),
+    }
+
+
+def add_examples(operation: dict[str, Any], name: str, answers: Mapping[str, BaseModel]) -> None:
+    """Add the example of its answer to the description of an operation."""
+    for status, answer in operation["responses"].items():
+        content = answer.get("content", {})
+        if status < "300" and "application/json" in content:
+            content["application/json"]["example"] = answers[name].model_dump(mode="json")
+        elif status < "300" and "text/event-stream" in content:
+            content["text/event-stream"]["example"] = EVENTS
