@@ -161,6 +161,7 @@ async def run_system(answer_bytes: int = 0) -> AsyncIterator[CountedSystem]:
         for port in (deps.halts, orchestrator.loop.halts, tool.dependencies.halts):
             closing.push_async_callback(port._clients.close)
         closing.push_async_callback(trigger.queue._clients.close)
+        closing.push_async_callback(tool.dependencies.gate.idle.aclose)
         tool_dependencies = replace(tool.dependencies, poll_interval=NEVER)
         key = keys.generate_key()
         await FirestoreOwners(operator).put(Owner(id="owner", plan="pro", created_at=datetime.now(UTC)))
