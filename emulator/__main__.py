@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import click
 
 from emulator.files import replace
-from emulator.forking import TemplateProcess
+from emulator.forking import TemplateProcess, start_templates
 from emulator.parent import ParentWatch
 from emulator.plan import Backend, CloudPlan, find_shipped
 
@@ -44,7 +44,9 @@ SERVE_ALL = "none"
     help="Ours, Google's emulator, or the one that FIRESTORE_EMULATOR_HOST names.",
 )
 @click.option("--open", is_flag=True, help="Serve Firestore to clients without the token too: to every user of this machine.")
-@click.option("--preload", multiple=True, metavar="MODULE", help="Have functions start with this imported; repeat for more.")
+@click.option(
+    "--preload", multiple=True, metavar="[FUNCTION=]MODULE", help="Have functions, or one, start with this imported; repeat."
+)
 @click.option("--with-parent", is_flag=True, help="End, with all functions, when standard input does: with the parent.")
 @click.option("--ready-file", type=click.Path(dir_okay=False, path_type=Path), help="Written, in JSON, once all answers.")
 def main(
@@ -74,9 +76,7 @@ def main(
         parent.start()
     with ExitStack() as cleaning:
         folder = data or Path(cleaning.enter_context(tempfile.TemporaryDirectory(prefix="local-cloud-")))
-        template = TemplateProcess(folder, preload)
-        if preload:
-            template.start()  # it imports while we do
+        templates = start_templates(folder, preload)  # they import while we do
         plan = CloudPlan(
             folder=folder,
             durable=data is not None and not memory,
@@ -93,17 +93,17 @@ def main(
         )
         if ready_file:
             cleaning.callback(ready_file.unlink, missing_ok=True)
-        asyncio.run(serve(plan, ready_file, parent, template))
+        asyncio.run(serve(plan, ready_file, parent, templates))
 
 
-async def serve(plan: CloudPlan, ready_file: Path | None, parent: ParentWatch, template: TemplateProcess) -> None:
+async def serve(plan: CloudPlan, ready_file: Path | None, parent: ParentWatch, templates: dict[str, TemplateProcess]) -> None:
     """Serve until told to end; raise ClickException when it cannot begin."""
     from emulator.cloud import EmulatedCloud
     from emulator.lock import InUseError
     from emulator.reading import InvalidRequestError
 
     try:
-        cloud = EmulatedCloud(plan, template=template)
+        cloud = EmulatedCloud(plan, templates=templates)
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             loop.add_signal_handler(number, cloud.stopping.set)

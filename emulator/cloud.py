@@ -55,9 +55,11 @@ class EmulatedCloud:
     env: dict[str, str]
     admin: str
 
-    def __init__(self, plan: CloudPlan, *, clock: EmulatorClock | None = None, template: TemplateProcess | None = None) -> None:
+    def __init__(
+        self, plan: CloudPlan, *, clock: EmulatorClock | None = None, templates: Mapping[str, TemplateProcess] | None = None
+    ) -> None:
         self._plan = plan
-        self._template = template
+        self._templates = templates
         self.clock = clock or EmulatorClock()
         self._rows = read_table(plan.table)
         self._metadata: dict[str, int] = {}
@@ -168,7 +170,7 @@ class EmulatedCloud:
         await self._callers.start((*self._firestore.handlers, secrets.handler(), self.tasks.handler()))
 
         # Functions end before what they use, and start after it.
-        self.functions = Functions(self._rows, source=plan.source, folder=plan.folder, ports=ports, template=self._template)
+        self.functions = Functions(self._rows, source=plan.source, folder=plan.folder, ports=ports, templates=self._templates)
         self._open(web, ports)
         closing.push_async_callback(self.functions.close)
         await self.functions.start()

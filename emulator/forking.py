@@ -17,6 +17,8 @@ from pathlib import Path
 from emulator import template
 
 READ_BYTES = 65_536
+SHARED = ""
+"""The name of the template of all functions that have none of their own."""
 INHERITED = ("PATH", "HOME")
 
 
@@ -148,6 +150,18 @@ class TemplateProcess:
         process.end(answer["code"])
         if not process.is_wanted:
             self.release(process)
+
+
+def start_templates(folder: Path, preload: Sequence[str]) -> dict[str, TemplateProcess]:
+    """Start the templates that import these: `MODULE` for all functions, `NAME=MODULE` in one for that function alone."""
+    modules: dict[str, list[str]] = {}
+    for text in preload:
+        name, _, module = text.rpartition("=")
+        modules.setdefault(name, []).append(module)
+    templates = {name: TemplateProcess(folder, named) for name, named in modules.items()}
+    for process in templates.values():
+        process.start()
+    return templates
 
 
 def inherit_environment() -> dict[str, str]:

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from emulator import guard
-from emulator.forking import ForkedProcess, TemplateEndedError, TemplateProcess, inherit_environment
+from emulator.forking import SHARED, ForkedProcess, TemplateEndedError, TemplateProcess, inherit_environment
 from emulator.leftovers import ProcessRecords
 from emulator.ports import Ports
 from emulator.table import FunctionRow
@@ -60,13 +60,13 @@ class Functions:
         source: Path,
         folder: Path,
         ports: Ports,
-        template: TemplateProcess | None = None,
+        templates: Mapping[str, TemplateProcess] | None = None,
     ) -> None:
         self._rows = rows
         self._source = source.resolve()
         self._folder = folder
         self._ports = ports
-        self._template = template or TemplateProcess(folder)
+        self._templates = {SHARED: TemplateProcess(folder), **(templates or {})}
         self._notes = ProcessRecords(folder / "processes.json")
         self._guard: subprocess.Popen[bytes] | None = None
         self._running: dict[str, _Process] = {}
@@ -107,8 +107,9 @@ class Functions:
         # Started before anything could be inherited; isolated and bare, since it needs nothing but the standard library.
         command = [sys.executable, "-I", "-S", guard.__file__]
         self._guard = subprocess.Popen(command, stdin=subprocess.PIPE, start_new_session=True)  # noqa: ASYNC220, S603 - nothing waits for it, and it is our own file
-        if self._template.group is not None:
-            self.guard(self._template.group)
+        for template in self._templates.values():
+            if template.group is not None:
+                self.guard(template.group)
 
     def guard(self, group: int) -> None:
         """Have a group of processes killed when this process is."""
@@ -165,7 +166,8 @@ class Functions:
             if not process.ready:
                 process.signal(signal.SIGKILL)
         await asyncio.gather(*(self.stop(name) for name in self._rows))
-        await self._template.close()
+        for template in self._templates.values():
+            await template.close()
         if self._guard is not None and self._guard.stdin is not None:
             self._guard.stdin.close()
             await asyncio.to_thread(self._guard.wait)
@@ -173,12 +175,16 @@ class Functions:
     def _log(self, name: str) -> Path:
         return self._folder / "logs" / f"{name}.log"
 
+    def _find_template(self, name: str) -> TemplateProcess:
+        return self._templates.get(name) or self._templates[SHARED]
+
     async def _spawn(self, name: str, env: Mapping[str, str]) -> ForkedProcess:
         main = self._source / name / "main.py"
         if not main.is_file():
             raise FunctionFailedError(f"{name} has no {main}")
         runtime = self._folder / "run" / name
         runtime.mkdir(mode=0o700, parents=True, exist_ok=True)
+        template = self._find_template(name)
         arguments = ["--target", "main", "--source", str(main), "--host", LOOPBACK, "--port", str(self._port[name])]
         # gunicorn opens a control socket, in the home folder and under one name for all unless it is led elsewhere.
         runtime_env = {"CLOUD_RUN_TIMEOUT_SECONDS": str(self._rows[name].timeout_s), "XDG_RUNTIME_DIR": str(runtime)}
@@ -186,12 +192,12 @@ class Functions:
         with self._log(name).open("ab") as log:
             environment = {**inherit_environment(), **runtime_env, **env}
             try:
-                child = await self._template.fork(name, arguments, env=environment, folder=main.parent, log=log.fileno())
+                child = await template.fork(name, arguments, env=environment, folder=main.parent, log=log.fileno())
             except TemplateEndedError as error:
                 raise FunctionFailedError(f"{name} is not started: {error}") from error
-        for group in filter(None, (self._template.group, child.pid)):
+        for group in filter(None, (template.group, child.pid)):
             self.guard(group)
-        self._notes.add(child.pid, self._template.command)
+        self._notes.add(child.pid, template.command)
         return child
 
     async def _answers(self, name: str, process: _Process) -> None:
@@ -227,7 +233,7 @@ class Functions:
             os.killpg(child.pid, signal.SIGKILL)
         self._notes.remove(child.pid)
         self._tell_guard("-", child.pid)
-        self._template.release(child)
+        self._find_template(name).release(child)
         process = self._running.get(name)
         if process and process.child is child and process.ready and code != -signal.SIGKILL:
             log.warning("function %s died with exit code %d; its log ends:\n%s", name, code, self.tail(name))

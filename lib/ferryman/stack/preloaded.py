@@ -3,8 +3,9 @@
 None of them starts a thread: what a thread holds when a process forks stays held in the other.
 """
 
-PRELOADED = (
-    "ferryman.serving.orchestrator",
+_GOOGLE = ("google.auth.jwt", "google.cloud.firestore", "google.cloud.secretmanager_v1", "google.cloud.tasks_v2")
+
+SHARED = (
     "ferryman.serving.trigger",
     "ferryman.serving.http_tool",
     "ferryman.serving.api.tasks",
@@ -16,11 +17,17 @@ PRELOADED = (
     "ferryman.composition.api",
     "ferryman.composition.trigger",
     "ferryman.composition.http_tool",
+    "ferryman.declared.arguments",
+    *_GOOGLE,
+)
+ORCHESTRATOR = (
+    "anthropic",
+    "stamina",
+    "ferryman.serving.orchestrator",
     "ferryman.composition.orchestrator",
     "ferryman.loop.run",
-    "ferryman.declared.arguments",
-    "google.auth.jwt",
-    "google.cloud.firestore",
-    "google.cloud.secretmanager_v1",
-    "google.cloud.tasks_v2",
+    *_GOOGLE,
 )
+"""In a template of its own: the model's SDK takes as long to import as all that the others need, so both go on at once."""
+
+PRELOADED = (*SHARED, *(f"orchestrator={name}" for name in ORCHESTRATOR))
