@@ -48,7 +48,7 @@ class Stores:
     """The ports of one empty deployment; `waiting` returns the deliveries in the queue: execution, slice, delay in seconds.
 
     `set_timers` answers of each timer whose it is, a task's or the sweep's, and when it is due. `ask` creates the document of
-    an execution as an application does; `read_refused` returns what is left of one that was refused.
+    an execution as an application does, `forget` deletes it; `read_refused` returns what is left of one that was refused.
     """
 
     owners: Owners
@@ -69,6 +69,7 @@ class Stores:
     timers: Timers
     set_timers: Callable[[], Awaitable[Sequence[tuple[str, datetime]]]]
     ask: Ask
+    forget: Callable[[str], Awaitable[None]]
     read_refused: Answer
 
 
@@ -84,6 +85,9 @@ async def in_memory() -> AsyncIterator[Stores]:
 
     async def ask(name: str, fields: Mapping[str, Any]) -> None:
         memory.requests[name] = fields
+
+    async def forget(name: str) -> None:
+        del memory.executions[name]
 
     async def read_refused(name: str) -> Mapping[str, Any]:
         return memory.refused[name]
@@ -107,6 +111,7 @@ async def in_memory() -> AsyncIterator[Stores]:
         timers=timers,
         set_timers=set_timers,
         ask=ask,
+        forget=forget,
         read_refused=read_refused,
     )
 
@@ -171,6 +176,9 @@ async def on_google_cloud() -> AsyncIterator[Stores]:
     async def ask(name: str, fields: Mapping[str, Any]) -> None:
         await clients.firestore().document("executions", name).create(dict(fields))
 
+    async def forget(name: str) -> None:
+        await clients.firestore().document("executions", name).delete()
+
     async def read_refused(name: str) -> Mapping[str, Any]:
         fields = (await clients.firestore().document("executions", name).get()).to_dict()
         assert fields is not None
@@ -197,6 +205,7 @@ async def on_google_cloud() -> AsyncIterator[Stores]:
             timers=CloudTasksTimers(clients, settings),
             set_timers=set_timers,
             ask=ask,
+            forget=forget,
             read_refused=read_refused,
         )
     finally:

@@ -10,10 +10,12 @@ import pytest
 from ferryman.domain.executions.execution import Execution, Status
 from ferryman.domain.executions.occupancy import TooManyQueuedError
 from ferryman.domain.problem import InvalidInputError
+from ferryman.domain.receipts.receipt import Head, ReceiptKind
 from ferryman.ports.errors import NotAdmittedError, TaskDisabledError
+from ferryman.ports.executions import ExecutionEnding
 
 from .conftest import Stores
-from .values import DONE, ENTRY, EXECUTION, LATER, LEASE, NOW, OPENING, OWNER, POLICY, TASK, TOO_LATE
+from .values import DONE, ENTRY, EXECUTION, LATER, LEASE, NOW, OPENING, OWNER, POLICY, TASK, TOO_LATE, receipts
 
 ORDER = replace(EXECUTION, id="order-42", labels={"color": "red"})
 FIELDS: dict[str, Any] = {"task": "task_1", "input": "Paris\n☂"}
@@ -52,7 +54,7 @@ async def test_an_admitted_one_is_an_execution_like_any_other(deps: Stores) -> N
     await deps.ask("order-42", FIELDS)
     await deps.executions.admit(ORDER, most=1)
     assert await deps.executions.get("order-42") == ORDER
-    assert (await deps.executions.list("ann")).items == (ORDER,)
+    assert [listed.id for listed in (await deps.executions.list("ann")).items] == [ORDER.id]
     assert (await claim(deps)).labels == {"color": "red"}
 
 
@@ -103,6 +105,18 @@ async def test_the_name_of_an_earlier_run_is_not_taken_twice(deps: Stores) -> No
     await deps.executions.start(EXECUTION, most=1)
     claimed = replace(await claim(deps, "exec_1"), policy=POLICY, events=1)
     await deps.executions.open(claimed, OPENING, entry=replace(ENTRY, id="order-42.start"), now=NOW)
+    await deps.ask("order-42", FIELDS)
+    with pytest.raises(InvalidInputError, match="id: an earlier run had this name"):
+        await deps.executions.admit(ORDER, most=9)
+
+
+async def test_the_name_of_a_run_that_was_never_opened_is_not_taken_twice_while_its_receipt_is_there(deps: Stores) -> None:
+    await deps.ask("order-42", FIELDS)
+    await deps.executions.admit(ORDER, most=1)
+    closed, head = receipts(Head(), ReceiptKind.CLOSED, execution="order-42")
+    ended = replace(await claim(deps), receipts=head)
+    assert await deps.executions.finish(ended, ExecutionEnding(status=Status.FAILED, receipts=closed), now=NOW)
+    await deps.forget("order-42")
     await deps.ask("order-42", FIELDS)
     with pytest.raises(InvalidInputError, match="id: an earlier run had this name"):
         await deps.executions.admit(ORDER, most=9)

@@ -77,10 +77,10 @@ async def put(tasks: Tasks, executions: Executions, execution: Execution) -> Non
     await executions.start(execution, most=1_000)
 
 
-def receipts(head: Head, *kinds: ReceiptKind) -> tuple[tuple[Receipt, ...], Head]:
-    """Return entries of `EXECUTION` chained on to `head`, and the head they lead to."""
+def receipts(head: Head, *kinds: ReceiptKind, execution: str = "exec_1") -> tuple[tuple[Receipt, ...], Head]:
+    """Return entries of an execution chained on to `head`, and the head they lead to."""
     facts = [Fact(kind, {"seq": seq, "credits": "0.5"}, {f"calls/{seq}": None}) for seq, kind in enumerate(kinds)]
-    return append_receipts(head, facts, execution="exec_1", at=NOW, key=1, sign=lambda message: message * 2)
+    return append_receipts(head, facts, execution=execution, at=NOW, key=1, sign=lambda message: message * 2)
 
 
 def call_request(

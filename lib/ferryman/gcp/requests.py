@@ -32,18 +32,20 @@ class FirestoreRequests(FirestoreStore):
     async def admit(self, transaction: Transaction, execution: Execution, *, most: int) -> None:
         places = self._places
         reference, task = places.locate_execution(execution.id), places.locate_task(execution.task)
-        occupancy_at, opening_at = places.locate_occupancy(execution.owner), places.locate_entry(name_start(execution.id))
+        occupancy_at = places.locate_occupancy(execution.owner)
+        # what an earlier run of this name has left: its first ledger entry, or its first receipt where it was never opened
+        traces = [places.locate_entry(name_start(execution.id)), places.locate_receipts(execution.id, 0)]
         snapshot = await get_readable(reference, transaction)
         if snapshot is not None and not snapshot.exists:
             raise KeyError(execution.id)
-        snapshots = await read_together(self._client, [task, occupancy_at, opening_at], transaction)
+        snapshots = await read_together(self._client, [task, occupancy_at, *traces], transaction)
         occupied = occupancy.read_occupancy(snapshots[occupancy_at.path])
         stored = None if snapshot is None else read_execution(snapshot)
         if stored is not None and occupied.admits(stored):
             return  # another delivery was first
         if not (snapshots[task.path].to_dict() or {}).get("enabled", False):
             raise TaskDisabledError(DISABLED)
-        if snapshots[opening_at.path].exists:
+        if any(snapshots[trace.path].exists for trace in traces):
             raise build_reused_error()
         occupancy.store_occupancy(transaction, places, execution.owner, occupied.enqueue(execution, most=most))
         transaction.set(reference, write_execution(execution))

@@ -29,7 +29,7 @@ class MemoryRequests(PlannedStore):
         task = memory.tasks.get(execution.task)
         if task is None or not task.enabled:
             raise TaskDisabledError(DISABLED)
-        if name_start(execution.id) in memory.entries:
+        if name_start(execution.id) in memory.entries or memory.receipts.get(execution.id):
             raise build_reused_error()
         memory.occupancy[execution.owner] = self._occupied(execution.owner).enqueue(execution, most=most)
         memory.executions[execution.id] = execution

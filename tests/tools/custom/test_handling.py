@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from .harness import HOST, KEY, SPEC, CustomToolHarness, document, tool
 
 
-async def imports(harness: CustomToolHarness, text: str, status: int = 200, **arguments: str):
+async def imports(harness: CustomToolHarness, text: str, status: int = 200, **arguments: Any):
     harness.documents[SPEC] = (status, text)
     return await harness.call("import_openapi_tools", url=SPEC, **arguments)
 
@@ -24,6 +26,21 @@ async def test_an_import_tells_the_names_in_a_frame(harness: CustomToolHarness) 
 async def test_an_import_goes_under_the_name_that_was_asked_for(harness: CustomToolHarness) -> None:
     await imports(harness, document("one"), cluster="mine")
     assert [cluster.name for cluster in await harness.clusters.list("t")] == ["mine"]
+
+
+async def test_an_import_of_some_operations_stores_these_alone(harness: CustomToolHarness) -> None:
+    await imports(harness, document("getOne", "getTwo", "putOne"), only=["get*"])
+    assert await harness.names() == ["getOne", "getTwo"]
+
+
+async def test_an_import_by_a_tag_that_nothing_has_stores_nothing(harness: CustomToolHarness) -> None:
+    result = await imports(harness, document("one"), tags=["admin"])
+    assert (await harness.names(), result.response_status) == ([], 400)
+
+
+async def test_a_selection_that_is_no_list_of_names_is_refused(harness: CustomToolHarness) -> None:
+    for wrong in ("get*", [7], [""], ["x"] * 21):
+        assert (await imports(harness, document("one"), only=wrong)).block_reason == "invalid_arguments"
 
 
 async def test_importing_again_replaces_the_cluster(harness: CustomToolHarness) -> None:

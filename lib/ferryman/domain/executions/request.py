@@ -52,7 +52,7 @@ def select_accepted(fields: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def build_reused_error() -> InvalidInputError:
-    """Return the error for a document by the name of an earlier run, whose entries are still in the ledger."""
+    """Return the error for a document by the name of an earlier run, whose ledger entries or receipts are still there."""
     return build_input_error("id", "an earlier run had this name; choose another for the document")
 
 

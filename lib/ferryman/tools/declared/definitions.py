@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from ferryman.domain.tools.tool import Tool
 from ferryman.tools.arguments import build_property, build_schema
+
+NAMES: Mapping[str, Any] = {"items": {"type": "string", "minLength": 1, "maxLength": 200}, "maxItems": 20}
+"""What holds for a selection of operations, over HTTP too."""
 
 IMPORT = Tool(
     name="import_openapi_tools",
@@ -15,6 +21,10 @@ IMPORT = Tool(
         {
             "url": build_property("Where the document is (HTTPS only)"),
             "cluster": build_property("What the tools are grouped under; by default the document's title"),
+            "only": build_property(
+                "Patterns of names of operations to import, getPet*, or of paths, /pets/*; by default all", "array", **NAMES
+            ),
+            "tags": build_property("Tags of the operations to import; by default all", "array", **NAMES),
         },
         required=["url"],
     ),

@@ -54,6 +54,8 @@ class ClusterManager:
                 documents=fetched.texts,
                 root=fetched.root,
                 cluster=context.arguments.get("cluster"),
+                only=tuple(context.arguments.get("only", ())),
+                tags=tuple(context.arguments.get("tags", ())),
                 domains=policy.domains,
                 credentials={name: credential.label.hosts for name, credential in context.credentials.items()},
                 pairs=[
