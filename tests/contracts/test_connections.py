@@ -120,4 +120,4 @@ async def test_a_version_that_was_used_before_is_not_put_in_place(stores: Stores
     await stores.credentials.swap(GRANTED, NEXT)
     await stores.credentials.delete("task_1", "A", now=NOW)
     assert await stores.credentials.swap(GRANTED, NEXT) is False
-    assert await stores.credentials.next_version("task_1", "A") == 3
+    assert await stores.credentials.next_version("task_1", "A") == 4
