@@ -42,7 +42,7 @@ def rows() -> Iterable[Row]:
 
 async def measure_route() -> list[Row]:
     """Measure the real route at 80 and at 300 executions at once."""
-    measured = []
+    results = []
     async with run_site() as site:
         with site.serve(FUNCTION) as (port, process):
             await wait_for_port(port)
@@ -52,10 +52,10 @@ async def measure_route() -> list[Row]:
                 reached = load.per_second >= PER_SECOND and load.p99_ms <= P99_MS and not load.failed
                 print(*load.failed[:1], file=sys.stderr)
                 what = f"one tool function, real route, {at_once} at once"
-                measured.append(Row(what, ">= 250 calls/s, p99 <= 400 ms", str(load), reached, f"{cpu_ms:.1f} ms of CPU a call"))
+                results.append(Row(what, ">= 250 calls/s, p99 <= 400 ms", str(load), reached, f"{cpu_ms:.1f} ms of CPU a call"))
             mib = measure_mib(process)
-            measured.append(Row("its memory under that load", "<= 120 MiB", f"{mib:.0f} MiB", mib <= MIB_MAX))
-    return measured
+            results.append(Row("its memory under that load", "<= 120 MiB", f"{mib:.0f} MiB", mib <= MIB_MAX))
+    return results
 
 
 async def warm(site: Site, port: int) -> None:

@@ -24,8 +24,8 @@ async def main() -> None:
     async with aiohttp.ClientSession(connector=connector) as session:
 
         async def handle(request: web.Request) -> web.Response:
-            wanted = await request.json()
-            url = f"https://127.0.0.1:{port}/{wanted['execution']}/{wanted['call']}"
+            call = await request.json()
+            url = f"https://127.0.0.1:{port}/{call['execution']}/{call['call']}"
             headers = {"Host": host, "x-cg-demo-api-key": "k" * 40}
             async with session.post(url, json=BODY, headers=headers, server_hostname=host) as response:
                 return web.json_response({"status": response.status, "content": (await response.read()).decode()})
