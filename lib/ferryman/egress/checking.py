@@ -83,9 +83,13 @@ class CallChecker:
         return await offload.run(self.policy.owner, self.budget, function, *self._packed, *arguments)
 
 
+WARMING = offload.Budget(cpu_s=10.0, wall_s=40.0, memory_bytes=offload.TEXT.memory_bytes)
+"""Of the first worker, which has to be started and to import: on a busy machine that takes longer than any text may."""
+
+
 async def warm() -> None:
     """Have a worker process import what the checks need, before a first text waits for it."""
-    await _run("text", "", offload.TEXT, checks.redact_text, (), "")
+    await _run("text", "", WARMING, checks.redact_text, (), "")
 
 
 async def redact(owner: str, credentials: Iterable[Credential], text: str) -> str:
