@@ -62,6 +62,7 @@ class InstrumentedPort:
             await self._meet(name, "after")
             return answer
 
+        self.__dict__[member] = call  # found without asking here from now on
         return call
 
 
