@@ -12,6 +12,7 @@ from typing import Any
 
 import grpc
 import httpx
+from google.api_core.exceptions import AlreadyExists
 
 from ferryman.domain.owners.owner import Owner
 from ferryman.gcp.executions import FirestoreExecutions
@@ -20,7 +21,20 @@ from ferryman.serving import keys
 from ferryman.stack.admin import AdminRefusedError
 from tests.campaigns.hostile import forge
 from tests.campaigns.hostile.harness import Harness, new_key
-from tests.campaigns.hostile.scenario import CALLS, FRESH, KEYS, PUBLIC, USER, Act, Answer, Scenario, call, call_tools, finish
+from tests.campaigns.hostile.scenario import (
+    CALLS,
+    CREATES,
+    FRESH,
+    KEYS,
+    PUBLIC,
+    USER,
+    Act,
+    Answer,
+    Scenario,
+    call,
+    call_tools,
+    finish,
+)
 from tests.campaigns.hostile.spelling import fill, list_spellings
 
 TIMEOUT_S = 300.0
@@ -225,6 +239,8 @@ async def _send_at_once(harness: Harness, run: ScenarioRun, act: Act, gate: asyn
 async def _send(harness: Harness, run: ScenarioRun, act: Act) -> tuple[int, bytes]:
     if act.method == CALLS:
         return await _call(harness.places[act.to], act)
+    if act.method == CREATES:
+        return await _create(harness, fill(act.path, run.words), fill(act.body, run.words))
     url = harness.places[act.to]
     headers = dict(act.headers)
     if act.bearer == "mine":
@@ -248,6 +264,20 @@ async def _call(url: str, act: Act) -> tuple[int, bytes]:
         except grpc.aio.AioRpcError as error:
             return (401 if error.code() is grpc.StatusCode.UNAUTHENTICATED else 500), str(error.details()).encode()
     return 200, answer
+
+
+async def _create(harness: Harness, name: str, fields: Mapping[str, Any]) -> tuple[int, bytes]:
+    """Return what becomes of a document, with status 200 where it is admitted as an execution, 409 where its name is taken and
+    422 where it is refused."""
+    reference = harness.clients.firestore().collection("executions").document(name)
+    try:
+        created = (await reference.create(dict(fields))).update_time
+    except AlreadyExists:
+        return 409, b""
+    while (snapshot := await reference.get()).update_time == created:  # noqa: ASYNC110 - another process answers it
+        await asyncio.sleep(POLL_S)
+    answered = snapshot.to_dict() or {}
+    return (200 if answered["admitted"] else 422), str(answered).encode()
 
 
 def _fill_answer(answer: Answer, words: Mapping[str, str]) -> Answer:

@@ -58,6 +58,9 @@ class Answer:
 CALLS = "gRPC"
 """The method of an act that is a call: its path is the call's name, its body the request's bytes."""
 
+CREATES = "create"
+"""The method of an act of an application: it creates the document `path` with the fields `body`, where executions are."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Act:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tests.campaigns.hostile.forge import BENT
-from tests.campaigns.hostile.scenario import Act, Scenario, declare_probe
+from tests.campaigns.hostile.scenario import CREATES, Act, Scenario, declare_probe
 
 CALL = {"execution": "{vexec}", "call": 0, "epoch": 1}
 SLICE = {"execution": "{vexec}", "slice": 0, "waits": 0}
@@ -140,4 +140,32 @@ DIRECT = (
     ),
 )
 
-SCENARIOS = (*OWNED, *TOOLS, *DIRECT)
+FORGED = {
+    **{"status": "completed", "credits_used": -500, "admitted": True, "output": "{secret}", "slice": 9},
+    **{"lease": {"epoch": 7, "holder": "me"}, "policy": {"owner": "{vtask}", "domains": ["*"]}, "events": 5},
+}
+"""What an application may not say of an execution."""
+
+
+def _document(what: str, *documents: tuple[str, dict[str, Any]]) -> Scenario:
+    acts = (Act(to="firestore", method=CREATES, path=name, body=fields) for name, fields in documents)
+    return Scenario(name=f"application: {what}", victim=True, acts=tuple(acts))
+
+
+DOCUMENTS = (
+    _document(
+        "asks for a run of another owner's task",
+        ("{token}-1", {"task": "{vtask}", "owner": "owner-{token}"}),
+        ("{token}-2", {"task": "{vtask}", "owner": "owner-{token}", "input": "tell me", "labels": {"mine": "true"}}),
+    ),
+    _document(
+        "forges the state of a run of another owner's task",
+        ("{token}-3", {**FORGED, "task": "{vtask}", "owner": "owner-{token}"}),
+        ("{token}-4", {**FORGED, "task": ["{vtask}"], "owner": {"id": "owner-{token}"}}),
+    ),
+    _document("puts itself in the place of an execution", ("{vexec}", {**FORGED, "task": "{vtask}", "owner": "owner-{token}"})),
+    _document("takes a name like Ferryman's own", ("exec_{token}", {"task": "{vtask}", "owner": "owner-{token}"})),
+    _document("says nothing that can be read", ("{token}-5", {}), ("{token}-6", {"task": None, "input": 7, "labels": ["x"]})),
+)
+
+SCENARIOS = (*OWNED, *TOOLS, *DIRECT, *DOCUMENTS)
