@@ -1,0 +1,125 @@
+"""The tables of what functions import, and how they are made: on a running stack, in a process for each function."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from emulator.access import PortToken
+from ferryman.settings import Settings
+from ferryman.stack import environment, provision
+from ferryman.stack.admin import Admin
+from ferryman.vault import seal
+
+ROOT = Path(__file__).parents[2]
+FUNCTIONS = ("api", "api_call", "http_tool", "on_execution", "orchestrator")
+"""One of the built-in tools is enough for all of them: their modules differ in a name."""
+
+CALLS: dict[str, tuple[str, str, Mapping[str, str], object, int]] = {
+    "api": ("GET", "/v1/me", {}, "", 200),
+    "api_call": ("POST", "/", {}, {"execution": "none", "call": 0, "epoch": 1, "task": "none", "owner": "none"}, 409),
+    "http_tool": ("POST", "/", {}, {"execution": "none", "call": 0, "epoch": 1, "task": "none", "owner": "none"}, 409),
+    "on_execution": (
+        "POST",
+        "/",
+        {"ce-specversion": "1.0", "ce-id": "1", "ce-source": "s", "ce-type": "t", "ce-document": "executions/none"},
+        "",
+        200,
+    ),
+    "orchestrator": ("POST", "/", {}, {"execution": "none", "slice": 0, "waits": 0}, 200),
+}
+"""The first call of each: method, path, headers, body, and the status of its answer. Nothing of that name is stored."""
+
+FIRST, LAST = "At its first answer", "And after its first call"
+
+
+@dataclass(frozen=True, slots=True)
+class Imports:
+    """What a function has imported at its first answer, and in addition after its first call."""
+
+    first: tuple[str, ...]
+    more: tuple[str, ...]
+
+
+def find_file(function: str) -> Path:
+    return Path(__file__).parent / f"{function}.txt"
+
+
+def write_table(function: str, imports: Imports) -> None:
+    text = "\n".join([f"{FIRST}:", *imports.first, "", f"{LAST}:", *imports.more])
+    find_file(function).write_text(text + "\n")
+
+
+def read_table(function: str) -> Imports:
+    first, _, more = find_file(function).read_text().partition(f"\n\n{LAST}:\n")
+    return Imports(tuple(first.split("\n")[1:]), tuple(more.split()))
+
+
+async def measure(stack: Mapping[str, Any], function: str) -> Imports:
+    """Return what a function imports, run beside a stack with the environment that it has there."""
+    row = next(row for row in environment.load_functions() if row["name"] == function)
+    async with Admin.from_note(stack) as admin:
+        port = (await admin.read_status())["ports"]["metadata"][function]
+        url, project = stack["functions"][function], stack["project"]
+        warmer = await admin.create_token(environment.build_account(environment.WARMER, project), url)
+        caller = (
+            warmer
+            if function == "api"
+            else await admin.create_token(environment.build_account(row["callers"][0], project), url)
+        )
+    clients = provision.connect(stack["env"])
+    receipts = await provision.provision_receipt_keys(clients, project, Settings().receipt_key_secret)
+    await clients.close()
+    if function == "api":
+        caller = read_file(stack["key_file"])
+    method, path, headers, body, status = CALLS[function]
+    health = {"method": "GET", "path": "/healthz", "headers": {}, "body": ""}
+    warm = {"method": "POST", "path": "/warm", "headers": {"authorization": f"Bearer {warmer}"}, "body": ""}
+    text = body if isinstance(body, str) else json.dumps(body)
+    call = {"method": method, "path": path, "headers": {**headers, "authorization": f"Bearer {caller}"}, "body": text}
+    orders = {"source": str(ROOT / "functions" / function / "main.py"), "requests": [health, warm, call]}
+    ran = subprocess.run(  # noqa: ASYNC221 - nothing else is under way
+        [sys.executable, "-P", str(ROOT / "tests/imports/probe.py")],
+        input=json.dumps(orders),
+        env=build_environment(stack, row, port, receipts),
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+    )
+    measured = json.loads(ran.stdout)
+    assert measured["statuses"] == [200 if function == "api" else 401, 200, status], measured["statuses"]
+    return Imports(tuple(measured["first"]), tuple(sorted({*measured["last"]} - {*measured["first"]})))
+
+
+def build_environment(
+    stack: Mapping[str, Any], row: Mapping[str, Any], port: int, receipts: Mapping[str, str]
+) -> dict[str, str]:
+    """Return the variables of a function, with the rights of the operator."""
+    secret = PortToken(read_file(stack["env"]["LOCAL_CLOUD_TOKEN_FILE"])).derive(f"metadata/{row['name']}").value
+    around = environment.StackEnvironment(
+        project=stack["project"],
+        urls=stack["functions"],
+        sealing_public_key=seal.format_public_key(1, seal.derive_public_key(seal.generate_private_key())),
+        receipt_public_keys=receipts,
+        scripted_model_url=stack["env"]["ANTHROPIC_BASE_URL"],
+    )
+    metadata = f"127.0.0.1:{port}/{secret}"
+    return {
+        "PATH": os.environ["PATH"],
+        "HOME": os.environ["HOME"],
+        **stack["env"],
+        **environment.build_environment(row, around),
+        "FERRYMAN_FUNCTION": row["name"],
+        "GCE_METADATA_HOST": metadata,
+        "FERRYMAN_CERTS_URL": f"http://{metadata}/certs",
+    }
+
+
+def read_file(path: str) -> str:
+    return Path(path).read_text().strip()
