@@ -27,7 +27,8 @@ async def test_starts_that_the_api_dies_under_start_once_each(new_client: NewCli
         await admin.kill("api")
         started += await asyncio.gather(*starts)
     stored = await _list_once_it_is_back(client, task)
-    assert sorted(execution["input"] for execution in stored) == sorted(f"number {number}" for number in range(ROUNDS * STARTS))
+    records = await asyncio.gather(*(client.get_execution(execution["execution_id"]) for execution in stored))
+    assert sorted(record["input"] for record in records) == sorted(f"number {number}" for number in range(ROUNDS * STARTS))
     assert {execution["execution_id"] for execution in stored} == {execution["execution_id"] for execution in started}
 
 
