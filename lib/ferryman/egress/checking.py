@@ -26,9 +26,6 @@ offload.preload(checks.prepare_request)
 TURN = replace(offload.TEXT, wall_s=20.0)
 """The model's output may wait longer: nothing else waits for it, and a repeated request costs the owner a turn."""
 
-WARMING = replace(offload.TEXT, wall_s=40.0)
-"""A first worker is waited for on a busy machine too: it imports beside the other functions of a stack, all at once."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallChecker:
