@@ -1,7 +1,7 @@
 """Executions per second on the whole local stack: five turns of one authenticated call and a last answer, ten credentials,
 32 at once, with the API, the queue, the model, the upstream and the client of this bench on the same two cores.
 
-Run with `python -m bench.stack [--executions 192] [--at-once 32]`. Every execution is started over the API; the orchestrator's
+Run with `python -m bench.stack [--executions 96] [--at-once 32]`. Every execution is started over the API; the orchestrator's
 log says when one has ended, and the records are read afterwards. Processor time by process is what a busy machine leaves
 comparable.
 """
@@ -29,7 +29,7 @@ from ferryman.client import AsyncClient
 from ferryman.stack.admin import Admin
 from tests.stack import create_client, start_stack
 
-CALLS, CREDENTIALS, AT_ONCE, EXECUTIONS = 5, 10, 32, 192
+CALLS, CREDENTIALS, AT_ONCE, EXECUTIONS = 5, 10, 32, 96
 BAR = 8.0
 HOST = "api.coingecko.com"
 SCRIPT = "bench"
