@@ -1,6 +1,6 @@
 """The local stack: how soon `ferryman up` is ready, and how long a warm `make demo` takes, which ends all that it started.
 
-Run with `python -m bench.up [--runs 3]`. Both are medians by the clock, which only a machine that does nothing else tells truly;
+Run with `python -m bench.up [--runs 3]`. Both are medians by the clock, which only an idle machine tells truly;
 the notes have the processor time.
 """
 
