@@ -18,6 +18,7 @@ from pathlib import Path
 
 from bench import Row
 from bench.processes import find_processes
+from bench.tool.journal import build_names
 from bench.tool.load import Load, build_call, run_load
 from bench.tool.site import FUNCTION, IN_MEMORY, ROOT, Site, run_site, start_printing, wait_for_port
 
@@ -65,7 +66,7 @@ async def warm(site: Site, port: int) -> None:
 
 async def load_route(site: Site, port: int, process: int, at_once: int, executions: int) -> tuple[Load, float]:
     """Return what a run measured, and the processor milliseconds of the function's processes for a call."""
-    names = [f"e{time.monotonic_ns()}_{number}" for number in range(executions)]
+    names = build_names(f"e{time.monotonic_ns()}", executions, at_once)
     await site.journal.store_executions(site.clients, names)
     before = measure_cpu_s(process)
     load = await run_load(port, names, at_once, build_call(site.token, f"127.0.0.1:{port}"))
@@ -106,10 +107,10 @@ async def compare_plain() -> Row:
         with ExitStack() as closing:
             arguments = [str(Path(__file__).with_name("plain.py")), str(site.ca), str(site.upstream_port), "api.coingecko.com"]
             plain = start_printing(arguments, closing, str(VENV / "bin/python"))
-            port, _ = closing.enter_context(site.serve(IN_MEMORY, BENCH_EXECUTIONS=str(executions * (PAIRS + 1))))
+            port, _ = closing.enter_context(site.serve(IN_MEMORY, BENCH_EXECUTIONS=f"{PAIRS + 1},{executions},{at_once}"))
             await wait_for_port(port)
             for number in range(PAIRS + 1):
-                names = [f"e_{executions * number + offset}" for offset in range(executions)]
+                names = build_names(f"e{number}", executions, at_once)
                 build = build_call(site.token, f"127.0.0.1:{port}")
                 mine = await run_load(port, names, at_once, build)
                 other = await run_load(plain, names, at_once, build)

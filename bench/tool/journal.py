@@ -26,7 +26,9 @@ from ferryman.vault.seal import PublicKey
 
 HOST, SERVICE = "api.coingecko.com", "coingecko"
 OWNERS = 30
-"""Each with a task: no owner may have more than ten executions running."""
+"""Each with a task, as many as may have 300 executions running at once."""
+
+RUNNING = 10  # executions of one owner at once
 
 CREDENTIALS, CALLS = 10, 10
 BATCH = 200
@@ -34,8 +36,13 @@ BODY = {"note": "x" * 900, "items": list(range(20))}
 NAMES = tuple(f"KEY_{number}" for number in range(CREDENTIALS))
 
 
+def build_names(prefix: str, count: int, at_once: int) -> list[str]:
+    """Return names of executions, of as few owners as may have `at_once` of them running."""
+    return [f"{prefix}-{number}_{number % (-(-at_once // RUNNING))}" for number in range(count)]
+
+
 def find_owner(execution: str) -> dict[str, str]:
-    """Return the owner and the task of an execution, whose name ends with its number."""
+    """Return the owner and the task of an execution, whose name ends with its owner's number."""
     number = int(execution.rpartition("_")[2]) % OWNERS
     return {"owner": f"owner_{number}", "task": f"task_{number}"}
 

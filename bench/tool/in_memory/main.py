@@ -1,4 +1,7 @@
-"""The function api_call with its stores in memory, all else as it is deployed; BENCH_EXECUTIONS is how many it holds."""
+"""The function api_call with its stores in memory, all else as it is deployed.
+
+BENCH_EXECUTIONS are its rounds, the executions of each, and how many of them run at once.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ import os
 from dataclasses import replace
 from threading import Thread
 
-from bench.tool.journal import Journal
+from bench.tool.journal import Journal, build_names
 from ferryman.composition.tool import ToolFunction
 from ferryman.inmemory.memory import Memory
 from ferryman.inmemory.owners import MemoryHalts
@@ -25,7 +28,8 @@ class MemoryToolFunction(ToolFunction):
     def __init__(self, settings: Settings) -> None:
         super().__init__(settings)
         memory = Memory()
-        names = [f"e_{number}" for number in range(int(os.environ["BENCH_EXECUTIONS"]))]
+        rounds, executions, at_once = map(int, os.environ["BENCH_EXECUTIONS"].split(","))
+        names = [name for number in range(rounds) for name in build_names(f"e{number}", executions, at_once)]
         filling = Thread(target=lambda: asyncio.run(Journal(PublicKey.parse(settings.sealing_public_key)).fill(memory, names)))
         filling.start()
         filling.join()
