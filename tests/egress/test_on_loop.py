@@ -159,7 +159,7 @@ def texts(draw: st.DrawFn) -> str:
 
 
 @given(texts())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 def test_what_is_read_here_is_what_a_worker_reads(text: str) -> None:
     with suppress(StepsSpentError):
         finding, pieces = SCANNER.within(ShortBudget(on_loop.STEPS_MAX)).scan_request(outbound(body={"q": text}))

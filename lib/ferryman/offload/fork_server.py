@@ -61,6 +61,11 @@ class ForkServer:
         ours[0].setblocking(False)
         return ours[0], ours[1]
 
+    @property
+    def process_id(self) -> int | None:
+        """The process, where it has been started."""
+        return None if self._child is None else self._child.pid
+
     def close(self) -> None:
         """End the process; workers end with their channels."""
         with self._lock:

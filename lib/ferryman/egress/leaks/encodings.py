@@ -130,6 +130,7 @@ _OCTAL = {f"{code:0{width}o}".encode(): code for code in range(256) for width in
 """Character codes by their digits. A single digit numbers them and is left out; any other number separates them."""
 
 _CODES_LEAST = 8
+SHORTEST = 14  # characters, of base 64: any other encoding takes more for the fewest bytes that are read
 _READABLE = frozenset(number for table in (_DECIMAL, _OCTAL) for number, code in table.items() if (code or 0) > 0x1F)
 _OF_STREAMS = frozenset(number for table in (_DECIMAL, _OCTAL) for number, code in table.items() if code in inflate.FIRST_BYTES)
 """Codes of what can be read, of which a text has eight, and of what a compressed stream begins with: few texts have either."""
@@ -141,6 +142,8 @@ def decode(text: str, known: set[bytes] | None = None) -> Iterator[str | bytes]:
     Readable text is joined in its order: a secret may be split over neighbouring words. `known` are the digits that have been
     decoded before, in other views of the same text; they are not decoded again, and those of `text` are added.
     """
+    if len(text) < SHORTEST:
+        return
     known = set() if known is None else known
     plain = text.encode("ascii", "replace")
     yield from _decode_base64(plain, known)

@@ -87,6 +87,7 @@ def iterate_views(
     budget = StepBudget(len(text), within=budget)
     budget.spend(text)
     seen: set[str | bytes] = {text}
+    known: set[bytes] = set()
     waiting = deque([(text, text, TURNS_MAX, True)])
     yield text
     while waiting:
@@ -97,7 +98,7 @@ def iterate_views(
         for view, turns_after, straight_after, part, further in chain(
             ((view, turns, straight, True, True) for view in _unescape(current, small)),
             ((view, turns - 1, False, False, True) for view in reversals),
-            ((view, turns, True, False, isinstance(view, str)) for view in encodings.decode(unread)),
+            ((view, turns, True, False, isinstance(view, str)) for view in encodings.decode(unread, known)),
             ((view, turns, False, False, deep) for view, deep in joined),
         ):
             if len(view) < LEAST or view == current:
