@@ -25,6 +25,14 @@ resource "google_secret_manager_secret_iam_member" "model_key" {
   member    = google_service_account.function[each.key].member
 }
 
+resource "google_secret_manager_secret_iam_member" "own_key" {
+  for_each  = local.own_readers
+  project   = var.project
+  secret_id = google_secret_manager_secret.own_key[each.value.secret].secret_id
+  role      = "roles/secretmanager.secretAccessor"
+  member    = google_service_account.function[each.value.function].member
+}
+
 resource "google_cloud_tasks_queue_iam_member" "enqueues" {
   for_each = local.enqueues
   project  = var.project

@@ -45,7 +45,7 @@ resource "google_cloudfunctions2_function" "this" {
       }
     }
 
-    environment_variables = merge(var.settings, length(try(each.value.resealers, [])) == 0 ? {} : { FERRYMAN_RESEALERS = jsonencode([for account in each.value.resealers : "${account}@${var.project}.iam.gserviceaccount.com"]) }, length(try(each.value.connectors, [])) == 0 ? {} : { FERRYMAN_CONNECTORS = jsonencode([for account in each.value.connectors : "${account}@${var.project}.iam.gserviceaccount.com"]) }, {
+    environment_variables = merge(var.settings, length(local.set_keys) == 0 ? {} : { FERRYMAN_MODEL_KEYS_SET = jsonencode(keys(local.set_keys)) }, length(try(each.value.resealers, [])) == 0 ? {} : { FERRYMAN_RESEALERS = jsonencode([for account in each.value.resealers : "${account}@${var.project}.iam.gserviceaccount.com"]) }, length(try(each.value.connectors, [])) == 0 ? {} : { FERRYMAN_CONNECTORS = jsonencode([for account in each.value.connectors : "${account}@${var.project}.iam.gserviceaccount.com"]) }, {
       GOOGLE_CLOUD_PROJECT         = var.project
       FERRYMAN_FUNCTION            = each.key
       FERRYMAN_LOCATION            = var.region
@@ -67,6 +67,15 @@ resource "google_cloudfunctions2_function" "this" {
         key        = "ANTHROPIC_API_KEY"
         project_id = var.project
         secret     = google_secret_manager_secret.model_key.secret_id
+        version    = secret_environment_variables.value
+      }
+    }
+    dynamic "secret_environment_variables" {
+      for_each = each.value.model ? local.set_keys : {}
+      content {
+        key        = secret_environment_variables.key
+        project_id = var.project
+        secret     = google_secret_manager_secret.own_key[secret_environment_variables.key].secret_id
         version    = secret_environment_variables.value
       }
     }
@@ -99,5 +108,6 @@ resource "google_cloudfunctions2_function" "this" {
     google_artifact_registry_repository_iam_member.build,
     google_project_iam_member.receives_events,
     google_secret_manager_secret_iam_member.model_key,
+    google_secret_manager_secret_iam_member.own_key,
   ]
 }

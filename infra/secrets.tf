@@ -45,3 +45,27 @@ resource "google_secret_manager_secret" "model_key" {
 
   depends_on = [google_project_service.api, google_kms_crypto_key_iam_member.agent]
 }
+
+# The keys of models of one's own, by the names that FERRYMAN_MODELS gives them; empty until a version is added.
+resource "google_secret_manager_secret" "own_key" {
+  for_each            = local.own_keys
+  project             = var.project
+  secret_id           = each.value
+  deletion_protection = var.protect
+
+  replication {
+    user_managed {
+      replicas {
+        location = var.region
+        dynamic "customer_managed_encryption" {
+          for_each = var.kms_key[*]
+          content {
+            kms_key_name = customer_managed_encryption.value
+          }
+        }
+      }
+    }
+  }
+
+  depends_on = [google_project_service.api, google_kms_crypto_key_iam_member.agent]
+}

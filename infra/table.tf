@@ -15,6 +15,11 @@ locals {
   model_key       = "ferryman-model-key"
   keyed           = toset(var.model_key_version[*])
 
+  # the keys that models of one's own name: their secrets, and the version of each that is set
+  own_keys    = toset([for row in values(jsondecode(lookup(var.settings, "FERRYMAN_MODELS", "{}"))) : row.key if can(row.key)])
+  set_keys    = { for name, version in var.model_key_versions : name => version if contains(local.own_keys, name) }
+  own_readers = merge([for name, row in local.functions : { for key in keys(local.set_keys) : "${name}>${key}" => { function = name, secret = key } } if row.model]...)
+
   members = merge(
     { for name, row in local.functions : row.identity => google_service_account.function[name].member },
     { for name in local.queue_accounts : name => google_service_account.queue[name].member },

@@ -69,6 +69,20 @@ variable "model_key_version" {
   }
 }
 
+variable "model_key_versions" {
+  description = "The version of the secret of each key that a model in FERRYMAN_MODELS names, by the key's name; it has to be there before it is named."
+  type        = map(string)
+  default     = {}
+  validation {
+    condition     = alltrue([for version in values(var.model_key_versions) : can(regex("^[1-9][0-9]*$", version))])
+    error_message = "A version is a number; latest would change under running functions."
+  }
+  validation {
+    condition     = length(setsubtract(keys(var.model_key_versions), local.own_keys)) == 0
+    error_message = "A version is given of a key that no model in FERRYMAN_MODELS names."
+  }
+}
+
 variable "max_instances" {
   description = "The most instances of one function."
   type        = number

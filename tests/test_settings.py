@@ -120,3 +120,23 @@ def test_a_deployed_function_sends_prompts_over_tls_alone():
     with pytest.raises(MisconfiguredError, match=r"FERRYMAN_MODELS: llama.url must be https where deployed"):
         read({"FERRYMAN_MODELS": MODEL, "K_SERVICE": "orchestrator"})
     assert read({"FERRYMAN_MODELS": MODEL.replace("http:", "https:"), "K_SERVICE": "orchestrator"}).models
+
+
+KEYED = '{"own": {"url": "http://a.test", "input": 0, "output": 0, "key": "MODEL_KEY_OWN"}}'
+
+
+def test_a_key_is_read_where_a_model_names_it_and_nowhere_else():
+    variables = {"FERRYMAN_MODELS": KEYED, "MODEL_KEY_OWN": "the key\n".replace(" ", "-"), "MODEL_KEY_OTHER": "x"}
+    known = read(variables)
+    assert known.model_keys == {"MODEL_KEY_OWN": "the-key"}
+    assert "the-key" not in repr(known)
+
+
+def test_a_key_that_is_not_set_is_left_out():
+    assert read({"FERRYMAN_MODELS": KEYED, "MODEL_KEY_OWN": ""}).model_keys == {}
+
+
+@pytest.mark.parametrize("key", ["a b", "schlüssel", "x" * 4_097])
+def test_a_key_that_no_header_can_hold_is_refused_without_it(key):
+    with pytest.raises(MisconfiguredError, match=r"^MODEL_KEY_OWN must be a key of at most 4,096 visible ASCII characters$"):
+        read({"FERRYMAN_MODELS": KEYED, "MODEL_KEY_OWN": key})

@@ -22,6 +22,7 @@ REQUIRED: dict[str, Any] = {
     "sealing_public_key": "1:" + "A" * 1624,
     "receipt_public_keys": {"1": "0" * 64},
 }
+OWN_MODELS = json.dumps({"own": {"url": "https://gateway.example.com", "input": 0, "output": 0, "key": "MODEL_KEY_GATEWAY"}})
 WHOLE: dict[str, Any] = {
     "network": True,
     "kms_key": "projects/demo-project/locations/us-central1/keyRings/ferryman/cryptoKeys/at-rest",
@@ -29,7 +30,8 @@ WHOLE: dict[str, Any] = {
     "alert_email": "someone@example.com",
     "billing_account": "000000-000000-000000",
     "operators": ["user:ann@example.com", "group:ops@example.com"],
-    "settings": {"FERRYMAN_LEASE_S": "60", "FERRYMAN_RETENTION_DAYS": "0"},
+    "settings": {"FERRYMAN_LEASE_S": "60", "FERRYMAN_RETENTION_DAYS": "0", "FERRYMAN_MODELS": OWN_MODELS},
+    "model_key_versions": {"MODEL_KEY_GATEWAY": "1"},
 }
 WAYS: dict[str, dict[str, Any]] = {"as it comes": {}, "with a network": {"network": True}, "with everything": WHOLE}
 """The ways to deploy that are planned, by the variables that are set."""

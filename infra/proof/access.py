@@ -64,6 +64,12 @@ def due(rows: Mapping[str, Row], variables: Mapping[str, Any]) -> frozenset[Bind
                 for name, row in rows.items()
                 for binding in _list_own_bindings(name, row, database, "model_key_version" in variables)
             ),
+            *(
+                Binding(place=f"secret {key}", role="roles/secretmanager.secretAccessor", member=row["identity"])
+                for key in variables.get("model_key_versions", {})
+                for row in rows.values()
+                if row["model"]
+            ),
             Binding(place="project", role="roles/logging.logWriter", member="ferryman-build"),
             Binding(place="project", role="roles/storage.objectViewer", member="ferryman-build", condition=sources),
             Binding(place=f"bucket {project}-ferryman-source", role="roles/storage.objectViewer", member="ferryman-build"),

@@ -119,6 +119,7 @@ def _environment(name: str, config: Mapping[str, Any], row: Row, variables: Mapp
         yield f"it does not know the address of {called}"
     keys = [(variable["key"], variable["secret"]) for variable in config.get("secret_environment_variables") or []]
     expected_keys = [("ANTHROPIC_API_KEY", MODEL_KEY)] if row["model"] and "model_key_version" in variables else []
+    expected_keys += [(name, name) for name in sorted(variables.get("model_key_versions", {})) if row["model"]]
     if keys != expected_keys:
         yield f"it is given the secrets {keys}, not {expected_keys}"
 

@@ -18,7 +18,7 @@ GOOGLE = ipaddress.ip_network("199.36.153.8/30")
 def wrong(plan: TerraformPlan, rows: Mapping[str, Row], variables: Mapping[str, Any]) -> Iterator[str]:
     reach = egress(plan)
     for name, row in rows.items():
-        keyed = row["model"] and "model_key_version" in variables
+        keyed = row["model"] and ("model_key_version" in variables or "FERRYMAN_MODELS" in variables.get("settings", {}))
         due = "any" if keyed or not variables.get("network") else row["egress"]
         if reach.get(name) != due:
             yield f"function {name} reaches {reach.get(name)}, and {due} in the table"

@@ -59,6 +59,45 @@ run "with_a_model_key" {
   }
 }
 
+run "with_keys_for_models_of_ones_own" {
+  command = plan
+
+  variables {
+    settings           = { FERRYMAN_MODELS = jsonencode({ a = { url = "https://a.test", input = 0, output = 0, key = "MODEL_KEY_A" }, b = { url = "https://b.test", input = 0, output = 0, key = "MODEL_KEY_B" }, c = { url = "https://c.test", input = 0, output = 0 } }) }
+    model_key_versions = { MODEL_KEY_A = "2" }
+  }
+
+  assert {
+    condition     = sort(keys(google_secret_manager_secret.own_key)) == tolist(["MODEL_KEY_A", "MODEL_KEY_B"])
+    error_message = "Each key that a model names has a secret, empty at first."
+  }
+
+  assert {
+    condition     = keys(google_secret_manager_secret_iam_member.own_key) == ["orchestrator>MODEL_KEY_A"]
+    error_message = "The orchestrator alone reads a key, and none that has no version."
+  }
+
+  assert {
+    condition     = [for name, function in google_cloudfunctions2_function.this : name if length([for item in function.service_config[0].secret_environment_variables : item if item.key == "MODEL_KEY_A" && item.version == "2"]) == 1] == ["orchestrator"]
+    error_message = "The orchestrator alone is given the key."
+  }
+
+  assert {
+    condition     = alltrue([for function in google_cloudfunctions2_function.this : function.service_config[0].environment_variables.FERRYMAN_MODEL_KEYS_SET == jsonencode(["MODEL_KEY_A"])])
+    error_message = "Every function is told which keys are set."
+  }
+}
+
+run "a_key_that_no_model_names" {
+  command = plan
+
+  variables {
+    model_key_versions = { MODEL_KEY_A = "1" }
+  }
+
+  expect_failures = [var.model_key_versions]
+}
+
 run "with_operators" {
   command = plan
 

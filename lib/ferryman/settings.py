@@ -67,6 +67,8 @@ class Settings:
     plans: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # plans beside the built-in ones, as JSON
     prices: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # models and their prices, as JSON
     models: Mapping[str, OperatorModel] = field(default_factory=dict)  # models of your own, with URLs and prices, as JSON
+    model_keys: Mapping[str, str] = field(default_factory=dict, repr=False)  # a key that one of your models names
+    model_keys_set: tuple[str, ...] = ()  # the names of those keys that are set, as JSON; the keys are the orchestrator's alone
     model_key_set: bool = True  # whether the models with list prices can be used; 0 on a local stack without a key
     integrations: tuple[Mapping[str, Any], ...] = ()  # services beside the built-in ones, as JSON
     lease_s: float = 120.0  # how long an instance has an execution to itself before another may take over
@@ -103,6 +105,7 @@ OTHER_NAMES = {
     "simulated_internet": "FERRYMAN_PRETEND_INTERNET",
     "anthropic_api_key": "ANTHROPIC_API_KEY",
     "anthropic_base_url": "ANTHROPIC_BASE_URL",
+    "model_keys": "MODEL_KEY_NAME",
     "otlp_endpoint": "OTEL_EXPORTER_OTLP_ENDPOINT",
 }
 """The variables whose names are not FERRYMAN_ and the field's name."""
@@ -118,7 +121,7 @@ def read(environment: Mapping[str, str] = os.environ) -> Settings:
 
     The local stack's switches (the simulated internet, other certificates) are refused in a deployed function.
     """
-    values: dict[str, Any] = {"local_token": _read_token(environment)}
+    values: dict[str, Any] = {"local_token": _read_token(environment), "model_keys": {}}
     for item in fields(Settings):
         variable = get_variable(item.name)
         if item.name in values or variable not in environment:
@@ -132,6 +135,7 @@ def read(environment: Mapping[str, str] = os.environ) -> Settings:
             raise MisconfiguredError(f"{variable} {expected}") from None
         if value is not None:
             values[item.name] = value
+    values["model_keys"] = _read_model_keys(environment, values.get("models", {}))
     settings = Settings(**values)
     _refuse_local_switches(settings)
     for name in TRACING_VARIABLES:
@@ -167,6 +171,15 @@ def _read_token(environment: Mapping[str, str]) -> str | None:
         raise MisconfiguredError(
             f"LOCAL_CLOUD_TOKEN_FILE is {file}, which cannot be read: that local cloud has ended"
         ) from None
+
+
+def _read_model_keys(environment: Mapping[str, str], models: Mapping[str, OperatorModel]) -> Mapping[str, str]:
+    names = {model.key for model in models.values() if model.key is not None and environment.get(model.key)}
+    keys = {name: environment[name].strip() for name in names}
+    for name, key in keys.items():
+        if re.fullmatch("[!-~]{1,4096}", key) is None:
+            raise MisconfiguredError(f"{name} must be a key of at most 4,096 visible ASCII characters")
+    return keys
 
 
 def _parse_json(text: str, kind: type) -> Any:

@@ -78,3 +78,17 @@ def test_a_variable_that_is_not_what_it_should_be_is_named() -> None:
 @pytest.mark.parametrize("host", ["api.mine.example", "9gag.example", "a-b.example", f"{'x' * 60}.example"])
 def test_the_id_of_a_host_is_one_the_catalog_takes(host: str) -> None:
     assert load([environment.build_integration(host)])[environment.derive_integration_id(host)].allowed_domains == (host,)
+
+
+KEYED = json.dumps(
+    {name: {"url": "http://a", "input": 0, "output": 0, "key": f"MODEL_KEY_{name.upper()}"} for name in ("a", "b")}
+)
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_only_the_orchestrator_gets_the_key_of_an_own_model_and_all_know_that_it_is_set(name: str) -> None:
+    caller = {"FERRYMAN_MODELS": KEYED, "MODEL_KEY_A": "the-key", "MODEL_KEY_C": "of-no-model"}
+    env = build_environment(ROWS[name], around(caller=caller))
+    assert ("the-key" in str(env)) == (name == "orchestrator")
+    assert "of-no-model" not in str(env)
+    assert env["FERRYMAN_MODEL_KEYS_SET"] == '["MODEL_KEY_A"]'

@@ -27,3 +27,9 @@ def test_where_a_key_is_set_all_are_stored() -> None:
 
 def test_a_model_that_nobody_knows_is_told_by_its_price_alone() -> None:
     assert find_key_problems("gpt-9", PRICED, USABLE) == []
+
+
+def test_the_key_that_a_model_of_ones_own_lacks_is_named() -> None:
+    (problem,) = find_key_problems("gateway", [*PRICED, "gateway"], USABLE, {"gateway": "MODEL_KEY_GATEWAY"})
+    assert problem.field == "model"
+    assert "none is set (MODEL_KEY_GATEWAY)" in problem.message

@@ -64,13 +64,26 @@ def test_a_price_that_is_none_is_told_with_its_limit(price: Any) -> None:
     assert read_problem(input=price) == "llama.input: must be a number from 0 to 1000000, in USD per million tokens"
 
 
+def test_a_key_is_named_and_never_given() -> None:
+    assert parse_operator_models({"m": {**ROW, "key": "MODEL_KEY_GATEWAY"}})["m"].key == "MODEL_KEY_GATEWAY"
+    assert parse_operator_models({"m": ROW})["m"].key is None
+
+
+@pytest.mark.parametrize(
+    "key", ["the-key-itself", "", "MODEL_KEY_", "MODEL_KEY_a", "MODEL_KEY_" + "A" * 41, 7, ["MODEL_KEY_A"]]
+)
+def test_a_key_that_is_no_name_of_a_secret_is_told_without_it(key: Any) -> None:
+    problem = read_problem(key=key)
+    assert problem == "llama.key: must be the name of a secret, never the key itself: MODEL_KEY_ and 1 to 40 of A-Z, 0-9 and _"
+
+
 def test_a_price_that_is_missing_is_told() -> None:
     assert read_problem(output=None) == "llama.output: is missing; it is USD per million tokens, and 0 is allowed"
 
 
 def test_a_field_that_is_not_known_is_told() -> None:
     assert read_problem(outptu=1) == (
-        "llama.outptu: is not known; known are: url, model, input, output, cache_write, cache_read"
+        "llama.outptu: is not known; known are: url, model, key, input, output, cache_write, cache_read"
     )
 
 

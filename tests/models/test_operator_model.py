@@ -13,7 +13,7 @@ from emulator.web import Web, port_of
 from ferryman.billing.prices import Prices
 from ferryman.domain.operator_model import parse_operator_models
 from ferryman.models.anthropic import UNUSED_KEY, AnthropicModel
-from ferryman.ports.errors import UnreachedError
+from ferryman.ports.errors import RejectedError, UnreachedError
 from ferryman.settings import Settings
 from tests.models.test_anthropic import PROMPT
 
@@ -31,8 +31,8 @@ async def service() -> AsyncIterator[tuple[Messages, str]]:
     await web.close()
 
 
-def build_settings(url: str) -> Settings:
-    rows: Mapping[str, object] = {"llama": {"url": url, "model": "scripted/play", "input": 0, "output": 0}}
+def build_settings(url: str, **fields: str) -> Settings:
+    rows: Mapping[str, object] = {"llama": {"url": url, "model": "scripted/play", "input": 0, "output": 0, **fields}}
     return Settings(models=parse_operator_models(rows), anthropic_api_key=SECRET)
 
 
@@ -62,3 +62,22 @@ def test_its_tokens_cost_what_the_operator_says() -> None:
     price = Prices.from_settings(build_settings("http://a.test")).find("llama")
     assert price is not None
     assert price.compute_worst_case(prompt_bytes=10**6, output_tokens=10**6) == Decimal(0)
+
+
+async def test_one_with_a_key_of_its_own_is_sent_that_key_and_no_other() -> None:
+    seen: list[str] = []
+    messages, web = Messages(lambda key: bool(seen.append(key)) or True), Web()
+    address = f"http://127.0.0.1:{port_of(web.add(messages))}"
+    messages.put("play", {"steps": [{"text": "Hello."}]})
+    await web.start()
+    model = AnthropicModel(replace(build_settings(address, key="MODEL_KEY_OWN"), model_keys={"MODEL_KEY_OWN": "o" * 20}))
+    await model.reply(QUESTION)
+    await model.close()
+    await web.close()
+    assert seen == ["o" * 20]
+
+
+async def test_one_whose_key_is_not_set_is_not_asked() -> None:
+    model = AnthropicModel(build_settings("http://127.0.0.1:9", key="MODEL_KEY_OWN"))
+    with pytest.raises(RejectedError, match="model llama needs a key, and MODEL_KEY_OWN is not set"):
+        await model.reply(QUESTION)

@@ -82,7 +82,9 @@ class ApiDependencies:
     integrations: Mapping[str, Integration]
     models: Mapping[str, ModelPrice]
     usable_models: frozenset[str] | None = None
-    """The models that need no key, where none is set; None where all can be used."""
+    """The models that need no key, or whose key is set; None where all can be used."""
+    model_keys: Mapping[str, str] = field(default_factory=dict)
+    """The names of the keys that the operator's own models need, by model."""
     poll_s: float = 0.5
     callers: CallerIdentifier | None = None
     """Who may have it `warm`: connect, and import what a first request would wait for."""
@@ -164,11 +166,19 @@ def build_api(settings: Settings) -> ApiDependencies:
         plans=plans,
         integrations=catalog.load(settings.integrations),
         models=Prices.from_settings(settings),
-        usable_models=None if settings.model_key_set else frozenset((SCRIPTED, *settings.models)),
+        usable_models=_list_usable_models(settings),
+        model_keys={name: model.key for name, model in settings.models.items() if model.key is not None},
         poll_s=settings.poll_s,
         callers=TokenCallers(wire, settings),
         warm=warm,
     )
+
+
+def _list_usable_models(settings: Settings) -> frozenset[str]:
+    """Return the models that need no key, or whose key is set."""
+    listed = Prices.from_settings(settings) if settings.model_key_set else (SCRIPTED, *settings.models)
+    lacking = {model.name for model in settings.models.values() if model.key not in (None, *settings.model_keys_set)}
+    return frozenset(listed) - lacking
 
 
 def _names(settings: Settings) -> NameResolver:

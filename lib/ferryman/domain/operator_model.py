@@ -14,10 +14,15 @@ from ferryman.domain.problem import InvalidInputError, Problem
 MODELS_MAX = 100
 URL_CHARACTERS_MAX = 2_000
 PRICE_MAX = Decimal(1_000_000)
+KEY_PREFIX = "MODEL_KEY_"
+"""How the secrets that hold keys of operator models are called: no other variable of a function begins so."""
+
 PRICES = ("input", "output", "cache_write", "cache_read")
 
 _NAME = re.compile(r"[a-z0-9.@-]{1,64}", re.ASCII)
 _SERVED = re.compile(r"[!-~]{1,200}", re.ASCII)
+_KEY = re.compile(f"{KEY_PREFIX}[A-Z0-9_]{{1,40}}", re.ASCII)
+_KEY_EXPECTED = f"must be the name of a secret, never the key itself: {KEY_PREFIX} and 1 to 40 of A-Z, 0-9 and _"
 _RESERVED = "scripted"
 _URL_EXPECTED = f"must be an http or https URL of at most {URL_CHARACTERS_MAX} characters, without user, ? and #"
 
@@ -26,13 +31,15 @@ _URL_EXPECTED = f"must be an http or https URL of at most {URL_CHARACTERS_MAX} c
 class OperatorModel:
     """A model by the `name` that tasks use; its server, at the base `url`, knows it as `served_as`.
 
-    `price` has USD per million tokens, by kind of token; 0 is a price.
+    `price` has USD per million tokens, by kind of token; 0 is a price. `key` is the name of the secret, and of the variable,
+    that holds the key which the server asks for, or None where it asks for none.
     """
 
     name: str
     url: str
     served_as: str
     price: Mapping[str, Decimal]
+    key: str | None = None
 
 
 def parse_operator_models(rows: Mapping[str, Any]) -> Mapping[str, OperatorModel]:
@@ -47,7 +54,9 @@ def parse_operator_models(rows: Mapping[str, Any]) -> Mapping[str, OperatorModel
 
 def _build(name: str, row: Mapping[str, Any]) -> OperatorModel:
     price = {kind: Decimal(str(row[kind])) for kind in PRICES if kind in row}
-    return OperatorModel(name=name, url=row["url"].rstrip("/"), served_as=row.get("model", name), price=price)
+    return OperatorModel(
+        name=name, url=row["url"].rstrip("/"), served_as=row.get("model", name), price=price, key=row.get("key")
+    )
 
 
 def _find_problems(name: str, row: Any) -> Iterator[Problem]:
@@ -56,13 +65,16 @@ def _find_problems(name: str, row: Any) -> Iterator[Problem]:
     if not isinstance(row, Mapping):
         yield Problem(name[:64], "must be an object with url, input and output")
         return
-    for unknown in sorted(set(row) - {"url", "model", *PRICES}):
-        yield Problem(f"{name}.{unknown[:64]}", f"is not known; known are: url, model, {', '.join(PRICES)}")
+    for unknown in sorted(set(row) - {"url", "model", "key", *PRICES}):
+        yield Problem(f"{name}.{unknown[:64]}", f"is not known; known are: url, model, key, {', '.join(PRICES)}")
     if not _is_base(row.get("url")):
         yield Problem(f"{name}.url", _URL_EXPECTED)
     served_as = row.get("model", name)
     if not isinstance(served_as, str) or _SERVED.fullmatch(served_as) is None:
         yield Problem(f"{name}.model", "must be the name that the server knows it by, of at most 200 visible ASCII characters")
+    key = row.get("key")
+    if key is not None and (not isinstance(key, str) or _KEY.fullmatch(key) is None):
+        yield Problem(f"{name}.key", _KEY_EXPECTED)
     for kind in PRICES:
         if kind not in row and kind in ("input", "output"):
             yield Problem(f"{name}.{kind}", "is missing; it is USD per million tokens, and 0 is allowed")

@@ -155,8 +155,12 @@ class AnthropicModel:
         http_client = anthropic.DefaultAsyncHttpxClient(follow_redirects=False, event_hooks=hooks)
         options: dict[str, Any] = {"max_retries": 0, "http_client": http_client, "default_headers": UNCOMPRESSED}
         if provider in settings.models:
+            served = settings.models[provider]
+            if served.key is not None and served.key not in settings.model_keys:
+                raise RejectedError(f"model {provider} needs a key, and {served.key} is not set")
             # the SDK insists on a key; the environment's is for another provider
-            return anthropic.AsyncAnthropic(base_url=settings.models[provider].url, api_key=UNUSED_KEY, **options)
+            key = UNUSED_KEY if served.key is None else settings.model_keys[served.key]
+            return anthropic.AsyncAnthropic(base_url=served.url, api_key=key, **options)
         if provider == SCRIPTED:
             if settings.scripted_model_url is None:
                 raise RejectedError("scripted models are played by the local cloud only")

@@ -94,9 +94,10 @@ def build_environment(row: Mapping[str, Any], around: StackEnvironment) -> dict[
     caller = around.caller
     prices = {"scripted": SCRIPTED_PRICE, **_read(caller, "FERRYMAN_PRICES", {})}
     try:
-        parse_operator_models(_read(caller, "FERRYMAN_MODELS", {}))
+        models = parse_operator_models(_read(caller, "FERRYMAN_MODELS", {}))
     except InvalidInputError as error:
         raise ValueError(f"FERRYMAN_MODELS: {error}") from None
+    keys = {model.key: caller[model.key] for model in models.values() if model.key is not None and caller.get(model.key)}
     integrations = [*_read(caller, "FERRYMAN_INTEGRATIONS", []), *map(build_integration, around.hosts)]
     accounts = {
         role: [build_account(name, around.project) for name in row.get(role, []) if name != "anyone"]
@@ -114,6 +115,7 @@ def build_environment(row: Mapping[str, Any], around: StackEnvironment) -> dict[
         "FERRYMAN_QUEUE_CALLER": build_account(QUEUE_CALLER, around.project),
         "FERRYMAN_PRICES": json.dumps(prices),
         "FERRYMAN_MODEL_KEY_SET": "1" if caller.get("ANTHROPIC_API_KEY") else "0",
+        "FERRYMAN_MODEL_KEYS_SET": json.dumps(sorted(keys)),
         "FERRYMAN_INTEGRATIONS": json.dumps(integrations),
         "FERRYMAN_LEASE_S": LEASE_S,
         "FERRYMAN_POLL_S": POLL_S,
@@ -124,6 +126,7 @@ def build_environment(row: Mapping[str, Any], around: StackEnvironment) -> dict[
         return {**env, "ANTHROPIC_BASE_URL": ""}
     env["FERRYMAN_SCRIPTED_MODEL_URL"] = around.scripted_model_url
     env["ANTHROPIC_BASE_URL"] = caller.get("ANTHROPIC_BASE_URL") or REAL_MODEL_URL
+    env |= keys
     if caller.get("ANTHROPIC_API_KEY"):
         env["ANTHROPIC_API_KEY"] = caller["ANTHROPIC_API_KEY"]
     return env

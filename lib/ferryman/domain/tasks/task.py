@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from decimal import Decimal
+from types import MappingProxyType
 from typing import Any
 
 from ferryman.domain.credentials.integration import WEBHOOK
@@ -184,10 +185,15 @@ def _find_model_problems(model: str, models: Collection[str]) -> list[Problem]:
     return [Problem("model", f"has no price; priced are: {', '.join(sorted(models))}")]
 
 
-def find_key_problems(model: str, models: Collection[str], usable: Collection[str] | None) -> list[Problem]:
-    """Return the problem of a model that is known and needs a key where none is set; `usable` are those that need none."""
+def find_key_problems(
+    model: str, models: Collection[str], usable: Collection[str] | None, keys: Mapping[str, str] = MappingProxyType({})
+) -> list[Problem]:
+    """Return the problem of a model that is known and needs a key where none is set; `usable` are the others.
+
+    `keys` names the key of each model that has one of its own.
+    """
     family = model.partition("/")[0]
     if usable is None or family not in models or family in usable:
         return []
-    listed = ", ".join(sorted(usable))
-    return [Problem("model", f"needs a key, and none is set (ANTHROPIC_API_KEY); without one there are: {listed}")]
+    listed, name = ", ".join(sorted(usable)), keys.get(family, "ANTHROPIC_API_KEY")
+    return [Problem("model", f"needs a key, and none is set ({name}); without one there are: {listed}")]

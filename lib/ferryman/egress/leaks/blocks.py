@@ -30,7 +30,7 @@ _PLAIN_TYPES = ("text", "tool_use")
 
 _FIELDS = ("text", "thinking", "input", "name", "id")
 _SIGNED = ("signature", "data", "encrypted_content")
-"""A block with one of these fields is signed or encrypted by the provider, which takes it back unchanged or not at all."""
+"""A block with a text in one of these is signed or encrypted by its provider, which takes it back unchanged or not at all."""
 
 
 class BlockField(NamedTuple):
@@ -64,7 +64,7 @@ def redact_blocks(content: Sequence[Mapping[str, Any]], scanner: SecretScanner) 
 
 def is_signed(block: Mapping[str, Any]) -> bool:
     """Say whether the provider takes `block` back unchanged only, and the turn without it."""
-    return block.get("type") not in _PLAIN_TYPES and any(field in block for field in _SIGNED)
+    return block.get("type") not in _PLAIN_TYPES and any(isinstance(block.get(field), str) for field in _SIGNED)
 
 
 def _check_whole(blocks: list[dict[str, Any]], scanner: SecretScanner, budget: StepBudget) -> list[dict[str, Any]]:

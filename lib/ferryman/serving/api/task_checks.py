@@ -99,7 +99,7 @@ async def _find_rule_problems(deps: ApiDependencies, plan: Plan, task: Task, cha
     tools = {tool.name for tool in deps.tools}
     known = {"tools": tools, "integrations": frozenset(deps.integrations), "models": frozenset(deps.models)}
     problems = await run_document_worker(task.owner, "task_prompt", rules.find_task_problems, task, plan=plan, **known)
-    problems += rules.find_key_problems(task.model, deps.models, deps.usable_models)
+    problems += rules.find_key_problems(task.model, deps.models, deps.usable_models, deps.model_keys)
     schedule: Schedule | None = changes.get("schedule")
     problems += find_past_problems(schedule, now=deps.clock.now())
     # names are asked only for URLs that the grammar and the limit let pass
