@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from ferryman.cli.commands import screen_command
 from ferryman.cli.screen import Screen
 from ferryman.serving import keys
 from ferryman.stack.environment import derive_integration_id
-from ferryman.stack.local_stack import Stack, StackOptions, run_stack
+from ferryman.stack.local_stack import STEPS, Stack, StackOptions, run_stack
 from ferryman.stack.private import ExposedFolderError, StackRunningError
 
 _HOST = re.compile(r"(?P<name>[A-Za-z0-9.-]+)=(?:127\.0\.0\.1|localhost):(?P<port>[0-9]{1,5})", re.ASCII)
@@ -116,7 +117,9 @@ async def up(screen: Screen, /, data: Path | None, api_port: int | None, firesto
                 firestore=chosen,
                 **options,
             )
-            async with run_stack(stack, lambda text: screen.print_line(f"{text} …", "dim")) as running:
+            async with AsyncExitStack() as running_stack:
+                with screen.show_progress("starting the stack", STEPS):
+                    running = await running_stack.enter_async_context(run_stack(stack, screen.print_step))
                 _announce(screen, running, stack)
                 code = await running.supervise(lambda text: screen.print_line(text, "yellow"))
                 screen.print_error(f"the local cloud ended by itself (exit code {code}); see {data / 'cloud.log'}")

@@ -25,6 +25,8 @@ from ferryman.stack.stack_process import note_process
 
 PROJECT = "ferryman-local"
 TEND_S = 2.0
+STEPS = 3 + len(environment.load_functions())
+"""How often the start of a stack tells of a stage: each function, once it is ready, and three times before."""
 
 Tell = Callable[[str], None]
 

@@ -6,6 +6,7 @@ import asyncio
 import shutil
 import tempfile
 import time
+from contextlib import AsyncExitStack
 from pathlib import Path
 
 import click
@@ -18,7 +19,7 @@ from ferryman.cli.service import read_environment
 from ferryman.client import AsyncClient
 from ferryman.serving import keys
 from ferryman.stack import leftovers
-from ferryman.stack.local_stack import StackOptions, run_stack
+from ferryman.stack.local_stack import STEPS, StackOptions, run_stack
 from ferryman.stack.private import StackRunningError, lock_folder
 
 PREFIX = "ferryman-demo-"
@@ -44,7 +45,11 @@ async def demo(screen: Screen) -> int:
             environment = {name: value for name, value in read_environment().items() if name not in MODEL_KEYS}
             options = StackOptions(data=folder, digest=keys.digest_key(key), key_file=key_file, environment=environment)
             screen.print_line("A stack of its own", "bold")
-            async with run_stack(options, lambda text: screen.print_line(f"  {text} …")) as running:
+            async with AsyncExitStack() as running_stack:
+                with screen.show_progress("starting the stack", STEPS):
+                    running = await running_stack.enter_async_context(
+                        run_stack(options, lambda text: screen.print_step(f"  {text}"))
+                    )
                 screen.print_line(f"  up after {time.monotonic() - began:.1f} s: {running.url}")
                 async with AsyncClient(running.url, key) as client:
                     is_proven = await run_scenario(screen, running, client)
