@@ -15,11 +15,13 @@ from hypothesis import strategies as st
 from bench import worst
 from ferryman import offload
 from ferryman.domain.calls.refusal import CallRefusedError
+from ferryman.domain.credentials.credential import Credential
 from ferryman.domain.http.request import InboundResponse, SecretPlaceholder, Template
 from ferryman.egress import checks, on_loop
 from ferryman.egress.checking import CallChecker, redact
 from ferryman.egress.leaks import SecretScanner, ShortBudget, StepsSpentError
 from ferryman.egress.leaks.inflate import InflationLimitError
+from ferryman.egress.leaks.scanner import PreparedCredential
 from ferryman.egress.leaks.views import iterate_views
 from tests.egress.leaks import corpus, notations
 from tests.egress.plants import VALUES, credential, outbound, policy
@@ -100,6 +102,21 @@ async def test_a_scanner_is_built_a_credential_at_a_time_and_dropped_in_time() -
     assert turns > len(KEYS)
     assert len(checks.scanners) == 1
     assert asyncio.get_running_loop() in on_loop._drops
+    checks.scanners.clear()
+
+
+async def test_calls_of_a_task_at_the_same_time_build_its_scanner_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    checks.scanners.clear()
+    prepared: list[str] = []
+
+    def prepare(secret: Credential) -> PreparedCredential:
+        prepared.append(secret.name)
+        return PreparedCredential([], [], [])
+
+    monkeypatch.setattr(on_loop.leaks, "prepare", prepare)
+    arguments = (KEYS.values(), checks.redact_text, [*KEYS.values()], "plain")
+    assert await asyncio.gather(*(on_loop.check("ann", *arguments) for _ in range(8))) == ["plain"] * 8
+    assert prepared == list(KEYS)
     checks.scanners.clear()
 
 

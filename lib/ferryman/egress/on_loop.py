@@ -18,6 +18,7 @@ from ferryman.domain.credentials.credential import Credential
 from ferryman.domain.http.request import Template
 from ferryman.egress import checks, leaks
 from ferryman.egress.leaks import SecretScanner
+from ferryman.egress.scanner_cache import get_task
 
 CHARACTERS_MAX, VALUES_MAX, HEADERS_MAX = 2_048, 256, 100
 STEPS_MAX = 600_000
@@ -30,6 +31,7 @@ UNREAD = object()
 """Returned in place of an answer: the text is for a worker to read."""
 
 _paused: dict[str, float] = {}
+_building: dict[tuple[str, str], asyncio.Future[None]] = {}
 _drops: dict[asyncio.AbstractEventLoop, asyncio.TimerHandle] = {}
 
 
@@ -41,8 +43,7 @@ async def check(owner: str, credentials: Collection[Credential], function: Calla
     if _paused and _is_paused(owner):
         return UNREAD
     if checks.scanners.find(credentials) is None:
-        checks.scanners.keep(credentials, await _build(credentials))
-        _drop_in_time()
+        await _build_once(credentials)
     try:
         return function(*arguments, steps=STEPS_MAX)
     except CallRefusedError:
@@ -78,8 +79,18 @@ def is_small(*values: Any) -> bool:
     return True
 
 
-async def _build(credentials: Collection[Credential]) -> SecretScanner:
-    """Return a new scanner, built with a turn of the event loop for each credential."""
+async def _build_once(credentials: Collection[Credential]) -> None:
+    """Build the scanner of a task; its other calls that want one meanwhile wait for it."""
+    task = get_task(credentials)
+    building = _building.get(task)
+    if building is None or building.get_loop() is not asyncio.get_running_loop():
+        building = _building[task] = asyncio.ensure_future(_build(credentials))
+        building.add_done_callback(lambda _: _building.pop(task, None))
+    await asyncio.shield(building)
+
+
+async def _build(credentials: Collection[Credential]) -> None:
+    """Build a scanner and keep it, with a turn of the event loop for each credential."""
     prepared = []
     for credential in credentials:
         prepared.append(leaks.prepare(credential))
@@ -87,7 +98,8 @@ async def _build(credentials: Collection[Credential]) -> SecretScanner:
     scanner = SecretScanner(prepared=prepared)
     for _ in scanner.prepare_pieces():
         await asyncio.sleep(0)
-    return scanner
+    checks.scanners.keep(credentials, scanner)
+    _drop_in_time()
 
 
 def _drop_in_time() -> None:

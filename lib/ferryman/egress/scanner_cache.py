@@ -14,7 +14,9 @@ from operator import is_
 from ferryman.domain.credentials.credential import Credential
 from ferryman.egress.leaks import SecretScanner
 
-CREDENTIALS_MAX = 200  # of all scanners together; the longest unused ones are dropped first
+CREDENTIALS_MAX = 352
+"""Of all scanners together, each counted as one more: 0.1 MB of memory each. The longest unused ones are dropped first."""
+
 UNUSED_S = 60.0
 """Seconds after its last use until a scanner is dropped: the calls of an execution are seldom farther apart."""
 
@@ -58,7 +60,7 @@ class ScannerCache:
     def find(self, credentials: Collection[Credential]) -> SecretScanner | None:
         """Return the cached scanner for `credentials`; None where there is none, or it was built of other values."""
         self.drop_old()
-        task, values = _get_task(credentials), tuple(credentials)
+        task, values = get_task(credentials), tuple(credentials)
         entry = self._entries.pop(task, None)
         if entry is None or not entry.is_for(values):
             return None
@@ -69,7 +71,7 @@ class ScannerCache:
     def keep(self, credentials: Collection[Credential], scanner: SecretScanner) -> SecretScanner:
         """Keep `scanner`, just built, and return it."""
         now = self._clock()
-        self._entries[_get_task(credentials)] = _Entry(tuple(credentials), scanner, now, now)
+        self._entries[get_task(credentials)] = _Entry(tuple(credentials), scanner, now, now)
         while len(self._entries) > 1 and sum(len(entry.credentials) + 1 for entry in self._entries.values()) > CREDENTIALS_MAX:
             del self._entries[next(iter(self._entries))]
         return scanner
@@ -85,7 +87,8 @@ class ScannerCache:
         self._entries.clear()
 
 
-def _get_task(credentials: Collection[Credential]) -> tuple[str, str]:
+def get_task(credentials: Collection[Credential]) -> tuple[str, str]:
+    """Return the owner and the task of `credentials`, which are all of one."""
     return next(((credential.label.owner, credential.label.task) for credential in credentials), ("", ""))
 
 
