@@ -26,15 +26,16 @@ Part = Counts
 class PartCounts:
     """The counts of each part.
 
-    An execution of T turns with calls, N calls and an answer costs start + opening + T turns + N calls + end. `late_turn` is
-    the same as `turn`, counted later in the run. `slice` is added for each further delivery, besides reading the journal so far
-    once; `look` for each second of waiting for a model or a service; `beat` for each third of a lease; `watch` for each watcher
-    that is counted, besides reading the journal once and a `poll` each time; `sweep` every ten minutes while any task has a
-    schedule. `instance` is what new instances of the functions ask for once. The bytes of a call are without those of its
-    answer.
+    An execution of T turns with calls, N calls and an answer costs start + opening + T turns + N calls + end, with `admission`
+    in place of `start` where an application's document asked for it. `late_turn` is the same as `turn`, counted later in the
+    run. `slice` is added for each further delivery, besides reading the journal so far once; `look` for each second of waiting
+    for a model or a service; `beat` for each third of a lease; `watch` for each watcher that is counted, besides reading the
+    journal once and a `poll` each time; `sweep` every ten minutes while any task has a schedule. `instance` is what new
+    instances of the functions ask for once. The bytes of a call are without those of its answer.
     """
 
     start: Part
+    admission: Part
     opening: Part
     turn: Part
     late_turn: Part
@@ -75,9 +76,12 @@ async def measure(turns: int) -> PartCounts:
         both = (with_one.watched[API, STREAMED] - warm.watched[API, STREAMED]) // (turns - 1)
         early[API, STREAMED] = late[API, STREAMED] = both - call[API, STREAMED]
         watch = _subtract(warm.watched, Counter({(API, READS): 2 + 1, (API, STREAMED): both}))  # two steps and a ticket
+        opening = _subtract(with_one.at_turn[0], with_one.started)
+        by_document = await _count_execution(system, 1, 1, by_document=True)
         return PartCounts(
             start=with_one.started,
-            opening=_subtract(with_one.at_turn[0], with_one.started),
+            admission=_subtract(by_document.at_turn[0], opening),
+            opening=opening,
             turn=early,
             late_turn=late,
             call=call,
@@ -89,9 +93,11 @@ async def measure(turns: int) -> PartCounts:
         )
 
 
-async def _count_execution(system: CountedSystem, turns: int, calls: int, *, busy_turn: int | None = None) -> Run:
+async def _count_execution(
+    system: CountedSystem, turns: int, calls: int, *, busy_turn: int | None = None, by_document: bool = False
+) -> Run:
     system.counts.clear()
-    execution = await system.start_execution()
+    execution = await (system.request_execution() if by_document else system.start_execution())
     started = system.snapshot(execution)
     model = CountingModel(turns, calls, lambda: system.snapshot(execution), busy_turn=busy_turn)
     await system.deliver(execution, model)

@@ -17,7 +17,7 @@ from datetime import UTC, datetime, timedelta
 import httpx
 
 from bench.operations import services
-from bench.operations.counting import Counts
+from bench.operations.counting import WRITES, Counts
 from bench.operations.model import CREDENTIAL, CountingModel
 from bench.operations.services import API, INDEXES, OPERATOR, ORCHESTRATOR, TOOL, TRIGGER
 from bench.operations.storage import StoredDocuments
@@ -111,6 +111,16 @@ class CountedSystem:
         self.counts[TRIGGER, INVOKED] += 1
         self.trigger.tracer.line("execution.enqueued", execution=execution)
         return execution
+
+    async def request_execution(self) -> str:
+        """Ask for an execution as an application does, by a document, and send its event; return its id."""
+        name = f"order-{uuid.uuid4().hex[:24]}"  # as long as an id of ours
+        await self.operator_store._client.document("executions", name).create({"task": self.task})
+        self.counts[ALL, WRITES] += 1
+        await self.trigger.queue.enqueue(name, slice=0)
+        self.counts[TRIGGER, INVOKED] += 1
+        self.trigger.tracer.line("execution.enqueued", execution=name)
+        return name
 
     async def deliver(self, execution: str, model: CountingModel) -> int:
         """Run every slice of it with this model; return how many there were."""

@@ -43,6 +43,7 @@ FIGURES = st.builds(
     executions=st.integers(1, 10**6),
     at_once=st.integers(1, 200),
     watched=st.booleans(),
+    by_document=st.booleans(),
     **{n: some(n) for n in GROWING},
 )
 

@@ -108,9 +108,9 @@ def compute_times(figures: Figures) -> Times:
         for name, count in parts.items()
         if load_measurement()[name].requests.get(TOOL)
     )
-    start = load_measurement()["start"].round_trips
+    start = load_measurement()["admission" if figures.by_document else "start"].round_trips
     busy = {
-        API: _billed(start[API] * trip + figures.startup_seconds),
+        API: Decimal(0) if figures.by_document else _billed(start[API] * trip + figures.startup_seconds),
         TRIGGER: _billed(start[TRIGGER] * trip + figures.startup_seconds),
         ORCHESTRATOR: _billed(work),
         TOOL: tool + figures.startup_seconds,
@@ -154,7 +154,8 @@ def _compute_amounts(figures: Figures) -> Mapping[str, Decimal]:
 
 def _count_parts(figures: Figures) -> dict[str, int]:
     """Return the number of each part in an execution, without the timed ones."""
-    return {"start": 1, "opening": 1, "turn": figures.turns - 1, "call": figures.calls, "end": 1}
+    start = "admission" if figures.by_document else "start"
+    return {start: 1, "opening": 1, "turn": figures.turns - 1, "call": figures.calls, "end": 1}
 
 
 def _count_timed_parts(figures: Figures, spent: Times) -> dict[str, int]:
