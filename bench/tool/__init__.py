@@ -27,7 +27,7 @@ PER_SECOND, P99_MS, RATIO, MIB_MAX = 250.0, 400.0, 0.5, 120.0
 LONG_CALLS = 100_000
 PAIRS = 5
 VENV = ROOT / "build/tool/venv"
-AIOHTTP = "aiohttp==3.13.5"
+AIOHTTP = Path(__file__).with_name("aiohttp.lock")
 
 
 def rows() -> Iterable[Row]:
@@ -95,7 +95,8 @@ def make_environment() -> None:
     if not VENV.exists():
         uv = str(ROOT / ".venv/bin/uv")
         subprocess.run([uv, "venv", "--quiet", "--python", sys.executable, str(VENV)], check=True)
-        subprocess.run([uv, "pip", "install", "--quiet", "--python", str(VENV / "bin/python"), AIOHTTP], check=True)
+        pip = [uv, "pip", "install", "--quiet", "--no-deps", "--require-hashes", "--python", str(VENV / "bin/python")]
+        subprocess.run([*pip, "--requirement", str(AIOHTTP)], check=True)
 
 
 async def compare_plain() -> Row:
