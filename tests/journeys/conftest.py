@@ -6,7 +6,6 @@ import asyncio
 import json
 import os
 import signal
-import socket
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
@@ -28,6 +27,7 @@ from ferryman.stack.admin import Admin
 from tests.canaries import canary
 from tests.canaries import stack as places
 from tests.canaries.sink import append
+from tests.journeys import own_model
 
 FERRYMAN = Path(sys.executable).with_name("ferryman")
 ENDS_S = 40
@@ -57,23 +57,20 @@ NewClient = Callable[[str], Awaitable[AsyncClient]]
 
 
 @pytest.fixture(scope="session")
-def unreachable_models() -> Iterator[Mapping[str, Any]]:
-    """Models of the operator's whose providers are never reached: one refuses connections, one never ends a handshake."""
-    with socket.create_server(("127.0.0.1", 0)) as silent:
-        with socket.create_server(("127.0.0.1", 0)) as closed:
-            ports = {"silent": silent.getsockname()[1], "closed": closed.getsockname()[1]}
-        yield {name: {"url": f"https://127.0.0.1:{port}", "input": "3", "output": "15"} for name, port in ports.items()}
+def served_model() -> Iterator[Mapping[str, str]]:
+    """The variables by which the stack knows a model of its operator's own, which is served beside it."""
+    with own_model.serve() as variables:
+        yield variables
 
 
 @pytest.fixture(scope="session")
-def stack(tmp_path_factory: pytest.TempPathFactory, unreachable_models: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+def stack(tmp_path_factory: pytest.TempPathFactory, served_model: Mapping[str, str]) -> Iterator[Mapping[str, Any]]:
     """What the stack notes about itself: its URL, the admin's, and the variables that point a client at its cloud."""
     data = tmp_path_factory.mktemp("stack")
     log = data.with_name(f"{data.name}.log")
     # a held lease that a killed orchestrator leaves must not cost a test two minutes
     environment = {**os.environ, "FERRYMAN_LEASE_S": "6", "FERRYMAN_POLL_S": "0.1", "FERRYMAN_RETRY_AFTER_S": "1"}
-    environment["FERRYMAN_INTEGRATIONS"] = json.dumps([CALENDAR])
-    environment["FERRYMAN_MODELS"] = json.dumps(unreachable_models)
+    environment |= {"FERRYMAN_INTEGRATIONS": json.dumps([CALENDAR]), **served_model}
     with log.open("wb") as err:
         child = subprocess.Popen(
             [FERRYMAN, "up", "--data", data, "--json"], stdout=subprocess.PIPE, stderr=err, env=environment
