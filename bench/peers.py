@@ -1,6 +1,6 @@
 """`python -m bench.peers`: a round of our loop beside one of each peer, all on the same local Messages API.
 
-The peers are installed under build/peers, each in an environment of its own, at the versions in `PEERS`.
+The peers are installed under build/peers, each in an environment of its own, by their locks (locks/peer-NAME.lock).
 """
 
 from __future__ import annotations

@@ -76,13 +76,13 @@ def compare_with_peers() -> Iterator[Row]:
     with ExitStack() as open_processes:
         port = int(open_processes.enter_context(serve("bench.loop.messages_api")))
         ours = open_processes.enter_context(start(OURS, port))
-        for peer, packages in PEERS.items():
+        for peer in PEERS:
             other = open_processes.enter_context(start(f"bench.loop.peers.{peer}", port, install(peer)))
             bar = 1.0 if peer == "agno" else 0.3
             for rounds, size in (SHORT, LONG):
                 costs = alternate({"ours": ours, "peer": other}, rounds, size, pairs=3 if rounds <= SHORT[0] else 1)
                 ratio = get_ratio(costs["ours"], costs["peer"])
                 figures = f"{ratio:.2f}x: {describe(costs['ours'])} beside {describe(costs['peer'])}"
-                yield Row(f"beside {packages[0]}, {rounds} rounds of {size} B", f"{bar}x", figures, reached=ratio <= bar)
+                yield Row(f"beside {peer}, {rounds} rounds of {size} B", f"{bar}x", figures, reached=ratio <= bar)
     for name in UNMEASURED:
         yield Row(f"beside {name}", "0.3x", "not measured yet", reached=False)

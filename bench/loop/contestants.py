@@ -6,7 +6,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,11 +15,8 @@ ROOT = Path(__file__).parents[2]
 PATHS = f"{ROOT / 'lib'}{os.pathsep}{ROOT}"
 OURS, SDK = "bench.loop.ours", "bench.loop.sdk"
 
-PEERS: Mapping[str, tuple[str, ...]] = {
-    "agno": ("agno==3.1.10", "anthropic==2.12.0"),
-    "langgraph": ("langgraph==1.2.22", "langchain==1.4.7", "langchain-anthropic==1.7.7"),
-}
-"""The peers, and what is installed for each."""
+PEERS = ("agno", "langgraph")
+"""The peers; what is installed for each is pinned by a lock of its name."""
 
 UNMEASURED = ("pydantic-ai", "google-adk", "openai-agents", "smolagents")
 """Peers that the promise names and no script runs yet."""
@@ -104,6 +101,7 @@ def install(peer: str) -> Path:
         print(f"installing {peer} …", file=sys.stderr, flush=True)
         uv = Path(sys.executable).with_name("uv")
         subprocess.run([uv, "venv", "--clear", "--quiet", "--python", sys.executable, folder], check=True)
-        subprocess.run([uv, "pip", "install", "--quiet", "--python", python, *PEERS[peer]], check=True)
+        pip = [uv, "pip", "install", "--quiet", "--no-deps", "--require-hashes", "--python", python]
+        subprocess.run([*pip, "--requirement", ROOT / f"locks/peer-{peer}.lock"], check=True)
         (folder / ".ready").touch()
     return python

@@ -27,7 +27,7 @@ PER_SECOND, P99_MS, RATIO, MIB_MAX = 250.0, 400.0, 0.5, 120.0
 LONG_CALLS = 100_000
 PAIRS = 5
 VENV = ROOT / "build/tool/venv"
-AIOHTTP = Path(__file__).with_name("aiohttp.lock")
+AIOHTTP = ROOT / "locks/peer-aiohttp.lock"
 
 
 def rows() -> Iterable[Row]:

@@ -79,7 +79,8 @@ async def served(kind: str) -> AsyncIterator[Served]:
 
 
 def response(status: str, kind: str, body: str) -> bytes:
-    return f"HTTP/1.1 {status}\r\ncontent-type: {kind}\r\ncontent-length: {len(body)}\r\n\r\n{body}".encode()
+    head = f"HTTP/1.1 {status}\r\ncontent-type: {kind}\r\ncontent-length: {len(body)}\r\nconnection: close"
+    return f"{head}\r\n\r\n{body}".encode()
 
 
 def answer_json(value: Any, status: str = "200 OK") -> bytes:

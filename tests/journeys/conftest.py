@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
@@ -64,13 +65,25 @@ def served_model() -> Iterator[Mapping[str, str]]:
 
 
 @pytest.fixture(scope="session")
-def stack(tmp_path_factory: pytest.TempPathFactory, served_model: Mapping[str, str]) -> Iterator[Mapping[str, Any]]:
+def unreachable_models() -> Iterator[Mapping[str, Any]]:
+    """Models of the operator's whose providers are never reached: one refuses connections, one never ends a handshake."""
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        with socket.create_server(("127.0.0.1", 0)) as closed:
+            ports = {"silent": silent.getsockname()[1], "closed": closed.getsockname()[1]}
+        yield {name: {"url": f"https://127.0.0.1:{port}", "input": "3", "output": "15"} for name, port in ports.items()}
+
+
+@pytest.fixture(scope="session")
+def stack(
+    tmp_path_factory: pytest.TempPathFactory, served_model: Mapping[str, str], unreachable_models: Mapping[str, Any]
+) -> Iterator[Mapping[str, Any]]:
     """What the stack notes about itself: its URL, the admin's, and the variables that point a client at its cloud."""
     data = tmp_path_factory.mktemp("stack")
     log = data.with_name(f"{data.name}.log")
     # a held lease that a killed orchestrator leaves must not cost a test two minutes
     environment = {**os.environ, "FERRYMAN_LEASE_S": "6", "FERRYMAN_POLL_S": "0.1", "FERRYMAN_RETRY_AFTER_S": "1"}
     environment |= {"FERRYMAN_INTEGRATIONS": json.dumps([CALENDAR]), **served_model}
+    environment["FERRYMAN_MODELS"] = json.dumps({**json.loads(served_model["FERRYMAN_MODELS"]), **unreachable_models})
     with log.open("wb") as err:
         child = subprocess.Popen(
             [FERRYMAN, "up", "--data", data, "--json"], stdout=subprocess.PIPE, stderr=err, env=environment

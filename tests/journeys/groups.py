@@ -14,8 +14,6 @@ from xdist.scheduler import LoadScopeScheduling
 STACK = ("tests/journeys/", "tests/cli/test_up.py")
 SHARED = (
     "tests/architecture/",  # the sources, read and judged
-    "tests/emulator/cloud/test_cloud.py",  # a local cloud
-    "tests/emulator/cloud/test_closed.py",  # another
     "tests/infra/",  # the archives, what is installed, the locks
     "tests/serving/",  # the routes and the description of the API
 )
