@@ -140,7 +140,7 @@ class TemplateProcess:
         if "forked" in answer:
             process = self._processes[answer["forked"]] = ForkedProcess(answer["forked"])
             forking = self._forking.popleft()
-            if forking.done():  # whoever wanted it no longer does
+            if forking.done():  # its caller has given up
                 os.killpg(process.pid, signal.SIGKILL)
                 process.is_wanted = False
             else:
@@ -168,6 +168,6 @@ def inherit_environment() -> dict[str, str]:
     """Return what a function has of our environment: nothing that was not meant for it."""
     inherited = {key: os.environ[key] for key in INHERITED if key in os.environ}
     if paths := os.environ.get("PYTHONPATH"):
-        # A function stands in a folder of its own, where relative paths would lead elsewhere.
+        # A function has a folder of its own, where relative paths would lead elsewhere.
         inherited["PYTHONPATH"] = os.pathsep.join(os.path.abspath(path) for path in paths.split(os.pathsep))
     return inherited

@@ -1,4 +1,4 @@
-"""What is kept in memory for a while: no longer and no more than told, whether or not anybody asks for it."""
+"""What is kept in memory for a while: as long and as much of it as was told, whether or not anybody asks for it."""
 
 from __future__ import annotations
 

@@ -78,7 +78,7 @@ async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> N
 async def main() -> None:
     server = await asyncio.start_server(serve, "127.0.0.1", 0, limit=2**24, backlog=1024)
     print(server.sockets[0].getsockname()[1], flush=True)
-    await asyncio.to_thread(sys.stdin.read)  # until whoever started it ends
+    await asyncio.to_thread(sys.stdin.read)  # until its parent process ends
 
 
 if __name__ == "__main__":

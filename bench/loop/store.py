@@ -21,7 +21,7 @@ async def main() -> None:
     port = server.add_insecure_port("127.0.0.1:0")
     await server.start()
     print(f"127.0.0.1:{port}", flush=True)
-    await asyncio.to_thread(sys.stdin.read)  # until whoever started it ends
+    await asyncio.to_thread(sys.stdin.read)  # until its parent process ends
     await server.stop(0)
     await firestore.close()
 

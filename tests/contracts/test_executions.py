@@ -112,13 +112,18 @@ async def test_a_kill_switch_stops_a_model_call_that_was_reserved(stores: Stores
         await stores.executions.check(execution, now=LATER)
 
 
-@pytest.mark.parametrize("fact", ["disabled", "deleted"])
-async def test_a_task_that_is_disabled_or_deleted_stops_a_model_call_that_was_reserved(stores: Stores, fact: str) -> None:
-    execution = await open_execution(stores)
+async def take_task_away(stores: Stores, fact: str) -> None:
+    """Make "disabled" or "deleted" true of the task of the execution."""
     if fact == "disabled":
         await stores.tasks.update(replace(TASK, enabled=False), ["enabled"], since=TASK.updated_at)
     else:
         await stores.tasks.delete("task_1")
+
+
+@pytest.mark.parametrize("fact", ["disabled", "deleted"])
+async def test_a_task_that_is_disabled_or_deleted_stops_a_model_call_that_was_reserved(stores: Stores, fact: str) -> None:
+    execution = await open_execution(stores)
+    await take_task_away(stores, fact)
     with pytest.raises(TaskDisabledError):
         await stores.executions.check(execution, now=LATER)
 
@@ -149,10 +154,7 @@ async def test_a_turn_is_kept_whatever_was_written_since_its_model_was_asked(sto
 @pytest.mark.parametrize("fact", ["disabled", "deleted"])
 async def test_a_task_that_is_disabled_or_deleted_stops_the_next_model_call(stores: Stores, fact: str) -> None:
     execution = await open_execution(stores)
-    if fact == "disabled":
-        await stores.tasks.update(replace(TASK, enabled=False), ["enabled"], since=TASK.updated_at)
-    else:
-        await stores.tasks.delete("task_1")
+    await take_task_away(stores, fact)
     with pytest.raises(TaskDisabledError):
         await stores.executions.ask(execution, now=LATER, lease=LEASE)
 

@@ -97,7 +97,7 @@ def resume_reservation(deps: LoopDependencies, run: Run) -> None:
         return
     try:
         _, worst = limit_output(run, price)
-    except CreditsExhaustedError:  # which whoever held the lease was told, too, and made no call
+    except CreditsExhaustedError:  # the former holder of the lease was told so too, and made no call
         run.execution = replace(execution, pending_model_calls=0, credits_held=NOTHING)
         return
     credits_held = min(execution.credits_held, execution.credits_used - run.committed + worst)

@@ -1,4 +1,4 @@
-"""Answers that are no reply: their status, and of their body no more than a message takes."""
+"""Answers that are no reply: their status, and as much of their body as a message takes."""
 
 from __future__ import annotations
 

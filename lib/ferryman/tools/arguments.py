@@ -35,7 +35,7 @@ QUERY_PARAMS = build_property("URL query parameters", "object")
 
 def check_arguments(tool: Tool, arguments: Mapping[str, Any]) -> None:
     """Raise `CallRefusedError` for arguments that do not fit the tool's schema, naming the field and never its content."""
-    # with it comes the library of schemas, which whoever only describes tools does not need
+    # it imports the library of schemas, which is not needed where tools are only described
     from ferryman.declared.arguments import check_depth, check_schema
 
     check_depth(tool.name, arguments)
