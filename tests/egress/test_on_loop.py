@@ -18,7 +18,7 @@ from ferryman.domain.calls.refusal import CallRefusedError
 from ferryman.domain.credentials.credential import Credential
 from ferryman.domain.http.request import InboundResponse, SecretPlaceholder, Template
 from ferryman.egress import checks, on_loop
-from ferryman.egress.checking import CallChecker, redact
+from ferryman.egress.checking import CallChecker, redact, scan_output
 from ferryman.egress.leaks import SecretScanner, ShortBudget, StepsSpentError
 from ferryman.egress.leaks.inflate import InflationLimitError
 from ferryman.egress.leaks.scanner import PreparedCredential
@@ -51,6 +51,28 @@ async def test_an_ordinary_call_needs_no_worker(monkeypatch: pytest.MonkeyPatch)
     assert not pieces.ranges
     result = await checker.build_result(answer(ORDINARY), "n0")
     assert ORDINARY in result.content
+
+
+async def test_an_ordinary_turn_of_a_model_needs_no_worker(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(offload, "run", None)
+    call = {"type": "tool_use", "id": "toolu_1", "name": "http_get", "input": {"url": "https://api.news.test/pages/1"}}
+    turn = [{"type": "text", "text": "I will read the next page, as the task says."}, call]
+    assert await scan_output("ann", KEYS.values(), turn) == turn
+    assert await scan_output("ann", KEYS.values(), [{"type": "text", "text": VALUES["prefixed"]}]) == [
+        {"type": "text", "text": "[redacted:NEWS_KEY]"}
+    ]
+
+
+async def test_a_longer_turn_of_a_model_is_read_by_a_worker(monkeypatch: pytest.MonkeyPatch) -> None:
+    handed: list[object] = []
+
+    async def run(_owner: str, _budget: offload.Budget, function: object, *_: object) -> list[object]:
+        handed.append(function)
+        return []
+
+    monkeypatch.setattr(offload, "run", run)
+    await scan_output("ann", KEYS.values(), [{"type": "text", "text": "a" * on_loop.TURN_CHARACTERS_MAX}])
+    assert handed == [checks.scan_output]
 
 
 @pytest.mark.parametrize("text", [HEAVY, ORDINARY * 3])

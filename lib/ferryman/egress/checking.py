@@ -109,7 +109,12 @@ async def redact_document(owner: str, credentials: Iterable[Credential], body: b
 
 async def scan_output(owner: str, credentials: Iterable[Credential], content: Sequence[Block]) -> Sequence[Block]:
     """Return the blocks of a model's turn redacted, as they may be stored; raise as `redact` does."""
-    return await _run("model's turn", owner, TURN, checks.scan_output, tuple(credentials), content)
+    credentials = tuple(credentials)
+    if on_loop.is_small(content, most=on_loop.TURN_CHARACTERS_MAX):
+        answer = await on_loop.check(owner, credentials, checks.scan_output, credentials, content)
+        if answer is not on_loop.UNREAD:
+            return cast(Sequence[Block], answer)
+    return await _run("model's turn", owner, TURN, checks.scan_output, credentials, content)
 
 
 async def frame_text(owner: str, credentials: Iterable[Credential], text: str) -> str:

@@ -89,9 +89,9 @@ def redact_document(credentials: Sequence[Credential], body: bytes) -> bytes:
     return leaks.redact_text(body.decode("utf-8-sig", "replace"), _get_scanner(credentials)).encode()
 
 
-def scan_output(credentials: Sequence[Credential], content: Sequence[Block]) -> list[Block]:
+def scan_output(credentials: Sequence[Credential], content: Sequence[Block], *, steps: int | None = None) -> list[Block]:
     """Return the blocks of a model's turn redacted, as they may be stored."""
-    return list(leaks.redact_blocks(content, _get_scanner(credentials)))
+    return list(leaks.redact_blocks(content, _get_scanner(credentials, steps)))
 
 
 def frame_text(credentials: Sequence[Credential], text: str, nonce: str) -> str:

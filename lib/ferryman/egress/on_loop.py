@@ -21,6 +21,9 @@ from ferryman.egress.leaks import SecretScanner
 from ferryman.egress.scanner_cache import get_task
 
 CHARACTERS_MAX, VALUES_MAX, HEADERS_MAX = 2_048, 256, 100
+TURN_CHARACTERS_MAX = 256
+"""Of a model's turn, whose fields are read alone and together: an honest one of this length takes about as many steps."""
+
 STEPS_MAX = 600_000
 """An honest text of 1 KB takes 100,000 to 200,000, and twice that where it is all numbers; a hostile one takes millions."""
 
@@ -53,9 +56,9 @@ async def check(owner: str, credentials: Collection[Credential], function: Calla
         return UNREAD
 
 
-def is_small(*values: Any) -> bool:
-    """Tell whether the texts in JSON values are few and short together; what is asked for here is bounded too."""
-    room, count = CHARACTERS_MAX, 0
+def is_small(*values: Any, most: int = CHARACTERS_MAX) -> bool:
+    """Tell whether the texts in JSON values are few and at most `most` characters together; asking this is bounded too."""
+    room, count = most, 0
     stack: list[Any] = [values]
     while stack:
         outer = stack.pop()
