@@ -148,12 +148,5 @@ $(READY): requirements.lock locks/bootstrap.lock pyproject.toml
 		{ echo "Ferryman needs Python 3.11 to 3.13; $(PYTHON) is $$($(PYTHON) -V 2>&1). Name another: make PYTHON=python3.12"; exit 1; }
 	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || \
 		{ echo "$(PYTHON) has no venv module. On Debian or Ubuntu: sudo apt install python3-venv"; exit 1; }
-	@test -x $(BIN)/python || { echo "1 of 4: making $(VENV) …"; $(PYTHON) -m venv $(VENV); }
-	@echo "2 of 4: fetching uv, which installs the rest …"
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --only-binary :all: --no-deps --require-hashes \
-		--requirement locks/bootstrap.lock
-	@echo "3 of 4: installing what requirements.lock pins, and compiling it, which takes longest …"
-	@$(LOCKED) requirements.lock --compile-bytecode
-	@echo "4 of 4: installing Ferryman itself …"
-	@VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/uv pip install --quiet --no-deps --no-build-isolation --editable .
+	@$(PYTHON) -m infra.install
 	@touch $@

@@ -1,0 +1,182 @@
+"""Installation: the four steps of `make install`, with how far each is; needs nothing but Python's standard library.
+
+`python3 -m infra.install`, from the checkout, by the Python that the environment is to have. On a terminal the last line is a
+bar of packages fetched, packages installed and files compiled, of all; elsewhere each step is a line when it begins and its
+figures when it ends. The exit code is 1 where a step failed, after what the program that failed said.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TextIO
+
+ROOT = Path(__file__).resolve().parent.parent
+STEPS = 4
+LOOK_S = 0.2
+"""Between two looks at how far a step is; counting the files of an installation takes about a tenth of this."""
+
+WIDTH = 20
+RESOLVED = re.compile(r"^Resolved (\d+) packages?\b", re.MULTILINE)
+"""What uv says once it knows which pins of the lock this machine needs."""
+
+Progress = tuple[str, int, int]
+"""What is counted, how much of it is done, and how much there is; 0 where that is not known yet."""
+
+
+class StepFailedError(RuntimeError):
+    """A program of a step ended with an error; the text is what it said."""
+
+
+class ProgressLine:
+    """The steps as a person sees them: a bar in the last line of a terminal, lines anywhere else."""
+
+    def __init__(self, out: TextIO) -> None:
+        self._out = out
+        self._is_terminal = out.isatty()
+        self._step = ""
+
+    def begin(self, number: int, what: str) -> None:
+        """Show that a step begins."""
+        self._step = f"{number} of {STEPS}: {what}"
+        if not self._is_terminal:
+            self._write(f"{self._step} …\n")
+
+    def show(self, progress: Progress | None, seconds: float) -> None:
+        """Draw the bar again, where there is one."""
+        if not self._is_terminal:
+            return
+        counted = ""
+        if progress is not None and progress[2]:
+            what, done, total = progress
+            filled = WIDTH * min(done, total) // total
+            counted = f"  {'━' * filled}{'┄' * (WIDTH - filled)}  {done:,} of {total:,} {what}"
+        columns = os.get_terminal_size(self._out.fileno()).columns or 80
+        self._write(f"\r\x1b[K{f'{self._step}{counted}  {seconds:.0f} s'[: columns - 1]}")
+
+    def end(self, progress: Progress | None) -> None:
+        """Leave the step's last figures behind, as a line."""
+        what = "" if progress is None else f": {progress[1]:,} {progress[0]}"
+        if self._is_terminal:
+            self._write(f"\r\x1b[K{self._step}{what}\n")
+        elif what:
+            self._write(f"   {what[2:]}\n")
+
+    def _write(self, text: str) -> None:
+        self._out.write(text)
+        self._out.flush()
+
+
+@dataclass(frozen=True)
+class Installation:
+    """A checkout at `root`, and the `line` that shows its progress."""
+
+    root: Path
+    line: ProgressLine
+
+    @property
+    def venv(self) -> Path:
+        """The environment that everything is installed into."""
+        return self.root / ".venv"
+
+    def install(self) -> None:
+        """Take the four steps. Raise `StepFailedError`."""
+        python, uv = self.venv / "bin/python", str(self.venv / "bin/uv")
+        make = [sys.executable, "-m", "venv", str(self.venv)]
+        self._take(1, "making .venv", [] if python.exists() else make)
+        quiet = ("--quiet", "--disable-pip-version-check", "--only-binary", ":all:", "--no-deps", "--require-hashes")
+        fetch = [str(python), "-m", "pip", "install", *quiet, "--requirement", "locks/bootstrap.lock"]
+        self._take(2, "fetching uv, which installs the rest", fetch)
+        pinned = ("--no-build", "--no-deps", "--require-hashes", "--requirements", "requirements.lock", "--compile-bytecode")
+        self._take(3, "packages", [uv, "pip", "install", "--python", str(python), *pinned], _Packages(uv, self.venv).measure)
+        own = ("--quiet", "--no-deps", "--no-build-isolation", "--editable", ".")
+        self._take(4, "installing Ferryman itself", [uv, "pip", "install", "--python", str(python), *own])
+
+    def _take(
+        self, number: int, what: str, command: list[str], measure: Callable[[str], Progress | None] = lambda _: None
+    ) -> None:
+        self.line.begin(number, what)
+        said = _run(command, self.root, lambda text, spent: self.line.show(measure(text), spent)) if command else ""
+        self.line.end(measure(said))
+
+
+class _Packages:
+    """How far uv is with the packages: fetched into its cache, installed, compiled."""
+
+    def __init__(self, uv: str, venv: Path) -> None:
+        self._venv = venv
+        cache = subprocess.run([uv, "cache", "dir"], capture_output=True, text=True, check=False)  # noqa: S603 - just installed
+        self._cache = Path(cache.stdout.strip() or os.devnull)
+        self._fetched_before = self._count_fetched()
+        self._installed_before = self._count_installed()
+
+    def measure(self, said: str) -> Progress | None:
+        """Return what uv does now and how far it is, from what it said and from what is on the disk."""
+        resolved = RESOLVED.search(said)
+        if resolved is None:
+            return None
+        total, installed = int(resolved[1]), self._count_installed()
+        if "Installed" not in said and installed < total:
+            if installed == self._installed_before:
+                return "fetched", self._count_fetched() - self._fetched_before, total
+            return "installed", installed, total
+        if "Bytecode compiled" in said:
+            return "installed and compiled", total, total
+        sources = [path for path in self._venv.glob("lib/python*/site-packages/**/*.py*") if path.suffix in (".py", ".pyc")]
+        compiled = sum(path.suffix == ".pyc" for path in sources)
+        return "files compiled", compiled, len(sources) - compiled
+
+    def _count_installed(self) -> int:
+        return sum(1 for _ in self._venv.glob("lib/python*/site-packages/*.dist-info"))
+
+    def _count_fetched(self) -> int:
+        # one folder for each wheel that is unpacked; where uv names it otherwise one day, the bar begins with what is installed
+        return sum(1 for _ in self._cache.glob("archive-v*/*"))
+
+
+def _run(command: list[str], root: Path, look: Callable[[str, float], None]) -> str:
+    """Run a program and look at what it has said so far, every `LOOK_S` seconds; return all that it said.
+
+    Raise `StepFailedError`.
+    """
+    began = time.monotonic()
+    with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as said:
+        with subprocess.Popen(command, cwd=root, stdin=subprocess.DEVNULL, stdout=said, stderr=said) as child:  # noqa: S603 - named above
+            while True:
+                try:
+                    child.wait(LOOK_S)
+                    break
+                except subprocess.TimeoutExpired:
+                    look(_read(said), time.monotonic() - began)
+        text = _read(said)
+    if child.returncode:
+        raise StepFailedError(f"{Path(command[0]).name} ended with {child.returncode}:\n{text.rstrip()}")
+    return text
+
+
+def _read(file: TextIO) -> str:
+    # by its place, since the child writes through the same open file
+    return os.pread(file.fileno(), os.fstat(file.fileno()).st_size, 0).decode(errors="replace")
+
+
+def main() -> int:
+    try:
+        Installation(root=ROOT, line=ProgressLine(sys.stderr if sys.stderr.isatty() else sys.stdout)).install()
+    except StepFailedError as error:
+        sys.stderr.write(f"\n{error}\n")
+        return 1
+    except OSError as error:
+        sys.stderr.write(f"\nThe installation cannot go on: {error}\n")
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
