@@ -2,7 +2,7 @@
 
 `python3 -m infra.install`, from the checkout, by the Python that the environment is to have. On a terminal the last line is a
 bar of packages fetched, packages installed and files compiled, of all; elsewhere each step is a line when it begins and its
-figures when it ends. The exit code is 1 where a step failed, after what the program that failed said.
+figures when it ends. The exit code is 1 where a step failed, after what the program that failed wrote.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ Progress = tuple[str, int, int]
 
 
 class StepFailedError(RuntimeError):
-    """A program of a step ended with an error; the text is what it said."""
+    """A program of a step ended with an error; the text is its output."""
 
 
 class ProgressLine:
@@ -96,15 +96,15 @@ class Installation:
         self._take(2, "fetching uv, which installs the rest", fetch)
         pinned = ("--no-build", "--no-deps", "--require-hashes", "--requirements", "requirements.lock", "--compile-bytecode")
         self._take(3, "packages", [uv, "pip", "install", "--python", str(python), *pinned], _Packages(uv, self.venv).measure)
-        own = ("--quiet", "--no-deps", "--no-build-isolation", "--editable", ".")
-        self._take(4, "installing Ferryman itself", [uv, "pip", "install", "--python", str(python), *own])
+        itself = ("--quiet", "--no-deps", "--no-build-isolation", "--editable", ".")
+        self._take(4, "installing Ferryman itself", [uv, "pip", "install", "--python", str(python), *itself])
 
     def _take(
         self, number: int, what: str, command: list[str], measure: Callable[[str], Progress | None] = lambda _: None
     ) -> None:
         self.line.begin(number, what)
-        said = _run(command, self.root, lambda text, spent: self.line.show(measure(text), spent)) if command else ""
-        self.line.end(measure(said))
+        output = _run(command, self.root, lambda text, spent: self.line.show(measure(text), spent)) if command else ""
+        self.line.end(measure(output))
 
 
 class _Packages:
@@ -117,17 +117,17 @@ class _Packages:
         self._fetched_before = self._count_fetched()
         self._installed_before = self._count_installed()
 
-    def measure(self, said: str) -> Progress | None:
-        """Return what uv does now and how far it is, from what it said and from what is on the disk."""
-        resolved = RESOLVED.search(said)
+    def measure(self, output: str) -> Progress | None:
+        """Return what uv does now and how far it is, from its output and from what is on the disk."""
+        resolved = RESOLVED.search(output)
         if resolved is None:
             return None
         total, installed = int(resolved[1]), self._count_installed()
-        if "Installed" not in said and installed < total:
+        if "Installed" not in output and installed < total:
             if installed == self._installed_before:
                 return "fetched", self._count_fetched() - self._fetched_before, total
             return "installed", installed, total
-        if "Bytecode compiled" in said:
+        if "Bytecode compiled" in output:
             return "installed and compiled", total, total
         sources = [path for path in self._venv.glob("lib/python*/site-packages/**/*.py*") if path.suffix in (".py", ".pyc")]
         compiled = sum(path.suffix == ".pyc" for path in sources)
@@ -142,20 +142,20 @@ class _Packages:
 
 
 def _run(command: list[str], root: Path, look: Callable[[str, float], None]) -> str:
-    """Run a program and look at what it has said so far, every `LOOK_S` seconds; return all that it said.
+    """Run a program and look at its output so far, every `LOOK_S` seconds; return all its output.
 
     Raise `StepFailedError`.
     """
     began = time.monotonic()
-    with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as said:
-        with subprocess.Popen(command, cwd=root, stdin=subprocess.DEVNULL, stdout=said, stderr=said) as child:  # noqa: S603 - named above
+    with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as output:
+        with subprocess.Popen(command, cwd=root, stdin=subprocess.DEVNULL, stdout=output, stderr=output) as child:  # noqa: S603 - named above
             while True:
                 try:
                     child.wait(LOOK_S)
                     break
                 except subprocess.TimeoutExpired:
-                    look(_read(said), time.monotonic() - began)
-        text = _read(said)
+                    look(_read(output), time.monotonic() - began)
+        text = _read(output)
     if child.returncode:
         raise StepFailedError(f"{Path(command[0]).name} ended with {child.returncode}:\n{text.rstrip()}")
     return text

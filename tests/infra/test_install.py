@@ -79,10 +79,10 @@ def test_on_a_pipe_each_step_is_a_line(checkout: Path) -> None:
 def test_on_a_terminal_the_last_line_is_a_bar_and_each_step_leaves_one(checkout: Path) -> None:
     terminal, child_side = pty.openpty()
     ran = subprocess.run(_command(checkout), stdout=subprocess.PIPE, stderr=child_side, text=True, check=True, cwd=install.ROOT)
-    shown = os.read(terminal, 65_536).decode()
+    screen = os.read(terminal, 65_536).decode()
     os.close(child_side)
     os.close(terminal)
-    lines = [line.rpartition("\r\x1b[K")[2] for line in shown.split("\r\n")[:-1]]
+    lines = [line.rpartition("\r\x1b[K")[2] for line in screen.split("\r\n")[:-1]]
     assert lines[2:] == [
         "3 of 4: packages: 2 installed and compiled",
         "4 of 4: installing Ferryman itself",
@@ -96,10 +96,10 @@ def test_the_bar_says_what_is_counted_and_fits_the_terminal() -> None:
         line = install.ProgressLine(out)
         line.begin(3, "packages")
         line.show(("installed", 57, 114), 4.2)
-        shown = os.read(terminal, 65_536).decode()
+        screen = os.read(terminal, 65_536).decode()
     os.close(terminal)
-    assert "━" * 10 + "┄" * 10 + "  57 of 114 installed" in shown
-    assert len(shown.removeprefix("\r\x1b[K")) <= 80
+    assert "━" * 10 + "┄" * 10 + "  57 of 114 installed" in screen
+    assert len(screen.removeprefix("\r\x1b[K")) <= 80
 
 
 def test_what_is_counted_follows_uv(checkout: Path) -> None:
