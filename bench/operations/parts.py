@@ -28,10 +28,11 @@ class PartCounts:
 
     An execution of T turns with calls, N calls and an answer costs start + opening + T turns + N calls + end, with `admission`
     in place of `start` where an application's document asked for it. `late_turn` is the same as `turn`, counted later in the
-    run. `slice` is added for each further delivery, besides reading the journal so far once; `look` for each second of waiting
-    for a model or a service; `beat` for each third of a lease; `watch` for each watcher that is counted, besides reading the
-    journal once and a `poll` each time; `sweep` every ten minutes while any task has a schedule. `instance` is what new
-    instances of the functions ask for once. The bytes of a call are without those of its answer.
+    run. `slice` is added for each further delivery, besides reading the journal so far once; `look` for each second in which
+    an instance waits for models or services, however many executions share it; `beat` for each third of a lease; `watch` for
+    each watcher that is counted, besides reading the journal once and a `poll` each time; `sweep` every ten minutes while any
+    task has a schedule. `instance` is what new instances of the functions ask for once. The bytes of a call are without those
+    of its answer.
     """
 
     start: Part
@@ -125,7 +126,7 @@ async def _count_by_time(system: CountedSystem) -> dict[str, Part]:
         record = await system.operator_store.get(execution)
         assert record is not None
         before = system.snapshot(execution)
-        await system.loop.halts.find_halt_reason(record.owner, created=record.created_at)
+        await system.loop.halts.find_halt_reasons([(record.owner, record.created_at)])
         after_look = system.snapshot(execution)
         await system.loop.executions.renew(record, now=system.loop.clock.now(), lease=NEVER)
         after_beat = system.snapshot(execution)

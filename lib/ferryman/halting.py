@@ -1,47 +1,92 @@
-"""The kill switch during work: work is cancelled when a switch goes on while it is under way."""
+"""The kill switch during work: work is cancelled when a switch goes on while it is under way.
+
+A process reads the switches for all that it has under way together: as often for forty executions as for one.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
-from datetime import timedelta
-from typing import TypeVar
+from collections.abc import Awaitable
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, TypeVar
 
 from ferryman.ports.errors import HaltedError, RejectedError, UnavailableError
+from ferryman.ports.halts import Halts, Stoppable
 
 Answer = TypeVar("Answer")
 
 POLL_INTERVAL = timedelta(seconds=1)
 """How often the switches are read; so a call under way ends within 2 seconds of one."""
 
+READ_S = 5.0
+"""How long one reading of the switches may take before the next one begins."""
 
-async def run_unless_halted(
-    work: Awaitable[Answer], look: Callable[[], Awaitable[str | None]], *, every: timedelta = POLL_INTERVAL
-) -> Answer:
-    """Return the answer of `work`. Raise `HaltedError` with the reason that `look` returns while it runs.
 
-    The error's `lost` is false where the work, being cancelled, says by an error of its own that nothing was done.
+@dataclass(frozen=True, slots=True, eq=False)
+class _UnderWay:
+    """One work: whose, when it began (seconds of the event loop's clock), and the reason that it is stopped for, once known."""
 
-    Work that ends within the first interval costs no read. A read that fails or hangs delays nothing: the next one decides.
-    """
-    doing = asyncio.ensure_future(work)
-    looking: asyncio.Future[str | None] | None = None
-    try:
-        while not (await asyncio.wait({doing}, timeout=every.total_seconds()))[0]:
-            if looking is None:
-                looking = asyncio.ensure_future(look())
-                await asyncio.wait({doing, looking}, timeout=every.total_seconds(), return_when=asyncio.FIRST_COMPLETED)
-            if doing.done() or not looking.done():
-                continue
-            finished, looking = looking, None
-            if finished.exception() is None and (reason := finished.result()) is not None:
-                raise HaltedError(reason, lost=not await _is_undone(doing))
-        return doing.result()
-    finally:
-        under_way = [future for future in (doing, looking) if future is not None]
-        for future in under_way:
-            future.cancel()
-        await asyncio.gather(*under_way, return_exceptions=True)
+    execution: Stoppable
+    since: float
+    halted: asyncio.Future[str]
+
+
+class HaltWatch:
+    """The kill switches of one process, read `every` so often while any of its works has been under way for as long."""
+
+    def __init__(self, halts: Halts, *, every: timedelta = POLL_INTERVAL) -> None:
+        self._halts = halts
+        self._every_s = every.total_seconds()
+        self._under_way: dict[_UnderWay, None] = {}  # the oldest first
+        self._polling: asyncio.Task[None] | None = None
+
+    async def run(self, work: Awaitable[Answer], owner: str, *, created: datetime) -> Answer:
+        """Return the answer of `work`, of an execution of `owner` that was `created` then.
+
+        Raise `HaltedError` with the reason by which a switch stops it meanwhile. The error's `lost` is false where the work,
+        being cancelled, says by an error of its own that nothing was done. Work that ends within the first interval costs no
+        read. A read that fails or hangs delays no answer: the next one decides.
+        """
+        doing, loop = asyncio.ensure_future(work), asyncio.get_running_loop()
+        mine = _UnderWay((owner, created), loop.time(), loop.create_future())
+        self._under_way[mine] = None
+        if self._polling is None or self._polling.done():
+            self._polling = loop.create_task(self._poll())
+        try:
+            either: set[asyncio.Future[Any]] = {doing, mine.halted}
+            await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
+            if not doing.done():
+                raise HaltedError(mine.halted.result(), lost=not await _is_undone(doing))
+            return doing.result()
+        finally:
+            del self._under_way[mine]
+            ending: list[asyncio.Future[Any]] = [doing]
+            if not self._under_way and self._polling is not None:
+                ending.append(self._polling)
+                self._polling = None
+            for future in ending:
+                future.cancel()
+            await asyncio.gather(*ending, return_exceptions=True)
+
+    async def _poll(self) -> None:
+        """Read the switches while anything is under way: at first when the oldest work has lasted an interval."""
+        latest, clock = 0.0, asyncio.get_running_loop().time
+        while self._under_way:
+            oldest = next(iter(self._under_way))
+            wait_s = max(latest, oldest.since) + self._every_s - clock()
+            if wait_s > 0:
+                await asyncio.sleep(wait_s)
+                continue  # the oldest may have ended meanwhile
+            latest = clock()
+            with suppress(Exception):
+                async with asyncio.timeout(READ_S):
+                    reasons = await self._halts.find_halt_reasons({work.execution for work in self._under_way})
+                for work in self._under_way:
+                    if work.execution in reasons and not work.halted.done():
+                        work.halted.set_result(reasons[work.execution])
+            await asyncio.sleep(0)
 
 
 async def _is_undone(doing: asyncio.Future[Answer]) -> bool:

@@ -65,11 +65,11 @@ def test_more_of_anything_costs_no_less(figures: Figures, name: str) -> None:
 
 
 @given(FIGURES, st.integers(2, 200))
-def test_executions_that_share_instances_need_less_processor_and_memory_and_as_much_of_all_else(
+def test_executions_that_share_instances_need_less_processor_memory_polls_and_as_much_of_all_else(
     figures: Figures, more: int
 ) -> None:
     alone, shared = amounts(replace(figures, at_once=1)), amounts(replace(figures, at_once=more))
-    time = {"vcpu_seconds", "gib_seconds"}
+    time = {"vcpu_seconds", "gib_seconds", "reads"}
     assert {name for name in alone if alone[name] != shared[name]} <= time
     assert all(shared[name] <= alone[name] for name in time)
 
@@ -87,11 +87,18 @@ def test_every_request_is_billed_for_a_tenth_of_a_second_at_least() -> None:
     assert instant["vcpu_seconds"] == instant["requests"] / 10
 
 
-def test_a_second_of_the_model_is_a_second_of_the_orchestrator_and_two_documents_to_see_whether_to_stop() -> None:
+def test_a_second_of_the_model_is_a_second_of_the_orchestrator_and_a_document_to_see_whether_to_stop() -> None:
     slow = amounts(replace(INSTANT, model_seconds=Decimal(3)))
     quick = amounts(INSTANT)
     assert slow["vcpu_seconds"] - quick["vcpu_seconds"] == 11 * 3 - Decimal("0.1")  # the tenth that was billed anyway
     assert slow["reads"] - quick["reads"] == 11 * 3 * load_measurement()["look"].reads
+
+
+def test_executions_that_share_an_instance_share_its_polls() -> None:
+    waiting = replace(INSTANT, model_seconds=Decimal(4), calls=0)
+    seconds = compute_times(waiting).busy["orchestrator"]
+    alone, shared = (amounts(replace(waiting, at_once=count))["reads"] for count in (1, 40))
+    assert alone - shared == (waiting.turns * 4 - seconds / 40) * load_measurement()["look"].reads
 
 
 def test_a_second_of_a_service_is_one_of_the_tool_and_one_of_the_orchestrator_that_waits_for_it() -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from ferryman.domain.calls.call import TicketState
 from ferryman.domain.executions.execution import Lease, Status
+from ferryman.domain.executions.halt import BY_OPERATOR, BY_OWNER
 from ferryman.ports.errors import HaltedError, TaskDisabledError
 from ferryman.ports.executions import Filter
 
@@ -88,6 +89,21 @@ async def test_a_kill_switch_stops_the_next_model_call_and_the_next_beat(stores:
             await write(execution, now=LATER, lease=LEASE)
     await stores.halts.put(whose, on=False, now=NOW - timedelta(days=1))  # before the execution was created
     await stores.executions.ask(execution, now=LATER, lease=LEASE)
+
+
+@pytest.mark.parametrize("others", [0, 60])
+async def test_switches_of_several_executions_are_read_at_once(stores: Stores, others: int) -> None:
+    later = LATER + timedelta(seconds=1)
+    for number in range(others):
+        await stores.halts.put(f"other_{number}", on=True, now=LATER)
+    await stores.halts.put("let go", on=True, now=NOW)
+    await stores.halts.put("let go", on=False, now=LATER)
+    await stores.halts.put("ann", on=True, now=LATER)
+    executions = [("ann", NOW), ("ann", later), ("bob", NOW), ("let go", NOW), ("let go", later)]
+    reasons = await stores.halts.find_halt_reasons(executions)
+    assert reasons == {("ann", NOW): BY_OWNER, ("ann", later): BY_OWNER, ("let go", NOW): BY_OWNER}
+    await stores.halts.put(None, on=True, now=LATER)
+    assert await stores.halts.find_halt_reasons(executions) == dict.fromkeys(executions, BY_OPERATOR)
 
 
 @pytest.mark.parametrize("whose", [None, "ann"])

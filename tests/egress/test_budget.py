@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-from datetime import timedelta
+from collections.abc import Collection, Mapping
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from ferryman.domain.calls.call import is_outcome_unknown
 from ferryman.egress import checks
-from ferryman.halting import run_unless_halted
+from ferryman.halting import HaltWatch
+from ferryman.inmemory.memory import Memory
+from ferryman.inmemory.owners import MemoryHalts
 from ferryman.offload import TEXT, Budget
 from ferryman.ports.errors import HaltedError
 from ferryman.ports.gate import CallPolicy
+from ferryman.ports.halts import Stoppable
 from tests.egress.conftest import GateHarness, reply, wait_for_transports
 from tests.egress.plants import VALUES, credential, outbound, policy
 from tests.offload import jobs
@@ -60,17 +64,19 @@ async def test_a_deadline_ends_a_call_whose_request_is_being_checked(harness: Ga
 @pytest.mark.parametrize("fixture", ["worst_request", "worst_answer"])
 async def test_a_halt_ends_a_call_whose_text_is_being_checked(harness: GateHarness, fixture: str, request) -> None:
     request.getfixturevalue(fixture)
-    looked = 0
 
-    async def look() -> str | None:
-        nonlocal looked
-        looked += 1
-        return "stopped" if looked > 3 else None
+    class Halts(MemoryHalts):
+        looked = 0
 
+        async def find_halt_reasons(self, executions: Collection[Stoppable]) -> Mapping[Stoppable, str]:
+            self.looked += 1
+            return dict.fromkeys(executions, "stopped") if self.looked > 3 else {}
+
+    watch = HaltWatch(Halts(Memory()), every=timedelta(milliseconds=20))
     async with harness.serve("api.news.test", reply()):
         call = harness.gate(budget=LONG).send(outbound(), CallPolicy(execution=policy(), credentials=CREDENTIALS))
         with pytest.raises(HaltedError):
-            await run_unless_halted(call, look, every=timedelta(milliseconds=20))
+            await watch.run(call, "owner", created=datetime(2026, 3, 1, tzinfo=UTC))
 
 
 async def test_a_neighbours_call_is_answered_while_the_worst_is_checked(

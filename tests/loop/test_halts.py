@@ -3,25 +3,57 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Collection, Mapping
 from dataclasses import replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
 import pytest
 
 from ferryman.domain.calls.call import ToolCallResult
 from ferryman.domain.executions.execution import Status
-from ferryman.halting import run_unless_halted
+from ferryman.halting import HaltWatch
 from ferryman.inmemory.memory import Memory
 from ferryman.inmemory.owners import MemoryHalts
 from ferryman.ports.errors import HaltedError, UnavailableError
+from ferryman.ports.halts import Stoppable
 from tests.loop.conftest import fetches, says
 
 SOON = timedelta(milliseconds=1)
+NOW = datetime(2026, 3, 1, tzinfo=UTC)
 
 
-def build_check(memory: Memory):
-    return lambda: MemoryHalts(memory).find_halt_reason("o")
+def build_watch(memory: Memory) -> HaltWatch:
+    return HaltWatch(MemoryHalts(memory), every=SOON)
+
+
+class CountedHalts(MemoryHalts):
+    """Switches in memory that note of which executions they were read."""
+
+    def __init__(self, memory: Memory) -> None:
+        super().__init__(memory)
+        self.read: list[set[Stoppable]] = []
+        self.thrice = asyncio.Event()
+
+    async def find_halt_reasons(self, executions: Collection[Stoppable]) -> Mapping[Stoppable, str]:
+        self.read.append(set(executions))
+        if len(self.read) == 3:
+            self.thrice.set()
+        return await super().find_halt_reasons(executions)
+
+
+class HangingHalts(MemoryHalts):
+    """Switches that cannot be read: nothing answers."""
+
+    async def find_halt_reasons(self, _: object) -> Mapping[Stoppable, str]:
+        return await asyncio.Event().wait() and {}
+
+
+class FailingHalts(MemoryHalts):
+    """Switches that cannot be read: it fails."""
+
+    async def find_halt_reasons(self, _: object) -> Mapping[Stoppable, str]:
+        raise RuntimeError
 
 
 @pytest.mark.parametrize(
@@ -64,7 +96,7 @@ async def test_work_under_way_is_broken_off(stage):
             ended.set()
 
     with pytest.raises(HaltedError):
-        await run_unless_halted(work(), build_check(memory), every=SOON)
+        await build_watch(memory).run(work(), "o", created=NOW)
     assert ended.is_set()
 
 
@@ -89,30 +121,69 @@ async def test_what_answers_before_the_first_look_is_answered(stage):
     async def work() -> str:
         return "done"
 
-    assert await run_unless_halted(work(), build_check(memory)) == "done"
+    assert await HaltWatch(MemoryHalts(memory)).run(work(), "o", created=NOW) == "done"
 
 
 async def test_a_look_that_hangs_holds_up_no_answer():
-    async def hang() -> str | None:
-        await asyncio.Event().wait()
-        return None
-
     async def work() -> str:
         await asyncio.sleep(0.01)
         return "done"
 
-    assert await run_unless_halted(work(), hang, every=SOON) == "done"
+    assert await HaltWatch(HangingHalts(Memory()), every=SOON).run(work(), "o", created=NOW) == "done"
 
 
 async def test_a_look_that_fails_breaks_nothing_off():
-    async def fail() -> str | None:
-        raise RuntimeError
-
     async def work() -> str:
         await asyncio.sleep(0.01)
         return "done"
 
-    assert await run_unless_halted(work(), fail, every=SOON) == "done"
+    assert await HaltWatch(FailingHalts(Memory()), every=SOON).run(work(), "o", created=NOW) == "done"
+
+
+async def test_forty_executions_share_each_poll():
+    halts, ended = CountedHalts(Memory()), asyncio.Event()
+    watch = HaltWatch(halts, every=timedelta(milliseconds=20))
+    running = [asyncio.ensure_future(watch.run(ended.wait(), f"owner_{n}", created=NOW)) for n in range(40)]
+    await halts.thrice.wait()
+    ended.set()
+    await asyncio.gather(*running)
+    assert halts.read[:3] == [{(f"owner_{n}", NOW) for n in range(40)}] * 3
+
+
+async def test_a_poll_that_all_share_breaks_off_the_halted_ones_alone():
+    memory, ended = Memory(), asyncio.Event()
+    watch = build_watch(memory)
+    running = [asyncio.ensure_future(watch.run(ended.wait(), owner, created=NOW)) for owner in ("o", "other")]
+    memory.halts.add("o")
+    with pytest.raises(HaltedError):
+        await running[0]
+    ended.set()
+    assert await running[1] is True
+
+
+async def test_nothing_is_read_for_works_that_each_end_soon():
+    halts = CountedHalts(Memory())
+    watch = HaltWatch(halts, every=timedelta(hours=1))
+
+    async def work() -> None:
+        await asyncio.sleep(0)
+
+    for _ in range(3):
+        await asyncio.gather(*(watch.run(work(), "o", created=NOW) for _ in range(5)))
+    assert halts.read == []
+
+
+async def test_a_watch_is_used_again_after_its_last_work_has_ended():
+    memory, never = Memory(), asyncio.Event()
+    watch = build_watch(memory)
+
+    async def work() -> str:
+        return "done"
+
+    assert await watch.run(work(), "o", created=NOW) == "done"
+    memory.halts.add("o")
+    with pytest.raises(HaltedError):
+        await watch.run(never.wait(), "o", created=NOW)
 
 
 async def test_a_switch_that_was_on_for_a_moment_breaks_off_the_model_call_under_way(stage):

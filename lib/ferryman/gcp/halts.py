@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from datetime import datetime
+from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime, timedelta
 from typing import Any
 
 from ferryman.domain.executions.halt import BY_OPERATOR, BY_OWNER
 from ferryman.gcp.places import Places
-from ferryman.gcp.store import FirestoreStore, Reference, Snapshot, read_together
+from ferryman.gcp.store import FirestoreStore, Reference, Snapshot, filter_by, read_together
+from ferryman.ports.halts import Stoppable
+
+CLOCKS_APART = timedelta(minutes=5)
+"""How far the clocks of two functions may be apart, and how long a switch takes to be stored: more than either ever is."""
+
+CHANGED_MAX = 50
+"""Switches that were changed lately; where there are more, those that matter are read by themselves."""
 
 
 class FirestoreHalts(FirestoreStore):
@@ -17,6 +24,23 @@ class FirestoreHalts(FirestoreStore):
     async def find_halt_reason(self, owner: str, *, created: datetime | None = None) -> str | None:
         switches = await read_together(self._client, list_switches(self._places, owner))
         return read_halt_reason(switches, self._places, owner, created)
+
+    async def find_halt_reasons(self, executions: Collection[Stoppable]) -> Mapping[Stoppable, str]:
+        """Read what was changed since the oldest of them was created: one query that mostly finds nothing, however many they
+        are."""
+        since = min(created for _, created in executions) - CLOCKS_APART
+        changed = filter_by(self._client.collection("halts"), ("at", ">=", since)).limit(CHANGED_MAX)
+        switches = {snapshot.reference.path: snapshot async for snapshot in changed.stream()}
+        if len(switches) == CHANGED_MAX:
+            owners: list[str | None] = [None, *{owner for owner, _ in executions}]
+            switches = await read_together(self._client, [self._places.locate_halt(owner) for owner in owners])
+        reasons = {}
+        for owner, created in executions:
+            documents = [switches.get(switch.path) for switch in list_switches(self._places, owner)]
+            reason = find_reason([document and document.to_dict() for document in documents], created)
+            if reason is not None:
+                reasons[owner, created] = reason
+        return reasons
 
     async def put(self, owner: str | None, *, on: bool, now: datetime) -> None:
         reference = self._places.locate_halt(owner)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 
 from ferryman.domain.credits.balance import CreditBalance
@@ -11,6 +11,7 @@ from ferryman.domain.executions.halt import BY_OPERATOR, BY_OWNER
 from ferryman.domain.owners import stream as rules
 from ferryman.domain.owners.owner import Owner
 from ferryman.inmemory.memory import MemoryStore
+from ferryman.ports.halts import Stoppable
 
 
 class MemoryOwners(MemoryStore):
@@ -69,6 +70,10 @@ class MemoryHalts(MemoryStore):
         if self._stops(None, created):
             return BY_OPERATOR
         return BY_OWNER if self._stops(owner, created) else None
+
+    async def find_halt_reasons(self, executions: Collection[Stoppable]) -> Mapping[Stoppable, str]:
+        reasons = {(owner, created): await self.find_halt_reason(owner, created=created) for owner, created in executions}
+        return {execution: reason for execution, reason in reasons.items() if reason is not None}
 
     async def put(self, owner: str | None, *, on: bool, now: datetime) -> None:
         if on:

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 from ferryman.domain.credentials.integration import Integration
 from ferryman.domain.executions.usage import Usage
 from ferryman.domain.owners.plan import Plan
-from ferryman.halting import POLL_INTERVAL
+from ferryman.halting import POLL_INTERVAL, HaltWatch
 from ferryman.limiter import OwnerLimiter
 from ferryman.ports.clock import Clock
 from ferryman.ports.clusters import Clusters
@@ -70,6 +70,11 @@ class LoopDependencies:
     """How often the kill switches are read while the model is waited for."""
     setups: OwnerLimiter = field(default_factory=lambda: OwnerLimiter(1), repr=False)
     """Deliveries of one owner that read their journal, or set their execution up."""
+    halt_watch: HaltWatch = field(init=False, repr=False)
+    """The kill switches, for all model calls of this process."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "halt_watch", HaltWatch(self.halts, every=self.poll_interval))
 
     def log(self, event: str, **fields: Any) -> None:
         """Log one line."""

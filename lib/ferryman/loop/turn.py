@@ -14,7 +14,6 @@ from ferryman.domain.executions.execution import Execution, ModelTrouble, Step
 from ferryman.domain.executions.message import Block, Prompt, Reply, extract_calls
 from ferryman.domain.records.event import count_numbers
 from ferryman.domain.stale import StaleError
-from ferryman.halting import run_unless_halted
 from ferryman.loop import money, receipts, spans
 from ferryman.loop.calls import ExecutionCancelledError, is_out_of_calls
 from ferryman.loop.dependencies import LoopDependencies
@@ -130,9 +129,7 @@ async def _ask(deps: LoopDependencies, run: Run, prompt: Prompt, worst_case: Dec
         raise StaleError("the lease expired while this instance was suspended: the turn is another delivery's")
     run.execution, run.is_reserved = current, False
     try:
-        return await run_unless_halted(
-            deps.model.reply(prompt), lambda: _read_halt(deps, run.execution), every=deps.poll_interval
-        )
+        return await deps.halt_watch.run(deps.model.reply(prompt), current.owner, created=current.created_at)
     except HaltedError as halted:
         if not halted.lost:
             run.execution = money.undo_model_call(run.execution, before)
@@ -158,10 +155,6 @@ def _note_trouble(run: Run, error: UnavailableError) -> None:
     run.execution = replace(run.execution, model_trouble=trouble)
     if isinstance(error, UnreachedError) and unreached >= UNREACHED_MAX:
         raise RejectedError(f"{error}; {unreached} attempts cost nothing") from None
-
-
-async def _read_halt(deps: LoopDependencies, execution: Execution) -> str | None:
-    return await deps.halts.find_halt_reason(execution.owner, created=execution.created_at)
 
 
 def _build_prompt(deps: LoopDependencies, run: Run, *, closing: bool) -> tuple[Prompt, Decimal]:

@@ -18,7 +18,7 @@ from ferryman.domain.credentials.credential import Credential
 from ferryman.domain.executions.message import Block
 from ferryman.domain.stale import StaleError
 from ferryman.expiring import ExpiringCache
-from ferryman.halting import run_unless_halted
+from ferryman.halting import HaltWatch
 from ferryman.ports.errors import HaltedError, UnavailableError
 from ferryman.ports.gate import PieceTally
 from ferryman.ports.halts import Halts
@@ -61,7 +61,7 @@ class ToolDependencies(GrantDependencies):
 
     `redact` takes an owner, open credentials and a text, `redact_blocks` an owner, open credentials and the model's output;
     both return it with every credential, in any spelling, replaced by its name. They raise `CallRefusedError` over budget.
-    `opened` is this process's own.
+    `opened` and `halt_watch` are this process's own; the latter reads `halts` every `poll_interval`.
     """
 
     tickets: Tickets
@@ -71,6 +71,10 @@ class ToolDependencies(GrantDependencies):
     redact_blocks: Callable[[str, Iterable[Credential], Sequence[Block]], Awaitable[Sequence[Block]]]
     halts: Halts
     opened: ExpiringCache[str, OpenedCredentials] = field(default_factory=build_opened_cache, repr=False)
+    halt_watch: HaltWatch = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "halt_watch", HaltWatch(self.halts, every=self.poll_interval))
 
 
 async def execute_call(deps: ToolDependencies, tool: str, call_request: CallRequest) -> Ticket:
@@ -123,9 +127,9 @@ async def _send(
     within_s = (ticket.deadline - SETTLING_TIME - deps.clock.now()).total_seconds()
     if within_s <= 0:
         raise StaleError("the call's deadline passed while this instance was suspended: it is another's to send")
-    find_halt = partial(deps.halts.find_halt_reason, claimed_call.call_request.owner, created=claimed_call.created)
+    owner, created = claimed_call.call_request.owner, claimed_call.created
     try:
-        return await run_unless_halted(prepared_call.go(within_s), find_halt, every=deps.poll_interval)
+        return await deps.halt_watch.run(prepared_call.go(within_s), owner, created=created)
     except HaltedError:
         deps.tracer.line("call.halted", tool=ticket.tool, severity="WARNING", **about)
         reason = refusal.HALTED if prepared_call.safe else refusal.IN_DOUBT

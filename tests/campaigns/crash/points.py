@@ -68,7 +68,7 @@ class InstrumentedPort:
 
 def instrument(deps: Deps, meet: Meet) -> Deps:
     """Return `deps` with every port of it instrumented: no list of the ports is kept here."""
-    values: dict[str, Any] = {field.name: getattr(deps, field.name) for field in dataclasses.fields(deps)}
+    values: dict[str, Any] = {field.name: getattr(deps, field.name) for field in dataclasses.fields(deps) if field.init}
     ports = {
         name: InstrumentedPort(value, name, meet)
         for name, value in values.items()

@@ -158,12 +158,23 @@ def _count_parts(figures: Figures) -> dict[str, int]:
     return {start: 1, "opening": 1, "turn": figures.turns - 1, "call": figures.calls, "end": 1}
 
 
-def _count_timed_parts(figures: Figures, spent: Times) -> dict[str, int]:
+def _count_timed_parts(figures: Figures, spent: Times) -> dict[str, Decimal | int]:
     """Return the number of each part that is repeated by the clock while an execution waits."""
     seconds, every = spent.busy[ORCHESTRATOR], Decimal(POLL_INTERVAL.total_seconds())
-    polls = figures.turns * _floor(figures.model_seconds / every) + figures.calls * _floor(figures.call_seconds / every)
+    polls = _count_polls(ORCHESTRATOR, figures.turns * _floor(figures.model_seconds / every), figures, spent)
+    polls += _count_polls(TOOL, figures.calls * _floor(figures.call_seconds / every), figures, spent)
     watching = {"watch": 1, "poll": _ceiling(seconds / Decimal(KNOWN.poll_s))} if figures.watched else {}
     return {"look": polls, "beat": _floor(seconds / Decimal(KNOWN.lease_s / 3)), "slice": spent.slices - 1, **watching}
+
+
+def _count_polls(function: str, alone: int, figures: Figures, spent: Times) -> Decimal:
+    """Return an execution's part of the looks at the kill switches, of which an execution by itself needs `alone`.
+
+    An instance looks once in an interval for all that it has under way, in the seconds that it is busy at most.
+    """
+    busy, every = spent.busy[function], Decimal(POLL_INTERVAL.total_seconds())
+    sharing = _compute_sharing(function, busy, spent.busy[ORCHESTRATOR], figures.at_once)
+    return min(Decimal(alone), busy / every / sharing)
 
 
 def _compute_sharing(function: str, busy: Decimal, seconds: Decimal, at_once: int) -> Decimal:
