@@ -64,6 +64,27 @@ def test_a_progress_bar_is_on_the_terminal_alone() -> None:
     assert "\x1b[31ma file" not in on_terminal
 
 
+COUNTED = """
+from ferryman.cli.screen import Screen
+screen = Screen()
+with screen.show_progress("making"):
+    screen.print_step("planning")
+    screen.print_count("bucket: created", 12, 66)
+"""
+
+
+def test_the_bar_is_filled_as_far_as_what_is_counted() -> None:
+    terminal, child_side = pty.openpty()
+    environment = {**os.environ, "TERM": "xterm", "COLUMNS": "100"}
+    command = [sys.executable, "-c", COUNTED]
+    ran = subprocess.run(command, stdout=subprocess.PIPE, stderr=child_side, env=environment, check=True, text=True)
+    on_terminal = os.read(terminal, 65_536).decode()
+    os.close(child_side)
+    os.close(terminal)
+    assert ran.stdout == "planning …\nbucket: created (12 of 66)\n"
+    assert "12 of 66: bucket: created" in on_terminal
+
+
 @pytest.mark.parametrize("json", ["", "as_json=True"])
 def test_without_a_terminal_there_is_no_bar(json: str) -> None:
     ran = subprocess.run([sys.executable, "-c", STEPS.format(json=json)], capture_output=True, check=True, text=True)

@@ -47,8 +47,8 @@ def deploy_command(work: Callable[[Deployment, Screen], int]) -> Callable[..., N
     def command(project: str, region: str, root: Path, pause: float, as_json: bool) -> None:
         screen = Screen(as_json=as_json)
         try:
-            place = (project, region, root.resolve())
-            deployment = Deployment.find(*place, tell=screen.print_step, pause_s=pause)
+            progress: dict[str, Any] = {"tell": screen.print_step, "count": screen.print_count}
+            deployment = Deployment.find(project, region, root.resolve(), **progress, pause_s=pause)
             sys.exit(work(deployment, screen))
         except (commands.CommandMissingError, commands.CommandFailedError) as error:
             screen.print_error(str(error))
@@ -64,7 +64,7 @@ def deploy_command(work: Callable[[Deployment, Screen], int]) -> Callable[..., N
 @deploy_command
 def plan(deployment: Deployment, screen: Screen) -> int:
     """Tell what `apply` would make or change. Changes nothing."""
-    with screen.show_progress("checking the project"):
+    with screen.show_progress("planning the deployment"):
         deployment.plan()
     screen.print_json({"planned": True})
     return exits.DONE
@@ -74,7 +74,7 @@ def plan(deployment: Deployment, screen: Screen) -> int:
 @deploy_command
 def apply(deployment: Deployment, screen: Screen) -> int:
     """Make it, or bring it up to date: checks, archives, keys, Terraform, a smoke test. Prints the API's URL and first key."""
-    with screen.show_progress("checking the project"):
+    with screen.show_progress("making the deployment"):
         urls = deployment.apply()
     verdict, rows = _run_smoke_test(deployment, screen, urls)
     if verdict is Grade.WRONG:
@@ -116,7 +116,8 @@ def destroy(deployment: Deployment, screen: Screen) -> int:
 
 
 def _run_smoke_test(deployment: Deployment, screen: Screen, urls: dict[str, str]) -> tuple[Grade, list[dict[str, Any]]]:
-    findings = asyncio.run(deployments.run_smoke_test(urls, pause_s=deployment.pause_s))
+    with screen.show_progress("trying every function"):
+        findings = asyncio.run(deployments.run_smoke_test(urls, pause_s=deployment.pause_s, count=deployment.count))
     rows = [asdict(finding) for finding in findings]
     screen.print_table(rows, *COLUMNS, empty="There is no function.")
     return find_worst_grade(findings), rows

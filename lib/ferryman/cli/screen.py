@@ -44,6 +44,7 @@ class Screen:
     def __init__(self, *, as_json: bool = False) -> None:
         self.as_json = as_json
         self._bar: Progress | None = None
+        self._steps: int | None = None
         self._piped = not sys.stdout.isatty()
         width = PIPED_COLUMNS if self._piped and "COLUMNS" not in read_environment() else None
         self._out = Console(highlight=False, soft_wrap=True, width=width)
@@ -69,7 +70,8 @@ class Screen:
     def show_progress(self, text: str, steps: int | None = None) -> Iterator[None]:
         """Show a progress bar on standard error while inside, where that is a terminal: `text`, then what `print_step` says.
 
-        Without the number of `steps` the bar only shows that something is under way, and for how long.
+        Without the number of `steps` the bar only shows that something is under way, and for how long, until
+        `print_count` says how far it is.
         """
         if self.as_json or not sys.stderr.isatty():
             yield
@@ -79,7 +81,7 @@ class Screen:
         # what is printed to standard output stays there, whatever that is
         with Progress(*columns, console=console, transient=True, redirect_stdout=False, redirect_stderr=False) as bar:
             bar.add_task(shorten(text, console.width // 2), total=steps)
-            self._bar = bar
+            self._bar, self._steps = bar, steps
             try:
                 yield
             finally:
@@ -88,9 +90,21 @@ class Screen:
     def print_step(self, text: str) -> None:
         """Print what begins now, and move the progress bar on where there is one."""
         self.print_line(f"{text} …", "dim")
+        if self._bar is not None and self._steps is None:
+            # what is counted next has an end of its own
+            self._fill(text, completed=0, total=None)
+        else:
+            self._fill(text, advance=1)
+
+    def print_count(self, text: str, done: int, total: int) -> None:
+        """Print what was done, which is `done` of `total`, and fill the progress bar as far, where there is one."""
+        self.print_line(f"{text} ({done:,} of {total:,})", "dim")
+        self._fill(f"{done:,} of {total:,}: {text}", completed=done, total=total)
+
+    def _fill(self, text: str, **change: Any) -> None:
         if self._bar is not None:
             for task in self._bar.task_ids:
-                self._bar.update(task, description=shorten(text, self._bar.console.width // 2), advance=1)
+                self._bar.update(task, description=shorten(text, self._bar.console.width // 2), **change)
 
     def print_json(self, value: object) -> None:
         """Print one line of JSON, for programs."""

@@ -89,8 +89,14 @@ if verb in ("plan", "apply", "destroy"):
         known |= {"applied": None, "secrets": {}}
     if verb != "plan":
         (folder / "cloud.json").write_text(json.dumps(known))
-    print(json.dumps({"@level": "info", "@message": "google_secret_manager_secret.this: done", "type": "apply_complete"}))
-    print(json.dumps({"@level": "info", "@message": verb + " complete: 66 added", "type": "change_summary"}))
+    changes = {"add": 2, "change": 0, "import": 0, "remove": 0, "operation": "plan"}
+    print(json.dumps({"@level": "info", "@message": "Plan: 2 to add", "type": "change_summary", "changes": changes}))
+    for name in ("this", "that") if verb != "plan" else ():
+        text = f"google_secret_manager_secret.{name}: done"
+        print(json.dumps({"@level": "info", "@message": text, "type": "apply_complete"}))
+    if verb != "plan":
+        text = verb + " complete: 2 done"
+        print(json.dumps({"@level": "info", "@message": text, "type": "change_summary", "changes": {"operation": verb}}))
 elif verb == "output":
     print(json.dumps({"urls": {"value": known["urls"]}} if known.get("applied") else {}))
 elif verb != "init":

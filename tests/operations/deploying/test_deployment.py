@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from ferryman.cli import main
-from ferryman.operations.deploy import commands, keychain
+from ferryman.operations.deploy import commands, deployment, keychain
 from ferryman.operations.deploy.deployment import Deployment
 from ferryman.vault import seal, sign
 from tests.operations.deploying.doubles import PROJECT, Cloud, cloud
@@ -148,7 +148,7 @@ def test_a_plan_makes_no_key_and_applies_nothing(fake_cloud, root):
     build_deployment(root, messages).plan()
     assert fake_cloud.state["secrets"] == {}
     assert [command[2] for command in fake_cloud.log if command[0] == "terraform"] == ["init", "plan"]
-    assert "plan complete: 66 added" in messages
+    assert "Plan: 2 to add" in messages
 
 
 def test_what_terraform_finds_wrong_is_told(fake_cloud, root):
@@ -226,3 +226,30 @@ def test_destroy_checks_the_account_first(fake_cloud, root):
     ran = destroyed(root, PROJECT)
     assert (ran.exit_code, "gcloud auth login" in ran.stderr) == (1, True)
     assert not [command for command in fake_cloud.log if command[0] == "terraform"]
+
+
+def test_apply_tells_its_stages_by_number_and_counts_the_resources(fake_cloud, root):
+    counts: list[tuple[str, int, int]] = []
+    messages: list[str] = []
+    found_commands = commands.find_commands(PROJECT, "us-central1", root / "infra")
+    Deployment(commands=found_commands, root=root, tell=messages.append, count=lambda *count: counts.append(count)).apply()
+    stages = [message for message in messages if message[:5] in {f"{number} of " for number in range(1, 7)}]
+    assert stages == [f"{number} of 6: {stage}" for number, stage in enumerate(deployment.STAGES_TO_APPLY, start=1)]
+    one_change = [
+        (f"google_secret_manager_secret.{name}: done", done, 2) for done, name in enumerate(("this", "that"), start=1)
+    ]
+    assert counts == [*one_change, *one_change]  # the secrets alone, then all
+
+
+async def test_the_smoke_test_counts_the_functions_that_are_decided():
+    counts: list[tuple[int, int]] = []
+    urls = dict.fromkeys(("api", "webhook", "http_get"), "http://127.0.0.1:1")
+    await deployment.run_smoke_test(urls, tries=1, count=lambda _, done, total: counts.append((done, total)))
+    assert counts == [(1, 3), (2, 3), (3, 3)]
+
+
+def test_deploy_plan_prints_plain_lines_where_there_is_no_terminal(fake_cloud, root):
+    ran = CliRunner().invoke(main, ["deploy", "plan", "--project", PROJECT, "--root", str(root)])
+    assert ran.stdout.splitlines()[0] == "1 of 4: checking the project …"
+    assert ran.stdout.splitlines()[-2:] == ["4 of 4: planning …", "Plan: 2 to add …"]
+    assert ran.stderr == ""

@@ -10,8 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-REPORTED_TYPES = ("apply_complete", "apply_errored", "change_summary", "planned_change")
+REPORTED_TYPES = ("apply_errored", "change_summary", "planned_change")
 """Kinds of terraform's own progress that people are told; it says much more."""
+
+Count = Callable[[str, int, int], None]
+"""Hears what was done, how much of it is done by now, and how much there is."""
 
 LAST_WORDS = 12
 
@@ -48,21 +51,32 @@ class Commands:
         self._terraform("init", "-input=false")
 
     def change(
-        self, verb: str, variables: Mapping[str, str], files: Sequence[Path], tell: Callable[[str], None], *more: str
+        self,
+        verb: str,
+        variables: Mapping[str, str],
+        files: Sequence[Path],
+        tell: Callable[[str], None],
+        count: Count,
+        *more: str,
     ) -> None:
-        """Run `plan`, `apply` or `destroy`, telling its progress. Raise `CommandFailedError` with terraform's own
-        diagnostics."""
+        """Run `plan`, `apply` or `destroy`, telling its progress: `count` hears of each resource that is made, changed or
+        destroyed, of all that terraform has planned. Raise `CommandFailedError` with terraform's own diagnostics."""
         options = [f"-var={name}={value}" for name, value in variables.items()]
         options += [f"-var-file={file}" for file in files]
         approve = [] if verb == "plan" else ["-auto-approve"]
         command = [self.terraform, f"-chdir={self.infra}", verb, "-json", "-input=false", *approve, *options, *more]
         wrong: list[str] = []
+        done = planned = 0
         with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as child:  # noqa: S603 - the user's own terraform
             assert child.stdout is not None
             for line in child.stdout:
                 message = _parse_message(line)
                 if message.get("type") in REPORTED_TYPES:
                     tell(str(message.get("@message", "")))
+                planned = _count_planned(message) or planned
+                if message.get("type") == "apply_complete":
+                    done += 1
+                    count(str(message.get("@message", "")), done, max(done, planned))
                 if message.get("@level") == "error":
                     wrong.append(str(message.get("@message", "")))
         if child.returncode:
@@ -91,6 +105,14 @@ def _run(command: Sequence[str], stdin: bytes | None = None) -> str:
         words = (ran.stderr or ran.stdout).decode(errors="replace").strip().splitlines()[-LAST_WORDS:]
         raise CommandFailedError("\n".join([f"{Path(command[0]).name} {command[1]} ended with {ran.returncode}:", *words]))
     return ran.stdout.decode(errors="replace").strip()
+
+
+def _count_planned(message: Mapping[str, Any]) -> int:
+    """Return how many changes of resources a plan's summary announces; 0 for any other message."""
+    changes = message.get("changes") if message.get("type") == "change_summary" else None
+    if not isinstance(changes, dict) or changes.get("operation") != "plan":
+        return 0
+    return sum(number for kind in ("add", "change", "remove") if isinstance(number := changes.get(kind), int))
 
 
 def _parse_message(line: str) -> dict[str, Any]:

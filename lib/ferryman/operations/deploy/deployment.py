@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import json
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -20,7 +21,7 @@ from ferryman.domain.owners.owner import Owner
 from ferryman.gcp.clients import GoogleClients
 from ferryman.gcp.owners import FirestoreOwners
 from ferryman.operations.deploy import keychain
-from ferryman.operations.deploy.commands import CommandFailedError, CommandMissingError, Commands, find_commands
+from ferryman.operations.deploy.commands import CommandFailedError, CommandMissingError, Commands, Count, find_commands
 
 CONTAINERS = "-target=google_secret_manager_secret.this"
 ANSWERS_S = 30.0
@@ -38,52 +39,72 @@ NEEDED = (
 )
 """APIs that Terraform and these checks talk to before Terraform has enabled any."""
 
+STAGES_TO_PLAN = ("checking the project", "building the archives", "fetching what Terraform needs", "planning")
+STAGES_TO_APPLY = (*STAGES_TO_PLAN[:3], "making the secrets, still empty", "putting the keys in", "making the rest")
+STAGES_TO_DESTROY = (*STAGES_TO_PLAN[:3], "destroying")
+"""What a command goes through, in this order; each is told with its number when it begins."""
+
 Tell = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Deployment:
-    """One deployment: the programs, the checkout it is built from, who hears of its progress, and the pause between tries."""
+    """One deployment: the programs, the checkout it is built from, who hears of its progress, and the pause between tries.
+
+    `tell` hears of each stage and of what was found, `count` how many resources or functions are done, of all.
+    """
 
     commands: Commands
     root: Path
     tell: Tell
+    count: Count = lambda *_: None
     pause_s: float = PAUSE_S
 
     @classmethod
-    def find(cls, project: str, region: str, root: Path, tell: Tell, pause_s: float = PAUSE_S) -> Self:
-        """Return the deployment of the checkout at `root` in `project`. Raise `CommandMissingError`."""
-        return cls(commands=find_commands(project, region, root / "infra"), root=root, tell=tell, pause_s=pause_s)
+    def find(cls, project: str, region: str, root: Path, **options: Any) -> Self:
+        """Return the deployment of the checkout at `root` in `project`; `options` are the other fields.
+
+        Raise `CommandMissingError`.
+        """
+        return cls(commands=find_commands(project, region, root / "infra"), root=root, **options)
 
     @property
     def variables(self) -> dict[str, str]:
         """Terraform's variables besides the keys; it finds the archives through `build/functions.json`."""
         return {"project": self.commands.project, "region": self.commands.region}
 
-    def prepare(self) -> None:
+    def prepare(self, stages: Iterator[str]) -> None:
         """Check everything, build the archives, and fetch what Terraform needs. Raise `CommandMissingError` or
         `CommandFailedError`."""
+        self.tell(next(stages))
         check_prerequisites(self.commands, self.tell)
-        self.tell("building the archives")
+        self.tell(next(stages))
         built = subprocess.run(
             [sys.executable, "-m", "infra.build"], cwd=self.root, capture_output=True, text=True, check=False
         )
         if built.returncode:
             raise CommandFailedError(f"the build ended with {built.returncode}: {built.stderr.strip()}")
+        self.tell(next(stages))
         self.commands.init()
 
     def plan(self) -> None:
         """Tell what would be made or changed; nothing is, and no key is made."""
-        self.prepare()
-        self.commands.change("plan", self.variables, [self._keys(make=False)], self.tell)
+        stages = _number(STAGES_TO_PLAN)
+        self.prepare(stages)
+        self.tell(next(stages))
+        self._change("plan", self._keys(make=False))
 
     def apply(self) -> dict[str, str]:
         """Make it, or bring it up to date; the functions' addresses. Repeatable wherever it broke off."""
-        self.prepare()
+        stages = _number(STAGES_TO_APPLY)
+        self.prepare(stages)
+        self.tell(next(stages))
         if not keychain.has_secrets(self.commands):
-            self.tell("making the secrets, still empty")
-            self.commands.change("apply", self.variables, [self._keys(make=False)], self.tell, CONTAINERS)
-        self.commands.change("apply", self.variables, [self._keys(make=True)], self.tell)
+            self._change("apply", self._keys(make=False), CONTAINERS)
+        self.tell(next(stages))
+        keys = self._keys(make=True)
+        self.tell(next(stages))
+        self._change("apply", keys)
         return self.list_addresses()
 
     def destroy(self) -> None:
@@ -91,8 +112,10 @@ class Deployment:
 
         The archives are built all the same: Terraform reads its files before it deletes anything, and they name them.
         """
-        self.prepare()
-        self.commands.change("destroy", self.variables, [self._keys(make=False)], self.tell)
+        stages = _number(STAGES_TO_DESTROY)
+        self.prepare(stages)
+        self.tell(next(stages))
+        self._change("destroy", self._keys(make=False))
 
     def list_addresses(self) -> dict[str, str]:
         """Return the address of each function; empty where nothing is deployed."""
@@ -120,11 +143,19 @@ class Deployment:
         """
         pending = self.keys_file.with_name(f"pending-{self.keys_file.name}")
         pending.write_text(json.dumps(halves, indent=1) + "\n")
-        self.commands.change("apply", self.variables, [pending], self.tell)
+        self._change("apply", pending)
         pending.replace(self.keys_file)
+
+    def _change(self, verb: str, keys: Path, *more: str) -> None:
+        self.commands.change(verb, self.variables, [keys], self.tell, self.count, *more)
 
     def _keys(self, *, make: bool) -> Path:
         return keychain.write_public_keys(self.keys_file, keychain.load_public_keys(self.commands, self.tell, make=make))
+
+
+def _number(stages: Sequence[str]) -> Iterator[str]:
+    """Yield each of the stages with its number, of all."""
+    return (f"{number} of {len(stages)}: {stage}" for number, stage in enumerate(stages, start=1))
 
 
 def check_prerequisites(commands: Commands, tell: Tell) -> None:
@@ -155,10 +186,22 @@ def check_prerequisites(commands: Commands, tell: Tell) -> None:
     tell("APIs and billing are enabled")
 
 
-async def run_smoke_test(urls: Mapping[str, str], *, pause_s: float = PAUSE_S, tries: int = TRIES) -> list[DoctorFinding]:
-    """Run the smoke test: the API answers, and every other function refuses a request without a token."""
+async def run_smoke_test(
+    urls: Mapping[str, str], *, pause_s: float = PAUSE_S, tries: int = TRIES, count: Count = lambda *_: None
+) -> list[DoctorFinding]:
+    """Run the smoke test: the API answers, and every other function refuses a request without a token.
+
+    `count` hears of each function once it is decided, of all.
+    """
+    done = itertools.count(1)
+
+    async def try_one(name: str, url: str) -> DoctorFinding:
+        finding = await _try_function(http, name, url, pause_s, tries)
+        count(f"tried {name}", next(done), len(urls))
+        return finding
+
     async with httpx.AsyncClient(trust_env=False, timeout=ANSWERS_S, follow_redirects=False) as http:
-        return await asyncio.gather(*(_try_function(http, name, url, pause_s, tries) for name, url in urls.items()))
+        return await asyncio.gather(*(try_one(name, url) for name, url in urls.items()))
 
 
 async def _try_function(http: httpx.AsyncClient, name: str, url: str, pause_s: float, tries: int) -> DoctorFinding:
