@@ -111,7 +111,8 @@ def test_an_import_tells_how_many_tools_it_made_how_many_are_disabled_why_and_wh
     typed: Typed, task: str, store: Path
 ) -> None:
     created = typed("tools", "import", str(store), "--task", task, "--cluster", "pets")
-    lines = created.stdout.splitlines()
+    stages, lines = created.stdout.splitlines()[:2], created.stdout.splitlines()[2:]
+    assert stages == [f"reading {store} …", "the service makes tools of its operations …"]
     assert (created.exit_code, lines[0]) == (0, "pets: 4 tools, 2 of them disabled")
     assert lines[1].startswith("the definitions of those that are enabled cost about ")
     assert "1         takes text/csv, which is not sent: only JSON, forms and multipart/form-data are" in lines
@@ -170,7 +171,7 @@ def test_no_document_outside_of_the_folder_is_read(way: str, typed: Typed, task:
 
 def test_a_dry_run_stores_nothing(typed: Typed, task: str, store: Path) -> None:
     created = typed("tools", "import", str(store), "--task", task, "--dry-run")
-    assert created.stdout.startswith("Store: 4 tools")
+    assert created.stdout.splitlines()[2].startswith("Store: 4 tools")
     assert created.stdout.endswith("Nothing was stored: this was a dry run.\n")
     assert "The task has no tools of its own" in typed("tools", "--task", task).stdout
 
@@ -179,7 +180,12 @@ def test_a_dry_run_needs_no_task_and_no_service(store: Path) -> None:
     nothing = {"FERRYMAN_URL": "", "FERRYMAN_KEY": "", "FERRYMAN_DATA": str(store.parent), "COLUMNS": "160"}
     tried = CliRunner().invoke(main, ["tools", "import", str(store), "--dry-run"], env=nothing)
     assert tried.exit_code == 0, tried.output
-    assert tried.stdout.startswith("Store: 4 tools, 1 of them disabled")
+    assert tried.stdout.splitlines()[:4] == [
+        f"reading {store} …",
+        "finding the hosts that its operations call …",
+        "making tools of its operations …",
+        "Store: 4 tools, 1 of them disabled",
+    ]
     assert "approved for api.github.com (github), evil.example (no integration that is shipped has it)" in tried.stdout
 
 

@@ -389,3 +389,10 @@ def test_a_header_that_tells_who_asks_is_not_the_models_to_say(name):
     assert (tool.enabled, dict(tool.headers), dict(tool.parameters)) == (True, {}, {})
     tool = get({**parameter, "required": True})
     assert (tool.enabled, "tells a service who asks" in (tool.reason or "")) == (False, True)
+
+
+def test_each_operation_that_is_read_is_counted_of_all_that_are_selected() -> None:
+    counts: list[tuple[int, int]] = []
+    source = DocumentImport(documents={ROOT: MANY}, root=ROOT, only=["get1?"], count=lambda *count: counts.append(count))
+    assert [*range(1, 1 + len(read(source).tools))] == [done for done, _ in counts]
+    assert {total for _, total in counts} == {len(counts)}

@@ -101,6 +101,10 @@ class Screen:
         self.print_line(f"{text} ({done:,} of {total:,})", "dim")
         self._fill(f"{done:,} of {total:,}: {text}", completed=done, total=total)
 
+    def show_count(self, what: str, done: int, total: int) -> None:
+        """Fill the progress bar as far as `done` is of `total`, where there is one; print nothing."""
+        self._fill(f"{done:,} of {total:,} {what}", completed=done, total=total)
+
     def _fill(self, text: str, **change: Any) -> None:
         if self._bar is not None:
             for task in self._bar.task_ids:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -81,35 +82,36 @@ async def import_(screen: Screen, /, source: str, task: str | None, dry_run: boo
     from a host that the task is approved for. Operations that cannot be called are stored disabled, with the reason.
     """
     # Imported when it runs: the help must not wait for the readers.
-    from ferryman.cli import documents
+    from ferryman.cli import documents, preview
 
     if task is None and not dry_run:
         raise click.UsageError("--task ID is missing; only --dry-run needs none")
-    with screen.show_progress(f"reading {source}"):
+    with screen.show_progress(f"importing {source}"):
+        screen.print_step(f"reading {source}")
         source_fields: Mapping[str, Any] = (
             {"url": source} if source.startswith(REMOTE) else documents.gather_documents(Path(source))
         )
-    chosen = {name: value for name, value in options.items() if value not in (None, ())}
-    body = {**source_fields, **chosen, "dry_run": dry_run}
-    if task is None:
-        await _preview(screen, source, body)
-        return
-    async with open_session(screen) as session:
-        with screen.show_progress(f"importing {source}"):
-            imported = await session.client.import_tools(task, body)
+        chosen = {name: value for name, value in options.items() if value not in (None, ())}
+        body = {**source_fields, **chosen, "dry_run": dry_run}
+        imported = await (_preview(screen, body) if task is None else _import(screen, task, body))
     screen.print_json(imported)
     _tell(screen, imported)
+    if task is None:
+        hosts = ", ".join(preview.describe_hosts(imported))
+        screen.print_line(f"A task would have to be approved for {hosts or 'no host'}.")
 
 
-async def _preview(screen: Screen, source: str, body: Mapping[str, Any]) -> None:
-    """Say what an import would come to for a task that is approved for the document's hosts."""
+async def _import(screen: Screen, task: str, body: Mapping[str, Any]) -> Any:
+    async with open_session(screen) as session:
+        screen.print_step("the service makes tools of its operations")
+        return await session.client.import_tools(task, body)
+
+
+async def _preview(screen: Screen, body: Mapping[str, Any]) -> Any:
+    """Return what an import would come to for a task that is approved for the document's hosts."""
     from ferryman.cli import preview
 
-    with screen.show_progress(f"reading {source}"):
-        imported = await preview.preview_import(body)
-    screen.print_json(imported)
-    _tell(screen, imported)
-    screen.print_line(f"A task would have to be approved for {', '.join(preview.describe_hosts(imported)) or 'no host'}.")
+    return await preview.preview_import(body, screen.print_step, functools.partial(screen.show_count, "operations"))
 
 
 @tools.command()

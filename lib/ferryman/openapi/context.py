@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,6 +10,10 @@ from ferryman.domain.problem import build_input_error
 from ferryman.openapi.references import Node, References
 from ferryman.openapi.schemas import Schemas
 from ferryman.openapi.values import Notes, to_line
+
+
+def ignore_count(done: int, total: int) -> None:
+    """Do nothing with a count; named, so that what holds it can be sent to a worker."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,7 +24,8 @@ class DocumentImport:
     names of its credentials with the host patterns each is bound to, `pairs` those that are a user name and a password.
     `server` is a URL to use in place of the servers that the document names, which may be none or examples; it must be
     approved like them. Of the operations, those are imported whose name (as `listPets`), or whose path for a pattern with a
-    slash (as `/pets/*`), fits one of the patterns in `only`, and that have one of `tags`; without any, all.
+    slash (as `/pets/*`), fits one of the patterns in `only`, and that have one of `tags`; without any, all. `count` hears of
+    every operation that is read: how many are by then, of all that are to be.
     """
 
     documents: Mapping[str, Any] = field(repr=False)
@@ -32,6 +37,7 @@ class DocumentImport:
     server: str | None = None
     only: Collection[str] = ()
     tags: Collection[str] = ()
+    count: Callable[[int, int], None] = ignore_count
 
 
 class ImportContext:

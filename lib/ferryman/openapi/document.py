@@ -92,6 +92,7 @@ def read_tools(
     for operation, name in selected:
         context.notes.place = name
         tools.append(read_operation(context, operation, name, cluster))
+        source.count(len(tools), len(selected))
     return tuple(tools)
 
 

@@ -24,13 +24,14 @@ INLINE = "https://inline.invalid/"
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportTarget:
     """What an import is for: what the task may reach and has already, and how a document's texts are neutralized (prompt
-    injection)."""
+    injection). `count` hears how many operations are read, of all."""
 
     domains: tuple[str, ...]
     credentials: Mapping[str, Collection[str]]
     pairs: Collection[str]
     existing: StoredNames
     neutralize: Callable[[str], str]
+    count: Callable[[int, int], None] = openapi.ignore_count
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,6 +125,7 @@ def _make_import(documents: Mapping[str, Any], root: str, body: shapes.ImportBod
         domains=target.domains,
         credentials=target.credentials,
         pairs=target.pairs,
+        count=target.count,
     )
     return build_tools(source, target.existing, target.neutralize)
 
