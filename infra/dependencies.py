@@ -28,6 +28,14 @@ SHIPPED = ("lib", "emulator", "functions")
 OTHERS = ("infra", "tests", "bench")
 OWN_PACKAGES = {"ferryman", *SHIPPED, *OTHERS}
 MAIN_GROUP = "dev"
+ELSEWHERE = {
+    "agents": "openai-agents",
+    "google.adk": "google-adk",
+    "google.genai": "google-genai",
+    "pydantic_ai": "pydantic-ai-slim",
+}
+"""Packages of environments that a command makes for itself (`python -m bench.peers`), whose modules are named otherwise."""
+
 BUNDLED = {"pip": ensurepip.version(), "setuptools": None}
 """What `python -m venv` unpacks from the interpreter itself, from no registry; setuptools up to Python 3.11."""
 
@@ -84,8 +92,9 @@ def check_imports(project: Project) -> Iterator[str]:
                 try:
                     owners = imports.owners([name]) or imports.owners([top])
                 except imports.UnknownImportError:
-                    # of a group that is not installed here: known where the package is named like its module
-                    owners = frozenset({canonical(top)})
+                    # of a group that is not installed here: mostly, the package is named like its module
+                    elsewhere = (owner for module, owner in ELSEWHERE.items() if f"{name}.".startswith(f"{module}."))
+                    owners = frozenset({next(elsewhere, canonical(top))})
                 if wrong := sorted(owners - declared):
                     yield f"{where} is of {', '.join(wrong)}, which pyproject.toml does not declare"
                 elif wrong := sorted(owners - pinned):

@@ -4,30 +4,37 @@ from __future__ import annotations
 
 import statistics
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack
 
 from bench import Row
-from bench.loop.contestants import OURS, PEERS, SDK, UNMEASURED, Contestant, Cost, install, serve, start
+from bench.loop.contestants import OURS, PEERS, SDK, Contestant, Cost, serve, start, start_peer
 
 SHORT, LONG = (10, 200), (200, 2048)
 """Rounds, and the bytes that a tool answers."""
 PAIRS = 3
+PAIRS_S = 15.0
+"""Once the pairs of a row have taken so many seconds, no further one is begun: a busy machine measures fewer."""
+
 ROUNDS = 200
 """About so many rounds are run at a time, in as many conversations as that takes."""
 AT_ONCE, DELAY_MS, CALLS = 100, 500, 5
 
 
-def alternate(contestants: dict[str, Contestant], rounds: int, size: int, pairs: int = PAIRS) -> dict[str, list[Cost]]:
-    """Measure each contestant in turn, again and again, after a first run that is not counted."""
+def alternate(contestants: dict[str, Contestant], rounds: int, size: int) -> dict[str, list[Cost]]:
+    """Measure each contestant in turn, again and again, after a short run that is not counted."""
     times = max(1, ROUNDS // rounds)
     for contestant in contestants.values():
-        contestant.measure(rounds, size)
+        contestant.measure(min(rounds, SHORT[0]), size)
     costs: dict[str, list[Cost]] = {name: [] for name in contestants}
-    for number in range(pairs):
+    until = time.monotonic() + PAIRS_S
+    for number in range(PAIRS):
         for name, contestant in contestants.items():
             costs[name].append(contestant.measure(rounds, size, times=times))
-        print(f"{rounds} rounds of {size} B, {number + 1} of {pairs}", file=sys.stderr, flush=True)
+        print(f"{rounds} rounds of {size} B, {number + 1} of {PAIRS}", file=sys.stderr, flush=True)
+        if time.monotonic() > until:
+            break
     return costs
 
 
@@ -54,7 +61,7 @@ def compare_with_sdk() -> Iterator[Row]:
         ratio = get_ratio(short["ours"], short["sdk"])
         figures = f"{ratio:.2f}x: {describe(short['ours'])} beside {describe(short['sdk'])}"
         yield Row("a round of the loop beside the SDK's plain loop, 10 rounds of 200 B", "1.0x", figures, reached=ratio <= 1.0)
-        long = alternate({"ours": ours, "sdk": sdk}, *LONG, pairs=1)
+        long = alternate({"ours": ours, "sdk": sdk}, *LONG)
         ratio = get_ratio(long["ours"], long["sdk"])
         figures = f"{ratio:.2f}x: {describe(long['ours'])} beside {describe(long['sdk'])}"
         yield Row("the same, 200 rounds of 2 KB", "0.5x", figures, reached=ratio <= 0.5)
@@ -76,13 +83,12 @@ def compare_with_peers() -> Iterator[Row]:
     with ExitStack() as open_processes:
         port = int(open_processes.enter_context(serve("bench.loop.messages_api")))
         ours = open_processes.enter_context(start(OURS, port))
-        for peer in PEERS:
-            other = open_processes.enter_context(start(f"bench.loop.peers.{peer}", port, install(peer)))
+        for number, peer in enumerate(PEERS, 1):
+            print(f"{peer}, {number} of {len(PEERS)}", file=sys.stderr, flush=True)
             bar = 1.0 if peer == "agno" else 0.3
-            for rounds, size in (SHORT, LONG):
-                costs = alternate({"ours": ours, "peer": other}, rounds, size, pairs=3 if rounds <= SHORT[0] else 1)
-                ratio = get_ratio(costs["ours"], costs["peer"])
-                figures = f"{ratio:.2f}x: {describe(costs['ours'])} beside {describe(costs['peer'])}"
-                yield Row(f"beside {peer}, {rounds} rounds of {size} B", f"{bar}x", figures, reached=ratio <= bar)
-    for name in UNMEASURED:
-        yield Row(f"beside {name}", "0.3x", "not measured yet", reached=False)
+            with start_peer(peer, port) as other:
+                for rounds, size in (SHORT, LONG):
+                    costs = alternate({"ours": ours, "peer": other}, rounds, size)
+                    ratio = get_ratio(costs["ours"], costs["peer"])
+                    figures = f"{ratio:.2f}x: {describe(costs['ours'])} beside {describe(costs['peer'])}"
+                    yield Row(f"beside {peer}, {rounds} rounds of {size} B", f"{bar}x", figures, reached=ratio <= bar)

@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,11 +15,8 @@ ROOT = Path(__file__).parents[2]
 PATHS = f"{ROOT / 'lib'}{os.pathsep}{ROOT}"
 OURS, SDK = "bench.loop.ours", "bench.loop.sdk"
 
-PEERS = ("agno", "langgraph")
+PEERS = ("agno", "adk", "langgraph", "openai-agents", "pydantic-ai", "smolagents")
 """The peers; what is installed for each is pinned by a lock of its name."""
-
-UNMEASURED = ("pydantic-ai", "google-adk", "openai-agents", "smolagents")
-"""Peers that the promise names and no script runs yet."""
 
 SILENT = {
     "OTEL_SDK_DISABLED": "true",
@@ -91,6 +88,11 @@ def start(module: str, port: int, python: Path = Path(sys.executable), **variabl
             yield Contestant(process, port)
         finally:
             process.kill()
+
+
+def start_peer(peer: str, port: int) -> AbstractContextManager[Contestant]:
+    """Return the contestant of a peer, in its own environment."""
+    return start(f"bench.loop.peers.{peer.replace('-', '_')}", port, install(peer))
 
 
 def install(peer: str) -> Path:
