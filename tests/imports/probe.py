@@ -19,7 +19,8 @@ LEVELS = {"google": 2, "google.cloud": 3}
 
 def list_imported() -> list[str]:
     """Return our own modules, and the packages of others."""
-    return sorted({name for module in [*sys.modules] if (name := shorten(module))})
+    names = [name for name, module in [*sys.modules.items()] if module is not None]  # None: kept from being imported
+    return sorted({name for module in names if (name := shorten(module))})
 
 
 def shorten(module: str) -> str | None:
@@ -77,3 +78,4 @@ if __name__ == "__main__":
     printed = sys.stdout
     sys.stdout = sys.stderr  # where a function logs
     json.dump(asyncio.run(probe(orders["source"], orders["requests"])), printed)
+    printed.flush()

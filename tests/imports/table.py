@@ -47,6 +47,16 @@ class Imports:
     more: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FirstCall:
+    """A function's environment beside a stack, a request to warm it, its first call, and the status of that one's answer."""
+
+    env: Mapping[str, str]
+    warm: Mapping[str, Any]
+    call: Mapping[str, Any]
+    status: int
+
+
 def find_file(function: str) -> Path:
     return Path(__file__).parent / f"{function}.txt"
 
@@ -63,38 +73,47 @@ def read_table(function: str) -> Imports:
 
 async def measure(stack: Mapping[str, Any], function: str) -> Imports:
     """Return what a function imports, run beside a stack with the environment that it has there."""
+    first = await prepare(stack, function)
+    orders = {
+        "source": str(ROOT / "functions" / function / "main.py"),
+        "requests": [{"method": "GET", "path": "/healthz", "headers": {}, "body": ""}, first.warm, first.call],
+    }
+    ran = subprocess.run(  # noqa: ASYNC221 - nothing else is under way
+        [sys.executable, "-P", str(ROOT / "tests/imports/probe.py")],
+        input=json.dumps(orders),
+        env=first.env,
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+    )
+    measured = json.loads(ran.stdout)
+    assert measured["statuses"] == [200 if function == "api" else 401, 200, first.status], measured["statuses"]
+    return Imports(tuple(measured["first"]), tuple(sorted({*measured["last"]} - {*measured["first"]})))
+
+
+async def prepare(stack: Mapping[str, Any], function: str) -> FirstCall:
+    """Return the first call of a function that is to run beside a stack, and the environment that it has there."""
     row = next(row for row in environment.load_functions() if row["name"] == function)
     async with Admin.from_note(stack) as admin:
         port = (await admin.read_status())["ports"]["metadata"][function]
         url, project = stack["functions"][function], stack["project"]
         warmer = await admin.create_token(environment.build_account(environment.WARMER, project), url)
         caller = (
-            warmer
+            read_file(stack["key_file"])
             if function == "api"
             else await admin.create_token(environment.build_account(row["callers"][0], project), url)
         )
     clients = provision.connect(stack["env"])
     receipts = await provision.provision_receipt_keys(clients, project, Settings().receipt_key_secret)
     await clients.close()
-    if function == "api":
-        caller = read_file(stack["key_file"])
     method, path, headers, body, status = CALLS[function]
-    health = {"method": "GET", "path": "/healthz", "headers": {}, "body": ""}
-    warm = {"method": "POST", "path": "/warm", "headers": {"authorization": f"Bearer {warmer}"}, "body": ""}
     text = body if isinstance(body, str) else json.dumps(body)
-    call = {"method": method, "path": path, "headers": {**headers, "authorization": f"Bearer {caller}"}, "body": text}
-    orders = {"source": str(ROOT / "functions" / function / "main.py"), "requests": [health, warm, call]}
-    ran = subprocess.run(  # noqa: ASYNC221 - nothing else is under way
-        [sys.executable, "-P", str(ROOT / "tests/imports/probe.py")],
-        input=json.dumps(orders),
+    return FirstCall(
         env=build_environment(stack, row, port, receipts),
-        stdout=subprocess.PIPE,
-        text=True,
-        check=True,
+        warm={"method": "POST", "path": "/warm", "headers": {"authorization": f"Bearer {warmer}"}, "body": ""},
+        call={"method": method, "path": path, "headers": {**headers, "authorization": f"Bearer {caller}"}, "body": text},
+        status=status,
     )
-    measured = json.loads(ran.stdout)
-    assert measured["statuses"] == [200 if function == "api" else 401, 200, status], measured["statuses"]
-    return Imports(tuple(measured["first"]), tuple(sorted({*measured["last"]} - {*measured["first"]})))
 
 
 def build_environment(

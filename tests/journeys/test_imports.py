@@ -29,3 +29,14 @@ def test_what_takes_long_to_import_waits_until_after_the_first_answer(function: 
 def test_a_tool_function_imports_no_model(function: str) -> None:
     known = table.read_table(function)
     assert not {"anthropic", "fastapi", "jsonpath"} & {*known.first, *known.more}
+
+
+def test_what_checks_declared_tools_is_imported_where_there_are_some() -> None:
+    known = {name: {*table.read_table(name).more} for name in table.FUNCTIONS}
+    assert {name for name in table.FUNCTIONS if "jsonschema" in known[name]} == {"api", "http_tool"}
+
+
+@pytest.mark.parametrize("function", table.FUNCTIONS)
+def test_no_function_imports_what_prints_on_a_terminal(function: str) -> None:
+    known = table.read_table(function)
+    assert not {"rich", "pygments"} & {*known.first, *known.more}

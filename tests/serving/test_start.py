@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import threading
 from types import SimpleNamespace
 
@@ -10,7 +11,7 @@ import httpx
 import pytest
 from functions_framework import aio
 
-from ferryman.serving import api, tool, trigger
+from ferryman.serving import api, parts, tool, trigger
 from ferryman.settings import Settings
 
 from .conftest import Stage
@@ -77,6 +78,25 @@ async def test_requests_that_come_together_wait_for_one_build(stage: Stage):
     async with connect(api.serve(build)) as client:
         await asyncio.gather(*(client.get("/v1/tasks") for _ in range(8)))
     assert len(built) == 1
+
+
+async def test_an_instance_that_starts_builds_before_it_is_asked(stage: Stage, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(parts, "BEGINS_AFTER_S", 0)
+    loop, built = asyncio.get_running_loop(), asyncio.Event()
+
+    def build(known: Settings) -> object:
+        loop.call_soon_threadsafe(built.set)
+        return stage.deps()
+
+    app = aio._create_asgi_app_with_function(api.serve(build), "http", False)
+    async with app.router.lifespan_context(app):
+        await built.wait()
+
+
+async def test_garbage_is_collected_again_after_a_build_that_failed(stage: Stage):
+    async with connect(api.serve(lambda known: fail(known))) as client:
+        await client.get("/v1/tasks")
+    assert gc.isenabled()
 
 
 async def test_a_build_that_failed_is_tried_again(stage: Stage):

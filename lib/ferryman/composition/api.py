@@ -174,6 +174,13 @@ def build_api(settings: Settings) -> ApiDependencies:
     )
 
 
+def load() -> None:
+    """Import what a first request needs besides."""
+    from ferryman.gcp.firestore import FirestoreClient
+
+    FirestoreClient.load()
+
+
 def _list_usable_models(settings: Settings) -> frozenset[str]:
     """Return the models that need no key, or whose key is set."""
     listed = Prices.from_settings(settings) if settings.model_key_set else (SCRIPTED, *settings.models)

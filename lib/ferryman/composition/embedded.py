@@ -31,7 +31,7 @@ from ferryman.ports.tickets import CallRequest, ClaimedCall
 from ferryman.tools.declared.calling import DeclaredToolDependencies, prepare_declared_call
 from ferryman.tools.known_secrets import open_known_tokens
 from ferryman.tools.prepared_call import CallContext
-from ferryman.tools.tokens import TokenDependencies
+from ferryman.tools.tokens.dependencies import TokenDependencies
 from ferryman.vault.seal import PublicKey, build_token_info, derive_public_key, generate_private_key
 from ferryman.vault.vault import Vault
 

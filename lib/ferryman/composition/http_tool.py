@@ -14,7 +14,7 @@ from ferryman.settings import Settings
 from ferryman.tools.declared.calling import CustomToolDependencies, DeclaredToolDependencies, make_custom_preparer
 from ferryman.tools.declared.documents import OpenApiFetcher
 from ferryman.tools.declared.management import ClusterManager
-from ferryman.tools.tokens import TokenDependencies
+from ferryman.tools.tokens.dependencies import TokenDependencies
 from ferryman.vault.seal import PublicKey, build_token_info
 
 

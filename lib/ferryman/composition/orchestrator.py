@@ -13,6 +13,7 @@ from ferryman.gcp.clients import GoogleClients
 from ferryman.gcp.clock import SystemClock
 from ferryman.gcp.clusters import FirestoreClusters
 from ferryman.gcp.executions import FirestoreExecutions
+from ferryman.gcp.firestore import FirestoreClient
 from ferryman.gcp.functions import FunctionClient
 from ferryman.gcp.halts import FirestoreHalts
 from ferryman.gcp.http import HttpClient
@@ -23,6 +24,7 @@ from ferryman.gcp.queue import CloudTasksQueue, CloudTasksTimers
 from ferryman.gcp.remote import RemoteTools
 from ferryman.gcp.retention import Retention
 from ferryman.gcp.schedules import FirestoreSchedules
+from ferryman.gcp.secret_manager import SecretManagerClient
 from ferryman.gcp.signing import SecretManagerReceiptKeys
 from ferryman.gcp.tasks import FirestoreCredentials, FirestoreTasks
 from ferryman.loop.dependencies import LoopDependencies
@@ -81,6 +83,13 @@ class OrchestratorFunction:
             clock=self.loop.clock,
             tracer=self.loop.tracer,
         )
+
+    def load(self) -> None:
+        """Import what the claim and the setup of an execution need besides. The model's SDK is imported while they wait for
+        the store, and what asks Cloud Tasks at the end of a slice."""
+        FirestoreClient.load()
+        self.callers.load()
+        SecretManagerClient.load()
 
     async def warm(self) -> None:
         """Connect, and import the model's SDK: what a first execution would wait for."""

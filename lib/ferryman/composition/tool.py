@@ -53,6 +53,12 @@ class ToolFunction:
             opened=opened,
         )
 
+    def load(self) -> None:
+        """Import what a first call needs besides."""
+        self.firestore.load()
+        self.callers.load()
+        self.secrets.load()
+
     async def warm(self) -> None:
         """Connect, and start a worker: what a first call would wait for."""
         await self.firestore.warm()

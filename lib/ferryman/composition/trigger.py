@@ -20,6 +20,11 @@ class TriggerFunction:
         self.tasks = CloudTasksClient(settings)
         self.queue = CloudTasksQueue(self.tasks, settings, self.tracer.traceparent)
 
+    def load(self) -> None:
+        """Import what a first event needs besides."""
+        self.tasks.load()
+        self.callers.load()
+
     async def warm(self) -> None:
         """Connect: what a first event would wait for."""
         await self.tasks.warm()

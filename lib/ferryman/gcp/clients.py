@@ -19,6 +19,13 @@ class GoogleClients(FirestoreClient, SecretManagerClient, CloudTasksClient):
         SecretManagerClient.__init__(self, settings)
         CloudTasksClient.__init__(self, settings)
 
+    @staticmethod
+    def load() -> None:
+        """Import the libraries."""
+        FirestoreClient.load()
+        SecretManagerClient.load()
+        CloudTasksClient.load()
+
     async def warm(self) -> None:
         """Import the libraries and connect: one after the other, since imports of one process wait for each other anyway."""
         await FirestoreClient.warm(self)

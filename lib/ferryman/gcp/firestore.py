@@ -46,10 +46,16 @@ class FirestoreClient:
         local: AsyncClient = client
         return local
 
+    @staticmethod
+    def load() -> None:
+        """Import the library, and compile what writes and reads the documents of an execution: some hundred milliseconds, which
+        belong off the event loop."""
+        importlib.import_module("google.cloud.firestore")
+        documents.prepare()
+
     async def warm(self) -> None:
         """Import the library off the event loop, and connect, before a first request waits for both."""
-        await asyncio.to_thread(importlib.import_module, "google.cloud.firestore")
-        await asyncio.to_thread(documents.prepare)
+        await asyncio.to_thread(FirestoreClient.load)
         await self.firestore().document(NOWHERE).get()
 
     async def close(self) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import importlib
 import time
 from collections.abc import Mapping
 from typing import Any
@@ -56,6 +57,11 @@ class TokenCallers:
         self._wire = wire
         self._settings = settings
         self._certs: tuple[float, Mapping[str, str]] = (0.0, {})
+
+    @staticmethod
+    def load() -> None:
+        """Import what checks tokens: some tens of milliseconds, which belong off the event loop."""
+        importlib.import_module("google.auth.jwt")
 
     async def identify(self, authorization: str | None, *, audience: str) -> str:
         scheme, _, token = (authorization or "").partition(" ")

@@ -31,9 +31,14 @@ class SecretManagerClient:
             )
         return self._secrets
 
+    @staticmethod
+    def load() -> None:
+        """Import the library: some tens of milliseconds, which belong off the event loop."""
+        importlib.import_module("google.cloud.secretmanager_v1")
+
     async def warm(self) -> None:
         """Import the library off the event loop, and connect, before a first request waits for both."""
-        await asyncio.to_thread(importlib.import_module, "google.cloud.secretmanager_v1")
+        await asyncio.to_thread(SecretManagerClient.load)
         await wait_for_connection(self.secrets())
 
     async def close(self) -> None:

@@ -43,12 +43,16 @@ class AnthropicModel:
         self._clients: dict[str, Any] = {}
         self._is_warm = False
 
+    def load(self) -> None:
+        """Import the SDK, and what asks it again; in a thread, and where another does already, wait for that."""
+        importlib.import_module("anthropic")
+        importlib.import_module("stamina")
+        self._is_warm = True
+
     async def warm(self) -> None:
         """Import the SDK, and what asks it again, off the event loop, while something else is being waited for."""
         if not self._is_warm:
-            await asyncio.to_thread(importlib.import_module, "anthropic")
-            await asyncio.to_thread(importlib.import_module, "stamina")
-            self._is_warm = True
+            await asyncio.to_thread(self.load)
 
     async def connect(self) -> None:
         """Make the client of the scripted models, where they are served: with its trust store, it takes a tenth of a second."""

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from functions_framework import aio
 from starlette.exceptions import HTTPException
@@ -17,6 +16,7 @@ from ferryman.gcp.log import JsonLog, capture_loggers
 from ferryman.ports.errors import UnavailableError
 from ferryman.serving.faults import describe_fault
 from ferryman.serving.framework import lead_everything
+from ferryman.serving.parts import Parts, Root
 from ferryman.serving.problems import create_problem
 from ferryman.settings import WARM_PATH, Settings
 
@@ -27,31 +27,7 @@ BODY_BYTES_MAX = 8 * 1024 * 1024
 """An internal call's body: ids, or one turn of the model."""
 
 Handler = Callable[[Request], Awaitable[Any]]
-Root = TypeVar("Root")
-"""What a composition root builds: the dependencies of one function."""
-
-
 HEALTH_PATH = "/healthz"
-
-
-class _Parts(Generic[Root]):
-    """The dependencies of one function, built in a thread at the first request that needs them: what they import takes many
-    times as long as what an answer without them does, and the event loop answers others meanwhile."""
-
-    def __init__(self, build: Callable[[Settings], Root], known: Settings) -> None:
-        self._build, self._known = build, known
-        self._built: list[Root] = []
-        self._building: asyncio.Task[Root] | None = None
-
-    async def get(self) -> Root:
-        """Return them. Raise what building them does; the next request then tries again."""
-        if not self._built:
-            if self._building is None or self._building.done():
-                self._building = asyncio.create_task(asyncio.to_thread(self._build, self._known))
-            root = await asyncio.shield(self._building)
-            if not self._built:
-                self._built.append(root)
-        return self._built[0]
 
 
 def serve(
@@ -60,7 +36,7 @@ def serve(
     allow: Callable[[Settings, str], tuple[str, ...]] | None = None,
     find: Callable[[Root], Any] = lambda root: root,
 ) -> Handler:
-    """Return a function's `main`: it builds the dependencies at the first request, checks the caller, and answers.
+    """Return a function's `main`: it builds the dependencies once it serves, checks the caller, and answers.
 
     `build` imports what it needs itself, so that a process serves before: functions-framework imports this before it forks, and
     a stranger without a token, or the platform that asks for the API's health, waits for none of it. `allow` names the accounts
@@ -72,8 +48,8 @@ def serve(
     known, log = settings.read(), JsonLog()
     if known.function:
         capture_loggers(known.log_level)  # in a function's own process, every library logs through our log alone
-    lead_everything()
-    parts = _Parts(build, known)
+    parts = Parts(build, known)
+    lead_everything(parts.begin_soon)
 
     async def main(request: Request) -> Any:
         try:

@@ -6,7 +6,9 @@ before the function is asked. Here the function answers whatever comes: with a p
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from functools import partial
 from typing import Any
 
 from functions_framework import aio
@@ -16,11 +18,16 @@ from starlette.types import Scope
 
 
 class WholeApplication(Starlette):
-    """An application of functions-framework with one route: the function, for everything."""
+    """An application of functions-framework with one route: the function, for everything. `begin` is called once it serves."""
 
-    def __init__(self, *, routes: Sequence[Route], **rest: Any) -> None:
+    def __init__(self, begin: Callable[[], None], *, routes: Sequence[Route], **rest: Any) -> None:
+        @asynccontextmanager
+        async def serve(_: Starlette) -> AsyncIterator[None]:
+            begin()
+            yield
+
         # the last of its own leads to the function
-        super().__init__(routes=[_EveryRequest(routes[-1])], **rest)
+        super().__init__(routes=[_EveryRequest(routes[-1])], lifespan=serve, **rest)
 
 
 class _EveryRequest(BaseRoute):
@@ -33,6 +40,6 @@ class _EveryRequest(BaseRoute):
         return (Match.FULL, {"path_params": {}}) if scope["type"] == "http" else (Match.NONE, {})
 
 
-def lead_everything() -> None:
+def lead_everything(begin: Callable[[], None]) -> None:
     """Have functions-framework build its application so, from now on; it does when the function's module has been loaded."""
-    aio.Starlette = WholeApplication  # type: ignore[attr-defined, assignment] # it has no parameter for it
+    aio.Starlette = partial(WholeApplication, begin)  # type: ignore[attr-defined, assignment] # it has no parameter for it

@@ -32,7 +32,9 @@ def build_function(known: Settings) -> HttpToolFunction:
     """Return what the function is made of."""
     from ferryman.composition.http_tool import HttpToolFunction
 
-    return HttpToolFunction(known)
+    function = HttpToolFunction(known)
+    function.load()
+    return function
 
 
 async def _connect(function: HttpToolFunction, request: Request) -> Response:

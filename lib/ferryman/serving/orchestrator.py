@@ -13,6 +13,7 @@ from starlette.responses import JSONResponse, Response
 from ferryman import settings
 from ferryman.serving import entry
 from ferryman.serving.entry import Handler, read_body
+from ferryman.serving.parts import import_ahead
 from ferryman.serving.problems import create_problem
 
 if TYPE_CHECKING:
@@ -20,10 +21,14 @@ if TYPE_CHECKING:
 
 
 def build_function(known: settings.Settings) -> OrchestratorFunction:
-    """Return what the function is made of."""
+    """Return what the function is made of. The model's SDK takes as long to import as all the rest: that goes on while an
+    execution is claimed and set up."""
     from ferryman.composition.orchestrator import OrchestratorFunction
 
-    return OrchestratorFunction(known)
+    function = OrchestratorFunction(known)
+    function.load()
+    import_ahead(function.model.load)
+    return function
 
 
 def serve(build: Callable[[settings.Settings], OrchestratorFunction] = build_function) -> Handler:

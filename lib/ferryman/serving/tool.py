@@ -35,7 +35,9 @@ def build_function(known: Settings) -> ToolFunction:
     """Return what the function of a built-in tool is made of."""
     from ferryman.composition.tool import ToolFunction
 
-    return ToolFunction(known)
+    function = ToolFunction(known)
+    function.load()
+    return function
 
 
 def serve_tool(name: str, build: Callable[[Settings], Function], more: Mapping[str, Route[Function]]) -> Handler:

@@ -25,7 +25,9 @@ def build_function(known: settings.Settings) -> TriggerFunction:
     """Return what the function is made of."""
     from ferryman.composition.trigger import TriggerFunction
 
-    return TriggerFunction(known)
+    function = TriggerFunction(known)
+    function.load()
+    return function
 
 
 def serve(build: Callable[[settings.Settings], TriggerFunction] = build_function) -> Handler:

@@ -17,7 +17,7 @@ from ferryman.inmemory.key_store import MemoryKeyStore
 from ferryman.inmemory.log import RecordingLog
 from ferryman.inmemory.memory import Memory
 from ferryman.inmemory.tasks import MemoryConnections, MemoryCredentials
-from ferryman.tools.tokens import obtain_access
+from ferryman.tools.tokens.access import obtain_access
 from ferryman.tools.tokens.consent import redeem_code
 from ferryman.tools.tokens.dependencies import GrantDependencies
 from ferryman.vault import seal

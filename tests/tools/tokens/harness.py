@@ -18,7 +18,8 @@ from ferryman.inmemory.key_store import MemoryKeyStore
 from ferryman.inmemory.log import RecordingLog
 from ferryman.inmemory.memory import Memory
 from ferryman.inmemory.tokens import MemoryTokens
-from ferryman.tools.tokens import TokenDependencies, TokenNeed, send_with_token
+from ferryman.tools.tokens.access import send_with_token
+from ferryman.tools.tokens.dependencies import TokenDependencies, TokenNeed
 from ferryman.vault.seal import PublicKey, build_token_info, derive_public_key, generate_private_key
 from ferryman.vault.vault import Vault
 from tests.builders import build_label, build_policy

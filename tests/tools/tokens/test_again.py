@@ -13,8 +13,8 @@ from ferryman.domain.credentials.credential import Credential
 from ferryman.domain.http.request import Method, OutboundRequest
 from ferryman.ports.errors import UnavailableError
 from ferryman.tools.prepared_call import NotSentError
-from ferryman.tools.tokens import TOKEN, obtain_access, send_with_token
-from ferryman.tools.tokens.access import FORMER
+from ferryman.tools.tokens.access import FORMER, obtain_access, send_with_token
+from ferryman.tools.tokens.client import TOKEN
 from tests.plain_gate import build_response
 
 from .harness import OUTBOUND, Api, Harness, call, need, token

@@ -10,9 +10,8 @@ from ferryman.declared.auth import get_placement
 from ferryman.domain.credentials.credential import NAME
 from ferryman.domain.http.request import SecretPlaceholder, Template
 from ferryman.domain.tools.declared import Apply, Exchange, TokenExchange
-from ferryman.tools.tokens import TOKEN
 from ferryman.tools.tokens.access import FORMER, place_token
-from ferryman.tools.tokens.client import BASIC
+from ferryman.tools.tokens.client import BASIC, TOKEN
 
 from .harness import OAUTH, OUTBOUND
 

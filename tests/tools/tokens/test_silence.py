@@ -9,7 +9,7 @@ import logging
 import pytest
 
 from ferryman.domain.calls.refusal import CallRefusedError
-from ferryman.tools.tokens import obtain_access
+from ferryman.tools.tokens.access import obtain_access
 from ferryman.tools.tokens.cache import cache_key
 from ferryman.tools.tokens.single_flight import SingleFlight
 from ferryman.tools.tokens.token_request import build_token_request

@@ -12,7 +12,7 @@ from ferryman.domain.calls import refusal
 from ferryman.domain.calls.refusal import CallRefusedError
 from ferryman.domain.http.request import InboundResponse
 from ferryman.domain.tools.declared import Exchange, Extract, TokenExchange
-from ferryman.tools.tokens import obtain_access
+from ferryman.tools.tokens.access import obtain_access
 from ferryman.tools.tokens.cache import FETCH_LEASE
 from ferryman.tools.tokens.single_flight import SingleFlight
 from tests.plain_gate import build_response

@@ -14,7 +14,7 @@ from ferryman.domain.calls.refusal import CallRefusedError
 from ferryman.domain.credentials.credential import Credential
 from ferryman.domain.http.request import BodyType, Method
 from ferryman.domain.tools.declared import Apply, Exchange, Extract, TokenExchange
-from ferryman.tools.tokens import obtain_access
+from ferryman.tools.tokens.access import obtain_access
 from ferryman.tools.tokens.client import BASIC
 from ferryman.tools.tokens.token_request import build_token_request
 from tests.plain_gate import build_response

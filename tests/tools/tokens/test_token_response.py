@@ -19,7 +19,7 @@ from ferryman.domain.credentials.token import LIFETIME_S, LIFETIME_S_MAX, MARGIN
 from ferryman.domain.http.request import InboundResponse
 from ferryman.domain.tools.declared import Auth, Exchange, Extract, TokenExchange
 from ferryman.inmemory.clock import START
-from ferryman.tools.tokens import obtain_access
+from ferryman.tools.tokens.access import obtain_access
 from ferryman.tools.tokens.client import find_fields
 from tests.plain_gate import build_response
 

@@ -57,8 +57,9 @@ def serve(build: Callable[[settings.Settings], ApiDependencies] | None = None) -
     def compose(known: settings.Settings) -> FastAPI:
         if build is not None:
             return create(build(known))
-        from ferryman.composition.api import build_api
+        from ferryman.composition.api import build_api, load
 
+        load()
         return create(build_api(known))
 
     async def answer(app: FastAPI, _: Request) -> FastAPI:

@@ -22,7 +22,8 @@ from ferryman.tools.arguments import check_arguments, run_argument_worker
 from ferryman.tools.declared.definitions import CUSTOM, DELETE, IMPORT
 from ferryman.tools.declared.management import ClusterManager
 from ferryman.tools.prepared_call import CallContext, CallPreparer, PreparedCall, add_idempotency_key, prepare_request
-from ferryman.tools.tokens import TokenDependencies, TokenNeed, send_with_token
+from ferryman.tools.tokens.access import send_with_token
+from ferryman.tools.tokens.dependencies import TokenDependencies, TokenNeed
 
 offload.preload(request.build_request)
 
