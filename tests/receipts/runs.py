@@ -18,6 +18,7 @@ from ferryman.ports.errors import UnavailableError
 from ferryman.serving.api.shapes import receipt as receipts
 from ferryman.vault import sign
 from tests.loop.conftest import Stage, fetches, says
+from tests.loop.test_blocks import ENCRYPTED, FUTURE, SEARCH, THOUGHT, thinks
 from tests.loop.test_cancel import cancel
 from tests.replay.conftest import document
 from tests.replay.test_replay import slowly, went_on
@@ -57,6 +58,14 @@ async def with_calls(stage: Stage) -> None:
     stage.on_call = answer
     slowly(stage)
     await stage.run(says("Let's see.", ("api_call", ARGUMENTS), ("http_get", {"n": 0.1})), fetches(2), says("It is 42.\nDone."))
+
+
+async def with_thinking(stage: Stage) -> None:
+    """Take turns with signed, encrypted and unknown blocks, one of which is in two turns."""
+    stage.on_call = answer
+    slowly(stage)
+    first = thinks(THOUGHT, ENCRYPTED, FUTURE, text="I look.", calls=(("http_get", {"n": 1}),))
+    await stage.run(first, thinks(THOUGHT, SEARCH, calls=(("http_get", {"n": 2}),)), thinks(ENCRYPTED, text="done"))
 
 
 async def with_refusals(stage: Stage) -> None:
@@ -138,7 +147,7 @@ async def never_opened(stage: Stage) -> None:
 RUNS: dict[str, Run] = {
     run.__name__: run
     for run in (
-        *(with_calls, with_refusals, in_doubt, cancelled, halted),
+        *(with_calls, with_thinking, with_refusals, in_doubt, cancelled, halted),
         *(without_credits, declared_and_scheduled, never_opened),
     )
 }

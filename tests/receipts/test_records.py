@@ -18,7 +18,7 @@ from ferryman.ports.errors import UnavailableError
 from ferryman.serving import bundle
 from tests.loop.conftest import Stage, fetches, says
 from tests.receipts.mutations import canonical, is_leaf, others, places, put
-from tests.receipts.runs import RUNS, FinishedRun, answer, collect_run, finish_run, fits, with_calls
+from tests.receipts.runs import RUNS, FinishedRun, answer, collect_run, finish_run, fits, with_calls, with_thinking
 
 CHANGES_PER_LEAF = 2
 """Of the ways to change a leaf, in turn; of those to change a list or an object, all are tried."""
@@ -41,7 +41,7 @@ async def test_the_courses_are_of_every_kind() -> None:
         sum(error.startswith(prefix) for error in errors)
         for prefix in ("None", "cancelled", "stopped by", "the credit", "the task")
     ]
-    assert counts == [4, 1, 1, 1, 1]
+    assert counts == [5, 1, 1, 1, 1]
     calls = [call for record in records for call in record["calls"]]
     assert {call["in_doubt"] for call in calls} == {True, False}
     assert max(call["attempt"] for call in calls) > 1
@@ -275,3 +275,15 @@ async def test_what_a_record_costs_to_verify_grows_with_its_size(turns: int) -> 
         assert fits(known.record, known.receipts)
     parts = 3 + sum(len(known.record[name]) for name in ("steps", "calls", "calls", "events", "ledger"))  # and their arguments
     assert counted == parts + len(known.receipts["entries"])
+
+
+async def test_thoughts_of_two_turns_cannot_change_places_nor_lose_their_signature() -> None:
+    run = await finish_run(with_thinking)
+    turns = [step["content"] for step in run.record["steps"]]
+    thought = {"type": "thinking", "thinking": "Let me see.", "signature": "c2lnbmVk"}
+    assert [content[0] == thought for content in turns] == [True, True, False]
+    replayed = put(run.record, ("steps", 2, "content"), [thought, *turns[2]])
+    unsigned = put(run.record, ("steps", 0, "content", 0), {**thought, "signature": ""})
+    exchanged = put(run.record, ("steps", 0, "content"), [turns[0][1], turns[0][0], *turns[0][2:]])
+    assert fits(run.record, run.receipts)
+    assert not [changed for changed in (replayed, unsigned, exchanged) if fits(changed, run.receipts)]
