@@ -206,7 +206,7 @@ def _replace_parts(loop: Loop, tool: ToolDependencies, counts: Counts) -> Loop:
     class Scanner:
         async def scan(self, execution: Execution, content: Sequence[Block]) -> Sequence[Block]:
             counts[TOOL, INVOKED] += 1
-            return await scan_output(tool, execution=execution.id, epoch=execution.epoch, content=content)
+            return await scan_output(tool, execution=execution.id, task=execution.task, epoch=execution.epoch, content=content)
 
     return replace(
         loop,

@@ -56,7 +56,7 @@ async def test_a_settled_call_is_returned_as_it_is(stores: Stores) -> None:
 async def test_another_attempts_result_changes_nothing(stores: Stores, attempt: int) -> None:
     await journaled(stores)
     claimed_call = await stores.tickets.claim(call_request(0), tool="api_call", now=NOW)
-    other = replace(claimed_call, ticket=replace(claimed_call.ticket, attempt=attempt), mark=NOW - timedelta(days=400))
+    other = replace(claimed_call, ticket=replace(claimed_call.ticket, attempt=attempt), mark=None)
     await stores.tickets.settle(other, RESULT, now=LATER)
     assert next(iter(await stores.executions.tickets("exec_1"))) == claimed_call.ticket
 
@@ -170,11 +170,16 @@ async def test_a_call_is_not_claimed_under_another_task_or_owner(stores: Stores,
 
 async def test_the_scope_is_told_to_the_holders_epoch_alone(stores: Stores) -> None:
     await journaled(stores)
-    execution, versions = await stores.tickets.scope("exec_1", epoch=1, now=LATER)
+    execution, versions = await stores.tickets.scope("exec_1", task="task_1", epoch=1, now=LATER)
     assert (execution.id, execution.task, versions) == ("exec_1", "task_1", {"A": 1})
-    for execution, epoch, now in (("exec_1", 2, LATER), ("exec_1", 1, TOO_LATE), ("exec_2", 1, LATER)):
+    for name, task, epoch, now in (
+        ("exec_1", "task_1", 2, LATER),
+        ("exec_1", "task_1", 1, TOO_LATE),
+        ("exec_2", "task_1", 1, LATER),
+        ("exec_1", "task_2", 1, LATER),
+    ):
         with pytest.raises(StaleError):
-            await stores.tickets.scope(execution, epoch=epoch, now=now)
+            await stores.tickets.scope(name, task=task, epoch=epoch, now=now)
 
 
 async def test_of_many_who_claim_a_call_at_once_one_gets_it(stores: Stores) -> None:

@@ -12,7 +12,7 @@ import pytest
 from bench.operations import measure
 from bench.operations.counting import BATCH_READS, QUERIES, READS, REQUESTS, TRANSACTIONS, WRITES
 from bench.operations.document import BYTES, COMMAND, PATH, build_parts
-from bench.operations.services import ORCHESTRATOR
+from bench.operations.services import ORCHESTRATOR, TOOL
 
 Parts = Mapping[str, Mapping[str, Any]]
 COMMITTED = json.loads(PATH.read_text())
@@ -25,8 +25,10 @@ async def test_what_the_cost_is_reckoned_with_still_holds_and_does_not_grow_with
     call: Counter[str] = Counter()
     for (_, kind), count in measured.call.items():
         call[kind] += count
-    # one of the written documents is the ticket, in the turn's own commit
-    assert (call[WRITES], call[BATCH_READS], call[QUERIES], call[TRANSACTIONS]) == (3, 1, 0, 1)
+    # one of the written documents is the ticket, in the turn's own commit; each of the others is a request, and no transaction
+    assert (call[WRITES], call[BATCH_READS], call[QUERIES], call[TRANSACTIONS], call[REQUESTS]) == (3, 1, 0, 0, 3)
+    # the scan of a turn: one batch, whatever it needs
+    assert measured.turn[TOOL, REQUESTS] == measured.turn[TOOL, BATCH_READS] == 1
     counted = [
         {key: n for key, n in part.items() if key[1] not in BYTES.values()} for part in (measured.turn, measured.late_turn)
     ]

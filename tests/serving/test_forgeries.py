@@ -38,7 +38,7 @@ KINDS: dict[str, tuple[Any, str, dict[str, str], dict[str, Any]]] = {
         {},
         {"task": "task_1", "owner": "ann", "digest": "d", "code": "c", "version": 2},
     ),
-    "scan": (TOOL("api_call"), "/scan", {}, {"execution": "exec_1", "epoch": 1, "content": []}),
+    "scan": (TOOL("api_call"), "/scan", {}, {"execution": "exec_1", "task": "task_1", "epoch": 1, "content": []}),
 }
 
 

@@ -141,13 +141,13 @@ async def test_a_credential_outside_the_policy_goes_nowhere(harness, change):
 
 
 async def test_what_the_model_said_is_looked_through_with_every_credential_of_the_task(harness):
-    seen = await scan_output(harness.deps(), execution="e", epoch=1, content=[{"type": "text", "text": "x"}])
+    seen = await scan_output(harness.deps(), execution="e", task="t", epoch=1, content=[{"type": "text", "text": "x"}])
     assert seen == ["['KEY']", {"type": "text", "text": "x"}]
 
 
 async def test_only_the_holder_of_the_lease_has_anything_looked_through(harness):
     with pytest.raises(StaleError):
-        await scan_output(harness.deps(), execution="e", epoch=2, content=[])
+        await scan_output(harness.deps(), execution="e", task="t", epoch=2, content=[])
 
 
 def enable(harness, *tools):
@@ -169,14 +169,14 @@ async def test_what_was_fetched_for_a_task_is_among_its_credentials_and_goes_now
 
 async def test_what_was_fetched_is_looked_for_in_what_the_model_says(harness):
     enable(harness, "call_custom_tool")
-    assert await scan_output(harness.deps(), execution="e", epoch=1, content=[]) == ["['KEY', 'token', 'token']"]
+    assert await scan_output(harness.deps(), execution="e", task="t", epoch=1, content=[]) == ["['KEY', 'token', 'token']"]
 
 
 async def test_nothing_is_looked_through_while_a_token_cannot_be_opened(harness):
     enable(harness, "call_custom_tool")
     harness.open_token = fails(UnavailableError("Secret Manager did not answer"))
     with pytest.raises(UnavailableError):
-        await scan_output(harness.deps(), execution="e", epoch=1, content=[])
+        await scan_output(harness.deps(), execution="e", task="t", epoch=1, content=[])
     with pytest.raises(UnavailableError):
         await harness.execute()
     assert (harness.ticket.state, harness.sent) == (TicketState.INTENDED, [])
@@ -185,7 +185,7 @@ async def test_nothing_is_looked_through_while_a_token_cannot_be_opened(harness)
 async def test_a_token_that_is_sealed_to_a_retired_key_holds_nothing_up(harness):
     enable(harness, "call_custom_tool")
     harness.open_token = fails(DisabledKeyError("version 1 of the key is disabled"))
-    assert await scan_output(harness.deps(), execution="e", epoch=1, content=[]) == ["['KEY']"]
+    assert await scan_output(harness.deps(), execution="e", task="t", epoch=1, content=[]) == ["['KEY']"]
 
 
 def fails(error):

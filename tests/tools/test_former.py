@@ -133,13 +133,13 @@ async def test_a_value_that_was_stored_over_is_among_what_a_call_is_scanned_for(
 
 
 async def test_what_the_model_says_is_scanned_for_a_value_that_was_stored_over(keyed):
-    assert await scan_output(keyed.deps(), execution="e", epoch=1, content=[]) == ["['KEY', 'KEY']"]
+    assert await scan_output(keyed.deps(), execution="e", task="t", epoch=1, content=[]) == ["['KEY', 'KEY']"]
 
 
 async def test_what_an_execution_says_before_it_is_opened_is_scanned_for_fetched_tokens(keyed):
     keyed.memory.executions["e"] = replace(keyed.memory.executions["e"], policy=None)
     keyed.memory.tokens["k"] = TOKENS
-    assert await scan_output(keyed.deps(), execution="e", epoch=1, content=[]) == ["['KEY', 'KEY', 'token']"]
+    assert await scan_output(keyed.deps(), execution="e", task="t", epoch=1, content=[]) == ["['KEY', 'KEY', 'token']"]
 
 
 async def test_a_call_that_renews_a_token_is_scanned_for_the_old_one(keyed):

@@ -130,7 +130,7 @@ async def test_nothing_that_one_call_adds_is_known_to_the_next(harness: CachingH
 
 async def test_what_the_model_said_is_looked_through_without_another_query(harness: CachingHarness) -> None:
     await harness.call()
-    assert await scan_output(harness.deps(), execution="e", epoch=1, content=[]) == ["['KEY']"]
+    assert await scan_output(harness.deps(), execution="e", task="t", epoch=1, content=[]) == ["['KEY']"]
     assert harness.queries == 1
 
 

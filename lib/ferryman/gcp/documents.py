@@ -6,11 +6,12 @@ Decimals are strings; free-form JSON is one JSON string, since Firestore has no 
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import fields, is_dataclass
 from datetime import datetime
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, TypeVar, get_args, get_origin
+from functools import cache
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, get_args, get_origin
 
 from cattrs import Converter
 from cattrs.gen import make_dict_structure_fn, make_dict_unstructure_fn, override
@@ -19,12 +20,26 @@ from ferryman.domain.stored import get_stored_name
 from ferryman.gcp.faults import is_transient
 
 if TYPE_CHECKING:
-    from google.cloud.firestore import AsyncDocumentReference, AsyncTransaction, DocumentSnapshot
+    from google.cloud.firestore import AsyncDocumentReference, AsyncTransaction
 
     from ferryman.domain.executions.execution import Execution
     from ferryman.domain.tasks.task import Task
 
 Value = TypeVar("Value")
+
+
+class StoredDocument(Protocol):
+    """A document as it was read, whichever way: its id and its times, or that there is none."""
+
+    @property
+    def id(self) -> str: ...
+    @property
+    def exists(self) -> bool: ...
+    @property
+    def create_time(self) -> Any: ...
+    @property
+    def update_time(self) -> Any: ...
+    def to_dict(self) -> dict[str, Any] | None: ...
 
 
 def _build_converter() -> Converter:
@@ -86,9 +101,16 @@ def name_fields(kind: type[Any]) -> tuple[str, ...]:
 
 def write_fields(value: Any, *names: str) -> dict[str, Any]:
     """Return the fields `names` of `value`, as a document has them."""
-    document = write(value)
-    stored_names = {field.name: get_stored_name(field) for field in fields(value)}
-    return {stored_names[name]: document[stored_names[name]] for name in names}
+    kind: Any = type(value)
+    document: dict[str, Any] = _build_partial(kind, names)(value)
+    return document
+
+
+@cache
+def _build_partial(kind: type[Any], names: tuple[str, ...]) -> Callable[[Any], dict[str, Any]]:
+    """Return what writes these fields alone."""
+    left_out = {field.name: override(omit=True) for field in fields(kind) if field.name not in names}
+    return make_dict_unstructure_fn(kind, _CONVERTER, **(_rename_fields(kind) | left_out))
 
 
 async def confirm_created(
@@ -130,7 +152,7 @@ def read(kind: type[Value], document: Mapping[str, Any] | None) -> Value:
         raise UnreadableDocumentError(f"the document holds no {kind.__name__}") from error
 
 
-def read_or_none(kind: type[Value], snapshot: DocumentSnapshot[Any]) -> Value | None:
+def read_or_none(kind: type[Value], snapshot: StoredDocument) -> Value | None:
     """Return the `kind` in `snapshot`, or None where there is no document."""
     return read(kind, snapshot.to_dict()) if snapshot.exists else None
 

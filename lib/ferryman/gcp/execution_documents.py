@@ -14,7 +14,8 @@ from typing import Any, TypeVar
 from ferryman.domain.executions.execution import Execution, ExecutionSummary
 from ferryman.domain.executions.request import REQUEST_FIELDS
 from ferryman.gcp import documents
-from ferryman.gcp.store import Condition, Reference, Snapshot, get_readable
+from ferryman.gcp.documents import StoredDocument
+from ferryman.gcp.store import Condition, Reference, get_readable
 
 ADMITTED = "admitted"
 """True for an execution, false for a request that was refused; an application's document has no such field."""
@@ -39,17 +40,17 @@ def write_execution(execution: Execution) -> dict[str, Any]:
     return {**documents.write(execution), "labels": dict(execution.labels), ADMITTED: True}
 
 
-def read_execution(snapshot: Snapshot) -> Execution | None:
+def read_execution(snapshot: StoredDocument) -> Execution | None:
     """Return the execution in `snapshot`, or None where there is none: no document, or one that somebody else wrote."""
     return _read(Execution, snapshot)
 
 
-def read_summary(snapshot: Snapshot) -> ExecutionSummary | None:
+def read_summary(snapshot: StoredDocument) -> ExecutionSummary | None:
     """Return what a list tells of the execution in `snapshot`, of which `SUMMARY_FIELDS` suffice; None likewise."""
     return _read(ExecutionSummary, snapshot)
 
 
-def _read(kind: type[Value], snapshot: Snapshot) -> Value | None:
+def _read(kind: type[Value], snapshot: StoredDocument) -> Value | None:
     document = snapshot.to_dict() if snapshot.exists else None
     if document is None or document.get(ADMITTED) is not True:
         return None
@@ -62,13 +63,13 @@ def _read(kind: type[Value], snapshot: Snapshot) -> Value | None:
     return execution if execution.id == snapshot.id else None
 
 
-def is_unchanged(snapshot: Snapshot) -> bool:
+def is_unchanged(snapshot: StoredDocument) -> bool:
     """Tell whether the document is as it was created. Firestore keeps both times itself: no writer can set them."""
     unchanged: bool = snapshot.create_time == snapshot.update_time
     return unchanged
 
 
-def is_refused(snapshot: Snapshot) -> bool:
+def is_refused(snapshot: StoredDocument) -> bool:
     """Tell whether the document is a request that was refused, which only a later write than its creation can say."""
     return not is_unchanged(snapshot) and (snapshot.to_dict() or {}).get(ADMITTED) is False
 

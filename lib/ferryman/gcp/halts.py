@@ -7,8 +7,9 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from ferryman.domain.executions.halt import BY_OPERATOR, BY_OWNER
+from ferryman.gcp.documents import StoredDocument
 from ferryman.gcp.places import Places
-from ferryman.gcp.store import FirestoreStore, Reference, Snapshot, filter_by, read_together
+from ferryman.gcp.store import FirestoreStore, Reference, filter_by, read_together
 from ferryman.ports.halts import Stoppable
 
 CLOCKS_APART = timedelta(minutes=5)
@@ -54,7 +55,7 @@ def list_switches(places: Places, owner: str) -> list[Reference]:
 
 
 def read_halt_reason(
-    snapshots: Mapping[str, Snapshot], places: Places, owner: str, created: datetime | None = None
+    snapshots: Mapping[str, StoredDocument], places: Places, owner: str, created: datetime | None = None
 ) -> str | None:
     """Return what `Halts.find_halt_reason` does, of `snapshots` that hold the switches by path."""
     return find_reason([snapshots[reference.path].to_dict() for reference in list_switches(places, owner)], created)

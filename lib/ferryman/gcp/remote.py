@@ -40,7 +40,7 @@ class RemoteTools:
         return settlement.read_settlement(ticket, answer)
 
     async def scan(self, execution: Execution, content: Sequence[Block]) -> Sequence[Block]:
-        body = {"execution": execution.id, "epoch": execution.epoch, "content": list(content)}
+        body = {"execution": execution.id, "task": execution.task, "epoch": execution.epoch, "content": list(content)}
         answer = await self._post(SCANNING_FUNCTION, "/scan", body)
         return tuple(answer["content"])
 

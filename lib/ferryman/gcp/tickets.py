@@ -1,11 +1,15 @@
-"""Tickets in Firestore, as a tool function claims and settles them: one batch read and two writes for a call."""
+"""Tickets in Firestore, as a tool function claims and settles them: one batch read and two writes for a call.
+
+Each write holds where the ticket is as it was read, or as it was claimed: no transaction is begun, and nothing is locked.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import secrets
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ferryman.domain.calls.call import SETTLING_TIME, Ticket, TicketState, ToolCallResult
 from ferryman.domain.executions import lease
@@ -13,12 +17,35 @@ from ferryman.domain.executions.execution import Execution
 from ferryman.domain.http.request import REQUEST_SECONDS
 from ferryman.domain.stale import StaleError
 from ferryman.gcp import documents
-from ferryman.gcp.execution_documents import read_execution
+from ferryman.gcp.documents import StoredDocument
+from ferryman.gcp.execution_documents import ADMITTED, read_execution
 from ferryman.gcp.firestore import FirestoreClient
 from ferryman.gcp.halts import list_switches, read_halt_reason
-from ferryman.gcp.store import FirestoreStore, Reference, Snapshot, Transaction, in_transaction, read_together, run_transaction
-from ferryman.gcp.tasks import read_versions
+from ferryman.gcp.store import FirestoreStore, Reference, Transaction, in_transaction
+from ferryman.gcp.tasks import VERSIONS, read_versions
+from ferryman.gcp.wire import MaskedDocument, get_wire
+from ferryman.ports.errors import UnavailableError
 from ferryman.ports.tickets import CallRequest, ClaimedCall, TaskState, claim_call
+
+if TYPE_CHECKING:
+    from google.cloud.firestore import AsyncClient
+
+
+CLAIM = "claim"
+"""The field of a ticket's document that names its latest claim, so that one whose answer was lost is known for one's own."""
+
+TICKET_FIELDS = (*documents.name_fields(Ticket), CLAIM)
+EXECUTION_FIELDS = (
+    *("id", "task", "owner", "created_at", "status", "lease", "policy", "cancel_requested", "coverage"),
+    ADMITTED,
+)
+"""What a claim and a scan read of the execution: not the results of its earlier calls."""
+TASK_FIELDS = ("name", "enabled", VERSIONS)
+SWITCH_FIELDS = ("on", "at")
+CLAIM_READ = tuple(dict.fromkeys((*TICKET_FIELDS, *EXECUTION_FIELDS, *TASK_FIELDS, *SWITCH_FIELDS)))
+
+CLAIM_ATTEMPTS_MAX = 5
+"""How often a claim is begun again, when another one wrote the ticket between its read and its write."""
 
 
 class FirestoreTickets(FirestoreStore):
@@ -29,46 +56,76 @@ class FirestoreTickets(FirestoreStore):
         self._under_way = timedelta(seconds=request_s) + SETTLING_TIME
 
     async def claim(self, call_request: CallRequest, *, tool: str, now: datetime) -> ClaimedCall:
-        places, owner = self._places, call_request.owner
-        execution_at, task_at = places.locate_execution(call_request.execution), places.locate_task(call_request.task)
-        ticket_at = places.locate_call(call_request.execution, call_request.seq)
+        """Read everything at once, and write the ticket if it is still as it was read.
 
-        async def take(transaction: Transaction) -> ClaimedCall:
-            references = [execution_at, ticket_at, task_at, *list_switches(places, owner)]
-            snapshots = await read_together(self._client, references, transaction)
-            current = _check_lease(snapshots[execution_at.path], call_request.epoch, now)
-            ticket = documents.read_or_none(Ticket, snapshots[ticket_at.path])
-            claimed_call = claim_call(
-                call_request,
-                current,
-                ticket,
-                tool=tool,
-                task=_read_task(snapshots[task_at.path].to_dict()),
-                halt_reason=read_halt_reason(snapshots, places, owner, current.created_at),
-                now=now,
-                under_way=self._under_way,
-            )
-            if claimed_call.ticket is not ticket:
-                change = documents.write_fields(claimed_call.ticket, *lease.CLAIM_FIELDS)
-                transaction.update(ticket_at, change)
-            return claimed_call
+        A next holder of the lease writes the ticket (its epoch), so does another claim: the write fails then. A cancel or a
+        kill switch that comes after the read is one that comes after the claim.
+        """
+        from google.api_core.exceptions import Aborted, FailedPrecondition, NotFound
 
-        transaction = self._client.transaction()
-        claimed_call = await run_transaction(transaction, take)
-        written: Any = transaction.write_results
-        return replace(claimed_call, mark=written[0].update_time) if written else claimed_call
+        wire, ticket_at = get_wire(self._client), self._places.locate_call(call_request.execution, call_request.seq)
+        name, claimed_call = secrets.token_hex(8), None
+        for _ in range(CLAIM_ATTEMPTS_MAX):
+            read = await self._read(call_request, ticket_at)
+            stored = read[ticket_at.path]
+            if claimed_call is not None and (stored.fields or {}).get(CLAIM) == name:
+                return replace(claimed_call, mark=stored.update_time)  # it was stored, and the answer was lost
+            ticket = documents.read_or_none(Ticket, stored)
+            claimed_call = self._claim_read(call_request, read, ticket, tool=tool, now=now)
+            if claimed_call.ticket is ticket:
+                return claimed_call
+            change = documents.write_fields(claimed_call.ticket, *lease.CLAIM_FIELDS)
+            try:
+                written = await wire.commit(ticket_at, {**change, CLAIM: name}, since=stored.update_time)
+            except (Aborted, FailedPrecondition, NotFound):
+                continue
+            return replace(claimed_call, mark=written)
+        raise UnavailableError("other deliveries claim the call at the same time")
+
+    async def _read(self, call_request: CallRequest, ticket_at: Reference) -> Mapping[str, MaskedDocument]:
+        places = self._places
+        task_at = places.locate_task(call_request.task)
+        references = [places.locate_execution(call_request.execution), ticket_at, task_at]
+        references += list_switches(places, call_request.owner)
+        return await _read_ours(self._client, references, CLAIM_READ)
+
+    def _claim_read(
+        self,
+        call_request: CallRequest,
+        read: Mapping[str, MaskedDocument],
+        ticket: Ticket | None,
+        *,
+        tool: str,
+        now: datetime,
+    ) -> ClaimedCall:
+        """Return the call as it is claimed by what was read. Raise `StaleError`."""
+        places = self._places
+        current = _check_lease(read[places.locate_execution(call_request.execution).path], call_request.epoch, now)
+        return claim_call(
+            call_request,
+            current,
+            ticket,
+            tool=tool,
+            task=_read_task(read[places.locate_task(call_request.task).path].to_dict()),
+            halt_reason=read_halt_reason(read, places, call_request.owner, current.created_at),
+            now=now,
+            under_way=self._under_way,
+        )
 
     async def settle(self, claimed_call: ClaimedCall, result: ToolCallResult, *, now: datetime, in_doubt: bool = False) -> None:
         from google.api_core.exceptions import FailedPrecondition
 
         settled = lease.settle_ticket(claimed_call.ticket, result, now=now, in_doubt=in_doubt)
         change = documents.write_fields(settled, *lease.RESULT_FIELDS)
-        try:
-            # nobody wrote the ticket since it was claimed: then nothing need be read
-            option = self._client.write_option(last_update_time=claimed_call.mark)
-            await self._locate_ticket(claimed_call).update(change, option=option)
-        except FailedPrecondition:
-            await self._update_attempt(claimed_call, change)
+        if claimed_call.mark is not None:
+            try:
+                # nobody wrote the ticket since it was claimed: then nothing need be read
+                await get_wire(self._client).commit(self._locate_ticket(claimed_call), change, since=claimed_call.mark)
+            except FailedPrecondition:
+                pass
+            else:
+                return
+        await self._update_attempt(claimed_call, change)
 
     async def release(self, claimed_call: ClaimedCall) -> None:
         change = {"state": TicketState.INTENDED.value, "sent_at": None, "deadline": None}
@@ -94,17 +151,30 @@ class FirestoreTickets(FirestoreStore):
         transaction.update(execution_at, {"coverage": after})
         return after
 
-    async def scope(self, execution: str, *, epoch: int, now: datetime) -> tuple[Execution, Mapping[str, int]]:
-        snapshot = await self._places.locate_execution(execution).get()
-        current = _check_lease(snapshot, epoch, now)
-        task = await self._places.locate_task(current.task).get()
-        return current, read_versions(task.to_dict())
+    async def scope(self, execution: str, *, task: str, epoch: int, now: datetime) -> tuple[Execution, Mapping[str, int]]:
+        execution_at, task_at = self._places.locate_execution(execution), self._places.locate_task(task)
+        read = await _read_ours(self._client, [execution_at, task_at], (*EXECUTION_FIELDS, VERSIONS))
+        current = _check_lease(read[execution_at.path], epoch, now)
+        if current.task != task:
+            raise StaleError("there is no such execution of the task")
+        return current, read_versions(read[task_at.path].to_dict())
 
     def _locate_ticket(self, claimed_call: ClaimedCall) -> Reference:
         return self._places.locate_call(claimed_call.call_request.execution, claimed_call.call_request.seq)
 
 
-def _check_lease(snapshot: Snapshot, epoch: int, now: datetime) -> Execution:
+async def _read_ours(
+    client: AsyncClient, references: Sequence[Reference], names: Sequence[str]
+) -> Mapping[str, MaskedDocument]:
+    """Return these fields of documents, by path. Raise `StaleError` where somebody else wrote one of them: there is no call
+    of it then."""
+    try:
+        return await get_wire(client).read(references, names)
+    except ValueError:
+        raise StaleError("there is no such call") from None
+
+
+def _check_lease(snapshot: StoredDocument, epoch: int, now: datetime) -> Execution:
     current = read_execution(snapshot)
     if current is None:
         raise StaleError("there is no such execution")

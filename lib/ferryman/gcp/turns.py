@@ -88,12 +88,12 @@ async def read_checked(client: AsyncClient, places: Places, execution: Execution
     stored = read[reference.path]
     fields = stored.fields or {}
     # as `execution_documents` reads it: what was only ever created is no execution that runs
-    if fields.get(ADMITTED) is not True or stored.created_at == stored.updated_at:
+    if fields.get(ADMITTED) is not True or stored.create_time == stored.update_time:
         raise StaleError("there is no such execution")
     lease = None if fields.get("lease") is None else documents.read(Lease, fields["lease"])
     current = replace(execution, lease=lease, status=Status(fields["status"]))
     fence = rules.check_fence(current, execution, now)
-    return CheckedExecution(lease=fence, cancel_requested=bool(fields["cancel_requested"]), updated_at=stored.updated_at)
+    return CheckedExecution(lease=fence, cancel_requested=bool(fields["cancel_requested"]), updated_at=stored.update_time)
 
 
 async def commit_unchanged(

@@ -29,11 +29,22 @@ _TRIED_AGAIN = {
 
 @dataclass(frozen=True, slots=True)
 class MaskedDocument:
-    """The fields of a document that were asked for, None where there is no document; and its times, to be compared alone."""
+    """The fields of a document that were asked for, None where there is no document; and its times, to be compared alone.
 
+    It is read like a snapshot of the client's (`documents.StoredDocument`).
+    """
+
+    id: str
     fields: Mapping[str, Any] | None
-    created_at: Any = None
-    updated_at: Any = None
+    create_time: Any = None
+    update_time: Any = None
+
+    @property
+    def exists(self) -> bool:
+        return self.fields is not None
+
+    def to_dict(self) -> dict[str, Any] | None:
+        return None if self.fields is None else dict(self.fields)
 
 
 class FirestoreWire:
@@ -51,30 +62,34 @@ class FirestoreWire:
         self._commit = self._build_call("Commit", is_stream=False)
 
     async def read(self, references: Sequence[Reference], names: Iterable[str]) -> dict[str, MaskedDocument]:
-        """Return these fields of several documents, read at once, by path."""
+        """Return these fields of several documents, read at once, by path. Raise ValueError for a value that `decode` does
+        not read."""
         message = _messages()["BatchGetDocumentsRequest"]
         paths = {get_path(reference): reference.path for reference in references}
         request = message(database=self._database, documents=list(paths), mask={"field_paths": list(names)})
         by_path = {}
         for answer in await self._get(request):
             if answer.missing:
-                by_path[paths[answer.missing]] = MaskedDocument(None)
+                by_path[paths[answer.missing]] = MaskedDocument(_get_id(answer.missing), None)
             elif answer.found.name:
                 document = answer.found
                 fields = {name: decode(value) for name, value in document.fields.items()}
-                by_path[paths[document.name]] = MaskedDocument(fields, document.create_time, document.update_time)
+                by_path[paths[document.name]] = MaskedDocument(
+                    _get_id(document.name), fields, document.create_time, document.update_time
+                )
         return by_path
 
     async def commit(
         self,
         changed: Reference,
         change: Mapping[str, Any],
-        created: Iterable[tuple[Reference, Mapping[str, Any]]],
+        created: Iterable[tuple[Reference, Mapping[str, Any]]] = (),
         *,
         since: Any,
-    ) -> None:
+    ) -> Any:
         """Change fields of a document that was last written at `since`, and create the others: all of it, or nothing.
 
+        Return when the document was last written now, for a next `since`.
         Raise FailedPrecondition, NotFound or AlreadyExists where a document is not as it should be.
         """
         request = _messages()["CommitRequest"](database=self._database)
@@ -86,7 +101,8 @@ class FirestoreWire:
             write = request.writes.add()
             _encode_fields(write.update, reference, document)
             write.current_document.exists = False
-        await self._commit(request)
+        answer = await self._commit(request)
+        return answer.write_results[0].update_time
 
     def _build_call(self, name: str, *, is_stream: bool) -> Any:
         from google.api_core import exceptions, grpc_helpers_async
@@ -120,6 +136,10 @@ def get_wire(client: AsyncClient) -> FirestoreWire:
     if client not in _wires:
         _wires[client] = FirestoreWire(client)
     return _wires[client]
+
+
+def _get_id(path: str) -> str:
+    return path.rpartition("/")[2]
 
 
 def get_path(reference: Reference) -> str:

@@ -56,8 +56,10 @@ class MemoryTickets(MemoryStore):
         self._memory.executions[current.id] = replace(current, coverage=after)
         return after
 
-    async def scope(self, execution: str, *, epoch: int, now: datetime) -> tuple[Execution, Mapping[str, int]]:
+    async def scope(self, execution: str, *, task: str, epoch: int, now: datetime) -> tuple[Execution, Mapping[str, int]]:
         current = self._check_lease(execution, epoch, now)
+        if current.task != task:
+            raise StaleError("there is no such execution of the task")
         return current, self._versions(current.task)
 
     def _find_attempt(self, claimed_call: ClaimedCall) -> Ticket | None:

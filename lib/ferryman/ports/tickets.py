@@ -56,7 +56,7 @@ class Tickets(Protocol):
     """Tickets as a tool function sees them."""
 
     async def claim(self, call_request: CallRequest, *, tool: str, now: datetime) -> ClaimedCall:
-        """Move the ticket from intended to sent, in one transaction that also reads execution, task and kill switches.
+        """Move the ticket from intended to sent, if it is still as it was read, at once with execution, task and kill switches.
 
         A settled ticket is returned as it is, and a sent one whose deadline has passed is claimed `again`. Raise `StaleError`
         when the epoch is not the current lease's, the lease has expired, the execution was cancelled or stopped, or the ticket
@@ -69,8 +69,11 @@ class Tickets(Protocol):
     async def release(self, claimed_call: ClaimedCall) -> None:
         """Record that an attempt never sent anything, so that the call may be claimed again."""
 
-    async def scope(self, execution: str, *, epoch: int, now: datetime) -> tuple[Execution, Mapping[str, int]]:
-        """Return the execution whose lease has this epoch, with the versions that its task's credentials must have."""
+    async def scope(self, execution: str, *, task: str, epoch: int, now: datetime) -> tuple[Execution, Mapping[str, int]]:
+        """Return the execution of `task` whose lease has this epoch, with the versions that the task's credentials must have.
+
+        Raise `StaleError` where there is none.
+        """
 
     async def cover(self, claimed_call: ClaimedCall, before: bytes, after: bytes, *, now: datetime) -> bytes:
         """Store `after` as the execution's coverage, unless something other than `before` is stored; return what is then.

@@ -88,7 +88,7 @@ async def _scan(function: ToolFunction, request: Request) -> Response:
     from ferryman.tools.execute_call import scan_output
 
     deps = function.dependencies
-    body = await read_body(request, execution=str, epoch=int, content=list)
+    body = await read_body(request, execution=str, task=str, epoch=int, content=list)
     with deps.tracer.span("scan", kind="server", parent=_read_parent(request)):
         return JSONResponse({"content": await scan_output(deps, **body)})
 

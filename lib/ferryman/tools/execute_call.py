@@ -136,12 +136,14 @@ async def _send(
         return _refuse(ticket, reason, method=prepared_call.method)
 
 
-async def scan_output(deps: ToolDependencies, *, execution: str, epoch: int, content: Sequence[Block]) -> list[Block]:
+async def scan_output(
+    deps: ToolDependencies, *, execution: str, task: str, epoch: int, content: Sequence[Block]
+) -> list[Block]:
     """Return the model's output with every credential redacted, as it may be stored.
 
     Raise `CallRefusedError` when a credential does not open, `StaleError` or `UnavailableError`.
     """
-    current, versions = await deps.tickets.scope(execution, epoch=epoch, now=deps.clock.now())
+    current, versions = await deps.tickets.scope(execution, task=task, epoch=epoch, now=deps.clock.now())
     credentials = await _open(deps, current.task, versions)
     if current.policy is None or current.policy.fetches:  # before the execution is set up, this is not known yet
         credentials |= await open_known_tokens(deps.tokens, deps.vault, owner=current.owner, task=current.task)

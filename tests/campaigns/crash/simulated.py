@@ -158,7 +158,13 @@ class SimulatedRun:
 
     async def scan(self, execution: Execution, content: Sequence[Block]) -> Sequence[Block]:
         seen: Sequence[Block] = await self._beside(
-            scan_output(self._build_tool_deps(SCANNER), execution=execution.id, epoch=execution.epoch, content=content)
+            scan_output(
+                self._build_tool_deps(SCANNER),
+                execution=execution.id,
+                task=execution.task,
+                epoch=execution.epoch,
+                content=content,
+            )
         )
         return seen
 

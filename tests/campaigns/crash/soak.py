@@ -191,7 +191,9 @@ class _Tools:
             raise UnavailableError("the tool function died") from None
 
     async def scan(self, execution: Execution, content: Sequence[Block]) -> Sequence[Block]:
-        return await scan_output(self._deps, execution=execution.id, epoch=execution.epoch, content=content)
+        return await scan_output(
+            self._deps, execution=execution.id, task=execution.task, epoch=execution.epoch, content=content
+        )
 
 
 async def _until_killed(delivery: Awaitable[bool]) -> bool:

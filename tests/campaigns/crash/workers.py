@@ -207,7 +207,9 @@ class RemoteTools:
         return settled
 
     async def scan(self, execution: Execution, content: Sequence[Block]) -> Sequence[Block]:
-        seen: Sequence[Block] = await self._ask((os.getpid(), SCANNER, execution.id, execution.epoch, list(content)))
+        seen: Sequence[Block] = await self._ask(
+            (os.getpid(), SCANNER, execution.id, execution.task, execution.epoch, list(content))
+        )
         return seen
 
     async def _ask(self, message: Any) -> Any:
@@ -283,8 +285,8 @@ async def _serve(request: WorkerRequest) -> None:
             if kind == TOOL:
                 answer = await execute_call(tool_deps, *arguments)
             else:
-                execution, epoch, content = arguments
-                answer = await scan_output(scanning, execution=execution, epoch=epoch, content=content)
+                execution, task, epoch, content = arguments
+                answer = await scan_output(scanning, execution=execution, task=task, epoch=epoch, content=content)
         except (StaleError, UnavailableError) as error:
             answer = type(error)(str(error))
         except CallRefusedError as refused:

@@ -9,7 +9,7 @@ from tests.campaigns.hostile.scenario import CREATES, Act, Scenario, declare_pro
 
 CALL = {"execution": "{vexec}", "call": 0, "epoch": 1}
 SLICE = {"execution": "{vexec}", "slice": 0, "waits": 0}
-SCAN = {"execution": "{vexec}", "epoch": 1, "content": [{"type": "text", "text": "is it abc?"}]}
+SCAN = {"execution": "{vexec}", "task": "{vtask}", "epoch": 1, "content": [{"type": "text", "text": "is it abc?"}]}
 EVENT = {
     "Content-Type": "application/json",
     "ce-specversion": "1.0",
