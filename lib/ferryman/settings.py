@@ -22,6 +22,9 @@ LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
 WARM_PATH = "/warm"
 """Where a function of a local stack is asked to connect before its first request."""
 
+WORKER_PATH = "/warm/worker"
+"""Where one that reads strangers' texts is asked, later, to start what reads the long ones."""
+
 TRACING_VARIABLES = ("GOOGLE_SDK_PYTHON_LOGGING_SCOPE", "ANTHROPIC_LOG", "GRPC_TRACE", "SSLKEYLOGFILE")
 """Variables that make a library write requests, responses or session keys outside of our log."""
 

@@ -8,7 +8,7 @@ import httpx
 import pytest
 from functions_framework import aio
 
-from ferryman.serving import api, trigger
+from ferryman.serving import api, tool, trigger
 
 from .conftest import Stage
 
@@ -20,6 +20,7 @@ class Process:
     """What a function is made of: its caller is anyone the header names."""
 
     warmed: int = 0
+    workers: int = 0
 
     @property
     def callers(self) -> Process:
@@ -33,6 +34,20 @@ class Process:
     async def warm(self) -> None:
         self.warmed += 1
 
+    async def warm_worker(self) -> None:
+        self.workers += 1
+
+    @property
+    def dependencies(self) -> Process:
+        return self
+
+    @property
+    def tracer(self) -> Process:
+        return self
+
+    async def flush(self) -> None:
+        """Send nothing: nothing was traced."""
+
 
 @pytest.fixture
 def process(monkeypatch: pytest.MonkeyPatch) -> Process:
@@ -41,11 +56,11 @@ def process(monkeypatch: pytest.MonkeyPatch) -> Process:
     return Process()
 
 
-async def ask(main: object, authorization: str | None, method: str = "POST") -> httpx.Response:
+async def ask(main: object, authorization: str | None, method: str = "POST", path: str = "/warm") -> httpx.Response:
     app = aio._create_asgi_app_with_function(main, "http", False)
     headers = {} if authorization is None else {"authorization": authorization}
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://f.test") as client:
-        return await client.request(method, "/warm", headers=headers)
+        return await client.request(method, path, headers=headers, json={})
 
 
 async def test_it_connects_for_who_starts_it(process):
@@ -74,3 +89,18 @@ async def test_the_api_connects_likewise(process, stage: Stage):
     main = api.serve(lambda _: replace(stage.deps(), callers=process, warm=process.warm))
     assert [(await ask(main, who)).status_code for who in (None, CALLER, WARMER)] == [401, 403, 200]
     assert process.warmed == 1
+
+
+@pytest.mark.parametrize(
+    ("authorization", "status"), [(None, 401), (CALLER, 403), (WARMER, 200)], ids=["nobody", "its caller", "who starts it"]
+)
+async def test_a_tool_starts_a_worker_for_who_starts_it_alone(process, authorization, status):
+    main = tool.serve_tool("http_get", lambda _: process, {})
+    assert (await ask(main, authorization, path="/warm/worker")).status_code == status
+    assert process.workers == (status == 200)
+
+
+async def test_without_such_accounts_a_tool_starts_no_worker(process, monkeypatch):
+    monkeypatch.delenv("FERRYMAN_WARMERS")
+    answer = await ask(tool.serve_tool("http_get", lambda _: process, {}), WARMER, path="/warm/worker")
+    assert (answer.status_code, process.workers) == (403, 0)

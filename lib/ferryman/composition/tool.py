@@ -60,7 +60,10 @@ class ToolFunction:
         self.secrets.load()
 
     async def warm(self) -> None:
-        """Connect, and start a worker: what a first call would wait for."""
+        """Connect: what a first call would wait for."""
         await self.firestore.warm()
         await self.secrets.warm()
+
+    async def warm_worker(self) -> None:
+        """Start a worker process, which a first long text would wait for; short ones need none."""
         await checking.warm()

@@ -14,7 +14,7 @@ from ferryman.domain.stale import StaleError
 from ferryman.serving import entry
 from ferryman.serving.entry import Handler, read_body
 from ferryman.serving.problems import create_problem
-from ferryman.settings import Settings
+from ferryman.settings import WORKER_PATH, Settings
 
 if TYPE_CHECKING:
     from ferryman.composition.tool import ToolFunction
@@ -42,16 +42,18 @@ def build_function(known: Settings) -> ToolFunction:
 
 def serve_tool(name: str, build: Callable[[Settings], Function], more: Mapping[str, Route[Function]]) -> Handler:
     """Return the `main` of the tool `name`: POST / executes a call, POST /scan scans the model's output, POST /reseal seals a
-    task's credentials to another version of the key, for the accounts that rotate keys alone. `more` are further paths, for the
-    API's account alone.
+    task's credentials to another version of the key, for the accounts that rotate keys alone; POST /warm/worker starts
+    what reads long texts, for who starts a local stack alone. `more` are further paths, for the API's account alone.
 
     200 with the call's settlement; 409 where the lease, the ticket or the task does not allow it; 422 when a credential does
     not open for a scan; 401 or 403 for the wrong caller; 503 to try again.
     """
-    routes: dict[str, Route[Function]] = {**more, "/scan": _scan, RESEAL: _reseal, "/": partial(_execute, name)}
+    execute = partial(_execute, name)
+    routes: dict[str, Route[Function]] = {**more, "/scan": _scan, RESEAL: _reseal, WORKER_PATH: _warm_worker, "/": execute}
 
     def allow(known: Settings, path: str) -> tuple[str, ...]:
-        return known.resealers if path == RESEAL else known.connectors if path in more else known.callers
+        special = {RESEAL: known.resealers, WORKER_PATH: known.warmers, **dict.fromkeys(more, known.connectors)}
+        return special.get(path, known.callers)
 
     async def answer(function: Function, request: Request) -> Response:
         path = request.url.path
@@ -98,6 +100,12 @@ async def _reseal(function: ToolFunction, request: Request) -> Response:
 
     body = await read_body(request, task=str, version=int)
     return JSONResponse({"unreadable": await reseal_task(function.dependencies, **body)})
+
+
+async def _warm_worker(function: ToolFunction, request: Request) -> Response:
+    await read_body(request)
+    await function.warm_worker()
+    return JSONResponse({"warm": True})
 
 
 def _read_parent(request: Request) -> str:

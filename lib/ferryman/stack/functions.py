@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 import httpx
 
-from ferryman.settings import WARM_PATH
+from ferryman.settings import WARM_PATH, WORKER_PATH
 from ferryman.stack.admin import Admin, trust_nobody
 from ferryman.stack.environment import WARMER, build_account
 from ferryman.stack.process import CloudNotStartedError
@@ -44,13 +44,19 @@ class StackFunctions:
         await self.admin.change(name, {})
         await self._warm(name)
 
-    async def _warm(self, name: str) -> None:
+    async def warm_workers(self, names: Iterable[str]) -> None:
+        """Have functions start what reads long texts, one after the other. Raise `AdminRefusedError` or
+        `CloudNotStartedError`."""
+        for name in names:
+            await self._warm(name, WORKER_PATH)
+
+    async def _warm(self, name: str, path: str = WARM_PATH) -> None:
         """Have a function import and connect what its first request would wait for. A function starts before it is made, and a
         setting that it cannot use shows only here."""
         url = self.urls[name]
         token = await self.admin.create_token(build_account(WARMER, self.project), url)
         async with httpx.AsyncClient(verify=trust_nobody(), trust_env=False, timeout=WARM_S) as http:
-            answer = await http.post(url + WARM_PATH, headers={"Authorization": f"Bearer {token}"})
+            answer = await http.post(url + path, headers={"Authorization": f"Bearer {token}"}, json={})
         if answer.is_error:
             log = self.logs / f"{name}.log"
             last = (log.read_text(errors="replace").strip().splitlines() or ["nothing"])[-1]

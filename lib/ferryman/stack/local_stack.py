@@ -73,6 +73,7 @@ class Stack:
     async def supervise(self, tell: Tell) -> int:
         """Restart functions that died, as the platform would; return the cloud's exit code when that ends."""
         ended = asyncio.create_task(self.cloud.wait())
+        warming = asyncio.create_task(self._warm_workers())
         try:
             while not (await asyncio.wait([ended], timeout=TEND_S))[0]:
                 with suppress(httpx.TransportError, AdminRefusedError, CloudNotStartedError):
@@ -80,6 +81,12 @@ class Stack:
             return ended.result()
         finally:
             ended.cancel()
+            warming.cancel()
+
+    async def _warm_workers(self) -> None:
+        """Start what only long texts wait for, now that the stack is ready; where that fails, the first of them starts it."""
+        with suppress(httpx.TransportError, AdminRefusedError, CloudNotStartedError):
+            await self.started.warm_workers(row["name"] for row in environment.load_functions() if row["unseals"])
 
     async def _restart_dead(self, tell: Tell) -> None:
         for function in (await self.admin.read_status())["functions"]:
