@@ -15,6 +15,8 @@ from infra.lock import canonical
 
 TYPES_ONLY = "TYPE_CHECKING"
 DYNAMIC = ("import_module", "__import__")
+OWN_FILES = "load_own_files"
+"""What imports every module of the package that its argument names: the own files of tools."""
 
 
 class UnknownImportError(Exception):
@@ -45,7 +47,7 @@ def closure(main: Path, root: Path) -> Closure:
             names = _names(reading.read_text())
         except UnknownImportError as error:
             raise UnknownImportError(f"{reading}:{error}") from None
-        for name in names:
+        for name in _expand(names, root):
             if name.partition(".")[0] in sys.stdlib_module_names:
                 continue
             if not (root / name.partition(".")[0]).is_dir():
@@ -61,6 +63,16 @@ def closure(main: Path, root: Path) -> Closure:
                     modules[upward] = file
                     waiting.append(file)
     return Closure(modules=modules, external=frozenset(external))
+
+
+def _expand(names: Iterable[str], root: Path) -> Iterator[str]:
+    """Yield the names, and instead of `a.b.*` every module of that package."""
+    for name in names:
+        if name.endswith(".*"):
+            folder = root.joinpath(*name.split(".")[:-1])
+            yield from (f"{name[:-1]}{file.stem}" for file in sorted(folder.glob("*.py")) if file.stem != "__init__")
+        else:
+            yield name
 
 
 def owners(names: Iterable[str]) -> frozenset[str]:
@@ -113,6 +125,12 @@ def _names(source: str) -> frozenset[str]:
             if node.level or node.module is None:
                 raise UnknownImportError(f"{node.lineno}: a relative import")
             names |= {node.module, *(f"{node.module}.{imported.name}" for imported in node.names)}
+        elif isinstance(node, ast.Call) and getattr(node.func, "id", "") == OWN_FILES:
+            (package,) = node.args
+            if not isinstance(package, ast.Constant) or not isinstance(package.value, str):
+                raise UnknownImportError(f"{node.lineno}: an import by a name that only the running code knows")
+            names.add(f"{package.value}.*")
+            continue
         elif isinstance(node, ast.Call) and any(map(_by_name, (node.func, *node.args))):
             # import_module("x") and to_thread(import_module, "x") say which one
             literals = [arg.value for arg in node.args if isinstance(arg, ast.Constant) and isinstance(arg.value, str)]

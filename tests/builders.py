@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
+from ferryman.catalog.tools import DECLARED
 from ferryman.domain.calls.call import Ticket, TicketState, ToolCallResult
 from ferryman.domain.credentials.credential import AuthType, Label
 from ferryman.domain.executions.execution import Execution, ExecutionSetup, Lease, Step
@@ -13,6 +15,7 @@ from ferryman.domain.executions.policy import ExecutionPolicy
 from ferryman.domain.executions.usage import Usage
 from ferryman.domain.owners.plan import PRO
 from ferryman.domain.tasks.task import Task
+from ferryman.domain.tools.tool import Tool, ToolPolicy
 
 START = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 """The time at which everything is made, unless a test says another; `ManualClock` begins at it, too."""
@@ -69,3 +72,21 @@ def build_settled_ticket(**fields: Any) -> Ticket:
     """Return the ticket of a call that was answered at `START`."""
     result = ToolCallResult(fields.get("tool", "http_get"), "body", response_status=200)
     return build_ticket(**{"state": TicketState.SETTLED, "settled_at": START, "result": result, **fields})
+
+
+def build_tool(**fields: Any) -> Tool:
+    """Return a tool `look` of the kind `http`, without arguments."""
+    what = {
+        "name": "look",
+        "description": "",
+        "kind": "http",
+        "function": "http_get",
+        "schema": {},
+        "policy": build_tool_policy(),
+    }
+    return Tool(**{**what, "requires": None, "calls_others": False, **fields})
+
+
+def build_tool_policy(**fields: Any) -> ToolPolicy:
+    """Return the policy of declared tools, with these fields."""
+    return replace(DECLARED.policy, **fields)

@@ -12,9 +12,8 @@ import grimp
 
 from emulator import matrix as local
 from emulator.table import read_table
-from ferryman.domain.tools.tool import HTTP_TOOL, get_function
-from ferryman.tools.declared.definitions import CUSTOM
-from ferryman.tools.http import TOOLS
+from ferryman.catalog.tools import DECLARED, TOOLS
+from ferryman.gcp.connecting import CONNECTING_FUNCTION
 from infra.proof.access import Row, service
 from infra.proof.network import egress
 from infra.proof.plan import TerraformPlan
@@ -97,8 +96,8 @@ def of_code() -> Matrix:
             "queue schedules": "create tasks" if "CloudTasksTimers" in queues else NOTHING,
             "calls": _list(
                 {
-                    *(get_function(tool.name) for tool in (*TOOLS, *CUSTOM) if "ferryman.gcp.remote" in rooms),
-                    *(HTTP_TOOL for room in rooms if room == "ferryman.gcp.connecting"),
+                    *(tool.function for tool in (*TOOLS.values(), DECLARED) if "ferryman.gcp.remote" in rooms),
+                    *(CONNECTING_FUNCTION for room in rooms if room == "ferryman.gcp.connecting"),
                 }
             ),
             "model": "ask" if "ferryman.models.anthropic" in rooms else NOTHING,

@@ -11,6 +11,7 @@ from pathlib import Path
 import click
 import pytest
 
+from ferryman.catalog.tools import TOOLS
 from ferryman.cli import main
 from ferryman.declared import check, entry, request, texts
 from ferryman.declared.templates import Mode
@@ -19,8 +20,7 @@ from ferryman.domain.http.request import OutboundRequest
 from ferryman.domain.problem import InvalidInputError
 from ferryman.egress import headers
 from ferryman.egress.inject import build_request
-from ferryman.tools.declared.definitions import CUSTOM
-from ferryman.tools.http import PARSERS, TOOLS
+from ferryman.tools.http import PARSERS
 from tests.figures import BEGIN, END
 
 ROOT = Path(__file__).parents[2]
@@ -30,11 +30,11 @@ DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 
 def test_the_page_of_the_tools_has_a_row_for_each():
-    for tool in (*TOOLS, *CUSTOM):
+    for tool in TOOLS.values():
         assert re.search(rf"^\| `{tool.name}` \|", PAGE, re.MULTILINE)
 
 
-@pytest.mark.parametrize("tool", [tool.name for tool in TOOLS])
+@pytest.mark.parametrize("tool", list(PARSERS))
 def test_every_example_is_read_by_its_tool(tool):
     section = PAGE.split(f"\n## {tool}\n")[1].split("\n## ")[0]
     examples = [json.loads(text) for text in re.findall(r"```json\n(.*?)```", section, re.DOTALL)]

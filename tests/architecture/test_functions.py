@@ -7,16 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from ferryman.domain.calls.call import FREE
-from ferryman.domain.tools.tool import OWN_FUNCTION
+from ferryman.catalog.tools import DECLARED, TOOLS
 from ferryman.gcp.connecting import CONNECTING_FUNCTION
 from ferryman.gcp.remote import RESEALING_FUNCTION, SCANNING_FUNCTION
-from ferryman.tools.http import PARSERS, TOOLS
+from ferryman.tools.http import PARSERS
 
 ROOT = Path(__file__).parents[2]
 ROWS = {row["name"]: row for row in json.loads((ROOT / "infra/functions.json").read_text())["functions"]}
-TOOL_NAMES = {tool.name for tool in TOOLS}
-CALL_FUNCTIONS = TOOL_NAMES | {"http_tool"}
+CALL_FUNCTIONS = {tool.function for tool in (*TOOLS.values(), DECLARED)}
 
 
 def test_every_function_has_a_folder_and_every_folder_a_function():
@@ -27,14 +25,10 @@ def test_the_functions_are_the_eight():
     assert set(ROWS) == {"api", "orchestrator", "on_execution", *CALL_FUNCTIONS}
 
 
-@pytest.mark.parametrize("tool", sorted(TOOL_NAMES))
-def test_a_tool_has_its_function_and_its_parser(tool):
-    assert (ROOT / f"functions/{tool}/main.py").read_text().count(f'serve("{tool}")') == 1
-    assert tool in PARSERS
-
-
-def test_the_tools_with_a_function_of_their_own_are_the_built_in_ones():
-    assert TOOL_NAMES == OWN_FUNCTION
+@pytest.mark.parametrize("tool", sorted(PARSERS))
+def test_a_tool_that_sends_a_request_is_served_by_its_function(tool):
+    function = TOOLS[tool].function
+    assert (ROOT / f"functions/{function}/main.py").read_text().count(f'serve("{function}")') == 1
 
 
 def test_exactly_the_tools_unseal_and_exactly_those_may_read_the_key():
@@ -82,10 +76,6 @@ def test_the_key_holder_that_connects_may_unseal_and_only_the_api_asks_it():
 def test_a_function_that_enqueues_acts_as_the_queue_and_as_nobody_else():
     assert {tuple(row["acts_as"]) for row in ROWS.values() if row["enqueues"]} == {("ferryman-queue",)}
     assert not any(row["acts_as"] for row in ROWS.values() if not row["enqueues"])
-
-
-def test_a_fee_is_a_known_tools():
-    assert set(FREE) - {"import_openapi_tools", "delete_tool_cluster"} <= TOOL_NAMES
 
 
 @pytest.mark.parametrize("path", sorted(ROOT.glob("functions/*/main.py")), ids=lambda path: path.parent.name)

@@ -1,10 +1,9 @@
-"""Calls: the ten fields of a result, its fee and its audit row; who may claim a ticket, and when."""
+"""Calls: the ten fields of a result and its audit row; who may claim a ticket, and when."""
 
 from __future__ import annotations
 
 import dataclasses
 from datetime import datetime, timedelta
-from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -15,11 +14,11 @@ from ferryman.domain.calls.call import (
     TicketState,
     ToolCallResult,
     claim_ticket,
-    get_fee,
     is_outcome_unknown,
     to_audit_row,
 )
 from ferryman.domain.stale import StaleError
+from ferryman.domain.tools.tool import Repeatable
 from tests.builders import START, build_settled_ticket, build_ticket
 
 
@@ -36,33 +35,6 @@ def test_a_result_is_a_dataclass_of_the_ten_fields_in_their_order():
         "blocked",
         "block_reason",
     ]
-
-
-def test_an_authenticated_call_that_was_not_blocked_costs_half_a_credit():
-    assert ToolCallResult("api_call", "", credential_used="KEY", response_status=200).fee == Decimal("0.5")
-
-
-def test_an_authenticated_call_whose_target_failed_still_costs_half_a_credit():
-    assert ToolCallResult("api_call", "", credential_used="KEY", response_status=500).fee == Decimal("0.5")
-
-
-def test_a_timed_out_call_was_sent_and_costs_half_a_credit():
-    result = ToolCallResult.from_refusal("api_call", refusal.report_timeout(30), credential="KEY")
-    assert (result.blocked, result.fee) == (False, Decimal("0.5"))
-
-
-def test_a_blocked_call_is_free():
-    assert ToolCallResult.from_refusal("api_call", refusal.refuse_leak("KEY"), credential="KEY").fee == 0
-
-
-@pytest.mark.parametrize("tool", ["http_get", "http_post", "webhook"])
-def test_the_other_tools_are_free_even_if_a_credential_is_named(tool):
-    assert ToolCallResult(tool, "", credential_used="KEY", response_status=200).fee == 0
-    assert get_fee(tool) == 0
-
-
-def test_a_call_of_a_declared_tool_that_names_no_credential_is_free():
-    assert ToolCallResult("get_weather", "", response_status=200).fee == 0
 
 
 def test_a_blocked_result_has_its_reason_and_one_that_merely_failed_has_none():
@@ -112,20 +84,20 @@ def test_a_row_keeps_a_bounded_part_of_whatever_the_model_wrote():
 
 
 @pytest.mark.parametrize(
-    ("tool", "method", "unknown"),
+    ("repeatable", "method", "unknown"),
     [
-        *(("api_call", "POST", True), ("api_call", "DELETE", True), ("get_weather", "PATCH", True), ("webhook", None, True)),
-        *(("api_call", "GET", False), ("api_call", "get", False), ("get_weather", "HEAD", False)),
-        *((tool, None, False) for tool in ("http_get", "import_openapi_tools", "delete_tool_cluster")),
+        *((Repeatable.KEYED, "POST", True), (Repeatable.KEYED, "DELETE", True), (Repeatable.NEVER, None, True)),
+        *((Repeatable.KEYED, None, True), (Repeatable.KEYED, "GET", False), (Repeatable.KEYED, "get", False)),
+        *((Repeatable.KEYED, "HEAD", False), (Repeatable.SAFE, None, False), (Repeatable.SAFE, "POST", False)),
     ],
 )
-def test_the_outcome_of_a_call_without_an_answer_is_unknown_where_it_may_have_changed_something(tool, method, unknown):
-    assert is_outcome_unknown(ToolCallResult(tool, "", method=method)) is unknown
+def test_the_outcome_of_a_call_without_an_answer_is_unknown_where_it_may_have_changed_something(repeatable, method, unknown):
+    assert is_outcome_unknown(ToolCallResult("api_call", "", method=method), repeatable) is unknown
 
 
 def test_the_outcome_of_a_call_that_was_blocked_or_answered_is_known():
-    assert not is_outcome_unknown(ToolCallResult("api_call", "", method="POST", blocked=True))
-    assert not is_outcome_unknown(ToolCallResult("api_call", "", method="POST", response_status=500))
+    assert not is_outcome_unknown(ToolCallResult("api_call", "", method="POST", blocked=True), Repeatable.KEYED)
+    assert not is_outcome_unknown(ToolCallResult("api_call", "", method="POST", response_status=500), Repeatable.KEYED)
 
 
 MOMENT = timedelta(microseconds=1)
@@ -135,9 +107,7 @@ SENT = build_ticket(state=TicketState.SENT, attempt=1, sent_at=START, deadline=D
 
 
 def claim(ticket: Ticket, *, now: datetime = START, **changed: Any) -> Ticket:
-    return claim_ticket(
-        ticket, **{"tool": "http_get", "epoch": 1, "stopped": False, "under_way": UNDER_WAY, **changed}, now=now
-    )
+    return claim_ticket(ticket, **{"epoch": 1, "stopped": False, "under_way": UNDER_WAY, **changed}, now=now)
 
 
 def test_a_claimed_call_counts_as_sent_and_is_under_way_until_its_deadline():
@@ -148,10 +118,6 @@ def test_a_call_that_was_sent_is_claimed_again_from_its_deadline_on_and_keeps_th
     assert claim(SENT, now=DEADLINE) == dataclasses.replace(SENT, attempt=2, deadline=DEADLINE + UNDER_WAY)
 
 
-def test_a_declared_tool_s_call_is_claimed_by_the_function_of_declared_tools():
-    assert claim(build_ticket(tool="get_weather"), tool="http_tool").state is TicketState.SENT
-
-
 def test_a_settled_call_is_returned_as_it_is_whatever_became_of_its_execution():
     settled = build_settled_ticket()
     assert claim(settled, epoch=2, stopped=True) is settled
@@ -160,14 +126,12 @@ def test_a_settled_call_is_returned_as_it_is_whatever_became_of_its_execution():
 @pytest.mark.parametrize(
     ("ticket", "changed", "why"),
     [
-        (build_ticket(), {"tool": "webhook"}, "^the call belongs to another tool$"),
-        (build_settled_ticket(), {"tool": "webhook"}, "^the call belongs to another tool$"),
         (SENT, {"now": DEADLINE - MOMENT}, "^the call is already under way$"),
         (build_ticket(epoch=2), {}, "^the call is already under way$"),
         (build_ticket(), {"epoch": 2}, "^the call is already under way$"),
         (build_ticket(), {"stopped": True}, "^the execution was ended$"),
     ],
 )
-def test_a_call_is_not_claimed_by_another_tool_beside_another_claim_or_after_the_end(ticket, changed, why):
+def test_a_call_is_not_claimed_beside_another_claim_or_after_the_end(ticket, changed, why):
     with pytest.raises(StaleError, match=why):
         claim(ticket, **changed)

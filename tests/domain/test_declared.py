@@ -22,7 +22,7 @@ from ferryman.domain.tools.declared import (
     build_cluster,
     check_cluster,
 )
-from ferryman.domain.tools.tool import HTTP_TOOL, OWN_FUNCTION, Tool, get_function
+from tests.builders import build_tool
 
 TEXT = {"type": "string"}
 LOOK = DeclaredTool(
@@ -144,16 +144,6 @@ def test_every_problem_of_a_cluster_is_told_at_once() -> None:
     assert fields == ["cluster", "tools", "tools.0.name"]
 
 
-@pytest.mark.parametrize("tool", sorted(OWN_FUNCTION))
-def test_a_tool_that_is_a_function_of_its_own_is_executed_by_it(tool: str) -> None:
-    assert get_function(tool) == tool
-
-
-@pytest.mark.parametrize("tool", ["look", "call_custom_tool", "import_openapi_tools", ""])
-def test_any_other_tool_is_executed_by_the_function_of_declared_tools(tool: str) -> None:
-    assert get_function(tool) == HTTP_TOOL
-
-
 def test_a_tool_s_definition_has_its_name_its_description_and_its_schema() -> None:
-    tool = Tool(name="look", description="Looks.", schema={"type": "object"}, requires="news")
+    tool = build_tool(name="look", description="Looks.", schema={"type": "object"}, requires="news")
     assert tool.to_definition() == {"name": "look", "description": "Looks.", "input_schema": {"type": "object"}}

@@ -1,11 +1,8 @@
-"""The policy of an execution: the tools, hosts and headers that it may use, and when its texts are scanned."""
+"""The policy of an execution: the tools, hosts and headers that it may use."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
-
-import pytest
 
 from ferryman.domain.credentials.integration import Integration
 from ferryman.domain.executions.policy import ServiceHeaders, collect_service_headers
@@ -21,34 +18,6 @@ PLAIN = replace(NEWS, id="plain", allowed_domains=("plain.test",), headers=())
 def test_the_declared_tools_may_be_used_beside_the_others() -> None:
     policy = build_policy(tools=("http_get",), declared={"look": "f1", "send": "f2"})
     assert policy.enabled == ("http_get", "look", "send")
-
-
-@pytest.mark.parametrize(
-    ("fields", "fetches"),
-    [
-        ({}, False),
-        ({"tools": ("api_call", "http_get", "http_post", "webhook")}, False),
-        ({"tools": ("http_get", "call_custom_tool")}, True),
-        ({"declared": {"look": "f1"}}, True),
-    ],
-)
-def test_tokens_are_fetched_for_those_tools_alone_that_are_no_function_of_their_own(
-    fields: dict[str, Any], fetches: bool
-) -> None:
-    assert build_policy(**fields).fetches is fetches
-
-
-@pytest.mark.parametrize(
-    ("fields", "holds"),
-    [
-        ({"tools": ("http_get",)}, False),
-        ({"credentials": ("K",)}, True),
-        ({"former": True}, True),
-        ({"declared": {"look": "f1"}}, True),
-    ],
-)
-def test_texts_are_scanned_where_there_is_a_secret_to_find(fields: dict[str, Any], holds: bool) -> None:
-    assert build_policy(**fields).holds_secrets is holds
 
 
 def test_a_host_is_admitted_where_a_pattern_covers_it() -> None:

@@ -77,17 +77,17 @@ def test_no_fact_makes_no_entry() -> None:
 
 
 @pytest.mark.parametrize(
-    ("result", "outcome"),
+    ("result", "in_doubt", "outcome"),
     [
-        (ToolCallResult("http_get", "", response_status=200), "answered"),
-        (ToolCallResult("http_post", "", response_status=500), "answered"),
-        (ToolCallResult.from_refusal("http_get", refusal.refuse_address("a.test")), "refused:dns_validation_failed"),
-        (ToolCallResult.from_refusal("http_get", refusal.report_timeout(30)), "failed"),
-        (ToolCallResult.from_refusal("http_post", refusal.report_timeout(30), method="POST"), "in_doubt"),
+        (ToolCallResult("http_get", "", response_status=200), False, "answered"),
+        (ToolCallResult("http_post", "", response_status=500), False, "answered"),
+        (ToolCallResult.from_refusal("http_get", refusal.refuse_address("a.test")), False, "refused:dns_validation_failed"),
+        (ToolCallResult.from_refusal("http_get", refusal.report_timeout(30)), False, "failed"),
+        (ToolCallResult.from_refusal("http_post", refusal.report_timeout(30), method="POST"), True, "in_doubt"),
     ],
 )
-def test_the_outcome_of_a_call_is_one_of_four(result: ToolCallResult, outcome: str) -> None:
-    assert classify_outcome(result) == outcome
+def test_the_outcome_of_a_call_is_one_of_four(result: ToolCallResult, in_doubt: bool, outcome: str) -> None:
+    assert classify_outcome(result, in_doubt=in_doubt) == outcome
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from ferryman.domain.calls.call import is_outcome_unknown
+from ferryman.domain.tools.tool import Repeatable
 from ferryman.egress import checks
 from ferryman.halting import HaltWatch
 from ferryman.inmemory.memory import Memory
@@ -51,7 +52,7 @@ async def test_an_answer_that_takes_too_long_is_omitted_and_the_call_is_not_in_d
     assert result.content.startswith("Error: HTTP 200. The answer is omitted")
     assert "0.1 s of processor time" in result.content
     assert "the answer" not in result.content
-    assert (result.blocked, result.response_status, is_outcome_unknown(result)) == (False, 200, False)
+    assert (result.blocked, result.response_status, is_outcome_unknown(result, Repeatable.KEYED)) == (False, 200, False)
 
 
 async def test_a_deadline_ends_a_call_whose_request_is_being_checked(harness: GateHarness, worst_request) -> None:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import json
+from decimal import Decimal
 from typing import Any
 
 import pytest
 
+from ferryman.catalog.tools import get_fee
 from ferryman.composition.embedded import Embedded
 from ferryman.declared import entry, request
-from ferryman.domain.calls.call import CALL_CREDITS, TRUNCATED, ToolCallResult
+from ferryman.domain.calls.call import TRUNCATED, ToolCallResult
 from ferryman.domain.http.request import REQUEST_SECONDS
 from ferryman.ports.gate import CallPolicy
 from tests.egress.conftest import GateHarness, reply
@@ -45,14 +47,14 @@ async def test_each_method_goes_out(harness: GateHarness, method: str) -> None:
     async with harness.serve(HOST, reply(b"" if method == "HEAD" else b"{}")):
         result = await call(harness, method=method)
     assert harness.requests[0][1].startswith(f"{method} /v1/search HTTP/1.1\r\n".encode())
-    assert (result.response_status, result.fee) == (200, 0)
+    assert (result.response_status, get_fee(result)) == (200, 0)
 
 
 async def test_a_secret_goes_into_the_header_that_names_it_and_nowhere_else(harness: GateHarness) -> None:
     async with harness.serve(HOST, reply()):
         result = await call(harness, headers={"X-Api-Key": KEY, "X-Day": "{{date}}"})
     assert (head(harness)["x-api-key"], head(harness)["x-day"]) == (VALUE, "2026-03-01")
-    assert (result.credential_used, result.fee) == ("NEWS_KEY", CALL_CREDITS)
+    assert (result.credential_used, get_fee(result)) == ("NEWS_KEY", Decimal("0.5"))
     assert VALUE not in str(result) + str(harness.log.lines)
 
 

@@ -12,13 +12,13 @@ from ferryman.domain.executions.policy import ExecutionPolicy
 from ferryman.domain.http.request import REQUEST_SECONDS, OutboundRequest
 from ferryman.domain.owners.plan import GURU
 from ferryman.ports.gate import CallPolicy
-from ferryman.tools.http import PARSERS, TOOLS
+from ferryman.tools.http import PARSERS
 from tests.egress.conftest import PUBLIC, GateHarness, reply
 from tests.egress.plants import VALUES, credential, policy
 
 VALUE = VALUES["prefixed"]
 KEYS = {"NEWS_KEY": credential(VALUE)}
-TOOL_NAMES = [tool.name for tool in TOOLS]
+TOOL_NAMES = list(PARSERS)
 pytestmark = pytest.mark.parametrize("tool", TOOL_NAMES)
 
 

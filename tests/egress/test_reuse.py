@@ -14,6 +14,7 @@ import pytest
 
 from ferryman.domain.calls.call import ToolCallResult, is_outcome_unknown
 from ferryman.domain.http.request import Method, OutboundRequest
+from ferryman.domain.tools.tool import Repeatable
 from ferryman.egress import idle
 from ferryman.egress.gate import EgressGate
 from ferryman.egress.idle import IDLE_S, UNREPEATABLE_IDLE_S, IdleConnections
@@ -249,7 +250,7 @@ async def test_a_request_that_may_not_be_repeated_is_in_doubt_and_was_sent_once(
     async with serve(harness, server):
         await reusing.call()
         result = await reusing.call(POST)
-    assert (server.counts, result.blocked, is_outcome_unknown(result)) == ([2], False, True)
+    assert (server.counts, result.blocked, is_outcome_unknown(result, Repeatable.KEYED)) == ([2], False, True)
 
 
 async def test_a_response_that_breaks_off_is_asked_for_once(harness: GateHarness, reusing: ReusingGate) -> None:

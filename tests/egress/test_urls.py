@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from ferryman.domain.calls.refusal import CallRefusedError, Refusal
 from ferryman.domain.executions.allowlist import check_url
 from ferryman.domain.http.host import is_covered
+from ferryman.domain.http.network import NetworkPolicy
 from ferryman.domain.http.url import URL, InvalidUrlError, parse_url
 from ferryman.operations import check
 from tests.egress.malformed_urls import GRAMMAR
@@ -41,7 +42,7 @@ async def verdict(url: str, **task: object) -> tuple[str, str | None]:
 def refusal_of(url: str) -> Refusal | None:
     """Return the reason of the gate's own check of a URL."""
     try:
-        check_url("http_get", url, URL_POLICY)
+        check_url(NetworkPolicy.REGISTRY, url, URL_POLICY)
     except CallRefusedError as refused:
         return refused.refusal
     return None

@@ -13,9 +13,8 @@ from typing import Any
 
 import pytest
 
+from ferryman.catalog.tools import TOOLS
 from ferryman.client import AsyncClient
-from ferryman.tools.declared.definitions import CUSTOM
-from ferryman.tools.http import TOOLS
 from tests.journeys.conftest import FERRYMAN, KEY, Journey, call
 
 HOST = "api.coingecko.com"
@@ -152,7 +151,7 @@ async def test_a_second_stack_on_the_same_folder_says_where_the_first_is(ferryma
 
 async def test_the_tables_list_what_there_is(ferryman: Shell) -> None:
     tools, integrations, plans = [await ferryman(table, "--json") for table in ("tools", "integrations", "plans")]
-    assert [tool["name"] for tool in tools.json] == sorted(tool.name for tool in (*TOOLS, *CUSTOM))
+    assert [tool["name"] for tool in tools.json] == sorted(TOOLS)
     assert len(integrations.json) >= 18
     assert [plan["name"] for plan in plans.json] == ["guru", "pro"]
 

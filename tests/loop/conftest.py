@@ -12,6 +12,7 @@ import pytest
 
 from ferryman import catalog
 from ferryman.billing.prices import Prices
+from ferryman.catalog.tools import find_tool
 from ferryman.domain.calls.call import Ticket, ToolCallResult
 from ferryman.domain.executions.execution import Execution
 from ferryman.domain.executions.message import Reply
@@ -19,7 +20,6 @@ from ferryman.domain.executions.usage import Usage
 from ferryman.domain.owners.owner import Owner
 from ferryman.domain.owners.plan import PLANS
 from ferryman.domain.records.event import derive_events
-from ferryman.domain.tools.tool import get_function
 from ferryman.inmemory.clock import START, ManualClock
 from ferryman.inmemory.clusters import MemoryClusters
 from ferryman.inmemory.executions import MemoryExecutions
@@ -135,7 +135,7 @@ class Stage:
     async def _execute(self, ticket: Ticket, *, execution: Execution) -> Ticket:
         now, seq = self.clock.now(), ticket.seq
         call_request = CallRequest(execution="e", seq=seq, epoch=execution.epoch, task="t", owner="o")
-        claimed_call = await self.tickets.claim(call_request, tool=get_function(ticket.tool), now=now)
+        claimed_call = await self.tickets.claim(call_request, tool=find_tool(ticket.tool).function, now=now)
         self.executed.append(claimed_call.ticket)
         result = self.on_call(claimed_call.ticket)
         if isinstance(result, Exception):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from ferryman.catalog.tools import TOOLS
 from ferryman.domain.calls import refusal
 from ferryman.domain.calls.call import ToolCallResult
 from ferryman.domain.owners.plan import PLANS
@@ -113,3 +114,14 @@ async def test_the_same_calls_are_counted_over_an_interruption(stage):
     await stage.run(says("", same, same), UnavailableError("busy"))
     await stage.run(says("", same), says("done"))
     assert stage.results[2].block_reason == "repeated_call"
+
+
+async def test_a_tool_that_does_not_count_is_not_limited_and_leaves_the_others_their_calls(stage, monkeypatch):
+    tool = replace(TOOLS["http_post"], policy=replace(TOOLS["http_post"].policy, counts=False))
+    monkeypatch.setitem(TOOLS, "http_post", tool)
+    guru(stage)
+    stage.task(tools=("http_post", "http_get"))
+    uncounted = [("http_post", {"url": str(number)}) for number in range(12)]
+    await stage.run(says("", *uncounted), fetches(11), says("done"))
+    assert len(stage.executed) == 12 + 10
+    assert [result.blocked for result in stage.results] == [False] * 22 + [True]

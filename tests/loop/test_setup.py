@@ -9,6 +9,7 @@ from decimal import Decimal
 import pytest
 
 from ferryman import catalog
+from ferryman.catalog.tools import TOOLS
 from ferryman.domain.credentials.credential import SealedCredential
 from ferryman.domain.executions.execution import ExecutionSetup, Status
 from ferryman.domain.executions.policy import ExecutionPolicy, collect_service_headers
@@ -19,7 +20,6 @@ from ferryman.loop.preamble import build_preamble
 from ferryman.loop.setup import PROMPT_CHARACTERS_MAX
 from ferryman.loop.tool_offer import DEFINITIONS_BYTES_MAX
 from ferryman.ports.errors import UnavailableError
-from ferryman.tools.http import TOOLS
 from tests.builders import build_label
 from tests.loop.conftest import says
 
@@ -74,7 +74,7 @@ async def test_the_setup_has_everything_that_the_model_calls_are_made_of(stage):
         model="scripted/x",
         system=build_preamble((), stage.execution.policy.domains, stage.execution.policy.headers) + "\nYou report.",
         prompt="Report for 2026-11-21.\n\nOnly bitcoin.",
-        tools=tuple(tool.to_definition() for tool in TOOLS if tool.name in ("api_call", "http_get")),
+        tools=tuple(tool.to_definition() for tool in TOOLS.values() if tool.name in ("api_call", "http_get")),
         max_tokens=4_096,
         temperature=0.3,
         max_iterations=8,
@@ -203,7 +203,7 @@ async def test_the_domains_are_those_of_the_tasks_integrations_and_no_other(stag
 
 async def test_the_model_is_sent_the_description_of_each_tool(stage):
     await stage.run(says("done"))
-    descriptions = {tool.name: tool.description for tool in TOOLS}
+    descriptions = {tool.name: tool.description for tool in TOOLS.values()}
     sent = {tool["name"]: tool["description"] for tool in stage.model.prompts[0].tools}
     assert sent == {name: descriptions[name] for name in ("api_call", "http_get")}
     assert all(len(description) > 20 for description in descriptions.values())

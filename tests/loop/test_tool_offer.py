@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ferryman.catalog.tools import TOOLS
 from ferryman.domain.tools.declared import DeclaredTool, Parameter
 from ferryman.loop.tool_offer import (
-    CALL,
     DEFINITIONS_BYTES_MAX,
     NAMES_BYTES_MAX,
     ToolOffer,
@@ -21,9 +21,9 @@ from ferryman.loop.tool_offer import (
     make_offer,
     select_definitions,
 )
-from ferryman.tools.declared.definitions import CUSTOM
 
-BUILT_IN = [tool.to_definition() for tool in CUSTOM]
+BUILT_IN = [tool.to_definition() for tool in TOOLS.values() if tool.kind == "declared"]
+CALL = "call_custom_tool"
 
 
 def tool(name: str, cluster: str = "", *, size: int = 0, **fields: Any) -> DeclaredTool:

@@ -15,6 +15,7 @@ from starlette.routing import BaseRoute
 
 from ferryman import catalog
 from ferryman.billing.prices import Prices
+from ferryman.catalog.tools import TOOLS
 from ferryman.composition.api import ApiDependencies
 from ferryman.domain.credentials.credential import GrantStatus, SealedCredential
 from ferryman.domain.owners.owner import Owner
@@ -32,8 +33,6 @@ from ferryman.inmemory.queue import MemoryQueue, MemoryTimers
 from ferryman.inmemory.schedules import MemorySchedules
 from ferryman.inmemory.tasks import MemoryConnections, MemoryCredentials, MemoryTasks
 from ferryman.serving import api, keys
-from ferryman.tools.declared.definitions import CUSTOM
-from ferryman.tools.http import TOOLS
 from ferryman.vault import seal, sign
 from tests.builders import build_label
 from tests.plain_gate import TableNames
@@ -134,7 +133,7 @@ class Stage:
             clock=self.clock,
             ids=self.ids,
             tracer=self.log,
-            tools=(*TOOLS, *CUSTOM),
+            tools=tuple(TOOLS.values()),
             documents=self,
             neutralize=neutralize_unframed,
             plans=PLANS,

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from ferryman.catalog.tools import get_fee
 from ferryman.domain.calls.call import TicketState
 from ferryman.domain.calls.refusal import CallRefusedError, refuse_unreadable_credential
 from ferryman.domain.credentials.token import Token, TokenSlot
@@ -96,7 +97,7 @@ async def test_a_gate_that_does_not_answer_keeps_the_ticket(harness):
 async def test_a_fault_before_the_gate_is_blocked_and_costs_nothing(harness):
     harness.arguments_ = RuntimeError(KEY)
     result = await harness.execute()
-    assert (result.blocked, result.block_reason, result.fee) == (True, "internal_fault", 0)
+    assert (result.blocked, result.block_reason, get_fee(result)) == (True, "internal_fault", 0)
     assert KEY not in str(harness.log.lines)
 
 

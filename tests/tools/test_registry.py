@@ -7,17 +7,16 @@ from datetime import UTC, datetime
 
 import pytest
 
+from ferryman.catalog.tools import TOOLS
 from ferryman.domain.calls import refusal
 from ferryman.domain.calls.call import Ticket, TicketState, ToolCallResult
 from ferryman.domain.calls.refusal import CallRefusedError
 from ferryman.domain.executions.execution import Execution
-from ferryman.domain.tools.tool import Tool
-from ferryman.tools.http import TOOLS
 from ferryman.tools.registry import ToolRegistry
-from tests.builders import build_execution, build_policy, build_ticket
+from tests.builders import build_execution, build_policy, build_ticket, build_tool
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
-ALL = [tool.name for tool in TOOLS]
+ALL = list(TOOLS)
 
 
 def make_handler():
@@ -74,14 +73,14 @@ def test_an_empty_list_enables_nothing(registry):
 
 
 def test_a_tool_that_requires_a_service_is_shown_only_with_its_credential(registry):
-    registry.register(Tool(name="slack_post", description="", schema={}, requires="slack"), make_handler()[0])
+    registry.register(build_tool(name="slack_post", requires="slack"), make_handler()[0])
     assert registry.get_definitions(["slack_post"]) == []
     assert len(registry.get_definitions(["slack_post"], services=["slack"])) == 1
 
 
 def test_a_name_is_registered_once(registry):
     with pytest.raises(ValueError, match="registered twice"):
-        registry.register(TOOLS[0], make_handler()[0])
+        registry.register(TOOLS["api_call"], make_handler()[0])
 
 
 async def test_a_call_is_handed_to_its_handler(registry, handled):
@@ -101,7 +100,7 @@ async def test_the_ticket_of_a_refused_call_is_not_settled(registry):
 
 async def test_a_tool_with_a_handler_of_its_own_is_executed_by_that(registry, handled):
     handle, handed = make_handler()
-    registry.register(Tool(name="slack_post", description="", schema={}), handle)
+    registry.register(build_tool(name="slack_post"), handle)
     await registry.execute(plan_ticket("slack_post"), execution=start_execution(["slack_post"]), admit=admit_all)
     assert (handed, handled[1]) == (["slack_post"], [])
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from ferryman import catalog
 from ferryman.billing.prices import ModelPrice, Prices
+from ferryman.catalog.tools import TOOLS
 from ferryman.domain.credentials.connection import Connection, Proof
 from ferryman.domain.credentials.credential import Label
 from ferryman.domain.credentials.integration import Integration
@@ -124,8 +125,6 @@ def build_api(settings: Settings) -> ApiDependencies:
     from ferryman.gcp.schedules import FirestoreSchedules
     from ferryman.gcp.tasks import FirestoreCredentials, FirestoreTasks
     from ferryman.telemetry.traces import OtelTracer
-    from ferryman.tools.declared.definitions import CUSTOM
-    from ferryman.tools.http import TOOLS
     from ferryman.vault import seal, sign
 
     wire, sealer = HttpClient(local=settings.local), seal.PublicKey.parse(settings.sealing_public_key)
@@ -162,7 +161,7 @@ def build_api(settings: Settings) -> ApiDependencies:
         clock=SystemClock(),
         ids=RandomIds(),
         tracer=tracer,
-        tools=(*TOOLS, *CUSTOM),
+        tools=tuple(TOOLS.values()),
         plans=plans,
         integrations=catalog.load(settings.integrations),
         models=Prices.from_settings(settings),

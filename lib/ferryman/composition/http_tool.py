@@ -11,9 +11,10 @@ from ferryman.gcp.clock import RandomIds
 from ferryman.gcp.clusters import FirestoreClusters
 from ferryman.gcp.tasks import FirestoreTasks
 from ferryman.settings import Settings
-from ferryman.tools.declared.calling import CustomToolDependencies, DeclaredToolDependencies, make_custom_preparer
+from ferryman.tools.declared.calling import CustomToolDependencies, DeclaredToolDependencies
 from ferryman.tools.declared.documents import OpenApiFetcher
 from ferryman.tools.declared.management import ClusterManager
+from ferryman.tools.declared.preparing import make_custom_preparer
 from ferryman.tools.tokens.dependencies import TokenDependencies
 from ferryman.vault.seal import PublicKey, build_token_info
 

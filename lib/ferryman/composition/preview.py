@@ -14,8 +14,7 @@ from ferryman.egress import checking
 from ferryman.egress.build import build_gate
 from ferryman.inmemory.log import NoLog
 from ferryman.ports.gate import CallPolicy
-from ferryman.tools.declared.definitions import IMPORT
-from ferryman.tools.declared.documents import OpenApiFetcher
+from ferryman.tools.declared.documents import IMPORTER, OpenApiFetcher
 
 NOBODY = "preview"
 
@@ -35,4 +34,4 @@ async def fetch_documents(url: str, *, env: Mapping[str, str]) -> Mapping[str, b
         owner=NOBODY, task=NOBODY, plan=PRO, tools=(), integrations=(NOBODY,), domains=(host,), credentials=()
     )
     call = CallPolicy(execution=policy, credentials={}, about={})
-    return (await fetcher.fetch(url, tool=IMPORT.name, call=call, within_s=REQUEST_SECONDS)).texts
+    return (await fetcher.fetch(url, tool=IMPORTER, call=call, within_s=REQUEST_SECONDS)).texts

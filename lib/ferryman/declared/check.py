@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import asdict
 from typing import Any
 
+from ferryman.catalog.tools import TOOLS
 from ferryman.declared import auth, headers, schemas, templates, urls
 from ferryman.declared.fields import find_json_problem, join_place, report
 from ferryman.declared.templates import SECRET_IN_CONDITION, STATE, Mode
@@ -17,13 +18,12 @@ from ferryman.domain.http.host import is_covered
 from ferryman.domain.http.request import BodyType
 from ferryman.domain.problem import Problem
 from ferryman.domain.tools.declared import DECLARATION_BYTES_MAX, DeclaredTool
-from ferryman.domain.tools.tool import HTTP_TOOL, OWN_FUNCTION
 
 DESCRIPTION_CHARACTERS_MAX = 4_000
 PARAMETERS_MAX = 100
 DEPTH_MAX = 64
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}", re.ASCII)
-BUILT_IN = OWN_FUNCTION | {HTTP_TOOL, "import_openapi_tools", "call_custom_tool", "delete_tool_cluster"}
+BUILT_IN = frozenset(TOOLS) | {tool.function for tool in TOOLS.values()}
 """Names that the system uses itself."""
 
 _PARAMETER = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}", re.ASCII)

@@ -9,16 +9,18 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from ferryman import offload
+from ferryman.catalog.tools import find_tool
 from ferryman.domain.calls import refusal
-from ferryman.domain.calls.call import AUTHENTICATED, ToolCallResult
+from ferryman.domain.calls.call import ToolCallResult
 from ferryman.domain.calls.refusal import CallRefusedError, Refusal
 from ferryman.domain.credentials.credential import NAME, Credential
-from ferryman.domain.credentials.integration import WEBHOOK
 from ferryman.domain.executions.allowlist import check_url
 from ferryman.domain.executions.message import Block
 from ferryman.domain.executions.policy import ExecutionPolicy
 from ferryman.domain.http.host import is_covered
+from ferryman.domain.http.network import NetworkPolicy
 from ferryman.domain.http.request import InboundResponse, OutboundRequest, PreparedRequest
+from ferryman.domain.tools.tool import Tool
 from ferryman.egress import headers, leaks, sanitize
 from ferryman.egress.inject import build_request, list_request_placeholders
 from ferryman.egress.leaks import SecretPieces, SecretScanner, ShortBudget
@@ -36,8 +38,9 @@ def prepare_request(
     Everything that is checked before the name is resolved, in its order. Raise `CallRefusedError` with the first that fails.
     """
     scanner = _get_scanner(credentials.values(), steps)
-    named = _find_named(outbound)
-    url = check_url(outbound.tool, outbound.url, policy)
+    tool = find_tool(outbound.tool)
+    named = _find_named(outbound, tool)
+    url = check_url(tool.policy.network, outbound.url, policy)
     # fetched tokens and former values are scanned for, under names that no credential can have
     nameable = credentials if named is not None and NAME.fullmatch(named) else {}
     credential = find_bound_credential(named, url.host, nameable) if named is not None else None
@@ -45,7 +48,7 @@ def prepare_request(
         find_bound_credential(name, url.host, credentials)
     pieces = scan_request(outbound, scanner)
     headers.reject_fixed_header_conflicts(outbound.fixed_headers)
-    service_headers = () if outbound.tool == WEBHOOK else policy.headers_of(url.host)
+    service_headers = () if tool.policy.network is NetworkPolicy.WEBHOOK_LIST else policy.headers_of(url.host)
     checked = headers.check_headers(outbound.headers, credentials.values(), service_headers)
     return build_request(outbound, url, checked, credential, credentials), leaks.redact_text(outbound.url, scanner), pieces
 
@@ -116,9 +119,9 @@ def redact_refusal(reason: Refusal, scanner: SecretScanner) -> Refusal:
     return replace(reason, message=leaks.redact_text(reason.message, scanner))
 
 
-def _find_named(outbound: OutboundRequest) -> str | None:
+def _find_named(outbound: OutboundRequest, tool: Tool) -> str | None:
     """Return the credential that an authenticated tool names; other tools send none, whatever they name."""
-    if outbound.tool != AUTHENTICATED:
+    if not tool.names_credential:
         return None
     if not outbound.credential:
         raise CallRefusedError(refusal.MISSING_CREDENTIAL)

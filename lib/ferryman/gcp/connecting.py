@@ -10,10 +10,9 @@ import httpx
 
 from ferryman.domain.credentials.connection import NotConnectedError
 from ferryman.domain.problem import build_input_error
-from ferryman.domain.tools.tool import HTTP_TOOL
 from ferryman.gcp.functions import FunctionClient
 
-CONNECTING_FUNCTION = HTTP_TOOL
+CONNECTING_FUNCTION = "http_tool"
 """The key holder that exchanges codes for tokens, and fetches documents."""
 
 

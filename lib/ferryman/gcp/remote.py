@@ -7,12 +7,12 @@ from typing import Any
 
 import httpx
 
+from ferryman.catalog.tools import find_tool
 from ferryman.domain.calls.call import Ticket
 from ferryman.domain.executions.execution import Execution
 from ferryman.domain.executions.message import Block
 from ferryman.domain.receipts import settlement
 from ferryman.domain.stale import StaleError
-from ferryman.domain.tools.tool import get_function
 from ferryman.gcp.functions import FunctionClient
 from ferryman.ports.errors import RejectedError
 
@@ -33,7 +33,7 @@ class RemoteTools:
         # task and owner only locate the documents: what these hold is believed
         locations = {"task": execution.task, "owner": execution.owner}
         answer = await self._post(
-            get_function(ticket.tool),
+            find_tool(ticket.tool).function,
             "/",
             {"execution": execution.id, "call": ticket.seq, "epoch": execution.epoch, **locations},
         )

@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import datetime
 
+from ferryman.catalog.tools import find_tool
 from ferryman.domain.calls import refusal
 from ferryman.domain.calls.call import (
-    AUTHENTICATED,
     Ticket,
     TicketState,
     ToolCallResult,
-    get_fee,
     is_outcome_unknown,
     truncate_names,
 )
@@ -123,8 +122,9 @@ async def _settle(deps: LoopDependencies, run: Run, ticket: Ticket) -> Ticket | 
             raise CallRefusedError(refusal.NOT_TRIED)
         check_repeats(digest_call(ticket.tool, ticket.display_arguments), run.recent)
         decided_at = deps.clock.now()
-        run.execution.rate.admit(policy.plan, decided_at)
-        if run.execution.credits_used + get_fee(tool.name) > run.opening.max_credits:
+        if tool.policy.counts:
+            run.execution.rate.admit(policy.plan, decided_at)
+        if run.execution.credits_used + tool.policy.fee > run.opening.max_credits:
             raise CallRefusedError(refusal.NO_CREDITS)
 
     try:
@@ -133,7 +133,7 @@ async def _settle(deps: LoopDependencies, run: Run, ticket: Ticket) -> Ticket | 
         await _explain_stale_call(deps, run)
         raise UnavailableError("the call is already on its way under another delivery") from None
     if outcome.state is TicketState.SETTLED:
-        if not again and outcome.sent_at is not None:
+        if not again and outcome.sent_at is not None and find_tool(ticket.tool).policy.counts:
             # as the journal has it, so that every delivery and every replay counts the same
             run.execution = replace(run.execution, rate=run.execution.rate.count(outcome.sent_at))
         return outcome
@@ -166,15 +166,14 @@ def _postpone(deps: LoopDependencies, ticket: Ticket) -> Postponement | None:
 
 async def _settle_unsent(deps: LoopDependencies, run: Run, ticket: Ticket, reason: Refusal) -> Ticket:
     result = _add_request_fields(ToolCallResult.from_refusal(ticket.tool, reason), ticket)
-    return await deps.executions.settle(
-        run.execution, ticket.seq, result, now=deps.clock.now(), in_doubt=is_outcome_unknown(result)
-    )
+    in_doubt = is_outcome_unknown(result, find_tool(result.tool).policy.repeatable)
+    return await deps.executions.settle(run.execution, ticket.seq, result, now=deps.clock.now(), in_doubt=in_doubt)
 
 
 def _add_request_fields(result: ToolCallResult, ticket: Ticket) -> ToolCallResult:
     """Return `result` with the URL, method and credential name of the call's arguments, as far as they are strings."""
     url, method, credential = (ticket.display_arguments.get(name) for name in ("url", "method", "credential"))
-    has_credential = ticket.tool == AUTHENTICATED and isinstance(credential, str)
+    has_credential = find_tool(ticket.tool).names_credential and isinstance(credential, str)
     return truncate_names(
         replace(
             result,

@@ -9,6 +9,7 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
+from ferryman.catalog.tools import find_tool, get_fee
 from ferryman.domain.calls.call import AUDIT_ROWS_MAX, Ticket, ToolCallResult, to_audit_row
 from ferryman.domain.calls.rate import RECENT_CALLS, ExecutionRateState, digest_call
 from ferryman.domain.calls.refusal import CANCELLED, RATE_LIMITED
@@ -67,14 +68,15 @@ class Run:
         """Take the first pending ticket as it settled: charge its fee, and add its result to the audit list."""
         result = self._take_pending(ticket)
         self.settled.append(ticket)
-        self.fees += result.fee
+        fee = get_fee(result)
+        self.fees += fee
         execution = self.execution
         rows = execution.tool_calls
         if len(rows) < AUDIT_ROWS_MAX:
             rows = (*rows, to_audit_row(result))
         self.execution = replace(
             execution,
-            credits_used=execution.credits_used + result.fee,
+            credits_used=execution.credits_used + fee,
             tool_calls=rows,
             tool_calls_total=execution.tool_calls_total + 1,
         )
@@ -148,6 +150,7 @@ def resume_reserved(run: Run, *, credits_held: Decimal) -> None:
 
 
 def compute_rate(tickets: Sequence[Ticket]) -> ExecutionRateState:
-    """Return the rate state after the calls that were sent so far, in their order."""
-    moments: list[datetime] = [ticket.sent_at for ticket in tickets if ticket.sent_at is not None]
+    """Return the rate state after the calls that were sent so far and count against the plan, in their order."""
+    counted = (ticket for ticket in tickets if find_tool(ticket.tool).policy.counts)
+    moments: list[datetime] = [ticket.sent_at for ticket in counted if ticket.sent_at is not None]
     return ExecutionRateState.from_moments(moments)

@@ -7,7 +7,8 @@ from dataclasses import replace
 from datetime import datetime
 from decimal import ROUND_CEILING, Decimal
 
-from ferryman.domain.calls.call import Ticket, get_fee
+from ferryman.catalog.tools import find_tool
+from ferryman.domain.calls.call import Ticket
 from ferryman.domain.credits import ledger
 from ferryman.domain.credits.ledger import LedgerEntry, format_credits
 from ferryman.domain.executions.execution import Execution, ModelTrouble
@@ -134,7 +135,7 @@ def charge_reply(deps: LoopDependencies, run: Run, reply: Reply) -> tuple[Execut
 def compute_fees(run: Run, tickets: Iterable[Ticket]) -> Decimal:
     """Return the credits that the calls of a turn may cost, at most those that remain: a call beyond them is refused."""
     remaining = run.opening.max_credits - run.execution.credits_used
-    return min(remaining, sum((get_fee(ticket.tool) for ticket in tickets), NOTHING))
+    return min(remaining, sum((find_tool(ticket.tool).policy.fee for ticket in tickets), NOTHING))
 
 
 def close_account(execution: Execution, run: Run | None, now: datetime) -> tuple[Execution, LedgerEntry | None]:

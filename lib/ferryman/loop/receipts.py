@@ -7,7 +7,8 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from ferryman.domain.calls.call import Ticket
+from ferryman.catalog.tools import find_tool, get_fee
+from ferryman.domain.calls.call import Ticket, is_outcome_unknown
 from ferryman.domain.credits.ledger import LedgerEntry, format_credits
 from ferryman.domain.executions.execution import Execution, ExecutionSetup, Step
 from ferryman.domain.receipts import receipt
@@ -85,7 +86,9 @@ def _build_settled_facts(execution: Execution, run: Run) -> list[Fact]:
 
 def _build_settled_fact(execution: Execution, step: Step, ticket: Ticket) -> Fact:
     assert ticket.result is not None, "a settled call has a result"
-    outcome = {"outcome": receipt.classify_outcome(ticket.result), "credits": format_credits(ticket.result.fee)}
+    in_doubt = is_outcome_unknown(ticket.result, find_tool(ticket.result.tool).policy.repeatable)
+    outcome = {"outcome": receipt.classify_outcome(ticket.result, in_doubt=in_doubt)}
+    outcome["credits"] = format_credits(get_fee(ticket.result))
     events = _cover_events(event.build_tool_call(step, ticket), event.build_tool_result(step, ticket))
     covers = {f"calls/{ticket.seq}": document.serialize_ticket(ticket), **events}
     return Fact(ReceiptKind.SETTLED, {**_describe_call(execution, ticket), **outcome}, covers)

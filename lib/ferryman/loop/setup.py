@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from ferryman import offload
+from ferryman.catalog.tools import holds_secrets
 from ferryman.domain.credentials.former import select_current
 from ferryman.domain.credentials.integration import WEBHOOK
 from ferryman.domain.credits import ledger
@@ -123,7 +124,7 @@ async def _build_opening(
         user = f"{user}\n\n{execution.input}"
     if len(system) + len(user) > PROMPT_CHARACTERS_MAX:
         raise StartRejectedError(f"the prompt is longer than {PROMPT_CHARACTERS_MAX} characters once its variables are put in")
-    if policy.holds_secrets:
+    if holds_secrets(policy):
         # the owner's prompt may hold a pasted key: the model must not see it either
         texts = [{"type": "text", "text": system}, {"type": "text", "text": user}]
         redacted = await deps.scanner.scan(execution, texts)

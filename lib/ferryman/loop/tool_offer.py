@@ -9,7 +9,9 @@ from itertools import groupby
 from typing import Any
 
 from ferryman import offload
+from ferryman.catalog.tools import TOOLS
 from ferryman.domain.tools.declared import DeclaredTool
+from ferryman.domain.tools.tool import build_definition
 
 DEFINITIONS_BYTES_MAX = 200_000
 """All definitions together, as JSON: about 50,000 tokens of every model call. Step 0 stores them, too."""
@@ -17,7 +19,8 @@ DEFINITIONS_BYTES_MAX = 200_000
 NAMES_BYTES_MAX = 40_000
 """The part of these bytes that lists the tools whose definitions do not fit."""
 
-CALL = "call_custom_tool"
+CALLERS = tuple(tool.name for tool in TOOLS.values() if tool.calls_others)
+"""The tools that call others by their names."""
 
 
 class TooManyToolsError(Exception):
@@ -58,8 +61,8 @@ def select_definitions(
 ) -> tuple[Mapping[str, Any], ...]:
     """Return `definitions` and those of the enabled `declared` tools, cluster by cluster, the smallest first, while they fit.
 
-    The other tools are listed in the description of call_custom_tool. Raise `TooManyToolsError` where the task has not enabled
-    that.
+    The other tools are listed in the description of the tool that calls them by their names. Raise `TooManyToolsError` where
+    the task has not enabled that.
     """
     enabled = sorted((tool for tool in declared if tool.enabled), key=lambda tool: tool.cluster)
     clusters = {name: [_define(tool) for tool in tools] for name, tools in groupby(enabled, lambda tool: tool.cluster)}
@@ -76,21 +79,21 @@ def select_definitions(
             hidden[name] = [definition["name"] for definition in clusters[name]]
     if not hidden:
         return tuple(visible)
-    if not any(definition["name"] == CALL for definition in visible):
+    if not any(definition["name"] in CALLERS for definition in visible):
         count = sum(map(len, hidden.values()))
         raise TooManyToolsError(
             f"the definitions of {count} declared tools do not fit into the {DEFINITIONS_BYTES_MAX} bytes that a model is "
-            f"shown; enable {CALL}, or delete some of their clusters"
+            f"shown; enable {' or '.join(CALLERS)}, or delete some of their clusters"
         )
     listing = _list_hidden(hidden)
     return tuple(
-        {**definition, "description": definition["description"] + listing} if definition["name"] == CALL else definition
+        {**definition, "description": definition["description"] + listing} if definition["name"] in CALLERS else definition
         for definition in visible
     )
 
 
 def _define(tool: DeclaredTool) -> dict[str, Any]:
-    return {"name": tool.name, "description": tool.description or tool.summary, "input_schema": tool.schema}
+    return build_definition(tool.name, tool.description or tool.summary, tool.schema)
 
 
 def _measure(value: Any) -> int:

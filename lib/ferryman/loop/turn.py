@@ -8,6 +8,7 @@ from dataclasses import replace
 from datetime import datetime
 from decimal import Decimal
 
+from ferryman.catalog.tools import holds_secrets
 from ferryman.domain.calls.call import Ticket
 from ferryman.domain.credits import ledger
 from ferryman.domain.executions.execution import Execution, ModelTrouble, Step
@@ -179,6 +180,6 @@ def _build_prompt(deps: LoopDependencies, run: Run, *, closing: bool) -> tuple[P
 
 async def _redact(deps: LoopDependencies, run: Run, reply: Reply) -> Sequence[Block]:
     policy = run.execution.policy
-    if policy is not None and not policy.holds_secrets:
+    if policy is not None and not holds_secrets(policy):
         return reply.content  # there is no secret that it could contain
     return await deps.scanner.scan(run.execution, reply.content)

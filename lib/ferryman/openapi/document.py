@@ -11,7 +11,7 @@ from ferryman.declared import check
 from ferryman.domain.http.request import Method
 from ferryman.domain.problem import build_input_error
 from ferryman.domain.tools.declared import CLUSTER_CHARACTERS_MAX, TOOLS_PER_TASK_MAX, DeclaredTool
-from ferryman.domain.tools.tool import Tool
+from ferryman.domain.tools.tool import build_definition
 from ferryman.openapi.context import DocumentImport, ImportContext
 from ferryman.openapi.names import build_tool_name, make_unique
 from ferryman.openapi.operation import Operation, read_operation
@@ -66,8 +66,8 @@ def estimate_tokens(tools: Iterable[DeclaredTool]) -> int:
 
     An estimate: the provider counts in its own way.
     """
-    definitions = (Tool(name=tool.name, description=tool.description, schema=tool.schema) for tool in tools if tool.enabled)
-    return sum(-(-len(json.dumps(tool.to_definition(), ensure_ascii=False)) // CHARACTERS_PER_TOKEN) for tool in definitions)
+    definitions = (build_definition(tool.name, tool.description, tool.schema) for tool in tools if tool.enabled)
+    return sum(-(-len(json.dumps(definition, ensure_ascii=False)) // CHARACTERS_PER_TOKEN) for definition in definitions)
 
 
 def read_tools(

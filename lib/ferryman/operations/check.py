@@ -9,6 +9,7 @@ from functools import cache
 from ipaddress import ip_address
 from typing import Any, cast
 
+from ferryman.catalog.tools import find_tool
 from ferryman.domain.calls import refusal
 from ferryman.domain.calls.refusal import CallRefusedError, Refusal
 from ferryman.domain.credentials.credential import AuthType, Credential, Label, Secret
@@ -50,7 +51,7 @@ async def check_url(line: Line) -> Verdict:
         tool = str(line.get("tool", "http_get"))
         if tool not in PARSERS:
             raise CallRefusedError(refusal.refuse_unknown_tool(tool))
-        place = allowlist.check_url(tool, _text(line, "url"), _policy(line))
+        place = allowlist.check_url(find_tool(tool).policy.network, _text(line, "url"), _policy(line))
         await resolve_public_addresses(place.host, _LineNames(line.get("dns") or {}), owner="")
     except CallRefusedError as refused:
         return _refuse(refused.refusal)

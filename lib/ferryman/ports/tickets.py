@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Protocol
 
+from ferryman.catalog.tools import find_tool
 from ferryman.domain.calls.call import Ticket, TicketState, ToolCallResult, claim_ticket
 from ferryman.domain.executions.execution import Execution
 from ferryman.domain.executions.policy import ExecutionPolicy
@@ -93,17 +94,19 @@ def claim_call(
     now: datetime,
     under_way: timedelta,
 ) -> ClaimedCall:
-    """Return the call as a store claims it: by the same rules in every store. Raise `StaleError`."""
+    """Return the call as a store claims it for the function `tool`: by the same rules in every store. Raise `StaleError`."""
     if ticket is None or (current.task, current.owner) != (call_request.task, call_request.owner):
         raise StaleError("there is no such call")
     if current.policy is None:
         raise StaleError("the execution has not been opened")
     if task is None or not task.enabled:
         raise StaleError("the task was disabled or deleted")
+    if find_tool(ticket.tool).function != tool:
+        raise StaleError("the call belongs to another tool")
     stopped = current.cancel_requested or halt_reason is not None
     return ClaimedCall(
         call_request=call_request,
-        ticket=claim_ticket(ticket, tool=tool, epoch=call_request.epoch, stopped=stopped, now=now, under_way=under_way),
+        ticket=claim_ticket(ticket, epoch=call_request.epoch, stopped=stopped, now=now, under_way=under_way),
         policy=current.policy,
         versions=task.versions,
         created=current.created_at,

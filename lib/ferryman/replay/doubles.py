@@ -7,9 +7,10 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
+from ferryman.catalog.tools import find_tool
 from ferryman.domain.calls.call import Ticket, ToolCallResult
 from ferryman.domain.executions.execution import Execution
-from ferryman.domain.tools.tool import Tool, get_function
+from ferryman.domain.tools.tool import Tool
 from ferryman.inmemory.executions import MemoryExecutions
 from ferryman.inmemory.tickets import MemoryTickets
 from ferryman.ports.errors import UnavailableError
@@ -66,7 +67,7 @@ class RecordedTools:
         if self._attempt is RecordedAttempt.REFUSED:
             refused = ToolCallResult(ticket.tool, "Error: the record has no answer to this call: the loop refused it then")
             return replace(ticket, result=refused)
-        claimed_call = await self._tickets.claim(call_request, tool=get_function(ticket.tool), now=self._state.now())
+        claimed_call = await self._tickets.claim(call_request, tool=find_tool(ticket.tool).function, now=self._state.now())
         if self._attempt is RecordedAttempt.RELEASED:
             await self._tickets.release(claimed_call)
         if self._attempt is not RecordedAttempt.ANSWERED:

@@ -9,8 +9,11 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from decimal import Decimal
 from typing import Any
 
+from ferryman.catalog.tools import get_fee
+from ferryman.domain.calls.call import Ticket
 from ferryman.domain.records.event import Event, derive_events, summarize_progress
 from ferryman.feeds import Feed
 
@@ -48,7 +51,7 @@ async def stream_events(feed: Feed, *, after: int, poll_s: float, sleep: Sleep =
         if current.status.terminal:
             return
         is_worth_telling = bool(feed.steps) or current.model_trouble.attempts > 0
-        if is_worth_telling and (latest := summarize_progress(current, feed.steps, feed.tickets)) != progress:
+        if is_worth_telling and (latest := summarize_progress(current, feed.steps, fees=_sum_fees(feed.tickets))) != progress:
             yield format_progress(latest)
             progress, quiet_s = latest, 0.0
         if quiet_s >= KEEP_ALIVE_S:
@@ -57,3 +60,7 @@ async def stream_events(feed: Feed, *, after: int, poll_s: float, sleep: Sleep =
         await sleep(poll_s)
         quiet_s += poll_s
         read = await feed.refresh(read)
+
+
+def _sum_fees(tickets: Mapping[int, Ticket]) -> Decimal:
+    return sum((get_fee(ticket.result) for ticket in tickets.values() if ticket.result is not None), Decimal(0))

@@ -1,8 +1,8 @@
-"""Argument validation: the schemas of the tools' arguments, and their check before anything is done with a call."""
+"""Argument validation: the check of a call's arguments before anything is done with it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from ferryman import offload
@@ -17,20 +17,6 @@ Answer = TypeVar("Answer")
 SMALL_VALUES, SMALL_CHARACTERS = 256, 4_096
 """Arguments of at most so many values, and characters in them, are parsed on the event loop, in less than a millisecond at
 the worst: our own tools' schemas have no patterns. A worker would cost every ordinary call about as much."""
-
-
-def build_schema(properties: Mapping[str, Mapping[str, Any]], *, required: Sequence[str]) -> dict[str, Any]:
-    """Return the JSON Schema of the arguments of a tool."""
-    return {"type": "object", "properties": properties, "required": list(required)}
-
-
-def build_property(description: str, kind: str = "string", **rules: Any) -> dict[str, Any]:
-    """Return the JSON Schema of one argument, a text unless its `kind` is another type."""
-    return {"type": kind, **rules, "description": description}
-
-
-HEADERS = build_property("Additional request headers (do NOT include auth headers)", "object")
-QUERY_PARAMS = build_property("URL query parameters", "object")
 
 
 def check_arguments(tool: Tool, arguments: Mapping[str, Any]) -> None:

@@ -11,12 +11,14 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
+from ferryman.catalog.tools import find_tool, may_fetch_tokens
 from ferryman.domain.calls import refusal
 from ferryman.domain.calls.call import SETTLING_TIME, Ticket, TicketState, ToolCallResult, is_outcome_unknown, truncate_names
 from ferryman.domain.calls.refusal import CallRefusedError
 from ferryman.domain.credentials.credential import Credential
 from ferryman.domain.executions.message import Block
 from ferryman.domain.stale import StaleError
+from ferryman.domain.tools.tool import Repeatable
 from ferryman.expiring import ExpiringCache
 from ferryman.halting import HaltWatch
 from ferryman.ports.errors import HaltedError, UnavailableError
@@ -106,9 +108,9 @@ async def execute_call(deps: ToolDependencies, tool: str, call_request: CallRequ
             if not claimed_call.again:
                 await deps.tickets.release(claimed_call)
             raise
-    if claimed_call.again and result.blocked and is_outcome_unknown(doubted := _refuse(ticket, refusal.IN_DOUBT)):
+    if claimed_call.again and result.blocked and _is_unknown(doubted := _refuse(ticket, refusal.IN_DOUBT)):
         result = doubted  # it was not sent now, but it may have been before
-    result, in_doubt = truncate_names(result), is_outcome_unknown(result)
+    result, in_doubt = truncate_names(result), _is_unknown(result)
     if in_doubt:
         deps.tracer.line("call.in_doubt", tool=tool, severity="WARNING", **about)
     now = deps.clock.now()
@@ -121,12 +123,16 @@ async def _send(
 ) -> ToolCallResult:
     """Send the call and return its result. Raise `StaleError` when no time is left to send it in."""
     ticket = claimed_call.ticket
-    if claimed_call.again and not (prepared_call.repeatable and ticket.attempt <= ATTEMPTS_MAX):
+    policy = find_tool(ticket.tool).policy
+    repeatable = prepared_call.repeatable and policy.repeatable is not Repeatable.NEVER
+    if claimed_call.again and not (repeatable and ticket.attempt <= ATTEMPTS_MAX):
         return _refuse(ticket, refusal.IN_DOUBT)
     assert ticket.deadline is not None, "a claimed ticket has a deadline"
     within_s = (ticket.deadline - SETTLING_TIME - deps.clock.now()).total_seconds()
     if within_s <= 0:
         raise StaleError("the call's deadline passed while this instance was suspended: it is another's to send")
+    if policy.timeout_s is not None:
+        within_s = min(within_s, policy.timeout_s)
     owner, created = claimed_call.call_request.owner, claimed_call.created
     try:
         return await deps.halt_watch.run(prepared_call.go(within_s), owner, created=created)
@@ -134,6 +140,10 @@ async def _send(
         deps.tracer.line("call.halted", tool=ticket.tool, severity="WARNING", **about)
         reason = refusal.HALTED if prepared_call.safe else refusal.IN_DOUBT
         return _refuse(ticket, reason, method=prepared_call.method)
+
+
+def _is_unknown(result: ToolCallResult) -> bool:
+    return is_outcome_unknown(result, find_tool(result.tool).policy.repeatable)
 
 
 async def scan_output(
@@ -145,7 +155,7 @@ async def scan_output(
     """
     current, versions = await deps.tickets.scope(execution, task=task, epoch=epoch, now=deps.clock.now())
     credentials = await _open(deps, current.task, versions)
-    if current.policy is None or current.policy.fetches:  # before the execution is set up, this is not known yet
+    if current.policy is None or may_fetch_tokens(current.policy):  # before the execution is set up, this is not known yet
         credentials |= await open_known_tokens(deps.tokens, deps.vault, owner=current.owner, task=current.task)
     return list(await deps.redact_blocks(current.owner, credentials.values(), content))
 
@@ -156,7 +166,7 @@ async def _prepare(deps: ToolDependencies, claimed_call: ClaimedCall, about: Map
         # the process that talks to the model is not trusted
         raise CallRefusedError(refusal.refuse_tool_not_enabled(ticket.tool))
     credentials = await _open(deps, policy.task, claimed_call.versions)
-    if policy.fetches:
+    if may_fetch_tokens(policy):
         credentials |= await open_known_tokens(deps.tokens, deps.vault, owner=policy.owner, task=policy.task)
     arguments = await deps.vault.open_arguments(ticket.arguments, execution=claimed_call.call_request.execution, seq=ticket.seq)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ferryman import offload
-from ferryman.domain.calls.call import AUTHENTICATED, ToolCallResult
+from ferryman.domain.calls.call import ToolCallResult
 from ferryman.domain.credentials.credential import Credential
 from ferryman.domain.credentials.integration import Integration
 from ferryman.domain.executions.policy import ExecutionPolicy
@@ -20,7 +20,8 @@ from ferryman.ports.tickets import ClaimedCall
 from ferryman.tools.arguments import parse_builtin
 from ferryman.tools.http import PARSERS
 
-offload.preload(PARSERS[AUTHENTICATED])
+for parser in PARSERS.values():
+    offload.preload(parser)
 
 
 Redactor = Callable[[str, Iterable[Credential], str], Awaitable[str]]

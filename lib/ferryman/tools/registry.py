@@ -6,13 +6,12 @@ from collections.abc import Callable, Collection
 from dataclasses import replace
 from typing import Any, Protocol
 
+from ferryman.catalog.tools import TOOLS, find_tool
 from ferryman.domain.calls import refusal
 from ferryman.domain.calls.call import Ticket, ToolCallResult
 from ferryman.domain.calls.refusal import CallRefusedError
 from ferryman.domain.executions.execution import Execution
 from ferryman.domain.tools.tool import Tool
-from ferryman.tools.declared.definitions import CUSTOM
-from ferryman.tools.http import TOOLS
 
 
 class Handler(Protocol):
@@ -29,7 +28,7 @@ class ToolRegistry:
         self._handler = handler
         self._handlers: dict[str, Handler] = {}
         self._tools: dict[str, Tool] = {}
-        for tool in (*TOOLS, *CUSTOM):
+        for tool in TOOLS.values():
             self.register(tool, handler)
 
     def register(self, tool: Tool, handler: Handler) -> None:
@@ -57,7 +56,7 @@ class ToolRegistry:
         """
         tool = self._tools.get(name)
         if tool is None and name in enabled:
-            return Tool(name=name, description="", schema={})  # a declared tool: the function that executes it knows it
+            return find_tool(name)  # a declared tool: the function that executes it knows it
         if tool is None:
             raise CallRefusedError(refusal.refuse_unknown_tool(name))
         if name not in enabled:

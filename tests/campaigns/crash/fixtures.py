@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 from typing import Any, ClassVar, Protocol
 
 from ferryman.billing.prices import Prices
+from ferryman.catalog.tools import find_tool
 from ferryman.domain.calls import refusal
 from ferryman.domain.calls.call import Ticket, ToolCallResult
 from ferryman.domain.calls.refusal import CallRefusedError
@@ -162,7 +163,7 @@ class SimulatedTransport:
     ) -> ToolCallResult:
         named: dict[str, Any] = {"url": outbound.url, "method": outbound.method.value}
         try:
-            url = check_url(outbound.tool, outbound.url, call.execution)
+            url = check_url(find_tool(outbound.tool).policy.network, outbound.url, call.execution)
             pieces = self._scan(outbound, call.credentials.values())
             if call.count is not None and (known := await call.count(pieces)) is not None:
                 raise CallRefusedError(refusal.refuse_leak(known))

@@ -9,6 +9,7 @@ from decimal import Decimal
 from urllib.parse import urlsplit
 
 from ferryman import verify_receipts
+from ferryman.catalog.tools import get_fee
 from ferryman.domain.calls import refusal
 from ferryman.domain.calls.call import Ticket, TicketState, to_audit_row
 from ferryman.domain.credits.balance import CreditBalance, name_owner_balance
@@ -177,7 +178,7 @@ def _find_overcharged(record: Record, whole: Record | None) -> list[str]:
 
 
 def _fees(tickets: Iterable[Ticket]) -> Decimal:
-    return sum((ticket.result.fee for ticket in tickets if ticket.result), NOTHING)
+    return sum((get_fee(ticket.result) for ticket in tickets if ticket.result), NOTHING)
 
 
 def _ledger(record: Record) -> list[str]:

@@ -22,9 +22,10 @@ from ferryman.inmemory.memory import Memory
 from ferryman.ports.clusters import Clusters
 from ferryman.ports.gate import CallPolicy
 from ferryman.ports.tickets import CallRequest, ClaimedCall
-from ferryman.tools.declared.calling import CustomToolDependencies, DeclaredToolDependencies, make_custom_preparer
+from ferryman.tools.declared.calling import CustomToolDependencies, DeclaredToolDependencies
 from ferryman.tools.declared.documents import OpenApiFetcher
 from ferryman.tools.declared.management import ClusterManager
+from ferryman.tools.declared.preparing import make_custom_preparer
 from ferryman.tools.prepared_call import CallContext, PreparedCall
 from tests.builders import build_label, build_policy, build_task, build_ticket
 from tests.canaries import canary

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
+from ferryman.catalog.tools import TOOLS
 from ferryman.domain.http.request import Method
 from ferryman.domain.tools.declared import ClientCredentials, Parameter
 from ferryman.inmemory.clock import START
-from ferryman.tools.declared.definitions import CUSTOM
 
 from .harness import HOST, CustomToolHarness, tool
 
@@ -88,7 +88,7 @@ async def test_call_custom_tool_knows_declared_tools_only(harness: CustomToolHar
     assert ((await harness.call("call_custom_tool", toolName=name)).block_reason, harness.sent) == ("unknown_tool", [])
 
 
-@pytest.mark.parametrize("name", [item.name for item in CUSTOM])
+@pytest.mark.parametrize("name", list(TOOLS))
 async def test_call_custom_tool_does_not_call_those_that_handle_tools_even_where_one_is_declared(
     harness: CustomToolHarness, name: str
 ) -> None:

@@ -6,10 +6,10 @@ import asyncio
 
 import pytest
 
+from ferryman.catalog.tools import TOOLS
 from ferryman.domain.calls.refusal import CallRefusedError
 from ferryman.ports.gate import CallPolicy
 from ferryman.tools import arguments
-from ferryman.tools.declared.definitions import DELETE
 from ferryman.tools.declared.documents import AT_ONCE, OpenApiFetcher
 from tests.builders import build_policy
 from tests.plain_gate import FilledRequest, PlainGate, redact_document_plainly
@@ -35,4 +35,4 @@ async def test_a_document_whose_turn_does_not_come_in_time_is_refused() -> None:
 
 def test_the_agent_does_not_delete_the_tools_without_a_cluster() -> None:
     with pytest.raises(CallRefusedError):
-        arguments.check_arguments(DELETE, {"cluster": ""})
+        arguments.check_arguments(TOOLS["delete_tool_cluster"], {"cluster": ""})

@@ -11,6 +11,7 @@ from ferryman.domain.calls.call import ToolCallResult, is_outcome_unknown
 from ferryman.domain.calls.refusal import CallRefusedError, refuse_address
 from ferryman.domain.credentials.credential import Credential
 from ferryman.domain.http.request import Method, OutboundRequest
+from ferryman.domain.tools.tool import Repeatable
 from ferryman.ports.errors import UnavailableError
 from ferryman.tools.prepared_call import NotSentError
 from ferryman.tools.tokens.access import FORMER, obtain_access, send_with_token
@@ -59,7 +60,7 @@ async def test_what_is_not_safe_to_repeat_is_in_doubt_after_any_status_but_401(
     auth = dataclasses.replace(need().auth, refresh_on=(401, status))
     api, outbound = Api(token(2), status=status), dataclasses.replace(OUTBOUND, method=method)
     result = await call(harness.instance(), api, need(auth, outbound=outbound))
-    assert (len(api.got), is_outcome_unknown(result), result.blocked) == (1, True, False)
+    assert (len(api.got), is_outcome_unknown(result, Repeatable.KEYED), result.blocked) == (1, True, False)
     assert result.content == (
         "Error: outcome unknown -- the request may have been executed. It was not repeated. "
         f"It was answered with HTTP {status}."

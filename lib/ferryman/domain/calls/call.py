@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from decimal import Decimal
 from enum import StrEnum
 from typing import Any
 
 from ferryman.domain.calls.refusal import Refusal
 from ferryman.domain.stale import StaleError
 from ferryman.domain.stored import STORED_NAME
-from ferryman.domain.tools.tool import get_function
+from ferryman.domain.tools.tool import Repeatable
 
 AUDIT_ROWS_MAX = 50  # rows of the execution's `tool_calls` (S0-125)
 AUDIT_CHARACTERS_MAX = 1_000  # characters of `content` in an audit row; the ticket of the call has all of them
@@ -26,18 +25,6 @@ NAME_CHARACTERS_MAX = 64
 TRUNCATED = "... (truncated)"  # S0-129
 
 ERROR = "Error: "  # the beginning of a result that is an error; any other answer of a host begins with its frame
-AUTHENTICATED = "api_call"  # the tool whose calls name their credential (S0-9)
-CALL_CREDITS = Decimal("0.5")  # the fee of one authenticated call, beside the model's tokens (S0-111)
-FREE = frozenset(("http_get", "http_post", "webhook", "import_openapi_tools", "delete_tool_cluster"))
-"""The tools whose calls use no credential and cost nothing (S0-112)."""
-
-SAFE = frozenset(("http_get", "import_openapi_tools", "delete_tool_cluster"))
-"""The tools whose calls may be repeated without further effect, whatever their arguments."""
-
-
-def get_fee(tool: str) -> Decimal:
-    """Return the highest fee of one call of `tool`, in credits."""
-    return Decimal(0) if tool in FREE else CALL_CREDITS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,13 +69,6 @@ class ToolCallResult:
         """Whether the model reads an error: no response came back, or its first line calls it one (S0-142, S1-39)."""
         return self.response_status is None or self.content.startswith(ERROR)
 
-    @property
-    def fee(self) -> Decimal:
-        """The fee of the call in credits: only an authenticated call that was not blocked has one (S0-111 … S0-113)."""
-        if self.blocked or self.credential_used is None:
-            return Decimal(0)
-        return get_fee(self.tool)
-
 
 class TicketState(StrEnum):
     """The state of a call: journaled, sent, or settled."""
@@ -124,14 +104,12 @@ class Ticket:
     result: ToolCallResult | None = None
 
 
-def claim_ticket(ticket: Ticket, *, tool: str, epoch: int, stopped: bool, now: datetime, under_way: timedelta) -> Ticket:
-    """Return the ticket, claimed by the function `tool` that executes it now; a settled ticket is returned unchanged.
+def claim_ticket(ticket: Ticket, *, epoch: int, stopped: bool, now: datetime, under_way: timedelta) -> Ticket:
+    """Return the ticket, claimed by the function that executes it now; a settled ticket is returned unchanged.
 
     Raise `StaleError` where it may not be claimed. A ticket that was sent may be claimed again after its deadline. `stopped`
     tells that the execution was ended.
     """
-    if get_function(ticket.tool) != tool:
-        raise StaleError("the call belongs to another tool")
     if ticket.state is TicketState.SETTLED:
         return ticket
     is_sent = ticket.state is TicketState.SENT and ticket.deadline is not None and now < ticket.deadline
@@ -143,9 +121,12 @@ def claim_ticket(ticket: Ticket, *, tool: str, epoch: int, stopped: bool, now: d
     return replace(ticket, state=TicketState.SENT, attempt=ticket.attempt + 1, sent_at=sent_at, deadline=now + under_way)
 
 
-def is_outcome_unknown(result: ToolCallResult) -> bool:
-    """Tell whether the call may have had an effect on its host, and nobody knows whether it did."""
-    safe = result.tool in SAFE or (result.method or "").upper() in ("GET", "HEAD")
+def is_outcome_unknown(result: ToolCallResult, repeatable: Repeatable) -> bool:
+    """Tell whether the call may have had an effect on its host, and nobody knows whether it did.
+
+    `repeatable` is its tool's policy.
+    """
+    safe = repeatable is Repeatable.SAFE or (result.method or "").upper() in ("GET", "HEAD")
     return not result.blocked and result.response_status is None and not safe
 
 

@@ -6,19 +6,21 @@ from collections.abc import Iterable
 
 from ferryman.domain.calls import refusal
 from ferryman.domain.calls.refusal import CallRefusedError
-from ferryman.domain.credentials.integration import WEBHOOK
 from ferryman.domain.executions.policy import ExecutionPolicy
+from ferryman.domain.http.network import NetworkPolicy
 from ferryman.domain.http.url import URL, InvalidUrlError, NotHttpsError, parse_url
 
+_APPROVED = (NetworkPolicy.REGISTRY, NetworkPolicy.DECLARED_HOST)
 _DOT_SEGMENTS = frozenset((".", "..", "%2e", "%2e%2e", ".%2e", "%2e."))
 
 
-def check_url(tool: str, raw: str, policy: ExecutionPolicy) -> URL:
-    """Return the parsed URL. Raise `CallRefusedError` unless `tool` may call it (S0-28).
+def check_url(network: NetworkPolicy, raw: str, policy: ExecutionPolicy) -> URL:
+    """Return the parsed URL. Raise `CallRefusedError` unless a tool with this `network` policy may call it (S0-28).
 
-    The webhook tool may call its registered URLs, any other tool the approved domains.
+    A tool for webhooks may call the registered URLs, others the approved domains; one with any other policy may call nothing.
     """
-    if tool == WEBHOOK and not policy.webhook:
+    is_webhook = network is NetworkPolicy.WEBHOOK_LIST
+    if is_webhook and not policy.webhook:
         raise CallRefusedError(refusal.WEBHOOK_NOT_ENABLED)
     try:
         url = parse_url(raw)
@@ -26,11 +28,11 @@ def check_url(tool: str, raw: str, policy: ExecutionPolicy) -> URL:
         raise CallRefusedError(refusal.WRONG_SCHEME) from None
     except InvalidUrlError as error:
         raise CallRefusedError(refusal.refuse_malformed_url(str(error))) from None
-    if tool == WEBHOOK:
+    if is_webhook:
         if not is_registered(url, policy):
             raise CallRefusedError(refusal.WEBHOOK_NOT_REGISTERED)
-    elif not policy.admits(url.host):
-        raise CallRefusedError(refusal.refuse_host(url.host, policy.domains))
+    elif network not in _APPROVED or not policy.admits(url.host):
+        raise CallRefusedError(refusal.refuse_host(url.host, policy.domains if network in _APPROVED else ()))
     return url
 
 

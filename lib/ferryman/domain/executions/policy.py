@@ -9,7 +9,6 @@ from decimal import Decimal
 from ferryman.domain.credentials.integration import Integration
 from ferryman.domain.http.host import is_covered
 from ferryman.domain.owners.plan import Plan
-from ferryman.domain.tools.tool import HTTP_TOOL, get_function
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,16 +51,6 @@ class ExecutionPolicy:
     def enabled(self) -> tuple[str, ...]:
         """Every tool that the execution may use."""
         return (*self.tools, *self.declared)
-
-    @property
-    def fetches(self) -> bool:
-        """Whether tokens may be fetched for the execution, which only the function of declared tools does."""
-        return any(get_function(tool) == HTTP_TOOL for tool in self.enabled)
-
-    @property
-    def holds_secrets(self) -> bool:
-        """Whether texts have to be scanned for secrets: a credential, a former one or a fetched token."""
-        return bool(self.credentials) or self.former or self.fetches
 
     def admits(self, host: str) -> bool:
         """Tell whether an approved integration covers `host` (S0-77)."""

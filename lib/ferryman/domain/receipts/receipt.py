@@ -23,7 +23,7 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any
 
-from ferryman.domain.calls.call import ToolCallResult, is_outcome_unknown
+from ferryman.domain.calls.call import ToolCallResult
 
 DOMAIN = b"ferryman/receipt/2\n"
 GENESIS = "0" * 64
@@ -107,13 +107,13 @@ def append_receipts(
     return tuple(receipts), head
 
 
-def classify_outcome(result: ToolCallResult) -> str:
-    """Return the outcome of a call: answered, refused:REASON, failed, or in_doubt."""
+def classify_outcome(result: ToolCallResult, *, in_doubt: bool) -> str:
+    """Return the outcome of a call: answered, refused:REASON, failed, or `in_doubt`."""
     if result.blocked:
         return f"refused:{result.block_reason}"
     if result.response_status is not None:
         return "answered"
-    return "in_doubt" if is_outcome_unknown(result) else "failed"
+    return "in_doubt" if in_doubt else "failed"
 
 
 def digest_value(value: Any) -> str:

@@ -55,13 +55,12 @@ def derive_events(execution: Execution, steps: Sequence[Step], tickets: Mapping[
         yield build_finished(execution, after=last)
 
 
-def summarize_progress(execution: Execution, steps: Sequence[Step], tickets: Mapping[int, Ticket]) -> Mapping[str, Any]:
+def summarize_progress(execution: Execution, steps: Sequence[Step], *, fees: Decimal) -> Mapping[str, Any]:
     """Return the credits that an execution under way has spent so far, of those that are reserved for it, and its trouble.
 
-    The credits are those of the turns and the fees of the calls that have settled; the trouble is how often the model was
+    The credits are those of the turns and the `fees` of the calls that have settled; the trouble is how often the model was
     asked for the next turn in vain, and why. It is no event: it has no number, and no record holds it.
     """
-    fees = sum((ticket.result.fee for ticket in tickets.values() if ticket.result is not None), Decimal(0))
     used = sum((step.credits for step in steps), fees)
     return {
         "credits_used": format_credits(used),

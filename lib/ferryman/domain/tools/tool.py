@@ -1,32 +1,86 @@
-"""Tools: the definitions that the model reads; pure data that every process shares."""
+"""Tools: the definitions that the model reads, and all that is decided about a tool; pure data that every process shares."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from decimal import Decimal
+from enum import StrEnum
 from typing import Any
 
-OWN_FUNCTION = frozenset(("api_call", "http_get", "http_post", "webhook"))
-"""The tools that are functions of their own (S0-1)."""
-
-HTTP_TOOL = "http_tool"
-"""The function that executes the calls of all other tools: the declared ones, and those that manage them."""
+from ferryman.domain.http.network import NetworkPolicy
 
 
-def get_function(tool: str) -> str:
-    """Return the function that executes the calls of `tool`."""
-    return tool if tool in OWN_FUNCTION else HTTP_TOOL
+class Repeatable(StrEnum):
+    """Whether a call whose outcome is unknown may be made again."""
+
+    SAFE = "safe"
+    """Always: repeating it has no further effect, whatever its arguments."""
+    KEYED = "keyed"
+    """Where its HTTP method is safe, or its service recognises repetitions by an idempotency key."""
+    NEVER = "never"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolPolicy:
+    """What the calls of a tool may do, and what they cost."""
+
+    timeout_s: float | None
+    """The seconds that a call may take at most; None: what the deployment allows (`FERRYMAN_REQUEST_S`)."""
+    argument_characters_max: int | None
+    """To how many characters a text among the arguments is cut; None cuts nothing (S2-31)."""
+    argument_items_max: int | None
+    """To how many items a list among the arguments is cut; None cuts nothing (S2-32)."""
+    response_bytes_max: int | None
+    """How much of an answer is read; None: what the owner's plan allows."""
+    result_characters_max: int | None
+    """How much of a result the model is shown; None: what every tool may show."""
+    network: NetworkPolicy
+    fee: Decimal
+    """Credits for a call that used a credential (S0-111)."""
+    counts: bool
+    """Whether a call counts against the plan's calls for a minute and for an execution."""
+    repeatable: Repeatable
+    parallel_safe: bool
+    """Whether a call may run beside other calls of its turn."""
+    wrapped: bool
+    """Whether a result is content of others, which is framed for the model."""
+    needs_confirmation: bool
+    """Whether a person has to agree to each call."""
+    reads: tuple[str, ...]
+    """What a call reads, such as services, webhooks or the task's tools."""
+    changes: tuple[str, ...]
+    """What a call changes, in the same words."""
+    decided_by: tuple[str, ...] | None
+    """The arguments that decide where the effect of a call goes, such as a URL or an account; None: all of them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tool:
-    """One tool's definition. `requires` names the service whose credential it needs (S0-105)."""
+    """One tool. `kind` is the package that executes its calls, `function` the cloud function that does.
+
+    `requires` names the service whose credential it needs (S0-105). `calls_others`: its calls name another tool of the task.
+    """
 
     name: str
     description: str
+    kind: str
+    function: str
+    requires: str | None
+    calls_others: bool
+    policy: ToolPolicy
     schema: Mapping[str, Any]
-    requires: str | None = None
+
+    @property
+    def names_credential(self) -> bool:
+        """Whether the calls name the credential that they use (S0-9)."""
+        return "credential" in self.schema.get("properties", ())
 
     def to_definition(self) -> dict[str, Any]:
-        """Return the tool in the Messages API's form: exactly name, description and input_schema (S0-11)."""
-        return {"name": self.name, "description": self.description, "input_schema": dict(self.schema)}
+        """Return the tool as `build_definition` does."""
+        return build_definition(self.name, self.description, self.schema)
+
+
+def build_definition(name: str, description: str, schema: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a tool in the Messages API's form: exactly name, description and input_schema (S0-11)."""
+    return {"name": name, "description": description, "input_schema": dict(schema)}

@@ -18,16 +18,13 @@ from ferryman.domain.http.request import OutboundRequest, Text
 from ferryman.domain.tools.declared import DeclaredTool
 from ferryman.ports.clusters import Clusters
 from ferryman.ports.gate import FetchGate
-from ferryman.tools.arguments import check_arguments, run_argument_worker
-from ferryman.tools.declared.definitions import CUSTOM, DELETE, IMPORT
+from ferryman.tools.arguments import run_argument_worker
 from ferryman.tools.declared.management import ClusterManager
-from ferryman.tools.prepared_call import CallContext, CallPreparer, PreparedCall, add_idempotency_key, prepare_request
+from ferryman.tools.prepared_call import CallContext, PreparedCall, add_idempotency_key, prepare_request
 from ferryman.tools.tokens.access import send_with_token
 from ferryman.tools.tokens.dependencies import TokenDependencies, TokenNeed
 
 offload.preload(request.build_request)
-
-_CUSTOM = {tool.name: tool for tool in CUSTOM}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,27 +49,7 @@ class CustomToolDependencies:
     manager: ClusterManager
 
 
-def make_custom_preparer(custom: CustomToolDependencies) -> CallPreparer:
-    """Return the preparer of the custom tools: those that are declared, and the three that manage them."""
-
-    async def prepare(context: CallContext) -> PreparedCall:
-        tool, arguments = context.claimed_call.ticket.tool, context.arguments
-        if tool not in _CUSTOM:
-            return await _prepare_stored(custom, context, tool, arguments, known=True)
-        await run_argument_worker(context.claimed_call.policy.owner, tool, check_arguments, _CUSTOM[tool], arguments)
-        if tool == IMPORT.name:
-            return custom.manager.prepare_import(context)
-        if tool == DELETE.name:
-            return custom.manager.prepare_delete(context)
-        name = arguments["toolName"]
-        if name in _CUSTOM:
-            raise CallRefusedError(refusal.refuse_unknown_tool(name))
-        return await _prepare_stored(custom, context, name, arguments.get("arguments", {}), known=False)
-
-    return prepare
-
-
-async def _prepare_stored(
+async def prepare_stored(
     custom: CustomToolDependencies, context: CallContext, name: str, arguments: Mapping[str, object], *, known: bool
 ) -> PreparedCall:
     """Prepare the call of the stored tool `name`. One that is `known` to the model must be the one that it was shown."""

@@ -19,7 +19,6 @@ from ferryman.domain.owners.plan import PRO
 from ferryman.domain.problem import build_input_error
 from ferryman.ports.gate import CallPolicy, FetchGate
 from ferryman.ports.tasks import Tasks
-from ferryman.tools.declared.definitions import IMPORT
 from ferryman.tools.declared.importing import run_document_worker
 from ferryman.tools.known_secrets import open_former, open_known_tokens
 
@@ -32,6 +31,9 @@ DOCUMENT_BYTES_MAX = 16 * 1024 * 1024
 DOCUMENTS_MAX = 20
 AT_ONCE = 2
 """A document of 13 MB takes some 120 MB while it is read, and an instance has 512."""
+
+IMPORTER = "import_openapi_tools"
+"""The tool in whose name a document is fetched, for an owner too."""
 
 ACCEPT = "application/json, application/yaml;q=0.9, text/yaml;q=0.8, */*;q=0.5"
 
@@ -126,7 +128,7 @@ async def fetch_for_owner(
         domains=tuple(domain for integration in approved for domain in integration.allowed_domains),
     )
     call = CallPolicy(execution=policy, credentials=await _open_all(deps, owner, task), about={"task": task})
-    return await documents.fetch(url, tool=IMPORT.name, call=call, within_s=REQUEST_SECONDS)
+    return await documents.fetch(url, tool=IMPORTER, call=call, within_s=REQUEST_SECONDS)
 
 
 async def _open_all(deps: ToolDependencies, owner: str, task: str) -> Mapping[str, Credential]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any
 
+from ferryman.catalog.tools import find_tool
 from ferryman.declared import auth as logins
 from ferryman.declared import request as declared
 from ferryman.domain.calls import refusal
@@ -24,7 +25,8 @@ def build_token_request(need: TokenNeed) -> TokenRequest:
     A token goes no further than the credentials it is exchanged for: each must be bound to the tool's own host, too.
     """
     auth, policy = need.auth, need.policy
-    hosts = [check_url(need.outbound.tool, url, policy).host for url in (need.outbound.url, logins.get_token_url(auth)[0])]
+    network = find_tool(need.outbound.tool).policy.network
+    hosts = [check_url(network, url, policy).host for url in (need.outbound.url, logins.get_token_url(auth)[0])]
     login = _login(auth)
     tool = DeclaredTool(
         name=need.outbound.tool,

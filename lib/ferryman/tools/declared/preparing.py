@@ -1,0 +1,28 @@
+"""Preparing the calls of custom tools: declared ones, and the built-in ones that manage and call these (S3-18 … S3-20)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ferryman.catalog.tools import TOOLS
+from ferryman.tools.arguments import check_arguments, run_argument_worker
+from ferryman.tools.declared.calling import CustomToolDependencies, prepare_stored
+from ferryman.tools.own_files import load_own_files
+from ferryman.tools.prepared_call import CallContext, CallPreparer, PreparedCall
+
+_BUILT_IN: Mapping[str, Any] = load_own_files("ferryman.tools.declared")
+
+
+def make_custom_preparer(custom: CustomToolDependencies) -> CallPreparer:
+    """Return the preparer of the custom tools."""
+
+    async def prepare(context: CallContext) -> PreparedCall:
+        tool, arguments = context.claimed_call.ticket.tool, context.arguments
+        if tool not in _BUILT_IN:
+            return await prepare_stored(custom, context, tool, arguments, known=True)
+        await run_argument_worker(context.claimed_call.policy.owner, tool, check_arguments, TOOLS[tool], arguments)
+        prepared_call: PreparedCall = await _BUILT_IN[tool].prepare(custom, context)
+        return prepared_call
+
+    return prepare

@@ -1,0 +1,166 @@
+"""The catalogue of tools: an entry without a field does not load, and what holds for a tool is what its entry says."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Callable
+from decimal import Decimal
+from importlib.resources import files
+from typing import Any
+
+import pytest
+
+from ferryman import catalog
+from ferryman.catalog.tools import DECLARED, TOOLS, find_tool, get_fee, holds_secrets, may_fetch_tokens, read_tools
+from ferryman.domain.calls import refusal
+from ferryman.domain.calls.call import ToolCallResult
+from ferryman.domain.tools.tool import Repeatable
+from ferryman.settings import MisconfiguredError
+from tests.builders import build_policy
+
+DOCUMENT: dict[str, Any] = json.loads(files(catalog).joinpath("tools.json").read_text())
+ENTRY: dict[str, Any] = DOCUMENT["tools"][0]
+POLICY = r"\('api_call'\): policy"
+
+
+def load(change: Callable[[dict[str, Any]], Any], *, place: str = "tools") -> None:
+    """Load the catalogue after `change` of the first entry, or of what holds for declared tools."""
+    document = copy.deepcopy(DOCUMENT)
+    change(document["tools"][0] if place == "tools" else document["declared"])
+    read_tools(document)
+
+
+@pytest.mark.parametrize("field", sorted(ENTRY))
+def test_a_tool_without_a_field_does_not_load(field: str) -> None:
+    with pytest.raises(MisconfiguredError, match=f"missing \\['{field}'\\]|name must be a string"):
+        load(lambda entry: entry.pop(field))
+
+
+@pytest.mark.parametrize("field", sorted(ENTRY["policy"]))
+def test_a_tool_whose_policy_lacks_a_field_does_not_load(field: str) -> None:
+    with pytest.raises(MisconfiguredError, match=rf"{POLICY}: .*missing \['{field}'\]"):
+        load(lambda entry: entry["policy"].pop(field))
+
+
+@pytest.mark.parametrize("field", sorted(DOCUMENT["declared"]))
+def test_what_holds_for_declared_tools_has_every_field_too(field: str) -> None:
+    with pytest.raises(MisconfiguredError, match=f"declared: .*missing \\['{field}'\\]"):
+        load(lambda entry: entry.pop(field), place="declared")
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        *(("description", None), ("kind", 1), ("function", None), ("requires", 1), ("calls_others", "yes")),
+        *(("input_schema", []), ("policy", []), ("surprise", 1), ("name", "http_get"), ("name", 1)),
+    ],
+)
+def test_an_entry_that_breaks_a_rule_does_not_load(field: str, value: Any) -> None:
+    with pytest.raises(MisconfiguredError, match=field if field != "name" else "name"):
+        load(lambda entry: entry.update({field: value}))
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        *(("timeout_s", 0), ("timeout_s", True), ("argument_characters_max", -1), ("argument_items_max", 1.5)),
+        *(("response_bytes_max", "1"), ("result_characters_max", 0), ("network", "anywhere"), ("fee", 0.5), ("fee", "-1")),
+        *(("fee", "much"), ("fee", "NaN"), ("counts", 1), ("repeatable", "often"), ("parallel_safe", None), ("wrapped", "no")),
+        *(("needs_confirmation", 0), ("reads", "services"), ("changes", [1]), ("decided_by", "url"), ("decided_by", ["host"])),
+    ],
+)
+def test_a_policy_that_breaks_a_rule_does_not_load(field: str, value: Any) -> None:
+    with pytest.raises(MisconfiguredError, match=rf"{POLICY}\.{field}"):
+        load(lambda entry: entry["policy"].update({field: value}))
+
+
+def test_a_call_that_changes_something_does_not_run_beside_others() -> None:
+    with pytest.raises(MisconfiguredError, match="parallel_safe: a call that changes something"):
+        load(lambda entry: entry["policy"].update(parallel_safe=True))
+    load(lambda entry: entry["policy"].update(parallel_safe=True, changes=[]))
+
+
+@pytest.mark.parametrize(
+    ("tool", "function"),
+    [
+        *((name, name) for name in ("api_call", "http_get", "http_post", "webhook")),
+        *((name, "http_tool") for name in ("look", "call_custom_tool", "import_openapi_tools", "delete_tool_cluster", "")),
+    ],
+)
+def test_a_tool_has_its_function(tool: str, function: str) -> None:
+    assert find_tool(tool).function == function
+
+
+def test_any_other_name_is_a_declared_tool_s() -> None:
+    assert "look" not in TOOLS
+    assert (find_tool("look").name, find_tool("look").policy) == ("look", DECLARED.policy)
+
+
+@pytest.mark.parametrize(
+    ("tool", "fee", "repeatable"),
+    [
+        *(("api_call", "0.5", "keyed"), ("http_get", "0", "safe"), ("http_post", "0", "keyed"), ("webhook", "0", "keyed")),
+        *(("import_openapi_tools", "0", "safe"), ("delete_tool_cluster", "0", "safe")),
+        *(("call_custom_tool", "0.5", "keyed"), ("look", "0.5", "keyed")),
+    ],
+)
+def test_a_tool_has_its_price_and_may_be_repeated_or_not(tool: str, fee: str, repeatable: str) -> None:
+    policy = find_tool(tool).policy
+    assert (policy.fee, policy.repeatable, policy.counts) == (Decimal(fee), Repeatable(repeatable), True)
+
+
+def test_only_api_call_names_the_credential_it_uses() -> None:
+    assert [name for name, tool in TOOLS.items() if tool.names_credential] == ["api_call"]
+    assert not DECLARED.names_credential
+
+
+@pytest.mark.parametrize("status", [200, 500])
+def test_an_authenticated_call_costs_half_a_credit_whatever_its_target_answered(status: int) -> None:
+    assert get_fee(ToolCallResult("api_call", "", credential_used="KEY", response_status=status)) == Decimal("0.5")
+
+
+def test_a_timed_out_call_was_sent_and_costs_half_a_credit() -> None:
+    result = ToolCallResult.from_refusal("api_call", refusal.report_timeout(30), credential="KEY")
+    assert (result.blocked, get_fee(result)) == (False, Decimal("0.5"))
+
+
+def test_a_blocked_call_is_free() -> None:
+    assert get_fee(ToolCallResult.from_refusal("api_call", refusal.refuse_leak("KEY"), credential="KEY")) == 0
+
+
+@pytest.mark.parametrize("tool", ["http_get", "http_post", "webhook"])
+def test_the_other_tools_are_free_even_if_a_credential_is_named(tool: str) -> None:
+    assert get_fee(ToolCallResult(tool, "", credential_used="KEY", response_status=200)) == 0
+
+
+def test_a_call_of_a_declared_tool_that_names_no_credential_is_free() -> None:
+    assert get_fee(ToolCallResult("get_weather", "", response_status=200)) == 0
+
+
+@pytest.mark.parametrize(
+    ("fields", "fetches"),
+    [
+        ({}, False),
+        ({"tools": ("api_call", "http_get", "http_post", "webhook")}, False),
+        ({"tools": ("http_get", "call_custom_tool")}, True),
+        ({"declared": {"look": "f1"}}, True),
+    ],
+)
+def test_tokens_are_fetched_for_those_tools_alone_that_the_function_of_declared_ones_executes(
+    fields: dict[str, Any], fetches: bool
+) -> None:
+    assert may_fetch_tokens(build_policy(**fields)) is fetches
+
+
+@pytest.mark.parametrize(
+    ("fields", "holds"),
+    [
+        ({"tools": ("http_get",)}, False),
+        ({"credentials": ("K",)}, True),
+        ({"former": True}, True),
+        ({"declared": {"look": "f1"}}, True),
+    ],
+)
+def test_texts_are_scanned_where_there_is_a_secret_to_find(fields: dict[str, Any], holds: bool) -> None:
+    assert holds_secrets(build_policy(**fields)) is holds
