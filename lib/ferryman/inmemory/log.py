@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -21,8 +21,8 @@ class RecordingSpan:
     def set(self, attributes: Mapping[str, Any]) -> None:
         self.attributes.update(attributes)
 
-    def content(self, attributes: Mapping[str, Any]) -> None:
-        self.attributes.update(attributes)
+    def content(self, write: Callable[[], Mapping[str, Any]]) -> None:
+        self.attributes.update(write())
 
     def failed(self, kind: str) -> None:
         self.attributes["error.type"] = kind

@@ -60,7 +60,7 @@ def record_reply(span: Span, reply: Reply) -> None:
 
 def record_output(span: Span, content: Sequence[Block]) -> None:
     """Record the model's output in its redacted form."""
-    span.content({"gen_ai.output.messages": json.dumps([{"role": "assistant", "content": list(content)}])})
+    span.content(lambda: {"gen_ai.output.messages": json.dumps([{"role": "assistant", "content": list(content)}])})
 
 
 def open_tool_span(deps: LoopDependencies, execution: Execution, ticket: Ticket) -> AbstractContextManager[Span]:
@@ -84,7 +84,10 @@ def record_result(span: Span, ticket: Ticket) -> None:
     assert result is not None, "a settled call has a result"
     span.set({"http.response.status_code": result.response_status, "ferryman.block_reason": result.block_reason})
     span.content(
-        {"gen_ai.tool.call.arguments": json.dumps(dict(ticket.display_arguments)), "gen_ai.tool.call.result": result.content}
+        lambda: {
+            "gen_ai.tool.call.arguments": json.dumps(dict(ticket.display_arguments)),
+            "gen_ai.tool.call.result": result.content,
+        }
     )
     if result.failed:
         span.failed(result.block_reason or str(result.response_status or "failed"))

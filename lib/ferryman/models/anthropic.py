@@ -10,10 +10,11 @@ from ferryman.domain.executions.message import Prompt, Reply
 from ferryman.models import request
 from ferryman.models.assembly import ProviderBrokeOffError, ReplyAssembly
 from ferryman.models.events import EventReader, UnreadableReplyError
+from ferryman.models.heads import RequestHeads
 from ferryman.models.reaching import explain_unreached
 from ferryman.models.refused import UNCOMPRESSED, RefusedRequestError, check_response
 from ferryman.models.request import SCRIPTED
-from ferryman.models.sending import start_record, watch_request
+from ferryman.models.sending import find_head, start_record, watch_request
 from ferryman.ports.errors import RejectedError, UnavailableError, UnreachedError
 from ferryman.settings import Settings
 
@@ -41,6 +42,9 @@ class AnthropicModel:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._clients: dict[str, Any] = {}
+        self._transports: dict[str, Any] = {}
+        """The HTTP client of each of the SDK's."""
+        self._heads: dict[str, RequestHeads] = {}
         self._is_warm = False
 
     def load(self) -> None:
@@ -95,7 +99,8 @@ class AnthropicModel:
         is_vertex = isinstance(client, anthropic.AsyncAnthropicVertex)
         path = request.build_vertex_path(client.project_id, client.region, prompt.model) if is_vertex else request.PATH
         try:
-            return await self._read(client, path, request.encode(prompt, served, is_vertex=is_vertex))
+            response = await self._send(prompt.model, client, path, request.encode(prompt, served, is_vertex=is_vertex))
+            return await _read(response)
         except ProviderBrokeOffError:
             raise UnavailableError("the model's provider broke off amid its answer", lost=True) from None
         except UnreadableReplyError as error:
@@ -118,23 +123,30 @@ class AnthropicModel:
                 f"the connection to the model's provider broke ({type(error).__name__})", lost=True
             ) from None
 
-    async def _read(self, client: Any, path: str, body: bytes) -> Reply:
-        """Send a request, and return the reply that its stream of events holds."""
+    async def _send(self, model: str, client: Any, path: str, body: bytes) -> Any:
+        """Send a request, and return the response, whose body is still to be read. Raise as the SDK does.
+
+        The SDK builds, signs and sends the first request; its head serves those that follow for a while.
+        """
         import anthropic
         import httpx2
 
-        # the SDK builds, signs and sends the request; its own reader takes seven times as long as this one for the answer
-        response = await client.post(path, content=body, cast_to=httpx2.Response, stream=True, stream_cls=anthropic.AsyncStream)
-        reader, assembly = EventReader(), ReplyAssembly()
+        provider = self._name_provider(model)
+        heads = self._heads.setdefault(provider, RequestHeads())
+        head = heads.find(path)
+        if head is None:
+            response = await client.post(
+                path, content=body, cast_to=httpx2.Response, stream=True, stream_cls=anthropic.AsyncStream
+            )
+            if (sent := find_head()) is not None:
+                heads.keep(path, sent)
+            return response
+        built = head.build(body)
         try:
-            async for chunk in response.aiter_raw():
-                for data in reader.feed(chunk):
-                    assembly.add(data)
-        finally:
-            await response.aclose()
-        if not assembly.is_whole:
-            raise UnavailableError("the model's provider ended its answer without saying why", lost=True)
-        return await asyncio.to_thread(assembly.build) if assembly.size > INLINE_CHARACTERS_MAX else assembly.build()
+            return await self._transports[provider].send(built, stream=True)
+        except Exception as error:
+            heads.drop(path)
+            raise anthropic.APIConnectionError(request=built) from error
 
     async def close(self) -> None:
         """Close the connections that were opened."""
@@ -143,11 +155,14 @@ class AnthropicModel:
 
     def find_client(self, model: str) -> Any:
         """Return the SDK's client for `model`. Raise `RejectedError` where there is none."""
-        family = model.partition("/")[0]
-        provider = family if family == SCRIPTED or family in self._settings.models else ""
+        provider = self._name_provider(model)
         if provider not in self._clients:
             self._clients[provider] = self._connect(provider)
         return self._clients[provider]
+
+    def _name_provider(self, model: str) -> str:
+        family = model.partition("/")[0]
+        return family if family == SCRIPTED or family in self._settings.models else ""
 
     def _connect(self, provider: str) -> Any:
         """Return a client of the scripted models, of one of the operator's own by name, or of the models with list prices."""
@@ -156,7 +171,7 @@ class AnthropicModel:
         settings = self._settings
         # a redirect would take the key and the prompt to another host, which nobody chose
         hooks: dict[str, list[Any]] = {"request": [watch_request], "response": [check_response]}
-        http_client = anthropic.DefaultAsyncHttpxClient(follow_redirects=False, event_hooks=hooks)
+        http_client = self._transports[provider] = anthropic.DefaultAsyncHttpxClient(follow_redirects=False, event_hooks=hooks)
         options: dict[str, Any] = {"max_retries": 0, "http_client": http_client, "default_headers": UNCOMPRESSED}
         if provider in settings.models:
             served = settings.models[provider]
@@ -175,6 +190,23 @@ class AnthropicModel:
         if settings.local:
             raise RejectedError("set ANTHROPIC_API_KEY to use a real model, or name a scripted one")
         return anthropic.AsyncAnthropicVertex(project_id=settings.project, region=settings.vertex_region, **options)
+
+
+async def _read(response: Any) -> Reply:
+    """Return the reply that the stream of events of a response holds.
+
+    The SDK's own reader takes seven times as long for it.
+    """
+    reader, assembly = EventReader(), ReplyAssembly()
+    try:
+        async for chunk in response.aiter_raw():
+            for data in reader.feed(chunk):
+                assembly.add(data)
+    finally:
+        await response.aclose()
+    if not assembly.is_whole:
+        raise UnavailableError("the model's provider ended its answer without saying why", lost=True)
+    return await asyncio.to_thread(assembly.build) if assembly.size > INLINE_CHARACTERS_MAX else assembly.build()
 
 
 def _raise_unreached(error: Exception) -> None:

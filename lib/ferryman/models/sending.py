@@ -6,15 +6,18 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
 
+from ferryman.models.heads import RequestHead
+
 _BEGINNING = ".send_request_headers.started"
 """The end of the name that the transport gives to the moment before the first byte of a request (HTTP/1.1 and HTTP/2)."""
 
 
 @dataclass
 class SendingRecord:
-    """What became of the present attempt at a request."""
+    """What became of the present attempt at a request: its head, once it is built, and whether it `began` to be sent."""
 
     began: bool = False
+    head: RequestHead | None = None
 
     async def note(self, event: str, _: Any) -> None:
         """Note an event of the transport."""
@@ -31,8 +34,15 @@ def start_record() -> SendingRecord:
     return record
 
 
+def find_head() -> RequestHead | None:
+    """Return the head of the request of this task's record; None where there is none."""
+    record = _RECORD.get()
+    return None if record is None else record.head
+
+
 async def watch_request(request: Any) -> None:
     """Have the transport tell of a request; a hook of its client, called before there is a connection."""
     record = _RECORD.get()
     if record is not None:
+        record.head = RequestHead.from_request(request)
         request.extensions["trace"] = record.note

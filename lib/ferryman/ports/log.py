@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
@@ -14,10 +14,13 @@ class Log(Protocol):
 
 
 class Span(Protocol):
-    """A traced operation. `content` sets scanned texts of people and models, kept only where the settings ask for them."""
+    """A traced operation.
+
+    `content` sets scanned texts of people and models, which are written out and kept only where the settings ask for them.
+    """
 
     def set(self, attributes: Mapping[str, Any]) -> None: ...
-    def content(self, attributes: Mapping[str, Any]) -> None: ...
+    def content(self, write: Callable[[], Mapping[str, Any]]) -> None: ...
     def failed(self, kind: str) -> None: ...
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -11,6 +11,7 @@ from opentelemetry import trace
 from opentelemetry.sdk.resources import SERVICE_NAME, Resource
 from opentelemetry.sdk.trace import SpanProcessor, TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor
+from opentelemetry.sdk.trace.sampling import ALWAYS_OFF
 from opentelemetry.trace import SpanKind, Status, StatusCode
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
@@ -32,7 +33,11 @@ class OtelTracer:
         self._project = settings.project
         self._with_content = settings.trace_content
         self._exports = processor is not None or settings.otlp_endpoint is not None
-        self._provider = TracerProvider(resource=Resource.create({SERVICE_NAME: f"ferryman-{settings.function or 'local'}"}))
+        self._provider = TracerProvider(
+            resource=Resource.create({SERVICE_NAME: f"ferryman-{settings.function or 'local'}"}),
+            # where nobody takes the spans, their names and numbers are enough: they join the lines of the log
+            sampler=None if self._exports else ALWAYS_OFF,
+        )
         if processor is not None:
             self._provider.add_span_processor(processor)
         elif settings.otlp_endpoint is not None:
@@ -100,9 +105,9 @@ class OtelSpan:
     def set(self, attributes: Mapping[str, Any]) -> None:
         self._span.set_attributes(_plain(attributes))
 
-    def content(self, attributes: Mapping[str, Any]) -> None:
+    def content(self, write: Callable[[], Mapping[str, Any]]) -> None:
         if self._with_content:
-            self.set(attributes)
+            self.set(write())
 
     def failed(self, kind: str) -> None:
         self._span.set_attribute("error.type", kind)

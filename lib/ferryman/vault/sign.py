@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hmac
 from collections.abc import Mapping
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
@@ -42,15 +43,21 @@ class ReceiptSigning:
         self._keys = keys
         self._version = max(public)
         self._public = public[self._version]
+        self._parsed: tuple[bytes, SigningKey] | None = None
+        """The key that was used last: to parse it takes longer than to sign."""
 
     async def key(self) -> SigningKey:
         """Return the key. Raise `UnavailableError` while its public half is not published."""
         try:
-            key = SigningKey(self._version, await self._keys.private(self._version))
+            private = await self._keys.private(self._version)
+            if self._parsed is not None and hmac.compare_digest(self._parsed[0], private):
+                return self._parsed[1]
+            key = SigningKey(self._version, private)
         except (KeyError, ValueError):
             raise UnavailableError(f"version {self._version} of the receipt key cannot be used") from None
         if key.public != self._public:
             raise UnavailableError(f"version {self._version} of the receipt key is not the one that is published")
+        self._parsed = private, key
         return key
 
 

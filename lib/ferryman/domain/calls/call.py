@@ -132,6 +132,9 @@ def is_outcome_unknown(result: ToolCallResult, repeatable: Repeatable) -> bool:
 
 def truncate_names(result: ToolCallResult) -> ToolCallResult:
     """Return `result` with every name that the model chose cut to its limit; `content` is bounded where it is framed."""
+    names = (result.tool, result.method, result.credential_used)
+    if len(result.url or "") <= URL_CHARACTERS_MAX and all(len(name or "") <= NAME_CHARACTERS_MAX for name in names):
+        return result
     return replace(
         result,
         tool=result.tool[:NAME_CHARACTERS_MAX],
@@ -143,7 +146,5 @@ def truncate_names(result: ToolCallResult) -> ToolCallResult:
 
 def to_audit_row(result: ToolCallResult) -> ToolCallResult:
     """Return `result` for the execution document: all ten fields, bounded, `content` cut to 1,000 characters."""
-    content = result.content
-    if len(content) > AUDIT_CHARACTERS_MAX:
-        content = content[:AUDIT_CHARACTERS_MAX] + TRUNCATED
-    return replace(truncate_names(result), content=content)
+    named, content = truncate_names(result), result.content
+    return named if len(content) <= AUDIT_CHARACTERS_MAX else replace(named, content=content[:AUDIT_CHARACTERS_MAX] + TRUNCATED)

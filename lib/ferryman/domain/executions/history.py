@@ -15,6 +15,7 @@ from ferryman.domain.executions.message import Message
 
 _SEPARATOR = b", "
 _END = b"]]"
+_ENCODER = json.JSONEncoder(sort_keys=True)
 
 
 class MessageHistory:
@@ -57,4 +58,4 @@ class MessageHistory:
 
 
 def _encode(value: Any) -> bytes:
-    return json.dumps(value, sort_keys=True).encode()
+    return _ENCODER.encode(value).encode()

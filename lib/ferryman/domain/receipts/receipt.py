@@ -27,6 +27,7 @@ from ferryman.domain.calls.call import ToolCallResult
 
 DOMAIN = b"ferryman/receipt/2\n"
 GENESIS = "0" * 64
+_CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 
 class ReceiptKind(StrEnum):
@@ -123,4 +124,4 @@ def digest_value(value: Any) -> str:
 
 def canonicalize(value: Any) -> bytes:
     """Return `value` as canonical JSON. Raise ValueError for a number that is not finite."""
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False).encode("ascii")
+    return _CANONICAL.encode(value).encode("ascii")
