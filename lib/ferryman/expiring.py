@@ -35,6 +35,12 @@ class ExpiringCache(Generic[Key, Value]):
         expires, value = self._entries.get(key, (0.0, None))
         return value if expires > self._clock() else None
 
+    def pop(self, key: Key) -> Value | None:
+        """Return the value as `get` does, and drop it."""
+        value = self.get(key)
+        self._entries.pop(key, None)
+        return value
+
     def put(self, key: Key, value: Value) -> None:
         """Keep `value` from now on, in the place of any other of its key."""
         self._entries.pop(key, None)

@@ -13,6 +13,7 @@ import httpx
 
 from ferryman.domain.http.url import URL
 from ferryman.egress.pin import PORT, PinnedNetwork
+from ferryman.egress.stream import TlsStream
 
 HEAD_BYTES_MAX = 102_400
 """Of a response's head, a chunk's head, or trailers."""
@@ -43,10 +44,23 @@ class HostConnection(httpx.AsyncBaseTransport):
         """For how long the peer says that it keeps the connection open; None where it does not say."""
 
     @classmethod
-    async def open(cls, network: PinnedNetwork, tls: ssl.SSLContext, host: str, timeout_s: float) -> HostConnection:
-        """Return a connection to one of the network's validated addresses, whose peer has proven to be `host`."""
+    async def open(
+        cls,
+        network: PinnedNetwork,
+        tls: ssl.SSLContext,
+        host: str,
+        timeout_s: float,
+        *,
+        session: ssl.SSLSession | None = None,
+    ) -> HostConnection:
+        """Return a connection to one of the network's validated addresses, whose peer has proven to be `host`.
+
+        `session` is of an earlier connection to `host` under `tls`, which the peer may resume.
+        """
         stream = await network.connect_tcp(host, PORT, timeout=timeout_s)
         try:
+            if isinstance(stream, TlsStream):
+                stream.session = session
             return cls(await stream.start_tls(tls, server_hostname=host, timeout=timeout_s))
         except BaseException:
             await stream.aclose()
@@ -66,6 +80,12 @@ class HostConnection(httpx.AsyncBaseTransport):
         headers = response.headers.raw_items()
         self.idle_max_s = _read_keep_alive(headers)
         return httpx.Response(response.status_code, headers=headers, stream=_Body(self))
+
+    @property
+    def tls(self) -> ssl.SSLObject | None:
+        """The encryption, with its session."""
+        encrypted: ssl.SSLObject | None = self._stream.get_extra_info("ssl_object")
+        return encrypted
 
     @property
     def is_open(self) -> bool:

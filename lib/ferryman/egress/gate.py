@@ -21,6 +21,7 @@ from ferryman.egress.idle import IdleConnections
 from ferryman.egress.inject import list_request_placeholders
 from ferryman.egress.pin import Dialer, WatchedDialer, resolve_public_addresses
 from ferryman.egress.send import Sending, send, send_again_on
+from ferryman.egress.sessions import TlsSessions
 from ferryman.offload import TEXT, Budget, JobFailedError
 from ferryman.ports.errors import UnavailableError
 from ferryman.ports.gate import CallPolicy, NameResolver
@@ -77,7 +78,8 @@ class ReadyRequest:
 class EgressGate:
     """Sends calls that pass every check: the implementation of `ports.gate.Gate`.
 
-    `tls` is shared by all calls, `idle` connections by those of one execution to one host, and nothing else. `clock` counts
+    `tls` is shared by all calls, `idle` connections and their TLS `sessions` by those of one execution to one host, and nothing
+    else. `clock` counts
     seconds; `within_s` bounds a call; `budget` is what checking a request, and checking its response, may each take.
     """
 
@@ -90,6 +92,7 @@ class EgressGate:
     within_s: float = REQUEST_SECONDS
     budget: Budget = TEXT
     idle: IdleConnections = field(default_factory=IdleConnections, repr=False)
+    sessions: TlsSessions = field(default_factory=TlsSessions, repr=False)
 
     def __post_init__(self) -> None:
         quiet.silence_network_logs()
@@ -159,6 +162,7 @@ class EgressGate:
                     within_s=within_s,
                     owner=call.execution.owner,
                     idle=self.idle,
+                    sessions=self.sessions,
                     place=None if call.execution_id is None else (call.execution_id, host),
                     repeatable=exchange.checker.outbound.repeatable,
                 )

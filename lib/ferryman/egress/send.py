@@ -25,6 +25,7 @@ from ferryman.egress.checking import finish_body
 from ferryman.egress.connection import ClosedBeforeAnswerError, HostConnection
 from ferryman.egress.idle import IdleConnections, Place
 from ferryman.egress.pin import Dialer, PeerNotPinnedError, PinnedNetwork
+from ferryman.egress.sessions import TlsSessions
 
 PLACEHOLDER_URL = "https://upstream.invalid/"  # the URL that httpx sees: it may show what it sees
 
@@ -33,8 +34,8 @@ PLACEHOLDER_URL = "https://upstream.invalid/"  # the URL that httpx sees: it may
 class Sending:
     """One request ready to be sent: it may take `within_s` seconds, and its response `body_max` decoded bytes.
 
-    `place` is where its connection may wait for the next request, among `idle`; None: it is closed. `repeatable` tells that the
-    request may be sent again.
+    `place` is where its connection may wait for the next request, among `idle`, and its TLS session for the next connection,
+    among `sessions`; None: it is closed, and forgotten. `repeatable` tells that the request may be sent again.
     """
 
     prepared: PreparedRequest
@@ -42,6 +43,7 @@ class Sending:
     within_s: float
     owner: str
     idle: IdleConnections | None = None
+    sessions: TlsSessions | None = None
     place: Place | None = None
     repeatable: bool = False
 
@@ -51,14 +53,26 @@ class Sending:
             return None
         return self.idle.take(self.place, repeatable=self.repeatable)
 
+    def take_session(self, tls: ssl.SSLContext) -> ssl.SSLSession | None:
+        """Return the TLS session that a new connection may resume."""
+        return None if self.sessions is None or self.place is None else self.sessions.take(self.place, tls)
+
+    def keep_session(self, connection: HostConnection) -> None:
+        """Keep the TLS session of a new connection for the next one."""
+        if self.sessions is not None and self.place is not None:
+            self.sessions.put(self.place, connection)
+
 
 async def send(sending: Sending, addresses: Sequence[Address], *, dialer: Dialer, tls: ssl.SSLContext) -> InboundResponse:
     """Send the request to one of `addresses` by a connection of its own; return the response. Raise `CallRefusedError`."""
     host = sending.prepared.url.host
     with _translating_errors(host, sending.within_s):
         async with asyncio.timeout(sending.within_s):
-            connection = await HostConnection.open(PinnedNetwork(host, addresses, dialer), tls, host, sending.within_s)
-            return await _exchange(sending, connection)
+            network, session = PinnedNetwork(host, addresses, dialer), sending.take_session(tls)
+            connection = await HostConnection.open(network, tls, host, sending.within_s, session=session)
+            inbound = await _exchange(sending, connection)
+            sending.keep_session(connection)
+            return inbound
 
 
 async def send_again_on(sending: Sending, connection: HostConnection) -> InboundResponse | None:

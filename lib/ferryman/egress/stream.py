@@ -28,6 +28,8 @@ class TlsStream(asyncio.Protocol, httpcore.AsyncNetworkStream):
     def __init__(self) -> None:
         self._incoming, self._outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
         self._tls: ssl.SSLObject | None = None
+        self.session: ssl.SSLSession | None = None
+        """What `start_tls` offers to resume; a peer that does not is verified as any other."""
         self._transport: asyncio.Transport | None = None
         self._failure: Exception | None = None
         self._is_paused = False
@@ -54,7 +56,7 @@ class TlsStream(asyncio.Protocol, httpcore.AsyncNetworkStream):
         timeout: float | None = None,  # noqa: ARG002, ASYNC109 - the seam's own signature
     ) -> httpcore.AsyncNetworkStream:
         """Verify the peer, and return this stream, encrypted from now on."""
-        self._tls = ssl_context.wrap_bio(self._incoming, self._outgoing, server_hostname=server_hostname)
+        self._tls = ssl_context.wrap_bio(self._incoming, self._outgoing, server_hostname=server_hostname, session=self.session)
         while True:
             try:
                 self._tls.do_handshake()
