@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import gc
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -11,6 +13,7 @@ import httpx
 import pytest
 from fastapi import FastAPI
 
+from ferryman.domain.executions.execution import Execution
 from ferryman.domain.owners.plan import PRO
 from ferryman.domain.owners.stream import HOLD, RENEWAL
 from ferryman.feeds import Feed
@@ -148,6 +151,58 @@ async def test_many_watched_executions_are_looked_at_no_more_often_together_than
         open_one.cancel()
     await asyncio.wait(open_ones)
     assert app.state.deps.watchers == {}
+
+
+class ToldByHand:
+    """`ports.Notices`: a change is told by `tell`. `waits` are the seconds of each wait that has begun."""
+
+    def __init__(self) -> None:
+        self.waits: list[float] = []
+        self.waiting = asyncio.Event()
+        self._told = asyncio.Event()
+
+    @asynccontextmanager
+    async def follow(self, execution: str) -> AsyncIterator[ToldByHand]:
+        yield self
+
+    async def wait(self, seconds: float) -> None:
+        self.waits.append(seconds)
+        self.waiting.set()
+        await self._told.wait()
+        self._told.clear()
+
+    async def tell(self) -> None:
+        """Tell a change, and wait until the next wait begins."""
+        self.waiting.clear()
+        self._told.set()
+        await self.waiting.wait()
+
+
+class CountedExecutions(MemoryExecutions):
+    """Executions that count how often one is read."""
+
+    reads = 0
+
+    async def get(self, execution: str) -> Execution | None:
+        self.reads += 1
+        return await super().get(execution)
+
+
+async def test_the_store_is_read_once_for_each_change_and_never_while_nothing_happens(
+    client: httpx.AsyncClient, task: str, stage: Stage
+) -> None:
+    notices, executions = ToldByHand(), CountedExecutions(stage.memory)
+    app = create_app(replace(stage.deps(), notices=notices, executions=executions))
+    execution = await started(client, task)
+    _, watching = await open_stream(app, stage, execution)
+    await notices.waiting.wait()
+    before = executions.reads
+    for changes in range(1, 4):
+        await notices.tell()
+        assert executions.reads - before == changes
+    assert notices.waits == [sse.KEEP_ALIVE_S] * 4
+    watching.cancel()
+    await asyncio.wait([watching])
 
 
 async def test_streams_of_one_execution_share_its_reads() -> None:

@@ -28,6 +28,7 @@ from ferryman.ports.halts import Halts
 from ferryman.ports.keyed import KeyedRequests
 from ferryman.ports.keys import Sealer
 from ferryman.ports.log import Tracer
+from ferryman.ports.notices import Notices
 from ferryman.ports.owners import CallerIdentifier, Ledger, Owners, Streams
 from ferryman.ports.queue import Queue
 from ferryman.ports.schedules import Schedules, Timers
@@ -87,6 +88,8 @@ class ApiDependencies:
     model_keys: Mapping[str, str] = field(default_factory=dict)
     """The names of the keys that the operator's own models need, by model."""
     poll_s: float = 0.5
+    notices: Notices | None = None
+    """What tells of changes of watched executions; without it, the store is asked every `poll_s` seconds."""
     callers: CallerIdentifier | None = None
     """Who may have it `warm`: connect, and import what a first request would wait for."""
     warm: Callable[[], Awaitable[None]] | None = None
@@ -119,6 +122,7 @@ def build_api(settings: Settings) -> ApiDependencies:
     from ferryman.gcp.identity import MetadataIdentity, TokenCallers
     from ferryman.gcp.keyed import FirestoreKeyedRequests
     from ferryman.gcp.log import JsonLog
+    from ferryman.gcp.notices import FirestoreNotices
     from ferryman.gcp.owners import FirestoreLedger, FirestoreOwners, FirestoreStreams
     from ferryman.gcp.queue import CloudTasksQueue, CloudTasksTimers
     from ferryman.gcp.retention import Retention
@@ -168,6 +172,7 @@ def build_api(settings: Settings) -> ApiDependencies:
         usable_models=_list_usable_models(settings),
         model_keys={name: model.key for name, model in settings.models.items() if model.key is not None},
         poll_s=settings.poll_s,
+        notices=FirestoreNotices(firestore, poll_s=settings.poll_s),
         callers=TokenCallers(wire, settings),
         warm=warm,
     )

@@ -39,7 +39,8 @@ def format_progress(progress: Mapping[str, Any]) -> str:
 async def stream_events(feed: Feed, *, after: int, poll_s: float, sleep: Sleep = asyncio.sleep) -> AsyncIterator[str]:
     """Yield the frames of the events numbered above `after`, until the execution has finished.
 
-    New ones are read every `poll_s` seconds. A frame `progress` follows them whenever there is a change of it.
+    New ones are read after each `sleep` of `poll_s` seconds, which may end sooner where a change is known. A frame `progress`
+    follows them whenever there is a change of it.
     """
     read, quiet_s = await feed.refresh(0), 0.0
     progress: Mapping[str, Any] | None = None

@@ -31,6 +31,9 @@ EVENT_BYTES = 2_000
 """Assumed, since no local cloud writes them: the bytes that Cloud Logging adds to a line, those that it writes for a request
 and for an operation of the queue, and those of an event in Pub/Sub."""
 
+QUIET_S = Decimal(15)
+"""After so long without a change a watcher's stream looks all the same (`serving.sse`)."""
+
 COUNTED = ("reads", "writes", "deletes", "queue_operations", "accesses", "log_lines", "log_bytes", "stored_bytes")
 
 
@@ -127,6 +130,7 @@ def _compute_amounts(figures: Figures) -> Mapping[str, Decimal]:
     parts = {**_count_parts(figures), **_count_timed_parts(figures, spent)}
     used = {name: sum(count * getattr(load_measurement()[part], name) for part, count in parts.items()) for name in COUNTED}
     used["reads"] += (spent.slices - 1 + figures.watched) * (figures.turns + figures.calls)  # the journal, once each
+    used["reads"] += _count_changes(figures, spent) * figures.watched  # each changed document is sent, and billed as read
     used["queue_operations"] += spent.slices  # each is one attempt at delivery
     used["accesses"] += load_measurement()["instance"].accesses * _ceiling(seconds / Decimal(KNOWN.keys_ttl_s))
     requests = sum(count * sum(load_measurement()[part].requests.values()) for part, count in parts.items()) + figures.watched
@@ -163,8 +167,18 @@ def _count_timed_parts(figures: Figures, spent: Times) -> dict[str, Decimal | in
     seconds, every = spent.busy[ORCHESTRATOR], Decimal(POLL_INTERVAL.total_seconds())
     polls = _count_polls(ORCHESTRATOR, figures.turns * _floor(figures.model_seconds / every), figures, spent)
     polls += _count_polls(TOOL, figures.calls * _floor(figures.call_seconds / every), figures, spent)
-    watching = {"watch": 1, "poll": _ceiling(seconds / Decimal(KNOWN.poll_s))} if figures.watched else {}
-    return {"look": polls, "beat": _floor(seconds / Decimal(KNOWN.lease_s / 3)), "slice": spent.slices - 1, **watching}
+    watching = {"watch": 1, "poll": _count_changes(figures, spent) + _ceiling(seconds / QUIET_S)} if figures.watched else {}
+    return {"look": polls, "beat": _count_beats(spent), "slice": spent.slices - 1, **watching}
+
+
+def _count_beats(spent: Times) -> int:
+    return _floor(spent.busy[ORCHESTRATOR] / Decimal(KNOWN.lease_s / 3))
+
+
+def _count_changes(figures: Figures, spent: Times) -> int:
+    """Return how often a watcher is told of a change: each slice is claimed and handed over, the execution opened, each turn
+    stored, each call claimed and settled, the lease renewed."""
+    return 2 * spent.slices + 1 + figures.turns + 2 * figures.calls + _count_beats(spent)
 
 
 def _count_polls(function: str, alone: int, figures: Figures, spent: Times) -> Decimal:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from asyncio import sleep
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 
 from starlette.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
@@ -14,6 +15,7 @@ from ferryman.domain.executions.execution import Execution
 from ferryman.domain.owners.owner import Owner
 from ferryman.domain.owners.stream import HOLD, RENEWAL
 from ferryman.ports.errors import UnavailableError
+from ferryman.ports.notices import Notice
 from ferryman.serving import sse
 from ferryman.serving.api.errors import TooManyRequestsError
 
@@ -27,8 +29,8 @@ HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 
 
 POLLS_TOGETHER = 4
-"""Up to so many watched executions of one owner are read every `poll_s` seconds each, however many streams watch them. More
-are read less often, so that together they poll at the same rate."""
+"""Where the store tells of no changes, up to so many watched executions of one owner are read every `poll_s` seconds each,
+however many streams watch them. More are read less often, so that together they poll at the same rate."""
 
 
 class EventStreamResponse(StreamingResponse):
@@ -38,9 +40,12 @@ class EventStreamResponse(StreamingResponse):
         self, execution: Execution, *, after: int, deps: ApiDependencies, owner: Owner, stream: str, most: int
     ) -> None:
         feed = deps.feeds.open(deps.executions, execution)
-        frames = sse.stream_events(feed, after=after, poll_s=deps.poll_s, sleep=self._sleep)
+        every_s = deps.poll_s if deps.notices is None else sse.KEEP_ALIVE_S
+        frames = sse.stream_events(feed, after=after, poll_s=every_s, sleep=self._sleep)
         super().__init__(self._check_place(frames), media_type=sse.MEDIA_TYPE, headers=HEADERS)
         self._deps = deps
+        self._execution = execution.id
+        self._notice: Notice | None = None
         self._owner = owner
         self._stream = stream
         self._most = most
@@ -54,7 +59,8 @@ class EventStreamResponse(StreamingResponse):
         watchers, name = self._deps.watchers, self._owner.id
         watchers[name] += 1
         try:
-            await super().__call__(scope, receive, send)
+            async with self._follow():
+                await super().__call__(scope, receive, send)
         finally:
             watchers[name] -= 1
             if not watchers[name]:
@@ -62,7 +68,18 @@ class EventStreamResponse(StreamingResponse):
             # however it ended: the client left, the execution did, or something broke
             await asyncio.shield(self._release())
 
+    @asynccontextmanager
+    async def _follow(self) -> AsyncIterator[None]:
+        if self._deps.notices is None:
+            yield
+            return
+        async with self._deps.notices.follow(self._execution) as self._notice:
+            yield
+
     async def _sleep(self, seconds: float) -> None:
+        if self._notice is not None:
+            await self._notice.wait(seconds)
+            return
         crowd = max(1.0, self._deps.feeds.count(self._owner.id) / POLLS_TOGETHER)
         await sleep(seconds * crowd)
 
