@@ -21,38 +21,38 @@ OTHERS = {**KEYS, "NEWS_KEY": credential(VALUES["github"])}
 
 
 @pytest.fixture
-def built(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+def sizes(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """How many credentials each scanner that was built since is for."""
-    sizes: list[int] = []
+    counted: list[int] = []
     build = SecretScanner.__init__
 
     def count(scanner: SecretScanner, credentials: Iterable[Credential] = (), **named: Any) -> None:
         credentials = tuple(credentials)
-        sizes.append(len(credentials or named.get("prepared", ())))
+        counted.append(len(credentials or named.get("prepared", ())))
         build(scanner, credentials, **named)
 
     checks.scanners.clear()
     monkeypatch.setattr(SecretScanner, "__init__", count)
-    return sizes
+    return counted
 
 
 async def call(harness: GateHarness, credentials: Mapping[str, Credential], executions: Iterable[str]) -> None:
     """Send a request of each execution, all at once."""
     gate = harness.gate()
     calls = (CallPolicy(execution=policy(), credentials=credentials, execution_id=execution) for execution in executions)
-    results = await asyncio.gather(*(gate.send(request, each) for each in calls for request in (GET, POST)))
+    results = await asyncio.gather(*(gate.send(request, policed) for policed in calls for request in (GET, POST)))
     assert {result.response_status for result in results} == {200}
 
 
-async def test_calls_of_all_executions_of_a_task_have_one_scanner(harness: GateHarness, built: list[int]) -> None:
+async def test_calls_of_all_executions_of_a_task_have_one_scanner(harness: GateHarness, sizes: list[int]) -> None:
     async with serve(harness, KeepingServer()):
         for _ in range(3):
             await call(harness, KEYS, ("e1", "e2"))
-    assert built == [len(KEYS)]
+    assert sizes == [len(KEYS)]
 
 
-async def test_another_version_of_a_credential_has_another_scanner_and_only_one(harness: GateHarness, built: list[int]) -> None:
+async def test_another_version_of_a_credential_has_another_scanner_and_only_one(harness: GateHarness, sizes: list[int]) -> None:
     async with serve(harness, KeepingServer()):
         for credentials in (KEYS, OTHERS, OTHERS):
             await call(harness, credentials, ("e1",))
-    assert built == [len(KEYS), len(OTHERS)]
+    assert sizes == [len(KEYS), len(OTHERS)]

@@ -153,28 +153,28 @@ async def test_many_watched_executions_are_looked_at_no_more_often_together_than
     assert app.state.deps.watchers == {}
 
 
-class ToldByHand:
+class ManualNotices:
     """`ports.Notices`: a change is told by `tell`. `waits` are the seconds of each wait that has begun."""
 
     def __init__(self) -> None:
         self.waits: list[float] = []
         self.waiting = asyncio.Event()
-        self._told = asyncio.Event()
+        self._change = asyncio.Event()
 
     @asynccontextmanager
-    async def follow(self, execution: str) -> AsyncIterator[ToldByHand]:
+    async def follow(self, execution: str) -> AsyncIterator[ManualNotices]:
         yield self
 
     async def wait(self, seconds: float) -> None:
         self.waits.append(seconds)
         self.waiting.set()
-        await self._told.wait()
-        self._told.clear()
+        await self._change.wait()
+        self._change.clear()
 
     async def tell(self) -> None:
         """Tell a change, and wait until the next wait begins."""
         self.waiting.clear()
-        self._told.set()
+        self._change.set()
         await self.waiting.wait()
 
 
@@ -191,7 +191,7 @@ class CountedExecutions(MemoryExecutions):
 async def test_the_store_is_read_once_for_each_change_and_never_while_nothing_happens(
     client: httpx.AsyncClient, task: str, stage: Stage
 ) -> None:
-    notices, executions = ToldByHand(), CountedExecutions(stage.memory)
+    notices, executions = ManualNotices(), CountedExecutions(stage.memory)
     app = create_app(replace(stage.deps(), notices=notices, executions=executions))
     execution = await started(client, task)
     _, watching = await open_stream(app, stage, execution)
