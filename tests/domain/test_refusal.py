@@ -133,6 +133,7 @@ def test_what_may_have_been_sent_is_reported_and_everything_else_is_blocked():
     assert reported == ["timed_out", "request_failed", "over_budget"]
     assert not refusal.IN_DOUBT.blocked
     assert not refusal.HALTED.blocked
+    assert refusal.HALTED_UNSENT.blocked
 
 
 def test_a_check_that_takes_too_long_blocks_a_request_and_omits_an_answer():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 from decimal import Decimal
 
 from tests.journeys.conftest import Journey, asks, call, says
@@ -61,5 +62,29 @@ async def test_calls_beyond_the_rate_end_their_turn_and_cost_no_fee(guru_journey
     contents = [call["result"]["content"] for call in await journey.client.list_calls(record["execution_id"]) if call["result"]]
     assert ["not tried" in content for content in contents[10:]] == [False] * 3 + [True] * 2
     assert (record["iterations"], len(await journey.received(HOST))) == (2, 10)
+    (spent,) = (await journey.client.get_ledger())["tasks"]
+    assert spent["api_call_fees"] == "0"
+
+
+async def test_a_kill_switch_amid_the_handshake_of_a_call_leaves_it_unsent_and_free(journey: Journey) -> None:
+    host = f"{journey.name}.api.mailchimp.com"
+    with socket.create_server(("127.0.0.1", 0)) as silent:  # takes connections, and never says a word
+        await journey.admin.map_host(host, silent.getsockname()[1])
+        asked = call("api_call", method="POST", url=f"https://{host}/", credential="MAILCHIMP_API_KEY", body={"n": 1})
+        task = await journey.task(asks(asked), says("never"), tools=["api_call"], integrations=["mailchimp"])
+        await journey.credential(task, "MAILCHIMP_API_KEY", "mailchimp")
+        execution = (await journey.client.start_execution(task))["execution_id"]
+        async with asyncio.timeout(WAIT_MAX_S):
+            while not [sent for sent in await journey.client.list_calls(execution) if sent["state"] == "sent"]:  # noqa: ASYNC110 - another process's
+                await asyncio.sleep(0.05)
+        try:
+            await journey.client.set_halt(on=True)
+            record = await journey.await_end(execution)
+        finally:
+            await journey.client.set_halt(on=False)
+    assert record["status"] == "killed"
+    (stopped,) = await journey.client.list_calls(execution)
+    assert (stopped["in_doubt"], stopped["result"]["block_reason"]) == (False, "halted")
+    assert stopped["result"]["content"].startswith("Error: not sent")
     (spent,) = (await journey.client.get_ledger())["tasks"]
     assert spent["api_call_fees"] == "0"

@@ -62,6 +62,7 @@ class ToolHarness:
     tickets: Callable[[Memory], Tickets] = MemoryTickets
     sealings: Iterator[int] = field(default_factory=itertools.count)
     on_send: Callable[[OutboundRequest], Awaitable[None]] | None = None
+    connects: bool = True
 
     def __post_init__(self) -> None:
         self.memory.executions["e"] = build_execution(status=Status.RUNNING, lease=build_lease(), policy=POLICY)
@@ -104,6 +105,7 @@ class ToolHarness:
         if pieces is not None and (name := await call.count(pieces)) is not None:
             return ToolCallResult.from_refusal(outbound.tool, refusal.refuse_leak(name))
         self.sent.append((outbound, call.credentials))
+        call.sending.begun = self.connects
         if self.on_send is not None:
             await self.on_send(outbound)
         self.within_s.append(call.within_s)

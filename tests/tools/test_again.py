@@ -8,6 +8,7 @@ from datetime import timedelta
 
 import pytest
 
+from ferryman.domain.calls import refusal
 from ferryman.domain.calls.call import TicketState, ToolCallResult
 from ferryman.domain.stale import StaleError
 from ferryman.tools.execute_call import ATTEMPTS_MAX
@@ -131,6 +132,32 @@ async def test_a_kill_switch_breaks_off_a_call_under_way(harness, method, reason
     result = await harness.execute()
     assert (harness.ticket.in_doubt, result.blocked, result.response_status) == (in_doubt, False, None)
     assert f"call.{reason}" in [event for event, _ in harness.log.lines]
+
+
+@pytest.mark.parametrize("method", ["GET", "POST"])
+async def test_a_kill_switch_before_the_first_byte_leaves_a_call_unsent_and_free(harness, method):
+    harness.arguments_, harness.connects = {**ARGUMENTS, "method": method}, False
+
+    async def hang(_: object) -> None:
+        harness.memory.halts.add("o")
+        await asyncio.Event().wait()
+
+    harness.on_send = hang
+    result = await harness.execute()
+    assert (harness.ticket.in_doubt, result.blocked, result.block_reason, result.fee) == (False, True, "halted", 0)
+
+
+async def test_a_repeated_call_that_is_stopped_before_its_first_byte_stays_in_doubt(harness):
+    keyed(harness)
+    await lose_answer(harness)
+
+    async def hang(_: object) -> None:
+        harness.memory.halts.add("o")
+        await asyncio.Event().wait()
+
+    harness.connects, harness.on_send = False, hang
+    assert (await harness.execute()).content == refusal.IN_DOUBT.message
+    assert (harness.ticket.in_doubt, len(harness.sent)) == (True, 2)
 
 
 async def test_an_unsafe_call_that_was_sent_and_failed_is_in_doubt(harness):

@@ -165,6 +165,7 @@ class EgressGate:
                     sessions=self.sessions,
                     place=None if call.execution_id is None else (call.execution_id, host),
                     repeatable=exchange.checker.outbound.repeatable,
+                    state=call.sending,
                 )
                 return await self._send_reusing(exchange, sending) or await self._send_dialling(exchange, sending)
 

@@ -9,7 +9,7 @@ import asyncio
 import ssl
 from collections.abc import Iterator, Sequence
 from contextlib import aclosing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import anyio
 import h11
@@ -26,6 +26,7 @@ from ferryman.egress.connection import ClosedBeforeAnswerError, HostConnection
 from ferryman.egress.idle import IdleConnections, Place
 from ferryman.egress.pin import Dialer, PeerNotPinnedError, PinnedNetwork
 from ferryman.egress.sessions import TlsSessions
+from ferryman.ports.gate import SendingState
 
 PLACEHOLDER_URL = "https://upstream.invalid/"  # the URL that httpx sees: it may show what it sees
 
@@ -35,7 +36,8 @@ class Sending:
     """One request ready to be sent: it may take `within_s` seconds, and its response `body_max` decoded bytes.
 
     `place` is where its connection may wait for the next request, among `idle`, and its TLS session for the next connection,
-    among `sessions`; None: it is closed, and forgotten. `repeatable` tells that the request may be sent again.
+    among `sessions`; None: it is closed, and forgotten. `repeatable` tells that the request may be sent again. `state` notes that
+    its first byte is about to leave.
     """
 
     prepared: PreparedRequest
@@ -46,6 +48,7 @@ class Sending:
     sessions: TlsSessions | None = None
     place: Place | None = None
     repeatable: bool = False
+    state: SendingState = field(default_factory=SendingState)
 
     def take_connection(self) -> HostConnection | None:
         """Return an idle connection that the request may be sent by."""
@@ -118,6 +121,7 @@ async def _exchange(sending: Sending, connection: HostConnection) -> InboundResp
     try:
         connection.url = prepared.url
         request = httpx.Request(prepared.method.value, PLACEHOLDER_URL, headers=headers, content=prepared.body)
+        sending.state.begun = True
         inbound = await _read(await connection.handle_async_request(request), sending.body_max, sending.owner)
         is_reusable = sending.idle is not None and sending.place is not None and sending.idle.put(sending.place, connection)
         return inbound

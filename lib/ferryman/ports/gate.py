@@ -25,6 +25,13 @@ PieceCounter = Callable[[PieceTally], Awaitable[str | None]]
 covered too far, or None. Raises `UnavailableError`."""
 
 
+@dataclass(slots=True)
+class SendingState:
+    """Whether a request has `begun` to be sent, which is set before its first byte is: names and handshakes come earlier."""
+
+    begun: bool = False
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallPolicy:
     """What one call may do: the policy of its execution, all open credentials of the task by name, and the call's own limits.
@@ -32,7 +39,7 @@ class CallPolicy:
     `about` is added to the log line of the call. `count` adds up pieces of secrets over the calls of an execution; without it
     the call is judged alone. `execution_id` names the execution whose connections the call may reuse; without it the call has a
     connection of its own. `within_s` seconds and `body_max` bytes of the response's body lower the limits of the gate and
-    of the owner's plan; None leaves these.
+    of the owner's plan; None leaves these. In `sending` the gate notes that the request begins to be sent.
     """
 
     execution: ExecutionPolicy
@@ -42,6 +49,7 @@ class CallPolicy:
     execution_id: str | None = None
     within_s: float | None = None
     body_max: int | None = None
+    sending: SendingState = field(default_factory=SendingState)
 
 
 class Sender(Protocol):

@@ -139,6 +139,8 @@ async def _send(
     except HaltedError:
         deps.tracer.line("call.halted", tool=ticket.tool, severity="WARNING", **about)
         reason = refusal.HALTED if prepared_call.safe else refusal.IN_DOUBT
+        if prepared_call.sending is not None and not prepared_call.sending.begun:
+            reason = refusal.HALTED_UNSENT  # it has ended, so that nothing is sent any more
         return _refuse(ticket, reason, method=prepared_call.method)
 
 

@@ -15,7 +15,7 @@ from ferryman.domain.http.host import is_covered
 from ferryman.domain.http.request import OutboundRequest
 from ferryman.domain.http.url import InvalidUrlError, parse_url
 from ferryman.ports.errors import UnavailableError
-from ferryman.ports.gate import CallPolicy, PieceCounter, Sender
+from ferryman.ports.gate import CallPolicy, PieceCounter, Sender, SendingState
 from ferryman.ports.tickets import ClaimedCall
 from ferryman.tools.arguments import parse_builtin
 from ferryman.tools.http import PARSERS
@@ -36,13 +36,15 @@ class NotSentError(UnavailableError):
 class PreparedCall:
     """A call ready to be sent: `go` takes the seconds that it may take, and raises `NotSentError` where nothing was sent.
 
-    `repeatable` means that sending it again has no further effect, `safe` that sending it has none at all.
+    `repeatable` means that sending it again has no further effect, `safe` that sending it has none at all. `sending` is the
+    state of its request; None where it is not known whether anything was sent.
     """
 
     go: Callable[[float], Awaitable[ToolCallResult]] = field(repr=False)
     method: str | None
     safe: bool
     repeatable: bool
+    sending: SendingState | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,6 +63,7 @@ class CallContext:
     about: Mapping[str, Any]
     count: PieceCounter | None = field(default=None, repr=False)
     reuses_connections: bool = True
+    sending: SendingState = field(default_factory=SendingState)
 
     def build_policy(self, within_s: float) -> CallPolicy:
         """Return what the call may do at the gate, in `within_s` seconds."""
@@ -71,6 +74,7 @@ class CallContext:
             execution_id=self.claimed_call.call_request.execution if self.reuses_connections else None,
             within_s=within_s,
             count=self.count,
+            sending=self.sending,
         )
 
     async def renew_credentials(self, names: Collection[str]) -> CallContext:
@@ -100,7 +104,13 @@ def prepare_request(gate: Sender, outbound: OutboundRequest, context: CallContex
     async def go(within_s: float) -> ToolCallResult:
         return await gate.send(outbound, context.build_policy(within_s))
 
-    return PreparedCall(go=go, method=outbound.method.value, safe=outbound.method.safe, repeatable=outbound.repeatable)
+    return PreparedCall(
+        go=go,
+        method=outbound.method.value,
+        safe=outbound.method.safe,
+        repeatable=outbound.repeatable,
+        sending=context.sending,
+    )
 
 
 def add_idempotency_key(

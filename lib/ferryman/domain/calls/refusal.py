@@ -185,6 +185,8 @@ IN_DOUBT = Refusal(
 )
 HALTED = Refusal(reason="halted", message="Error: the execution was stopped while this call was under way", blocked=False)
 """The kill switch stopped a call that changes nothing at its host."""
+HALTED_UNSENT = Refusal(reason="halted", message="Error: not sent -- the execution was stopped before this call was sent")
+"""The kill switch stopped a call of which no byte was sent: while its host was looked up, or a connection was made."""
 REPEATED_CALL = Refusal(
     reason="repeated_call", message="Error: the same call was made twice already. Change it, or go on without it."
 )
