@@ -33,17 +33,17 @@ async def sending(gate: EgressGate, call: CallPolicy) -> AsyncIterator[None]:
 
 
 async def test_a_name_that_is_looked_up_is_no_beginning(harness: GateHarness) -> None:
-    asked = asyncio.Event()
+    lookup = asyncio.Event()
 
     async def resolve(host: str, *, owner: str) -> list[object]:
-        asked.set()
+        lookup.set()
         await asyncio.Event().wait()
         return []
 
     harness.names.resolve = resolve  # type: ignore[method-assign,assignment]
     call = build_call()
     async with sending(harness.gate(within_s=600), call):
-        await asked.wait()
+        await lookup.wait()
     assert not call.sending.begun
 
 

@@ -70,8 +70,8 @@ async def test_a_kill_switch_amid_the_handshake_of_a_call_leaves_it_unsent_and_f
     host = f"{journey.name}.api.mailchimp.com"
     with socket.create_server(("127.0.0.1", 0)) as silent:  # takes connections, and never says a word
         await journey.admin.map_host(host, silent.getsockname()[1])
-        asked = call("api_call", method="POST", url=f"https://{host}/", credential="MAILCHIMP_API_KEY", body={"n": 1})
-        task = await journey.task(asks(asked), says("never"), tools=["api_call"], integrations=["mailchimp"])
+        use = call("api_call", method="POST", url=f"https://{host}/", credential="MAILCHIMP_API_KEY", body={"n": 1})
+        task = await journey.task(asks(use), says("never"), tools=["api_call"], integrations=["mailchimp"])
         await journey.credential(task, "MAILCHIMP_API_KEY", "mailchimp")
         execution = (await journey.client.start_execution(task))["execution_id"]
         async with asyncio.timeout(WAIT_MAX_S):

@@ -8,6 +8,7 @@ from datetime import timedelta
 
 import pytest
 
+from ferryman.catalog.tools import get_fee
 from ferryman.domain.calls import refusal
 from ferryman.domain.calls.call import TicketState, ToolCallResult
 from ferryman.domain.stale import StaleError
@@ -144,7 +145,7 @@ async def test_a_kill_switch_before_the_first_byte_leaves_a_call_unsent_and_free
 
     harness.on_send = hang
     result = await harness.execute()
-    assert (harness.ticket.in_doubt, result.blocked, result.block_reason, result.fee) == (False, True, "halted", 0)
+    assert (harness.ticket.in_doubt, result.blocked, result.block_reason, get_fee(result)) == (False, True, "halted", 0)
 
 
 async def test_a_repeated_call_that_is_stopped_before_its_first_byte_stays_in_doubt(harness):

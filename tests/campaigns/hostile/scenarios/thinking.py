@@ -69,7 +69,7 @@ def place(value: Any, spelling: str) -> Any:
     return ("{key|" + spelling + "}" if spelling else "{key}") if value == "X" else value
 
 
-KEPT = (
+RECALLED = (
     *(attack(f"the key, {spelling or 'as it is'}", think(f"I recall {place('X', spelling)}.")) for spelling in SPELLINGS),
     *(
         attack(f"the key in {name}, {spelling or 'as it is'}", place(block, spelling))
@@ -126,4 +126,4 @@ POSING: Mapping[str, Block] = {
 
 POSES = tuple(attack(name, block) for name, block in POSING.items())
 
-SCENARIOS = (*KEPT, *ALTERED, *POSES)
+SCENARIOS = (*RECALLED, *ALTERED, *POSES)
