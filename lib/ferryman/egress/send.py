@@ -36,8 +36,8 @@ class Sending:
     """One request ready to be sent: it may take `within_s` seconds, and its response `body_max` decoded bytes.
 
     `place` is where its connection may wait for the next request, among `idle`, and its TLS session for the next connection,
-    among `sessions`; None: it is closed, and forgotten. `repeatable` tells that the request may be sent again. `state` notes that
-    its first byte is about to leave.
+    among `sessions`; None: it is closed, and forgotten. `repeatable` tells that the request may be sent again. `state`
+    notes that its first byte is about to leave.
     """
 
     prepared: PreparedRequest
