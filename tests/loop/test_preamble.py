@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from ferryman.domain.executions.policy import ServiceHeaders
-from ferryman.loop.preamble import build_preamble
-
-RULES, _, _ = build_preamble((), ()).partition("\nCredentials available")
+from ferryman.loop.preamble import RULES, build_preamble
 
 
 def read_lines(preamble: str) -> list[str]:

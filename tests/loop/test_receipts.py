@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from inspect import iscoroutinefunction
 from typing import Any
 
@@ -15,6 +16,7 @@ from ferryman.domain.calls.call import ToolCallResult
 from ferryman.domain.executions.execution import Status
 from ferryman.domain.receipts.receipt import Head
 from ferryman.inmemory.executions import MemoryExecutions
+from ferryman.inmemory.key_store import MemoryKeyStore
 from ferryman.inmemory.model import ScriptedModel
 from ferryman.loop.run import deliver
 from ferryman.ports.errors import UnavailableError
@@ -103,6 +105,35 @@ async def test_a_key_whose_public_half_is_another_signs_nothing(stage):
         await signing.key()
 
 
+async def test_the_key_is_parsed_once_as_long_as_it_is_the_same(stage):
+    private = sign.generate_private_key()
+    keys = MemoryKeyStore({1: private})
+    signing = sign.ReceiptSigning(keys, {1: sign.derive_public_key(private)})
+    assert await signing.key() is await signing.key()
+    keys.privates[1] = sign.generate_private_key()
+    with pytest.raises(UnavailableError):
+        await signing.key()
+
+
+async def test_a_turn_with_one_call_takes_three_signatures(stage):
+    signatures = 0
+
+    class Counting(sign.SigningKey):
+        def sign(self, message: bytes) -> bytes:
+            nonlocal signatures
+            signatures += 1
+            return super().sign(message)
+
+    async def key() -> Counting:
+        return Counting(2, stage.keys.privates[2])
+
+    deps = replace(stage.deps(), model=ScriptedModel([*[fetches()] * 2, says("done")]))
+    deps.signing.key = key
+    assert await deliver(deps, "e", slice=0, holder="h")
+    opened_and_closed, answer = 2, 1
+    assert signatures == 3 * 2 + answer + opened_and_closed
+
+
 async def test_a_holder_whose_lease_has_passed_adds_no_entry(stage):
     deps = replace(stage.deps(), model=Taking(stage, ScriptedModel([fetches(), says("done")])))
     assert not await deliver(deps, "e", slice=0, holder="slow")
@@ -177,7 +208,7 @@ async def lives(calls: PortCalls) -> tuple[Stage, int]:
     stage, died = Stage(), 0
     stage.model = Replaying([fetches(2), says("", ("api_call", {}), ("no such tool", {})), says("done")], stage)
     for _ in range(10):
-        deps = stage.deps()
+        deps = replace(stage.deps(), poll_interval=timedelta(hours=1))  # reads of a switch in between would be calls by chance
         deps = replace(deps, **{name: calls.around(getattr(deps, name)) for name in PORTS})
         try:
             await deliver(deps, "e", slice=stage.execution.slice, holder=f"h{died}")

@@ -10,6 +10,7 @@ from ferryman.domain.http.request import Method
 from ferryman.domain.tools.declared import DeclaredTool, Exchange, Extract, TokenExchange, build_cluster
 from ferryman.inmemory.clock import START
 from ferryman.inmemory.tasks import MemoryCredentials
+from ferryman.loop.preamble import RULES
 from tests.builders import build_label
 from tests.loop.conftest import KEY, at_rest, redacted, says
 
@@ -57,7 +58,7 @@ async def test_a_key_pasted_into_the_prompt_does_not_reach_the_model(keyed):
 async def test_the_prompts_and_each_reply_are_scanned_for_their_execution(keyed):
     await keyed.run(says("done"))
     opening = keyed.memory.openings["e"]
-    texts = [{"type": "text", "text": opening.system}, {"type": "text", "text": opening.prompt}]
+    texts = [{"type": "text", "text": opening.system.removeprefix(f"{RULES}\n")}, {"type": "text", "text": opening.prompt}]
     assert [list(content) for content in keyed.scanned] == [texts, [{"type": "text", "text": "done"}]]
     assert keyed.scanned_for == ["e", "e"]
 

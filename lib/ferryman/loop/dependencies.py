@@ -26,6 +26,9 @@ from ferryman.ports.queue import Queue
 from ferryman.ports.registry import Registry
 from ferryman.ports.tasks import Tasks
 
+SETUPS_MAX = 4
+"""How many executions of one owner are set up at once: mostly they wait for the store, and what they compute takes turns."""
+
 
 class TokenPrice(Protocol):
     """The price of a model's tokens, in credits."""
@@ -68,7 +71,7 @@ class LoopDependencies:
     """How long an execution may take in all; after it, the execution ends as timeout."""
     poll_interval: timedelta = POLL_INTERVAL
     """How often the kill switches are read while the model is waited for."""
-    setups: OwnerLimiter = field(default_factory=lambda: OwnerLimiter(1), repr=False)
+    setups: OwnerLimiter = field(default_factory=lambda: OwnerLimiter(SETUPS_MAX), repr=False)
     """Deliveries of one owner that read their journal, or set their execution up."""
     halt_watch: HaltWatch = field(init=False, repr=False)
     """The kill switches, for all model calls of this process."""

@@ -134,7 +134,7 @@ class SliceRunner:
     async def _run_to_ending(self) -> ExecutionEnding | Postponement:
         deps = self._deps
         try:
-            # one at a time for an owner: what is started together would slow everybody else's executions down for a second
+            # a few at a time for an owner: what is started together would slow everybody else's executions down for a second
             async with deps.setups.turn(self._claimed.owner):
                 self._run = await self._rebuild()
             return await self._take_turns(self._run)

@@ -20,7 +20,7 @@ from ferryman.domain.tasks import prompt
 from ferryman.domain.tasks.task import Task
 from ferryman.loop import receipts
 from ferryman.loop.dependencies import LoopDependencies
-from ferryman.loop.preamble import build_preamble
+from ferryman.loop.preamble import RULES, describe_access
 from ferryman.loop.tool_offer import build_offer
 
 PROMPT_CHARACTERS_MAX = 200_000
@@ -118,20 +118,20 @@ async def _build_opening(
         "task_name": task.name,
     }
     task_system = prompt.render_variables(task.system_prompt, variables)
-    system = build_preamble(policy.credentials, policy.domains, policy.headers) + (f"\n{task_system}" if task_system else "")
+    part = describe_access(policy.credentials, policy.domains, policy.headers) + (f"\n{task_system}" if task_system else "")
     user = prompt.render_variables(task.task_prompt, variables)
     if execution.input:
         user = f"{user}\n\n{execution.input}"
-    if len(system) + len(user) > PROMPT_CHARACTERS_MAX:
+    if len(f"{RULES}\n{part}") + len(user) > PROMPT_CHARACTERS_MAX:
         raise StartRejectedError(f"the prompt is longer than {PROMPT_CHARACTERS_MAX} characters once its variables are put in")
     if holds_secrets(policy):
-        # the owner's prompt may hold a pasted key: the model must not see it either
-        texts = [{"type": "text", "text": system}, {"type": "text", "text": user}]
+        # the owner's prompt may hold a pasted key: the model must not see it either; the rules are ours, and hold none
+        texts = [{"type": "text", "text": part}, {"type": "text", "text": user}]
         redacted = await deps.scanner.scan(execution, texts)
-        system, user = (str(block["text"]) for block in redacted)
+        part, user = (str(block["text"]) for block in redacted)
     return ExecutionSetup(
         model=task.model,
-        system=system,
+        system=f"{RULES}\n{part}",
         prompt=user,
         tools=tools,
         max_tokens=task.max_tokens,

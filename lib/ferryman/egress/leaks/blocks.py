@@ -101,6 +101,8 @@ def _unfold(block: dict[str, Any]) -> dict[str, Any]:
 
 
 def _redact_field(field: str, value: Any, scanner: SecretScanner, budget: StepBudget) -> Any:
+    if field == "type":
+        return value  # one of `_PLAIN_TYPES`, or it would be among the others
     if field == "input":
         return redact_json(dict(value) if isinstance(value, Mapping) else {"": value}, scanner, budget)
     return redact_json(str(value) if field in ("text", "thinking", "name", "id") else value, scanner, budget)
