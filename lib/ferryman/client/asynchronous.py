@@ -15,6 +15,7 @@ from ferryman.client.errors import ApiRefusedError, ApiUnreachableError, parse_p
 from ferryman.client.events import SILENCE_S, EventParser, EventStream, StreamedEvent
 from ferryman.client.methods import async_method, async_pager
 from ferryman.client.request import NO_CONTENT, TIMEOUT_S, ApiRequest, Json
+from ferryman.client.trust import create_context
 
 Answer = TypeVar("Answer")
 
@@ -25,7 +26,9 @@ class AsyncClient:
 
     def __init__(self, url: str, key: str, *, retry_waits_s: Sequence[float] = RETRY_WAITS_S) -> None:
         headers = {"Authorization": f"Bearer {key}"}
-        self._http = httpx.AsyncClient(base_url=url, headers=headers, timeout=TIMEOUT_S, trust_env=False)
+        self._http = httpx.AsyncClient(
+            base_url=url, headers=headers, verify=create_context(), timeout=TIMEOUT_S, trust_env=False
+        )
         self._retry_waits_s = tuple(retry_waits_s)
         self.url = url
 
