@@ -111,9 +111,14 @@ def read_imports(source: str) -> Iterator[tuple[int, str]]:
             yield from ((node.lineno, imported.name) for imported in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
             yield from ((node.lineno, f"{node.module}.{imported.name}") for imported in node.names)
-        elif isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] in ("importorskip", *imports.DYNAMIC):
+        elif isinstance(node, ast.Call) and _name_called(node) in ("importorskip", *imports.DYNAMIC):
             named = (arg.value for arg in node.args[:1] if isinstance(arg, ast.Constant))
             yield from ((node.lineno, name) for name in named if isinstance(name, str))
+
+
+def _name_called(node: ast.Call) -> str:
+    """Return the last name of what is called, empty where it has none."""
+    return str(getattr(node.func, "attr", getattr(node.func, "id", "")))
 
 
 def check_locks(project: Project) -> Iterator[str]:
@@ -145,22 +150,23 @@ def check_installed(project: Project) -> Iterator[str]:
     for pins in project.pins.values():
         for name, pin in pins.items():
             pinned.setdefault(name, set()).add(pin.version)
-    for distribution in sorted(distributions(), key=_name):
-        name = _name(distribution)
-        if name == own_name or (name in BUNDLED and BUNDLED[name] in (None, distribution.version)):
+    for name, version, needs in sorted(map(_read_metadata, distributions())):
+        if name == own_name or (name in BUNDLED and BUNDLED[name] in (None, version)):
             continue
-        if distribution.version not in pinned.get(name, ()):
+        if version not in pinned.get(name, ()):
             listed = " or ".join(sorted(pinned.get(name, ()))) or "nothing of that name"
-            yield f"{name} {distribution.version} is installed, and the locks list {listed}"
-        for requirement in map(Requirement, distribution.requires or ()):
+            yield f"{name} {version} is installed, and the locks list {listed}"
+        for requirement in map(Requirement, needs):
             if (requirement.marker is None or requirement.marker.evaluate({"extra": ""})) and canonical(
                 requirement.name
             ) not in pinned:
                 yield f"{name} needs {requirement.name}, which no lock pins"
 
 
-def _name(distribution: Distribution) -> str:
-    return canonical(distribution.metadata["Name"])
+def _read_metadata(distribution: Distribution) -> tuple[str, str, tuple[str, ...]]:
+    """Return the canonical name, the version and the requirements of a wheel that is installed, its metadata read once."""
+    metadata = distribution.metadata
+    return canonical(metadata["Name"]), metadata["Version"], tuple(metadata.get_all("Requires-Dist") or ())
 
 
 def main() -> int:

@@ -27,9 +27,15 @@ def bill(archives: Path, path: str) -> dict:
     return json.loads((archives / path).read_text())
 
 
+@pytest.fixture(scope="module")
+def validator() -> JsonStrictValidator:
+    """The schema, read once."""
+    return JsonStrictValidator(SchemaVersion.V1_6)
+
+
 @pytest.mark.parametrize("path", BILLS)
-def test_the_schema_of_the_standard_takes_it(archives, path):
-    assert JsonStrictValidator(SchemaVersion.V1_6).validate_str((archives / path).read_text()) is None
+def test_the_schema_of_the_standard_takes_it(archives, validator, path):
+    assert validator.validate_str((archives / path).read_text()) is None
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tomllib
 import zipfile
+from functools import cache
 from importlib import metadata
 from pathlib import Path
 
@@ -155,12 +156,19 @@ def led_to(roots: set[str]) -> set[str]:
         if (name, extra) in pins:
             continue
         pins.add((name, extra))
-        for needed in map(Requirement, metadata.requires(name) or ()):
+        for needed in list_needs(name):
             if needed.marker is None or needed.marker.evaluate({"extra": extra}):
                 waiting += [(lock.canonical(needed.name), entry) for entry in ("", *needed.extras)]
     return {name for name, _ in pins}
 
 
+@cache
+def list_needs(package: str) -> list[Requirement]:
+    """Return what a package's own metadata ask for."""
+    return [*map(Requirement, metadata.requires(package) or ())]
+
+
+@cache
 def imported_by(text: str) -> set[str]:
     """Return the dotted names that a source imports as it runs, wherever in it."""
     imported: set[str] = set()
@@ -179,6 +187,7 @@ def imported_by(text: str) -> set[str]:
     return imported
 
 
+@cache
 def modules(package: str) -> set[str]:
     """Return the dotted names of a package's modules."""
     files = metadata.distribution(package).files or []
