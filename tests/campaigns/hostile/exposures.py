@@ -29,6 +29,9 @@ OWN_HOST = {"key": BEARER, "bkey": BEARER, "hkey": HEADER, "pkey": PARAM, "skey"
 
 _DROPPED = bytes(code for code in range(256) if not (code < 128 and chr(code).isalnum()))
 ESCAPE = re.compile(r"\\u([0-9a-fA-F]{4})|\\x([0-9a-fA-F]{2})|\\n")
+_TAGS = {0xE0000 + code: code for code in range(1, 0x80)}
+"""Unicode's tag characters, which nobody sees, and the characters that they stand for."""
+
 _RUN = re.compile(rb"[A-Za-z0-9+/_-]{24,}")
 
 
@@ -75,7 +78,7 @@ def find_exposures(
 
 def _cheap(thing: bytes) -> Iterable[bytes]:
     if b"%" in thing or b"\\" in thing or b"&" in thing or not thing.isascii():
-        yield from list(views(thing))[1:2]
+        yield _undo(thing)
 
 
 def _without_own(seen: ReceivedRequest, run: ScenarioRun | None) -> bytes:
@@ -120,16 +123,19 @@ def build_patterns(value: str) -> set[bytes]:
 def views(raw: bytes) -> Iterable[bytes]:
     """Yield `raw` as it is, and with percent, entity, escape and compatibility notations undone, and base64 runs opened."""
     yield raw
-    text = raw.decode("utf-8", "replace")
-    undone = text
-    for _ in range(2):
-        undone = html.unescape(unquote(ESCAPE.sub(character, undone)))
-    hidden = "".join(chr(ord(item) - 0xE0000) if 0xE0000 < ord(item) < 0xE0080 else item for item in undone)
-    yield unicodedata.normalize("NFKC", hidden).encode("utf-8", "replace")
+    yield _undo(raw)
     for run in _RUN.findall(raw):
         for offset in range(4):
             part = run[offset:].replace(b"-", b"+").replace(b"_", b"/")
             yield base64.b64decode(part[: len(part) // 4 * 4])
+
+
+def _undo(raw: bytes) -> bytes:
+    """Return `raw` with percent, entity, escape and compatibility notations undone, and tag characters shown."""
+    undone = raw.decode("utf-8", "replace")
+    for _ in range(2):
+        undone = html.unescape(unquote(ESCAPE.sub(character, undone)))
+    return unicodedata.normalize("NFKC", undone.translate(_TAGS)).encode("utf-8", "replace")
 
 
 def character(match: re.Match[str]) -> str:

@@ -6,6 +6,7 @@ import html
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping
+from functools import cache
 from typing import Any
 from urllib.parse import unquote
 
@@ -79,7 +80,13 @@ def _result(run: ScenarioRun, text: str) -> Iterable[str]:
     yield from _faults(inner)
 
 
-def _faults(inner: str) -> Iterable[str]:
+@cache
+def _faults(inner: str) -> tuple[str, ...]:
+    """Return what in a text reads as anything but data. Most definitions of tools are the same in every scenario."""
+    return (*_list_faults(inner),)
+
+
+def _list_faults(inner: str) -> Iterable[str]:
     if any(_unseen(sign) for sign in set(inner)):
         yield "characters that cannot be seen reached the model"
     read = inner
@@ -95,6 +102,7 @@ def _faults(inner: str) -> Iterable[str]:
         yield "a control token or tag of a chat reached the model"
 
 
+@cache
 def _unseen(sign: str) -> bool:
     code = ord(sign)
     odd = 0xFE00 <= code <= 0xFE0F or 0xE0000 <= code <= 0xE0FFF or code in (0x3164, 0x115F, 0x1160, 0xFFA0, 0x34F)
