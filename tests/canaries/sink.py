@@ -39,8 +39,14 @@ def append(kind: str, *things: object) -> None:
     """Keep what was said, for the search at the run's end; beside a run, nothing happens."""
     assert kind in KINDS
     if folder := os.environ.get(RUN):
-        with (Path(folder) / "kept" / f"{kind}-{os.getpid()}").open("ab") as file:
-            file.write(b"".join(write(thing) + b"\n" for thing in things))
+        # unbuffered: whoever reads it finds all that was said, also of a process that was killed
+        os.write(_open(folder, f"{kind}-{os.getpid()}"), b"".join(write(thing) + b"\n" for thing in things))
+
+
+@functools.cache
+def _open(folder: str, name: str) -> int:
+    """Open a file once in a process and leave it open: a test keeps hundreds of lines."""
+    return os.open(Path(folder) / "kept" / name, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o644)
 
 
 def write(thing: object) -> bytes:

@@ -7,6 +7,7 @@ import base64
 import json
 from collections.abc import Iterator
 from contextlib import suppress
+from functools import cache
 
 import pytest
 from hypothesis import given, settings
@@ -29,7 +30,7 @@ from tests.egress.plants import VALUES, credential, outbound, policy
 KEYS = {"NEWS_KEY": credential(VALUES["prefixed"]), "OTHER_KEY": credential(VALUES["github"], "OTHER_KEY")}
 SCANNER = SecretScanner(KEYS.values())
 ORDINARY = json.dumps([{"id": number, "name": f"thing {number}", "at": "2026-01-07T10:00:00Z"} for number in range(16)])
-WORST = [text[: on_loop.CHARACTERS_MAX] for text in worst.list_texts()]
+WORST_AT_ONCE = 50
 HEAVY = base64.b64encode(base64.b64encode(base64.b64encode(b"%26%23%36%35%3b" * 50))).decode()[: on_loop.CHARACTERS_MAX]
 
 
@@ -161,9 +162,17 @@ def test_small_is_what_is_short_in_all_and_of_few_values(values: tuple, *, expec
     assert on_loop.is_small(*values) is expected
 
 
-@pytest.mark.parametrize("start", range(0, len(WORST), 50))
+@cache
+def list_worst() -> list[str]:
+    """Return the beginnings of the worst texts; made here, not while tests are collected, which every worker does."""
+    return [text[: on_loop.CHARACTERS_MAX] for text in worst.list_texts()]
+
+
+@pytest.mark.parametrize("start", range(0, worst.COUNT, WORST_AT_ONCE))
 def test_the_worst_texts_are_decoded_to_a_bounded_length_here(start: int) -> None:
-    for text in WORST[start : start + 50]:
+    texts = list_worst()[start : start + WORST_AT_ONCE]
+    assert texts
+    for text in texts:
         read = 0
         with suppress(StepsSpentError, InflationLimitError):
             for view in iterate_views(text, thorough=True, budget=ShortBudget(on_loop.STEPS_MAX)):

@@ -11,7 +11,6 @@ from typing import Any
 import httpx
 import pytest
 from fastapi import FastAPI
-from starlette.routing import BaseRoute
 
 from ferryman import catalog
 from ferryman.billing.prices import Prices
@@ -166,15 +165,16 @@ def stage() -> Stage:
 
 
 @cache
-def get_routes() -> list[BaseRoute]:
-    """Return the routes that all apps of the tests share: FastAPI analyses them again for each app, at its first request."""
-    return api.create(Stage().deps()).router.routes
+def get_first_app() -> FastAPI:
+    """Return the app whose routes and description all apps of the tests share: FastAPI analyses them again for each app."""
+    return api.create(Stage().deps())
 
 
 def create_app(deps: ApiDependencies) -> FastAPI:
-    """Return the API of `deps`: routes know nothing of it but what the app's state holds."""
-    app = api.create(deps)
-    app.router.routes = get_routes()
+    """Return the API of `deps`: routes and description know nothing of it but what the app's state holds."""
+    app, first = api.create(deps), get_first_app()
+    app.router.routes = first.router.routes
+    app.openapi = first.openapi  # type: ignore[method-assign] # as the product sets it
     return app
 
 

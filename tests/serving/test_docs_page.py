@@ -12,6 +12,14 @@ from fastapi import FastAPI
 
 from ferryman.serving.api.page import render
 
+from .conftest import Stage, create_app
+
+
+@pytest.fixture(scope="module")
+def app() -> FastAPI:
+    """The app of all tests here: it makes the page once, which takes half a second."""
+    return create_app(Stage().deps())
+
 
 @pytest.fixture
 async def answer(client: httpx.AsyncClient) -> httpx.Response:

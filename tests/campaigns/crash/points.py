@@ -48,11 +48,11 @@ class InstrumentedPort:
 
     def __getattr__(self, member: str) -> Any:
         value = getattr(self._inner, member)
-        if member.startswith("_") or not inspect.iscoroutinefunction(value):
+        if member.startswith("_") or not _is_coroutine(value):
             return value
+        name = f"{self._name}.{member}"
 
         async def call(*arguments: Any, **named: Any) -> Any:
-            name = f"{self._name}.{member}"
             await self._meet(name, "before")
             try:
                 answer = await value(*arguments, **named)
@@ -77,6 +77,16 @@ def instrument(deps: Deps, meet: Meet) -> Deps:
     return dataclasses.replace(deps, **ports)
 
 
+def _is_coroutine(value: Any) -> bool:
+    """Say whether a member is a coroutine method. Of a method its function is asked, once: it is the same in every run."""
+    return _is_coroutine_function(value.__func__) if inspect.ismethod(value) else inspect.iscoroutinefunction(value)
+
+
+@cache
+def _is_coroutine_function(function: Any) -> bool:
+    return inspect.iscoroutinefunction(function)
+
+
 @cache
 def _has_coroutines(kind: type) -> bool:
     return any(
@@ -85,6 +95,12 @@ def _has_coroutines(kind: type) -> bool:
         for name, member in vars(item).items()
         if not name.startswith("_")
     )
+
+
+@cache
+def _get_point(role: str, operation: str, nth: int, side: str) -> Point:
+    """Return a point; thousands of runs pass the same ones."""
+    return Point(role=role, operation=operation, nth=nth, side=side)
 
 
 class Counting:
@@ -98,7 +114,7 @@ class Counting:
     async def __call__(self, operation: str, side: str) -> None:
         nth = self._passed[operation, side]
         self._passed[operation, side] += 1
-        await self._see(Point(role=self._role, operation=operation, nth=nth, side=side))
+        await self._see(_get_point(self._role, operation, nth, side))
 
 
 def targets(passed: Iterable[Point]) -> list[tuple[Point, str]]:

@@ -3,8 +3,9 @@
 import asyncio
 import signal
 import sqlite3
+import subprocess
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from datetime import timedelta
 from pathlib import Path
@@ -24,8 +25,9 @@ from tests.emulator.triggers.test_delivery import CALLER, CREATED
 
 DATABASE = "projects/test/databases/(default)"
 
-# Commits of three documents each, one after the other; the process kills itself at a turn of the listener that is told
-# on the command line, before or after the change was observed.
+# Commits of three documents each, one after the other; a process kills itself at a turn of the listener, before or after the
+# change was observed. The command line tells folders, sides and turns: a process for each is forked from one that has imported
+# everything, and how it ended is printed.
 DYING = """
 import asyncio, os, pathlib, signal, sys
 from emulator.clock import EmulatorClock
@@ -34,22 +36,21 @@ from emulator.identity import IdentityTokens
 from emulator.triggers import Triggers
 from google.cloud.firestore_v1 import types
 
-path, when, turn = pathlib.Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
-clock = EmulatorClock()
-firestore = FirestoreEmulator(path=path / "firestore.sqlite", clock=clock.now)
-triggers = Triggers(path=path, clock=clock, tokens=IdentityTokens(path=None, clock=clock))
-turns = 0
+async def main(path, when, turn):
+    clock = EmulatorClock()
+    firestore = FirestoreEmulator(path=path / "firestore.sqlite", clock=clock.now)
+    triggers = Triggers(path=path, clock=clock, tokens=IdentityTokens(path=None, clock=clock))
+    turns = 0
 
-def observe(change):
-    global turns
-    turns += 1
-    if turns == turn and when == "before":
-        os.kill(os.getpid(), signal.SIGKILL)
-    triggers.observe(change)
-    if turns == turn and when == "after":
-        os.kill(os.getpid(), signal.SIGKILL)
+    def observe(change):
+        nonlocal turns
+        turns += 1
+        if turns == turn and when == "before":
+            os.kill(os.getpid(), signal.SIGKILL)
+        triggers.observe(change)
+        if turns == turn and when == "after":
+            os.kill(os.getpid(), signal.SIGKILL)
 
-async def main():
     await firestore.start()
     firestore.watch(observe)
     where = {"url": "http://127.0.0.1:9", "caller": "c"}
@@ -60,8 +61,14 @@ async def main():
         writes = [types.Write(update=types.Document(name=name))._pb for name in names]
         firestore._store.commit(root, writes)
 
-asyncio.run(main())
+for path, when, turn in zip(sys.argv[1::3], sys.argv[2::3], sys.argv[3::3]):
+    child = os.fork()
+    if not child:
+        asyncio.run(main(pathlib.Path(path), when, int(turn)))
+        os._exit(0)
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 """
+DEATHS = [(when, turn) for when in ("before", "after") for turn in (1, 2, 3, 4, 12)]
 SERVING = """
 import asyncio, pathlib, sys
 import grpc
@@ -121,18 +128,31 @@ def events(path: Path) -> list[str]:
     return [name.rpartition("/")[2] for (name,) in rows]
 
 
-@pytest.mark.parametrize("turn", [1, 2, 3, 4, 12])
-@pytest.mark.parametrize("when", ["before", "after"])
+def die(deaths: Mapping[Path, tuple[str, int]]) -> list[int]:
+    """Let a process die in each folder, and return the codes they ended with."""
+    arguments = [str(part) for path, (when, turn) in deaths.items() for part in (path, when, turn)]
+    output = subprocess.run([sys.executable, "-c", DYING, *arguments], stdout=subprocess.PIPE, check=True, text=True).stdout
+    return [*map(int, output.split())]
+
+
+@pytest.fixture(scope="module")
+def remains(tmp_path_factory: pytest.TempPathFactory) -> Mapping[tuple[str, int], Path]:
+    """The folder that each death left."""
+    folders = {death: tmp_path_factory.mktemp("remains") for death in DEATHS}
+    assert die({path: death for death, path in folders.items()}) == [-signal.SIGKILL] * len(DEATHS)
+    return folders
+
+
+@pytest.mark.parametrize("death", DEATHS)
 async def test_a_death_between_commit_and_event_loses_none_and_doubles_none(
-    tmp_path: Path, tokens: IdentityTokens, when: str, turn: int
+    remains: Mapping[tuple[str, int], Path], tokens: IdentityTokens, death: tuple[str, int]
 ) -> None:
-    process = await asyncio.create_subprocess_exec(sys.executable, "-c", DYING, str(tmp_path), when, str(turn))
-    assert await process.wait() == -signal.SIGKILL
+    folder, (_, turn) = remains[death], death
     for _ in range(2):
-        async with reopened(tmp_path, tokens):
+        async with reopened(folder, tokens):
             pass
-    assert len(list_documents(tmp_path)) == 3 * ((turn + 2) // 3)
-    assert sorted(events(tmp_path)) == sorted(list_documents(tmp_path))
+    assert len(list_documents(folder)) == 3 * ((turn + 2) // 3)
+    assert sorted(events(folder)) == sorted(list_documents(folder))
 
 
 async def test_kill_9_under_load_leaves_an_event_for_every_document(
@@ -171,8 +191,7 @@ async def test_kill_9_under_load_leaves_an_event_for_every_document(
 
 
 async def test_what_an_update_and_a_deletion_were_is_known_after_a_restart(tmp_path: Path, tokens: IdentityTokens) -> None:
-    process = await asyncio.create_subprocess_exec(sys.executable, "-c", DYING, str(tmp_path), "before", "1")
-    await process.wait()
+    assert die({tmp_path: ("before", 1)}) == [-signal.SIGKILL]
     async with reopened(tmp_path, tokens) as firestore:
         name = f"{ROOT}/executions/0-0"
         new = Document(name=name, fields={"a": {"integer_value": 1}})
