@@ -76,15 +76,7 @@ def build_settled_ticket(**fields: Any) -> Ticket:
 
 def build_tool(**fields: Any) -> Tool:
     """Return a tool `look` of the kind `http`, without arguments."""
-    what = {
-        "name": "look",
-        "description": "",
-        "kind": "http",
-        "function": "http_get",
-        "schema": {},
-        "policy": build_tool_policy(),
-    }
-    return Tool(**{**what, "requires": None, "calls_others": False, **fields})
+    return replace(DECLARED, **{"name": "look", "kind": "http", "function": "http_get", **fields})
 
 
 def build_tool_policy(**fields: Any) -> ToolPolicy:

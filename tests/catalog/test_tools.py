@@ -8,11 +8,25 @@ from collections.abc import Callable
 from decimal import Decimal
 from importlib.resources import files
 from typing import Any
+from urllib.parse import unquote
+from xml.etree.ElementTree import fromstring
 
 import pytest
 
 from ferryman import catalog
-from ferryman.catalog.tools import DECLARED, TOOLS, find_tool, get_fee, holds_secrets, may_fetch_tokens, read_tools
+from ferryman.catalog.tool_entries import read_categories, read_tools
+from ferryman.catalog.tools import (
+    CATEGORIES,
+    DECLARED,
+    ICONS,
+    LISTED,
+    TOOLS,
+    build_icon_url,
+    find_tool,
+    get_fee,
+    holds_secrets,
+    may_fetch_tokens,
+)
 from ferryman.domain.calls import refusal
 from ferryman.domain.calls.call import ToolCallResult
 from ferryman.domain.tools.tool import Repeatable
@@ -21,6 +35,8 @@ from tests.builders import build_policy
 
 DOCUMENT: dict[str, Any] = json.loads(files(catalog).joinpath("tools.json").read_text())
 ENTRY: dict[str, Any] = DOCUMENT["tools"][0]
+LISTED_ONLY: dict[str, Any] = DOCUMENT["tools"][-1]
+GROUPS: list[dict[str, Any]] = json.loads(files(catalog).joinpath("tool_categories.json").read_text())
 POLICY = r"\('api_call'\): policy"
 
 
@@ -28,12 +44,12 @@ def load(change: Callable[[dict[str, Any]], Any], *, place: str = "tools") -> No
     """Load the catalogue after `change` of the first entry, or of what holds for declared tools."""
     document = copy.deepcopy(DOCUMENT)
     change(document["tools"][0] if place == "tools" else document["declared"])
-    read_tools(document)
+    read_tools(document, CATEGORIES, ICONS)
 
 
 @pytest.mark.parametrize("field", sorted(ENTRY))
 def test_a_tool_without_a_field_does_not_load(field: str) -> None:
-    with pytest.raises(MisconfiguredError, match=f"missing \\['{field}'\\]|name must be a string"):
+    with pytest.raises(MisconfiguredError, match=f"missing \\['{field}'\\]|{field} must be"):
         load(lambda entry: entry.pop(field))
 
 
@@ -52,6 +68,7 @@ def test_what_holds_for_declared_tools_has_every_field_too(field: str) -> None:
 @pytest.mark.parametrize(
     ("field", "value"),
     [
+        *(("category", "nowhere"), ("icon", "nothing"), ("implemented", "yes"), ("display_name", 1)),
         *(("description", None), ("kind", 1), ("function", None), ("requires", 1), ("calls_others", "yes")),
         *(("input_schema", []), ("policy", []), ("surprise", 1), ("name", "http_get"), ("name", 1)),
     ],
@@ -79,6 +96,62 @@ def test_a_call_that_changes_something_does_not_run_beside_others() -> None:
     with pytest.raises(MisconfiguredError, match="parallel_safe: a call that changes something"):
         load(lambda entry: entry["policy"].update(parallel_safe=True))
     load(lambda entry: entry["policy"].update(parallel_safe=True, changes=[]))
+
+
+@pytest.mark.parametrize("field", sorted(LISTED_ONLY))
+def test_a_tool_that_is_not_implemented_lacks_no_field_of_its_own_either(field: str) -> None:
+    document = copy.deepcopy(DOCUMENT)
+    document["tools"][-1].pop(field)
+    with pytest.raises(MisconfiguredError, match=f"missing \\['{field}'\\]|{field} must be"):
+        read_tools(document, CATEGORIES, ICONS)
+
+
+def test_a_tool_that_is_not_implemented_has_no_policy() -> None:
+    document = copy.deepcopy(DOCUMENT)
+    document["tools"][-1]["policy"] = ENTRY["policy"]
+    with pytest.raises(MisconfiguredError, match=r"unknown \['policy'\]"):
+        read_tools(document, CATEGORIES, ICONS)
+
+
+@pytest.mark.parametrize(
+    "change", [{"name": None}, {"icon": "nothing"}, {"more": "x"}, {"id": "files"}], ids=["a field", "icon", "unknown", "id"]
+)
+def test_a_category_that_breaks_a_rule_does_not_load(change: dict[str, Any]) -> None:
+    with pytest.raises(MisconfiguredError, match=r"tool_categories\.json entry"):
+        read_categories([{**GROUPS[0], **change}, *GROUPS[1:]], ICONS)
+
+
+@pytest.mark.parametrize("field", sorted(GROUPS[0]))
+def test_a_category_without_a_field_does_not_load(field: str) -> None:
+    with pytest.raises(MisconfiguredError, match=rf"missing \['{field}'\]"):
+        read_categories([{name: value for name, value in GROUPS[0].items() if name != field}], ICONS)
+
+
+def test_there_are_nine_categories_and_each_has_a_tool() -> None:
+    names = ["search", "files", "memory", "scheduling", "notification", "context", "utility", "integration", "shell"]
+    assert list(CATEGORIES) == names
+    assert {tool.category for tool in LISTED.values()} == set(names)
+
+
+def test_the_catalogue_has_every_tool_that_the_seeds_name() -> None:
+    counts = {"http": 4, "concierge": 17, "chat": 20, "runtime": 38, "announced": 14}
+    assert len(LISTED) == sum(counts.values())
+    memory = [name for name in LISTED if name.startswith("memory_")]
+    platform = [name for name in LISTED if name.startswith("orchestrator__")]
+    crons = [name for name in LISTED if name.startswith("cron_")]
+    assert (len(memory), len(platform), len(crons)) == (19, 15, 6)
+
+
+def test_the_first_are_those_that_can_be_called() -> None:
+    assert list(LISTED)[: len(TOOLS)] == list(TOOLS)
+    assert [name for name, tool in LISTED.items() if tool.implemented] == list(TOOLS)
+
+
+@pytest.mark.parametrize("icon", sorted(ICONS))
+def test_a_picture_is_all_in_its_url(icon: str) -> None:
+    kind, _, picture = build_icon_url(icon).partition(",")
+    assert kind == "data:image/svg+xml"
+    assert ICONS[icon] in fromstring(unquote(picture)).itertext()
 
 
 @pytest.mark.parametrize(

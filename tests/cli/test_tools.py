@@ -13,6 +13,7 @@ import pytest
 import uvicorn
 from click.testing import CliRunner, Result
 
+from ferryman.catalog.tools import CATEGORIES, LISTED, TOOLS
 from ferryman.cli import main
 from ferryman.inmemory.clock import ManualClock
 from ferryman.serving import api
@@ -101,7 +102,17 @@ def store(tmp_path: Path) -> Path:
     return folder / "store.yaml"
 
 
-def test_without_a_task_the_tools_that_any_task_may_enable_are_listed(typed: Typed) -> None:
+def test_the_catalog_is_shown_by_category_and_what_is_not_implemented_is_only_named(typed: Typed) -> None:
+    lines = typed("tools").stdout.splitlines()
+    assert [line.split()[1] for line in lines if line.startswith("▼")] == sorted(CATEGORIES)
+    words = {line.split()[0] for line in lines if line.strip()}
+    assert set(TOOLS) <= words
+    prefix = "  not implemented: "
+    rest = [name for line in lines if line.startswith(prefix) for name in line.removeprefix(prefix).split(", ")]
+    assert sorted(rest) == sorted(set(LISTED) - set(TOOLS))
+
+
+def test_without_a_task_the_tools_of_the_catalog_are_listed(typed: Typed) -> None:
     listed = typed("tools", "--json")
     assert {"api_call", "http_get"} <= {load["name"] for load in json.loads(listed.stdout)}
     assert typed("tools", "list", "--json").stdout == listed.stdout

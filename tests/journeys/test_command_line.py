@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from ferryman.catalog.tools import TOOLS
+from ferryman.catalog.tools import LISTED
 from ferryman.client import AsyncClient
 from tests.journeys.conftest import FERRYMAN, KEY, Journey, call
 
@@ -151,7 +151,7 @@ async def test_a_second_stack_on_the_same_folder_says_where_the_first_is(ferryma
 
 async def test_the_tables_list_what_there_is(ferryman: Shell) -> None:
     tools, integrations, plans = [await ferryman(table, "--json") for table in ("tools", "integrations", "plans")]
-    assert [tool["name"] for tool in tools.json] == sorted(TOOLS)
+    assert [tool["name"] for tool in tools.json] == sorted(LISTED)
     assert len(integrations.json) >= 18
     assert [plan["name"] for plan in plans.json] == ["guru", "pro"]
 

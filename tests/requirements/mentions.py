@@ -49,6 +49,7 @@ def find_claimed(lines: Iterable[Requirement], named: Collection[str]) -> list[s
 
 
 def read_library() -> str:
-    """Return the sources of the library and its functions as one text."""
+    """Return the sources of the library and its functions as one text, without the tools that the catalogue only lists."""
     paths = (path for folder in ("lib", "functions") for path in (ROOT / folder).rglob("*"))
-    return "\n".join(path.read_text() for path in sorted(paths) if path.suffix in (".py", ".json"))
+    lines = (line for path in sorted(paths) if path.suffix in (".py", ".json") for line in path.read_text().splitlines())
+    return "\n".join(line for line in lines if '"implemented": false' not in line)

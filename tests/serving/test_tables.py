@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import fields, replace
 from decimal import Decimal
 
 import httpx
 
+from ferryman.catalog.tools import CATEGORIES, LISTED, TOOLS
 from ferryman.domain.credits.balance import CreditBalance
+from ferryman.domain.tools.tool import ToolPolicy
 
-from .conftest import Stage
+from .conftest import TASK, Stage
 
 BALANCE = CreditBalance(id="owner:ann", credits_used=Decimal("10.5"), credits_reserved=Decimal(100))
 
@@ -23,11 +25,35 @@ async def test_the_catalog_is_listed_by_id(client: httpx.AsyncClient) -> None:
     assert (await client.get("/v1/integrations/nowhere")).status_code == 404
 
 
-async def test_the_tools_are_shown_as_the_model_sees_them(client: httpx.AsyncClient) -> None:
-    tools = (await client.get("/v1/tools")).json()["tools"]
-    names = ["api_call", "call_custom_tool", "delete_tool_cluster", "http_get", "http_post", "import_openapi_tools", "webhook"]
-    assert sorted(tool["name"] for tool in tools) == names
-    assert all(set(tool) == {"name", "description", "input_schema"} for tool in tools)
+async def test_the_catalog_has_the_categories_and_the_tools_on_its_first_page(client: httpx.AsyncClient) -> None:
+    first = (await client.get("/v1/integrations?limit=1")).json()
+    assert [category["id"] for category in first["categories"]] == list(CATEGORIES)
+    assert [tool["name"] for tool in first["tools"]] == list(LISTED)
+    second = (await client.get("/v1/integrations", params={"limit": 1, "cursor": first["next"]})).json()
+    assert (len(second["integrations"]), second["categories"], second["tools"]) == (1, [], [])
+
+
+async def test_every_tool_is_listed_with_what_is_shown_of_it(client: httpx.AsyncClient) -> None:
+    tools = (await client.get("/v1/tools?limit=100")).json()["tools"]
+    assert [tool["name"] for tool in tools] == sorted(LISTED)
+    names = {"name", "display_name", "description", "category", "icon_url", "implemented", "input_schema", "policy"}
+    assert all(set(tool) == names for tool in tools)
+    assert {tool["name"] for tool in tools if tool["implemented"]} == set(TOOLS)
+    unimplemented = [tool for tool in tools if not tool["implemented"]]
+    assert {(tool["input_schema"], tool["policy"]) for tool in unimplemented} == {(None, None)}
+
+
+async def test_what_is_decided_about_a_tool_is_shown(client: httpx.AsyncClient) -> None:
+    (tool,) = [tool for tool in (await client.get("/v1/tools?limit=100")).json()["tools"] if tool["name"] == "api_call"]
+    assert tool["input_schema"] == TOOLS["api_call"].schema
+    policy = tool["policy"]
+    assert set(policy) == {"kind", "function", *(field.name for field in fields(ToolPolicy))}
+    assert (policy["kind"], policy["network"], policy["fee"], policy["repeatable"]) == ("http", "registry", "0.5", "keyed")
+
+
+async def test_a_task_enables_no_tool_that_is_not_implemented(client: httpx.AsyncClient) -> None:
+    answer = await client.post("/v1/tasks", json={**TASK, "tools": ["calculator"]})
+    assert [(problem["field"], answer.status_code) for problem in answer.json()["errors"]] == [("tools.0", 422)]
 
 
 async def test_the_plans_are_listed_with_their_limits(client: httpx.AsyncClient) -> None:

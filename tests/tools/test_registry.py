@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from datetime import UTC, datetime
+from importlib.resources import files
 
 import pytest
 
-from ferryman.catalog.tools import TOOLS
+from ferryman import catalog
+from ferryman.catalog.tools import LISTED, TOOLS
 from ferryman.domain.calls import refusal
 from ferryman.domain.calls.call import Ticket, TicketState, ToolCallResult
 from ferryman.domain.calls.refusal import CallRefusedError
@@ -61,6 +64,15 @@ def test_a_definition_has_exactly_name_description_and_input_schema(registry):
     assert all(set(definition) == {"name", "description", "input_schema"} for definition in registry.get_definitions(ALL))
 
 
+def test_the_model_reads_the_catalogue_s_descriptions(registry):
+    entries = {entry["name"]: entry for entry in json.loads(files(catalog).joinpath("tools.json").read_text())["tools"]}
+    definitions = {definition["name"]: definition for definition in registry.get_definitions(list(TOOLS))}
+    assert definitions.keys() == {name for name, entry in entries.items() if entry["implemented"]}
+    for name, definition in definitions.items():
+        entry = entries[name]
+        assert (definition["description"], definition["input_schema"]) == (entry["description"], entry["input_schema"])
+
+
 def test_only_what_the_task_enabled_is_shown_in_registry_order(registry):
     assert [tool["name"] for tool in registry.get_definitions(["webhook", "nothing", "api_call"])] == [
         "api_call",
@@ -109,6 +121,19 @@ async def test_an_unknown_tool_is_answered_and_not_handled(registry, handled):
     ticket = await registry.execute(plan_ticket("tool_name"), execution=start_execution(ALL), admit=admit_all)
     assert (ticket.result.content, ticket.result.block_reason) == ("Error: unknown tool 'tool_name'", "unknown_tool")
     assert handled[1] == []
+
+
+@pytest.mark.parametrize("name", [name for name, tool in LISTED.items() if not tool.implemented])
+async def test_a_tool_that_is_not_implemented_says_so_and_is_offered_to_no_model(registry, handled, name):
+    ticket = await registry.execute(plan_ticket(name), execution=start_execution(ALL), admit=admit_all)
+    assert ticket.result.content == f"Error: tool '{name}' is not implemented"
+    assert (ticket.result.block_reason, handled[1]) == ("tool_not_implemented", [])
+    assert registry.get_definitions([name]) == []
+
+
+async def test_a_declared_tool_may_have_the_name_of_one_that_is_not_implemented(registry, handled):
+    await registry.execute(plan_ticket("weather"), execution=start_execution(["weather"]), admit=admit_all)
+    assert handled[1] == ["weather"]
 
 
 async def test_a_tool_the_task_did_not_enable_is_answered_and_not_handled(registry, handled):

@@ -29,7 +29,7 @@ NOT_APPROVED = "is not approved for this task"
 @click.option("--json", "as_json", is_flag=True, help=ONE_DOCUMENT)
 @click.pass_context
 def tools(context: click.Context, task: str | None, as_json: bool) -> None:
-    """List the tools a task may enable, and have a task's own: imported, declared, deleted.
+    """List the tools of the catalog by category, and have a task's own: imported, declared, deleted.
 
     \b
     An API becomes tools without code:
@@ -45,12 +45,12 @@ def tools(context: click.Context, task: str | None, as_json: bool) -> None:
 
 
 @tools.command("list")
-@click.option("--task", metavar="ID", help="List this task's own tools; without it, those that any task may enable.")
+@click.option("--task", metavar="ID", help="List this task's own tools; without it, those of the catalog.")
 @api_command
 async def list_(session: ApiSession, task: str | None) -> None:
-    """List a task's own tools by cluster, each with the [name] the model calls it by, or the tools that any task may enable."""
+    """List a task's own tools by cluster, each with the [name] the model calls it by, or the catalog's by category."""
     if task is None:
-        session.screen.print_list([tool async for tool in session.client.iterate_tools()], "name", "description")
+        _print_catalogue(session.screen, [tool async for tool in session.client.iterate_tools()])
         return
     custom_tools = [tool async for tool in session.client.iterate_custom_tools(task, limit=PAGE_MAX)]
     session.screen.print_json(custom_tools)
@@ -185,6 +185,22 @@ async def call(screen: Screen, file: IO[str], name: str, arguments: str) -> int:
     if result.blocked:
         return exits.REFUSED
     return exits.FAILED if result.failed else exits.DONE
+
+
+def _print_catalogue(screen: Screen, catalogue: Sequence[Mapping[str, Any]]) -> None:
+    """Print the tools of the catalogue by category; those that are not implemented are only named."""
+    screen.print_json(catalogue)
+    for category, members in groupby(
+        sorted(catalogue, key=lambda tool: str(tool["category"])), key=lambda tool: tool["category"]
+    ):
+        tools_here = list(members)
+        implemented = [tool for tool in tools_here if tool["implemented"]]
+        screen.print_line(f"▼ {category} ({len(implemented)} of {_count(len(tools_here), 'tool')})", "bold")
+        if implemented:
+            screen.print_table(implemented, "name", "description", empty="")
+        missing = ", ".join(tool["name"] for tool in tools_here if not tool["implemented"])
+        if missing:
+            screen.print_line(f"  not implemented: {missing}", "dim")
 
 
 def _section(screen: Screen, cluster: str, members: Sequence[Mapping[str, Any]]) -> None:

@@ -315,9 +315,38 @@ class TokenCountsJson(TypedDict):
     cache_write_tokens: int
 
 
+class ToolPolicyJson(TypedDict):
+    """What the calls of a tool may do. Null means: what the plan or the deployment allows; for `decided_by`, every
+    argument.
+    """
+
+    kind: str
+    function: str
+    timeout_s: float | None
+    argument_characters_max: int | None
+    argument_items_max: int | None
+    response_bytes_max: int | None
+    result_characters_max: int | None
+    network: Literal["registry", "webhook_list", "declared_host", "public_any", "operator_endpoint", "none"]
+    fee: str
+    counts: bool
+    repeatable: Literal["safe", "keyed", "never"]
+    parallel_safe: bool
+    wrapped: bool
+    needs_confirmation: bool
+    reads: list[str]
+    changes: list[str]
+    decided_by: list[str] | None
+
+
 class ToolJson(TypedDict):
-    """A tool as the model is shown it."""
+    """A tool of the catalog. One that is not implemented has neither schema nor policy, and no model is offered it."""
 
     name: str
+    display_name: str
     description: str
-    input_schema: dict[str, Any]
+    category: str
+    icon_url: str
+    implemented: bool
+    input_schema: dict[str, Any] | None
+    policy: ToolPolicyJson | None

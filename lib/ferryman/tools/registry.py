@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection
 from dataclasses import replace
 from typing import Any, Protocol
 
-from ferryman.catalog.tools import TOOLS, find_tool
+from ferryman.catalog.tools import LISTED, TOOLS, find_tool
 from ferryman.domain.calls import refusal
 from ferryman.domain.calls.call import Ticket, ToolCallResult
 from ferryman.domain.calls.refusal import CallRefusedError
@@ -52,11 +52,14 @@ class ToolRegistry:
     def find_tool(self, name: str, enabled: Collection[str]) -> Tool:
         """Return the tool of this name.
 
-        Raise `CallRefusedError` when there is none (S0-139) or the task has not enabled it (S0-3).
+        Raise `CallRefusedError` when there is none (S0-139), when it is not implemented (S4-7) or the task has not enabled it
+        (S0-3).
         """
         tool = self._tools.get(name)
         if tool is None and name in enabled:
             return find_tool(name)  # a declared tool: the function that executes it knows it
+        if tool is None and name in LISTED:
+            raise CallRefusedError(refusal.refuse_unimplemented_tool(name))
         if tool is None:
             raise CallRefusedError(refusal.refuse_unknown_tool(name))
         if name not in enabled:

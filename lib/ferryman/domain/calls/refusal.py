@@ -53,6 +53,11 @@ def refuse_unknown_tool(name: str) -> Refusal:
     return Refusal(reason="unknown_tool", message=f"Error: unknown tool '{_check_name(_TOOL, name)}'")
 
 
+def refuse_unimplemented_tool(name: str) -> Refusal:
+    """Refuse a tool that the catalogue lists and nothing executes yet (S4-7)."""
+    return Refusal(reason="tool_not_implemented", message=f"Error: tool '{_check_name(_TOOL, name)}' is not implemented")
+
+
 def refuse_tool_not_enabled(name: str) -> Refusal:
     return Refusal(reason="tool_not_enabled", message=f"Error: tool '{_check_name(_TOOL, name)}' is not enabled for this task")
 

@@ -28,9 +28,9 @@ class ToolPolicy:
     timeout_s: float | None
     """The seconds that a call may take at most; None: what the deployment allows (`FERRYMAN_REQUEST_S`)."""
     argument_characters_max: int | None
-    """To how many characters a text among the arguments is cut; None cuts nothing (S2-31)."""
+    """To how many characters a text among the arguments is cut; None cuts nothing."""
     argument_items_max: int | None
-    """To how many items a list among the arguments is cut; None cuts nothing (S2-32)."""
+    """To how many items a list among the arguments is cut; None cuts nothing."""
     response_bytes_max: int | None
     """How much of an answer is read; None: what the owner's plan allows."""
     result_characters_max: int | None
@@ -56,14 +56,34 @@ class ToolPolicy:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Tool:
-    """One tool. `kind` is the package that executes its calls, `function` the cloud function that does.
+class ToolCategory:
+    """What tools are grouped under. `icon` is the name of a picture (catalog/icons.json)."""
+
+    id: str
+    name: str
+    icon: str
+    description: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolListing:
+    """What is shown of a tool (S4-6). One that is not `implemented` is listed only: no model is offered it (S4-7)."""
+
+    name: str
+    display_name: str
+    description: str
+    category: str
+    icon: str
+    implemented: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tool(ToolListing):
+    """A tool that can be called. `kind` is the package that executes its calls, `function` the cloud function that does.
 
     `requires` names the service whose credential it needs (S0-105). `calls_others`: its calls name another tool of the task.
     """
 
-    name: str
-    description: str
     kind: str
     function: str
     requires: str | None

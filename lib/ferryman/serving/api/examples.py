@@ -8,6 +8,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from ferryman.catalog.tools import CATEGORIES, LISTED
 from ferryman.domain.credentials.credential import AuthType
 from ferryman.domain.executions.execution import Status
 from ferryman.domain.owners.plan import PRO
@@ -150,9 +151,14 @@ def build_answers() -> Mapping[str, BaseModel]:
         ),
         **dict.fromkeys(("deleteTool", "deleteCluster"), deleted),
         "listChatTools": custom.ChatTools(tools=(custom.ChatTool(**names, parameters=SCHEMA),), next=None),
-        "listIntegrations": table.IntegrationList(integrations=(service,), next=CURSOR),
+        "listIntegrations": table.IntegrationList(
+            integrations=(service,),
+            categories=(table.to_category(CATEGORIES["integration"]),),
+            tools=(table.to_tool(LISTED["calculator"]),),
+            next=CURSOR,
+        ),
         "getIntegration": service,
-        "listTools": table.ToolList(tools=(table.ToolResponse(**names, input_schema=SCHEMA),), next=None),
+        "listTools": table.ToolList(tools=(table.to_tool(LISTED["http_get"]),), next=None),
         "listPlans": table.PlanList(plans=(plan,), next=None),
         "listModels": table.ModelList.model_validate(
             {

@@ -42,7 +42,7 @@ OPERATIONS = {
     "getMe": "Your plan with its limits, and what is used, reserved and left of its credits.",
     "listIntegrations": "The catalog by id: where each service is, and how its credentials are sent.",
     "getIntegration": "Its entry in the catalog.",
-    "listTools": "Built-in tools; a task's own are listed under the task.",
+    "listTools": "A task may enable those that are implemented; a task's own are listed under the task.",
     "listPlans": "A credit is worth $0.001.",
     "listModels": "Prices are in US dollars for a million tokens.",
     "getHealth": "Asks nothing behind it, and needs no API key.",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fastapi import APIRouter, Request
 
+from ferryman.catalog.tools import CATEGORIES, LISTED
 from ferryman.serving.api.access import CurrentOwner, Dependencies
 from ferryman.serving.api.errors import NotFoundError
 from ferryman.serving.api.paging import ByName, cut_by_name
@@ -12,10 +13,20 @@ from ferryman.serving.api.shapes import table as shapes
 router = APIRouter()
 
 
-@router.get("/v1/integrations", tags=["tables"], summary="The services a task may be approved for")
+@router.get(
+    "/v1/integrations",
+    tags=["tables"],
+    summary="The services a task may be approved for, and the catalog of tools",
+)
 async def list_integrations(deps: Dependencies, paging: ByName) -> shapes.IntegrationList:
     here, following = cut_by_name(deps.integrations.values(), paging, lambda integration: integration.id)
-    return shapes.IntegrationList(integrations=tuple(map(shapes.IntegrationResponse.model_validate, here)), next=following)
+    is_first = paging.after is None
+    return shapes.IntegrationList(
+        integrations=tuple(map(shapes.IntegrationResponse.model_validate, here)),
+        categories=tuple(map(shapes.to_category, CATEGORIES.values())) if is_first else (),
+        tools=tuple(map(shapes.to_tool, LISTED.values())) if is_first else (),
+        next=following,
+    )
 
 
 @router.get("/v1/integrations/{integration_id}", tags=["tables"], summary="One service")
@@ -26,10 +37,10 @@ async def get_integration(integration_id: str, deps: Dependencies, _: CurrentOwn
     return shapes.IntegrationResponse.model_validate(known)
 
 
-@router.get("/v1/tools", tags=["tables"], summary="The tools a task may enable, as the model is shown them")
-async def list_tools(deps: Dependencies, paging: ByName) -> shapes.ToolList:
-    here, following = cut_by_name(deps.tools, paging, lambda tool: tool.name)
-    return shapes.ToolList(tools=tuple(shapes.ToolResponse(**tool.to_definition()) for tool in here), next=following)
+@router.get("/v1/tools", tags=["tables"], summary="The tools of the catalog, also those that are not implemented")
+async def list_tools(_: Dependencies, paging: ByName) -> shapes.ToolList:
+    here, following = cut_by_name(LISTED.values(), paging, lambda tool: tool.name)
+    return shapes.ToolList(tools=tuple(map(shapes.to_tool, here)), next=following)
 
 
 @router.get("/v1/plans", tags=["tables"], summary="The plans and their limits")

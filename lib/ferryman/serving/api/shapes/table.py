@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 from pydantic import Field
 
 from ferryman.billing.prices import ModelPrice
+from ferryman.catalog.tools import build_icon_url
 from ferryman.domain.credentials.credential import AuthType
+from ferryman.domain.http.network import NetworkPolicy
+from ferryman.domain.tools.tool import Repeatable, Tool, ToolCategory, ToolListing
 from ferryman.serving.api.shapes.shape import Credits, Dollars, ListPage, ResponseShape
 
 
@@ -45,22 +49,60 @@ class IntegrationResponse(ResponseShape):
     oauth: ConsentResponse | None
 
 
-class IntegrationList(ListPage):
-    """A page of the catalog, by id."""
+class ToolPolicyResponse(ResponseShape):
+    """What the calls of a tool may do. Null means: what the plan or the deployment allows; for `decided_by`, every argument."""
 
-    integrations: tuple[IntegrationResponse, ...]
+    kind: str = Field(description="What executes its calls")
+    function: str = Field(description="The cloud function that does")
+    timeout_s: float | None
+    argument_characters_max: int | None = Field(description="To how many characters a text among the arguments is cut")
+    argument_items_max: int | None = Field(description="To how many items a list among the arguments is cut")
+    response_bytes_max: int | None = Field(description="How much of an answer is read")
+    result_characters_max: int | None = Field(description="How much of a result the model is shown")
+    network: NetworkPolicy = Field(description="Which hosts its calls may reach")
+    fee: Credits = Field(description="For a call that used a credential")
+    counts: bool = Field(description="Whether a call counts against the plan's calls")
+    repeatable: Repeatable = Field(description="Whether a call whose outcome is unknown is made again")
+    parallel_safe: bool = Field(description="Whether a call may run beside others of its turn")
+    wrapped: bool = Field(description="Whether results are framed for the model, as content of others")
+    needs_confirmation: bool = Field(description="Whether a person has to agree to each call")
+    reads: tuple[str, ...]
+    changes: tuple[str, ...]
+    decided_by: tuple[str, ...] | None = Field(description="The arguments that decide where the effect of a call goes")
 
 
 class ToolResponse(ResponseShape):
-    """A tool as the model is shown it."""
+    """A tool of the catalog. One that is not implemented has neither schema nor policy, and no model is offered it."""
 
     name: str
+    display_name: str
     description: str
-    input_schema: dict[str, Any]
+    category: str
+    icon_url: str = Field(description="A picture, all of it in the URL")
+    implemented: bool
+    input_schema: dict[str, Any] | None
+    policy: ToolPolicyResponse | None
+
+
+class ToolCategoryResponse(ResponseShape):
+    """What tools are grouped under."""
+
+    id: str
+    name: str
+    icon_url: str
+    description: str
+
+
+class IntegrationList(ListPage):
+    """A page of the catalog, by id. Its first page has the categories of tools and all tools, too; later ones have none."""
+
+    integrations: tuple[IntegrationResponse, ...]
+    categories: tuple[ToolCategoryResponse, ...]
+    tools: tuple[ToolResponse, ...]
 
 
 class ToolList(ListPage):
-    """A page of the tools that a task may enable, by name."""
+    """A page of the catalog's tools, by name. A task may enable those that are implemented."""
 
     tools: tuple[ToolResponse, ...]
 
@@ -115,6 +157,22 @@ class Welcome(ResponseShape):
     about: str
     reference: str = "/docs"
     openapi: str = "/openapi.json"
+
+
+def to_tool(tool: ToolListing) -> ToolResponse:
+    """Return a tool of the catalog as it is answered."""
+    names = ("name", "display_name", "description", "category", "implemented")
+    response = {name: getattr(tool, name) for name in names} | {"icon_url": build_icon_url(tool.icon)}
+    if not isinstance(tool, Tool):
+        return ToolResponse(**response, input_schema=None, policy=None)
+    policy = ToolPolicyResponse(kind=tool.kind, function=tool.function, **asdict(tool.policy))
+    return ToolResponse(**response, input_schema=dict(tool.schema), policy=policy)
+
+
+def to_category(category: ToolCategory) -> ToolCategoryResponse:
+    """Return a category of tools as it is answered."""
+    icon_url = build_icon_url(category.icon)
+    return ToolCategoryResponse(id=category.id, name=category.name, icon_url=icon_url, description=category.description)
 
 
 def to_model(name: str, price: ModelPrice) -> ModelResponse:
