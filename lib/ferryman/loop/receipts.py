@@ -101,7 +101,7 @@ def _describe_call(execution: Execution, ticket: Ticket) -> dict[str, object]:
 
 def _cover_arguments(ticket: Ticket) -> Covers:
     # its event is covered later, when the call before it has settled
-    return {f"calls/{ticket.seq}/arguments": document.serialize_ticket(ticket)["arguments"]}
+    return {f"calls/{ticket.seq}/arguments": document.serialize_arguments(ticket)}
 
 
 def _cover_events(*events: Event | None) -> Covers:

@@ -73,9 +73,14 @@ def serialize(value: ExecutionPolicy | Step | Event) -> Document:
 
 def serialize_ticket(ticket: Ticket) -> Document:
     """Return a call; its sealed arguments and its epoch are left out."""
-    names = {"iteration": ticket.step, "id": ticket.call, "arguments": _to_json(ticket.display_arguments)}
+    names = {"iteration": ticket.step, "id": ticket.call, "arguments": serialize_arguments(ticket)}
     result = None if ticket.result is None else serialize_result(ticket.result)
     return {**_select(ticket, _CALL), **names, "result": result}
+
+
+def serialize_arguments(ticket: Ticket) -> Any:
+    """Return the arguments of a call, as `serialize_ticket` has them."""
+    return _to_json(ticket.display_arguments)
 
 
 def serialize_result(result: ToolCallResult) -> Document:
