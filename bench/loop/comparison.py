@@ -14,7 +14,7 @@ from bench.loop.contestants import OURS, PEERS, SDK, Contestant, Cost, serve, st
 SHORT, LONG = (10, 200), (200, 2048)
 """Rounds, and the bytes that a tool answers."""
 PAIRS = 3
-PAIRS_S = 15.0
+PAIRS_S, PEER_PAIRS_S = 45.0, 12.0
 """Once the pairs of a row have taken so many seconds, no further one is begun: a busy machine measures fewer."""
 
 ROUNDS = 200
@@ -22,13 +22,13 @@ ROUNDS = 200
 AT_ONCE, DELAY_MS, CALLS = 100, 500, 5
 
 
-def alternate(contestants: dict[str, Contestant], rounds: int, size: int) -> dict[str, list[Cost]]:
+def alternate(contestants: dict[str, Contestant], rounds: int, size: int, *, seconds: float = PAIRS_S) -> dict[str, list[Cost]]:
     """Measure each contestant in turn, again and again, after a short run that is not counted."""
     times = max(1, ROUNDS // rounds)
     for contestant in contestants.values():
         contestant.measure(min(rounds, SHORT[0]), size)
     costs: dict[str, list[Cost]] = {name: [] for name in contestants}
-    until = time.monotonic() + PAIRS_S
+    until = time.monotonic() + seconds
     for number in range(PAIRS):
         for name, contestant in contestants.items():
             costs[name].append(contestant.measure(rounds, size, times=times))
@@ -88,7 +88,7 @@ def compare_with_peers() -> Iterator[Row]:
             bar = 1.0 if peer == "agno" else 0.3
             with start_peer(peer, port) as other:
                 for rounds, size in (SHORT, LONG):
-                    costs = alternate({"ours": ours, "peer": other}, rounds, size)
+                    costs = alternate({"ours": ours, "peer": other}, rounds, size, seconds=PEER_PAIRS_S)
                     ratio = get_ratio(costs["ours"], costs["peer"])
                     figures = f"{ratio:.2f}x: {describe(costs['ours'])} beside {describe(costs['peer'])}"
                     yield Row(f"beside {peer}, {rounds} rounds of {size} B", f"{bar}x", figures, reached=ratio <= bar)
