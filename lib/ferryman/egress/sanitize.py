@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection
+from typing import Any
 
 from ferryman.domain.calls.call import TRUNCATED
 from ferryman.domain.http.request import InboundResponse
 from ferryman.domain.http.status import describe_failure, is_error
 from ferryman.egress import frame
 from ferryman.egress.frame import remove_invisible
-from ferryman.egress.leaks import SecretScanner, StepBudget, redact_json, redact_text
+from ferryman.egress.leaks import SecretScanner, StepBudget, is_clean, redact_json, redact_text
 from ferryman.egress.response_head import get_retry_after, read_head
 from ferryman.egress.text import CHARACTERS_READ, decode_text, describe_binary
 
@@ -44,17 +45,34 @@ def frame_text(text: str, scanner: SecretScanner, *, nonce: str) -> str:
 
 
 def _redact_and_frame(read: str, scanner: SecretScanner, *, nonce: str, cut: bool, attributes: str = "") -> str:
-    budget = scanner.allow(len(read), passes=2)
-    text = redact_text(read, scanner, budget)
-    if text != read and _is_json(read) and not _is_json(text):
-        # a quotation mark was cut out too, so a secret that is split over the rest would no longer be found
-        text = redact_text(redact_json_text(read, scanner, budget), scanner, budget)
-    text = redact_json_text(text, scanner, budget)
+    text = _redact(read, scanner)
     cut = cut or len(read) == CHARACTERS_READ or len(text) > CHARACTERS_MAX
     body = frame.neutralize(text[:CHARACTERS_MAX])
     if len(body) > CHARACTERS_MAX:
         body, cut = frame.neutralize(body[:CHARACTERS_MAX])[:CHARACTERS_MAX], True
     return frame.wrap(body + TRUNCATED if cut else body, nonce=nonce, truncated=cut, attributes=attributes)
+
+
+def _redact(read: str, scanner: SecretScanner) -> str:
+    """Return `read` without credentials; nearly all small texts have none, as a single look at all of one tells."""
+    if is_clean(read, _read_json(read), scanner):
+        return read
+    budget = scanner.allow(len(read), passes=2)
+    text = redact_text(read, scanner, budget)
+    if text != read and _is_json(read) and not _is_json(text):
+        # a quotation mark was cut out too, so a secret that is split over the rest would no longer be found
+        text = redact_text(redact_json_text(read, scanner, budget), scanner, budget)
+    return redact_json_text(text, scanner, budget)
+
+
+def _read_json(text: str) -> Any:
+    """Return the value of a text that is JSON, else the text."""
+    if text.lstrip()[:1] not in ("{", "["):
+        return text
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return text
 
 
 def _is_json(text: str) -> bool:

@@ -73,16 +73,17 @@ def test_a_number_that_repeats_is_read_once() -> None:
 @pytest.mark.parametrize("before", ["", "A", "AB"])
 def test_base45_is_read_in_each_of_its_alignments(before: str) -> None:
     content = b"a key of thirty characters 123"
-    assert [content in read for read in bases.decode_base45(f"say '{before}{notations.base45(content)}'")].count(True) == 1
+    written = f"say '{before}{notations.base45(content)}'"
+    assert [content in read for read in bases.decode_base45(written.encode())].count(True) == 1
 
 
 def test_base45_is_read_as_the_standard_writes_it() -> None:
     # the example of RFC 9285, "Hello!!", without its odd last byte
-    assert next(bases.decode_base45("%69 VD92E" * 3)) == b"Hello!" * 3
+    assert next(bases.decode_base45(b"%69 VD92E" * 3)) == b"Hello!" * 3
 
 
 def test_groups_above_two_bytes_lose_their_highest_bit() -> None:
-    assert next(bases.decode_base45("A" * 6 + ":" * 18))[-2:] == (91_124 & 0xFFFF).to_bytes(2, "big")
+    assert next(bases.decode_base45(b"A" * 6 + b":" * 18))[-2:] == (91_124 & 0xFFFF).to_bytes(2, "big")
 
 
 @pytest.mark.parametrize(
@@ -97,27 +98,27 @@ def test_groups_above_two_bytes_lose_their_highest_bit() -> None:
     ],
 )
 def test_only_a_sequence_that_may_be_base45_is_read(run: str, read: int) -> None:
-    assert len(list(bases.decode_base45(run))) == read
+    assert len(list(bases.decode_base45(run.encode()))) == read
 
 
 @pytest.mark.parametrize("place", range(len(bases.BASE32_KINDS)))
 @given(content=st.binary(min_size=12, max_size=40))
 def test_each_variant_of_base32_is_read(place: int, content: bytes) -> None:
     written = notations.base32(content, bases.BASE32_KINDS[place])
-    assert bases.read_base32(written, place) == content
+    assert bases.read_base32(written.encode(), place) == content
     if not written.isalpha() and not written.isdigit():
-        assert content in list(bases.decode_base32(f"see {written}."))
-        assert content in list(bases.decode_base32(f"see {written.lower()}."))
+        assert content in list(bases.decode_base32(f"see {written}.".encode()))
+        assert content in list(bases.decode_base32(f"see {written.lower()}.".encode()))
 
 
 def test_words_of_base32_are_joined_and_kept_apart() -> None:
     words = [base64.b32encode(content).decode() for content in (b"first key!", b"other key!")]
-    assert b"first key!\xffother key!" in list(bases.decode_base32(" and ".join(words)))
+    assert b"first key!\xffother key!" in list(bases.decode_base32(" and ".join(words).encode()))
 
 
 @pytest.mark.parametrize("word", ["ABCDEFGHABCDEFGH", "2345672345672345", "JBSWY3DPEHPK3PX"])
 def test_words_numbers_and_short_sequences_are_no_base32(word: str) -> None:
-    assert list(bases.decode_base32(word)) == []
+    assert list(bases.decode_base32(word.encode())) == []
 
 
 def test_crockford_s_letters_that_resemble_digits_are_those() -> None:
@@ -126,9 +127,9 @@ def test_crockford_s_letters_that_resemble_digits_are_those() -> None:
     assert set("01") & set(written + content)
     alike = (written + content[:8]).replace("0", "O").replace("1", "L")
     plain = (written + content[:8]).replace("O", "0").replace("L", "1")
-    assert set(bases.decode_base32(alike + "2")) & set(bases.decode_base32(plain + "2"))
+    assert set(bases.decode_base32((alike + "2").encode())) & set(bases.decode_base32((plain + "2").encode()))
 
 
 @pytest.mark.parametrize(("word", "place"), [("ABCDEFG1", 0), ("ABCDEFGW", 1), ("ABCDEFGU", 2), ("ABCDEFGL", 3)])
 def test_a_word_with_another_character_is_nothing(word: str, place: int) -> None:
-    assert bases.read_base32(word, place) == b""
+    assert bases.read_base32(word.encode(), place) == b""

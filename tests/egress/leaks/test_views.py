@@ -72,9 +72,22 @@ def nest_backwards(times: int) -> str:
     return written
 
 
-@pytest.mark.parametrize(("times", "expected"), [(1, True), (2, True), (3, False)])
-def test_a_small_text_is_read_backwards_twice_between_its_decodings(times: int, *, expected: bool) -> None:
+@pytest.mark.parametrize(("times", "expected"), [(1, True), (2, True), (3, True), (4, False)])
+def test_a_small_text_is_read_backwards_and_twice_more_between_its_decodings(times: int, *, expected: bool) -> None:
     assert shows(nest_backwards(times)) is expected
+
+
+def test_texts_are_read_together_as_each_is_alone() -> None:
+    written = [encode(percent(WORDS)), f"part2={WORDS[9:]}&part1={WORDS[:9]}", nest_backwards(2), WORDS.encode().hex()]
+    views = [view.decode("ascii", "replace") if isinstance(view, bytes) else view for view in iterate_views(*written)]
+    assert views[:4] == written
+    assert sum(WORDS in view for view in views) >= 3
+
+
+@pytest.mark.parametrize("length", [100, SMALL - 10])
+def test_a_text_is_read_as_deeply_beside_longer_ones(length: int) -> None:
+    hidden, other = encode("0123456789"), "~ " * (length // 2)
+    assert any("0123456789" in view for view in iterate_views(hidden, encode(other), other) if isinstance(view, str))
 
 
 def test_a_long_text_is_read_backwards_by_its_long_words_where_that_is_asked_for() -> None:

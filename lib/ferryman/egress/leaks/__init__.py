@@ -2,7 +2,7 @@
 
 from ferryman.egress.leaks.blocks import redact_blocks
 from ferryman.egress.leaks.pieces import SecretPieces
-from ferryman.egress.leaks.redaction import redact_json, redact_text
+from ferryman.egress.leaks.redaction import is_clean, redact_json, redact_text
 from ferryman.egress.leaks.scanner import LeakFinding, SecretScanner, prepare
 from ferryman.egress.leaks.views import ShortBudget, StepBudget, StepsSpentError
 
@@ -13,6 +13,7 @@ __all__ = [
     "ShortBudget",
     "StepBudget",
     "StepsSpentError",
+    "is_clean",
     "prepare",
     "redact_blocks",
     "redact_json",

@@ -7,6 +7,8 @@ import sys
 from array import array
 from collections.abc import Iterator
 
+from ferryman.egress.leaks.shapes import build_shape_table, find_spans
+
 NUMBER_MIN, NUMBER_MAX = 22, 400
 """The length of a word that is read as one number: 16 bytes take 22 digits, and the cost is the square of the length."""
 
@@ -29,18 +31,19 @@ BASE32_KINDS = (
 
 _CHUNK = 10
 _WORD = re.compile(rf"(?<![A-Za-z0-9+/])[A-Za-z0-9]{{{NUMBER_MIN},{NUMBER_MAX}}}+(?![A-Za-z0-9+/])")
-_RUN45 = re.compile(r"[0-9A-Z $%*+./:-]{24,}+")
-RUN45_MAX = 8_192
+RUN32_MIN, RUN45_MIN, RUN45_MAX = 16, 24, 8_192
 """A longer sequence is not decoded: it is mostly text in capitals."""
 
-_LETTERS45 = re.compile(r"[A-Z]")
+_NO_CAPITAL = bytes(code for code in range(256) if code not in _CAPITAL.encode())
 _LETTERS45_MIN = 6
-_RUN32 = re.compile(r"[A-Z0-9]{16,}+|[a-z0-9]{16,}+")
-_NUMERALS32 = [str.maketrans(kind, "0123456789ABCDEFGHIJKLMNOPQRSTUV") for kind in BASE32_KINDS]
-_CROCKFORD = str.maketrans("OIL", "011")
-_NO_MEMBER32 = [re.compile(f"[^{kind}]") for kind in BASE32_KINDS]
+_NUMERALS32 = [bytes.maketrans(kind.encode(), b"0123456789ABCDEFGHIJKLMNOPQRSTUV") for kind in BASE32_KINDS]
+_CROCKFORD = bytes.maketrans(b"OIL", b"011")
 _VALUES = [{ord(digit): value for value, digit in enumerate(digits)} for digits in NUMBERS]
 _VALUES45 = bytes.maketrans(BASE45.encode(), bytes(range(45)))
+_SHAPE45 = build_shape_table(p=BASE45.encode())
+_SMALL_SHAPE = build_shape_table(p=(_DIGITS + _SMALL).encode())
+_CAPITAL_SHAPE = build_shape_table(p=(_DIGITS + _CAPITAL).encode())
+_MARK32, _MARK45 = b"p" * RUN32_MIN, b"p" * RUN45_MIN
 _PRINTABLE = bytes((*b"\t\n\r", *range(0x20, 0x7F)))
 
 
@@ -96,13 +99,14 @@ def read_number(word: str, place: int, values: dict[int, int]) -> bytes:
     return number.to_bytes((number.bit_length() + 7) // 8, "big")
 
 
-def decode_base45(text: str) -> Iterator[bytes]:
-    """Yield the decoded sequences of base 45 in `text`, from each of their first three characters on."""
-    for match in _RUN45.finditer(text):
-        run = match[0]
-        if len(run) > RUN45_MAX or len(_LETTERS45.findall(run)) < _LETTERS45_MIN:
+def decode_base45(plain: bytes) -> Iterator[bytes]:
+    """Yield the decoded sequences of base 45 in `plain`, from each of their first three characters on."""
+    shape = plain.translate(_SHAPE45)
+    for start, end in find_spans(shape, RUN45_MIN) if _MARK45 in shape else ():
+        run = plain[start:end]
+        if len(run) > RUN45_MAX or len(run.translate(None, _NO_CAPITAL)) < _LETTERS45_MIN:
             continue
-        values = run.encode("ascii").translate(_VALUES45)
+        values = run.translate(_VALUES45)
         for offset in range(3):
             groups = zip(values[offset::3], values[offset + 1 :: 3], values[offset + 2 :: 3], strict=False)
             content = array("H", [first + 45 * second + 2_025 * third & 0xFFFF for first, second, third in groups])
@@ -111,24 +115,24 @@ def decode_base45(text: str) -> Iterator[bytes]:
             yield content.tobytes()
 
 
-def decode_base32(text: str) -> Iterator[bytes]:
-    """Yield the decoded sequences of each variant of base 32 in `text`."""
+def decode_base32(plain: bytes) -> Iterator[bytes]:
+    """Yield the decoded sequences of each variant of base 32 in `plain`, in letters of one case."""
+    spans: set[tuple[int, int]] = set()
+    for shape in (plain.translate(_SMALL_SHAPE), plain.translate(_CAPITAL_SHAPE)):
+        if _MARK32 in shape:
+            spans.update(find_spans(shape, RUN32_MIN))
+    runs = [plain[start:end] for start, end in sorted(spans)]
     # long words are many; nearly every encoded sequence has a digit among sixteen
-    runs = [run.upper() for run in _RUN32.findall(text) if not run.isalpha() and not run.isdigit()]
-    if not runs:
-        return
-    for place, numerals in enumerate(_NUMERALS32):
+    runs = [run.upper() for run in runs if not run.isalpha() and not run.isdigit()]
+    for place in range(len(BASE32_KINDS) if runs else 0):
         kind = [run.translate(_CROCKFORD) for run in runs] if place == 2 else runs
-        read = [_read_numerals(run.translate(numerals)) for run in kind if not _NO_MEMBER32[place].search(run)]
-        if read:
+        if read := [content for run in kind if (content := read_base32(run, place))]:
             yield b"\xff".join(read)
 
 
-def read_base32(word: str, place: int) -> bytes:
+def read_base32(word: bytes, place: int) -> bytes:
     """Return the whole bytes of a word in capitals in `BASE32_KINDS[place]`; nothing where a character is no digit of it."""
-    return b"" if _NO_MEMBER32[place].search(word) else _read_numerals(word.translate(_NUMERALS32[place]))
-
-
-def _read_numerals(numerals: str) -> bytes:
-    bits = len(numerals) * 5
-    return (int(numerals, 32) >> bits % 8).to_bytes(bits // 8, "big")
+    if word.translate(None, BASE32_KINDS[place].encode()):
+        return b""
+    bits = len(word) * 5
+    return (int(word.translate(_NUMERALS32[place]), 32) >> bits % 8).to_bytes(bits // 8, "big") if word else b""

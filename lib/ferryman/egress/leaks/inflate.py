@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bz2
+import codecs
 import lzma
 import re
 import zlib
@@ -42,7 +43,8 @@ _OTHERS: tuple[tuple[bytes, re.Pattern[bytes], Callable[[], _Stream]], ...] = (
 
 
 _HEADS = [*_HEADERS, *(head for head, _, _ in _OTHERS)]
-_FINDER = BytesAhoCorasick(_HEADS)
+MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+_FINDER = BytesAhoCorasick([*_HEADS, *MARKS])
 FIRST_BYTES = frozenset(head[0] for head in _HEADS)
 
 
@@ -50,9 +52,10 @@ class InflationLimitError(Exception):
     """The bytes hold more compressed streams, or longer ones, than are scanned."""
 
 
-def may_hold_stream(content: bytes) -> bool:
-    """Tell whether `content` has the first bytes of a stream anywhere, as noise has by chance."""
-    return bool(_FINDER.find_matches_as_indexes(content))
+def find_heads(content: bytes) -> tuple[bool, bool]:
+    """Tell whether the first bytes of a stream are in `content`, as in noise by chance, and whether a byte order mark is."""
+    heads = {index for index, _, _ in _FINDER.find_matches_as_indexes(content)}
+    return any(index < len(_HEADS) for index in heads), any(index >= len(_HEADS) for index in heads)
 
 
 def open_streams(content: bytes) -> Iterator[bytes]:

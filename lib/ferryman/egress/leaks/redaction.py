@@ -45,6 +45,8 @@ def redact_text(text: str, scanner: SecretScanner, budget: StepBudget | None = N
     A credential is replaced where it can be located, else its tokens or its lines are. The whole text is omitted where that is
     not enough, or `budget` is spent before it is known.
     """
+    if text in scanner.checked:
+        return text
     text = _replace_spans(text, scanner)
     head, rest = text[:DEEP_CHARACTERS], text[DEEP_CHARACTERS:]
     budget = scanner.allow(len(head), passes=2) if budget is None else budget
@@ -60,6 +62,17 @@ def redact_text(text: str, scanner: SecretScanner, budget: StepBudget | None = N
             if find(head) is None:
                 return head + rest
     return format_finding(finding)
+
+
+def is_clean(text: str, value: Any, scanner: SecretScanner) -> bool:
+    """Tell whether a small `text` holds no credential, nor the JSON `value` that is written in it: both are read at once.
+
+    False where it is not small, or more than that is to be known of it.
+    """
+    if len(text) > SMALL:
+        return False
+    pieces = text_pieces.split_urls(text_pieces.collect_pieces(value, ""))
+    return scanner.find_among(pieces, beside=(text,), budget=scanner.allow(len(text), passes=3)) is None
 
 
 def redact_json(value: Any, scanner: SecretScanner, budget: StepBudget | None = None) -> Any:

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from copy import copy
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import chain, islice
 from typing import NamedTuple
 
@@ -35,6 +35,7 @@ ALIKE_MAX = 4  # equal kernels of one pattern that are compared: a value that re
 BLOCK = 65_536  # bytes of a skeleton that are searched at a time: each match is an object, and hostile text has many
 SPANS_MAX = 10_000  # a text with more credentials is redacted as a whole: no honest text has so many, and each takes memory
 TOGETHER_FIRST, TOGETHER = 1_024, 16_384  # bytes of the skeletons that are searched together, at least: at first, and later
+CHECKED_MAX, CHECKED_LENGTH_MAX = 16, 512
 BETWEEN = b"."  # between skeletons: in no pattern
 _ROT47 = bytes(33 + (code - 33 + 47) % 94 if 33 <= code < 127 else code for code in range(256))
 
@@ -85,11 +86,29 @@ def prepare(credential: Credential) -> PreparedCredential:
     return prepared
 
 
+class CheckedTexts:
+    """The last short texts in which a scanner found nothing: addresses and media types, which are the same call after call."""
+
+    def __init__(self) -> None:
+        self._texts: dict[str, None] = {}
+
+    def __contains__(self, text: str) -> bool:
+        return text in self._texts
+
+    def add(self, text: str) -> None:
+        """Keep `text` unless it is long; forget the oldest of too many."""
+        if len(text) <= CHECKED_LENGTH_MAX:
+            self._texts[text] = None
+            if len(self._texts) > CHECKED_MAX:
+                del self._texts[next(iter(self._texts))]
+
+
 class SecretScanner:
     """A scanner for all credentials of a task, used while they are open."""
 
     def __init__(self, credentials: Iterable[Credential] = (), *, prepared: Iterable[PreparedCredential] = ()) -> None:
         self._outer: StepBudget | None = None
+        self.checked, self.checked_thoroughly = CheckedTexts(), CheckedTexts()
         self._prepared = [*prepared, *map(prepare, credentials)]
         self._exact = [pair for credential in self._prepared for pair in credential.exact]
         kernels: dict[bytes, list[tuple[SecretPattern, int, str]]] = {}
@@ -138,17 +157,25 @@ class SecretScanner:
         Return the first credential found, or None, and the pieces of credentials in it, which are counted.
         """
         collected: _Collected = {}
-        finding = self.find_among(text_pieces.collect_request_pieces(outbound), collected=collected) if self else None
-        pieces = SecretPieces(collected)
-        if finding is None and pieces.too_many is not None:
-            finding = LeakFinding(pieces.too_many)
-        return finding, pieces
+        pieces = text_pieces.collect_request_pieces(outbound) if self else []
+        finding = self.find_among(pieces, collected=collected, beside=(outbound.url,))
+        if finding is None:
+            self.checked.add(outbound.url)
+        sent = SecretPieces(collected)
+        if finding is None and sent.too_many is not None:
+            finding = LeakFinding(sent.too_many)
+        return finding, sent
 
     def find_piece(self, text: str) -> LeakFinding | None:
         """Return the first credential of which a short text holds the whole, or a piece that is long enough to be counted."""
+        if text in self.checked_thoroughly:
+            return None
         collected: _Collected = {}
         finding = self.find(text, thorough=True, collected=collected)
-        return finding or next((LeakFinding(part.name) for part in collected), None)
+        finding = finding or next((LeakFinding(part.name) for part in collected), None)
+        if finding is None:
+            self.checked_thoroughly.add(text)
+        return finding
 
     @cached_property
     def _pieces(self) -> PieceFinder:
@@ -156,24 +183,33 @@ class SecretScanner:
         return PieceFinder([secret for credential in self._prepared for secret in credential.secrets])
 
     def find_among(
-        self, pieces: list[text_pieces.TextPiece], *, budget: StepBudget | None = None, collected: _Collected | None = None
+        self,
+        pieces: list[text_pieces.TextPiece],
+        *,
+        beside: tuple[str, ...] = (),
+        budget: StepBudget | None = None,
+        collected: _Collected | None = None,
     ) -> LeakFinding | None:
-        """Return the first credential found in `pieces`, however it is split over them; pieces of one go into `collected`."""
+        """Return the first credential found in `pieces`, however it is split over them; pieces of one go into `collected`.
+
+        `beside` are texts that hold the pieces, or a part of them, as they were written: small ones are read with them.
+        """
         if not self:
             return None
         if len(pieces) > text_pieces.PIECES_MAX:
             return LeakFinding(None)
         ordered, values = text_pieces.join_pieces(pieces)
         budget = self.allow(len(ordered), passes=2) if budget is None else budget
-        find = partial(self.find, budget=budget, collected=collected)
-        if len(ordered) <= SMALL:
-            finding = find(ordered) or find(values)
-        else:
-            finding = find(text_pieces.group_by_kind(pieces)) or self._find_in_any(
-                (ordered, undo_all_escapes(values)), collected
-            )
         views: Iterator[str | bytes] = chain(text_pieces.iterate_arrangements(pieces), _iterate_disguises(ordered))
-        return finding or self._find_in_any(views, collected) or self._find_shifted(ordered)
+        if not ordered and not any(beside):
+            return None
+        if max(map(len, (ordered, *beside))) <= SMALL:
+            decoded = iterate_views(*filter(None, (*beside, ordered, values)), budget=budget)
+            return self._find_in_any(chain(decoded, views, [_shift(ordered)]), collected)
+        for text in (*beside, text_pieces.group_by_kind(pieces)):
+            if finding := self.find(text, budget=budget, collected=collected):
+                return finding
+        return self._find_in_any(chain((ordered, undo_all_escapes(values)), views, [_shift(ordered)]), collected)
 
     def find(
         self,
@@ -277,11 +313,10 @@ class SecretScanner:
                         reached[pattern.form] = hit_end
                         yield TextSpan(hit_start, hit_end, name, pattern.coded)
 
-    def _find_shifted(self, text: str) -> LeakFinding | None:
-        """Try each shift of the alphabet at once."""
-        for hit in self._iterate_hits(build_difference_list(reduce_to_skeleton(text))):
-            return LeakFinding(hit.name)
-        return None
+
+def _shift(text: str) -> bytes:
+    """Return what is equal for each shift of the alphabet."""
+    return build_difference_list(reduce_to_skeleton(text))
 
 
 def _iterate_disguises(text: str) -> Iterator[bytes]:

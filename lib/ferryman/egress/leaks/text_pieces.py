@@ -42,6 +42,9 @@ _ROUNDS = 3
 _HEXADECIMAL = re.compile(r"[0-9A-Fa-f ]+")
 _BASE64 = re.compile(r"[A-Za-z0-9+/]+")
 _CODED = re.compile(r"[A-Za-z0-9+/_-]+=*|[0-9A-Fa-f]{2}[0-9A-Fa-f ]+")
+_LEADING = frozenset("IJKLMNOPQRSTUVWXYZabcdef234567")
+"""What base64 or hexadecimal digits begin with that are printable characters: the first bits are those of 0x20 to 0x7f."""
+
 _SIGNS = re.compile(r"[%\\&+]")
 _PRINTABLE = bytes(range(0x20, 0x7F))
 _ADDRESS = re.compile(r"[A-Za-z]++://([^\s/?#]*+)\S*+")
@@ -125,7 +128,7 @@ def split_urls(pieces: list[TextPiece]) -> list[TextPiece]:
     for piece in pieces:
         if len(parts) > PIECES_MAX:
             break
-        address = None if piece.key else _ADDRESS.fullmatch(piece.text)
+        address = None if piece.key or "://" not in piece.text else _ADDRESS.fullmatch(piece.text)
         if address is None:
             parts.append(piece)
             continue
@@ -212,6 +215,8 @@ def decode_piece(text: str) -> str:
         before = text
         if _SIGNS.search(text):
             text = escapes.undo_escapes(unquote(text))
+        elif text[0] not in _LEADING:
+            break
         if _CODED.fullmatch(text):
             text = _decode_hexadecimal(text) or _decode_base64(text) or text
         if text == before:

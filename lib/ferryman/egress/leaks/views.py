@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections import deque
 from collections.abc import Iterator
-from itertools import chain
+from typing import NamedTuple
 
 from ferryman.egress import escapes
 from ferryman.egress.leaks import encodings
+from ferryman.egress.leaks.shapes import build_shape_table
 from ferryman.egress.leaks.words import join_words
 
 STEPS = 5_500_000  # For any text: enough for one compressed stream of the greatest length. A step takes some 7 ns of CPU.
@@ -68,49 +68,103 @@ class ShortBudget(StepBudget):
         self.remaining = steps
 
 
-TURNS_MAX = 2  # how often a text is reversed or loses its separators between two decodings
+MONOTONE_MAX = 64
+TURNS_MAX = 2  # how often a text is reversed or loses its separators after its first decoding
 LEAST = 4  # a shorter view holds no pattern
 _SEPARATORS = bytes(code for code in range(128) if not (bytes((code,)).isalnum() or code in b"+/="))
 _LONG_WORD = re.compile(r"[^\s\"'<>,;]{24,4096}+")
 _SPREAD = re.compile(r"(?s).([ \t\n.,:;|_*~/+-])(?:.\1){15,}+.?")
-_SPREAD_MARKS = [sign * 16 for sign in " \t\n.,:;|_*~/+-"]
+_SPREAD_SIGNS = build_shape_table(p=b" \t\n.,:;|_*~/+-")
+_SPREAD_MARK = b"p" * 16
+
+
+class _View(NamedTuple):
+    """A text to decode: what of it is `unread`, how often it may be turned, and whether it was not since it was decoded."""
+
+    text: str
+    unread: str
+    turns: int = TURNS_MAX
+    straight: bool = True
+
+    def __repr__(self) -> str:
+        return f"_View({len(self.text)} characters)"  # its text has not been scanned
 
 
 def iterate_views(
-    text: str, *, thorough: bool = False, budget: StepBudget | None = None, small: int = SMALL
+    *texts: str, thorough: bool = False, budget: StepBudget | None = None, small: int = SMALL
 ) -> Iterator[str | bytes]:
-    """Yield `text`, then its decoded forms until there is no new one. Raise `NestingLimitError` once `budget` is spent.
+    """Yield `texts`, then their decoded forms until there is no new one. Raise `NestingLimitError` once `budget` is spent.
 
-    Bytes are scanned, and not decoded again; and so are the joined words of a longer text. A text of up to `small` characters
-    counts as small. `thorough` reads the long words of a long text backwards too, which costs half as much again.
+    Forms that were turned as often are decoded together, since a call of a decoder costs more than the characters of a small
+    text. Bytes are scanned, and not decoded again; and so are the joined words of a longer text. A text of up to `small`
+    characters counts as small. `thorough` reads the long words of a long text backwards too, which costs half as much again.
     """
-    budget = StepBudget(len(text), within=budget)
-    budget.spend(text)
-    seen: set[str | bytes] = {text}
+    budget = StepBudget(max(map(len, texts), default=0), passes=len(texts), within=budget)
+    seen: set[str | bytes] = set()
     known: set[bytes] = set()
-    waiting = deque([(text, text, TURNS_MAX, True)])
-    yield text
-    while waiting:
-        current, unread, turns, straight = waiting.popleft()
-        few = len(unread) <= small
-        reversals = _reverse(current, small, thorough=thorough) if straight and turns else ()
-        joined = join_words(unread, small=few) if straight else ()
-        for view, turns_after, straight_after, part, further in chain(
-            ((view, turns, straight, True, True) for view in _unescape(current, small)),
-            ((view, turns - 1, False, False, True) for view in reversals),
-            ((view, turns, True, False, isinstance(view, str)) for view in encodings.decode(unread, known)),
-            ((view, turns, False, False, deep) for view, deep in joined),
-        ):
-            if len(view) < LEAST or view == current:
-                continue
-            budget.spend(view, further=further)
-            if view in seen:
-                continue
-            seen.add(view)
-            yield view
-            if further and isinstance(view, str):
-                unread_after = _select_changed(current, view) if part and len(view) > small else view
-                waiting.append((view, unread_after, turns_after, straight_after))
+    level = [_View(text, text) for text in dict.fromkeys(texts)]
+    for view in level:
+        budget.spend(view.text)
+        seen.add(view.text)
+        yield view.text
+    is_first = True
+    while level:
+        for before in level:  # it grows meanwhile
+            for view in _iterate_turned(before, small, thorough=thorough):
+                if len(view.text) < LEAST:
+                    continue
+                budget.spend(view.text)
+                if view.text not in seen:
+                    seen.add(view.text)
+                    yield view.text
+                    level.append(view)
+        groups: dict[int, list[_View]] = {}
+        for view in level:
+            groups.setdefault(TURNS_MAX if is_first else view.turns, []).append(view)
+        level, is_first = [], False
+        for turns, group in groups.items():
+            for form, straight, further in _decode_group(group, known, small):
+                if len(form) < LEAST:
+                    continue
+                budget.spend(form, further=further)  # one that is not new took as long to make
+                if form not in seen:
+                    seen.add(form)
+                    yield form
+                    if further and isinstance(form, str) and not _is_monotone(form):
+                        level.append(_View(form, form, turns, straight))
+
+
+def _is_monotone(text: str) -> bool:
+    """Tell whether all but two characters of a short text are equal, as numbers are decoded to by chance.
+
+    There are 2 ** 31 such texts: far too few for one of them to spell a part of a credential that is a leak.
+    """
+    return len(text) <= MONOTONE_MAX and any(text.count(character) >= len(text) - 2 for character in text[:3])
+
+
+def _iterate_turned(before: _View, small: int, *, thorough: bool) -> Iterator[_View]:
+    """Yield a text with its escapes undone, and turned where it may be."""
+    for text in _unescape(before.text, small):
+        if text != before.text:
+            yield before._replace(text=text, unread=_select_unread(before.text, text, small))
+    if before.straight and before.turns:
+        for text in _reverse(before.text, small, thorough=thorough):
+            yield _View(text, _select_unread(before.text, text, small), before.turns - 1, straight=False)
+
+
+def _select_unread(before: str, text: str, small: int) -> str:
+    return _select_changed(before, text) if len(text) > small else text
+
+
+def _decode_group(group: list[_View], known: set[bytes], small: int) -> Iterator[tuple[str | bytes, bool, bool]]:
+    """Yield the decoded forms of texts; with each, whether it may be turned, and whether it is decoded further."""
+    for form in encodings.decode(*(view.unread for view in group), known=known):
+        yield form, True, True
+    unread = [view.unread for view in group if view.straight]
+    for few in (True, False):
+        if chosen := [text for text in unread if (len(text) <= small) is few]:
+            for joined, further in join_words(*chosen, small=few):
+                yield joined, False, further
 
 
 def undo_all_escapes(text: str) -> str:
@@ -145,8 +199,10 @@ def _reverse(text: str, small: int, *, thorough: bool) -> Iterator[str]:
             yield "\n".join(_LONG_WORD.findall(text))[::-1]
         return
     yield text[::-1]
-    compact = text.encode("ascii", "ignore").translate(None, _SEPARATORS).decode()
+    plain = text.encode("ascii", "ignore")
+    compact = plain.translate(None, _SEPARATORS).decode()
     if len(compact) >= 16:
         yield compact
-    if any(mark in half for half in (text[::2], text[1::2]) for mark in _SPREAD_MARKS):
+    shape = (plain if len(plain) == len(text) else text.encode("ascii", "replace")).translate(_SPREAD_SIGNS)
+    if _SPREAD_MARK in shape[::2] or _SPREAD_MARK in shape[1::2]:
         yield _SPREAD.sub(lambda match: match[0][::2], text)

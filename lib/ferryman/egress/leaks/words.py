@@ -20,6 +20,9 @@ _SIGNED = bytes(code if bytes((code,)).isalnum() or code in b"+/_-" else 0x20 fo
 """Tables that leave words alone, and words with the signs of base64, between blanks."""
 
 _HEXADECIMAL = b"0123456789abcdefABCDEF"
+_LEADING_BASE64, _LEADING_HEXADECIMAL = b"IJKLMNOPQRSTUVWXYZabcdef", b"234567"
+"""What every group begins with that encodes printable characters: the first bits are those of the codes 0x20 to 0x7f."""
+
 _BASE32 = re.compile(rb"(?=[A-Za-z]*[2-7])(?:[A-Z2-7]{7,}+|[a-z2-7]{7,}+)")
 _FOR_URLS = bytes.maketrans(b"-_", b"+/")
 _PADDING = (b"AAAA", b"", b"AAAAAA", b"AAAAA")
@@ -28,8 +31,11 @@ _PADDING = (b"AAAA", b"", b"AAAAAA", b"AAAAA")
 _WHOLE = re.compile(rb"(?<![^\0])[!-~]++(?![^\0])")
 _SEPARATED = r"[\])]?[\"']?[ \t]{0,4}[=:]"
 _SET = _SEPARATED + r"[ \t]{0,4}[\"']?([^\s\"'&,;<>{}()\[\]]{1,256})"
-_NUMBERED = re.compile(r"([0-9]{1,9}+)" + _SET)
-_NUMBERS_SET = re.compile(r"[0-9]" + _SEPARATED)
+_NUMBERED = re.compile(r"([0-9]++)" + _SET)
+_SET_BACKWARDS = re.compile(r"[=:][ \t]{0,4}[\"']?[\])]?[0-9]++")
+_SETTING, _BEFORE_SIGN = bytes.maketrans(b"0123456789:", b"dddddddddd="), b"])\"' \t"
+"""A table that shows a number that is set as `d=`, and what may stand between the two."""
+
 _ORDINAL = re.compile("(" + "|".join(ORDER) + ")" + _SET, re.IGNORECASE)
 _FIRSTS = ("one", "One", "ONE", "two", "Two", "TWO", "irst", "IRST", "econd", "ECOND")
 """In a text without any of these, nothing is numbered in words."""
@@ -40,44 +46,60 @@ LABEL_MAX = 18
 TEXT_MIN = 8  # a shorter text in base64 holds no piece that is counted
 
 
-def join_words(text: str, *, small: bool) -> Iterator[tuple[str, bool]]:
-    """Yield the words of `text` in other forms, joined: decoded one by one, spelt, and numbered ones in their order.
+def join_words(*texts: str, small: bool) -> Iterator[tuple[str, bool]]:
+    """Yield the words of `texts` in other forms, joined: decoded one by one, spelt, and numbered ones in their order.
 
-    Each with whether it may be decoded further. In a `small` text, words that may be of a language are decoded as well.
+    Each with whether it may be decoded further. In `small` texts, words that may be of a language are decoded as well.
     """
-    if len(text) < TEXT_MIN:
-        return
-    plain = text.encode("ascii", "replace")
+    texts = tuple(text for text in texts if len(text) >= TEXT_MIN)
+    plains = _select_different([text.encode("ascii", "replace") for text in texts])
+    plain = b"\n".join(plains)
     words = [word for word in plain.translate(_UNSIGNED).split() if COUNTED_MIN <= len(word) <= WORD_MAX]
     unlike = [word for word in words if not word.isalpha() or not word[1:].islower()]
     for joined, further in (
         *((joined, small) for joined in _decode_words(plain, words, unlike, small=small)),
         *read_spelled(plain, least=1 if small else DIFFERENT_MIN),
-        *((joined, small) for joined in _join_numbered(text)),
+        *((joined, small) for text in texts for joined in _join_numbered(text)),
         *((joined, False) for joined in (_replace_words(plain, unlike) if small else ())),
     ):
-        if len(joined) >= COUNTED_MIN and joined != plain:
+        if len(joined) >= COUNTED_MIN and joined not in plains:
             yield joined.decode("ascii"), further and len(joined) >= ALONE_MIN
+
+
+def _select_different(plains: list[bytes]) -> list[bytes]:
+    """Return those of `plains` whose words, with their signs, are not those of another one."""
+    return [*{plain.translate(_SIGNED): plain for plain in reversed(plains)}.values()][::-1]
 
 
 def _replace_words(plain: bytes, unlike: list[bytes]) -> Iterator[bytes]:
     """Yield the text with its words in base64, or in hexadecimal, decoded, and the others unchanged."""
-    for decode in (_decode_base64, _decode_hexadecimal):
-        contents = {word: content for word in unlike if (content := decode(word)) and _WHOLE.fullmatch(content)}
+    for decode, leading, step in ((_decode_base64, _LEADING_BASE64, 4), (_decode_hexadecimal, _LEADING_HEXADECIMAL, 2)):
+        likely = _select_leading(unlike, leading, step)
+        contents = {word: content for word in likely if (content := decode(word)) and _WHOLE.fullmatch(content)}
         if contents:
             yield _WORD.sub(lambda word, contents=contents: contents.get(word[0], word[0]), plain)  # type: ignore[misc]  # bound per turn
 
 
+def _select_leading(words: list[bytes], leading: bytes, step: int) -> list[bytes]:
+    """Return those of `words` whose every `step`th character is one of `leading`: no other is text in that encoding."""
+    return [word for word in words if word[0] in leading and not word[::step].translate(None, leading)]
+
+
 def _decode_words(plain: bytes, words: list[bytes], unlike: list[bytes], *, small: bool) -> Iterator[bytes]:
-    yield _decode_all_base64(unlike)
-    yield _select_printable(binascii.unhexlify(b"00".join([word for word in unlike if _is_hexadecimal(word)])))
+    likely = _select_leading(unlike, _LEADING_BASE64, 4)
+    yield _decode_all_base64(likely)
+    hexadecimal = _select_leading(unlike, _LEADING_HEXADECIMAL, 2)
+    yield _select_printable(binascii.unhexlify(b"00".join([word for word in hexadecimal if _is_hexadecimal(word)])))
     if small:
-        yield _decode_all_base64(words)
+        all_likely = _select_leading(words, _LEADING_BASE64, 4)
+        if all_likely != likely:
+            yield _decode_all_base64(all_likely)
         signed = [word for word in plain.translate(_SIGNED).split() if COUNTED_MIN <= len(word) <= WORD_MAX]
         if signed != words:
-            yield _decode_all_base64(signed)
-        base32 = [word.decode().upper() for word in unlike if _BASE32.fullmatch(word)]
-        yield _select_printable(b"\0".join([bases.read_base32(word, 0) for word in base32]))
+            yield _decode_all_base64(_select_leading(signed, _LEADING_BASE64, 4))
+        base32 = [word.upper() for word in unlike if _BASE32.fullmatch(word)]
+        if base32:
+            yield _select_printable(b"\0".join([bases.read_base32(word, 0) for word in base32]))
 
 
 def _decode_all_base64(words: list[bytes]) -> bytes:
@@ -106,10 +128,11 @@ def _select_printable(content: bytes) -> bytes:
 
 def _join_numbered(text: str) -> Iterator[bytes]:
     """Yield the values after numbers, in their order, for each label before the numbers and for all: `part2=…&part1=…`."""
-    # numbers are in every text, and those that something follows in few: a match of the whole takes ten times as long
-    if text.count("=") + text.count(":") < 2 or not (_NUMBERS_SET.search(text) or any(word in text for word in _FIRSTS)):
+    # numbers are in every text, and those that are set to something in few: a match of the whole takes ten times as long
+    numbers_set = text.encode("ascii", "replace").translate(_SETTING, _BEFORE_SIGN).count(b"d=")
+    if numbers_set + text.count("=") + text.count(":") < 2 or not (numbers_set or any(word in text for word in _FIRSTS)):
         return
-    numbered = [(int(match[1]), match[2], match.start()) for match in _NUMBERED.finditer(text)]
+    numbered = [*_list_numbered(text)] if numbers_set else []
     if any(word in text for word in _FIRSTS):
         numbered += [(ORDER[match[1].lower()], match[2], match.start()) for match in _ORDINAL.finditer(text)]
     if len(numbered) < 2:
@@ -125,6 +148,20 @@ def _join_numbered(text: str) -> Iterator[bytes]:
     ):
         yield "".join(values).encode("ascii", "ignore")
         yield "".join(map(text_pieces.decode_piece, values)).encode("ascii", "ignore")
+
+
+def _list_numbered(text: str) -> Iterator[tuple[int, str, int]]:
+    """Yield the numbers that are set to something, with their values and places, in the order of the text.
+
+    They are looked for from their signs backwards: there are far fewer signs than numbers.
+    """
+    starts = [len(text) - match.end() for match in _SET_BACKWARDS.finditer(text[::-1])][::-1]
+    done = 0
+    for start in starts:
+        match = _NUMBERED.match(text, max(start, done))
+        if match:
+            yield int(match[1][-9:]), match[2], match.start()
+            done = match.end()
 
 
 DIFFERENT_MIN = 3  # the different words that a long text must have: one and two are in every text
