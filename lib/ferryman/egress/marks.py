@@ -133,8 +133,7 @@ _TAG = re.compile(
 
 
 _NEAR = 200  # the distance from a comment, in characters, of a mark that it hides
-_ALIKE = {**{code: chr(code) for code in range(0x80)}, **SHAPES}
-"""With ASCII too: `translate` takes twice the time for a character that is missing."""
+_BEYOND_ASCII = re.compile(r"[^\x00-\x7f]+")
 
 
 def _get_content(match: re.Match[str]) -> str:
@@ -214,4 +213,7 @@ def _replace(text: str, like: str, pattern: re.Pattern[str], harmless: Callable[
 
 def _show_shape(text: str) -> str:
     """Return `text` by its shape, character for character."""
-    return text if text.isascii() else text.translate(_ALIKE)
+    if text.isascii():
+        return text
+    # `translate` reads every character of such a text one by one, and most of them are ASCII
+    return _BEYOND_ASCII.sub(lambda match: match[0].translate(SHAPES), text)

@@ -106,7 +106,7 @@ _RAW = {
 """The first two characters of base64 that may be a compressed stream without a header."""
 
 _BITS = re.compile(r"(?<![01])[01]{7,8}(?:[^0-9A-Za-z]{0,4}[01]{7,8}){7,}+")
-_LONG_NUMBER = re.compile(rb"[0-9]{24,}+")
+LONG_NUMBER_MIN = 24
 _TRIPLET = re.compile(rb"[0-9]{3}")
 _UNSPACED = re.compile(rb"1[0-9][0-9]|[3-9][0-9]|[0-9]")
 _SINGLE: dict[bytes, int | None] = {digit.encode(): None for digit in "0123456789"}
@@ -276,10 +276,10 @@ def _decode_codes(plains: list[bytes], whole: bytes, known: set[bytes]) -> Itera
                 yield from _extract_texts([content.translate(None, _CONTROLS)])
                 if inflate.find_heads(content)[0]:
                     yield from _decompress_all(inflate.open_streams(content))
-    if b"p" * 24 in whole.translate(_DIGIT_SHAPE):
-        for number in dict.fromkeys(_LONG_NUMBER.findall(whole)):
-            codes = (*(_TRIPLET.findall(number, offset) for offset in range(3)), _UNSPACED.findall(number))
-            yield from _extract_texts([bytes(map(_CODES.get, kind, repeat(0))) for kind in codes])
+    spans = find_spans(whole.translate(_DIGIT_SHAPE), LONG_NUMBER_MIN)
+    for number in dict.fromkeys([whole[start:end] for start, end in spans]):
+        codes = (*(_TRIPLET.findall(number, offset) for offset in range(3)), _UNSPACED.findall(number))
+        yield from _extract_texts([bytes(map(_CODES.get, kind, repeat(0))) for kind in codes])
 
 
 def _decode_bits(text: str) -> Iterator[bytes]:
