@@ -27,5 +27,6 @@ BENCHES: dict[str, tuple[str, ...]] = {
     "stack": ("executions of 5 calls per second, whole local stack on 2 cores, 32 at once",),
     "lists": ("lists of tasks and executions with 10 and 5,000 in the store",),
     "up": ("`ferryman up` ready; warm `make demo`",),
+    "selection": ("which of 1,437 tools a text asks for, and when none: recall, abstention, stuffing, 10,000 tools",),
     "cost": ("infrastructure per 1,000 executions of 10 calls at 40 at once",),
 }

@@ -110,7 +110,7 @@ def check_command(words: list[str]) -> None:
     if rest:
         raise click.UsageError(f"{rest} is too much")
     expected = {param.name for param in command.params if isinstance(param, click.Argument) and param.required}
-    named = {name for name, value in values.items() if isinstance(value, str) and name in expected}
+    named = {name for name, value in values.items() if isinstance(value, str | tuple) and value and name in expected}
     if words and expected - named and "--help" not in words:
         raise click.UsageError(f"{', '.join(expected - named)} is missing")
 

@@ -369,3 +369,19 @@ def test_a_password_is_read_and_stored_with_the_user_name_that_was_typed(typed: 
 def test_a_user_name_is_for_basic_and_has_no_colon(typed: Typed, task: str, words: tuple[str, ...]) -> None:
     refused = typed("credential", "set", task, "DESK", "--service", "github", *words, stdin="unread")
     assert (refused.exit_code, "--user is for auth type basic" in refused.stderr) == (2, True)
+
+
+def test_words_find_the_tools_of_a_task_that_fit_them(typed: Typed, task: str, store: Path) -> None:
+    typed("tools", "import", str(store), "--task", task, "--cluster", "pets")
+    answer = typed("tools", "search", "create", "a", "pet", "--task", task, "--json")
+    assert (answer.exit_code, json.loads(answer.stdout)[0]["name"]) == (0, "createPet")
+    table = typed("tools", "search", "createPet", "--task", task)
+    assert [line.split() for line in table.stdout.splitlines()] == [
+        ["name", "cluster", "description"],
+        ["createPet", "pets", "Create", "a", "pet."],
+    ]
+
+
+def test_words_that_fit_no_tool_are_told_so(typed: Typed, task: str) -> None:
+    answer = typed("tools", "search", "weather", "--task", task)
+    assert (answer.exit_code, answer.stdout) == (0, "No tool of the task fits these words.\n")

@@ -130,3 +130,35 @@ async def test_a_change_whose_tools_are_refused_changes_nothing_else_either(clie
     answer = await client.patch(address, json=body)
     assert (answer.status_code, answer.json()["errors"][0]["field"]) == (422, "tools.0.name")
     assert (await client.get(address)).json()["name"] == TASK["name"]
+
+
+async def test_words_find_the_tools_that_fit_them_the_best_first(client: httpx.AsyncClient, agent: str) -> None:
+    await client.post(f"{agent}/tools/import-openapi", json={"url": URL})
+    await client.post(f"{agent}/tools", json={**TOOL, "description": "Looks a user up."})
+    answer = (await client.get(f"{agent}/tools", params={"query": "create a pet"})).json()
+    assert (answer["success"], answer["data"][0]["name"], answer["next"]) == (True, "post_pets", None)
+    assert "look_up" not in [tool["name"] for tool in answer["data"]]
+
+
+async def test_words_that_fit_no_tool_find_none(client: httpx.AsyncClient, agent: str) -> None:
+    await client.post(f"{agent}/tools", json={**TOOL, "description": "Looks a user up."})
+    assert (await client.get(f"{agent}/tools", params={"query": "the weather in Rome"})).json()["data"] == []
+
+
+async def test_no_more_tools_are_found_than_the_limit(client: httpx.AsyncClient, agent: str) -> None:
+    await client.post(f"{agent}/tools/import-openapi", json={"url": URL})
+    answer = await client.get(f"{agent}/tools", params={"query": "pets", "limit": 1})
+    assert len(answer.json()["data"]) == 1
+
+
+async def test_a_search_has_one_page(client: httpx.AsyncClient, agent: str) -> None:
+    await client.post(f"{agent}/tools/import-openapi", json={"url": URL})
+    cursor = (await client.get(f"{agent}/tools", params={"limit": 1})).json()["next"]
+    answer = await client.get(f"{agent}/tools", params={"query": "pets", "cursor": cursor})
+    assert (answer.status_code, answer.json()["errors"][0]["field"]) == (422, "cursor")
+
+
+async def test_a_search_finds_no_tool_of_another_task(client: httpx.AsyncClient, agent: str) -> None:
+    await client.post(f"{agent}/tools/import-openapi", json={"url": URL})
+    other = (await client.post("/v1/tasks", json={**TASK, "name": "other"})).json()["task_id"]
+    assert (await client.get(f"/v1/tasks/{other}/tools", params={"query": "listPets"})).json()["data"] == []

@@ -36,6 +36,7 @@ def tools(context: click.Context, task: str | None, as_json: bool) -> None:
       ferryman tools import openapi.yaml --dry-run
       ferryman tools import https://api.example.com/openapi.json --task ID --cluster example
       ferryman tools list --task ID
+      ferryman tools search refund a payment --task ID
       ferryman tools delete --cluster example --task ID
     """
     if context.invoked_subcommand is None:
@@ -59,6 +60,22 @@ async def list_(session: ApiSession, task: str | None) -> None:
     grouped = sorted(custom_tools, key=lambda tool: (not tool["cluster"], tool["cluster"]))
     for cluster, members in groupby(grouped, key=lambda tool: tool["cluster"]):
         _section(session.screen, cluster, list(members))
+
+
+@tools.command()
+@click.argument("words", nargs=-1, required=True)
+@click.option("--limit", type=click.IntRange(1, PAGE_MAX), default=5, show_default=True, help="How many tools at most.")
+@TASK
+@api_command
+async def search(session: ApiSession, words: tuple[str, ...], limit: int, task: str) -> None:
+    """Find the tools of a task that fit WORDS, what a tool is to do or its name, the best first.
+
+    \b
+        ferryman tools search refund a payment --task ID
+    """
+    page = await session.client.list_custom_tools(task, query=" ".join(words), limit=limit)
+    rows = [{**tool, "description": tool["description"] or tool["summary"]} for tool in page]
+    session.screen.print_list(rows, "name", "cluster", "description", empty="No tool of the task fits these words.")
 
 
 @tools.command("import")

@@ -154,10 +154,13 @@ def list_tools(*, limit: int | None = None, cursor: str | None = None) -> ApiReq
 
 
 def list_custom_tools(
-    task: str, *, limit: int | None = None, cursor: str | None = None
+    task: str, *, query: str | None = None, limit: int | None = None, cursor: str | None = None
 ) -> ApiRequest[AnswerPage[answers.CustomToolJson]]:
-    """Return a page of the tools that the task's owner declared or imported, by cluster and name."""
-    return get(build_path("tasks", task, "tools"), read_page("data"), limit=limit, cursor=cursor)
+    """Return a page of the tools that the task's owner declared or imported, by cluster and name.
+
+    With a `query`, what a tool is to do or its name, the answer is one page of the tools that fit, the best first.
+    """
+    return get(build_path("tasks", task, "tools"), read_page("data"), query=query, limit=limit, cursor=cursor)
 
 
 def import_tools(task: str, body: Mapping[str, Any]) -> ApiRequest[answers.ImportJson]:

@@ -22,6 +22,7 @@ from ferryman import offload
 from ferryman.composition.api import ApiDependencies
 from ferryman.declared import entry
 from ferryman.domain.credentials.credential import AuthType
+from ferryman.domain.problem import build_input_error
 from ferryman.domain.tasks.task import Task
 from ferryman.domain.tools.declared import DeclaredTool
 from ferryman.domain.tools.tool import Tool
@@ -38,6 +39,7 @@ from ferryman.tools.declared import storing
 from ferryman.tools.declared.importing import list_stored_names, run_document_worker
 
 TURN_S = 20
+QUERY_CHARACTERS_MAX = 1_000
 BODY_S = 60
 
 BODY = {
@@ -57,16 +59,29 @@ class TextConvertor(StringConvertor):
     regex = "(?s:.+)"
 
 
+Words = Annotated[
+    str | None,
+    Query(
+        min_length=1,
+        max_length=QUERY_CHARACTERS_MAX,
+        description="What a tool is to do, or its name: only tools that fit, the best first, in one page",
+    ),
+]
+
 register_url_convertor("text", TextConvertor())
 router = APIRouter(route_class=IdempotentRoute, tags=["custom tools"])
 
 
 @router.get(
     "/tools",
-    summary="The task's custom tools, by cluster and name",
+    summary="The task's custom tools, by cluster and name, or those that fit some words",
     response_model=shapes.CustomToolList,
 )
-async def list_custom_tools(task: OwnedTask, deps: Dependencies, paging: ByTool) -> Response:
+async def list_custom_tools(task: OwnedTask, deps: Dependencies, paging: ByTool, query: Words = None) -> Response:
+    if query is not None:
+        if paging.after is not None:
+            raise build_input_error("cursor", "a search has one page: give query without cursor")
+        return await _json(task, documents.write_found_tools, await deps.clusters.tools(task.id), query, paging.limit)
     after = None if paging.after is None else (paging.after.cluster, paging.after.name)
     tools, has_more = await deps.clusters.page(task.id, after=after, most=paging.limit)
     end = locate_tool(tools[-1]) if has_more else None

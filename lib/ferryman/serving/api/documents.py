@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,6 +14,7 @@ from ferryman.domain.problem import build_input_error
 from ferryman.domain.tools.declared import DeclaredTool
 from ferryman.domain.tools.tool import Tool
 from ferryman.openapi import DocumentImport
+from ferryman.selection import ToolIndex, read_definition, search
 from ferryman.serving.api.shapes import custom as shapes
 from ferryman.tools.declared.importing import ImportedTools, StoredNames, build_tools
 
@@ -99,6 +100,14 @@ def _import(imported: ImportedTools, dry_run: bool) -> shapes.ImportResponse:
 def write_tools(tools: Iterable[DeclaredTool], following: str | None) -> bytes:
     """Return a page of a task's custom tools, and the cursor of the one that follows."""
     return shapes.CustomToolList(data=tuple(map(shapes.to_response, tools)), next=following).model_dump_json().encode()
+
+
+def write_found_tools(tools: Sequence[DeclaredTool], query: str, limit: int) -> bytes:
+    """Return at most `limit` of a task's custom tools, those that `query` asks for, the best first."""
+    index = ToolIndex(
+        read_definition(tool.name, tool.description or tool.summary, tool.schema, group=tool.cluster) for tool in tools
+    )
+    return write_tools([tools[number] for number in search(index, query, limit)], None)
 
 
 def write_chat_tools(tools: Iterable[Tool | DeclaredTool], following: str | None) -> bytes:
