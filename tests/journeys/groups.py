@@ -1,7 +1,8 @@
 """Groups: with several workers, whatever needs a whole stack runs on one of them, one test after the other.
 
-So do the tests that share something else that takes long to make: on every worker it would be made again. A plugin for
-`pytest -p tests.journeys.groups -n 2`. Without it each worker has a stack of its own, which is right but slow.
+So do the tests of a file, and those that share something else that takes long to make: on every worker it would be made
+again. A plugin for `pytest -p tests.journeys.groups -n 2`. Without it each worker has a stack of its own, which is right but
+slow.
 """
 
 from __future__ import annotations
@@ -24,19 +25,29 @@ WHOLE_STACK = "stack"
 
 
 class Together(LoadScopeScheduling):  # type: ignore[misc] # xdist's schedulers have no types here
-    """Every test is a unit of its own, but for those of a stack, which are one, and those of each of `SHARED`."""
+    """Every file is a unit, but for those of a stack, which are one, and those of each of `SHARED`."""
 
     def _split_scope(self, nodeid: str) -> str:
         if nodeid.startswith(STACK):
             return WHOLE_STACK
-        return next((place for place in SHARED if nodeid.startswith(place)), nodeid)
+        return next((place for place in SHARED if nodeid.startswith(place)), nodeid.partition("::")[0])
 
     def _assign_work_unit(self, node: Any) -> None:
         if WHOLE_STACK in self.workqueue:
             self.workqueue.move_to_end(WHOLE_STACK, last=False)  # it takes longest
         super()._assign_work_unit(node)
 
+    def mark_test_complete(self, node: Any, item_index: int, duration: float = 0) -> None:
+        """Forget a unit that has ended: after every test xdist counts what is open in all units that it knows."""
+        super().mark_test_complete(node, item_index, duration)
+        units, scope = self.assigned_work[node], self._split_scope(self.registered_collections[node][item_index])
+        if all(units[scope].values()):
+            del units[scope]
+
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadScopeScheduling | None:
     """Return the scheduler, unless another was asked for."""
-    return Together(config, log) if config.getoption("dist") == "load" else None
+    if config.getoption("dist") != "load":
+        return None
+    config.option.loadscopereorder = False  # by their number of tests, the longest files would come last
+    return Together(config, log)
