@@ -27,7 +27,7 @@ AT_ONCE = (80, 300)
 PER_SECOND, P99_MS, RATIO, MIB_MAX = 250.0, 400.0, 0.5, 120.0
 LONG_CALLS = int(os.environ.get("BENCH_CALLS", "100000"))
 ROUNDS = 10
-PAIRS = 5
+PAIRS = 3
 VENV = ROOT / "build/tool/venv"
 AIOHTTP = ROOT / "locks/peer-aiohttp.lock"
 
@@ -51,7 +51,7 @@ async def measure_route() -> list[Row]:
             await wait_for_port(port)
             await warm(site, port)
             for at_once in AT_ONCE:
-                load, cpu_ms = await load_route(site, port, process, at_once, 2 * at_once)
+                load, cpu_ms = await load_route(site, port, process, at_once, at_once)
                 reached = load.per_second >= PER_SECOND and load.p99_ms <= P99_MS and not load.failed
                 print(*load.failed[:1], file=sys.stderr)
                 what = f"one tool function, real route, {at_once} at once"
@@ -103,7 +103,7 @@ def make_environment() -> None:
 async def compare_plain() -> Row:
     """Compare the calls a second of the function, its store in memory, with those of a plain aiohttp handler."""
     make_environment()
-    executions, at_once = 160, 80
+    executions = at_once = AT_ONCE[0]
     ratios, ours, theirs = list[float](), list[float](), list[float]()
     async with run_site() as site:
         with ExitStack() as closing:
