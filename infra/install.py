@@ -1,8 +1,8 @@
 """Installation: the four steps of `make install`, with how far each is; needs nothing but Python's standard library.
 
 `python3 -m infra.install`, from the checkout, by the Python that the environment is to have. On a terminal the last line is a
-bar of packages fetched, packages installed and files compiled, of all; elsewhere each step is a line when it begins and its
-figures when it ends. The exit code is 1 where a step failed, after what the program that failed wrote.
+bar of packages fetched, packages installed and files compiled, of all; elsewhere each step is a line when it begins, and
+each part of the longest one when it ends. The exit code is 1 where a step failed, after what the program that failed wrote.
 """
 
 from __future__ import annotations
@@ -27,6 +27,9 @@ WIDTH = 20
 RESOLVED = re.compile(r"^Resolved (\d+) packages?\b", re.MULTILINE)
 """What uv says once it knows which pins of the lock this machine needs."""
 
+MILESTONES = re.compile(r"^(?:Resolved|Prepared|Installed|Bytecode compiled) \d+ \w+ in .*(?=\n)", re.MULTILINE)
+"""What uv says once a part of its work is done."""
+
 Progress = tuple[str, int, int]
 """What is counted, how much of it is done, and how much there is; 0 where that is not known yet."""
 
@@ -42,10 +45,11 @@ class ProgressLine:
         self._out = out
         self._is_terminal = out.isatty()
         self._step = ""
+        self._milestones = 0
 
     def begin(self, number: int, what: str) -> None:
         """Show that a step begins."""
-        self._step = f"{number} of {STEPS}: {what}"
+        self._step, self._milestones = f"{number} of {STEPS}: {what}", 0
         if not self._is_terminal:
             self._write(f"{self._step} …\n")
 
@@ -61,13 +65,18 @@ class ProgressLine:
         columns = os.get_terminal_size(self._out.fileno()).columns or 80
         self._write(f"\r\x1b[K{f'{self._step}{counted}  {seconds:.0f} s'[: columns - 1]}")
 
+    def repeat_milestones(self, output: str) -> None:
+        """Print what has been done since the last time, where there is no bar that shows it."""
+        milestones = [] if self._is_terminal else MILESTONES.findall(output)
+        for milestone in milestones[self._milestones :]:
+            self._write(f"   {milestone}\n")
+        self._milestones = len(milestones)
+
     def end(self, progress: Progress | None) -> None:
-        """Leave the step's last figures behind, as a line."""
-        what = "" if progress is None else f": {progress[1]:,} {progress[0]}"
+        """Leave the step's last figures behind in place of the bar."""
         if self._is_terminal:
+            what = "" if progress is None else f": {progress[1]:,} {progress[0]}"
             self._write(f"\r\x1b[K{self._step}{what}\n")
-        elif what:
-            self._write(f"   {what[2:]}\n")
 
     def _write(self, text: str) -> None:
         self._out.write(text)
@@ -103,7 +112,13 @@ class Installation:
         self, number: int, what: str, command: list[str], measure: Callable[[str], Progress | None] = lambda _: None
     ) -> None:
         self.line.begin(number, what)
-        output = _run(command, self.root, lambda text, spent: self.line.show(measure(text), spent)) if command else ""
+
+        def look(output: str, seconds: float) -> None:
+            self.line.repeat_milestones(output)
+            self.line.show(measure(output), seconds)
+
+        output = _run(command, self.root, look) if command else ""
+        self.line.repeat_milestones(output)
         self.line.end(measure(output))
 
 

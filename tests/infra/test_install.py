@@ -70,7 +70,10 @@ def test_on_a_pipe_each_step_is_a_line(checkout: Path) -> None:
         "1 of 4: making .venv …",
         "2 of 4: fetching uv, which installs the rest …",
         "3 of 4: packages …",
-        "   2 installed and compiled",
+        "   Resolved 2 packages in 1ms",
+        "   Prepared 2 packages in 1ms",
+        "   Installed 2 packages in 1ms",
+        "   Bytecode compiled 2 files in 1ms",
         "4 of 4: installing Ferryman itself …",
     ]
     assert ran.stderr == ""
