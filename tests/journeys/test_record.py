@@ -37,7 +37,7 @@ async def ran(local: Journey) -> str:
     paid = {"url": local.url(HOST), "credential": "STRIPE_SECRET_KEY"}
     post = call("api_call", method="POST", body={"amount": 5}, **paid)
     steps = (
-        asks(post, call("http_get", url="https://elsewhere.example/"), call("shell", command="ls")),
+        asks(post, call("http_get", url="https://elsewhere.example/"), call("telepathy", thought="ls")),
         asks(*[call("api_call", method="GET", **paid)] * 3, expect=("[redacted:STRIPE_SECRET_KEY]",)),
         says("Paid. Really."),
     )

@@ -49,8 +49,13 @@ async def test_a_credentials_value_in_the_query_is_refused(journey: Journey, for
 
 
 async def test_a_tool_that_does_not_exist_is_refused(journey: Journey) -> None:
-    row = await expect_refusal(journey, call("shell", command="id"), "Error: unknown tool 'shell'")
+    row = await expect_refusal(journey, call("telepathy", thought="id"), "Error: unknown tool 'telepathy'")
     assert row["block_reason"] == "unknown_tool"
+
+
+async def test_a_tool_that_is_only_listed_in_the_catalog_says_so(journey: Journey) -> None:
+    row = await expect_refusal(journey, call("shell", command="id"), "Error: tool 'shell' is not implemented")
+    assert row["block_reason"] == "tool_not_implemented"
 
 
 async def test_a_tool_that_is_not_enabled_is_refused(journey: Journey) -> None:

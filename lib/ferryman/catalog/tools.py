@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import replace
 from decimal import Decimal
 from importlib.resources import files
 from typing import Any
@@ -37,9 +36,8 @@ TOOLS: dict[str, Tool] = {name: tool for name, tool in LISTED.items() if isinsta
 
 
 def find_tool(name: str) -> Tool:
-    """Return the tool of this name: a built-in one, or what holds for every declared one."""
-    tool = TOOLS.get(name)
-    return replace(DECLARED, name=name) if tool is None else tool
+    """Return the tool of this name; for any that is not built in `DECLARED`, which has no name of its own."""
+    return TOOLS.get(name, DECLARED)
 
 
 def get_fee(result: ToolCallResult) -> Decimal:
