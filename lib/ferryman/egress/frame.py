@@ -86,6 +86,8 @@ def normalize(text: str) -> str:
 def _undo_revealing(text: str) -> str:
     # Escapes are only undone where that shows a mark: an unescaped quote or backslash would damage honest JSON.
     plain = undo_percents(undo_backslashes(text))
+    shown = marks.count_marks(plain)
+    if not any(shown):
+        return text
     # Undoing one escape may remove the first letter of a mark that another notation showed: then the text is not changed.
-    counts = zip(marks.count_marks(plain), marks.count_marks(text), strict=True)
-    return plain if any(after > before for after, before in counts) else text
+    return plain if any(after > before for after, before in zip(shown, marks.count_marks(text), strict=True)) else text
