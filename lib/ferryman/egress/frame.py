@@ -86,8 +86,8 @@ def normalize(text: str) -> str:
 def _undo_revealing(text: str) -> str:
     # Escapes are only undone where that shows a mark: an unescaped quote or backslash would damage honest JSON.
     plain = undo_percents(undo_backslashes(text))
-    shown = marks.count_marks(plain)
-    if not any(shown):
+    counts = marks.count_marks(plain)
+    if not any(counts):
         return text
     # Undoing one escape may remove the first letter of a mark that another notation showed: then the text is not changed.
-    return plain if any(after > before for after, before in zip(shown, marks.count_marks(text), strict=True)) else text
+    return plain if any(after > before for after, before in zip(counts, marks.count_marks(text), strict=True)) else text
