@@ -41,6 +41,13 @@ from starlette.responses import Response
 PARTS = []
 
 
+def load():
+    import httpx
+    from google.auth import jwt
+    from google.cloud.firestore import AsyncClient
+    from google.cloud.firestore_v1.services.firestore import FirestoreAsyncClient
+
+
 def build():
     import httpx
     from google.auth import jwt
@@ -51,7 +58,7 @@ def build():
     from ferryman.gcp.channels import connect_client  # the stack asks for its token
 
     token = open(os.environ["LOCAL_CLOUD_TOKEN_FILE"]).read().strip()
-    client = AsyncClient(project="bench", credentials=AnonymousCredentials())
+    client = AsyncClient(project=os.environ["GOOGLE_CLOUD_PROJECT"], credentials=AnonymousCredentials())
     client._firestore_api_internal = connect_client(FirestoreAsyncClient, os.environ["FIRESTORE_EMULATOR_HOST"], token)
     PARTS.extend((httpx.AsyncClient(verify=False), client, jwt))
 
@@ -61,7 +68,8 @@ async def main(request):
     if "authorization" not in request.headers:
         return Response(status_code=401)
     if not PARTS:
-        await asyncio.to_thread(build)
+        await asyncio.to_thread(load)
+        build()
     http, documents, jwt = PARTS
     certificates = (await http.get(os.environ["FERRYMAN_CERTS_URL"])).json()
     jwt.decode(request.headers["authorization"].partition(" ")[2], certs=certificates)
