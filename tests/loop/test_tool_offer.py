@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -206,3 +207,38 @@ async def test_without_declared_tools_the_offer_is_that_of_the_built_in_ones():
 
 async def test_an_offer_of_declared_tools_is_made_for_their_owner():
     assert await build_offer("o", BUILT_IN, [tool("a")]) == make_offer(BUILT_IN, [tool("a")])
+
+
+def describe_pets(count: int) -> list[DeclaredTool]:
+    """Return tools that do not fit together, one of which refunds."""
+    pets = [tool(f"get_pet_{number}", "pets", description=f"Return pet {'x' * 5_000}.") for number in range(count)]
+    return [*pets, tool("create_refund", "pets", description="Refund a payment of a customer.")]
+
+
+def test_where_not_all_fit_the_tools_that_the_prompt_asks_for_are_shown():
+    definitions = select_definitions(BUILT_IN, describe_pets(60), "Refund the last payment of each customer who complained.")
+    assert names(definitions)[len(BUILT_IN) :] == ["create_refund"]
+    assert "create_refund" not in caller(definitions)
+
+
+def test_where_all_fit_the_prompt_changes_nothing():
+    declared = describe_pets(3)
+    assert select_definitions(BUILT_IN, declared, "Refund a payment.") == select_definitions(BUILT_IN, declared)
+
+
+def test_a_prompt_that_asks_for_no_tool_changes_nothing():
+    declared = describe_pets(60)
+    assert select_definitions(BUILT_IN, declared, "Good morning!") == select_definitions(BUILT_IN, declared)
+
+
+@given(st.sampled_from(("refund a payment", "get_pet_3", "return a pet", "")), st.sets(st.integers(0, 60)), st.integers(0, 60))
+@settings(max_examples=25)
+def test_no_prompt_shows_a_tool_twice_or_one_that_is_not_enabled_or_too_many_bytes(prompt, disabled, count):
+    declared = [
+        replace(declared_tool, enabled=number not in disabled) for number, declared_tool in enumerate(describe_pets(count))
+    ]
+    definitions = select_definitions(BUILT_IN, declared, prompt)
+    visible = names(definitions)[len(BUILT_IN) :]
+    assert len(visible) == len(set(visible))
+    assert set(visible) <= {declared_tool.name for declared_tool in declared if declared_tool.enabled}
+    assert size(definitions) <= DEFINITIONS_BYTES_MAX

@@ -57,7 +57,8 @@ async def begin(deps: LoopDependencies, execution: Execution) -> tuple[Execution
     sealed, former = await deps.credentials.read_all(task.id)
     services = [credential.label.service for credential in sealed]
     definitions = deps.registry.get_definitions(task.tools, services=services)
-    offer = await build_offer(task.owner, definitions, await deps.clusters.tools(task.id))
+    texts = "\n".join((task.task_prompt, execution.input or "", task.system_prompt))
+    offer = await build_offer(task.owner, definitions, await deps.clusters.tools(task.id), prompt=texts)
     if offer.fault is not None:
         raise StartRejectedError(offer.fault)
     approved = [deps.integrations[name] for name in task.integrations if name in deps.integrations]

@@ -1,4 +1,4 @@
-"""The tool offer: the definitions that the model is shown: whole clusters while they fit, the names of the other tools."""
+"""The tool offer: the definitions that the model is shown, all while they fit, and the names of the other tools."""
 
 from __future__ import annotations
 
@@ -12,12 +12,16 @@ from ferryman import offload
 from ferryman.catalog.tools import TOOLS
 from ferryman.domain.tools.declared import DeclaredTool
 from ferryman.domain.tools.tool import build_definition
+from ferryman.selection.declared import find_declared_tools
 
 DEFINITIONS_BYTES_MAX = 200_000
 """All definitions together, as JSON: about 50,000 tokens of every model call. Step 0 stores them, too."""
 
 NAMES_BYTES_MAX = 40_000
 """The part of these bytes that lists the tools whose definitions do not fit."""
+
+PROMPTED_MAX = 30
+"""How many tools are shown because the prompt asks for them, where not all fit."""
 
 CALLERS = tuple(tool.name for tool in TOOLS.values() if tool.calls_others)
 """The tools that call others by their names."""
@@ -36,47 +40,55 @@ class ToolOffer:
     fault: str | None = None
 
 
-async def build_offer(owner: str, definitions: Sequence[Mapping[str, Any]], declared: Sequence[DeclaredTool]) -> ToolOffer:
+async def build_offer(
+    owner: str, definitions: Sequence[Mapping[str, Any]], declared: Sequence[DeclaredTool], *, prompt: str = ""
+) -> ToolOffer:
     """Return the offer of the built-in `definitions` and the `declared` tools, which may be thousands: built in a worker."""
     if not declared:
         return ToolOffer(tools=select_definitions(definitions, ()))
     try:
-        return await offload.run(owner, offload.DOCUMENT, make_offer, definitions, declared)
+        return await offload.run(owner, offload.DOCUMENT, make_offer, definitions, declared, prompt)
     except offload.OverBudgetError as error:
         return ToolOffer(fault=f"the declared tools cannot be read: {error}")
 
 
-def make_offer(definitions: Sequence[Mapping[str, Any]], declared: Sequence[DeclaredTool]) -> ToolOffer:
+def make_offer(definitions: Sequence[Mapping[str, Any]], declared: Sequence[DeclaredTool], prompt: str = "") -> ToolOffer:
     """Return the offer; a pure function for workers."""
     enabled = [tool for tool in declared if tool.enabled]
     try:
-        tools = select_definitions(definitions, enabled)
+        tools = select_definitions(definitions, enabled, prompt)
     except TooManyToolsError as error:
         return ToolOffer(fault=str(error))
     return ToolOffer(tools=tools, fingerprints={tool.name: tool.fingerprint for tool in enabled})
 
 
 def select_definitions(
-    definitions: Sequence[Mapping[str, Any]], declared: Iterable[DeclaredTool]
+    definitions: Sequence[Mapping[str, Any]], declared: Iterable[DeclaredTool], prompt: str = ""
 ) -> tuple[Mapping[str, Any], ...]:
     """Return `definitions` and those of the enabled `declared` tools, cluster by cluster, the smallest first, while they fit.
 
-    The other tools are listed in the description of the tool that calls them by their names. Raise `TooManyToolsError` where
-    the task has not enabled that.
+    Where not all fit, the tools that `prompt` asks for come before the clusters. The other tools are listed in the description
+    of the tool that calls them by their names. Raise `TooManyToolsError` where the task has not enabled that.
     """
     enabled = sorted((tool for tool in declared if tool.enabled), key=lambda tool: tool.cluster)
     clusters = {name: [_define(tool) for tool in tools] for name, tools in groupby(enabled, lambda tool: tool.cluster)}
     sizes = {name: _measure(tools) for name, tools in clusters.items()}
     remaining = DEFINITIONS_BYTES_MAX - _measure(definitions)
+    visible, hidden = [*definitions], {}
     if sum(sizes.values()) > remaining:
         remaining -= NAMES_BYTES_MAX
-    visible, hidden = [*definitions], {}
+        for definition in map(_define, find_declared_tools(enabled, prompt, PROMPTED_MAX)):
+            if (size := _measure([definition])) <= remaining:
+                visible.append(definition)
+                remaining -= size
+    visible_names = {definition["name"] for definition in visible}
     for name in sorted(clusters, key=lambda name: (name != "", sizes[name], name)):
-        if sizes[name] <= remaining:
-            visible += clusters[name]
-            remaining -= sizes[name]
-        else:
-            hidden[name] = [definition["name"] for definition in clusters[name]]
+        rest = [definition for definition in clusters[name] if definition["name"] not in visible_names]
+        if (size := _measure(rest)) <= remaining:
+            visible += rest
+            remaining -= size
+        elif rest:
+            hidden[name] = [definition["name"] for definition in rest]
     if not hidden:
         return tuple(visible)
     if not any(definition["name"] in CALLERS for definition in visible):

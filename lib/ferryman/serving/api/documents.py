@@ -14,7 +14,7 @@ from ferryman.domain.problem import build_input_error
 from ferryman.domain.tools.declared import DeclaredTool
 from ferryman.domain.tools.tool import Tool
 from ferryman.openapi import DocumentImport
-from ferryman.selection import ToolIndex, read_definition, search
+from ferryman.selection.declared import find_declared_tools
 from ferryman.serving.api.shapes import custom as shapes
 from ferryman.tools.declared.importing import ImportedTools, StoredNames, build_tools
 
@@ -104,10 +104,7 @@ def write_tools(tools: Iterable[DeclaredTool], following: str | None) -> bytes:
 
 def write_found_tools(tools: Sequence[DeclaredTool], query: str, limit: int) -> bytes:
     """Return at most `limit` of a task's custom tools, those that `query` asks for, the best first."""
-    index = ToolIndex(
-        read_definition(tool.name, tool.description or tool.summary, tool.schema, group=tool.cluster) for tool in tools
-    )
-    return write_tools([tools[number] for number in search(index, query, limit)], None)
+    return write_tools(find_declared_tools(tools, query, limit), None)
 
 
 def write_chat_tools(tools: Iterable[Tool | DeclaredTool], following: str | None) -> bytes:
