@@ -25,7 +25,8 @@ from bench.tool.site import FUNCTION, IN_MEMORY, ROOT, Site, run_site, start_pri
 
 AT_ONCE = (80, 300)
 PER_SECOND, P99_MS, RATIO, MIB_MAX = 250.0, 400.0, 0.5, 120.0
-LONG_CALLS = int(os.environ.get("BENCH_CALLS", "100000"))
+PROMISED_CALLS = 100_000
+LONG_CALLS = int(os.environ.get("BENCH_CALLS", PROMISED_CALLS))
 ROUNDS = 10
 PAIRS = 3
 VENV = ROOT / "build/tool/venv"
@@ -55,7 +56,15 @@ async def measure_route() -> list[Row]:
                 reached = load.per_second >= PER_SECOND and load.p99_ms <= P99_MS and not load.failed
                 print(*load.failed[:1], file=sys.stderr)
                 what = f"one tool function, real route, {at_once} at once"
-                results.append(Row(what, ">= 250 calls/s, p99 <= 400 ms", str(load), reached, f"{cpu_ms:.1f} ms of CPU a call"))
+                results.append(
+                    Row(
+                        what,
+                        ">= 250 calls/s, p99 <= 400 ms",
+                        str(load),
+                        reached,
+                        f"{cpu_ms:.1f} ms of CPU a call, {describe_load()}",
+                    )
+                )
             mib = measure_mib(process)
             results.append(Row("its memory under that load", "<= 120 MiB", f"{mib:.0f} MiB", mib <= MIB_MAX))
     return results
@@ -88,7 +97,13 @@ async def measure_memory() -> Row:
     is_flat = figures[-1] <= figures[1] * 1.05
     first, last = figures[0], figures[-1]
     what = f"its memory after {LONG_CALLS:,} calls"
-    return Row(what, "<= 120 MiB, flat", f"{first:.0f} to {last:.0f} MiB", is_flat and max(figures) <= MIB_MAX)
+    reached = is_flat and max(figures) <= MIB_MAX and LONG_CALLS >= PROMISED_CALLS
+    return Row(what, f"<= 120 MiB, flat, after {PROMISED_CALLS:,}", f"{first:.0f} to {last:.0f} MiB", reached)
+
+
+def describe_load() -> str:
+    """Return how busy the machine was, on which milliseconds and calls per second depend."""
+    return f"load {os.getloadavg()[0]:.0f} on {os.cpu_count()} cores"
 
 
 def make_environment() -> None:
@@ -126,7 +141,7 @@ async def compare_plain() -> Row:
     ratio = statistics.median(ratios)
     measured = f"{ratio:.2f}x ({statistics.median(ours):.0f} to {statistics.median(theirs):.0f} calls/s)"
     what = "the same with the store in memory, beside a plain aiohttp handler"
-    return Row(what, ">= 0.5x", measured, ratio >= RATIO, f"{cpu_ms:.1f} ms of CPU a call of ours")
+    return Row(what, ">= 0.5x", measured, ratio >= RATIO, f"{cpu_ms:.1f} ms of CPU a call of ours, {describe_load()}")
 
 
 def measure_cpu_s(root: int) -> float:
