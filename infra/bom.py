@@ -69,15 +69,17 @@ def purl(name: str, pin: Pin) -> str:
 def write(subject: Subject, locks: Iterable[Mapping[str, Pin]], required: Iterable[str], parts: Iterable[Subject] = ()) -> str:
     """Return the bill of `subject`: every pin of `locks`, which may hold several versions of a package, and its `parts`.
 
-    Pins that `required` (canonical names) does not hold serve building and testing alone: their scope is `excluded`.
+    Pins of the first lock that `required` (canonical names) does not hold, and those of all others, serve building, testing
+    and comparing alone: their scope is `excluded`.
     """
+    locks = list(locks)
     packages: dict[str, dict[str, Any]] = {}
     needs: dict[str, set[str]] = {}
-    names = set(required)
+    names = {purl(name, locks[0][name]) for name in required}
     references: dict[str, set[str]] = {}
     for pins in locks:
         for name, pin in pins.items():
-            packages[purl(name, pin)] = _package(name, pin, required=name in names)
+            packages[purl(name, pin)] = _package(name, pin, required=purl(name, pin) in names)
             references.setdefault(name, set()).add(purl(name, pin))
             for parent in pin.needed_by & set(pins):
                 needs.setdefault(purl(parent, pins[parent]), set()).add(purl(name, pin))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import re
 import shutil
 import subprocess
@@ -11,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from infra import dependencies, lock
+from infra import dependencies, install, lock
 from infra.dependencies import OTHERS, ROOT, SHIPPED, Project
 
 FOLDERS = (*SHIPPED, *OTHERS)
@@ -144,13 +145,20 @@ def test_continuous_integration_asks():
     assert 'step "dependencies" make dependencies\n' in (ROOT / ".ci/run").read_text()
 
 
-def test_make_installs_nothing_without_a_hash():
+def test_make_installs_nothing_without_a_hash(monkeypatch):
     text = re.sub(r"\\\n\s*", " ", (ROOT / "Makefile").read_text())
     installs = [line for line in text.splitlines() if re.search(r"\bpip install\b", line)]
-    assert len(installs) == 3
+    assert len(installs) == 1
+    assert "--require-hashes" in installs[0]
+    assert "$(PYTHON) -m infra.install\n" in text
+    commands: list[list[str]] = []
+    monkeypatch.setattr(install, "_run", lambda command, *_: commands.append(command) or "")
+    install.Installation(root=ROOT, line=install.ProgressLine(io.StringIO())).install()
+    pip = [command for command in commands if "install" in command]
+    assert len(pip) == 3
     # ourselves, from these sources, by the back-end that is installed already
-    rest = [line for line in installs if "--require-hashes" not in line]
-    assert [re.sub(r".* pip install --quiet ", "", line) for line in rest] == ["--no-deps --no-build-isolation --editable ."]
+    rest = [command[command.index("--quiet") + 1 :] for command in pip if "--require-hashes" not in command]
+    assert rest == [["--no-deps", "--no-build-isolation", "--editable", "."]]
 
 
 def test_programs_that_call_pip_ask_for_hashes():
@@ -162,7 +170,8 @@ def test_programs_that_call_pip_ask_for_hashes():
     }
     # the rehearsal installs as the platform does: the first line of each requirements.txt asks for hashes
     bench = {"bench/loop/contestants.py", "bench/tool/__init__.py"}
-    assert set(calling) == {*bench, "emulator/conformance.py", "infra/proof/schema.py", "infra/rehearse.py"}
+    installing = {"infra/install.py", "infra/rehearse.py"}
+    assert set(calling) == {*bench, *installing, "emulator/conformance.py", "infra/proof/schema.py"}
     assert {name for name, text in calling.items() if "--require-hashes" not in text} == {"infra/rehearse.py"}
 
 

@@ -22,6 +22,7 @@ from ferryman.gcp.clusters import FirestoreClusters
 from ferryman.gcp.connections import FirestoreConnections
 from ferryman.gcp.execution_documents import write_execution
 from ferryman.gcp.executions import FirestoreExecutions
+from ferryman.gcp.halts import FirestoreHalts
 from ferryman.gcp.owners import FirestoreLedger, FirestoreOwners
 from ferryman.gcp.places import Places
 from ferryman.gcp.schedules import FirestoreSchedules
@@ -186,6 +187,10 @@ async def overdue(clients: GoogleClients) -> None:
     await FirestoreSchedules(clients).overdue(before=NOW)
 
 
+async def switches_read(clients: GoogleClients) -> None:
+    assert not await FirestoreHalts(clients).find_halt_reasons([("ann", NOW)])
+
+
 async def armed(clients: GoogleClients) -> None:
     await FirestoreSchedules(clients).armed()
 
@@ -202,6 +207,7 @@ QUERIES: dict[str, tuple[Callable[[GoogleClients], Awaitable[None]], ...]] = {
     "FirestoreSealedInventory.list_credentials": (sealed_anywhere,),
     "FirestoreSealedInventory.count_calls": (calls_under_way,),
     "FirestoreSealedInventory._list_under_way": (begun,),
+    "FirestoreHalts.find_halt_reasons": (switches_read,),
     "FirestoreLedger.of_execution": (entries_of_an_execution,),
     "FirestoreLedger.of_owner": (entries_of_an_owner,),
     "FirestoreOwners.list": (owners_listed,),
