@@ -17,14 +17,16 @@ PAIRS = 3
 PAIRS_S, PEER_PAIRS_S = 45.0, 8.0
 """Once the pairs of a row have taken so many seconds, no further one is begun: a busy machine measures fewer."""
 
-ROUNDS = 200
+ROUNDS, PEER_ROUNDS = 200, 60
 """About so many rounds are run at a time, in as many conversations as that takes."""
 AT_ONCE, DELAY_MS, CALLS = 100, 500, 5
 
 
-def alternate(contestants: dict[str, Contestant], rounds: int, size: int, *, seconds: float = PAIRS_S) -> dict[str, list[Cost]]:
+def alternate(
+    contestants: dict[str, Contestant], rounds: int, size: int, *, total: int = ROUNDS, seconds: float = PAIRS_S
+) -> dict[str, list[Cost]]:
     """Measure each contestant in turn, again and again, after a short run that is not counted."""
-    times = max(1, ROUNDS // rounds)
+    times = max(1, total // rounds)
     for contestant in contestants.values():
         contestant.measure(min(rounds, SHORT[0]), size)
     costs: dict[str, list[Cost]] = {name: [] for name in contestants}
@@ -88,7 +90,7 @@ def compare_with_peers() -> Iterator[Row]:
             bar = 1.0 if peer == "agno" else 0.3
             with start_peer(peer, port) as other:
                 for rounds, size in (SHORT, LONG):
-                    costs = alternate({"ours": ours, "peer": other}, rounds, size, seconds=PEER_PAIRS_S)
+                    costs = alternate({"ours": ours, "peer": other}, rounds, size, total=PEER_ROUNDS, seconds=PEER_PAIRS_S)
                     ratio = get_ratio(costs["ours"], costs["peer"])
                     figures = f"{ratio:.2f}x: {describe(costs['ours'])} beside {describe(costs['peer'])}"
                     yield Row(f"beside {peer}, {rounds} rounds of {size} B", f"{bar}x", figures, reached=ratio <= bar)
