@@ -13,6 +13,9 @@ _VERSION = re.compile(r"[\s;]")
 _HASH = re.compile(r"--hash=sha256:([0-9a-f]{64})")
 _COMMENT = re.compile(r"\s*#")
 
+EXTRA_ONLY = frozenset({("googleapis-common-protos", "grpcio")})
+"""Who needs what for an extra alone, which uv's comments do not say: where it is asked for, other needs lead there, too."""
+
 
 class UnpinnedError(Exception):
     """A package is not in the lock, or the lock is not one."""
@@ -76,7 +79,9 @@ def needed(pins: Mapping[str, Pin], roots: Iterable[str]) -> list[str]:
             raise UnpinnedError(f"{name} is imported and is not in the lock")
         if name not in names:
             names.add(name)
-            waiting += [dependent for dependent, pin in pins.items() if name in pin.needed_by]
+            waiting += [
+                dependency for dependency, pin in pins.items() if name in pin.needed_by and (name, dependency) not in EXTRA_ONLY
+            ]
     return sorted(names)
 
 

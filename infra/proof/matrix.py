@@ -96,7 +96,11 @@ def of_code() -> Matrix:
             "queue schedules": "create tasks" if "CloudTasksTimers" in queues else NOTHING,
             "calls": _list(
                 {
-                    *(tool.function for tool in (*TOOLS.values(), DECLARED) if "ferryman.gcp.remote" in rooms),
+                    *(
+                        tool.function
+                        for tool in (*TOOLS.values(), DECLARED)
+                        if "ferryman.gcp.remote" in rooms and tool.function != main.parent.name
+                    ),
                     *(CONNECTING_FUNCTION for room in rooms if room == "ferryman.gcp.connecting"),
                 }
             ),

@@ -133,9 +133,13 @@ def test_there_are_nine_categories_and_each_has_a_tool() -> None:
     assert {tool.category for tool in LISTED.values()} == set(names)
 
 
+ADDITIONS = {"wait_until"}
+"""Tools that no seed names."""
+
+
 def test_the_catalogue_has_every_tool_that_the_seeds_name() -> None:
     counts = {"http": 4, "concierge": 17, "chat": 20, "runtime": 38, "announced": 14}
-    assert len(LISTED) == sum(counts.values())
+    assert len(LISTED.keys() - ADDITIONS) == sum(counts.values())
     memory = [name for name in LISTED if name.startswith("memory_")]
     platform = [name for name in LISTED if name.startswith("orchestrator__")]
     crons = [name for name in LISTED if name.startswith("cron_")]

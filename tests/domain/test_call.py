@@ -65,9 +65,16 @@ def test_a_refused_call_is_recorded_with_all_that_is_known_of_it():
 
 @pytest.mark.parametrize(
     ("status", "content", "failed"),
-    [(200, "<frame>", False), (404, "<frame>", False), (None, "<frame>", True), (404, "Error: HTTP 404", True)],
+    [
+        (200, "<frame>", False),
+        (404, "<frame>", False),
+        (404, "Error: HTTP 404", True),
+        (None, "Error: request timed out (30s)", True),
+        (None, "Error executing calculator: no table", True),
+        (None, "42", False),
+    ],
 )
-def test_a_call_failed_that_has_no_response_or_one_that_is_declared_an_error(status, content, failed):
+def test_a_call_failed_whose_first_line_says_so(status, content, failed):
     assert ToolCallResult("get_weather", content, response_status=status).failed is failed
 
 

@@ -13,7 +13,7 @@ import pytest
 from tests.cli.test_up import ferryman
 from tests.journeys.conftest import ENDS_S, FERRYMAN
 
-FUNCTIONS = {"api", "orchestrator", "on_execution", "api_call", "http_get", "http_post", "webhook", "http_tool"}
+FUNCTIONS = {"api", "orchestrator", "on_execution", "api_call", "http_get", "http_post", "webhook", "http_tool", "local_tools"}
 
 
 @pytest.fixture(scope="module")

@@ -12,9 +12,10 @@ import pytest
 from click.testing import CliRunner
 
 from ferryman.cli import main
+from ferryman.domain import key_shapes
 from ferryman.domain.calls.call import ToolCallResult
 from ferryman.replay import run_replay
-from ferryman.serving import bundle, key_shapes
+from ferryman.serving import bundle
 from tests.loop.conftest import fetches, says
 from tests.replay.conftest import document
 

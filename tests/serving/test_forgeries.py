@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from typing import Any
+from uuid import UUID
 
 import httpx
 import pytest
@@ -13,7 +14,7 @@ from functions_framework import aio
 from emulator.clock import EmulatorClock
 from emulator.identity import IdentityTokens
 from ferryman.gcp.identity import TokenCallers
-from ferryman.serving import http_tool, orchestrator, tool, trigger
+from ferryman.serving import http_tool, local_tools, orchestrator, tool, trigger
 from ferryman.settings import Settings
 from tests.figures import Tally
 from tests.gcp.forged import AUDIENCE, CALLER, claims, forgeries, sign_claims
@@ -31,6 +32,12 @@ KINDS: dict[str, tuple[Any, str, dict[str, str], dict[str, Any]]] = {
     "orchestrator": (orchestrator.serve, "/", {}, {"execution": "exec_1", "slice": 0, "waits": 0}),
     "on_execution": (trigger.serve, "/", EVENT, {}),
     **{name: (TOOL(name), "/", {}, CALL) for name in ("api_call", "http_get", "http_post", "webhook")},
+    "local_tools": (
+        lambda build: local_tools.serve(build),
+        "/",
+        {},
+        {"call": "c", "tool": "calculator", "arguments": {}, "user": str(UUID(int=1))},
+    ),
     "reseal": (TOOL("api_call"), "/reseal", {}, {"task": "task_1", "version": 2}),
     "connect": (
         lambda build: tool.serve_tool("http_tool", build, http_tool.ROUTES),

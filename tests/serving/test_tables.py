@@ -52,7 +52,7 @@ async def test_what_is_decided_about_a_tool_is_shown(client: httpx.AsyncClient) 
 
 
 async def test_a_task_enables_no_tool_that_is_not_implemented(client: httpx.AsyncClient) -> None:
-    answer = await client.post("/v1/tasks", json={**TASK, "tools": ["calculator"]})
+    answer = await client.post("/v1/tasks", json={**TASK, "tools": ["weather"]})
     assert [(problem["field"], answer.status_code) for problem in answer.json()["errors"]] == [("tools.0", 422)]
 
 

@@ -11,8 +11,9 @@ from ferryman.cli import exits
 from ferryman.cli.commands import ApiSession, api_command, open_session, screen_command
 from ferryman.cli.screen import Screen, shorten
 from ferryman.cli.service import UnknownServiceError
+from ferryman.domain import key_shapes
 from ferryman.replay import NotEndedError, ReplayResult, run_replay
-from ferryman.serving import bundle, key_shapes
+from ferryman.serving import bundle
 
 AS_TEST = '''\
 """Execution {execution}, run again from its record. Made by `ferryman replay --as-test`."""

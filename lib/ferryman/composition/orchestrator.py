@@ -27,12 +27,15 @@ from ferryman.gcp.schedules import FirestoreSchedules
 from ferryman.gcp.secret_manager import SecretManagerClient
 from ferryman.gcp.signing import SecretManagerReceiptKeys
 from ferryman.gcp.tasks import FirestoreCredentials, FirestoreTasks
+from ferryman.gcp.tickets import FirestoreTickets
 from ferryman.loop.dependencies import LoopDependencies
 from ferryman.models.anthropic import AnthropicModel
 from ferryman.schedules.fire import ScheduleDependencies
 from ferryman.settings import Settings
 from ferryman.telemetry.traces import OtelTracer
+from ferryman.tools.local_function.calling import KeylessCalls
 from ferryman.tools.registry import ToolRegistry
+from ferryman.tools.waiting.wait_until import Waits
 from ferryman.vault.seal import PublicKey, build_call_info
 from ferryman.vault.sign import ReceiptSigning, parse_public_keys
 
@@ -50,6 +53,12 @@ class OrchestratorFunction:
         prices, plans = Prices.from_settings(settings), load_plans(settings.plans)
         public = PublicKey.parse(settings.sealing_public_key)
 
+        clock, execution_timeout = SystemClock(), timedelta(seconds=settings.execution_s)
+        tickets = FirestoreTickets(clients, request_s=settings.request_s)
+        keyless = KeylessCalls(tickets=tickets, scanner=remote, clock=clock, ask=remote.ask)
+        waits = Waits(clock=clock, execution_timeout=execution_timeout)
+        kinds = {"local_function": keyless.execute, "waiting": waits.execute}
+
         self.callers = TokenCallers(wire, settings)
         self.retry_after_s = settings.retry_after_s
         self.loop = LoopDependencies(
@@ -62,11 +71,11 @@ class OrchestratorFunction:
             queue=CloudTasksQueue(clients, settings, tracer.traceparent),
             model=self.model,
             scanner=remote,
-            registry=ToolRegistry(remote.run),
+            registry=ToolRegistry(remote.run, kinds),
             signing=ReceiptSigning(
                 SecretManagerReceiptKeys(clients, settings), parse_public_keys(settings.receipt_public_keys)
             ),
-            clock=SystemClock(),
+            clock=clock,
             tracer=tracer,
             seal=lambda execution, seq, arguments: public.seal(arguments, build_call_info(execution, seq)),
             price=prices.find,
@@ -74,7 +83,7 @@ class OrchestratorFunction:
             integrations=catalog.load(settings.integrations),
             lease=timedelta(seconds=settings.lease_s),
             slice=timedelta(seconds=settings.slice_s),
-            execution_timeout=timedelta(seconds=settings.execution_s),
+            execution_timeout=execution_timeout,
         )
         self.schedules = ScheduleDependencies(
             schedules=FirestoreSchedules(clients, plans),

@@ -39,6 +39,11 @@ class RemoteTools:
         )
         return settlement.read_settlement(ticket, answer)
 
+    async def ask(self, function: str, body: Mapping[str, Any]) -> str:
+        """Return what a function without keys says of a call. Raise `UnavailableError`."""
+        answer = await self._functions.post(function, "/", body)
+        return str(answer.json()["content"])
+
     async def scan(self, execution: Execution, content: Sequence[Block]) -> Sequence[Block]:
         body = {"execution": execution.id, "task": execution.task, "epoch": execution.epoch, "content": list(content)}
         answer = await self._post(SCANNING_FUNCTION, "/scan", body)

@@ -17,12 +17,12 @@ from ferryman.domain.calls.call import (
 from ferryman.domain.calls.rate import check_repeats, digest_call
 from ferryman.domain.calls.refusal import CallRefusedError, Refusal
 from ferryman.domain.executions.execution import Status
+from ferryman.domain.executions.postponement import Postponement
 from ferryman.domain.stale import StaleError
 from ferryman.domain.tools.tool import Tool
 from ferryman.loop import spans
 from ferryman.loop.dependencies import LoopDependencies
 from ferryman.loop.journal import Run
-from ferryman.loop.postponement import Postponement
 from ferryman.ports.errors import HaltedError, TaskDisabledError, UnavailableError
 
 RATE_REFUSALS_MAX = 3
@@ -132,12 +132,14 @@ async def _settle(deps: LoopDependencies, run: Run, ticket: Ticket) -> Ticket | 
     except StaleError:
         await _explain_stale_call(deps, run)
         raise UnavailableError("the call is already on its way under another delivery") from None
+    if isinstance(outcome, Postponement):
+        return outcome
     if outcome.state is TicketState.SETTLED:
         if not again and outcome.sent_at is not None and find_tool(ticket.tool).policy.counts:
             # as the journal has it, so that every delivery and every replay counts the same
             run.execution = replace(run.execution, rate=run.execution.rate.count(outcome.sent_at))
         return outcome
-    assert outcome.result is not None, "a refused call has a result"
+    assert outcome.result is not None, "a call that is not on its way has a result"
     result = _add_request_fields(outcome.result, ticket)
     # at the time of the decision, which the result may tell of
     return await deps.executions.settle(run.execution, ticket.seq, result, now=decided_at or deps.clock.now())

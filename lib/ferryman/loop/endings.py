@@ -7,11 +7,11 @@ from datetime import datetime
 
 from ferryman.domain.executions.execution import Execution, Status
 from ferryman.domain.executions.message import join_text
+from ferryman.domain.executions.postponement import Postponement
 from ferryman.domain.stale import StaleError
 from ferryman.loop import calls, money, receipts
 from ferryman.loop.dependencies import LoopDependencies
 from ferryman.loop.journal import Run
-from ferryman.loop.postponement import Postponement
 from ferryman.ports.errors import UnavailableError
 from ferryman.ports.executions import ExecutionEnding
 from ferryman.ports.keys import Signer

@@ -12,11 +12,11 @@ from datetime import datetime, timedelta
 
 from ferryman.domain.executions.execution import Execution
 from ferryman.domain.executions.occupancy import START_SPACING, NoFreeSlotError, compute_pause
+from ferryman.domain.executions.postponement import Postponement
 from ferryman.domain.stale import StaleError
 from ferryman.loop import admission, calls, endings, money, setup, spans, turn
 from ferryman.loop.dependencies import LoopDependencies
 from ferryman.loop.journal import Run, rebuild
-from ferryman.loop.postponement import Postponement
 from ferryman.ports.errors import NotAdmittedError, RejectedError, UnavailableError
 from ferryman.ports.executions import ExecutionEnding
 

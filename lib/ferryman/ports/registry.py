@@ -7,6 +7,7 @@ from typing import Any, Protocol
 
 from ferryman.domain.calls.call import Ticket
 from ferryman.domain.executions.execution import Execution
+from ferryman.domain.executions.postponement import Postponement
 from ferryman.domain.tools.tool import Tool
 
 
@@ -17,9 +18,10 @@ class Registry(Protocol):
         """Return the definitions that the model is shown."""
         ...
 
-    async def execute(self, ticket: Ticket, *, execution: Execution, admit: Callable[[Tool], None]) -> Ticket:
+    async def execute(self, ticket: Ticket, *, execution: Execution, admit: Callable[[Tool], None]) -> Ticket | Postponement:
         """Return the ticket with its result: settled by its tool, or not settled where the call was refused before.
 
+        Or return when to execute it again. `admit` raises `CallRefusedError` for a call that a limit refuses.
         Raise `StaleError` or `UnavailableError`.
         """
         ...

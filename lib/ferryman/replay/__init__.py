@@ -83,6 +83,7 @@ def _build_dependencies(state: ReplayState, queue: MemoryQueue, opening: Executi
     def price(model: str) -> ModelPrice | None:
         return parse_price(model, opening.price) if opening.price else Prices().find(model)
 
+    execution_timeout = timedelta(seconds=opening.timeout_s)
     return LoopDependencies(
         owners=MemoryOwners(state.memory),
         tasks=MemoryTasks(state.memory),
@@ -93,7 +94,7 @@ def _build_dependencies(state: ReplayState, queue: MemoryQueue, opening: Executi
         queue=queue,
         model=state,
         scanner=state,
-        registry=RecordedTools(state),
+        registry=RecordedTools(state, execution_timeout),
         signing=NullSigner(),
         clock=state,
         tracer=RecordingLog(),
@@ -103,5 +104,5 @@ def _build_dependencies(state: ReplayState, queue: MemoryQueue, opening: Executi
         integrations={},
         lease=FOR_EVER,
         slice=FOR_EVER,
-        execution_timeout=timedelta(seconds=opening.timeout_s),
+        execution_timeout=execution_timeout,
     )

@@ -10,6 +10,7 @@ from typing import Any
 from ferryman.catalog.tools import find_tool
 from ferryman.domain.calls.call import Ticket, ToolCallResult
 from ferryman.domain.executions.execution import Execution
+from ferryman.domain.executions.postponement import Postponement
 from ferryman.domain.tools.tool import Tool
 from ferryman.inmemory.executions import MemoryExecutions
 from ferryman.inmemory.tickets import MemoryTickets
@@ -17,6 +18,7 @@ from ferryman.ports.errors import UnavailableError
 from ferryman.ports.tickets import CallRequest
 from ferryman.replay.state import RecordedAttempt, ReplayState
 from ferryman.tools.registry import ToolRegistry
+from ferryman.tools.waiting.wait_until import Waits
 
 
 class RecordedExecutions(MemoryExecutions):
@@ -44,16 +46,17 @@ class RecordedExecutions(MemoryExecutions):
 class RecordedTools:
     """`ports.Registry`: the registry itself, with its refusals and the loop's limits, over tools that answer what they did."""
 
-    def __init__(self, state: ReplayState) -> None:
+    def __init__(self, state: ReplayState, execution_timeout: timedelta) -> None:
         self._state = state
         self._tickets = MemoryTickets(state.memory)
         self._attempt = RecordedAttempt.REFUSED
-        self._registry = ToolRegistry(self._execute)
+        waits = Waits(clock=state, execution_timeout=execution_timeout)
+        self._registry = ToolRegistry(self._execute, {"waiting": waits.execute})
 
     def get_definitions(self, enabled: Collection[str], *, services: Collection[str] = ()) -> list[dict[str, Any]]:
         return self._registry.get_definitions(enabled, services=services)
 
-    async def execute(self, ticket: Ticket, *, execution: Execution, admit: Callable[[Tool], None]) -> Ticket:
+    async def execute(self, ticket: Ticket, *, execution: Execution, admit: Callable[[Tool], None]) -> Ticket | Postponement:
         self._attempt = self._state.take_attempt(ticket.seq)
         if self._attempt is RecordedAttempt.STOPPED:
             self._state.stop()

@@ -8,6 +8,7 @@ _GOOGLE = ("google.auth.jwt", "google.cloud.firestore", "google.cloud.secretmana
 SHARED = (
     "ferryman.serving.trigger",
     "ferryman.serving.http_tool",
+    "ferryman.serving.local_tools",
     "ferryman.serving.api.tasks",
     "ferryman.serving.api.custom",
     "ferryman.serving.api.account",
@@ -17,6 +18,7 @@ SHARED = (
     "ferryman.composition.api",
     "ferryman.composition.trigger",
     "ferryman.composition.http_tool",
+    "ferryman.composition.local_tools",
     "ferryman.declared.arguments",
     *_GOOGLE,
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from typing import Any, Protocol
 
@@ -11,25 +11,32 @@ from ferryman.domain.calls import refusal
 from ferryman.domain.calls.call import Ticket, ToolCallResult
 from ferryman.domain.calls.refusal import CallRefusedError
 from ferryman.domain.executions.execution import Execution
+from ferryman.domain.executions.postponement import Postponement
 from ferryman.domain.tools.tool import Tool
 
 
 class Handler(Protocol):
-    """The async function that executes a call and returns its ticket as it settled (S0-102)."""
+    """The async function that executes a call (S0-102).
 
-    async def __call__(self, ticket: Ticket, *, execution: Execution) -> Ticket: ...
+    It returns the ticket as it settled, or with a result that is yet to be stored, or when to come back.
+    """
+
+    async def __call__(self, ticket: Ticket, *, execution: Execution) -> Ticket | Postponement: ...
 
 
 class ToolRegistry:
     """The tools of one process by name, registered at its start (S0-100), each with its definition (S0-101 … S0-105)."""
 
-    def __init__(self, handler: Handler) -> None:
-        """Register the built-in tools, each with `handler`, which also executes the calls of declared tools."""
+    def __init__(self, handler: Handler, kinds: Mapping[str, Handler] | None = None) -> None:
+        """Register the built-in tools, each with the handler of its kind in `kinds`, or with `handler`.
+
+        `handler` executes the calls of declared tools, too.
+        """
         self._handler = handler
         self._handlers: dict[str, Handler] = {}
         self._tools: dict[str, Tool] = {}
         for tool in TOOLS.values():
-            self.register(tool, handler)
+            self.register(tool, (kinds or {}).get(tool.kind, handler))
 
     def register(self, tool: Tool, handler: Handler) -> None:
         """Add `tool`. Raise ValueError when its name is registered already (S0-107)."""
@@ -66,7 +73,7 @@ class ToolRegistry:
             raise CallRefusedError(refusal.refuse_tool_not_enabled(name))
         return tool
 
-    async def execute(self, ticket: Ticket, *, execution: Execution, admit: Callable[[Tool], None]) -> Ticket:
+    async def execute(self, ticket: Ticket, *, execution: Execution, admit: Callable[[Tool], None]) -> Ticket | Postponement:
         """Execute the call of `ticket` if its tool is known and enabled, and `admit` (the limits) does not refuse it.
 
         Return the ticket with its result: settled by the handler, or not settled where the call was refused. Every call gets

@@ -8,11 +8,12 @@ from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, ClassVar, Protocol
+from uuid import UUID
 
 from ferryman.billing.prices import Prices
 from ferryman.catalog.tools import find_tool
 from ferryman.domain.calls import refusal
-from ferryman.domain.calls.call import Ticket, ToolCallResult
+from ferryman.domain.calls.call import Ticket, ToolCall, ToolCallResult
 from ferryman.domain.calls.refusal import CallRefusedError
 from ferryman.domain.credentials.coverage import NOTHING, Coverage
 from ferryman.domain.credentials.credential import Credential, SealedCredential, Secret
@@ -48,8 +49,12 @@ from ferryman.ports.queue import Queue
 from ferryman.ports.tasks import Tasks
 from ferryman.ports.tickets import Tickets
 from ferryman.tools.execute_call import ToolDependencies
+from ferryman.tools.local_function import calculator  # noqa: F401 - it registers itself
+from ferryman.tools.local_function.calling import KeylessCalls
+from ferryman.tools.local_function.execute import execute
 from ferryman.tools.prepared_call import make_builtin_preparer
 from ferryman.tools.registry import ToolRegistry
+from ferryman.tools.waiting.wait_until import Waits
 from ferryman.vault.seal import PublicKey, build_call_info, build_credential_info, derive_public_key
 from ferryman.vault.vault import Vault
 from tests.builders import build_label, build_task
@@ -103,6 +108,15 @@ class Remote(ScannerPort, Protocol):
     """The tool functions as the orchestrator reaches them."""
 
     async def run(self, ticket: Ticket, *, execution: Execution) -> Ticket: ...
+
+
+class LocalFunctions:
+    """The function without keys, as the orchestrator reaches it: it remembers nothing that could be lost."""
+
+    async def ask(self, function: str, body: Mapping[str, Any]) -> str:
+        """Run the tool that `body` names."""
+        tool_call = ToolCall(id=body["call"], name=body["tool"], arguments=body["arguments"])
+        return await execute(tool_call, UUID(body["user"]), None)
 
 
 class Keys:
@@ -215,6 +229,9 @@ def build_loop_deps(
 ) -> LoopDependencies:
     """Build the dependencies of the orchestrator, with every port instrumented."""
     reached = InstrumentedPort(remote, "toolbox", meet)
+    local = InstrumentedPort(LocalFunctions(), "local", meet)
+    keyless = instrument(KeylessCalls(tickets=ports.tickets, scanner=remote, clock=clock, ask=local.ask), meet)
+    kinds = {"local_function": keyless.execute, "waiting": Waits(clock=clock, execution_timeout=TIMEOUT).execute}
 
     return instrument(
         LoopDependencies(
@@ -227,7 +244,7 @@ def build_loop_deps(
             queue=queue,
             model=ScriptedModel(scenario, tally, clock, ports.executions),
             scanner=remote,
-            registry=ToolRegistry(reached.run),
+            registry=ToolRegistry(reached.run, kinds),
             signing=NullSigner(),
             clock=clock,
             tracer=RecordingLog(),
@@ -276,7 +293,7 @@ async def store_task(ports: Ports, scenario: Scenario, *, sealing: bool = True) 
         name=scenario.name,
         task_prompt="Do it.",
         model="scripted/x",
-        tools=("api_call", "http_get", "http_post", "webhook"),
+        tools=("api_call", "http_get", "http_post", "webhook", "calculator", "wait_until"),
         integrations=("plain", "keyed", "webhook"),
         webhook_urls=(f"https://{HOOK}/registered",),
         max_credits=scenario.max_credits,

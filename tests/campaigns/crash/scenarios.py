@@ -113,6 +113,10 @@ SCENARIOS: tuple[Scenario, ...] = (
         slice=timedelta(seconds=3),
     ),
     Scenario(
+        name="keyless",
+        turns=((("calculator", {"expression": "6 * 7"}), pay_call("n1")), (("wait_until", {"seconds": 60}), read_call("n2"))),
+    ),
+    Scenario(
         name="several",
         turns=((read_call("m1"), pay_call("m2"), post_call("m3", KEYED), webhook_call("m4")), (post_call("m5"),)),
     ),

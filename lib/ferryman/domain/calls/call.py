@@ -24,6 +24,7 @@ NAME_CHARACTERS_MAX = 64
 
 TRUNCATED = "... (truncated)"  # S0-129
 
+FAILED_FUNCTION = "Error executing "  # the beginning of what is said of a local function that raised (S2-39)
 ERROR = "Error: "  # the beginning of a result that is an error; any other answer of a host begins with its frame
 
 
@@ -66,8 +67,8 @@ class ToolCallResult:
 
     @property
     def failed(self) -> bool:
-        """Whether the model reads an error: no response came back, or its first line calls it one (S0-142, S1-39)."""
-        return self.response_status is None or self.content.startswith(ERROR)
+        """Whether the model reads an error: its first line calls it one (S0-142, S1-39, S2-39)."""
+        return self.content.startswith((ERROR, FAILED_FUNCTION))
 
 
 class TicketState(StrEnum):

@@ -88,6 +88,12 @@ TOOLS = tuple(
         ("declares a tool without a key", "/tools", {"body": declare_probe(), "bearer": "none"}),
     )
 )
+LOCAL = {
+    "call": "c",
+    "tool": "calculator",
+    "arguments": {"expression": "1 + 1"},
+    "user": "00000000-0000-0000-0000-000000000001",
+}
 DOCUMENT = {"task": "{vtask}", "owner": "owner-{token}", "url": "https://{thief}/{token}"}
 
 DIRECT = (
@@ -103,6 +109,14 @@ DIRECT = (
         _to("api_call", "http_tool>api_call"),
     ),
     _direct("nobody takes a result from a tool", _to("http_get", "none")),
+    _direct("nobody has a local function run", _to("local_tools", "none", LOCAL)),
+    _direct("a tool has a local function run", _to("local_tools", "http_get>local_tools", LOCAL)),
+    _direct(
+        "a local function asks a tool",
+        _to("http_get", "local_tools>http_get"),
+        _to("api_call", "local_tools>api_call", SCAN, "/scan"),
+    ),
+    _direct("a local function delivers an execution", _to("orchestrator", "local_tools>orchestrator")),
     _direct(
         "nobody asks the key holder to scan", _to("api_call", "none", SCAN, "/scan"), _to("webhook", "none", SCAN, "/scan")
     ),

@@ -1,4 +1,4 @@
-"""Key shapes: what has the form of a key of some service does not go into a file that leaves the deployment."""
+"""Key shapes: what has the form of a key of some service leaves in no file, and in no error's words."""
 
 from __future__ import annotations
 
@@ -25,6 +25,11 @@ SHAPES = {
 """Keys that their form gives away. The task's own were redacted before anything was recorded; these are of other origin."""
 
 _SHAPES = {name: re.compile(pattern, re.ASCII) for name, pattern in SHAPES.items()}
+_REST = {"a private key": r"[\s\S]*"}
+_WHOLE = {
+    name: re.compile("(?:" + pattern + ")" + _REST.get(name, r"[\w./+=~-]*"), re.ASCII) for name, pattern in SHAPES.items()
+}
+"""The same with all that belongs to the key, where a shape ends before it does."""
 
 
 def find_secrets(document: Any) -> list[tuple[str, str]]:
@@ -32,6 +37,13 @@ def find_secrets(document: Any) -> list[tuple[str, str]]:
     return [
         (place, name) for place, text in _texts(document) for name, shape in _SHAPES.items() if shape.search(text) is not None
     ]
+
+
+def redact_shapes(text: str) -> str:
+    """Return `text` with everything that looks like a key replaced by what it looks like."""
+    for name, shape in _WHOLE.items():
+        text = shape.sub(f"[{name}]", text)
+    return text
 
 
 def _texts(document: Any) -> Iterator[tuple[str, str]]:

@@ -1,0 +1,61 @@
+"""The answer of a calculation, as text: exact where it can be written out, else rounded and marked."""
+
+from __future__ import annotations
+
+from datetime import date
+from decimal import Context
+from fractions import Fraction
+from typing import Any
+
+from ferryman.tools.local_function.calculation.expression import evaluate
+from ferryman.tools.local_function.calculation.units import describe_unit, open_units
+from ferryman.tools.local_function.calculation.values import DIGITS, to_decimal, was_rounded
+
+PLACES_MAX = 60
+"""Decimal places of a number that is written out exactly."""
+
+FRACTION_MAX = 10**6
+"""The largest denominator that is shown as a fraction beside the rounded number."""
+
+_DISPLAY = Context(prec=DIGITS)
+
+
+def compute(text: str, *, today: date) -> str:
+    """Return the value of an expression, such as `78.4 mile` or `2026-02-28`. Raise `CalculationError`."""
+    with open_units() as units:
+        was_rounded()
+        value = evaluate(text, units, today=today)
+        return value.isoformat() if isinstance(value, date) else _describe(value, rounded=was_rounded())
+
+
+def _describe(quantity: Any, *, rounded: bool) -> str:
+    unit = describe_unit(quantity)
+    return f"{describe_number(Fraction(quantity.magnitude), rounded=rounded)} {unit}".strip()
+
+
+def describe_number(number: Fraction, *, rounded: bool = False) -> str:
+    """Return the number: whole or decimal where that is exact, else about equal, with its fraction where that is short.
+
+    `rounded` tells that it is not exact itself.
+    """
+    places = None if rounded else _count_places(number.denominator)
+    if places is not None:
+        return _place_point(number, places)
+    about = f"≈ {_DISPLAY.normalize(to_decimal(number)):f}"
+    if rounded:
+        return about
+    return f"{about} ({number})" if number.denominator <= FRACTION_MAX and len(str(number)) <= DIGITS else about
+
+
+def _count_places(denominator: int) -> int | None:
+    """Return how many decimal places write 1/denominator out, or None where too many or none do."""
+    for places in range(PLACES_MAX + 1):
+        if 10**places % denominator == 0:
+            return places
+    return None
+
+
+def _place_point(number: Fraction, places: int) -> str:
+    digits = str(abs(number.numerator) * 10**places // number.denominator).rjust(places + 1, "0")
+    whole, rest = (digits[:-places], digits[-places:]) if places else (digits, "")
+    return f"{'-' * (number < 0)}{whole}{'.' * bool(rest)}{rest}"

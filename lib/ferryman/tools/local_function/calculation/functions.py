@@ -1,0 +1,115 @@
+"""The functions of the calculator, by name."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from datetime import date
+from fractions import Fraction
+from functools import partial
+from typing import Any
+
+from ferryman.tools.local_function.calculation.units import Units
+from ferryman.tools.local_function.calculation.values import (
+    ROUNDED,
+    CalculationError,
+    calculate,
+    expect_number,
+    from_decimal,
+    take_root,
+    to_decimal,
+)
+
+Function = Callable[[Sequence[Any], Units], Any]
+
+
+def call(name: str, arguments: Sequence[Any], units: Units) -> Any:
+    """Return what the function makes of its arguments. Raise `CalculationError`."""
+    if name not in FUNCTIONS:
+        raise CalculationError(f"there is no function {name}; there are {', '.join(sorted(FUNCTIONS))}")
+    return FUNCTIONS[name](arguments, units)
+
+
+def _of_number(name: str, function: Callable[[Fraction], Fraction | int], arguments: Sequence[Any], units: Units) -> Any:
+    (value,) = _expect_count(name, arguments, 1)
+    return units.measure(function(expect_number(value, f"the argument of {name}")))
+
+
+def _log(base_ten: bool, number: Fraction) -> Fraction:
+    if number <= 0:
+        raise CalculationError("only a number above zero has a logarithm")
+    rounded = to_decimal(number)
+    return from_decimal(ROUNDED.log10(rounded) if base_ten else ROUNDED.ln(rounded))
+
+
+def _exp(number: Fraction) -> Fraction:
+    return from_decimal(ROUNDED.exp(to_decimal(number)))
+
+
+def _of_magnitude(name: str, function: Callable[[Fraction], Fraction | int], arguments: Sequence[Any], _: Units) -> Any:
+    (value,) = _expect_count(name, arguments, 1)
+    if isinstance(value, date):
+        raise CalculationError(f"{name} takes no date")
+    return value.__class__(Fraction(function(Fraction(value.magnitude))), value.units)
+
+
+def _round(arguments: Sequence[Any], units: Units) -> Any:
+    if len(arguments) == 1:
+        return _of_magnitude("round", _round_half_up, arguments, units)
+    value, digits = _expect_count("round", arguments, 2)
+    places = expect_number(digits, "the number of digits")
+    if places.denominator != 1 or abs(places) > 100:
+        raise CalculationError("round takes a whole number of digits, from -100 to 100")
+    scale = Fraction(10) ** int(places)
+    return _of_magnitude("round", lambda number: _round_half_up(number * scale) / scale, [value], units)
+
+
+def _round_half_up(number: Fraction) -> Fraction:
+    """Return the nearest whole number; of two, the one further from zero, as people round."""
+    return Fraction(int(abs(number) + Fraction(1, 2)) * (-1 if number < 0 else 1))
+
+
+def _choose(name: str, choose: Callable[[Sequence[Any]], Any], arguments: Sequence[Any], units: Units) -> Any:
+    if not arguments:
+        raise CalculationError(f"{name} needs at least one argument")
+    if len({isinstance(value, date) for value in arguments}) > 1:
+        raise CalculationError(f"{name} cannot compare dates with numbers")
+    for value in arguments:  # says which units do not fit each other
+        if not isinstance(value, date):
+            calculate("-", value, arguments[0], units)
+    return choose(arguments)
+
+
+def _sum(arguments: Sequence[Any], units: Units) -> Any:
+    if not arguments:
+        raise CalculationError("sum needs at least one argument")
+    total = arguments[0]
+    for value in arguments[1:]:
+        total = calculate("+", total, value, units)
+    return total
+
+
+def _average(arguments: Sequence[Any], units: Units) -> Any:
+    return calculate("/", _sum(arguments, units), units.measure(max(len(arguments), 1)), units)
+
+
+def _expect_count(name: str, arguments: Sequence[Any], count: int) -> Sequence[Any]:
+    if len(arguments) != count:
+        raise CalculationError(f"{name} takes {count} argument{'s' * (count > 1)}, not {len(arguments)}")
+    return arguments
+
+
+FUNCTIONS: Mapping[str, Function] = {
+    "abs": partial(_of_magnitude, "abs", abs),
+    "avg": _average,
+    "ceil": partial(_of_magnitude, "ceil", math.ceil),
+    "exp": partial(_of_number, "exp", _exp),
+    "floor": partial(_of_magnitude, "floor", math.floor),
+    "ln": partial(_of_number, "ln", partial(_log, False)),
+    "log10": partial(_of_number, "log10", partial(_log, True)),
+    "max": partial(_choose, "max", max),
+    "min": partial(_choose, "min", min),
+    "round": _round,
+    "sqrt": partial(_of_number, "sqrt", take_root),
+    "sum": _sum,
+}

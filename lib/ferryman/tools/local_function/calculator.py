@@ -1,0 +1,26 @@
+"""The tool `calculator`: an expression in, its value out."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import UTC, datetime
+from typing import Any
+
+from ferryman.tools.local_function.execute import MAX_PARAM_LENGTH
+from ferryman.tools.local_function.registry import register
+
+
+async def calculator(*, expression: str, **_: Any) -> str:
+    """Return the value of `expression`, or a sentence that says why it has none."""
+    from ferryman.tools.local_function.calculation.answer import compute
+    from ferryman.tools.local_function.calculation.values import CalculationError
+
+    if len(expression) >= MAX_PARAM_LENGTH:  # it was cut: its value would be another's
+        return f"Error: expression: at most {MAX_PARAM_LENGTH - 1} characters can be calculated"
+    try:
+        return await asyncio.to_thread(compute, expression, today=datetime.now(UTC).date())
+    except CalculationError as error:
+        return f"Error: expression: {error}"
+
+
+register("calculator", calculator)

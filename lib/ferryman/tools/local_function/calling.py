@@ -1,0 +1,90 @@
+"""A call of a function without keys: claimed, scanned and settled by the process that asks for it.
+
+Such a function has no store and knows no credential. So it is given the arguments as they were scanned, and its result is
+scanned by a key holder before it rests anywhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+from uuid import NAMESPACE_URL, uuid5
+
+from ferryman.catalog.tools import find_tool, holds_secrets
+from ferryman.domain.calls import refusal
+from ferryman.domain.calls.call import TRUNCATED, Ticket, TicketState, ToolCallResult
+from ferryman.domain.executions.execution import Execution
+from ferryman.ports.clock import Clock
+from ferryman.ports.errors import RejectedError, UnavailableError
+from ferryman.ports.model import ReplyScanner
+from ferryman.ports.tickets import CallRequest, ClaimedCall, Tickets
+
+CONTENT_CHARACTERS_MAX = 50_000
+"""Of a result: what the model is shown of any tool (S0-129)."""
+
+SCANNED_CHARACTERS_MAX = 4 * CONTENT_CHARACTERS_MAX
+"""How much of a result is scanned, and kept before it is cut: a cut could hide half of a key from the scan."""
+
+ATTEMPTS_MAX = 3
+"""How often a call is made, when each answer is lost."""
+
+Ask = Callable[[str, Mapping[str, Any]], Awaitable[str]]
+"""Has a function run a tool: takes the function's name and the body, returns what the tool says, raises `UnavailableError`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeylessCalls:
+    """Executes the calls of the tools whose functions hold no key."""
+
+    tickets: Tickets
+    scanner: ReplyScanner
+    clock: Clock
+    ask: Ask
+
+    async def execute(self, ticket: Ticket, *, execution: Execution) -> Ticket:
+        """Return the ticket as it settled. Raise `StaleError` or `UnavailableError`; then the call may be made again."""
+        call_request = CallRequest(
+            execution=execution.id, seq=ticket.seq, epoch=execution.epoch, task=execution.task, owner=execution.owner
+        )
+        claimed = await self.tickets.claim(call_request, tool=find_tool(ticket.tool).function, now=self.clock.now())
+        if claimed.ticket.result is not None:
+            return claimed.ticket
+        try:
+            result = await self._run(claimed, execution)
+        except UnavailableError:
+            if not claimed.again:
+                await self.tickets.release(claimed)
+            raise
+        now = self.clock.now()
+        await self.tickets.settle(claimed, result, now=now)
+        return replace(claimed.ticket, state=TicketState.SETTLED, settled_at=now, result=result)
+
+    async def _run(self, claimed: ClaimedCall, execution: Execution) -> ToolCallResult:
+        ticket = claimed.ticket
+        if ticket.attempt > ATTEMPTS_MAX:
+            return ToolCallResult.from_refusal(ticket.tool, refusal.INTERNAL_ERROR)
+        body = {
+            "call": ticket.call,
+            "tool": ticket.tool,
+            "arguments": dict(ticket.display_arguments),
+            "user": str(uuid5(NAMESPACE_URL, execution.owner)),
+        }
+        asked_at = self.clock.now()
+        content = await self.ask(find_tool(ticket.tool).function, body)
+        latency_ms = (self.clock.now() - asked_at).total_seconds() * 1_000
+        try:
+            text = await self._scan(execution, content[:SCANNED_CHARACTERS_MAX])
+        except RejectedError:  # a credential of the task does not open: nobody can say what the text holds
+            return ToolCallResult.from_refusal(ticket.tool, refusal.INTERNAL_ERROR)
+        if len(text) > CONTENT_CHARACTERS_MAX:
+            text = text[:CONTENT_CHARACTERS_MAX] + TRUNCATED
+        return ToolCallResult(tool=ticket.tool, content=text, response_size_bytes=len(content.encode()), latency_ms=latency_ms)
+
+    async def _scan(self, execution: Execution, content: str) -> str:
+        """Return the result as it may rest: with every credential of the task redacted."""
+        policy = execution.policy
+        if policy is not None and not holds_secrets(policy):
+            return content  # there is no secret that it could contain
+        (block,) = await self.scanner.scan(execution, [{"type": "text", "text": content}])
+        return str(block["text"])

@@ -1,0 +1,64 @@
+"""The executor of local functions: keys stripped, values clamped, five seconds, and always a text (S2-28 … S2-48).
+
+In the process that runs it, nothing else turns a call of the model into an effect (S2-2 … S2-4).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from typing import Any
+from uuid import UUID
+
+from ferryman.domain.calls.call import ERROR, FAILED_FUNCTION, ToolCall
+from ferryman.domain.key_shapes import redact_shapes
+from ferryman.tools.local_function.registry import TOOL_REGISTRY
+
+RESERVED = ("user_id", "db")
+"""Arguments that only the executor gives; the model's own of these names are dropped in silence (S2-30)."""
+
+MAX_PARAM_LENGTH = 1000  # characters of a text (S2-31)
+MAX_PARAM_ITEMS = 50  # items of a list (S2-32)
+ERROR_CHARACTERS_MAX = 1_000
+TIMEOUT_S = 5.0  # of one call (S2-35)
+
+
+async def execute(tool_call: ToolCall, user_id: UUID, db: Any) -> str:
+    """Execute one call, and return its result, or a sentence that says what went wrong (S2-43).
+
+    Only a cancellation passes (S2-44); a tool's own TimeoutError is told as its own. What an error says is cut, and anything in
+    it that has the form of a key is left out (S2-39).
+    `db` is what the tools of this process read and write: None where they need no store.
+    """
+    function = TOOL_REGISTRY.get(tool_call.name)
+    if function is None:
+        return f"{ERROR}Unknown tool '{tool_call.name}'"
+    envelope = asyncio.timeout(TIMEOUT_S)
+    try:
+        async with envelope:
+            return await function(**prepare_input(tool_call.arguments), user_id=str(user_id), db=db)
+    except Exception as error:  # noqa: BLE001 - the conversation stays alive, whatever a tool does (S2-43)
+        if envelope.expired():
+            return f"{ERROR}Tool '{tool_call.name}' timed out after 5 seconds"
+        return f"{FAILED_FUNCTION}{tool_call.name}: {_describe(error)}"
+
+
+async def run(tool_calls: Sequence[ToolCall], user_id: UUID, db: Any) -> list[dict[str, str]]:
+    """Execute the calls one after the other, and return a block of three keys for each, in their order (S2-45 … S2-48)."""
+    return [{"type": "tool_result", "tool_use_id": call.id, "content": await execute(call, user_id, db)} for call in tool_calls]
+
+
+def prepare_input(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments without reserved keys, each text and list cut to its limit; deeper values stay (S2-33, S2-34)."""
+    return {name: _clamp(value) for name, value in arguments.items() if name not in RESERVED}
+
+
+def _describe(error: Exception) -> str:
+    # cut twice: no key is cut in two before it is looked for, and what is looked through is bounded
+    return redact_shapes(str(error)[: 10 * ERROR_CHARACTERS_MAX])[:ERROR_CHARACTERS_MAX]
+
+
+def _clamp(value: Any) -> Any:
+    if isinstance(value, str):
+        return value[:MAX_PARAM_LENGTH]
+    return value[:MAX_PARAM_ITEMS] if isinstance(value, list) else value

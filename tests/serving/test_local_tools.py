@@ -1,0 +1,73 @@
+"""The function of local tools: who may ask it, and that whatever a tool does is answered as a text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import UUID
+
+import httpx
+import pytest
+from functions_framework import aio
+
+from ferryman.inmemory.log import RecordingLog
+from ferryman.serving import local_tools
+
+CALLER = "ferryman-orchestrator@p.iam.gserviceaccount.com"
+CALL = {"call": "c", "tool": "calculator", "arguments": {"expression": "6 * 7"}, "user": str(UUID(int=1))}
+
+
+@dataclass
+class FunctionDouble:
+    """The function's parts, whose caller is anyone the header names."""
+
+    tracer: RecordingLog = field(default_factory=RecordingLog)
+
+    @property
+    def callers(self) -> FunctionDouble:
+        return self
+
+    async def identify(self, authorization: str | None, *, audience: str) -> str:
+        return authorization or ""
+
+
+@pytest.fixture
+def function(monkeypatch: pytest.MonkeyPatch) -> FunctionDouble:
+    monkeypatch.setenv("FERRYMAN_CALLERS", f'["{CALLER}"]')
+    return FunctionDouble()
+
+
+async def post(function: Any, caller: str = CALLER, **changes: Any) -> httpx.Response:
+    app = aio._create_asgi_app_with_function(local_tools.serve(lambda _: function), "http", False)
+    body = {name: value for name, value in {**CALL, **changes}.items() if value is not None}
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://f.test") as client:
+        return await client.post("/", json=body, headers={"authorization": caller})
+
+
+async def test_the_orchestrator_is_answered_with_what_the_tool_says(function: FunctionDouble) -> None:
+    answer = await post(function)
+    assert (answer.status_code, answer.json()) == (200, {"content": "42"})
+
+
+async def test_an_unknown_tool_is_answered_in_words(function: FunctionDouble) -> None:
+    assert (await post(function, tool="shell")).json() == {"content": "Error: Unknown tool 'shell'"}
+
+
+async def test_nobody_else_is_answered(function: FunctionDouble) -> None:
+    assert (await post(function, "ferryman-api@p.iam.gserviceaccount.com")).status_code == 403
+
+
+@pytest.mark.parametrize(
+    ("changes", "detail"),
+    [
+        ({"user": "ann"}, "user must be a UUID"),
+        ({"user": None}, "the body must be an object with exactly arguments, call, tool, user"),
+        ({"arguments": []}, "arguments must be of type dict"),
+        ({"owner": "o"}, "the body must be an object with exactly arguments, call, tool, user"),
+    ],
+)
+async def test_another_body_is_refused_by_the_name_of_its_field(
+    function: FunctionDouble, changes: dict[str, Any], detail: str
+) -> None:
+    answer = await post(function, **changes)
+    assert (answer.status_code, answer.json()["detail"]) == (400, detail)

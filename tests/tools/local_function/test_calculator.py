@@ -1,0 +1,219 @@
+"""The calculator: exact values, units and dates; and nothing that a text could make it do besides."""
+
+from __future__ import annotations
+
+import operator
+from datetime import date, timedelta
+from fractions import Fraction
+from uuid import UUID
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ferryman.catalog.tools import TOOLS
+from ferryman.domain.calls.call import ToolCall
+from ferryman.tools.local_function.calculation.answer import compute, describe_number
+from ferryman.tools.local_function.calculation.values import CalculationError
+from ferryman.tools.local_function.calculator import calculator
+from ferryman.tools.local_function.execute import execute
+from ferryman.tools.local_function.registry import TOOL_REGISTRY, TOOL_SCHEMAS
+
+TODAY = date(2026, 11, 23)
+
+
+def calculate(text: str) -> str:
+    return compute(text, today=TODAY)
+
+
+def answer(text: str) -> str:
+    """Return the value, or the explanation why there is none."""
+    try:
+        return calculate(text)
+    except CalculationError as error:
+        return str(error)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("0.1 + 0.2", "0.3"),
+        ("1/3*3", "1"),
+        ("1/3", "≈ 0.333333333333333333333333333333 (1/3)"),
+        ("1_000 * 2", "2000"),
+        ("-2^2", "-4"),
+        ("2^-2", "0.25"),
+        ("2**3**2", "512"),
+        ("7 - 2 - 1", "4"),
+        ("2 + 3 × 4 ÷ 6", "4"),
+        ("10 mod 4", "2"),
+        ("15% of 80", "12"),
+        ("-5%", "-0.05"),
+        ("1e-3", "0.001"),
+        ("((1))", "1"),
+        ("(2 + 3)%", "0.05"),
+        ("pi", "≈ 3.14159265358979323846264338328"),
+        ("sqrt(9/4)", "1.5"),
+        ("sqrt(2)", "≈ 1.41421356237309504880168872421"),
+        ("ln(e)", "≈ 1"),
+        ("log10(1000)", "3"),
+        ("exp(0)", "1"),
+        ("round(2/3, 4)", "0.6667"),
+        ("round(2.5)", "3"),
+        ("round(-2.5)", "-3"),
+        ("round(1234, -2)", "1200"),
+        ("floor(-1.5) + ceil(1.2) + abs(-3)", "3"),
+        ("avg(1, 2, 6)", "3"),
+        ("sum(1, 2, 3)", "6"),
+        ("max(1, 3, 2) - min(3, 1)", "2"),
+    ],
+)
+def test_numbers(text: str, value: str) -> None:
+    assert calculate(text) == value
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("60 mph to km/h", "96.56064 kilometer / hour"),
+        ("5 in to cm", "12.7 centimeter"),
+        ("5 km in m", "5000 meter"),
+        ("20 °C in °F", "68 degree_Fahrenheit"),
+        ("100 kB to MiB", "0.095367431640625 mebibyte"),
+        ("5 m^2 to cm²", "50000 centimeter^2"),
+        ("3 m * 4 m", "12 meter^2"),
+        ("1 / (2 s)", "0.5 1 / second"),
+        ("max(3 km, 1 mile)", "3 kilometer"),
+        ("30 min to s", "1800 second"),
+        ("2 h + 30 min", "2.5 hour"),
+        ("km / m", "1 kilometer / meter"),
+        ("(2 + 3) km in m", "5000 meter"),
+        ("(5 km) in m", "5000 meter"),
+    ],
+)
+def test_units(text: str, value: str) -> None:
+    assert calculate(text) == value
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("2026-01-31 + 1 month", "2026-02-28"),
+        ("2024-02-29 - 1 year", "2023-02-28"),
+        ("2026-11-23 + 2 weeks", "2026-12-07"),
+        ("48 h + 2026-11-23", "2026-11-25"),
+        ("2026-12-25 - today", "32 day"),
+        ("max(2026-01-01, today)", "2026-11-23"),
+    ],
+)
+def test_dates(text: str, value: str) -> None:
+    assert calculate(text) == value
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("", "a number, a unit or a date was expected where the end stands"),
+        ("(1 + 2", "')' was expected where the end stands"),
+        ("1,000 + 2", "',' was not expected there"),
+        ("2(3)", "'(' was not expected there"),
+        ("1/0", "division by zero"),
+        ("0^-1", "division by zero"),
+        ("1 mod 0", "division by zero"),
+        ("3 m + 4 s", "meter and second do not fit each other"),
+        ("(3 m) s", "what stands before s has to be a number without a unit"),
+        ("3 m to s", "meter cannot be converted to second"),
+        ("3 m to 2 km", "a quantity can be converted to a unit"),
+        ("2026-01-01 to day", "a quantity can be converted to a unit"),
+        ("12 usd", "'usd' is no unit, and no function"),
+        ("frob(2)", "there is no function frob; there are abs, avg,"),
+        ("2026-02-30", "2026-02-30 is no date"),
+        ("today + 1.5 day", "a date moves by whole days or months"),
+        ("today + 3 m", "meter is no span of time"),
+        ("today * 2", "a date can have a span of time added to it, or taken from it"),
+        ("1 day - today", "a date can have a span of time added to it, or taken from it"),
+        ("today + today", "of two dates, only the difference can be computed"),
+        ("today + 1e6 year", "the date is not between the years 1 and 9999"),
+        ("9999-12-31 + 1 day", "the date is not between the years 1 and 9999"),
+        ("today ^ 2", "a date has no powers"),
+        ("abs(today)", "abs takes no date"),
+        ("max(today, 1)", "max cannot compare dates with numbers"),
+        ("20 degC + 5 degC", "degrees of a temperature can only be converted"),
+        ("(20 degC)^2", "degrees of a temperature have no powers"),
+        ("2^(1 m)", "an exponent has to be a number without a unit"),
+        ("(2 m)^0.5", "the base of such a power has to be a number without a unit"),
+        ("(-2)^0.5", "a negative number has no such power"),
+        ("sqrt(-1)", "a negative number has no square root"),
+        ("ln(0)", "only a number above zero has a logarithm"),
+        ("sqrt(1, 2)", "sqrt takes 1 argument, not 2"),
+        ("round(1, 0.5)", "round takes a whole number of digits"),
+        ("sum()", "sum needs at least one argument"),
+        ("avg()", "sum needs at least one argument"),
+        ("min()", "min needs at least one argument"),
+        ("__import__('os')", '"\'" has no meaning here'),
+        ("9^9^9", "a number has more than about 2,457 digits"),
+        ("1e999 * 1e999 * 1e999", "a number has more than about 2,457 digits"),
+        ("exp(1e9)", "a number has more than about 2,457 digits"),
+        ("1e9999", "'e9999' is no unit, and no function"),
+        ("1" * 501, "a number has more than 500 digits"),
+        ("(" * 51 + "1", "more than 50 brackets, signs and powers stand in each other"),
+        ("-" * 51 + "1", "more than 50 brackets, signs and powers stand in each other"),
+        ("1^" * 51 + "1", "more than 50 brackets, signs and powers stand in each other"),
+        ("abs(" * 51 + "1", "more than 50 brackets, signs and powers stand in each other"),
+    ],
+)
+def test_what_has_no_value_is_explained(text: str, reason: str) -> None:
+    with pytest.raises(CalculationError) as raised:
+        calculate(text)
+    assert str(raised.value).startswith(reason)
+
+
+@given(st.fractions(max_denominator=50), st.sampled_from("+-*/"), st.fractions(max_denominator=50))
+def test_arithmetic_is_that_of_fractions(first: Fraction, symbol: str, second: Fraction) -> None:
+    operation = {"+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv}[symbol]
+    try:
+        value = describe_number(operation(first, second))
+    except ZeroDivisionError:
+        value = "division by zero"
+    assert answer(f"({first}) {symbol} ({second})") == value
+
+
+@given(st.dates(date(1900, 1, 1), date(2100, 1, 1)), st.integers(-20_000, 20_000))
+def test_days_are_those_of_the_calendar(day: date, days: int) -> None:
+    assert calculate(f"{day} + ({days}) day") == (day + timedelta(days=days)).isoformat()
+
+
+@given(st.text("0123456789.+-*/^()%,eE km²today_ inmodmaxround°C", max_size=60))
+def test_any_text_has_a_value_or_an_explanation(text: str) -> None:
+    assert 0 < len(answer(text)) < 5_000
+
+
+def test_the_table_of_units_is_read_again_before_it_grows_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    from ferryman.tools.local_function.calculation import units
+
+    with units.open_units() as before:
+        monkeypatch.setattr(before, "uses", units.USES_MAX)
+    with units.open_units() as after:
+        assert after is not before
+
+
+def test_importing_the_tool_registers_it() -> None:
+    assert TOOL_REGISTRY["calculator"] is calculator
+    assert TOOLS["calculator"].to_definition() in TOOL_SCHEMAS
+
+
+async def say(expression: str) -> str:
+    tool_call = ToolCall(id="1", name="calculator", arguments={"expression": expression})
+    return await execute(tool_call, UUID(int=1), None)
+
+
+async def test_the_tool_answers_with_the_value() -> None:
+    assert await say("2 + 2") == "4"
+
+
+async def test_the_tool_says_what_is_wrong() -> None:
+    assert await say("2 +") == "Error: expression: a number, a unit or a date was expected where the end stands"
+
+
+async def test_an_expression_that_was_cut_is_not_calculated() -> None:
+    assert await say("1" + "+1" * 600) == "Error: expression: at most 999 characters can be calculated"

@@ -1,0 +1,149 @@
+"""A call of a function without keys: the scanned arguments go there, and what comes back is scanned before it rests."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from ferryman.domain.calls.call import TRUNCATED, Ticket, TicketState
+from ferryman.domain.executions.execution import Execution, Status
+from ferryman.domain.stale import StaleError
+from ferryman.inmemory.clock import ManualClock
+from ferryman.inmemory.memory import Memory
+from ferryman.inmemory.tickets import MemoryTickets
+from ferryman.ports.errors import RejectedError, UnavailableError
+from ferryman.tools.local_function.calling import ATTEMPTS_MAX, KeylessCalls
+from tests.builders import build_execution, build_lease, build_policy, build_task, build_ticket
+
+POLICY = build_policy(tools=("calculator",), credentials=("KEY",))
+ARGUMENTS = {"expression": "[redacted:KEY] + 1"}
+
+
+@dataclass
+class Caller:
+    """The calls of one execution, a function that says what a test says, and a scanner that knows the key KEYKEYKEY."""
+
+    memory: Memory = field(default_factory=Memory)
+    clock: ManualClock = field(default_factory=ManualClock)
+    says: str | Exception = "43"
+    requests: list[tuple[str, Mapping[str, Any]]] = field(default_factory=list)
+    scanned: int = 0
+    on_scan: Exception | None = None
+
+    def __post_init__(self) -> None:
+        self.memory.executions["e"] = build_execution(status=Status.RUNNING, lease=build_lease(), policy=POLICY)
+        self.memory.tasks["t"] = build_task()
+        self.memory.tickets["e"] = {0: build_ticket(tool="calculator", display_arguments=ARGUMENTS, arguments=b"sealed")}
+        self.calls = KeylessCalls(tickets=MemoryTickets(self.memory), scanner=self, clock=self.clock, ask=self.ask)
+
+    @property
+    def ticket(self) -> Ticket:
+        return self.memory.tickets["e"][0]
+
+    async def execute(self) -> Ticket:
+        return await self.calls.execute(self.ticket, execution=self.memory.executions["e"])
+
+    async def ask(self, function: str, body: Mapping[str, Any]) -> str:
+        self.requests.append((function, body))
+        self.clock.turn(2)
+        if isinstance(self.says, Exception):
+            raise self.says
+        return self.says
+
+    async def scan(self, execution: Execution, content: Sequence[Any]) -> Sequence[Any]:
+        assert execution.id == "e"
+        self.scanned += 1
+        if self.on_scan is not None:
+            raise self.on_scan
+        return [{**block, "text": block["text"].replace("KEYKEYKEY", "[redacted:KEY]")} for block in content]
+
+
+@pytest.fixture
+def caller() -> Caller:
+    return Caller()
+
+
+async def test_the_function_is_given_the_scanned_arguments_and_no_task(caller: Caller) -> None:
+    await caller.execute()
+    ((function, body),) = caller.requests
+    assert function == "local_tools"
+    assert body == {"call": "c", "tool": "calculator", "arguments": ARGUMENTS, "user": body["user"]}
+
+
+async def test_the_user_is_the_same_uuid_for_one_owner_and_tells_no_name(caller: Caller) -> None:
+    await caller.execute()
+    again = Caller()
+    await again.execute()
+    users = {body["user"] for _, body in (*caller.requests, *again.requests)}
+    assert [str(UUID(user)) for user in users] == list(users)
+
+
+async def test_the_settled_ticket_is_the_stored_one(caller: Caller) -> None:
+    settled = await caller.execute()
+    assert settled == caller.ticket
+    assert settled.state is TicketState.SETTLED
+    assert settled.result is not None
+    assert (settled.result.content, settled.result.latency_ms, settled.result.response_size_bytes) == ("43", 2_000, 2)
+
+
+async def test_a_result_is_scanned_before_it_rests(caller: Caller) -> None:
+    caller.says = "it is KEYKEYKEY"
+    await caller.execute()
+    assert caller.ticket.result is not None
+    assert caller.ticket.result.content == "it is [redacted:KEY]"
+
+
+async def test_a_result_is_cut_after_it_was_scanned(caller: Caller) -> None:
+    caller.says = "x" * 49_995 + "KEYKEYKEY"
+    settled = await caller.execute()
+    assert settled.result is not None
+    assert settled.result.content == "x" * 49_995 + "[reda" + TRUNCATED
+
+
+async def test_where_the_task_has_no_secret_nothing_is_scanned(caller: Caller) -> None:
+    execution = caller.memory.executions["e"]
+    caller.memory.executions["e"] = replace(execution, policy=replace(POLICY, credentials=()))
+    await caller.execute()
+    assert caller.scanned == 0
+
+
+async def test_a_result_that_cannot_be_scanned_is_not_told(caller: Caller) -> None:
+    caller.on_scan = RejectedError("a credential does not open")
+    settled = await caller.execute()
+    assert settled.result is not None
+    assert settled.result.content == "Error: request failed: an internal fault"
+
+
+@pytest.mark.parametrize("where", ["says", "on_scan"])
+async def test_a_call_whose_answer_is_lost_is_given_back(caller: Caller, where: str) -> None:
+    setattr(caller, where, UnavailableError("no answer"))
+    with pytest.raises(UnavailableError):
+        await caller.execute()
+    assert caller.ticket.state is TicketState.INTENDED
+
+
+async def test_a_call_that_is_settled_is_not_made_again(caller: Caller) -> None:
+    first = await caller.execute()
+    assert (await caller.execute(), len(caller.requests)) == (first, 1)
+
+
+async def test_a_call_under_way_is_not_made_twice(caller: Caller) -> None:
+    now = caller.clock.now()
+    caller.memory.tickets["e"][0] = replace(
+        caller.ticket, state=TicketState.SENT, attempt=1, sent_at=now, deadline=now + timedelta(seconds=35)
+    )
+    with pytest.raises(StaleError):
+        await caller.execute()
+    assert caller.requests == []
+
+
+@pytest.mark.parametrize(("attempts", "count"), [(ATTEMPTS_MAX - 1, 1), (ATTEMPTS_MAX, 0)])
+async def test_a_call_whose_answer_was_lost_too_often_is_not_made_again(caller: Caller, attempts: int, count: int) -> None:
+    caller.memory.tickets["e"][0] = replace(caller.ticket, attempt=attempts)
+    settled = await caller.execute()
+    assert (len(caller.requests), settled.state) == (count, TicketState.SETTLED)

@@ -1,0 +1,29 @@
+"""What holds for the package as a whole, whichever functions it has."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+import ferryman
+from ferryman.composition.local_tools import TOOLS
+
+LIBRARY = Path(ferryman.__file__).parent
+
+
+def test_only_the_executor_calls_what_is_registered() -> None:
+    readers = [
+        file.relative_to(LIBRARY).as_posix()
+        for file in LIBRARY.rglob("*.py")
+        if any(isinstance(node, ast.Name) and node.id == "TOOL_REGISTRY" for node in ast.walk(ast.parse(file.read_text())))
+    ]
+    assert sorted(readers) == ["tools/local_function/execute.py", "tools/local_function/registry.py"]
+
+
+@pytest.mark.parametrize("name", sorted(TOOLS))
+def test_each_tool_has_tests_of_an_answer_and_of_a_failure(name: str) -> None:
+    tests = (Path(__file__).parent / f"test_{name}.py").read_text()
+    assert "def test_the_tool_answers" in tests
+    assert "def test_the_tool_says_what_is_wrong" in tests
