@@ -17,6 +17,7 @@ from ferryman.selection import ToolIndex, ToolText, read_definition, search
 
 ROOT = Path(__file__).resolve().parents[2] / "build/bfcl"
 WHEEL = "bfcl-eval==2026.3.23"
+SHA256 = "3bb6dfa5f0c68ad403c9ec50b00db2bb3b4cc9b38ab1ff33f48fe30d853d3a0a"
 CATEGORIES = (
     *("simple_python", "simple_java", "simple_javascript", "multiple", "parallel", "parallel_multiple"),
     *("live_simple", "live_multiple", "live_parallel", "live_parallel_multiple"),
@@ -60,8 +61,11 @@ def install() -> Path:
     folder = ROOT / "bfcl_eval/data"
     if not folder.exists():
         print(f"fetching {WHEEL} into {ROOT}", file=sys.stderr)
-        command = (sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary=:all:", "--dest", str(ROOT))
-        subprocess.run((*command, WHEEL), check=True)
+        ROOT.mkdir(parents=True, exist_ok=True)
+        pinned = ROOT / "requirements.txt"
+        pinned.write_text(f"{WHEEL} --hash=sha256:{SHA256}\n")
+        command = (sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary=:all:", "--require-hashes")
+        subprocess.run((*command, "--dest", str(ROOT), "--requirement", str(pinned)), check=True)
         with zipfile.ZipFile(next(ROOT.glob("bfcl_eval-*.whl"))) as wheel:
             wheel.extractall(ROOT, [name for name in wheel.namelist() if name.startswith("bfcl_eval/data/")])
     return folder

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from ferryman.domain.credentials.credential import Credential
-from ferryman.egress import checks
+from ferryman.egress import checks, on_loop
 from ferryman.egress.leaks import SecretScanner
 from ferryman.ports.gate import CallPolicy
 from tests.egress.conftest import GateHarness
@@ -32,6 +32,7 @@ def sizes(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         build(scanner, credentials, **named)
 
     checks.scanners.clear()
+    monkeypatch.setattr(on_loop, "_paused", {})  # a test before may have sent the owner's texts to a worker for a second
     monkeypatch.setattr(SecretScanner, "__init__", count)
     return counted
 

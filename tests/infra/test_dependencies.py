@@ -169,7 +169,7 @@ def test_programs_that_call_pip_ask_for_hashes():
         if '"pip"' in file.read_text() and file.name != "dependencies.py"
     }
     # the rehearsal installs as the platform does: the first line of each requirements.txt asks for hashes
-    bench = {"bench/loop/contestants.py", "bench/tool/__init__.py"}
+    bench = {"bench/loop/contestants.py", "bench/selection/questions.py", "bench/tool/__init__.py"}
     installing = {"infra/install.py", "infra/rehearse.py"}
     assert set(calling) == {*bench, *installing, "emulator/conformance.py", "infra/proof/schema.py"}
     assert {name for name, text in calling.items() if "--require-hashes" not in text} == {"infra/rehearse.py"}

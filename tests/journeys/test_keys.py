@@ -64,7 +64,17 @@ async def test_the_doctor_finds_nothing_wrong_with_a_stack(ferryman: Shell) -> N
     assert [finding for finding in looked.json["findings"] if finding["grade"] == "wrong"] == []
     assert looked.code == 0
     parts = {finding["of"] for finding in looked.json["findings"]}
-    functions = {"api", "orchestrator", "on_execution", "api_call", "http_get", "http_post", "http_tool", "local_tools", "webhook"}
+    functions = {
+        "api",
+        "orchestrator",
+        "on_execution",
+        "api_call",
+        "http_get",
+        "http_post",
+        "http_tool",
+        "local_tools",
+        "webhook",
+    }
     assert parts >= functions | {"queue executions", "queue schedules", "firestore", "sealing key", "receipts", "plans"}
     assert {finding["what"] for finding in looked.json["findings"] if finding["of"] == "webhook"} == {
         "without a token",
