@@ -16,6 +16,9 @@ from ferryman.tools.execute_call import ATTEMPTS_MAX
 
 from .harness import ARGUMENTS, POLICY, ToolHarness
 
+REFUSED_CONNECTION = ToolCallResult.from_refusal(
+    "api_call", refusal.report_failure("the connection was refused"), method="POST"
+)
 STRIPE = {"method": "POST", "url": "https://api.stripe.com/v1/charges", "credential": "KEY", "body": {"amount": 1}}
 
 
@@ -178,3 +181,25 @@ async def test_the_gate_gets_no_more_time_than_the_ticket_has(harness):
     harness.open_credential = slowly
     await harness.execute()
     assert harness.within_s == [18]
+
+
+@pytest.mark.parametrize(("connects", "in_doubt"), [(True, True), (False, False)])
+async def test_an_unsafe_call_is_in_doubt_only_where_a_byte_of_it_left(harness, connects, in_doubt):
+    harness.arguments_ = {**ARGUMENTS, "method": "POST"}
+    harness.connects = connects
+    harness.answer = ToolCallResult.from_refusal(
+        "api_call", refusal.report_failure("the connection was refused"), method="POST"
+    )
+    await harness.execute()
+    assert harness.ticket.in_doubt is in_doubt
+
+
+async def test_a_repeated_call_whose_connection_is_refused_stays_in_doubt(harness):
+    keyed(harness)
+    await lose_answer(harness)
+    harness.connects = False
+    harness.answer = ToolCallResult.from_refusal(
+        "api_call", refusal.report_failure("the connection was refused"), method="POST"
+    )
+    await harness.execute()
+    assert harness.ticket.in_doubt

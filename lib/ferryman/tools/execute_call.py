@@ -88,7 +88,7 @@ async def execute_call(deps: ToolDependencies, tool: str, call_request: CallRequ
     ticket = claimed_call.ticket
     if ticket.result is not None:
         return ticket
-    about = {"execution": call_request.execution, "seq": call_request.seq}
+    about, unsent = {"execution": call_request.execution, "seq": call_request.seq}, False
     try:
         prepared_call = await _prepare(deps, claimed_call, about)
     except UnavailableError:
@@ -104,13 +104,14 @@ async def execute_call(deps: ToolDependencies, tool: str, call_request: CallRequ
     else:
         try:
             result = await _send(deps, claimed_call, prepared_call, about)
+            unsent = _is_unsent(prepared_call) and not claimed_call.again
         except NotSentError:
             if not claimed_call.again:
                 await deps.tickets.release(claimed_call)
             raise
     if claimed_call.again and result.blocked and _is_unknown(doubted := _refuse(ticket, refusal.IN_DOUBT)):
         result = doubted  # it was not sent now, but it may have been before
-    result, in_doubt = truncate_names(result), _is_unknown(result)
+    result, in_doubt = truncate_names(result), _is_unknown(result) and not unsent
     if in_doubt:
         deps.tracer.line("call.in_doubt", tool=tool, severity="WARNING", **about)
     now = deps.clock.now()
@@ -139,9 +140,14 @@ async def _send(
     except HaltedError:
         deps.tracer.line("call.halted", tool=ticket.tool, severity="WARNING", **about)
         reason = refusal.HALTED if prepared_call.safe else refusal.IN_DOUBT
-        if prepared_call.sending is not None and not prepared_call.sending.begun:
+        if _is_unsent(prepared_call):
             reason = refusal.HALTED_UNSENT  # it has ended, so that nothing is sent any more
         return _refuse(ticket, reason, method=prepared_call.method)
+
+
+def _is_unsent(prepared_call: PreparedCall) -> bool:
+    """Tell whether no byte of the request left, as where its connection was refused: such a call is not in doubt."""
+    return prepared_call.sending is not None and not prepared_call.sending.begun
 
 
 def _is_unknown(result: ToolCallResult) -> bool:
