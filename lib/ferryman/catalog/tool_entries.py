@@ -1,4 +1,4 @@
-"""Reading the catalogue of tools: every entry is checked, and one that lacks a field does not load."""
+"""Reading the catalog of tools: every entry is checked, and one that lacks a field does not load."""
 
 from __future__ import annotations
 
@@ -87,6 +87,7 @@ def _read_policy(entry: Mapping[str, Any], where: str) -> ToolPolicy:
     check_members(entry, where, _POLICY_FIELDS, _POLICY_FIELDS)
     policy = ToolPolicy(**{name: _read_field(name, value, where) for name, value in entry.items()})
     is_parallel = policy.parallel_safe and policy.changes
+    need(not policy.needs_confirmation, f"{where}.needs_confirmation: must be false, since no call waits for a person yet")
     need(not is_parallel, f"{where}.parallel_safe: a call that changes something may not run beside others")
     return policy
 

@@ -1,4 +1,4 @@
-"""The catalogue of tools: `tools.json`, read once and checked.
+"""The catalog of tools: `tools.json`, read once and checked.
 
 All that is decided about a tool is in its entry. A name without one is a declared tool's, whose entry is `declared`.
 """

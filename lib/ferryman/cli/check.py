@@ -89,7 +89,7 @@ def call() -> None:
           "arguments": {...}, "dns": {"host": ["ip"]}}
     out  {"id", "verdict": "allowed" | "refused", "reason", "message"}
 
-    All four tools are enabled unless the task lists some. auth_header_name is X-Api-Key unless given.
+    The four HTTP tools are enabled unless the task lists some. auth_header_name is X-Api-Key unless given.
     """
     _run("call")
 

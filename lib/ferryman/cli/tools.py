@@ -51,7 +51,7 @@ def tools(context: click.Context, task: str | None, as_json: bool) -> None:
 async def list_(session: ApiSession, task: str | None) -> None:
     """List a task's own tools by cluster, each with the [name] the model calls it by, or the catalog's by category."""
     if task is None:
-        _print_catalogue(session.screen, [tool async for tool in session.client.iterate_tools()])
+        _print_catalog(session.screen, [tool async for tool in session.client.iterate_tools()])
         return
     custom_tools = [tool async for tool in session.client.iterate_custom_tools(task, limit=PAGE_MAX)]
     session.screen.print_json(custom_tools)
@@ -204,11 +204,11 @@ async def call(screen: Screen, file: IO[str], name: str, arguments: str) -> int:
     return exits.FAILED if result.failed else exits.DONE
 
 
-def _print_catalogue(screen: Screen, catalogue: Sequence[Mapping[str, Any]]) -> None:
-    """Print the tools of the catalogue by category; those that are not implemented are only named."""
-    screen.print_json(catalogue)
+def _print_catalog(screen: Screen, catalog: Sequence[Mapping[str, Any]]) -> None:
+    """Print the tools of the catalog by category; those that are not implemented are only named."""
+    screen.print_json(catalog)
     for category, members in groupby(
-        sorted(catalogue, key=lambda tool: str(tool["category"])), key=lambda tool: tool["category"]
+        sorted(catalog, key=lambda tool: str(tool["category"])), key=lambda tool: tool["category"]
     ):
         tools_here = list(members)
         implemented = [tool for tool in tools_here if tool["implemented"]]

@@ -1,4 +1,4 @@
-"""The root of local functions: the tools that need no store, and the check of who asks. No key, no model, no store in here."""
+"""The composition root of `local_tools`: the local functions and the check of the caller. It has no key, no model, no store."""
 
 from __future__ import annotations
 

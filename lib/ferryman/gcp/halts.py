@@ -70,6 +70,10 @@ def find_reason(switches: Sequence[Mapping[str, Any] | None], created: datetime 
 
 
 def _stops(switch: Mapping[str, Any] | None, created: datetime | None) -> bool:
+    """Tell whether a switch stops an execution that was created then; one that cannot be read is on, for its owner alone."""
     if switch is None:
         return False
-    return bool(switch["on"]) or (created is not None and created <= switch["at"])
+    on, at = switch.get("on", True), switch.get("at")
+    if on or not isinstance(at, datetime):
+        return True
+    return created is not None and created <= at

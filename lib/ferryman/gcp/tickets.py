@@ -68,9 +68,9 @@ class FirestoreTickets(FirestoreStore):
         for _ in range(CLAIM_ATTEMPTS_MAX):
             read = await self._read(call_request, ticket_at)
             stored = read[ticket_at.path]
-            if claimed_call is not None and (stored.fields or {}).get(CLAIM) == name:
-                return replace(claimed_call, mark=stored.update_time)  # it was stored, and the answer was lost
             ticket = documents.read_or_none(Ticket, stored)
+            if claimed_call is not None and (stored.fields or {}).get(CLAIM) == name and _is_still(ticket, claimed_call.ticket):
+                return replace(claimed_call, mark=stored.update_time)  # it was stored, and the answer was lost
             claimed_call = self._claim_read(call_request, read, ticket, tool=tool, now=now)
             if claimed_call.ticket is ticket:
                 return claimed_call
@@ -172,6 +172,11 @@ async def _read_ours(
         return await get_wire(client).read(references, names)
     except ValueError:
         raise StaleError("there is no such call") from None
+
+
+def _is_still(ticket: Ticket | None, claimed: Ticket) -> bool:
+    """Tell whether a ticket is under way as it was claimed: nobody settled it, and no later attempt took over."""
+    return ticket is not None and (ticket.state, ticket.attempt) == (TicketState.SENT, claimed.attempt)
 
 
 def _check_lease(snapshot: StoredDocument, epoch: int, now: datetime) -> Execution:

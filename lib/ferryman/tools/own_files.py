@@ -12,7 +12,7 @@ from ferryman.catalog.tools import TOOLS
 def load_own_files(package: str) -> Mapping[str, ModuleType]:
     """Return the modules of the tools whose kind is `package`, such as "ferryman.tools.http", by the tools' names.
 
-    Raise ImportError where a tool of the catalogue has no file. A function's archive has all files of a package that is named
+    Raise ImportError where a tool of the catalog has no file. A function's archive has all files of a package that is named
     here (infra/imports.py).
     """
     kind = package.rpartition(".")[2]

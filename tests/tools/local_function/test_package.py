@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 import ferryman
+from ferryman.catalog.tools import find_tool
 from ferryman.composition.local_tools import TOOLS
+from ferryman.tools.local_function import execute
 
 LIBRARY = Path(ferryman.__file__).parent
 
@@ -27,3 +29,10 @@ def test_each_tool_has_tests_of_an_answer_and_of_a_failure(name: str) -> None:
     tests = (Path(__file__).parent / f"test_{name}.py").read_text()
     assert "def test_the_tool_answers" in tests
     assert "def test_the_tool_says_what_is_wrong" in tests
+
+
+@pytest.mark.parametrize("name", sorted(TOOLS))
+def test_the_catalog_says_the_limits_that_the_executor_has(name: str) -> None:
+    policy = find_tool(name).policy
+    assert (policy.argument_characters_max, policy.argument_items_max) == (execute.MAX_PARAM_LENGTH, execute.MAX_PARAM_ITEMS)
+    assert policy.timeout_s == execute.TIMEOUT_S

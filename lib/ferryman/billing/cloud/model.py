@@ -32,7 +32,7 @@ EVENT_BYTES = 2_000
 and for an operation of the queue, and those of an event in Pub/Sub."""
 
 QUIET_S = Decimal(15)
-"""After so long without a change a watcher's stream looks all the same (`serving.sse`)."""
+"""Seconds without a change after which a watcher's stream reads the store nevertheless (`serving.sse`)."""
 
 COUNTED = ("reads", "writes", "deletes", "queue_operations", "accesses", "log_lines", "log_bytes", "stored_bytes")
 

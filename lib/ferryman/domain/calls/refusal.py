@@ -54,7 +54,7 @@ def refuse_unknown_tool(name: str) -> Refusal:
 
 
 def refuse_unimplemented_tool(name: str) -> Refusal:
-    """Refuse a tool that the catalogue lists and nothing executes yet (S4-7)."""
+    """Refuse a tool that the catalog lists and nothing executes yet (S4-7)."""
     return Refusal(reason="tool_not_implemented", message=f"Error: tool '{_check_name(_TOOL, name)}' is not implemented")
 
 

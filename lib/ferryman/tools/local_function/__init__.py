@@ -1,4 +1,4 @@
-"""Local functions: tools that are functions of one process and send nothing anywhere; seed 002's executor runs them.
+"""Local functions: tools that run as Python functions and send nothing anywhere (S2-24 … S2-52).
 
-The executor is that seed's to the letter (`execute`, `run`), and knows nothing of tickets: its caller has claimed one.
+`execute` and `run` do what these lines specify. They know nothing of tickets: `calling` claims and settles them.
 """

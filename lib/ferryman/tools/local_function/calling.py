@@ -1,7 +1,7 @@
 """A call of a function without keys: claimed, scanned and settled by the process that asks for it.
 
 Such a function has no store and knows no credential. So it is given the arguments as they were scanned, and its result is
-scanned by a key holder before it rests anywhere.
+scanned by a key holder before it is stored.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ class KeylessCalls:
         return ToolCallResult(tool=ticket.tool, content=text, response_size_bytes=len(content.encode()), latency_ms=latency_ms)
 
     async def _scan(self, execution: Execution, content: str) -> str:
-        """Return the result as it may rest: with every credential of the task redacted."""
+        """Return the result as it may be stored: with every credential of the task redacted."""
         policy = execution.policy
         if policy is not None and not holds_secrets(policy):
             return content  # there is no secret that it could contain

@@ -26,8 +26,8 @@ TIMEOUT_S = 5.0  # of one call (S2-35)
 async def execute(tool_call: ToolCall, user_id: UUID, db: Any) -> str:
     """Execute one call, and return its result, or a sentence that says what went wrong (S2-43).
 
-    Only a cancellation passes (S2-44); a tool's own TimeoutError is told as its own. What an error says is cut, and anything in
-    it that has the form of a key is left out (S2-39).
+    Only a cancellation passes; a TimeoutError that the tool raises itself is reported like any other error (S2-44). What an
+    error says is cut, and anything in it that has the form of a key is left out (S2-39).
     `db` is what the tools of this process read and write: None where they need no store.
     """
     function = TOOL_REGISTRY.get(tool_call.name)
@@ -39,7 +39,7 @@ async def execute(tool_call: ToolCall, user_id: UUID, db: Any) -> str:
             return await function(**prepare_input(tool_call.arguments), user_id=str(user_id), db=db)
     except Exception as error:  # noqa: BLE001 - the conversation stays alive, whatever a tool does (S2-43)
         if envelope.expired():
-            return f"{ERROR}Tool '{tool_call.name}' timed out after 5 seconds"
+            return f"{ERROR}Tool '{tool_call.name}' timed out after {TIMEOUT_S:g} seconds"
         return f"{FAILED_FUNCTION}{tool_call.name}: {_describe(error)}"
 
 
@@ -54,7 +54,7 @@ def prepare_input(arguments: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _describe(error: Exception) -> str:
-    # cut twice: no key is cut in two before it is looked for, and what is looked through is bounded
+    # cut before the search, which bounds its time, and after it, so that no key is cut in two unseen
     return redact_shapes(str(error)[: 10 * ERROR_CHARACTERS_MAX])[:ERROR_CHARACTERS_MAX]
 
 

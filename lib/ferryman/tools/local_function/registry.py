@@ -19,7 +19,7 @@ TOOL_SCHEMAS: list[dict[str, Any]] = []
 
 
 def register(name: str, function: LocalFunction, *, available: bool = True) -> None:
-    """Add the tool of this name to both tables, unless it is not `available` here (S2-26); its schema is the catalogue's.
+    """Add the tool of this name to both tables, unless it is not `available` here (S2-26); its schema is the catalog's.
 
     Raise ValueError where it is registered already (S2-51).
     """

@@ -11,6 +11,7 @@ BOMBS = {
     "brackets": "(" * 900,
     "signs": "-" * 900 + "1",
     "many units": " + ".join(f"{number} yottameter^{number}" for number in range(1, 40)),
+    "a unit of high powers": "((km^1000)^1000) to ((m^1000)^1000)",
     "code": "__import__('os').environ",
 }
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from ferryman.tools.local_function.calculation.expression import evaluate
 from ferryman.tools.local_function.calculation.units import describe_unit, open_units
-from ferryman.tools.local_function.calculation.values import DIGITS, to_decimal, was_rounded
+from ferryman.tools.local_function.calculation.values import DIGITS, take_rounded_flag, to_decimal
 
 PLACES_MAX = 60
 """Decimal places of a number that is written out exactly."""
@@ -23,24 +23,24 @@ _DISPLAY = Context(prec=DIGITS)
 def compute(text: str, *, today: date) -> str:
     """Return the value of an expression, such as `78.4 mile` or `2026-02-28`. Raise `CalculationError`."""
     with open_units() as units:
-        was_rounded()
+        take_rounded_flag()
         value = evaluate(text, units, today=today)
-        return value.isoformat() if isinstance(value, date) else _describe(value, rounded=was_rounded())
+        return value.isoformat() if isinstance(value, date) else _format_quantity(value, rounded=take_rounded_flag())
 
 
-def _describe(quantity: Any, *, rounded: bool) -> str:
+def _format_quantity(quantity: Any, *, rounded: bool) -> str:
     unit = describe_unit(quantity)
-    return f"{describe_number(Fraction(quantity.magnitude), rounded=rounded)} {unit}".strip()
+    return f"{format_number(Fraction(quantity.magnitude), rounded=rounded)} {unit}".strip()
 
 
-def describe_number(number: Fraction, *, rounded: bool = False) -> str:
+def format_number(number: Fraction, *, rounded: bool = False) -> str:
     """Return the number: whole or decimal where that is exact, else about equal, with its fraction where that is short.
 
     `rounded` tells that it is not exact itself.
     """
     places = None if rounded else _count_places(number.denominator)
     if places is not None:
-        return _place_point(number, places)
+        return _format_decimal(number, places)
     about = f"≈ {_DISPLAY.normalize(to_decimal(number)):f}"
     if rounded:
         return about
@@ -55,7 +55,7 @@ def _count_places(denominator: int) -> int | None:
     return None
 
 
-def _place_point(number: Fraction, places: int) -> str:
+def _format_decimal(number: Fraction, places: int) -> str:
     digits = str(abs(number.numerator) * 10**places // number.denominator).rjust(places + 1, "0")
     whole, rest = (digits[:-places], digits[-places:]) if places else (digits, "")
     return f"{'-' * (number < 0)}{whole}{'.' * bool(rest)}{rest}"

@@ -28,9 +28,9 @@ from ferryman.tools.local_function.calculation.values import (
 )
 
 DEPTH_MAX = 50
-"""How deep brackets, signs and powers may stand in each other."""
+"""How deep brackets, signs and powers may be nested."""
 
-DIGITS_MAX = 500
+NUMBER_CHARACTERS_MAX = 500
 """Of one number in the text, its exponent included."""
 
 CONSTANTS = {
@@ -148,7 +148,7 @@ class _Reader:
             self._depth -= 1
             return self._read_unit_of(value, before=(*_NO_UNITS, "in"))
         self._at -= 1
-        raise CalculationError(f"a number, a unit or a date was expected where {token.text} stands")
+        raise CalculationError(f"expected a number, a unit or a date before {token.text}")
 
     def _read_unit_of(self, value: Any, *, before: tuple[str, ...] = _NO_UNITS) -> Any:
         """Return `value` with the unit that follows it, if one does: any name but those in `before`, and no function."""
@@ -161,7 +161,7 @@ class _Reader:
         unit = self._measure(token.text)
         if self._take("^"):  # 5 m^2 is an area, not the square of a length
             unit = raise_to(unit, self._read_signed(), self._units)
-        number = expect_number(value, f"what stands before {token.text}")
+        number = expect_number(value, f"the value before {token.text}")
         return unit.__class__(number * Fraction(unit.magnitude), unit.units)  # degrees cannot be multiplied
 
     def _read_name(self, name: str) -> Any:
@@ -188,16 +188,16 @@ class _Reader:
     def _enter(self) -> None:
         self._depth += 1
         if self._depth > DEPTH_MAX:
-            raise CalculationError(f"more than {DEPTH_MAX} brackets, signs and powers stand in each other")
+            raise CalculationError(f"more than {DEPTH_MAX} brackets, signs and powers are nested in each other")
 
     def _close(self) -> None:
         if not self._take(")"):
-            raise CalculationError(f"')' was expected where {self._next.text} stands")
+            raise CalculationError(f"expected ')' before {self._next.text}")
 
 
 def _read_number(text: str) -> Fraction:
-    if len(text) > DIGITS_MAX:
-        raise CalculationError(f"a number has more than {DIGITS_MAX} digits")
+    if len(text) > NUMBER_CHARACTERS_MAX:
+        raise CalculationError(f"a number is longer than {NUMBER_CHARACTERS_MAX} characters")
     return Fraction(Decimal(text.replace("_", "")))
 
 

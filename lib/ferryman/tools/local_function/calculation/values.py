@@ -27,6 +27,9 @@ BITS_MAX = 8_192
 
 EXPONENT_MAX = 1_000
 
+UNIT_POWERS_MAX = 100
+"""Of a unit, all powers together, as 3 in meter^2 / second: a conversion raises its factor to them."""
+
 ROUNDED = Context(prec=DIGITS + 10, traps=[])
 """Rounds; its flag `Inexact` tells that it did."""
 
@@ -38,7 +41,7 @@ OPERATIONS: Mapping[str, Callable[[Any, Any], Any]] = {
     "mod": operator.mod,
 }
 
-_TOO_LONG = f"a number has more than about {BITS_MAX * 3 // 10:,} digits"
+_TOO_LONG = "a number has more than about 2,400 digits"
 _CALENDAR = {"month": 1, "year": 12}
 
 
@@ -53,7 +56,7 @@ def calculate(symbol: str, first: Any, second: Any, units: Units) -> Any:
     try:
         return check_size(OPERATIONS[symbol](first, second))
     except DimensionalityError:
-        raise CalculationError(f"{_name(first)} and {_name(second)} do not fit each other") from None
+        raise CalculationError(f"{_name(first)} and {_name(second)} have different dimensions") from None
     except OffsetUnitCalculusError:
         raise CalculationError("degrees of a temperature can only be converted; compute in kelvin or delta_degC") from None
     except ZeroDivisionError:
@@ -69,6 +72,7 @@ def raise_to(base: Any, exponent: Any, units: Units) -> Any:
         whole, bits = power.numerator, _count_bits(base)
         if abs(whole) > EXPONENT_MAX or bits * abs(whole) > BITS_MAX:
             raise CalculationError(_TOO_LONG)
+        _check_unit(base, times=abs(whole))
         try:
             return base**whole
         except ZeroDivisionError:
@@ -84,7 +88,7 @@ def raise_to(base: Any, exponent: Any, units: Units) -> Any:
 def convert(value: Any, target: Any) -> Any:
     """Return `value` in the unit of `target`, whose number is 1. Raise `CalculationError`."""
     if isinstance(value, date) or isinstance(target, date) or target.magnitude != 1:
-        raise CalculationError("a quantity can be converted to a unit")
+        raise CalculationError("only a quantity can be converted, and only to a unit")
     try:
         return check_size(value.to(target.units))
     except DimensionalityError:
@@ -99,9 +103,10 @@ def expect_number(value: Any, what: str) -> Fraction:
 
 
 def check_size(value: Quantity) -> Quantity:
-    """Return `value`. Raise `CalculationError` where its number is longer than `BITS_MAX`."""
+    """Return `value`. Raise `CalculationError` where its number or its unit is longer than allowed."""
     if _count_bits(value) > BITS_MAX:
         raise CalculationError(_TOO_LONG)
+    _check_unit(value)
     return value
 
 
@@ -115,8 +120,8 @@ def round_value(number: Decimal) -> Fraction:
     return Fraction(ROUNDED.plus(number))
 
 
-def was_rounded() -> bool:
-    """Say whether anything was rounded since this was asked last; under the lock of `units.open_units`."""
+def take_rounded_flag() -> bool:
+    """Return whether anything was rounded since the last call, and clear the flag. Call it under the lock of `open_units`."""
     rounded = bool(ROUNDED.flags[Inexact])
     ROUNDED.clear_flags()
     return rounded
@@ -145,7 +150,7 @@ def _calculate_date(symbol: str, first: Any, second: Any, units: Units) -> Any:
             raise CalculationError("of two dates, only the difference can be computed")
         return units.measure((first - second).days, "day")
     if symbol not in "+-" or (isinstance(second, date) and symbol == "-"):
-        raise CalculationError("a date can have a span of time added to it, or taken from it")
+        raise CalculationError("only a span of time can be added to a date or subtracted from it")
     day, span = (first, second) if isinstance(first, date) else (second, first)
     try:
         return _move(day, span if symbol == "+" else -span)
@@ -159,7 +164,7 @@ def _move(day: date, span: Quantity) -> date:
     try:
         whole = Fraction(span.magnitude) * months if months else Fraction(span.to("day").magnitude)
     except DimensionalityError:
-        raise CalculationError(f"{_name(span)} is no span of time") from None
+        raise CalculationError(f"{_name(span)} is not a span of time") from None
     if whole.denominator != 1:
         raise CalculationError("a date moves by whole days or months")
     if not months:
@@ -173,6 +178,11 @@ def _move(day: date, span: Quantity) -> date:
 def _count_bits(value: Quantity) -> int:
     number = Fraction(value.magnitude)
     return max(number.numerator.bit_length(), number.denominator.bit_length())
+
+
+def _check_unit(value: Quantity, times: int = 1) -> None:
+    if sum(abs(power) for _, power in value.unit_items()) * times > UNIT_POWERS_MAX:
+        raise CalculationError(f"the powers of a unit are more than {UNIT_POWERS_MAX} together")
 
 
 def _name(value: Quantity) -> str:
