@@ -22,8 +22,8 @@ from typing import Any
 from bench.flames import Stacks, draw, fold, list_functions, weigh
 from bench.page import ROOT, write_between
 from bench.processes import find_processes
-from bench.stack import CALLS, LIFTED, Load, prepare, run_load
-from tests.stack import create_client, start_stack
+from bench.stack import CALLS, LIFTED, Load, open_starters, run_load
+from tests.stack import start_stack
 
 PY_SPY = ROOT / "build/profile/venv/bin/py-spy"
 IMAGES = ROOT / "docs/images"
@@ -56,12 +56,11 @@ def sample(processes: Mapping[int, str], folder: Path) -> Iterator[Counter[Stack
 
 async def profile(stack: Mapping[str, Any], executions: int, at_once: int) -> tuple[Load, Counter[Stacks]]:
     """Load a stack that is warm, and sample it."""
-    async with await create_client(stack) as client:
-        task = await prepare(stack, client)
-        await run_load(stack, client, task, at_once, at_once)
+    async with open_starters(stack, at_once) as starters:
+        await run_load(stack, starters, at_once)
         with tempfile.TemporaryDirectory() as folder, sample(find_processes(stack["pid"]), Path(folder)) as seen:
             await asyncio.sleep(1)
-            load = await run_load(stack, client, task, executions, at_once)
+            load = await run_load(stack, starters, executions)
         return load, seen
 
 

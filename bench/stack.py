@@ -1,5 +1,6 @@
-"""Executions per second on the whole local stack: five turns of one authenticated call and a last answer, ten credentials,
-32 at once, with the API, the queue, the model, the upstream and the client of this bench on the same two cores.
+"""Executions per second on the whole local stack: five turns of one authenticated call and a last answer, ten credentials.
+
+32 at once, of as many owners; API, queue, model, upstream and the client of this bench are on the same two cores.
 
 Run with `python -m bench.stack [--executions 96] [--at-once 32]`. Every execution is started over the API; the orchestrator's
 log says when one has ended, and the records are read afterwards. Processor time by process is what a busy machine leaves
@@ -17,8 +18,8 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
-from contextlib import aclosing
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -36,7 +37,7 @@ SCRIPT = "bench"
 LIFTED = {"like": "pro", "calls_per_minute": 100_000, "executions_running": 100, "executions_queued": 1_000}
 TAIL_S = 0.05
 REQUESTS = 8
-"""Of the client at once; the API takes 24 of an owner."""
+"""Of all clients at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,13 +59,22 @@ class Load:
         return f"{sum(spent.values()):.0f} ms of processor time each: {parts}"
 
 
-async def prepare(stack: Mapping[str, Any], client: AsyncClient) -> str:
-    """Serve the upstream and the script, and return a task with credentials."""
+Starter = tuple[AsyncClient, str]
+"""An owner's client, and the task that is started. What one owner starts together begins half a second apart, so that a burst
+leaves room for others: the executions at once are of as many owners."""
+
+
+async def serve_task(stack: Mapping[str, Any]) -> None:
+    """Serve the upstream and the script."""
     async with Admin.from_note(stack) as admin:
         paths = [f"/api/v3/coins/{number}" for number in range(CALLS)]
         await admin.serve_routes(HOST, [{"method": "POST", "path": path, "json": _build_answer(path)} for path in paths])
         turns = [{"text": f"Coin {number}.", "tool_calls": [_build_call(path)]} for number, path in enumerate(paths)]
         await admin.set_script(SCRIPT, {"steps": [*turns, {"text": "Done."}]})
+
+
+async def create_task(client: AsyncClient) -> str:
+    """Return a task with credentials."""
     task = {
         "name": "bench",
         "task_prompt": "Look at the coins.",
@@ -101,39 +111,48 @@ async def follow_ends(log: Path) -> AsyncIterator[str]:
             await asyncio.sleep(TAIL_S)
 
 
-async def run_load(stack: Mapping[str, Any], client: AsyncClient, task: str, executions: int, at_once: int) -> Load:
-    """Run executions, `at_once` of them at any time, and see that each completed. Raise AssertionError where one did not."""
-    started: list[str] = []
-    waiting, requests = iter(range(executions)), asyncio.Semaphore(REQUESTS)
+async def run_load(stack: Mapping[str, Any], starters: Sequence[Starter], executions: int) -> Load:
+    """Run executions, one of each starter at any time, and see that each completed. Raise AssertionError where one did not."""
+    started: dict[str, Starter] = {}
+    remaining, requests = iter(range(executions)), asyncio.Semaphore(REQUESTS)
 
-    async def start() -> None:
-        if next(waiting, None) is None:
+    async def start(starter: Starter) -> None:
+        if next(remaining, None) is None:
             return
+        client, task = starter
         async with requests:
-            started.append(str((await client.start_execution(task))["execution_id"]))
+            started[str((await client.start_execution(task))["execution_id"])] = starter
 
     before, began, ended = measure_processes(stack["pid"]), time.perf_counter(), 0
     async with aclosing(follow_ends(Path(stack["data"]) / "logs/orchestrator.log")) as ends:
-        await asyncio.gather(*(start() for _ in range(at_once)))
+        await asyncio.gather(*map(start, starters))
         starting = set()
-        async for _ in ends:
+        async for execution in ends:
             ended += 1
-            starting.add(asyncio.create_task(start()))
+            starting.add(asyncio.create_task(start(started[execution])))
             if ended >= executions:
                 break
         await asyncio.gather(*starting)
     clock_s, after = time.perf_counter() - began, measure_processes(stack["pid"])
-    statuses = Counter([(await client.get_execution(execution))["status"] for execution in started])
+    statuses = Counter([(await client.get_execution(execution))["status"] for execution, (client, _) in started.items()])
     assert statuses == {"completed": executions}, statuses
     return Load(executions, clock_s, {name: seconds - before.get(name, 0.0) for name, seconds in after.items()})
 
 
+@asynccontextmanager
+async def open_starters(stack: Mapping[str, Any], count: int) -> AsyncIterator[list[Starter]]:
+    """Yield so many owners' clients with their tasks, whose upstream and script are served."""
+    await serve_task(stack)
+    async with AsyncExitStack() as closing:
+        clients = [await closing.enter_async_context(await create_client(stack)) for _ in range(count)]
+        yield [(client, await create_task(client)) for client in clients]
+
+
 async def measure(stack: Mapping[str, Any], executions: int, at_once: int) -> Load:
     """Run a load on a stack, after one that warms it."""
-    async with await create_client(stack) as client:
-        task = await prepare(stack, client)
-        await run_load(stack, client, task, at_once, at_once)
-        return await run_load(stack, client, task, executions, at_once)
+    async with open_starters(stack, at_once) as starters:
+        await run_load(stack, starters, at_once)
+        return await run_load(stack, starters, executions)
 
 
 def run(executions: int, at_once: int) -> Load:
