@@ -14,8 +14,8 @@ from ferryman.billing.cloud.measured import load_measurement
 from ferryman.billing.cloud.model import STORED_BYTES_MAX, TITLES, CostLine, compute_lines, compute_times
 from ferryman.billing.cloud.prices import load_price_list
 from ferryman.billing.cloud.rest import compute_idle_costs
+from ferryman.domain.calls.call import RESULT_CHARACTERS_MAX
 from ferryman.domain.problem import InvalidInputError
-from ferryman.egress.sanitize import CHARACTERS_MAX
 
 INSTANT = Figures(executions=1, model_seconds=Decimal(0), call_seconds=Decimal(0), round_trip_ms=Decimal(0))
 """Nothing takes any time but what Cloud Run bills at least."""
@@ -125,9 +125,9 @@ def test_who_watches_keeps_the_api_busy_as_long_as_the_execution_takes() -> None
 
 
 def test_no_more_of_an_answer_is_kept_than_the_model_is_shown() -> None:
-    assert STORED_BYTES_MAX == CHARACTERS_MAX
+    assert STORED_BYTES_MAX == RESULT_CHARACTERS_MAX
     large, larger = (amounts(replace(INSTANT, answer_kb=Decimal(kib)))["stored_gib"] for kib in (48, 2_000))
-    assert round((larger - large) * 2**30) == 10 * (CHARACTERS_MAX - 48 * 1024)
+    assert round((larger - large) * 2**30) == 10 * (RESULT_CHARACTERS_MAX - 48 * 1024)
 
 
 def test_what_is_free_is_taken_off_once_and_nothing_is_given_back() -> None:

@@ -39,7 +39,7 @@ def append(kind: str, *things: object) -> None:
     """Keep what was said, for the search at the run's end; beside a run, nothing happens."""
     assert kind in KINDS
     if folder := os.environ.get(RUN):
-        # unbuffered: whoever reads it finds all that was said, also of a process that was killed
+        # unbuffered: a reader finds all that was written, also of a process that was killed
         os.write(_open(folder, f"{kind}-{os.getpid()}"), b"".join(write(thing) + b"\n" for thing in things))
 
 

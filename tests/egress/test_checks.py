@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ferryman.domain.calls import refusal
-from ferryman.domain.calls.call import TRUNCATED
+from ferryman.domain.calls.call import RESULT_CHARACTERS_MAX, TRUNCATED
 from ferryman.domain.calls.refusal import CallRefusedError, Refusal
 from ferryman.domain.http.request import InboundResponse, Method, SecretPlaceholder, Template
 from ferryman.egress import checks, sanitize
@@ -165,10 +165,10 @@ HEAD, TAIL = VALUES["short"][:8], VALUES["short"][8:]
 
 
 @pytest.mark.parametrize(
-    ("characters", "truncated"), [(sanitize.CHARACTERS_MAX, False), (sanitize.CHARACTERS_MAX + 1, True), (90_000, True)]
+    ("characters", "truncated"), [(RESULT_CHARACTERS_MAX, False), (RESULT_CHARACTERS_MAX + 1, True), (90_000, True)]
 )
 def test_a_text_of_the_system_is_cut_as_an_answer_is(characters: int, *, truncated: bool) -> None:
-    body = "~" * min(characters, sanitize.CHARACTERS_MAX) + (TRUNCATED if truncated else "")
+    body = "~" * min(characters, RESULT_CHARACTERS_MAX) + (TRUNCATED if truncated else "")
     expected = frame(body, truncated=str(truncated).lower())
     assert sanitize.frame_text("~" * characters, SCANNER, nonce="n0") == expected
     assert sanitize.render_response(answer(b"~" * characters), SCANNER, nonce="n0") == expected.replace(

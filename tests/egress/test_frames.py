@@ -9,7 +9,7 @@ import unicodedata
 
 import pytest
 
-from ferryman.egress.sanitize import CHARACTERS_MAX
+from ferryman.domain.calls.call import RESULT_CHARACTERS_MAX
 from ferryman.operations import check
 from tests.egress.frames import CHARSETS, FRAMES, HONEST, SCRIPTS, TOKENS, TURNS
 from tests.egress.test_sanitize import HEAD, inner, text
@@ -35,7 +35,7 @@ def framed(rendered: str) -> bool:
         rendered.startswith(HEAD)
         and rendered.endswith("</tool_response>")
         and len(NAME.findall(read(rendered))) == len(NAME.findall(again)) == 2
-        and len(body.removesuffix(MARKER)) <= CHARACTERS_MAX
+        and len(body.removesuffix(MARKER)) <= RESULT_CHARACTERS_MAX
         and not any(unicodedata.category(character) in ("Cc", "Cf", "Cs") and character not in "\n\t" for character in rendered)
         and not re.search("[\ufe00-\ufe0f\U000e0000-\U000e0fff]", rendered)
     )
@@ -131,9 +131,11 @@ def test_json_that_reads_like_the_frame_s_name_stays_json(body: str, tally: Tall
 @pytest.mark.parametrize("letter", ["a", "é", "日", "😀"])
 def test_the_text_is_cut_at_exactly_fifty_thousand_characters(size: int, letter: str, tally: Tally) -> None:
     rendered = text(letter * size)
-    expected = letter * min(size, CHARACTERS_MAX) + (MARKER if size > CHARACTERS_MAX else "")
+    expected = letter * min(size, RESULT_CHARACTERS_MAX) + (MARKER if size > RESULT_CHARACTERS_MAX else "")
     passed = (
-        framed(rendered) and inner(rendered) == expected and (f'truncated="{str(size > CHARACTERS_MAX).lower()}"' in rendered)
+        framed(rendered)
+        and inner(rendered) == expected
+        and (f'truncated="{str(size > RESULT_CHARACTERS_MAX).lower()}"' in rendered)
     )
     tally("frames", "length", passed)
     assert passed

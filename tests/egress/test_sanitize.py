@@ -12,9 +12,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ferryman.domain.calls.call import RESULT_CHARACTERS_MAX
 from ferryman.domain.http.request import InboundResponse
 from ferryman.egress.leaks import SecretScanner
-from ferryman.egress.sanitize import CHARACTERS_MAX, render_response
+from ferryman.egress.sanitize import render_response
 from ferryman.egress.text import PIECE_BYTES, decode_text
 from tests.canaries import canary
 
@@ -131,10 +132,10 @@ def test_fifty_thousand_characters_stay_and_one_more_is_cut() -> None:
 
 def test_a_body_that_grows_by_neutralizing_is_cut_again() -> None:
     body = "Human:\n" * 7_142
-    assert len(body) <= CHARACTERS_MAX
+    assert len(body) <= RESULT_CHARACTERS_MAX
     cut = text(body)
     assert cut.startswith(f'{HEAD}true" status="200" content_type="text/plain">')
-    assert len(inner(cut)) == CHARACTERS_MAX + len("... (truncated)")
+    assert len(inner(cut)) == RESULT_CHARACTERS_MAX + len("... (truncated)")
 
 
 def test_no_character_that_is_not_seen_reaches_the_model() -> None:

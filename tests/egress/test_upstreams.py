@@ -9,9 +9,8 @@ from ipaddress import ip_address
 
 import pytest
 
-from ferryman.domain.calls.call import ToolCallResult
+from ferryman.domain.calls.call import RESULT_CHARACTERS_MAX, ToolCallResult
 from ferryman.domain.owners.plan import PRO
-from ferryman.egress.sanitize import CHARACTERS_MAX
 from ferryman.ports.gate import CallPolicy
 from tests.egress.conftest import Answer, GateHarness, wait_for_transports
 from tests.egress.plants import VALUES, credential, outbound, policy
@@ -21,7 +20,7 @@ from tests.figures import Tally
 KEYS = {f"KEY_{number}": credential(value, f"KEY_{number}") for number, value in enumerate(VALUES.values())}
 CASES = [(klass, name) for klass, answers in UPSTREAMS.items() for name in answers]
 LIMIT_BYTES = 2 * PRO.response_bytes + 8_000_000
-LENGTH_MAX = CHARACTERS_MAX + 100
+LENGTH_MAX = RESULT_CHARACTERS_MAX + 100
 
 
 async def send(harness: GateHarness, answer: Answer, *, within_s: float = 60, **fields: object) -> ToolCallResult:

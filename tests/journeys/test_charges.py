@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import socket
+from collections.abc import Mapping
 from decimal import Decimal
+from typing import Any
 
 from tests.journeys.conftest import Journey, asks, call, says
 
@@ -36,16 +38,21 @@ async def test_a_provider_that_refuses_connections_costs_nothing_and_the_cause_i
     await check_nothing_billed(journey, execution)
 
 
+async def stop(journey: Journey, execution: str) -> Mapping[str, Any]:
+    """Turn the owner's kill switch on until the execution has ended, and return its record."""
+    try:
+        await journey.client.set_halt(on=True)
+        return await journey.await_end(execution)
+    finally:
+        await journey.client.set_halt(on=False)
+
+
 async def test_a_kill_switch_while_a_connection_is_tried_costs_nothing(journey: Journey) -> None:
     execution = await start(journey, "silent")
     async with asyncio.timeout(WAIT_MAX_S):
         while Decimal((await journey.client.get_execution(execution))["credits_held"]) == 0:  # noqa: ASYNC110 - another process's
             await asyncio.sleep(0.05)
-    try:
-        await journey.client.set_halt(on=True)
-        record = await journey.await_end(execution)
-    finally:
-        await journey.client.set_halt(on=False)
+    record = await stop(journey, execution)
     assert record["error"] == "stopped by its owner's kill switch"
     await check_nothing_billed(journey, execution)
 
@@ -77,11 +84,7 @@ async def test_a_kill_switch_amid_the_handshake_of_a_call_leaves_it_unsent_and_f
         async with asyncio.timeout(WAIT_MAX_S):
             while not [sent for sent in await journey.client.list_calls(execution) if sent["state"] == "sent"]:  # noqa: ASYNC110 - another process's
                 await asyncio.sleep(0.05)
-        try:
-            await journey.client.set_halt(on=True)
-            record = await journey.await_end(execution)
-        finally:
-            await journey.client.set_halt(on=False)
+        record = await stop(journey, execution)
     assert record["status"] == "killed"
     (stopped,) = await journey.client.list_calls(execution)
     assert (stopped["in_doubt"], stopped["result"]["block_reason"]) == (False, "halted")

@@ -10,9 +10,8 @@ import pytest
 
 from ferryman.catalog.tools import get_fee
 from ferryman.domain.calls import refusal
-from ferryman.domain.calls.call import TicketState, ToolCallResult
+from ferryman.domain.calls.call import CALL_ATTEMPTS_MAX, TicketState, ToolCallResult
 from ferryman.domain.stale import StaleError
-from ferryman.tools.execute_call import ATTEMPTS_MAX
 
 from .harness import ARGUMENTS, POLICY, ToolHarness
 
@@ -88,10 +87,10 @@ async def test_a_service_the_task_was_not_approved_for_gets_no_such_key(harness)
 
 
 async def test_a_call_is_sent_three_times_at_most(harness):
-    for _ in range(ATTEMPTS_MAX):
+    for _ in range(CALL_ATTEMPTS_MAX):
         await lose_answer(harness)
     await harness.execute()
-    assert (len(harness.sent), harness.ticket.in_doubt) == (ATTEMPTS_MAX, True)
+    assert (len(harness.sent), harness.ticket.in_doubt) == (CALL_ATTEMPTS_MAX, True)
 
 
 async def test_a_call_that_may_have_been_sent_is_in_doubt_even_when_its_arguments_cannot_be_read_any_more(harness):

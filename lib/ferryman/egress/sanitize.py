@@ -6,7 +6,7 @@ import json
 from collections.abc import Collection
 from typing import Any
 
-from ferryman.domain.calls.call import TRUNCATED
+from ferryman.domain.calls.call import RESULT_CHARACTERS_MAX, TRUNCATED
 from ferryman.domain.http.request import InboundResponse
 from ferryman.domain.http.status import describe_failure, is_error
 from ferryman.egress import frame
@@ -14,8 +14,6 @@ from ferryman.egress.frame import remove_invisible
 from ferryman.egress.leaks import SecretScanner, StepBudget, is_clean, redact_json, redact_text
 from ferryman.egress.response_head import get_retry_after, read_head
 from ferryman.egress.text import CHARACTERS_READ, decode_text, describe_binary
-
-CHARACTERS_MAX = 50_000  # S0-129
 
 
 def render_response(inbound: InboundResponse, scanner: SecretScanner, *, nonce: str, ok: Collection[int] | None = None) -> str:
@@ -46,10 +44,10 @@ def frame_text(text: str, scanner: SecretScanner, *, nonce: str) -> str:
 
 def _redact_and_frame(read: str, scanner: SecretScanner, *, nonce: str, cut: bool, attributes: str = "") -> str:
     text = _redact(read, scanner)
-    cut = cut or len(read) == CHARACTERS_READ or len(text) > CHARACTERS_MAX
-    body = frame.neutralize(text[:CHARACTERS_MAX])
-    if len(body) > CHARACTERS_MAX:
-        body, cut = frame.neutralize(body[:CHARACTERS_MAX])[:CHARACTERS_MAX], True
+    cut = cut or len(read) == CHARACTERS_READ or len(text) > RESULT_CHARACTERS_MAX
+    body = frame.neutralize(text[:RESULT_CHARACTERS_MAX])
+    if len(body) > RESULT_CHARACTERS_MAX:
+        body, cut = frame.neutralize(body[:RESULT_CHARACTERS_MAX])[:RESULT_CHARACTERS_MAX], True
     return frame.wrap(body + TRUNCATED if cut else body, nonce=nonce, truncated=cut, attributes=attributes)
 
 

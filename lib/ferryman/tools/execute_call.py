@@ -13,7 +13,15 @@ from typing import Any
 
 from ferryman.catalog.tools import find_tool, may_fetch_tokens
 from ferryman.domain.calls import refusal
-from ferryman.domain.calls.call import SETTLING_TIME, Ticket, TicketState, ToolCallResult, is_outcome_unknown, truncate_names
+from ferryman.domain.calls.call import (
+    CALL_ATTEMPTS_MAX,
+    SETTLING_TIME,
+    Ticket,
+    TicketState,
+    ToolCallResult,
+    is_outcome_unknown,
+    truncate_names,
+)
 from ferryman.domain.calls.refusal import CallRefusedError
 from ferryman.domain.credentials.credential import Credential
 from ferryman.domain.executions.message import Block
@@ -30,9 +38,6 @@ from ferryman.tools.known_secrets import make_scan_only, open_former, open_known
 from ferryman.tools.prepared_call import CallContext, CallPreparer, NotSentError, PreparedCall, Redactor, narrow_credential
 from ferryman.tools.tokens.dependencies import GrantDependencies
 from ferryman.tools.tokens.renewal import renew_expiring
-
-ATTEMPTS_MAX = 3
-"""How often a call is sent, when each answer is lost."""
 
 COUNT_ATTEMPTS_MAX = 8
 """How often pieces of secrets are added while other calls of the execution add to the same coverage."""
@@ -126,7 +131,7 @@ async def _send(
     ticket = claimed_call.ticket
     policy = find_tool(ticket.tool).policy
     repeatable = prepared_call.repeatable and policy.repeatable is not Repeatable.NEVER
-    if claimed_call.again and not (repeatable and ticket.attempt <= ATTEMPTS_MAX):
+    if claimed_call.again and not (repeatable and ticket.attempt <= CALL_ATTEMPTS_MAX):
         return _refuse(ticket, refusal.IN_DOUBT)
     assert ticket.deadline is not None, "a claimed ticket has a deadline"
     within_s = (ticket.deadline - SETTLING_TIME - deps.clock.now()).total_seconds()

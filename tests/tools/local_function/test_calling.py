@@ -10,14 +10,14 @@ from uuid import UUID
 
 import pytest
 
-from ferryman.domain.calls.call import TRUNCATED, Ticket, TicketState
+from ferryman.domain.calls.call import CALL_ATTEMPTS_MAX, TRUNCATED, Ticket, TicketState
 from ferryman.domain.executions.execution import Execution, Status
 from ferryman.domain.stale import StaleError
 from ferryman.inmemory.clock import ManualClock
 from ferryman.inmemory.memory import Memory
 from ferryman.inmemory.tickets import MemoryTickets
 from ferryman.ports.errors import RejectedError, UnavailableError
-from ferryman.tools.local_function.calling import ATTEMPTS_MAX, KeylessCalls
+from ferryman.tools.local_function.calling import KeylessCalls
 from tests.builders import build_execution, build_lease, build_policy, build_task, build_ticket
 
 POLICY = build_policy(tools=("calculator",), credentials=("KEY",))
@@ -142,7 +142,7 @@ async def test_a_call_under_way_is_not_made_twice(caller: Caller) -> None:
     assert caller.requests == []
 
 
-@pytest.mark.parametrize(("attempts", "count"), [(ATTEMPTS_MAX - 1, 1), (ATTEMPTS_MAX, 0)])
+@pytest.mark.parametrize(("attempts", "count"), [(CALL_ATTEMPTS_MAX - 1, 1), (CALL_ATTEMPTS_MAX, 0)])
 async def test_a_call_whose_answer_was_lost_too_often_is_not_made_again(caller: Caller, attempts: int, count: int) -> None:
     caller.memory.tickets["e"][0] = replace(caller.ticket, attempt=attempts)
     settled = await caller.execute()

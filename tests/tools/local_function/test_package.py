@@ -8,9 +8,11 @@ from pathlib import Path
 import pytest
 
 import ferryman
+from ferryman.catalog import tools as catalog
 from ferryman.catalog.tools import find_tool
 from ferryman.composition.local_tools import TOOLS
 from ferryman.tools.local_function import execute
+from ferryman.tools.local_function.registry import TOOL_REGISTRY
 
 LIBRARY = Path(ferryman.__file__).parent
 
@@ -36,3 +38,8 @@ def test_the_catalog_says_the_limits_that_the_executor_has(name: str) -> None:
     policy = find_tool(name).policy
     assert (policy.argument_characters_max, policy.argument_items_max) == (execute.MAX_PARAM_LENGTH, execute.MAX_PARAM_ITEMS)
     assert policy.timeout_s == execute.TIMEOUT_S
+
+
+def test_every_local_function_that_a_model_is_offered_can_be_called() -> None:
+    offered = {name for name, tool in catalog.TOOLS.items() if tool.kind == "local_function"}
+    assert offered == set(TOOLS) == set(TOOL_REGISTRY)

@@ -23,6 +23,11 @@ NAME_CHARACTERS_MAX = 64
 """How many characters a record keeps of a URL, and of the name of a tool, method or credential: the model sets no limit."""
 
 TRUNCATED = "... (truncated)"  # S0-129
+RESULT_CHARACTERS_MAX = 50_000
+"""How much of a result the model is shown (S0-129)."""
+
+CALL_ATTEMPTS_MAX = 3
+"""How often a call is made, when each answer is lost."""
 
 FAILED_FUNCTION = "Error executing "  # the beginning of what is said of a local function that raised (S2-39)
 ERROR = "Error: "  # the beginning of a result that is an error; any other answer of a host begins with its frame

@@ -13,21 +13,22 @@ from uuid import NAMESPACE_URL, uuid5
 
 from ferryman.catalog.tools import find_tool, holds_secrets
 from ferryman.domain.calls import refusal
-from ferryman.domain.calls.call import TRUNCATED, Ticket, TicketState, ToolCallResult
+from ferryman.domain.calls.call import (
+    CALL_ATTEMPTS_MAX,
+    RESULT_CHARACTERS_MAX,
+    TRUNCATED,
+    Ticket,
+    TicketState,
+    ToolCallResult,
+)
 from ferryman.domain.executions.execution import Execution
 from ferryman.ports.clock import Clock
 from ferryman.ports.errors import RejectedError, UnavailableError
 from ferryman.ports.model import ReplyScanner
 from ferryman.ports.tickets import CallRequest, ClaimedCall, Tickets
 
-CONTENT_CHARACTERS_MAX = 50_000
-"""Of a result: what the model is shown of any tool (S0-129)."""
-
-SCANNED_CHARACTERS_MAX = 4 * CONTENT_CHARACTERS_MAX
+SCANNED_CHARACTERS_MAX = 4 * RESULT_CHARACTERS_MAX
 """How much of a result is scanned, and kept before it is cut: a cut could hide half of a key from the scan."""
-
-ATTEMPTS_MAX = 3
-"""How often a call is made, when each answer is lost."""
 
 Ask = Callable[[str, Mapping[str, Any]], Awaitable[str]]
 """Has a function run a tool: takes the function's name and the body, returns what the tool says, raises `UnavailableError`."""
@@ -62,7 +63,7 @@ class KeylessCalls:
 
     async def _run(self, claimed: ClaimedCall, execution: Execution) -> ToolCallResult:
         ticket = claimed.ticket
-        if ticket.attempt > ATTEMPTS_MAX:
+        if ticket.attempt > CALL_ATTEMPTS_MAX:
             return ToolCallResult.from_refusal(ticket.tool, refusal.INTERNAL_ERROR)
         body = {
             "call": ticket.call,
@@ -77,8 +78,8 @@ class KeylessCalls:
             text = await self._scan(execution, content[:SCANNED_CHARACTERS_MAX])
         except RejectedError:  # a credential of the task does not open: nobody can say what the text holds
             return ToolCallResult.from_refusal(ticket.tool, refusal.INTERNAL_ERROR)
-        if len(text) > CONTENT_CHARACTERS_MAX:
-            text = text[:CONTENT_CHARACTERS_MAX] + TRUNCATED
+        if len(text) > RESULT_CHARACTERS_MAX:
+            text = text[:RESULT_CHARACTERS_MAX] + TRUNCATED
         return ToolCallResult(tool=ticket.tool, content=text, response_size_bytes=len(content.encode()), latency_ms=latency_ms)
 
     async def _scan(self, execution: Execution, content: str) -> str:
