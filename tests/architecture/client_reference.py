@@ -15,7 +15,7 @@ Json = Mapping[str, Any]
 
 ANSWERS = (
     *("TaskResponse", "ExecutionResponse", "CallResponse", "CredentialResponse", "ConnectionResponse"),
-    *("IntegrationResponse", "ToolResponse", "CustomTool", "ImportResponse", "PlanResponse", "ModelResponse"),
+    *("IntegrationResponse", "ToolResponse", "AgentResponse", "CustomTool", "ImportResponse", "PlanResponse", "ModelResponse"),
     *("ListedTask", "ListedExecution", "Halt", "Statement", "Me"),
 )
 """The shapes of the API's answers that the client's methods return; what they refer to comes with them."""

@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 import pytest
 
-from ferryman.catalog.tools import TOOLS
+from ferryman.catalog.tools import LISTED, TOOLS
 from ferryman.cli import main
 from ferryman.declared import check, entry, request, texts
 from ferryman.declared.templates import Mode
@@ -32,6 +32,17 @@ DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 def test_the_page_of_the_tools_has_a_row_for_each():
     for tool in TOOLS.values():
         assert re.search(rf"^\| `{tool.name}` \|", PAGE, re.MULTILINE)
+
+
+def test_the_page_of_the_tools_counts_those_of_the_catalog():
+    assert re.findall(r"Of the (\d+) tools of the catalog (\d+) can be called", PAGE) == [(str(len(LISTED)), str(len(TOOLS)))]
+
+
+def test_the_page_of_the_tools_says_of_each_that_is_not_implemented_why():
+    section = PAGE.split("\n## Not implemented yet\n")[1].split("\n## ")[0]
+    rows = [line.strip("| ").split(" | ") for line in section.splitlines() if line.startswith("| ")][1:]
+    reasons = {name: reason for reason, names in rows for name in re.findall(r"`(\w+)`", names)}
+    assert reasons == {tool.name: tool.reason for tool in LISTED.values() if not tool.implemented}
 
 
 @pytest.mark.parametrize("tool", list(PARSERS))

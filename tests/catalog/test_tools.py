@@ -106,6 +106,14 @@ def test_a_tool_that_is_not_implemented_lacks_no_field_of_its_own_either(field: 
         read_tools(document, CATEGORIES, ICONS)
 
 
+@pytest.mark.parametrize("reason", [None, "", 1])
+def test_a_tool_that_is_not_implemented_says_why(reason: Any) -> None:
+    document = copy.deepcopy(DOCUMENT)
+    document["tools"][-1]["reason"] = reason
+    with pytest.raises(MisconfiguredError, match="reason must say why"):
+        read_tools(document, CATEGORIES, ICONS)
+
+
 def test_a_tool_that_is_not_implemented_has_no_policy() -> None:
     document = copy.deepcopy(DOCUMENT)
     document["tools"][-1]["policy"] = ENTRY["policy"]
@@ -133,6 +141,12 @@ def test_there_are_nine_categories_and_each_has_a_tool() -> None:
     assert {tool.category for tool in LISTED.values()} == set(names)
 
 
+CONTEXT = ("get_user_profile", "get_workspace_info", "list_conversations", "search_past_messages")
+INTEGRATION = (
+    *("create_agent_history", "send_message_to_agent", "create_artifact", "read_artifact", "update_artifact"),
+    *("review_artifact", "create_workflow", "trigger_workflow", "check_workflow_status", "list_workflows"),
+)
+
 ADDITIONS = {"wait_until"}
 """Tools that no seed names."""
 
@@ -144,6 +158,46 @@ def test_the_catalogue_has_every_tool_that_the_seeds_name() -> None:
     platform = [name for name in LISTED if name.startswith("orchestrator__")]
     crons = [name for name in LISTED if name.startswith("cron_")]
     assert (len(memory), len(platform), len(crons)) == (19, 15, 6)
+
+
+def test_the_tools_of_the_runtime_have_the_categories_of_its_overview() -> None:
+    overview = {
+        "search": ("web_fetch", "web_search_tool"),
+        "files": ("file_read", "file_write"),
+        "notification": ("orchestrator__send_push_notification",),
+        "context": tuple(f"orchestrator__{name}" for name in CONTEXT),
+        "integration": tuple(f"orchestrator__{name}" for name in INTEGRATION),
+        "memory": tuple(name for name in LISTED if name.startswith("memory_")),
+    }
+    assert sum(map(len, overview.values())) == 38
+    assert {name: LISTED[name].category for names in overview.values() for name in names} == {
+        name: category for category, names in overview.items() for name in names
+    }
+
+
+@pytest.mark.parametrize(
+    ("category", "names"),
+    [
+        ("search", ["http_request"]),
+        ("files", ["file_edit", "glob_search", "content_search"]),
+        ("scheduling", ["cron_add", "cron_list", "cron_remove", "cron_update", "cron_run", "cron_runs"]),
+        ("utility", ["calculator", "weather", "image_info"]),
+        ("shell", ["shell"]),
+    ],
+)
+def test_the_announced_tools_have_their_categories(category: str, names: list[str]) -> None:
+    assert [LISTED[name].category for name in names] == [category] * len(names)
+
+
+def test_the_catalogue_has_more_than_thirty_tools_and_every_one_that_the_chat_s_page_names() -> None:
+    named = [
+        *("search_knowledge", "browse_url", "browser_action", "analyze_page", "execute_sql", "execute_workflow", "send_email"),
+        *("get_schedule_info", "create_schedule", "import_openapi_tools", "call_custom_tool", "delete_tool_cluster"),
+        *("remember", "recall", "send_message", "list_gateways", "get_contact", "list_workflows", "get_workflow_status"),
+    ]
+    assert len(named) == 19
+    assert set(named) <= LISTED.keys()
+    assert len(LISTED) > 30
 
 
 def test_the_first_are_those_that_can_be_called() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -13,6 +14,7 @@ import pytest
 import uvicorn
 from click.testing import CliRunner, Result
 
+from ferryman.catalog.agents import AGENTS
 from ferryman.catalog.tools import CATEGORIES, LISTED, TOOLS
 from ferryman.cli import main
 from ferryman.inmemory.clock import ManualClock
@@ -102,14 +104,27 @@ def store(tmp_path: Path) -> Path:
     return folder / "store.yaml"
 
 
-def test_the_catalog_is_shown_by_category_and_what_is_not_implemented_is_only_named(typed: Typed) -> None:
+def test_the_catalog_is_shown_by_category_and_what_is_not_implemented_is_named_with_the_reason(typed: Typed) -> None:
     lines = typed("tools").stdout.splitlines()
     assert [line.split()[1] for line in lines if line.startswith("▼")] == sorted(CATEGORIES)
     words = {line.split()[0] for line in lines if line.strip()}
     assert set(TOOLS) <= words
-    prefix = "  not implemented: "
-    rest = [name for line in lines if line.startswith(prefix) for name in line.removeprefix(prefix).split(", ")]
-    assert sorted(rest) == sorted(set(LISTED) - set(TOOLS))
+    rest = {}
+    for reason, names in re.findall(r"^  not implemented \((.*)\): (.*)$", "\n".join(lines), re.MULTILINE):
+        rest |= dict.fromkeys(names.split(", "), reason)
+    assert rest == {tool.name: tool.reason for tool in LISTED.values() if not tool.implemented}
+
+
+def test_the_agents_are_shown_with_the_number_of_their_tools(typed: Typed) -> None:
+    lines = typed("agents").stdout.splitlines()
+    assert [line.split()[0] for line in lines[1:]] == sorted((agent.name for agent in AGENTS.values()), key=str.lower)
+    for agent in AGENTS.values():
+        implemented = [name for name in agent.allowed_tools if name in TOOLS]
+        (line,) = (line for line in lines if line.startswith(f"{agent.name} "))
+        assert f" {len(agent.allowed_tools)}, {len(implemented)} implemented " in line
+    assert {agent["id"]: tuple(agent["allowed_tools"]) for agent in json.loads(typed("agents", "--json").stdout)} == {
+        agent.id: agent.allowed_tools for agent in AGENTS.values()
+    }
 
 
 def test_without_a_task_the_tools_of_the_catalog_are_listed(typed: Typed) -> None:

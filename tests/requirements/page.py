@@ -17,7 +17,8 @@ TITLES = {
 HEAD = """# Specification
 
 Every line that Ferryman is built to, under the number by which comments and tests name it. Each is *proven* (tests fail without
-it), *decided otherwise* (for the reason given; tests hold what is done instead), or *open* (not built).
+it), *decided otherwise* (for the reason given; tests hold what is done instead), or *open* (not built; some name what they wait
+for).
 
 `make specification` writes this page from the tables in `tests/requirements/`, which also name the tests of each line.
 """
@@ -49,6 +50,8 @@ def _write_seeds(lines: Mapping[str, Requirement]) -> Iterator[str]:
 
 
 def _write_state(line: Requirement) -> str:
+    if line.waits_for is not None:
+        return f"{line.state}: waits for {_escape(line.waits_for)}"
     return line.state.value if line.otherwise is None else f"{line.state}: {_escape(line.otherwise)}"
 
 

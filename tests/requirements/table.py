@@ -5,6 +5,7 @@
 - `tests`, each as `folder/file.py::test` below tests/: *proven*. Each would fail without the line.
 - `otherwise`, a reason: *decided otherwise*, also in part; its tests prove what is done instead.
 - neither: *open*. `built_when` are words that the library has once the line is built: then it may no longer be open.
+  `waits_for` names what has to be there first.
 """
 
 from __future__ import annotations
@@ -40,6 +41,7 @@ class Requirement:
     text: str
     tests: tuple[str, ...] = ()
     otherwise: str | None = None
+    waits_for: str | None = None
     built_when: tuple[str, ...] = ()
 
     @property
@@ -73,6 +75,8 @@ def find_problems(line: Requirement, source: str) -> list[str]:
         problems.append("has no sentence, or an empty reason")
     if line.built_when and line.state is not State.OPEN:
         problems.append("is not open: take built_when out")
+    if line.waits_for is not None and (line.state is not State.OPEN or not line.waits_for):
+        problems.append("is not open, or waits for nothing: take waits_for out")
     return problems + [f"is open, and the library has {word}" for word in line.built_when if contains_word(source, word)]
 
 

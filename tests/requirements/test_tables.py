@@ -63,6 +63,8 @@ def test_the_state_of_a_line_follows_from_its_fields(fields, state):
         ({"otherwise": ""}, "empty reason"),
         ({"built_when": ("execute_sql",)}, "is open, and the library has execute_sql"),
         ({"built_when": ("other",), "tests": (HERE,)}, "is not open"),
+        ({"waits_for": "files", "tests": (HERE,)}, "waits for nothing"),
+        ({"waits_for": ""}, "waits for nothing"),
     ],
 )
 def test_a_false_entry_is_found(fields, problem):
@@ -70,7 +72,9 @@ def test_a_false_entry_is_found(fields, problem):
     assert problem in text
 
 
-@pytest.mark.parametrize("fields", [{"tests": (HERE,)}, {"built_when": ("execute",)}, {"otherwise": "so"}])
+@pytest.mark.parametrize(
+    "fields", [{"tests": (HERE,)}, {"built_when": ("execute",)}, {"otherwise": "so"}, {"waits_for": "files"}]
+)
 def test_an_entry_that_is_true_is_not_found(fields):
     assert find_problems(make_line(**fields), 'Tool(name="execute_sql")') == []
 

@@ -79,6 +79,7 @@ ROUTES = (
     Ask("GET", "/v1/integrations", 200),
     Ask("GET", "/v1/integrations/{integration_id}", 200),
     Ask("GET", "/v1/tools", 200),
+    Ask("GET", "/v1/agents", 200),
     Ask("GET", "/v1/plans", 200),
     Ask("GET", "/v1/models", 200),
     Ask("GET", "/v1/receipt-keys", 200),

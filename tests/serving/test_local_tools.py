@@ -10,6 +10,7 @@ import httpx
 import pytest
 from functions_framework import aio
 
+from ferryman.composition.local_tools import TOOLS
 from ferryman.inmemory.log import RecordingLog
 from ferryman.serving import local_tools
 
@@ -45,6 +46,7 @@ async def post(function: Any, caller: str = CALLER, **changes: Any) -> httpx.Res
 
 
 async def test_the_orchestrator_is_answered_with_what_the_tool_says(function: FunctionDouble) -> None:
+    assert CALL["tool"] in TOOLS, "they are registered where they are imported"
     answer = await post(function)
     assert (answer.status_code, answer.json()) == (200, {"content": "42"})
 

@@ -7,6 +7,7 @@ from decimal import Decimal
 
 import httpx
 
+from ferryman.catalog.agents import AGENTS
 from ferryman.catalog.tools import CATEGORIES, LISTED, TOOLS
 from ferryman.domain.credits.balance import CreditBalance
 from ferryman.domain.tools.tool import ToolPolicy
@@ -36,11 +37,24 @@ async def test_the_catalog_has_the_categories_and_the_tools_on_its_first_page(cl
 async def test_every_tool_is_listed_with_what_is_shown_of_it(client: httpx.AsyncClient) -> None:
     tools = (await client.get("/v1/tools?limit=100")).json()["tools"]
     assert [tool["name"] for tool in tools] == sorted(LISTED)
-    names = {"name", "display_name", "description", "category", "icon_url", "implemented", "input_schema", "policy"}
+    names = {"name", "display_name", "description", "category", "icon_url", "implemented", "reason", "input_schema", "policy"}
     assert all(set(tool) == names for tool in tools)
     assert {tool["name"] for tool in tools if tool["implemented"]} == set(TOOLS)
     unimplemented = [tool for tool in tools if not tool["implemented"]]
     assert {(tool["input_schema"], tool["policy"]) for tool in unimplemented} == {(None, None)}
+    assert all(tool["reason"] for tool in unimplemented)
+    assert {tool["reason"] for tool in tools if tool["implemented"]} == {None}
+
+
+async def test_the_agents_are_listed_by_id_with_the_tools_that_each_may_call(client: httpx.AsyncClient) -> None:
+    first = (await client.get("/v1/agents?limit=1")).json()
+    rest = (await client.get("/v1/agents", params={"cursor": first["next"]})).json()
+    agents = first["agents"] + rest["agents"]
+    assert [agent["id"] for agent in agents] == sorted(AGENTS)
+    assert {agent["id"]: tuple(agent["allowed_tools"]) for agent in agents} == {
+        agent.id: agent.allowed_tools for agent in AGENTS.values()
+    }
+    assert {(agent["implemented"], bool(agent["reason"])) for agent in agents} == {(False, True)}
 
 
 async def test_what_is_decided_about_a_tool_is_shown(client: httpx.AsyncClient) -> None:
@@ -53,7 +67,9 @@ async def test_what_is_decided_about_a_tool_is_shown(client: httpx.AsyncClient) 
 
 async def test_a_task_enables_no_tool_that_is_not_implemented(client: httpx.AsyncClient) -> None:
     answer = await client.post("/v1/tasks", json={**TASK, "tools": ["weather"]})
-    assert [(problem["field"], answer.status_code) for problem in answer.json()["errors"]] == [("tools.0", 422)]
+    assert answer.status_code == 422
+    (problem,) = answer.json()["errors"]
+    assert (problem["field"], problem["message"]) == ("tools.0", f"is not implemented: weather {LISTED['weather'].reason}")
 
 
 async def test_the_plans_are_listed_with_their_limits(client: httpx.AsyncClient) -> None:

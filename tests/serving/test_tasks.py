@@ -110,7 +110,12 @@ async def test_a_deleted_task_is_gone(client: httpx.AsyncClient, task: str) -> N
 
 
 REFUSED: dict[str, tuple[dict[str, Any], str, str]] = {
-    "an unknown tool": ({"tools": ["api_call", "shell"]}, "tools.1", "is not a known tool"),
+    "an unknown tool": ({"tools": ["api_call", "fly"]}, "tools.1", "is not a known tool"),
+    "a tool that is only listed": (
+        {"tools": ["api_call", "shell"]},
+        "tools.1",
+        "is not implemented: shell is not built",
+    ),
     "an unknown integration": ({"integrations": ["nowhere"]}, "integrations.0", "is not a known integration"),
     "an empty name": ({"name": " "}, "name", "must not be empty"),
     "a fourth webhook URL": (

@@ -90,6 +90,10 @@ def test_a_tool_that_requires_a_service_is_shown_only_with_its_credential(regist
     assert len(registry.get_definitions(["slack_post"], services=["slack"])) == 1
 
 
+def test_the_tools_are_built_once_and_shared_by_all_executions(registry):
+    assert all(registry.find_tool(name, [name]) is registry.find_tool(name, ALL) is TOOLS[name] for name in ALL)
+
+
 def test_a_name_is_registered_once(registry):
     with pytest.raises(ValueError, match="registered twice"):
         registry.register(TOOLS["api_call"], make_handler()[0])

@@ -14,7 +14,7 @@ from ferryman.domain.tools.tool import Repeatable, Tool, ToolCategory, ToolListi
 FILE = "catalog/tools.json"
 _POLICY_FIELDS = frozenset(field.name for field in fields(ToolPolicy))
 _LISTED_FIELDS = frozenset(field.name for field in fields(ToolListing))
-_FIELDS = frozenset(field.name for field in fields(Tool)) - {"schema"} | {"input_schema"}
+_FIELDS = frozenset(field.name for field in fields(Tool)) - {"schema", "reason"} | {"input_schema"}
 _DECLARED_FIELDS = _FIELDS - {"name", "description", "input_schema"}
 _CATEGORY_FIELDS = frozenset(field.name for field in fields(ToolCategory))
 
@@ -66,7 +66,10 @@ def _read_entry(
         need(isinstance(entry[name], str), f"{where}: {name} must be a string")
     need(entry["category"] in categories, f"{where}: there is no category {entry['category']!r}")
     need(entry["icon"] in icons, f"{where}: there is no icon {entry['icon']!r}")
-    return _read_tool(entry, where) if entry["implemented"] else ToolListing(**entry)
+    if entry["implemented"]:
+        return _read_tool(entry, where)
+    need(isinstance(entry["reason"], str) and entry["reason"], f"{where}: reason must say why it is not implemented")
+    return ToolListing(**entry)
 
 
 def _read_tool(entry: Mapping[str, Any], where: str) -> Tool:

@@ -18,17 +18,18 @@ from ferryman.domain.executions.policy import ExecutionPolicy
 from ferryman.domain.tools.tool import Tool
 
 
-def _load(name: str) -> Any:
+def load_file(name: str) -> Any:
+    """Return a JSON file of this package."""
     return json.loads(files(__package__).joinpath(name).read_text(encoding="utf-8"))
 
 
-ICONS: Mapping[str, str] = _load("icons.json")
+ICONS: Mapping[str, str] = load_file("icons.json")
 """The pictures of tools and categories by name, each one character."""
 
-CATEGORIES = read_categories(_load("tool_categories.json"), ICONS)
+CATEGORIES = read_categories(load_file("tool_categories.json"), ICONS)
 """The categories of tools by id (S4-132)."""
 
-LISTED, DECLARED = read_tools(_load("tools.json"), CATEGORIES, ICONS)
+LISTED, DECLARED = read_tools(load_file("tools.json"), CATEGORIES, ICONS)
 """All tools by name, also those that are not implemented (S4-2); and what holds for every declared tool."""
 
 TOOLS: dict[str, Tool] = {name: tool for name, tool in LISTED.items() if isinstance(tool, Tool)}

@@ -31,6 +31,7 @@ COMMANDS = {
     "check": ("check", "Judge JSON lines on stdin as the egress gate would; nothing is sent."),
     "integrations": ("tables", "List the services a task may be approved for."),
     "tools": ("tools", "List the tools a task may enable, and have a task's own: imported or declared."),
+    "agents": ("tables", "List the agents of the catalog, and how many tools each may call."),
     "models": ("tables", "List the models a task may name, and their prices."),
     "cost": ("cost", "Estimate what executions cost on Google Cloud, by measured counts and list prices."),
     "plans": ("tables", "List the plans and their limits."),

@@ -205,7 +205,7 @@ async def call(screen: Screen, file: IO[str], name: str, arguments: str) -> int:
 
 
 def _print_catalog(screen: Screen, catalog: Sequence[Mapping[str, Any]]) -> None:
-    """Print the tools of the catalog by category; those that are not implemented are only named."""
+    """Print the tools of the catalog by category; those that are not implemented are named, with the reason."""
     screen.print_json(catalog)
     for category, members in groupby(
         sorted(catalog, key=lambda tool: str(tool["category"])), key=lambda tool: tool["category"]
@@ -215,9 +215,9 @@ def _print_catalog(screen: Screen, catalog: Sequence[Mapping[str, Any]]) -> None
         screen.print_line(f"▼ {category} ({len(implemented)} of {_count(len(tools_here), 'tool')})", "bold")
         if implemented:
             screen.print_table(implemented, "name", "description", empty="")
-        missing = ", ".join(tool["name"] for tool in tools_here if not tool["implemented"])
-        if missing:
-            screen.print_line(f"  not implemented: {missing}", "dim")
+        missing = sorted((tool for tool in tools_here if not tool["implemented"]), key=lambda tool: str(tool["reason"]))
+        for reason, waiting in groupby(missing, key=lambda tool: tool["reason"]):
+            screen.print_line(f"  not implemented ({reason}): {', '.join(tool['name'] for tool in waiting)}", "dim")
 
 
 def _section(screen: Screen, cluster: str, members: Sequence[Mapping[str, Any]]) -> None:

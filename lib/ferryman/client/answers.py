@@ -5,6 +5,19 @@ from __future__ import annotations
 from typing import Any, Literal, TypedDict
 
 
+class AgentJson(TypedDict):
+    """An agent of the catalog. One that is not implemented is listed only. An empty `allowed_tools` allows every tool."""
+
+    id: str
+    name: str
+    role: Literal["coordinator", "specialist"]
+    description: str
+    icon_url: str
+    implemented: bool
+    reason: str
+    allowed_tools: list[str]
+
+
 class CallJson(TypedDict):
     """One call as it was journaled; its arguments as they were scanned, its result in full."""
 
@@ -348,5 +361,6 @@ class ToolJson(TypedDict):
     category: str
     icon_url: str
     implemented: bool
+    reason: str | None
     input_schema: dict[str, Any] | None
     policy: ToolPolicyJson | None

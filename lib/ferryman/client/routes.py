@@ -153,6 +153,11 @@ def list_tools(*, limit: int | None = None, cursor: str | None = None) -> ApiReq
     return get(build_path("tools"), read_page("tools"), limit=limit, cursor=cursor)
 
 
+def list_agents(*, limit: int | None = None, cursor: str | None = None) -> ApiRequest[AnswerPage[answers.AgentJson]]:
+    """Return a page of the agents of the catalog, each with the tools that it may call."""
+    return get(build_path("agents"), read_page("agents"), limit=limit, cursor=cursor)
+
+
 def list_custom_tools(
     task: str, *, query: str | None = None, limit: int | None = None, cursor: str | None = None
 ) -> ApiRequest[AnswerPage[answers.CustomToolJson]]:

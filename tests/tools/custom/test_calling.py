@@ -88,6 +88,15 @@ async def test_call_custom_tool_knows_declared_tools_only(harness: CustomToolHar
     assert ((await harness.call("call_custom_tool", toolName=name)).block_reason, harness.sent) == ("unknown_tool", [])
 
 
+async def test_call_custom_tool_says_of_a_tool_that_is_only_listed_that_it_is_not_implemented(
+    harness: CustomToolHarness,
+) -> None:
+    result = await harness.call("call_custom_tool", toolName="weather")
+    assert (result.content, result.block_reason) == ("Error: tool 'weather' is not implemented", "tool_not_implemented")
+    await harness.store(tool("weather"), known=False)
+    assert (await harness.call("call_custom_tool", toolName="weather")).content == "done"
+
+
 @pytest.mark.parametrize("name", list(TOOLS))
 async def test_call_custom_tool_does_not_call_those_that_handle_tools_even_where_one_is_declared(
     harness: CustomToolHarness, name: str

@@ -10,9 +10,11 @@ from uuid import UUID
 
 import pytest
 
+from ferryman.catalog.tools import LISTED, TOOLS
 from ferryman.domain.calls.call import ToolCall
 from ferryman.tools.local_function.execute import execute, run
 from ferryman.tools.local_function.registry import TOOL_REGISTRY, TOOL_SCHEMAS, register
+from tests.builders import build_tool
 from tests.tools.local_function import clock
 
 USER = UUID("8b0c9a5e-3f77-4c52-9d58-3a9e2a4f1c11")
@@ -21,12 +23,14 @@ DB = object()
 
 @contextmanager
 def registered(function: Any, name: str = "probe", **how: Any) -> Iterator[None]:
-    """Have a tool in the registry for as long as the block lasts."""
+    """Have a tool in the catalog and in the registry for as long as the block lasts."""
     before = dict(TOOL_REGISTRY), list(TOOL_SCHEMAS)
-    register(name, function, **how)
+    LISTED[name] = TOOLS[name] = build_tool(name=name)
     try:
+        register(name, function, **how)
         yield
     finally:
+        del LISTED[name], TOOLS[name]
         TOOL_REGISTRY.clear()
         TOOL_REGISTRY.update(before[0])
         TOOL_SCHEMAS[:] = before[1]
@@ -203,6 +207,12 @@ async def test_a_batch_runs_one_call_after_the_other() -> None:
 def test_a_name_is_registered_once() -> None:
     with registered(fail(RuntimeError())), pytest.raises(ValueError, match="'probe' is registered twice"):
         register("probe", fail(RuntimeError()))
+
+
+@pytest.mark.parametrize("available", [True, False])
+def test_a_name_without_an_entry_in_the_catalog_is_not_registered(available: bool) -> None:
+    with pytest.raises(ValueError, match="'probe' has no entry in the catalog of tools"):
+        register("probe", fail(RuntimeError()), available=available)
 
 
 @pytest.mark.parametrize("available", [True, False])

@@ -67,7 +67,10 @@ class ToolCategory:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolListing:
-    """What is shown of a tool (S4-6). One that is not `implemented` is listed only: no model is offered it (S4-7)."""
+    """What is shown of a tool (S4-6). One that is not `implemented` is listed only: no model is offered it (S4-7).
+
+    `reason` says why it is not implemented, as "waits for the file store"; None for one that can be called.
+    """
 
     name: str
     display_name: str
@@ -75,6 +78,7 @@ class ToolListing:
     category: str
     icon: str
     implemented: bool
+    reason: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,6 +8,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from ferryman.catalog.agents import AGENTS
 from ferryman.catalog.tools import CATEGORIES, LISTED
 from ferryman.domain.credentials.credential import AuthType
 from ferryman.domain.executions.execution import Status
@@ -159,6 +160,7 @@ def build_answers() -> Mapping[str, BaseModel]:
         ),
         "getIntegration": service,
         "listTools": table.ToolList(tools=(table.to_tool(LISTED["http_get"]),), next=None),
+        "listAgents": table.AgentList(agents=(table.to_agent(AGENTS["wally"]),), next=None),
         "listPlans": table.PlanList(plans=(plan,), next=None),
         "listModels": table.ModelList.model_validate(
             {

@@ -43,6 +43,7 @@ OPERATIONS = {
     "listIntegrations": "The catalog by id: where each service is, and how its credentials are sent.",
     "getIntegration": "Its entry in the catalog.",
     "listTools": "A task may enable those that are implemented; a task's own are listed under the task.",
+    "listAgents": "Nothing runs an agent yet; `reason` says what it waits for.",
     "listPlans": "A credit is worth $0.001.",
     "listModels": "Prices are in US dollars for a million tokens.",
     "getHealth": "Asks nothing behind it, and needs no API key.",

@@ -1,9 +1,10 @@
-"""The tables over HTTP: integrations, tools, plans and models; what this is, and that it answers."""
+"""The tables over HTTP: integrations, tools, agents, plans and models; what this is, and that it answers."""
 
 from __future__ import annotations
 
 from fastapi import APIRouter, Request
 
+from ferryman.catalog.agents import AGENTS
 from ferryman.catalog.tools import CATEGORIES, LISTED
 from ferryman.serving.api.access import CurrentOwner, Dependencies
 from ferryman.serving.api.errors import NotFoundError
@@ -41,6 +42,12 @@ async def get_integration(integration_id: str, deps: Dependencies, _: CurrentOwn
 async def list_tools(_: Dependencies, paging: ByName) -> shapes.ToolList:
     here, following = cut_by_name(LISTED.values(), paging, lambda tool: tool.name)
     return shapes.ToolList(tools=tuple(map(shapes.to_tool, here)), next=following)
+
+
+@router.get("/v1/agents", tags=["tables"], summary="The agents of the catalog, and the tools that each may call")
+async def list_agents(_: Dependencies, paging: ByName) -> shapes.AgentList:
+    here, following = cut_by_name(AGENTS.values(), paging, lambda agent: agent.id)
+    return shapes.AgentList(agents=tuple(map(shapes.to_agent, here)), next=following)
 
 
 @router.get("/v1/plans", tags=["tables"], summary="The plans and their limits")

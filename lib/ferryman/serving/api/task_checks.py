@@ -11,6 +11,7 @@ from fastapi.exceptions import RequestValidationError
 from pydantic import ValidationError
 from starlette.responses import Response
 
+from ferryman.catalog.tools import LISTED
 from ferryman.composition.api import ApiDependencies
 from ferryman.domain.owners.owner import Owner
 from ferryman.domain.owners.plan import Plan
@@ -98,7 +99,8 @@ def draft_task(body: shapes.NewTask, owner: Owner, plan: Plan, *, id: str, now: 
 async def _find_rule_problems(deps: ApiDependencies, plan: Plan, task: Task, changes: Mapping[str, Any]) -> list[Problem]:
     tools = {tool.name for tool in deps.tools}
     known = {"tools": tools, "integrations": frozenset(deps.integrations), "models": frozenset(deps.models)}
-    problems = await run_document_worker(task.owner, "task_prompt", rules.find_task_problems, task, plan=plan, **known)
+    broken = await run_document_worker(task.owner, "task_prompt", rules.find_task_problems, task, plan=plan, **known)
+    problems = [_explain_unimplemented(problem, task) for problem in broken]
     problems += rules.find_key_problems(task.model, deps.models, deps.usable_models, deps.model_keys)
     schedule: Schedule | None = changes.get("schedule")
     problems += find_past_problems(schedule, now=deps.clock.now())
@@ -106,6 +108,15 @@ async def _find_rule_problems(deps: ApiDependencies, plan: Plan, task: Task, cha
     if not any(problem.field.startswith("webhook_urls") for problem in problems):
         problems += await webhooks.find_problems(changes.get("webhook_urls", ()), deps.names, owner=task.owner)
     return problems
+
+
+def _explain_unimplemented(problem: Problem, task: Task) -> Problem:
+    """Return a problem of the list of tools with the reason, where it is of a tool that the catalog only lists."""
+    field, _, index = problem.field.partition(".")
+    listing = LISTED.get(task.tools[int(index)]) if field == "tools" and index.isdecimal() else None
+    if listing is None or listing.reason is None:
+        return problem
+    return Problem(problem.field, f"is not implemented: {listing.name} {listing.reason}")
 
 
 async def _find_other_problems(request: Request, error: RequestValidationError) -> Sequence[Problem]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ferryman.catalog.tools import TOOLS
+from ferryman.catalog.tools import LISTED, TOOLS
 from ferryman.domain.calls import refusal
 from ferryman.domain.calls.refusal import CallRefusedError
 from ferryman.tools.declared.calling import CustomToolDependencies, prepare_stored
@@ -14,4 +14,9 @@ async def prepare(custom: CustomToolDependencies, context: CallContext) -> Prepa
     name = context.arguments["toolName"]
     if name in TOOLS:
         raise CallRefusedError(refusal.refuse_unknown_tool(name))  # a built-in one is called by itself
-    return await prepare_stored(custom, context, name, context.arguments.get("arguments", {}), known=False)
+    try:
+        return await prepare_stored(custom, context, name, context.arguments.get("arguments", {}), known=False)
+    except CallRefusedError as refused:
+        if name in LISTED and refused.refusal == refusal.refuse_unknown_tool(name):
+            raise CallRefusedError(refusal.refuse_unimplemented_tool(name)) from None
+        raise

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from ferryman.catalog.tools import find_tool
+from ferryman.catalog.tools import LISTED, TOOLS
 from ferryman.domain.tools.tool import build_definition
 
 LocalFunction = Callable[..., Awaitable[str]]
@@ -21,11 +21,13 @@ TOOL_SCHEMAS: list[dict[str, Any]] = []
 def register(name: str, function: LocalFunction, *, available: bool = True) -> None:
     """Add the tool of this name to both tables, unless it is not `available` here (S2-26); its schema is the catalog's.
 
-    Raise ValueError where it is registered already (S2-51).
+    Raise ValueError where it is registered already (S2-51), or where the catalog has no such tool (S4-33).
     """
     if name in TOOL_REGISTRY:
         raise ValueError(f"local function {name!r} is registered twice")
+    if name not in LISTED:
+        raise ValueError(f"local function {name!r} has no entry in the catalog of tools")
     if available:
+        tool = TOOLS[name]
         TOOL_REGISTRY[name] = function
-        tool = find_tool(name)
         TOOL_SCHEMAS.append(build_definition(name, tool.description, tool.schema))

@@ -1,4 +1,4 @@
-"""The tables that any owner may read: integrations, tools, plans, models."""
+"""The tables that any owner may read: integrations, tools, agents, plans, models."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from ferryman.billing.prices import ModelPrice
 from ferryman.catalog.tools import build_icon_url
 from ferryman.domain.credentials.credential import AuthType
 from ferryman.domain.http.network import NetworkPolicy
+from ferryman.domain.tools.agent import AgentListing, AgentRole
 from ferryman.domain.tools.tool import Repeatable, Tool, ToolCategory, ToolListing
 from ferryman.serving.api.shapes.shape import Credits, Dollars, ListPage, ResponseShape
 
@@ -80,6 +81,7 @@ class ToolResponse(ResponseShape):
     category: str
     icon_url: str = Field(description="A picture, all of it in the URL")
     implemented: bool
+    reason: str | None = Field(description="Why it is not implemented; null for a tool that can be called")
     input_schema: dict[str, Any] | None
     policy: ToolPolicyResponse | None
 
@@ -105,6 +107,25 @@ class ToolList(ListPage):
     """A page of the catalog's tools, by name. A task may enable those that are implemented."""
 
     tools: tuple[ToolResponse, ...]
+
+
+class AgentResponse(ResponseShape):
+    """An agent of the catalog. One that is not implemented is listed only. An empty `allowed_tools` allows every tool."""
+
+    id: str
+    name: str
+    role: AgentRole
+    description: str
+    icon_url: str = Field(description="A picture, all of it in the URL")
+    implemented: bool
+    reason: str = Field(description="What it waits for")
+    allowed_tools: tuple[str, ...]
+
+
+class AgentList(ListPage):
+    """A page of the catalog's agents, by id."""
+
+    agents: tuple[AgentResponse, ...]
 
 
 class PlanResponse(ResponseShape):
@@ -161,7 +182,7 @@ class Welcome(ResponseShape):
 
 def to_tool(tool: ToolListing) -> ToolResponse:
     """Return a tool of the catalog as it is answered."""
-    names = ("name", "display_name", "description", "category", "implemented")
+    names = ("name", "display_name", "description", "category", "implemented", "reason")
     response = {name: getattr(tool, name) for name in names} | {"icon_url": build_icon_url(tool.icon)}
     if not isinstance(tool, Tool):
         return ToolResponse(**response, input_schema=None, policy=None)
@@ -173,6 +194,12 @@ def to_category(category: ToolCategory) -> ToolCategoryResponse:
     """Return a category of tools as it is answered."""
     icon_url = build_icon_url(category.icon)
     return ToolCategoryResponse(id=category.id, name=category.name, icon_url=icon_url, description=category.description)
+
+
+def to_agent(agent: AgentListing) -> AgentResponse:
+    """Return an agent of the catalog as it is answered."""
+    names = ("id", "name", "role", "description", "implemented", "reason", "allowed_tools")
+    return AgentResponse(**{name: getattr(agent, name) for name in names}, icon_url=build_icon_url(agent.icon))
 
 
 def to_model(name: str, price: ModelPrice) -> ModelResponse:
