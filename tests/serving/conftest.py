@@ -173,7 +173,7 @@ def get_first_app() -> FastAPI:
 def create_app(deps: ApiDependencies) -> FastAPI:
     """Return the API of `deps`: routes and description know nothing of it but what the app's state holds."""
     app, first = api.create(deps), get_first_app()
-    app.router.routes = first.router.routes
+    app.router.routes, app.state.groups = first.router.routes, first.state.groups
     app.openapi = first.openapi  # type: ignore[method-assign] # as the product sets it
     return app
 

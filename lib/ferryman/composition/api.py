@@ -6,35 +6,38 @@ import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from ferryman import catalog
 from ferryman.billing.prices import ModelPrice, Prices
 from ferryman.catalog.tools import TOOLS
-from ferryman.domain.credentials.connection import Connection, Proof
-from ferryman.domain.credentials.credential import Label
-from ferryman.domain.credentials.integration import Integration
-from ferryman.domain.owners.plan import Plan
 from ferryman.domain.tasks.task import SCRIPTED
-from ferryman.domain.tools.tool import Tool
 from ferryman.feeds import Feeds
 from ferryman.limiter import OwnerLimiter
-from ferryman.ports.clock import Clock, Ids
-from ferryman.ports.clusters import Clusters, DocumentFetcher
-from ferryman.ports.connections import Connections, Connector
-from ferryman.ports.credentials import Credentials
-from ferryman.ports.executions import Executions
-from ferryman.ports.gate import NameResolver
-from ferryman.ports.halts import Halts
-from ferryman.ports.keyed import KeyedRequests
-from ferryman.ports.keys import Sealer
-from ferryman.ports.log import Tracer
-from ferryman.ports.notices import Notices
-from ferryman.ports.owners import CallerIdentifier, Ledger, Owners, Streams
-from ferryman.ports.queue import Queue
-from ferryman.ports.schedules import Schedules, Timers
-from ferryman.ports.tasks import Tasks
 from ferryman.rates import Rates
 from ferryman.settings import Settings
+
+if TYPE_CHECKING:
+    from ferryman.domain.credentials.connection import Connection, Proof
+    from ferryman.domain.credentials.credential import Label
+    from ferryman.domain.credentials.integration import Integration
+    from ferryman.domain.owners.plan import Plan
+    from ferryman.domain.tools.tool import Tool
+    from ferryman.ports.clock import Clock, Ids
+    from ferryman.ports.clusters import Clusters, DocumentFetcher
+    from ferryman.ports.connections import Connections, Connector
+    from ferryman.ports.credentials import Credentials
+    from ferryman.ports.executions import Executions
+    from ferryman.ports.gate import NameResolver
+    from ferryman.ports.halts import Halts
+    from ferryman.ports.keyed import KeyedRequests
+    from ferryman.ports.keys import Sealer
+    from ferryman.ports.log import Tracer
+    from ferryman.ports.notices import Notices
+    from ferryman.ports.owners import CallerIdentifier, Ledger, Owners, Streams
+    from ferryman.ports.queue import Queue
+    from ferryman.ports.schedules import Schedules, Timers
+    from ferryman.ports.tasks import Tasks
 
 IMPORTS_AT_ONCE = 2
 """The most that one takes is some 300 MB while it is read, and an instance has 1024."""
@@ -108,7 +111,6 @@ class ApiDependencies:
 def build_api(settings: Settings) -> ApiDependencies:
     """Return the API's dependencies on Google Cloud. Raise `MisconfiguredError` when the settings do not describe one."""
     from ferryman.billing.plans import load_plans
-    from ferryman.egress.frame import neutralize_unframed
     from ferryman.gcp.clock import RandomIds, SystemClock
     from ferryman.gcp.cloud_tasks import CloudTasksClient
     from ferryman.gcp.clusters import FirestoreClusters
@@ -148,7 +150,7 @@ def build_api(settings: Settings) -> ApiDependencies:
         connections=FirestoreConnections(firestore),
         connector=RemoteConnector(functions),
         documents=RemoteDocumentFetcher(functions),
-        neutralize=neutralize_unframed,
+        neutralize=_neutralize,
         executions=FirestoreExecutions(firestore, Retention.from_settings(settings), plans),
         keyed=FirestoreKeyedRequests(firestore),
         ledger=FirestoreLedger(firestore),
@@ -183,6 +185,13 @@ def load() -> None:
     from ferryman.gcp.firestore import FirestoreClient
 
     FirestoreClient.load()
+
+
+def _neutralize(text: str) -> str:
+    # its tables of marks are made at their import, and few requests have a text of others
+    from ferryman.egress.frame import neutralize_unframed
+
+    return neutralize_unframed(text)
 
 
 def _list_usable_models(settings: Settings) -> frozenset[str]:

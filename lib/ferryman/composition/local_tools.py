@@ -17,6 +17,7 @@ class LocalToolsFunction:
     """What the function is made of."""
 
     def __init__(self, settings: Settings) -> None:
+        OtelTracer.load()
         self.callers = TokenCallers(HttpClient(local=settings.local), settings)
         self.tracer = OtelTracer(JsonLog(), settings)
 

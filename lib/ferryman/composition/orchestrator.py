@@ -99,6 +99,7 @@ class OrchestratorFunction:
         FirestoreClient.load()
         self.callers.load()
         SecretManagerClient.load()
+        OtelTracer.load()
 
     async def warm(self) -> None:
         """Connect, and import the model's SDK: what a first execution would wait for."""

@@ -58,6 +58,7 @@ class ToolFunction:
         self.firestore.load()
         self.callers.load()
         self.secrets.load()
+        OtelTracer.load()
 
     async def warm(self) -> None:
         """Connect: what a first call would wait for."""

@@ -48,14 +48,14 @@ class FirestoreClient:
 
     @staticmethod
     def load() -> None:
-        """Import the library, and compile what writes and reads the documents of an execution: some hundred milliseconds, which
-        belong off the event loop."""
+        """Import the library: some hundred milliseconds, which belong off the event loop."""
         importlib.import_module("google.cloud.firestore")
-        documents.prepare()
 
     async def warm(self) -> None:
-        """Import the library off the event loop, and connect, before a first request waits for both."""
+        """Import the library off the event loop, compile what writes and reads the documents of an execution, and connect,
+        before a first request waits for them."""
         await asyncio.to_thread(FirestoreClient.load)
+        await asyncio.to_thread(documents.prepare)
         await self.firestore().document(NOWHERE).get()
 
     async def close(self) -> None:

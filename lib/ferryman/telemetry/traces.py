@@ -3,68 +3,62 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator, Mapping
+import sys
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
-
-from opentelemetry import trace
-from opentelemetry.sdk.resources import SERVICE_NAME, Resource
-from opentelemetry.sdk.trace import SpanProcessor, TracerProvider
-from opentelemetry.sdk.trace.export import BatchSpanProcessor
-from opentelemetry.sdk.trace.sampling import ALWAYS_OFF
-from opentelemetry.trace import SpanKind, Status, StatusCode
-from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
+from functools import cached_property
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from ferryman.ports.log import Log
 from ferryman.settings import Settings
 
+if TYPE_CHECKING:
+    from opentelemetry.sdk.trace import SpanProcessor
+
+    from ferryman.telemetry.spans import OtelSpan, Spans
+
 FLUSH_S = 2.0
 """How long a function waits, at the end of a request, for its spans to be sent: afterwards it may get no processor time."""
 
-_PROPAGATOR = TraceContextTextMapPropagator()
-_KINDS = {"server": SpanKind.SERVER, "client": SpanKind.CLIENT, "internal": SpanKind.INTERNAL}
-
 
 class OtelTracer:
-    """`ports.Tracer`. `log` writes the lines; `processor` takes the spans instead of an exporter, in tests."""
+    """`ports.Tracer`. `log` writes the lines; `processor` takes the spans instead of an exporter, in tests.
+
+    OpenTelemetry is imported for the first span: what an instance answers before does not wait for it.
+    """
 
     def __init__(self, log: Log, settings: Settings, *, processor: SpanProcessor | None = None) -> None:
         self._log = log
-        self._project = settings.project
-        self._with_content = settings.trace_content
+        self._settings = settings
+        self._processor = processor
         self._exports = processor is not None or settings.otlp_endpoint is not None
-        self._provider = TracerProvider(
-            resource=Resource.create({SERVICE_NAME: f"ferryman-{settings.function or 'local'}"}),
-            # where nobody takes the spans, their names and numbers are enough: they join the lines of the log
-            sampler=None if self._exports else ALWAYS_OFF,
-        )
-        if processor is not None:
-            self._provider.add_span_processor(processor)
-        elif settings.otlp_endpoint is not None:
-            from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
-
-            exporter = OTLPSpanExporter(endpoint=f"{settings.otlp_endpoint}/v1/traces", timeout=FLUSH_S)
-            self._provider.add_span_processor(BatchSpanProcessor(exporter))
-        self._tracer = self._provider.get_tracer("ferryman")
         self._flushing: asyncio.Future[bool] | None = None
 
+    @staticmethod
+    def load() -> None:
+        """Import OpenTelemetry: some ten milliseconds, which belong off the event loop where the first request has a span."""
+        import_module("ferryman.telemetry.spans")
+
+    @cached_property
+    def _spans(self) -> Spans:
+        from ferryman.telemetry.spans import Spans
+
+        return Spans(self._settings, self._processor, timeout_s=FLUSH_S)
+
+    @property
+    def _has_spans(self) -> bool:
+        """Whether there may be a current span: one that another tracer of the process opened is everybody's."""
+        return "ferryman.telemetry.spans" in sys.modules
+
     def line(self, event: str, **fields: Any) -> None:
-        self._log.line(event, **fields, **self._place())
+        self._log.line(event, **fields, **(self._spans.locate() if self._has_spans else {}))
 
     @contextmanager
     def span(
         self, name: str, attributes: Mapping[str, Any] | None = None, *, kind: str = "internal", parent: str = ""
     ) -> Iterator[OtelSpan]:
-        context = _PROPAGATOR.extract({"traceparent": parent}) if parent else None
-        with self._tracer.start_as_current_span(
-            name,
-            context,
-            kind=_KINDS[kind],
-            attributes=_plain(attributes or {}),
-            record_exception=False,
-            set_status_on_exception=False,
-        ) as opened:
-            span = OtelSpan(opened, with_content=self._with_content)
+        with self._spans.open(name, attributes or {}, kind=kind, parent=parent) as span:
             try:
                 yield span
             except BaseException as fault:
@@ -72,56 +66,11 @@ class OtelTracer:
                 raise
 
     def traceparent(self) -> str:
-        headers: dict[str, str] = {}
-        _PROPAGATOR.inject(headers)
-        return headers.get("traceparent", "")
+        return self._spans.write_traceparent() if self._has_spans else ""
 
     async def flush(self) -> None:
-        if self._exports:
+        if self._exports and self._has_spans:
             # the exporters do not keep the library's own limit: one that hangs is not waited for
             if self._flushing is None or self._flushing.done():
-                self._flushing = asyncio.ensure_future(asyncio.to_thread(self._provider.force_flush))
+                self._flushing = asyncio.ensure_future(asyncio.to_thread(self._spans.flush))
             await asyncio.wait({self._flushing}, timeout=FLUSH_S)
-
-    def _place(self) -> dict[str, Any]:
-        """Return the fields by which Cloud Logging joins a line to its trace."""
-        here = trace.get_current_span().get_span_context()
-        if not here.is_valid:
-            return {}
-        return {
-            "logging.googleapis.com/trace": f"projects/{self._project}/traces/{here.trace_id:032x}",
-            "logging.googleapis.com/spanId": f"{here.span_id:016x}",
-            "logging.googleapis.com/trace_sampled": here.trace_flags.sampled,
-        }
-
-
-class OtelSpan:
-    """`ports.Span`."""
-
-    def __init__(self, span: trace.Span, *, with_content: bool) -> None:
-        self._span = span
-        self._with_content = with_content
-
-    def set(self, attributes: Mapping[str, Any]) -> None:
-        self._span.set_attributes(_plain(attributes))
-
-    def content(self, write: Callable[[], Mapping[str, Any]]) -> None:
-        if self._with_content:
-            self.set(write())
-
-    def failed(self, kind: str) -> None:
-        self._span.set_attribute("error.type", kind)
-        self._span.set_status(Status(StatusCode.ERROR))
-
-
-def _plain(attributes: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the attributes as a span can have them: numbers, booleans, texts, and lists of texts."""
-    plain: dict[str, Any] = {}
-    for name, value in attributes.items():
-        if isinstance(value, bool | int | float | str):
-            plain[name] = value
-        elif isinstance(value, list | tuple):
-            plain[name] = [str(item) for item in value]
-        elif value is not None:
-            plain[name] = str(value)
-    return plain

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from ferryman import settings
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
     from starlette.requests import Request
+    from starlette.responses import Response
 
     from ferryman.composition.api import ApiDependencies
     from ferryman.serving.entry import Handler
@@ -20,12 +23,12 @@ ABOUT = "Agent tasks whose keys never leak and whose calls never leave their pol
 
 def create(deps: ApiDependencies) -> FastAPI:
     """Return the API of `deps`. The framework is imported here: the command line reads the shapes in this folder without it."""
+    _import_framework()
     from fastapi import FastAPI
 
-    from ferryman.serving.api import account, connections, credentials, custom, executions, page, tables, tasks
-    from ferryman.serving.api.description import describe, name_operation
     from ferryman.serving.api.edge import EdgeMiddleware
     from ferryman.serving.api.errors import register_handlers
+    from ferryman.serving.api.groups import LoadRoutes, RouteGroups, name_operation
     from ferryman.serving.api.refusals import RepeatedRefusals
 
     app = FastAPI(
@@ -38,16 +41,45 @@ def create(deps: ApiDependencies) -> FastAPI:
         generate_unique_id_function=name_operation,
     )
     app.state.deps = deps
-    for module in (tasks, connections, credentials, executions, account, tables):
-        app.include_router(module.router)
-    for prefix in ("/v1/tasks/{task_id}", "/api/agents/{task_id}"):
-        app.include_router(custom.router, prefix=prefix)
-    app.add_route("/docs", page.show, include_in_schema=False)
+    app.state.groups = RouteGroups(app)
+    app.add_route("/docs", _show_page, include_in_schema=False)
     register_handlers(app)
+    app.add_middleware(LoadRoutes)
     app.add_middleware(EdgeMiddleware, tracer=deps.tracer)
     app.add_middleware(RepeatedRefusals, clock=deps.clock)
-    app.openapi = lambda: describe(app)  # type: ignore[method-assign] # FastAPI's documented way to extend the description
+    app.openapi = lambda: _describe(app)  # type: ignore[method-assign] # FastAPI's documented way to extend the description
     return app
+
+
+def _import_framework() -> None:
+    """Import FastAPI without what few requests need: a fifth of its time.
+
+    It asks of each type whether it is of pydantic's first version, which no shape is: None is Python's word for a module that
+    is not to be found, and FastAPI then says no without importing it. And its own models are those of an OpenAPI document:
+    pydantic builds them at their first use where the class they come from says so (`defer_build`).
+    """
+    from pydantic import BaseModel
+
+    sys.modules.setdefault("pydantic.v1", None)  # type: ignore[arg-type] # the type has no place for it
+    BaseModel.model_config["defer_build"] = True
+    try:
+        import_module("fastapi")
+    finally:
+        del BaseModel.model_config["defer_build"]
+
+
+def _describe(app: FastAPI) -> dict[str, Any]:
+    """Return the OpenAPI document. What makes it is imported here, with all routes: few requests ask for it."""
+    from ferryman.serving.api.description import describe
+
+    app.state.groups.load_all()
+    return describe(app)
+
+
+async def _show_page(request: Request) -> Response:
+    from ferryman.serving.api import page
+
+    return await page.show(request)
 
 
 def serve(build: Callable[[settings.Settings], ApiDependencies] | None = None) -> Handler:

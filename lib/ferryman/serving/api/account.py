@@ -12,7 +12,7 @@ from ferryman.domain.credits.balance import get_month, name_owner_balance
 from ferryman.domain.executions.execution import Status
 from ferryman.serving.api.access import CurrentOwner, Dependencies
 from ferryman.serving.api.shapes import account as shapes
-from ferryman.serving.api.shapes.table import PlanResponse
+from ferryman.serving.api.shapes.plan import PlanResponse
 
 router = APIRouter(prefix="/v1")
 

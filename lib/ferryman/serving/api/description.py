@@ -6,9 +6,9 @@ from typing import Any
 
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
-from fastapi.routing import APIRoute
 
 from ferryman.serving.api import examples, meanings
+from ferryman.serving.api.groups import AGENTS
 from ferryman.serving.api.shapes.custom import ImportBody
 from ferryman.serving.api.shapes.shape import ProblemDetails
 from ferryman.serving.problems import MEDIA_TYPE, get_title
@@ -27,7 +27,6 @@ RETRY_AFTER = {
 PLANNED = (("/v1/tasks", "post"), ("/v1/tasks/{task_id}", "patch"), ("/v1/tasks/{task_id}/executions", "post"))
 """Routes that are refused to an owner whose plan has no tasks."""
 
-AGENTS = "/api/agents/"
 TASKS = ("/v1/tasks/{task_id}", "/api/agents/{task_id}")
 CONFLICTS = (
     ("/v1/tasks/{task_id}", "patch"),
@@ -42,13 +41,6 @@ REPLAYED = {
         "schema": {"type": "boolean"},
     }
 }
-
-
-def name_operation(route: APIRoute) -> str:
-    """Return the operationId of a route: the name of its function, as names are written in most languages (createTask)."""
-    first, *others = route.name.split("_")
-    name = first + "".join(map(str.capitalize, others))
-    return f"{name}OfAgent" if route.path_format.startswith(AGENTS) else name
 
 
 def _leave_out_null(parameter: dict[str, Any]) -> None:

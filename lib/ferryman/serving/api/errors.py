@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -60,6 +61,9 @@ def register_handlers(app: FastAPI) -> None:
 
 
 async def _answer(respond: Callable[[Request, Any], Response], request: Request, error: Exception) -> Response:
+    if isinstance(error, HTTPException) and error.status_code == 405:
+        # which methods there are is read from the description, which is made at its first use
+        await asyncio.to_thread(request.app.openapi)
     return respond(request, error)
 
 

@@ -14,6 +14,7 @@ from ferryman.domain.credentials.credential import AuthType
 from ferryman.domain.executions.execution import Status
 from ferryman.domain.owners.plan import PRO
 from ferryman.serving.api.shapes import account, call, credential, custom, execution, receipt, record, table, task
+from ferryman.serving.api.shapes.plan import PlanResponse
 from ferryman.serving.api.shapes.shape import select
 
 AT = datetime(2026, 11, 22, 9, tzinfo=UTC)
@@ -111,7 +112,7 @@ def build_answers() -> Mapping[str, BaseModel]:
     names = select(tool, "name", "description")
     deleted = custom.Envelope[custom.Deleted](data=custom.Deleted(deleted="look_up"))
     keys = {"1": "3b6a27bcceb6a42d62a3a8d02a6f0d73653215771de243a63ac048a18b59da29"}
-    plan = table.PlanResponse.model_validate(PRO)
+    plan = PlanResponse.model_validate(PRO)
     policy = {
         **{"owner": "ann", "task": TASK, "plan": plan, "webhook": False, "former": False, "credits_per_month": None},
         **select(stored, "tools", "integrations", "webhook_urls", "webhook_match"),

@@ -10,6 +10,7 @@ from ferryman.serving.api.access import CurrentOwner, Dependencies
 from ferryman.serving.api.errors import NotFoundError
 from ferryman.serving.api.paging import ByName, cut_by_name
 from ferryman.serving.api.shapes import table as shapes
+from ferryman.serving.api.shapes.plan import PlanResponse
 
 router = APIRouter()
 
@@ -53,7 +54,7 @@ async def list_agents(_: Dependencies, paging: ByName) -> shapes.AgentList:
 @router.get("/v1/plans", tags=["tables"], summary="The plans and their limits")
 async def list_plans(deps: Dependencies, paging: ByName) -> shapes.PlanList:
     here, following = cut_by_name(deps.plans.values(), paging, lambda plan: plan.name)
-    return shapes.PlanList(plans=tuple(map(shapes.PlanResponse.model_validate, here)), next=following)
+    return shapes.PlanList(plans=tuple(map(PlanResponse.model_validate, here)), next=following)
 
 
 @router.get("/v1/models", tags=["tables"], summary="The models a task may name, and what their tokens cost")

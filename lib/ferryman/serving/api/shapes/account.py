@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pydantic import Field
 
+from ferryman.serving.api.shapes.plan import PlanResponse
 from ferryman.serving.api.shapes.shape import Credits, ResponseShape
-from ferryman.serving.api.shapes.table import PlanResponse
 
 
 class Me(ResponseShape):

@@ -9,7 +9,8 @@ from pydantic import Field
 
 from ferryman.domain.records import document
 from ferryman.domain.records.record import Record
-from ferryman.serving.api.shapes import call, execution, table
+from ferryman.serving.api.shapes import call, execution
+from ferryman.serving.api.shapes.plan import PlanResponse
 from ferryman.serving.api.shapes.shape import Credits, ResponseShape
 
 FORMAT: Literal["ferryman.record/2"] = "ferryman.record/2"
@@ -46,7 +47,7 @@ class PolicyResponse(ResponseShape):
 
     owner: str
     task: str
-    plan: table.PlanResponse
+    plan: PlanResponse
     tools: tuple[str, ...]
     integrations: tuple[str, ...]
     domains: tuple[str, ...]

@@ -13,6 +13,7 @@ from ferryman.domain.credentials.credential import AuthType
 from ferryman.domain.http.network import NetworkPolicy
 from ferryman.domain.tools.agent import AgentListing, AgentRole
 from ferryman.domain.tools.tool import Repeatable, Tool, ToolCategory, ToolListing
+from ferryman.serving.api.shapes.plan import PlanResponse
 from ferryman.serving.api.shapes.shape import Credits, Dollars, ListPage, ResponseShape
 
 
@@ -126,22 +127,6 @@ class AgentList(ListPage):
     """A page of the catalog's agents, by id."""
 
     agents: tuple[AgentResponse, ...]
-
-
-class PlanResponse(ResponseShape):
-    """The limits of a plan; a credit is worth $0.001."""
-
-    name: str
-    calls_per_execution: int
-    calls_per_minute: int
-    response_bytes: int
-    iterations: int
-    credits_per_execution: Credits
-    credits_per_month: Credits
-    schedule_minutes: int
-    executions_running: int = Field(description="Executions of an owner that run at once; the others wait")
-    executions_queued: int = Field(description="Executions of an owner that wait for their first turn; one more is refused")
-    streams: int = Field(description="Streams of events that an owner has open at once; one more is refused")
 
 
 class PlanList(ListPage):

@@ -1,0 +1,118 @@
+"""The groups of routes: each is imported for the first request that may be one of its own.
+
+An instance's first answer so waits for no shapes of others. The places of all are taken from the start: routes are tried, and
+described, in one order.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import threading
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from ferryman.serving.parts import import_quickly
+
+if TYPE_CHECKING:
+    from fastapi import APIRouter, FastAPI
+    from fastapi.routing import APIRoute
+
+AGENTS = "/api/agents/"
+"""Under what a task is found as an agent, too (S3-108)."""
+
+_TASK = "/v1/tasks/[^/]*"
+_PATHS = {
+    "tasks": f"/v1/tasks|{_TASK}",
+    "connections": f"{_TASK}/credentials/connect(?:/.*)?",
+    "credentials": f"{_TASK}/credentials(?:/.*)?",
+    "executions": f"{_TASK}/executions|/v1/executions(?:/.*)?|/v1/receipt-keys",
+    "account": "/v1/(?:halt|ledger|me)",
+    "tables": "/|/healthz|/v1/(?:integrations(?:/.*)?|agents|tools|plans|models)",
+    "custom": f"(?:{_TASK}|{AGENTS}[^/]*)/(?:tools|chat)(?:/.*)?",
+}
+"""Patterns of all paths that the routes of each group may match, in the order of the description."""
+
+_MODULES: Mapping[str, Callable[[], Any]] = {
+    "tasks": lambda: import_module("ferryman.serving.api.tasks"),
+    "connections": lambda: import_module("ferryman.serving.api.connections"),
+    "credentials": lambda: import_module("ferryman.serving.api.credentials"),
+    "executions": lambda: import_module("ferryman.serving.api.executions"),
+    "account": lambda: import_module("ferryman.serving.api.account"),
+    "tables": lambda: import_module("ferryman.serving.api.tables"),
+    "custom": lambda: import_module("ferryman.serving.api.custom"),
+}
+"""The module of each. All names are written out: an archive holds what the sources name (infra/imports.py)."""
+
+PREFIXES = {"custom": ("/v1/tasks/{task_id}", AGENTS + "{task_id}")}
+"""Under what a group is served, where its own routes do not say it."""
+
+DESCRIBED = ("/docs", "/openapi.json")
+"""What tells of all routes."""
+
+
+class RouteGroups:
+    """The groups of one app."""
+
+    def __init__(self, app: FastAPI) -> None:
+        from fastapi import APIRouter
+
+        self._places = {name: APIRouter() for name in _PATHS}
+        self._paths = {name: re.compile(pattern, re.DOTALL) for name, pattern in _PATHS.items()}
+        self._loaded: set[str] = set()
+        self._including = threading.Lock()
+        for place in self._places.values():
+            app.include_router(place)
+
+    def find(self, path: str) -> list[str]:
+        """Return the groups that may serve `path` and are not there yet."""
+        return [
+            name
+            for name, pattern in self._paths.items()
+            if name not in self._loaded and (path in DESCRIBED or pattern.fullmatch(path) is not None)
+        ]
+
+    async def load(self, path: str) -> None:
+        """Import what serves `path`, off the event loop."""
+        missing = self.find(path)
+        if missing:
+            routers = await asyncio.to_thread(_import, missing)
+            self._include(routers)
+
+    def load_all(self) -> None:
+        """Import all that are not there yet."""
+        self._include(_import([name for name in _PATHS if name not in self._loaded]))
+
+    def _include(self, routers: dict[str, APIRouter]) -> None:
+        with self._including:  # requests that come together all find it missing, and the description is made in a thread
+            for name in routers.keys() - self._loaded:
+                for prefix in PREFIXES.get(name, ("",)):
+                    self._places[name].include_router(routers[name], prefix=prefix)
+                self._loaded.add(name)
+
+
+def name_operation(route: APIRoute) -> str:
+    """Return the operationId of a route: the name of its function, as names are written in most languages (createTask)."""
+    first, *others = route.name.split("_")
+    name = first + "".join(map(str.capitalize, others))
+    return f"{name}OfAgent" if route.path_format.startswith(AGENTS) else name
+
+
+class LoadRoutes:
+    """Has the routes of a request loaded before one is looked for."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http":
+            await scope["app"].state.groups.load(scope["path"])
+        await self._app(scope, receive, send)
+
+
+def _import(names: list[str]) -> dict[str, APIRouter]:
+    with import_quickly():
+        return {name: _MODULES[name]().router for name in names}
