@@ -39,7 +39,7 @@ class Feed:
         if current is not None and current.status is not Status.QUEUED:
             self.steps += await executions.steps(self._id, after=len(self.steps))
             unsettled = (seq for seq in sorted(self.tickets) if self.tickets[seq].state is not TicketState.SETTLED)
-            first = next(unsettled, len(self.tickets))
+            first = next(unsettled, max(self.tickets, default=-1) + 1)
             self.tickets.update((ticket.seq, ticket) for ticket in await executions.tickets(self._id, first=first))
         self.current = current
 

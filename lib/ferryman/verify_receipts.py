@@ -15,6 +15,7 @@ import hashlib
 import json
 import re
 import sys
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
@@ -30,7 +31,7 @@ CREDITS = r"(0|[1-9][0-9]{0,11})(\.[0-9]{0,14}[1-9])?"
 PART = rf"execution|opening|policy|(steps|events)/{COUNT}|calls/{COUNT}(/arguments)?|ledger/{NAME}\.[a-z0-9-]{{1,32}}"
 COMMON: dict[str, Any] = {"execution": NAME, "number": int, "kind": "[a-z]+", "previous": HEX, "key": int, "hash": HEX}
 COMMON |= {"at": r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z", "signature": r"[0-9a-f]{128}", "covers": {PART: HEX}}
-CALL: dict[str, Any] = {"turn": int, "seq": int, "tool": rf"{NAME}|\?"}
+CALL: dict[str, Any] = {"turn": int, "seq": int, "parent": None, "tool": rf"{NAME}|\?"}
 KINDS: dict[str, dict[str, Any]] = {
     "opened": COMMON,
     "replied": {**COMMON, "turn": int},
@@ -38,7 +39,7 @@ KINDS: dict[str, dict[str, Any]] = {
     "settled": {**COMMON, **CALL, "outcome": "answered|failed|in_doubt|refused:[a-z_]+", "credits": CREDITS},
     "closed": {**COMMON, "status": "[a-z]+", "credits": CREDITS, "count": int},
 }
-"""The members of an entry by its kind: whole numbers, texts by their form, and objects by the forms of names and values."""
+"""The members of an entry by its kind: whole numbers (None: or null), texts by form, objects by names and values."""
 MEMBERS = {"format": str, "execution": str, "entries": list, "keys": dict, "next": type(None)}
 PARTS = {"execution": "", "opening": "", "policy": "", "steps": "number", "calls": "seq", "events": "number", "ledger": "id"}
 """The members of a record beside its format; of a list, which member of its items names them."""
@@ -65,14 +66,13 @@ def fits(form: Any, value: Any) -> bool:
     if isinstance(form, dict):
         ((names, values),) = form.items()
         return isinstance(value, dict) and all(fits(names, name) and fits(values, value[name]) for name in value)
-    if form is int:
-        return type(value) is int and 0 <= value < 10**15
+    if form in (int, None):
+        return (value is None and form is None) or (type(value) is int and 0 <= value < 10**15)
     return isinstance(value, str) and value.isascii() and re.fullmatch(form, value) is not None
 
 
 def genuine(document: Any, pinned: Mapping[str, str] | None) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Yield each entry with its place, in words, once it is found to be of its form, chained and signed; raise
-    `VerificationError`."""
+    """Yield each entry that is of its form, chained and signed, with its place in words; raise `VerificationError`."""
     members = {name: type(value) for name, value in {"next": None, **document}.items()} if isinstance(document, dict) else {}
     need(members == MEMBERS and document["format"] == FORMAT, f"it is no document of the format {FORMAT}, as it must be")
     keys, before = pinned or document["keys"], GENESIS
@@ -100,22 +100,24 @@ def genuine(document: Any, pinned: Mapping[str, str] | None) -> Iterator[tuple[s
 
 def verify(document: Any, pinned: Mapping[str, str] | None = None) -> tuple[int, str]:
     """Return the exit code and a sentence for receipts, or raise `VerificationError`. `pinned` keys replace the document's."""
-    turns, calls, spent, end, open_calls = 0, 0, Decimal(0), "", set[tuple[Any, ...]]()
+    turns, calls, following, spent, end = 0, 0, 0, Decimal(0), ""
+    open_calls, sub_calls = dict[int, tuple[Any, ...]](), Counter[int | None]()
     for where, entry in genuine(document, pinned):
-        kind, number, call = entry["kind"], entry["number"], tuple(entry.get(name) for name in CALL)
+        kind, number, call = entry["kind"], entry["number"], tuple[Any, ...](entry.get(name) for name in CALL)
         placed = not end and ((kind == "opened") == (number == 0) or (kind == "closed" and number == 0))
         need(placed, f"{where} stands where it cannot: opened comes first, closed last, each once")
         if kind == "replied":
             turns += 1
             need(entry["turn"] == turns, f"{where} tells of turn {entry['turn']} where turn {turns} is next")
         elif kind == "planned":
-            need(call[:2] == (turns, calls), f"{where} does not plan call {calls} of turn {turns}, which is next")
-            calls += 1
-            open_calls.add(call)
+            placed = call[0] == turns and call[1] >= following and (call[2] is None or call[2] in open_calls)
+            need(placed, f"{where} does not plan call {following} of turn {turns} or a later one, or for no open call")
+            calls, following, sub_calls[call[2]] = calls + 1, call[1] + 1, sub_calls[call[2]] + 1
+            open_calls[call[1]] = call
         elif kind == "settled":
-            need(call in open_calls, f"{where} settles a call that was not planned so, or was settled before")
-            open_calls.remove(call)
-            spent += Decimal(entry["credits"])
+            is_open = open_calls.pop(call[1], None) == call and not sub_calls[call[1]]
+            need(is_open, f"{where} settles a call that was not planned so, was settled before, or has an open sub-call")
+            sub_calls[call[2]], spent = sub_calls[call[2]] - 1, spent + Decimal(entry["credits"])
         elif kind == "closed":
             adds_up = entry["count"] == number + 1 and Decimal(entry["credits"]) >= spent
             need(adds_up, f"{where} does not add up: {entry['count']} entries, {entry['credits']} credits")
@@ -136,8 +138,7 @@ def compare(document: Mapping[str, Any], record: Any) -> tuple[list[str], list[s
     kinds = [entry["kind"] for entry in document["entries"]]
     wrong, bare = [], []
     for name, named_by in PARTS.items():
-        items = record[name] if named_by else [record[name]]
-        need(isinstance(items, list), f"{name} of the record is no list")
+        need(isinstance(items := record[name] if named_by else [record[name]], list), f"{name} of the record is no list")
         parts = [(f"{name}/{item[named_by]}" if named_by else name, digest(item)) for item in items]
         parts += [(f"calls/{call['seq']}/arguments", digest(call["arguments"])) for call in items if name == "calls"]
         bare += [part for part, _ in parts if part not in signed]
@@ -177,8 +178,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--record", action="append", default=[], help="what `ferryman show EXECUTION --audit --json` prints")
     options = parser.parse_args(arguments)
     try:
-        pin_lists = [([key] if ":" in key else Path(key).read_text().split() or [""]) for key in options.public_key]
-        pins = [pin for pin_list in pin_lists for pin in pin_list]
+        pins = [pin for key in options.public_key for pin in ([key] if ":" in key else Path(key).read_text().split() or [""])]
         need(all(re.fullmatch(f"{VERSION}:{HEX}", pin) for pin in pins), "a public key is not VERSION:HEX", ValueError)
         pinned, document = dict(pin.split(":") for pin in pins), read(options.file, fractions=False)
         code, sentence = verify(document, pinned)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import timedelta
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -11,6 +12,8 @@ import pytest
 from ferryman.domain.calls.call import TicketState
 from ferryman.domain.executions.execution import Lease, Status
 from ferryman.domain.executions.halt import BY_OPERATOR, BY_OWNER
+from ferryman.domain.receipts.receipt import ReceiptKind
+from ferryman.domain.stale import StaleError
 from ferryman.ports.errors import HaltedError, TaskDisabledError
 from ferryman.ports.executions import Filter
 
@@ -29,6 +32,7 @@ from .values import (
     open_execution,
     put,
     read_execution,
+    receipts,
     turn,
 )
 
@@ -242,3 +246,30 @@ async def test_an_end_that_knows_of_no_cancel_is_not_stored_over_one(stores: Sto
     assert (await read_execution(stores)).status is Status.RUNNING
     assert await stores.executions.finish(replace(execution, cancel_requested=True), DONE, now=NOW)
     assert ((await read_execution(stores)).status, (await read_execution(stores)).cancel_requested) == (DONE.status, True)
+
+
+async def test_calls_that_a_call_asks_for_are_stored_once_with_the_count_of_events_and_their_receipts(stores: Stores) -> None:
+    execution = await open_execution(stores)
+    execution = await stores.executions.commit(apply_turn(execution), turn(), now=NOW, lease=LEASE)
+    tickets = tuple(replace(turn().tickets[0], seq=seq, parent=1) for seq in (2, 5))
+    signed, head = receipts(execution.receipts, ReceiptKind.PLANNED, ReceiptKind.PLANNED)
+    planned = replace(execution, events=execution.events + 4, receipts=head, credits_used=Decimal(9))
+    assert await stores.executions.plan(planned, tickets, receipts=signed, now=LATER) == planned
+    stored = await read_execution(stores)
+    assert (stored.events, stored.receipts, stored.credits_used) == (10, head, execution.credits_used)
+    assert [(call.seq, call.parent) for call in await stores.executions.tickets("exec_1")] == [
+        *((0, None), (1, None)),
+        *((2, 1), (5, 1)),
+    ]
+    assert [call.seq for call in await stores.executions.tickets("exec_1", first=3)] == [5]
+    assert await stores.executions.receipts("exec_1") == [*signed]
+
+
+async def test_a_holder_whose_time_is_over_adds_no_calls(stores: Stores) -> None:
+    execution = await open_execution(stores)
+    execution = await stores.executions.commit(apply_turn(execution), turn(), now=NOW, lease=LEASE)
+    signed, head = receipts(execution.receipts, ReceiptKind.PLANNED)
+    late = replace(execution, receipts=head)
+    with pytest.raises(StaleError):
+        await stores.executions.plan(late, (replace(turn().tickets[0], seq=2, parent=1),), receipts=signed, now=TOO_LATE)
+    assert len(await stores.executions.tickets("exec_1")) == 2

@@ -87,7 +87,7 @@ def test_an_event_says_what_happened_and_when():
             LATER,
             {"iteration": 1, "text": "hm", "calls": 1, "input_tokens": 3, "output_tokens": 4, "credits": "1.2"},
         ),
-        ("tool_call", START, {"seq": 4, "id": "c4", "name": "http_get", "arguments": {"url": "u"}}),
+        ("tool_call", START, {"seq": 4, "parent": None, "id": "c4", "name": "http_get", "arguments": {"url": "u"}}),
         ("tool_result", LATER, {"seq": 4, **asdict(to_audit_row(ToolCallResult("http_get", "x" * 2_000)))}),
         (
             "finished",
@@ -100,7 +100,7 @@ def test_an_event_says_what_happened_and_when():
 def test_the_calls_of_each_turn_are_numbered_from_its_own_event_on():
     done = replace(RUNNING, status=Status.COMPLETED, completed_at=START)
     steps = [step(1, 1, first_call=0, event=2), step(2, 2, first_call=1, event=5)]
-    tickets = [build_settled_ticket(seq=seq) for seq in range(3)]
+    tickets = [build_settled_ticket(seq=seq, step=1 if seq == 0 else 2) for seq in range(3)]
     assert [number for number, _ in number_events(done, steps, tickets)] == list(range(1, 11))
 
 
@@ -113,6 +113,34 @@ def test_a_call_that_an_ended_execution_left_open_is_told_without_a_result_and_t
 def test_nothing_is_told_after_a_call_that_has_no_ticket_yet():
     events = number_events(RUNNING, [step(1, 2, first_call=0, event=2)], [build_settled_ticket(seq=1)])
     assert events == [(1, "started"), (2, "turn")]
+
+
+def test_sub_calls_are_told_between_the_beginning_and_the_result_of_the_call_that_asked_for_them():
+    done = replace(RUNNING, status=Status.COMPLETED, completed_at=START)
+    steps = [step(1, 2, first_call=0, event=2), step(2, 1, first_call=7, event=13)]
+    parents = {0: None, 1: None, 2: 0, 3: 2, 5: 0}
+    tickets = [build_settled_ticket(seq=seq, parent=parent) for seq, parent in parents.items()]
+    tickets.append(build_settled_ticket(seq=7, step=2))
+    events = [*derive_events(done, steps, {ticket.seq: ticket for ticket in tickets})]
+    assert [event.number for event in events] == list(range(1, len(events) + 1))
+    rows = [(event.kind, event.body["seq"], event.body.get("parent")) for event in events if event.kind.startswith("tool")]
+    began = [("tool_call", seq, parent) for seq, parent in [(0, None), (2, 0), (3, 2)]]
+    assert rows[:6] == [*began, *[("tool_result", seq, None) for seq in (3, 2)], ("tool_call", 5, 0)]
+    assert [seq for _, seq, _ in rows[6:]] == [5, 0, 1, 1, 7, 7]
+
+
+def test_a_sub_call_is_told_while_the_call_that_asked_for_it_goes_on():
+    steps = [step(1, 2, first_call=0, event=2)]
+    tickets = [build_ticket(), build_ticket(seq=1), build_settled_ticket(seq=2, parent=0)]
+    rows = [(number, kind) for number, kind in number_events(RUNNING, steps, tickets) if kind.startswith("tool")]
+    assert rows == [(3, "tool_call"), (4, "tool_call"), (5, "tool_result")]
+
+
+def test_calls_that_name_themselves_or_nobody_as_their_parent_are_not_told():
+    steps = [step(1, 1, first_call=0, event=2)]
+    strange = [build_settled_ticket(seq=seq, parent=parent) for seq, parent in ((1, 1), (2, 3), (3, 2), (4, 9))]
+    events = number_events(replace(RUNNING, status=Status.COMPLETED), steps, [build_settled_ticket(), *strange])
+    assert [kind for _, kind in events] == ["started", "turn", "tool_call", "tool_result", "finished"]
 
 
 def test_an_execution_that_ended_without_a_time_is_told_as_finished_when_it_was_created():

@@ -106,6 +106,7 @@ def test_a_call_is_written_without_its_sealed_arguments_and_its_epoch() -> None:
     )
     assert document.serialize_ticket(ticket) == {
         "seq": 4,
+        "parent": None,
         "iteration": 3,
         "id": "c",
         "tool": "http_get",

@@ -35,6 +35,11 @@ SENTENCES = [
         "rate_limited",
     ),
     (
+        lambda: refusal.TOO_MANY_SUB_CALLS,
+        "Error: a turn may not have so many calls as this one asks for",
+        "too_many_calls",
+    ),
+    (
         lambda: refusal.NOT_TRIED,
         "Error: not tried -- calls of this turn before it were refused for the same limit",
         "rate_limited",

@@ -28,9 +28,13 @@ def chain(
     closed: bool = True,
     unsettled: int = 0,
     rotated_at: int = 10_000,
+    sub_calls: bool = False,
     keys: dict[int, SigningKey] = KEYS,
 ) -> Document:
-    """Return the document of an execution whose turns made so many calls each; its last calls may never have settled."""
+    """Return the document of an execution whose turns made so many calls each; its last calls may never have settled.
+
+    With `sub_calls` the first call of each turn asks for two others, one number after the turn's last: one is left out.
+    """
     head, entries, at, seq, waiting = Head(), [], START, 0, []
 
     def enter(*facts: Fact) -> None:
@@ -55,10 +59,14 @@ def chain(
     )
     for turn, calls in enumerate(turns, start=1):
         settle(waiting)
-        waiting = [{"turn": turn, "seq": seq + offset, "tool": "http_get"} for offset in range(calls)]
+        waiting = [{"turn": turn, "seq": seq + offset, "parent": None, "tool": "http_get"} for offset in range(calls)]
         enter(Fact(ReceiptKind.REPLIED, {"turn": turn}, {f"steps/{turn}": [execution, turn]}))
         enter(*(Fact(ReceiptKind.PLANNED, call, {}) for call in waiting))
         seq += calls
+        if sub_calls and waiting:
+            asks = [{**waiting[0], "seq": seq + offset, "parent": waiting[0]["seq"]} for offset in (1, 2)]
+            enter(*(Fact(ReceiptKind.PLANNED, call, {}) for call in asks))
+            waiting, seq = [*asks, *waiting], seq + 3
     settle(waiting[: len(waiting) - unsettled])
     if closed:
         end = {"status": "completed", "credits": str(seq + 1), "count": head.count + 1}
@@ -74,6 +82,7 @@ SHAPES: dict[str, Document] = {
     "turns of many calls": chain("exec_2", (3, 1, 4, 0)),
     "long": chain("exec_3", (1,) * 12),
     "signed with two versions": chain("exec_4", (2, 2, 2), rotated_at=6),
+    "with calls that asked for others": chain("exec_7", (2, 1, 0), sub_calls=True),
     "broken off with calls that never settled": chain("exec_5", (2, 3), unsettled=2),
 }
 RUNNING = chain("exec_6", (2, 2), closed=False)

@@ -20,6 +20,7 @@ from ferryman.vault import sign
 from tests.loop.conftest import Stage, fetches, says
 from tests.loop.test_blocks import ENCRYPTED, FUTURE, SEARCH, THOUGHT, thinks
 from tests.loop.test_cancel import cancel
+from tests.loop.test_sub_calls import GET, AskingStage
 from tests.replay.conftest import document
 from tests.replay.test_replay import slowly, went_on
 
@@ -139,6 +140,19 @@ async def declared_and_scheduled(stage: Stage) -> None:
     await stage.run(says("", ("getPrice", {"id": "btc"}), ("http_get", {"url": "https://a.test/"})), says("done"))
 
 
+async def with_sub_calls(stage: Stage) -> None:
+    """Have a call ask for others, one of which asks again; the last delivery finds one of them settled."""
+    asking = AskingStage(memory=stage.memory, clock=stage.clock, queue=stage.queue, keys=stage.keys)
+    asking.by_parent = {
+        0: [[GET, ("calculator", {"expression": "2"})], [("http_get", {"n": 1})]],
+        3: [[("http_get", {"n": 2})]],
+    }
+    asking.on_call = answer
+    slowly(asking)
+    await asking.run(says("", ("calculator", {"expression": "1"}), GET), says("", ("http_get", {"n": 3})), says("done"))
+    assert len(asking.memory.tickets["e"]) == 7
+
+
 async def never_opened(stage: Stage) -> None:
     stage.task(enabled=False)
     await stage.run(says("never"))
@@ -148,7 +162,7 @@ RUNS: dict[str, Run] = {
     run.__name__: run
     for run in (
         *(with_calls, with_thinking, with_refusals, in_doubt, cancelled, halted),
-        *(without_credits, declared_and_scheduled, never_opened),
+        *(without_credits, declared_and_scheduled, with_sub_calls, never_opened),
     )
 }
 

@@ -211,16 +211,44 @@ def test_a_forger_who_replaces_the_keys_too_is_found_by_a_key_that_was_kept() ->
 
 def test_a_holder_of_the_key_cannot_tell_a_story_that_contradicts_itself() -> None:
     whole = SHAPES["turns of many calls"]
-    for change in ({"turn": 2}, {"seq": 7}, {"count": 3}, {"credits": "0.1"}):
-        resigned, before = copy.deepcopy(whole), verifier.GENESIS
-        for entry in resigned["entries"]:
-            if entry["number"] in (1, 2, len(whole["entries"]) - 1):
+    for change in ({"turn": 2}, {"seq": 7}, {"parent": 7}, {"count": 3}, {"credits": "0.1"}):
+        changed = copy.deepcopy(whole["entries"])
+        for entry in changed:
+            if entry["number"] in (1, 2, len(changed) - 1):
                 entry |= {name: value for name, value in change.items() if name in entry}
-            entry["previous"] = before
-            content = {name: value for name, value in entry.items() if name not in ("hash", "signature")}
-            entry["hash"] = before = verifier.digest(content, verifier.DOMAIN)
-            entry["signature"] = KEYS[entry["key"]].sign(bytes.fromhex(before)).hex()
-        assert judge(resigned) == verifier.WRONG, change
+        assert judge(sign_again(whole, changed)) == verifier.WRONG, change
+
+
+def sign_again(whole: Document, entries: list[dict[str, Any]]) -> Document:
+    """Return the document with these entries, numbered, chained and signed as a holder of the key can."""
+    before = verifier.GENESIS
+    for number, entry in enumerate(entries):
+        entry |= {"number": number, "previous": before}
+        content = {name: value for name, value in entry.items() if name not in ("hash", "signature")}
+        entry["hash"] = before = verifier.digest(content, verifier.DOMAIN)
+        entry["signature"] = KEYS[entry["key"]].sign(bytes.fromhex(before)).hex()
+    return {**whole, "entries": entries}
+
+
+def test_a_call_settles_after_the_calls_that_it_asked_for_and_asks_for_none_afterwards() -> None:
+    whole = SHAPES["with calls that asked for others"]
+    kinds = ["opened", "replied", *["planned"] * 4, *["settled"] * 4]
+    assert [entry["kind"] for entry in whole["entries"][:10]] == kinds
+    for order in ((8, 6, 7, 9), (6, 8, 7, 9)):  # the call that asked before one of those it asked for
+        entries = [whole["entries"][place] for place in (*range(6), *order, *range(10, len(whole["entries"])))]
+        with pytest.raises(verifier.VerificationError, match="has an open sub-call"):
+            verifier.verify(sign_again(whole, copy.deepcopy(entries)))
+    late = [whole["entries"][place] for place in (0, 1, 2, 3, 4, 6, 8, 5, 7, 9, *range(10, len(whole["entries"])))]
+    with pytest.raises(verifier.VerificationError, match="or for no open call"):
+        verifier.verify(sign_again(whole, copy.deepcopy(late)))
+
+
+def test_the_numbers_of_calls_may_have_gaps_and_never_fall() -> None:
+    whole = SHAPES["with calls that asked for others"]
+    assert [entry["seq"] for entry in whole["entries"][2:6]] == [0, 1, 3, 4]
+    entries = [whole["entries"][place] for place in (0, 1, 3, 2, *range(4, len(whole["entries"])))]
+    with pytest.raises(verifier.VerificationError, match="does not plan call 2 of turn 1 or a later one"):
+        verifier.verify(sign_again(whole, copy.deepcopy(entries)))
 
 
 def test_the_first_entry_that_is_wrong_is_named() -> None:

@@ -15,6 +15,7 @@ from ferryman.inmemory.log import RecordingLog
 from ferryman.serving import local_tools
 
 CALLER = "ferryman-orchestrator@p.iam.gserviceaccount.com"
+assert "calculator" in TOOLS, "the function's own root has its tools registered"
 CALL = {"call": "c", "tool": "calculator", "arguments": {"expression": "6 * 7"}, "user": str(UUID(int=1))}
 
 

@@ -22,6 +22,7 @@ class CallJson(TypedDict):
     """One call as it was journaled; its arguments as they were scanned, its result in full."""
 
     seq: int
+    parent: int | None
     iteration: int
     id: str
     tool: str

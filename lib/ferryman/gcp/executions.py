@@ -194,6 +194,27 @@ class FirestoreExecutions(FirestoreRequests):
         return after
 
     @in_transaction
+    async def plan(
+        self,
+        transaction: Transaction,
+        execution: Execution,
+        tickets: Sequence[Ticket],
+        *,
+        receipts: tuple[Receipt, ...],
+        now: datetime,
+    ) -> Execution:
+        current = await self._read(transaction, execution.id)
+        rules.check_fence(current, execution, now)
+        if current.receipts == execution.receipts:
+            return execution  # it was stored, and the answer was lost
+        expiry = self._retention.expire_below(execution, now)
+        self._update(transaction, execution, rules.PLAN_FIELDS)
+        for reference, document in turns.list_calls(self._places, execution, tickets, expiry):
+            transaction.create(reference, document)
+        self._create_receipts(transaction, receipts, expiry)
+        return execution
+
+    @in_transaction
     async def renew(self, transaction: Transaction, execution: Execution, *, now: datetime, lease: timedelta) -> Execution:
         current = await self._read_unhalted(transaction, execution)
         after = replace(execution, lease=replace(rules.check_fence(current, execution, now), expires_at=now + lease))

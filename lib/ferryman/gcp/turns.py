@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from ferryman.domain.calls.call import Ticket
 from ferryman.domain.credits.ledger import LedgerEntry
 from ferryman.domain.executions import lease as rules
 from ferryman.domain.executions.execution import Execution, Lease, Status
@@ -114,8 +115,12 @@ def list_created(places: Places, execution: Execution, turn: TurnCommit, expiry:
     step = (places.locate_step(execution.id, turn.step.number), {**documents.write(turn.step), **expiry})
     entries = [] if turn.entry is None else [place_entry(places, turn.entry)]
     receipts = [place_receipts(places, turn.receipts, expiry)] if turn.receipts else []
-    calls = [(places.locate_call(execution.id, ticket.seq), {**documents.write(ticket), **expiry}) for ticket in turn.tickets]
-    return [step, *entries, *receipts, *calls]
+    return [step, *entries, *receipts, *list_calls(places, execution, turn.tickets, expiry)]
+
+
+def list_calls(places: Places, execution: Execution, tickets: Sequence[Ticket], expiry: Mapping[str, Any]) -> Created:
+    """Return the documents of calls."""
+    return [(places.locate_call(execution.id, ticket.seq), {**documents.write(ticket), **expiry}) for ticket in tickets]
 
 
 def place_entry(places: Places, entry: LedgerEntry) -> tuple[Reference, dict[str, Any]]:

@@ -117,6 +117,17 @@ class MemoryExecutions(MemoryRequests):
         self._update(current, after, rules.TURN_FIELDS)
         return after
 
+    async def plan(
+        self, execution: Execution, tickets: Sequence[Ticket], *, receipts: tuple[Receipt, ...], now: datetime
+    ) -> Execution:
+        current, _ = self._check_fence(execution, now)
+        if any(ticket.seq in self._tickets(execution.id) for ticket in tickets):
+            raise ValueError("the calls exist already")
+        self._add_receipts(execution.id, receipts)
+        self._tickets(execution.id).update((ticket.seq, ticket) for ticket in tickets)
+        self._update(current, execution, rules.PLAN_FIELDS)
+        return execution
+
     async def renew(self, execution: Execution, *, now: datetime, lease: timedelta) -> Execution:
         current, fence = self._check_fence(execution, now)
         await self._check_switches(current)

@@ -16,11 +16,12 @@ from ferryman.domain.calls.call import (
 )
 from ferryman.domain.calls.rate import check_repeats, digest_call
 from ferryman.domain.calls.refusal import CallRefusedError, Refusal
+from ferryman.domain.calls.sub_calls import SubCalls
 from ferryman.domain.executions.execution import Status
 from ferryman.domain.executions.postponement import Postponement
 from ferryman.domain.stale import StaleError
 from ferryman.domain.tools.tool import Tool
-from ferryman.loop import spans
+from ferryman.loop import spans, sub_calls
 from ferryman.loop.dependencies import LoopDependencies
 from ferryman.loop.journal import Run
 from ferryman.ports.errors import HaltedError, TaskDisabledError, UnavailableError
@@ -45,6 +46,8 @@ class ExecutionCancelledError(Exception):
 async def execute_next(deps: LoopDependencies, run: Run) -> Postponement | None:
     """Execute the first pending call and count its result; return a postponement where an earlier attempt may still run.
 
+    Where it asks for other calls first, these are journaled and come before it.
+
     Raise `ExecutionCancelledError`, `StaleError` or `UnavailableError`.
     """
     ticket = run.pending[0]
@@ -52,6 +55,9 @@ async def execute_next(deps: LoopDependencies, run: Run) -> Postponement | None:
         outcome = await _settle(deps, run, ticket)
         if isinstance(outcome, Postponement):
             return outcome
+        if isinstance(outcome, SubCalls):
+            await sub_calls.plan(deps, run, ticket, outcome)
+            return None
         spans.record_result(span, outcome)
     run.count_result(outcome)
     if not run.pending:
@@ -89,8 +95,9 @@ async def withdraw(deps: LoopDependencies, run: Run) -> Postponement | None:
     if not run.pending:
         return None
     # as the record has them: a call that was handed over may have been sent, or answered, without our knowledge
-    tickets = await deps.executions.tickets(run.execution.id, first=run.pending[0].seq)
-    for ticket in tickets[: len(run.pending)]:
+    first = min(ticket.seq for ticket in run.pending)
+    stored = {ticket.seq: ticket for ticket in await deps.executions.tickets(run.execution.id, first=first)}
+    for ticket in [stored[pending.seq] for pending in run.pending]:
         if ticket.state is TicketState.SETTLED and ticket.result is not None:
             run.count_result(ticket)
         elif ticket.state is TicketState.SENT:
@@ -102,7 +109,7 @@ async def withdraw(deps: LoopDependencies, run: Run) -> Postponement | None:
     return None
 
 
-async def _settle(deps: LoopDependencies, run: Run, ticket: Ticket) -> Ticket | Postponement:
+async def _settle(deps: LoopDependencies, run: Run, ticket: Ticket) -> Ticket | Postponement | SubCalls:
     """Return the ticket with its result, as it is stored."""
     if ticket.state is TicketState.SETTLED and ticket.result is not None:
         return ticket
@@ -129,10 +136,12 @@ async def _settle(deps: LoopDependencies, run: Run, ticket: Ticket) -> Ticket | 
 
     try:
         outcome = await deps.registry.execute(ticket, execution=run.execution, admit=admit)
+        if isinstance(outcome, SubCalls) and not sub_calls.has_room(run, outcome):
+            outcome = replace(ticket, result=ToolCallResult.from_refusal(ticket.tool, refusal.TOO_MANY_SUB_CALLS))
     except StaleError:
         await _explain_stale_call(deps, run)
         raise UnavailableError("the call is already on its way under another delivery") from None
-    if isinstance(outcome, Postponement):
+    if isinstance(outcome, Postponement | SubCalls):
         return outcome
     if outcome.state is TicketState.SETTLED:
         if not again and outcome.sent_at is not None and find_tool(ticket.tool).policy.counts:

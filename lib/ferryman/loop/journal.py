@@ -13,6 +13,7 @@ from ferryman.catalog.tools import find_tool, get_fee
 from ferryman.domain.calls.call import AUDIT_ROWS_MAX, Ticket, ToolCallResult, to_audit_row
 from ferryman.domain.calls.rate import RECENT_CALLS, ExecutionRateState, digest_call
 from ferryman.domain.calls.refusal import CANCELLED, RATE_LIMITED
+from ferryman.domain.calls.sub_calls import order_calls
 from ferryman.domain.executions.execution import Execution, ExecutionSetup, Step
 from ferryman.domain.executions.history import MessageHistory
 from ferryman.domain.executions.message import build_tool_result
@@ -22,9 +23,10 @@ from ferryman.domain.executions.message import build_tool_result
 class Run:
     """The state of one execution while its lease holder runs it.
 
-    `pending` are the last turn's tickets without a counted result, in call order; `results` are those with one, as they
-    settled. `committed` is the credits used as of the last commit, `fees` the credits charged for calls since then, and
-    `settled` those calls. `is_rate_limited` tells that every call of the last turn was refused for a limit of the plan.
+    `pending` are the last turn's tickets without a counted result, in the order in which they settle: sub-calls before the call
+    that asked for them; `results` are those with one, as they settled. `committed` is the credits used as of the last commit,
+    `fees` the credits charged for calls since then, and `settled` those calls. `is_rate_limited` tells that every call of the
+    last turn was refused for a limit of the plan.
     `is_reserved` tells that the last commit has reserved the next model call, which was not made yet: in the store it counts as
     made (`pending_model_calls`, `credits_held`), in `execution` it does not. `recent` are the digests of the latest calls, by
     which repeats are found; one that was refused for a limit was not made.
@@ -54,8 +56,13 @@ class Run:
     def add_turn(self, step: Step, tickets: Sequence[Ticket]) -> None:
         """Add a turn of the model, with its tickets pending."""
         self.history.append({"role": "assistant", "content": list(step.content)})
-        self.last, self.pending = step, list(tickets)
-        self.next_call = step.first_call + step.calls
+        self.last, self.pending = step, order_calls(tickets)
+        self.next_call = max([self.next_call, *(ticket.seq + 1 for ticket in tickets)])
+
+    def add_sub_calls(self, tickets: Sequence[Ticket]) -> None:
+        """Add sub-calls of the first pending call, before it: it is executed again once they have settled."""
+        self.pending[:0] = tickets
+        self.next_call = tickets[-1].seq + 1
 
     @property
     def is_answered(self) -> bool:
@@ -86,8 +93,8 @@ class Run:
         self.is_rate_limited = self.count_rate_refusals() == len(self.results)
         blocks: list[Any] = [
             build_tool_result(ticket.call, result.content, is_error=result.failed)
-            for ticket in self.results
-            if (result := ticket.result) is not None
+            for ticket in sorted(self.results, key=lambda ticket: ticket.seq)
+            if ticket.parent is None and (result := ticket.result) is not None
         ]
         self.history.append({"role": "user", "content": blocks})
         self.results = []
@@ -124,11 +131,15 @@ def rebuild(execution: Execution, opening: ExecutionSetup, steps: Sequence[Step]
         history=MessageHistory(opening.system, opening.tools),
     )
     run.history.append({"role": "user", "content": opening.prompt})
-    by_seq = {ticket.seq: ticket for ticket in tickets}
+    turns: dict[int, list[Ticket]] = {}
+    for ticket in tickets:
+        turns.setdefault(ticket.step, []).append(ticket)
     for step in steps:
         if run.last is not None:
             run.replay_turn()
-        run.add_turn(step, [by_seq[seq] for seq in range(step.first_call, step.first_call + step.calls)])
+        calls = turns.get(step.number, [])
+        assert sum(ticket.parent is None for ticket in calls) == step.calls, "a turn is stored with all its calls"
+        run.add_turn(step, calls)
     return run
 
 
@@ -153,4 +164,4 @@ def compute_rate(tickets: Sequence[Ticket]) -> ExecutionRateState:
     """Return the rate state after the calls that were sent so far and count against the plan, in their order."""
     counted = (ticket for ticket in tickets if find_tool(ticket.tool).policy.counts)
     moments: list[datetime] = [ticket.sent_at for ticket in counted if ticket.sent_at is not None]
-    return ExecutionRateState.from_moments(moments)
+    return ExecutionRateState.from_moments(sorted(moments))  # a sub-call is sent before later calls of its turn

@@ -138,6 +138,12 @@ def compute_fees(run: Run, tickets: Iterable[Ticket]) -> Decimal:
     return min(remaining, sum((find_tool(ticket.tool).policy.fee for ticket in tickets), NOTHING))
 
 
+def hold_sub_calls(run: Run, tickets: Iterable[Ticket]) -> Decimal:
+    """Return the credits that are held for the calls of a turn once `tickets` are among them."""
+    credits_held = run.execution.credits_held + sum((find_tool(ticket.tool).policy.fee for ticket in tickets), NOTHING)
+    return min(run.opening.max_credits - run.committed, credits_held)
+
+
 def close_account(execution: Execution, run: Run | None, now: datetime) -> tuple[Execution, LedgerEntry | None]:
     """Return the execution with everything charged, and the last ledger entry; None where nothing was ever reserved.
 

@@ -57,8 +57,13 @@ def sign_turn(
         **_cover_entry(entry),
     }
     replied = Fact(ReceiptKind.REPLIED, {"turn": step.number}, covers)
-    planned = [Fact(ReceiptKind.PLANNED, _describe_call(execution, ticket), _cover_arguments(ticket)) for ticket in tickets]
-    return _extend_chain(signer, execution, [*_build_settled_facts(execution, run), replied, *planned], now)
+    facts = [*_build_settled_facts(execution, run), replied, *_build_planned_facts(execution, tickets)]
+    return _extend_chain(signer, execution, facts, now)
+
+
+def sign_sub_calls(signer: Signer, execution: Execution, tickets: Sequence[Ticket], now: datetime) -> ExtendedChain:
+    """Sign that a call has asked for others: they are planned."""
+    return _extend_chain(signer, execution, _build_planned_facts(execution, tickets), now)
 
 
 def sign_closing(
@@ -81,22 +86,31 @@ def sign_closing(
 
 
 def _build_settled_facts(execution: Execution, run: Run) -> list[Fact]:
-    return [_build_settled_fact(execution, run.last, ticket) for ticket in run.settled if run.last is not None]
+    if run.last is None:
+        return []
+    numbers = event.number_calls(run.last, [*run.settled, *run.pending])
+    return [_build_settled_fact(execution, ticket, numbers[ticket.seq]) for ticket in run.settled]
 
 
-def _build_settled_fact(execution: Execution, step: Step, ticket: Ticket) -> Fact:
+def _build_settled_fact(execution: Execution, ticket: Ticket, numbers: tuple[int, int]) -> Fact:
     assert ticket.result is not None, "a settled call has a result"
     in_doubt = is_outcome_unknown(ticket.result, find_tool(ticket.result.tool).policy.repeatable)
     outcome = {"outcome": receipt.classify_outcome(ticket.result, in_doubt=in_doubt)}
     outcome["credits"] = format_credits(get_fee(ticket.result))
-    events = _cover_events(event.build_tool_call(step, ticket), event.build_tool_result(step, ticket))
+    begun, ended = numbers
+    events = _cover_events(event.build_tool_call(begun, ticket), event.build_tool_result(ended, ticket))
     covers = {f"calls/{ticket.seq}": document.serialize_ticket(ticket), **events}
     return Fact(ReceiptKind.SETTLED, {**_describe_call(execution, ticket), **outcome}, covers)
 
 
+def _build_planned_facts(execution: Execution, tickets: Sequence[Ticket]) -> list[Fact]:
+    return [Fact(ReceiptKind.PLANNED, _describe_call(execution, ticket), _cover_arguments(ticket)) for ticket in tickets]
+
+
 def _describe_call(execution: Execution, ticket: Ticket) -> dict[str, object]:
     tools = execution.policy.enabled if execution.policy else ()
-    return {"turn": ticket.step, "seq": ticket.seq, "tool": ticket.tool if ticket.tool in tools else UNNAMED}
+    name = ticket.tool if ticket.tool in tools else UNNAMED
+    return {"turn": ticket.step, "seq": ticket.seq, "parent": ticket.parent, "tool": name}
 
 
 def _cover_arguments(ticket: Ticket) -> Covers:

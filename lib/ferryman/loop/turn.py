@@ -2,30 +2,24 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 from decimal import Decimal
 
-from ferryman.catalog.tools import holds_secrets
-from ferryman.domain.calls.call import Ticket
 from ferryman.domain.credits import ledger
 from ferryman.domain.executions.execution import Execution, ModelTrouble, Step
-from ferryman.domain.executions.message import Block, Prompt, Reply, extract_calls
+from ferryman.domain.executions.message import Prompt, Reply, extract_calls
 from ferryman.domain.records.event import count_numbers
 from ferryman.domain.stale import StaleError
 from ferryman.loop import money, receipts, spans
 from ferryman.loop.calls import ExecutionCancelledError, is_out_of_calls
 from ferryman.loop.dependencies import LoopDependencies
 from ferryman.loop.journal import Run
+from ferryman.loop.sub_calls import CALLS_MAX, build_tickets, scan_content
 from ferryman.ports.errors import HaltedError, RejectedError, UnavailableError, UnreachedError
 from ferryman.ports.executions import TurnCommit
 from ferryman.ports.keys import Signer
 from ferryman.ports.log import Span
-
-CALLS_MAX = 100
-"""The calls of one reply; more end the execution."""
 
 MODEL_ATTEMPTS_MAX = 5
 """How often the model is asked for the same turn, when each reply is lost."""
@@ -60,7 +54,7 @@ async def take(deps: LoopDependencies, run: Run) -> None:
 
 async def _commit(deps: LoopDependencies, run: Run, prompt: Prompt, reply: Reply, signer: Signer, span: Span) -> None:
     run.execution, paid = money.charge_reply(deps, run, reply)
-    content = await _redact(deps, run, reply)
+    content = await scan_content(deps, run.execution, reply.content)
     if dropped := len(reply.content) - len(content):
         deps.log("turn.withheld", execution=run.execution.id, blocks=dropped, severity="WARNING")
     spans.record_output(span, content)
@@ -83,19 +77,7 @@ async def _commit(deps: LoopDependencies, run: Run, prompt: Prompt, reply: Reply
         slice=run.execution.slice,
         prompt_digest=run.history.digest(),
     )
-    tickets = [
-        Ticket(
-            seq=step.first_call + offset,
-            step=number,
-            call=redacted.id,
-            tool=redacted.name,
-            arguments=deps.seal(run.execution.id, step.first_call + offset, json.dumps(dict(call.arguments)).encode()),
-            display_arguments=redacted.arguments,
-            epoch=run.execution.epoch,
-            created_at=now,
-        )
-        for offset, (call, redacted) in enumerate(zip(calls, extract_calls(content), strict=False))
-    ]
+    tickets = build_tickets(deps, run.execution, calls, extract_calls(content), step=number, first=step.first_call, now=now)
     counted = replace(
         run.execution,
         iterations=min(number, run.opening.max_iterations),
@@ -104,7 +86,7 @@ async def _commit(deps: LoopDependencies, run: Run, prompt: Prompt, reply: Reply
     counted = money.reserve_next_call(run, counted, tickets)
     entry = ledger.record_turn(counted, number, tokens=paid, fees=run.fees, at=now)
     counted, signed = receipts.sign_turn(signer, run, counted, step, tickets, entry, now)
-    turn = TurnCommit(step=step, tickets=tuple(tickets), entry=entry, receipts=signed)
+    turn = TurnCommit(step=step, tickets=tickets, entry=entry, receipts=signed)
     committed = await deps.executions.commit(counted, turn, now=now, lease=deps.lease)
     run.apply_commit(committed, credits_held=money.compute_fees(run, tickets))
     run.add_turn(step, tickets)
@@ -176,10 +158,3 @@ def _build_prompt(deps: LoopDependencies, run: Run, *, closing: bool) -> tuple[P
         closing=closing,
     )
     return prompt, worst_case
-
-
-async def _redact(deps: LoopDependencies, run: Run, reply: Reply) -> Sequence[Block]:
-    policy = run.execution.policy
-    if policy is not None and not holds_secrets(policy):
-        return reply.content  # there is no secret that it could contain
-    return await deps.scanner.scan(run.execution, reply.content)

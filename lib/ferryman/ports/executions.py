@@ -132,6 +132,11 @@ class Executions(Requests, Protocol):
         Its `pending_model_calls` and `credits_held` reserve the model call that follows the turn's calls.
         """
 
+    async def plan(
+        self, execution: Execution, tickets: Sequence[Ticket], *, receipts: tuple[Receipt, ...], now: datetime
+    ) -> Execution:
+        """Store the calls that a call of the last turn asks for, the count of events and the receipts; return the execution."""
+
     async def renew(self, execution: Execution, *, now: datetime, lease: timedelta) -> Execution:
         """Renew the lease, and return the execution with it and with the stored cancel flag.
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection
 from typing import Any, Protocol
 
 from ferryman.domain.calls.call import Ticket
+from ferryman.domain.calls.sub_calls import SubCalls
 from ferryman.domain.executions.execution import Execution
 from ferryman.domain.executions.postponement import Postponement
 from ferryman.domain.tools.tool import Tool
@@ -18,10 +19,12 @@ class Registry(Protocol):
         """Return the definitions that the model is shown."""
         ...
 
-    async def execute(self, ticket: Ticket, *, execution: Execution, admit: Callable[[Tool], None]) -> Ticket | Postponement:
+    async def execute(
+        self, ticket: Ticket, *, execution: Execution, admit: Callable[[Tool], None]
+    ) -> Ticket | Postponement | SubCalls:
         """Return the ticket with its result: settled by its tool, or not settled where the call was refused before.
 
-        Or return when to execute it again. `admit` raises `CallRefusedError` for a call that a limit refuses.
-        Raise `StaleError` or `UnavailableError`.
+        Or return when to execute it again, or after which other calls. `admit` raises `CallRefusedError` for a call that a
+        limit refuses. Raise `StaleError` or `UnavailableError`.
         """
         ...

@@ -14,7 +14,8 @@ from ferryman.domain.executions.usage import Usage
 from ferryman.domain.records.record import Record
 from ferryman.loop.endings import FAULT
 from ferryman.loop.money import EXHAUSTED
-from ferryman.loop.turn import CALLS_MAX, LOST, MODEL_ATTEMPTS_MAX, TOO_MANY_CALLS
+from ferryman.loop.sub_calls import CALLS_MAX
+from ferryman.loop.turn import LOST, MODEL_ATTEMPTS_MAX, TOO_MANY_CALLS
 from ferryman.ports.errors import HaltedError, RejectedError, UnavailableError
 
 HALTS = (BY_OPERATOR, BY_OWNER)

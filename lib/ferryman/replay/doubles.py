@@ -9,6 +9,7 @@ from typing import Any
 
 from ferryman.catalog.tools import find_tool
 from ferryman.domain.calls.call import Ticket, ToolCallResult
+from ferryman.domain.calls.sub_calls import SubCalls
 from ferryman.domain.executions.execution import Execution
 from ferryman.domain.executions.postponement import Postponement
 from ferryman.domain.tools.tool import Tool
@@ -56,7 +57,11 @@ class RecordedTools:
     def get_definitions(self, enabled: Collection[str], *, services: Collection[str] = ()) -> list[dict[str, Any]]:
         return self._registry.get_definitions(enabled, services=services)
 
-    async def execute(self, ticket: Ticket, *, execution: Execution, admit: Callable[[Tool], None]) -> Ticket | Postponement:
+    async def execute(
+        self, ticket: Ticket, *, execution: Execution, admit: Callable[[Tool], None]
+    ) -> Ticket | Postponement | SubCalls:
+        if (sub_calls := self._state.take_sub_calls(ticket.seq)) is not None:
+            return sub_calls
         self._attempt = self._state.take_attempt(ticket.seq)
         if self._attempt is RecordedAttempt.STOPPED:
             self._state.stop()

@@ -7,7 +7,9 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from enum import Enum
 
-from ferryman.domain.calls.call import Ticket, TicketState
+from ferryman.domain.calls.call import Ticket, TicketState, ToolCall
+from ferryman.domain.calls.refusal import TOO_MANY_SUB_CALLS
+from ferryman.domain.calls.sub_calls import SubCalls, order_calls
 from ferryman.domain.credits import ledger
 from ferryman.domain.executions.execution import Execution, ExecutionSetup, Status, Step
 from ferryman.domain.executions.halt import BY_OPERATOR, DISABLED
@@ -19,6 +21,7 @@ from ferryman.inmemory.memory import Memory
 from ferryman.inmemory.tickets import DEADLINE
 from ferryman.loop.endings import FAULT
 from ferryman.loop.money import EXHAUSTED
+from ferryman.loop.sub_calls import CALLS_MAX
 from ferryman.ports.errors import RejectedError, UnavailableError
 from ferryman.replay import closing
 
@@ -44,6 +47,10 @@ class ReplayState:
         self._now = record.execution.started_at or opening.started_at
         self._attempts = {ticket.seq: _attempts(ticket) for ticket in record.tickets}
         self._recorded: Mapping[int, Ticket] = {ticket.seq: ticket for ticket in record.tickets}
+        self._children: dict[int, list[Ticket]] = {}
+        for ticket in record.tickets:
+            if ticket.parent is not None:
+                self._children.setdefault(ticket.parent, []).append(ticket)
         self._beyond = closing.derive_uncommitted(record)
         self._ending = False
 
@@ -56,6 +63,8 @@ class ReplayState:
         ended_at = self._record.execution.completed_at
         pending = self._pending()
         if pending is not None:
+            if self._find_sub_calls(pending.seq):
+                return self._now  # it went on until these had settled
             if self._times_out and self._attempts[pending.seq] == [RecordedAttempt.STOPPED]:
                 return self._settled_at(pending.seq)
         elif ended_at is not None and self._is_over():
@@ -109,6 +118,18 @@ class ReplayState:
             self._now = self._recorded[seq].sent_at or self._now
         return prepared_call
 
+    def take_sub_calls(self, seq: int) -> SubCalls | None:
+        """Return the calls that the call asked for at this point; None where it asked for no further ones."""
+        tickets, result = self._find_sub_calls(seq), self._recorded[seq].result if seq in self._recorded else None
+        if tickets:
+            self._now = tickets[0].created_at
+            calls = (ToolCall(id=ticket.call, name=ticket.tool, arguments=ticket.display_arguments) for ticket in tickets)
+            return SubCalls(tuple(calls))
+        if result is not None and result.block_reason == TOO_MANY_SUB_CALLS.reason:
+            self._now = self._settled_at(seq)
+            return SubCalls((ToolCall(id="", name="", arguments={}),) * (CALLS_MAX + 1))
+        return None
+
     def answer(self, seq: int) -> Ticket:
         """Return the call as its tool function settled it."""
         self._now = self._settled_at(seq)
@@ -146,7 +167,18 @@ class ReplayState:
 
     def _pending(self) -> Ticket | None:
         tickets = self.memory.tickets.get(self._record.execution.id, {})
-        return next((tickets[seq] for seq in sorted(tickets) if tickets[seq].state is not TicketState.SETTLED), None)
+        unsettled = [ticket for ticket in tickets.values() if ticket.state is not TicketState.SETTLED]
+        return next(iter(order_calls(unsettled)), None)
+
+    def _find_sub_calls(self, seq: int) -> list[Ticket]:
+        """Return the recorded calls that were journaled together, and next, of those that this call asked for."""
+        known = self.memory.tickets.get(self._record.execution.id, {})
+        rest = [ticket for ticket in self._children.get(seq, ()) if ticket.seq not in known]
+        return [
+            ticket
+            for offset, ticket in enumerate(rest)
+            if (ticket.seq, ticket.created_at) == (rest[0].seq + offset, rest[0].created_at)
+        ]
 
     def _is_over(self) -> bool:
         if self._next() is not None:

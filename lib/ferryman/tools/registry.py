@@ -10,6 +10,7 @@ from ferryman.catalog.tools import LISTED, TOOLS, find_tool
 from ferryman.domain.calls import refusal
 from ferryman.domain.calls.call import Ticket, ToolCallResult
 from ferryman.domain.calls.refusal import CallRefusedError
+from ferryman.domain.calls.sub_calls import SubCalls
 from ferryman.domain.executions.execution import Execution
 from ferryman.domain.executions.postponement import Postponement
 from ferryman.domain.tools.tool import Tool
@@ -18,10 +19,11 @@ from ferryman.domain.tools.tool import Tool
 class Handler(Protocol):
     """The async function that executes a call (S0-102).
 
-    It returns the ticket as it settled, or with a result that is yet to be stored, or when to come back.
+    It returns the ticket as it settled, or with a result that is yet to be stored, or when to come back, or what calls have to
+    settle before. Where it asks for calls it has not sent anything yet, and the ticket is not claimed.
     """
 
-    async def __call__(self, ticket: Ticket, *, execution: Execution) -> Ticket | Postponement: ...
+    async def __call__(self, ticket: Ticket, *, execution: Execution) -> Ticket | Postponement | SubCalls: ...
 
 
 class ToolRegistry:
@@ -73,7 +75,9 @@ class ToolRegistry:
             raise CallRefusedError(refusal.refuse_tool_not_enabled(name))
         return tool
 
-    async def execute(self, ticket: Ticket, *, execution: Execution, admit: Callable[[Tool], None]) -> Ticket | Postponement:
+    async def execute(
+        self, ticket: Ticket, *, execution: Execution, admit: Callable[[Tool], None]
+    ) -> Ticket | Postponement | SubCalls:
         """Execute the call of `ticket` if its tool is known and enabled, and `admit` (the limits) does not refuse it.
 
         Return the ticket with its result: settled by the handler, or not settled where the call was refused. Every call gets

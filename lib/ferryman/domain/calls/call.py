@@ -88,9 +88,10 @@ class TicketState(StrEnum):
 class Ticket:
     """A call in the journal, written in the same commit as the turn that asked for it.
 
-    `seq` counts the execution's calls from 0; `step` is the turn; `call` is the model's id of the tool use. `arguments` are the
-    model's own, sealed to the key holders; `display_arguments` are the same, scanned and redacted. `attempt` counts the claims;
-    `in_doubt` tells that the call was sent and its outcome is unknown.
+    `seq` counts the execution's calls from 0; `step` is the turn; `call` is the model's id of the tool use. `parent` is the
+    `seq` of the call that asked for this one, None for a call that the model asked for itself (`sub_calls`). `arguments` are as
+    they were asked for, sealed to the key holders; `display_arguments` are the same, scanned and redacted. `attempt` counts
+    the claims; `in_doubt` tells that the call was sent and its outcome is unknown.
     """
 
     seq: int
@@ -108,6 +109,7 @@ class Ticket:
     deadline: datetime | None = None
     settled_at: datetime | None = None
     result: ToolCallResult | None = None
+    parent: int | None = None
 
 
 def claim_ticket(ticket: Ticket, *, epoch: int, stopped: bool, now: datetime, under_way: timedelta) -> Ticket:

@@ -198,5 +198,6 @@ REPEATED_CALL = Refusal(
 NOT_TRIED = Refusal(
     reason=RATE_LIMITED, message="Error: not tried -- calls of this turn before it were refused for the same limit"
 )
+TOO_MANY_SUB_CALLS = Refusal(reason="too_many_calls", message="Error: a turn may not have so many calls as this one asks for")
 EXECUTION_ENDED = Refusal(reason=CANCELLED, message="Error: the execution ended before this call was sent")
 NO_CREDITS = Refusal(reason="credits_exhausted", message="Error: credit limit of this execution reached")

@@ -72,6 +72,7 @@ TURN_FIELDS = (
 )
 """What a turn's commit stores of the execution; the cancel flag is never among it."""
 
+PLAN_FIELDS = ("events", "receipts")  # what the calls that a call asks for change; the turn's own commit has the rest
 ENDING_FIELDS = (*TURN_FIELDS, "status", "output", "error", "completed_at")
 CANCEL_FIELDS = ("cancel_requested", "status", "error", "completed_at")
 

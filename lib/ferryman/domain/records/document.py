@@ -32,7 +32,7 @@ _SUMMARY = (
 _PLAIN = (str, int, bool)
 """What is its own JSON; an enumeration of texts is none of these."""
 
-_CALL = ("seq", "tool", "state", "attempt", "in_doubt", "created_at", "sent_at", "deadline", "settled_at")
+_CALL = ("seq", "parent", "tool", "state", "attempt", "in_doubt", "created_at", "sent_at", "deadline", "settled_at")
 
 
 def serialize_record(record: Record) -> Document:

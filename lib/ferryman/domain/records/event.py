@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
 from ferryman.domain.calls.call import Ticket, TicketState, to_audit_row
+from ferryman.domain.calls.sub_calls import walk_calls
 from ferryman.domain.credits.ledger import format_credits
 from ferryman.domain.executions.execution import Execution, Step
 from ferryman.domain.executions.message import join_text, join_thinking
 
 STARTED = 1  # the number of the first event; every turn's numbers follow
+NUMBERS_PER_CALL = 2  # a call takes one where it begins, and one for its result
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,12 +30,30 @@ class Event:
 
 def count_numbers(step: Step) -> int:
     """Return how many event numbers a turn takes: its own, and two for each call."""
-    return 1 + 2 * step.calls
+    return 1 + NUMBERS_PER_CALL * step.calls
+
+
+def number_calls(step: Step, tickets: Iterable[Ticket]) -> Mapping[int, tuple[int, int]]:
+    """Return the numbers of the two events of each call of `step`, sub-calls included, by the call's seq.
+
+    They are in the order in which the calls happen: those of a sub-call are between those of the call that asked for it.
+    """
+    begins: dict[int, int] = {}
+    numbers: dict[int, tuple[int, int]] = {}
+    for number, (ticket, ends) in enumerate(walk_calls(tickets), step.event + 1):
+        if ends:
+            numbers[ticket.seq] = (begins[ticket.seq], number)
+        else:
+            begins[ticket.seq] = number
+    return numbers
 
 
 def derive_events(execution: Execution, steps: Sequence[Step], tickets: Mapping[int, Ticket]) -> Iterator[Event]:
     """Yield the execution's events in order, up to the first that has not happened yet. `tickets` are keyed by seq."""
     last, first = 0, build_started(execution)
+    turns: dict[int, list[Ticket]] = {}
+    for ticket in tickets.values():
+        turns.setdefault(ticket.step, []).append(ticket)
     if first is not None:
         yield first
         last = first.number
@@ -41,14 +61,14 @@ def derive_events(execution: Execution, steps: Sequence[Step], tickets: Mapping[
         return
     for step in steps:
         yield build_turn(step)
-        last = step.event + count_numbers(step) - 1
-        for seq in range(step.first_call, step.first_call + step.calls):
-            ticket = tickets.get(seq)
-            if ticket is None:
-                return
-            yield build_tool_call(step, ticket)
-            if ticket.state is TicketState.SETTLED and ticket.result is not None:
-                yield build_tool_result(step, ticket)
+        last, calls = step.event, turns.get(step.number, [])
+        if sum(ticket.parent is None for ticket in calls) < step.calls:
+            return  # the others were not read yet
+        for last, (ticket, ends) in enumerate(walk_calls(calls), step.event + 1):
+            if not ends:
+                yield build_tool_call(last, ticket)
+            elif ticket.state is TicketState.SETTLED and ticket.result is not None:
+                yield build_tool_result(last, ticket)
             elif not execution.status.terminal:
                 return
     if execution.status.terminal:
@@ -94,20 +114,21 @@ def build_turn(step: Step) -> Event:
     return Event(number=step.event, kind="turn", at=step.at, body=body)
 
 
-def build_tool_call(step: Step, ticket: Ticket) -> Event:
-    """Return the event of a call that `step` asks for."""
-    body = {"seq": ticket.seq, "id": ticket.call, "name": ticket.tool, "arguments": ticket.display_arguments}
-    return Event(number=_number_call(step, ticket), kind="tool_call", at=ticket.created_at, body=body)
+def build_tool_call(number: int, ticket: Ticket) -> Event:
+    """Return the event of a call."""
+    about = {"seq": ticket.seq, "parent": ticket.parent, "id": ticket.call}
+    body = {**about, "name": ticket.tool, "arguments": ticket.display_arguments}
+    return Event(number=number, kind="tool_call", at=ticket.created_at, body=body)
 
 
-def build_tool_result(step: Step, ticket: Ticket) -> Event:
-    """Return the event of the result of a settled call of `step`."""
+def build_tool_result(number: int, ticket: Ticket) -> Event:
+    """Return the event of the result of a settled call."""
     assert ticket.result is not None, "a settled call has a result"
     assert ticket.settled_at is not None, "a settled call has a time"
     row = to_audit_row(ticket.result)
     result = {name: getattr(row, name) for name in row.__dataclass_fields__}
     body = {"seq": ticket.seq, **result}
-    return Event(number=_number_call(step, ticket) + 1, kind="tool_result", at=ticket.settled_at, body=body)
+    return Event(number=number, kind="tool_result", at=ticket.settled_at, body=body)
 
 
 def build_finished(execution: Execution, *, after: int) -> Event:
@@ -120,7 +141,3 @@ def build_finished(execution: Execution, *, after: int) -> Event:
         "iterations": execution.iterations,
     }
     return Event(number=after + 1, kind="finished", at=execution.completed_at or execution.created_at, body=body)
-
-
-def _number_call(step: Step, ticket: Ticket) -> int:
-    return step.event + 1 + 2 * (ticket.seq - step.first_call)

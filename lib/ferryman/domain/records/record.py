@@ -31,13 +31,15 @@ class Record:
         """Return the messages that the model read before `step`, rebuilt from the record alone."""
         assert self.opening is not None, "a step comes after the setup"
         messages: list[Message] = [{"role": "user", "content": self.opening.prompt}]
-        by_seq = {ticket.seq: ticket for ticket in self.tickets}
+        turns: dict[int, list[Ticket]] = {}
+        for ticket in self.tickets:
+            if ticket.parent is None:
+                turns.setdefault(ticket.step, []).append(ticket)
         for earlier in self.steps:
             if earlier.number >= step.number:
                 break
             messages.append({"role": "assistant", "content": list(earlier.content)})
-            tickets = [by_seq[seq] for seq in range(earlier.first_call, earlier.first_call + earlier.calls) if seq in by_seq]
-            answers = [(ticket.call, ticket.result) for ticket in tickets if ticket.result is not None]
+            answers = [(ticket.call, ticket.result) for ticket in turns.get(earlier.number, ()) if ticket.result is not None]
             blocks = [build_tool_result(call, result.content, is_error=result.failed) for call, result in answers]
             if blocks:
                 messages.append({"role": "user", "content": blocks})

@@ -28,11 +28,12 @@ class Result(ResponseShape):
 class CallResponse(ResponseShape):
     """One call as it was journaled; its arguments as they were scanned, its result in full.
 
-    `attempt` counts its tries; until `deadline` the latest may be under way. `in_doubt` tells that it was sent, and that nobody
-    knows whether it was executed.
+    `parent` is the `seq` of the call that asked for it; null: the model did. `attempt` counts its tries; until `deadline` the
+    latest may be under way. `in_doubt` tells that it was sent, and that nobody knows whether it was executed.
     """
 
     seq: int
+    parent: int | None
     iteration: int
     id: str
     tool: str

@@ -42,11 +42,12 @@ class RepliedEntry(ReceiptEntry):
 
 
 class PlannedEntry(ReceiptEntry):
-    """The model asked for a call; `tool` is `?` where the task has no such tool."""
+    """The model asked for a call, or call `parent` did; `tool` is `?` where the task has no such tool."""
 
     kind: Literal["planned"]
     turn: int
     seq: int
+    parent: int | None
     tool: str
 
 
@@ -56,6 +57,7 @@ class SettledEntry(ReceiptEntry):
     kind: Literal["settled"]
     turn: int
     seq: int
+    parent: int | None
     tool: str
     outcome: str
     credits: str

@@ -1,0 +1,89 @@
+"""Calls become tickets: those of a turn, and those that a call asks for before it is answered (sub-calls).
+
+A sub-call passes what every call does: it is journaled and signed before it is sent, its arguments are scanned before they rest
+anywhere, the execution's own policy says what it may do, and it counts for every limit.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from ferryman.catalog.tools import holds_secrets
+from ferryman.domain.calls.call import Ticket, ToolCall
+from ferryman.domain.calls.sub_calls import SubCalls
+from ferryman.domain.executions.execution import Execution
+from ferryman.domain.executions.message import Block, extract_calls
+from ferryman.domain.records.event import NUMBERS_PER_CALL
+from ferryman.loop import money, receipts
+from ferryman.loop.dependencies import LoopDependencies
+from ferryman.loop.journal import Run
+
+CALLS_MAX = 100
+"""The calls of one turn, with their sub-calls: a reply with more ends the execution, a call that asks for more is refused."""
+
+
+def has_room(run: Run, requested: SubCalls) -> bool:
+    """Tell whether the turn may have these calls, too."""
+    return len(run.results) + len(run.pending) + len(requested.calls) <= CALLS_MAX
+
+
+async def plan(deps: LoopDependencies, run: Run, parent: Ticket, requested: SubCalls) -> None:
+    """Store the calls that `parent`, the first pending call, asks for: they are executed before it is again.
+
+    Raise `StaleError`, `UnavailableError` or `RejectedError`; then the run is as it was.
+    """
+    signer = await deps.signing.key()
+    blocks = [{"type": "tool_use", "id": call.id, "name": call.name, "input": dict(call.arguments)} for call in requested.calls]
+    redacted = extract_calls(await scan_content(deps, run.execution, blocks))
+    assert len(redacted) == len(requested.calls), "a scan leaves every call in its place"
+    now = deps.clock.now()
+    tickets = build_tickets(
+        deps, run.execution, requested.calls, redacted, step=parent.step, first=run.next_call, parent=parent.seq, now=now
+    )
+    planned = replace(
+        run.execution,
+        events=run.execution.events + NUMBERS_PER_CALL * len(tickets),
+        credits_held=money.hold_sub_calls(run, tickets),
+    )
+    planned, signed = receipts.sign_sub_calls(signer, planned, tickets, now)
+    run.execution = await deps.executions.plan(planned, tickets, receipts=signed, now=now)
+    run.add_sub_calls(tickets)
+    deps.log("call.asks", execution=run.execution.id, seq=parent.seq, calls=len(tickets))
+
+
+async def scan_content(deps: LoopDependencies, execution: Execution, content: Sequence[Block]) -> Sequence[Block]:
+    """Return blocks as they may be stored: with every credential of the task redacted."""
+    if execution.policy is not None and not holds_secrets(execution.policy):
+        return content  # there is no secret that it could contain
+    return await deps.scanner.scan(execution, content)
+
+
+def build_tickets(
+    deps: LoopDependencies,
+    execution: Execution,
+    calls: Sequence[ToolCall],
+    redacted: Sequence[ToolCall],
+    *,
+    step: int,
+    first: int,
+    now: datetime,
+    parent: int | None = None,
+) -> tuple[Ticket, ...]:
+    """Return the tickets of `calls`, numbered from `first`, with sealed arguments; `redacted` are the same calls, scanned."""
+    return tuple(
+        Ticket(
+            seq=seq,
+            step=step,
+            call=redacted_call.id,
+            tool=redacted_call.name,
+            arguments=deps.seal(execution.id, seq, json.dumps(dict(call.arguments)).encode()),
+            display_arguments=redacted_call.arguments,
+            epoch=execution.epoch,
+            created_at=now,
+            parent=parent,
+        )
+        for seq, (call, redacted_call) in enumerate(zip(calls, redacted, strict=False), first)
+    )
