@@ -11,7 +11,7 @@ import httpx
 import pytest
 from functions_framework import aio
 
-from ferryman.serving import api, parts, tool, trigger
+from ferryman.serving import api, lazy_root, tool, trigger
 from ferryman.settings import Settings
 
 from .conftest import Stage
@@ -81,7 +81,7 @@ async def test_requests_that_come_together_wait_for_one_build(stage: Stage):
 
 
 async def test_an_instance_that_starts_builds_before_it_is_asked(stage: Stage, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(parts, "BEGINS_AFTER_S", 0)
+    monkeypatch.setattr(lazy_root, "BEGINS_AFTER_S", 0)
     loop, built = asyncio.get_running_loop(), asyncio.Event()
 
     def build(known: Settings) -> object:

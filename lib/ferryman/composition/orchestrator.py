@@ -33,9 +33,9 @@ from ferryman.models.anthropic import AnthropicModel
 from ferryman.schedules.fire import ScheduleDependencies
 from ferryman.settings import Settings
 from ferryman.telemetry.traces import OtelTracer
-from ferryman.tools.local_function.calling import KeylessCalls
+from ferryman.tools.local_function.calling import LocalFunctionCalls
 from ferryman.tools.registry import ToolRegistry
-from ferryman.tools.waiting.wait_until import Waits
+from ferryman.tools.waiting.wait_until import WaitCalls
 from ferryman.vault.seal import PublicKey, build_call_info
 from ferryman.vault.sign import ReceiptSigning, parse_public_keys
 
@@ -55,9 +55,9 @@ class OrchestratorFunction:
 
         clock, execution_timeout = SystemClock(), timedelta(seconds=settings.execution_s)
         tickets = FirestoreTickets(clients, request_s=settings.request_s)
-        keyless = KeylessCalls(tickets=tickets, scanner=remote, clock=clock, ask=remote.ask)
-        waits = Waits(clock=clock, execution_timeout=execution_timeout)
-        kinds = {"local_function": keyless.execute, "waiting": waits.execute}
+        local_calls = LocalFunctionCalls(tickets=tickets, scanner=remote, clock=clock, ask=remote.ask)
+        waits = WaitCalls(clock=clock, execution_timeout=execution_timeout)
+        kinds = {"local_function": local_calls.execute, "waiting": waits.execute}
 
         self.callers = TokenCallers(wire, settings)
         self.retry_after_s = settings.retry_after_s

@@ -19,7 +19,7 @@ from ferryman.ports.errors import UnavailableError
 from ferryman.ports.tickets import CallRequest
 from ferryman.replay.state import RecordedAttempt, ReplayState
 from ferryman.tools.registry import ToolRegistry
-from ferryman.tools.waiting.wait_until import Waits
+from ferryman.tools.waiting.wait_until import WaitCalls
 
 
 class RecordedExecutions(MemoryExecutions):
@@ -51,7 +51,7 @@ class RecordedTools:
         self._state = state
         self._tickets = MemoryTickets(state.memory)
         self._attempt = RecordedAttempt.REFUSED
-        waits = Waits(clock=state, execution_timeout=execution_timeout)
+        waits = WaitCalls(clock=state, execution_timeout=execution_timeout)
         self._registry = ToolRegistry(self._execute, {"waiting": waits.execute})
 
     def get_definitions(self, enabled: Collection[str], *, services: Collection[str] = ()) -> list[dict[str, Any]]:

@@ -16,7 +16,7 @@ from ferryman.gcp.log import JsonLog, capture_loggers
 from ferryman.ports.errors import UnavailableError
 from ferryman.serving.faults import describe_fault
 from ferryman.serving.framework import lead_everything
-from ferryman.serving.parts import Parts, Root
+from ferryman.serving.lazy_root import LazyRoot, Root
 from ferryman.serving.problems import create_problem
 from ferryman.settings import WARM_PATH, Settings
 
@@ -48,8 +48,8 @@ def serve(
     known, log = settings.read(), JsonLog()
     if known.function:
         capture_loggers(known.log_level)  # in a function's own process, every library logs through our log alone
-    parts = Parts(build, known)
-    lead_everything(parts.begin_soon)
+    lazy = LazyRoot(build, known)
+    lead_everything(lazy.begin_soon)
 
     async def main(request: Request) -> Any:
         try:
@@ -59,7 +59,7 @@ def serve(
                 return JSONResponse({"status": "ok"})
             if allow is not None and "authorization" not in request.headers:
                 raise HTTPException(401, "no identity token")
-            root: Any = await parts.get()
+            root: Any = await lazy.get()
             if known.warmers and request.url.path == WARM_PATH:
                 return await _warm(find(root), request, known)
             if allow is not None:

@@ -13,7 +13,7 @@ from starlette.responses import JSONResponse, Response
 from ferryman import settings
 from ferryman.serving import entry
 from ferryman.serving.entry import Handler, read_body
-from ferryman.serving.parts import import_ahead
+from ferryman.serving.lazy_root import import_ahead
 from ferryman.serving.problems import create_problem
 
 if TYPE_CHECKING:

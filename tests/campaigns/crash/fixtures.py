@@ -50,11 +50,11 @@ from ferryman.ports.tasks import Tasks
 from ferryman.ports.tickets import Tickets
 from ferryman.tools.execute_call import ToolDependencies
 from ferryman.tools.local_function import calculator  # noqa: F401 - it registers itself
-from ferryman.tools.local_function.calling import KeylessCalls
+from ferryman.tools.local_function.calling import LocalFunctionCalls
 from ferryman.tools.local_function.execute import execute
 from ferryman.tools.prepared_call import make_builtin_preparer
 from ferryman.tools.registry import ToolRegistry
-from ferryman.tools.waiting.wait_until import Waits
+from ferryman.tools.waiting.wait_until import WaitCalls
 from ferryman.vault.seal import PublicKey, build_call_info, build_credential_info, derive_public_key
 from ferryman.vault.vault import Vault
 from tests.builders import build_label, build_task
@@ -230,8 +230,8 @@ def build_loop_deps(
     """Build the dependencies of the orchestrator, with every port instrumented."""
     reached = InstrumentedPort(remote, "toolbox", meet)
     local = InstrumentedPort(LocalFunctions(), "local", meet)
-    keyless = instrument(KeylessCalls(tickets=ports.tickets, scanner=remote, clock=clock, ask=local.ask), meet)
-    kinds = {"local_function": keyless.execute, "waiting": Waits(clock=clock, execution_timeout=TIMEOUT).execute}
+    local_calls = instrument(LocalFunctionCalls(tickets=ports.tickets, scanner=remote, clock=clock, ask=local.ask), meet)
+    kinds = {"local_function": local_calls.execute, "waiting": WaitCalls(clock=clock, execution_timeout=TIMEOUT).execute}
 
     return instrument(
         LoopDependencies(

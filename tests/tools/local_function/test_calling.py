@@ -17,7 +17,7 @@ from ferryman.inmemory.clock import ManualClock
 from ferryman.inmemory.memory import Memory
 from ferryman.inmemory.tickets import MemoryTickets
 from ferryman.ports.errors import RejectedError, UnavailableError
-from ferryman.tools.local_function.calling import KeylessCalls
+from ferryman.tools.local_function.calling import LocalFunctionCalls
 from tests.builders import build_execution, build_lease, build_policy, build_task, build_ticket
 
 POLICY = build_policy(tools=("calculator",), credentials=("KEY",))
@@ -39,7 +39,7 @@ class Caller:
         self.memory.executions["e"] = build_execution(status=Status.RUNNING, lease=build_lease(), policy=POLICY)
         self.memory.tasks["t"] = build_task()
         self.memory.tickets["e"] = {0: build_ticket(tool="calculator", display_arguments=ARGUMENTS, arguments=b"sealed")}
-        self.calls = KeylessCalls(tickets=MemoryTickets(self.memory), scanner=self, clock=self.clock, ask=self.ask)
+        self.calls = LocalFunctionCalls(tickets=MemoryTickets(self.memory), scanner=self, clock=self.clock, ask=self.ask)
 
     @property
     def ticket(self) -> Ticket:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from ferryman.domain.executions.postponement import Postponement
 from ferryman.inmemory.clock import ManualClock
-from ferryman.tools.waiting.wait_until import Waits
+from ferryman.tools.waiting.wait_until import WaitCalls
 from tests.builders import START, build_execution, build_ticket
 
 HOUR = timedelta(hours=1)
@@ -19,7 +19,7 @@ HOUR = timedelta(hours=1)
 
 async def wait(arguments: dict[str, Any], *, at: datetime = START) -> Any:
     """Return what becomes of a call made at `START`, whose execution began then and has an hour, in a delivery `at` a time."""
-    waits = Waits(clock=ManualClock(at), execution_timeout=HOUR)
+    waits = WaitCalls(clock=ManualClock(at), execution_timeout=HOUR)
     ticket = build_ticket(tool="wait_until", display_arguments=arguments, created_at=START)
     return await waits.execute(ticket, execution=build_execution(started_at=START))
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from ferryman.serving.parts import import_quickly
+from ferryman.serving.lazy_root import import_quickly
 
 if TYPE_CHECKING:
     from fastapi import APIRouter, FastAPI

@@ -35,7 +35,7 @@ Ask = Callable[[str, Mapping[str, Any]], Awaitable[str]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class KeylessCalls:
+class LocalFunctionCalls:
     """Executes the calls of the tools whose functions hold no key."""
 
     tickets: Tickets

@@ -14,7 +14,7 @@ from ferryman.ports.clock import Clock
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Waits:
+class WaitCalls:
     """Executes the calls. `execution_timeout` is how long an execution may take in all."""
 
     clock: Clock

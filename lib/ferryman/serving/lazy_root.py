@@ -1,4 +1,4 @@
-"""The parts of a function: what its composition root builds, in a thread, while the event loop answers who needs none of it."""
+"""The root of a function: what its composition builds, in a thread, while the event loop answers who needs none of it."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ _importing = threading.Lock()
 _importers = 0
 
 
-class Parts(Generic[Root]):
-    """The dependencies of one function, built once: what they import takes many times as long as an answer without them."""
+class LazyRoot(Generic[Root]):
+    """What one function is made of, built once: what they import takes many times as long as an answer without them."""
 
     def __init__(self, build: Callable[[Settings], Root], known: Settings) -> None:
         self._build, self._known = build, known
