@@ -111,7 +111,7 @@ async def end_execution(deps: RetentionSetup, executions: FirestoreExecutions, a
 
 async def test_an_ended_execution_goes_with_all_that_is_below_it_and_nothing_else_does(deps: RetentionSetup) -> None:
     await end_execution(deps, deps.executions(), NOW + HOUR)
-    everything = STAYS | {"executions", "steps", "calls", "receipts"}
+    everything = STAYS | {"executions", "steps", "calls"}
     assert await deps.at(NOW + 30 * DAY) == everything
     assert await deps.at(NOW + HOUR + 30 * DAY) == everything - {"executions"}
     assert await deps.at(NOW + 6 * HOUR + 30 * DAY) == STAYS
@@ -161,7 +161,7 @@ async def test_one_that_ends_long_after_it_might_have_keeps_its_end_as_long_as_a
     await end_execution(deps, deps.executions(), late)
     times = await deps.times()
     assert times["executions/exec_1"] == late + 30 * DAY
-    assert times["executions/exec_1/receipts/000003"] == late + 30 * DAY
+    assert times["executions/exec_1/steps/receipts-000003"] == late + 30 * DAY
 
 
 async def test_a_queued_execution_waits_as_long_as_it_has_to_and_goes_after_its_cancel(deps: RetentionSetup) -> None:

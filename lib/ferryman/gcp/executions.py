@@ -143,8 +143,7 @@ class FirestoreExecutions(FirestoreRequests):
             transaction.set(places.locate_balance(balance.id), documents.write(balance))
         self._create_entry(transaction, entry)
         self._update(transaction, replace(execution, credits_reserved=reserve), rules.SETUP_FIELDS)
-        self._create_receipts(transaction, receipts, expiry)
-        transaction.set(places.locate_step(execution.id, 0), documents.write(opening) | expiry)
+        self._create(transaction, turns.place_step(places, execution.id, 0, opening, receipts, expiry))
 
     async def check(self, execution: Execution, *, now: datetime) -> Execution:
         checked = await turns.read_checked(self._client, self._places, execution, now=now)
@@ -189,8 +188,7 @@ class FirestoreExecutions(FirestoreRequests):
         if turn.receipts and current.receipts == execution.receipts:
             return after  # it was stored, and the answer was lost
         self._update(transaction, after, rules.TURN_FIELDS)
-        for reference, document in created:
-            transaction.create(reference, document)
+        self._create(transaction, created)
         return after
 
     @in_transaction
@@ -209,9 +207,8 @@ class FirestoreExecutions(FirestoreRequests):
             return execution  # it was stored, and the answer was lost
         expiry = self._retention.expire_below(execution, now)
         self._update(transaction, execution, rules.PLAN_FIELDS)
-        for reference, document in turns.list_calls(self._places, execution, tickets, expiry):
-            transaction.create(reference, document)
-        self._create_receipts(transaction, receipts, expiry)
+        self._create(transaction, turns.list_calls(self._places, execution, tickets, expiry))
+        self._create(transaction, turns.place_receipts(self._places, receipts, expiry))
         return execution
 
     @in_transaction
@@ -274,7 +271,8 @@ class FirestoreExecutions(FirestoreRequests):
         ended = ending.apply(execution, now=now)
         self._update(transaction, ended, rules.ENDING_FIELDS, self._retention.expire(now))
         occupancy.free_slot(transaction, self._places, execution)
-        self._create_receipts(transaction, ending.receipts, self._retention.expire_below(execution, now))
+        expiry = self._retention.expire_below(execution, now)
+        self._create(transaction, turns.place_receipts(self._places, ending.receipts, expiry))
         return True
 
     @in_transaction
@@ -295,7 +293,8 @@ class FirestoreExecutions(FirestoreRequests):
 
     async def steps(self, execution: str, *, after: int = 0) -> Sequence[Step]:
         collection = self._places.locate_execution(execution).collection("steps")
-        return await documents.read_all(Step, filter_by(collection, ("number", ">", after)).order_by("number"))
+        query = filter_by(collection, ("number", ">", after)).order_by("number")
+        return await documents.read_all(Step, query.select(documents.name_fields(Step)))
 
     async def tickets(self, execution: str, *, first: int = 0, most: int | None = None) -> Sequence[Ticket]:
         collection = self._places.locate_execution(execution).collection("calls")
@@ -303,16 +302,16 @@ class FirestoreExecutions(FirestoreRequests):
         return await documents.read_all(Ticket, query if most is None else query.limit(most))
 
     async def receipts(self, execution: str, *, first: int = 0, most: int | None = None) -> Sequence[Receipt]:
-        collection = self._places.locate_execution(execution).collection("receipts")
+        collection = self._places.locate_execution(execution).collection("steps").select(turns.RECEIPT_FIELDS)
         commits = []
         if first > 0:
             # the one that holds it, which may have begun with another
-            earlier = filter_by(collection, ("first", "<=", first)).order_by("first", direction="DESCENDING")
+            earlier = filter_by(collection, ("first_receipt", "<=", first)).order_by("first_receipt", direction="DESCENDING")
             commits += await documents.read_all(turns.StoredReceipts, earlier.limit(1))
-        later = filter_by(collection, ("first", ">", first if commits else -1)).order_by("first")
+        later = filter_by(collection, ("first_receipt", ">", first if commits else -1)).order_by("first_receipt")
         # each commit holds at least one
         commits += await documents.read_all(turns.StoredReceipts, later if most is None else later.limit(most))
-        return [receipt for commit in commits for receipt in commit.entries if receipt.number >= first][:most]
+        return [receipt for commit in commits for receipt in commit.receipts if receipt.number >= first][:most]
 
     def _update(
         self, transaction: Transaction, execution: Execution, fields: Sequence[str], expiry: Mapping[str, Any] | None = None
@@ -324,10 +323,10 @@ class FirestoreExecutions(FirestoreRequests):
         if entry is not None:
             transaction.create(*turns.place_entry(self._places, entry))
 
-    def _create_receipts(self, transaction: Transaction, receipts: tuple[Receipt, ...], expiry: dict[str, Any]) -> None:
-        """Write the receipts of a commit in its transaction, which fails where there are others of these numbers."""
-        if receipts:
-            transaction.create(*turns.place_receipts(self._places, receipts, expiry))
+    def _create(self, transaction: Transaction, created: turns.Created) -> None:
+        """Write new documents in a transaction, which fails where one of them exists."""
+        for reference, document in created:
+            transaction.create(reference, document)
 
     async def _read(self, transaction: Transaction, execution: str) -> Execution:
         """Return the execution. Raise KeyError where there is no document, `NotAdmittedError` for an application's."""

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from ferryman.domain.calls.call import Ticket
 from ferryman.domain.credits.ledger import LedgerEntry
 from ferryman.domain.executions import lease as rules
-from ferryman.domain.executions.execution import Execution, Lease, Status
+from ferryman.domain.executions.execution import Execution, ExecutionSetup, Lease, Status, Step
 from ferryman.domain.executions.halt import DISABLED
 from ferryman.domain.receipts.receipt import Receipt
 from ferryman.domain.stale import StaleError
@@ -40,12 +40,20 @@ Created: TypeAlias = Sequence[tuple[Reference, dict[str, Any]]]
 """Documents that a commit creates, each with its place."""
 
 
+LARGE = 700_000
+"""Bytes of a step from which on its receipts have a document of their own: together they may not be a document's 1 MiB, and
+those of a hundred calls take a fifth of it."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredReceipts:
-    """The receipts of one commit in their order, in one document; `first` is the number of the first, and its name."""
+    """The receipts of one commit in their order, as fields of a step's document; `first_receipt` is the number of the first."""
 
-    first: int
-    entries: tuple[Receipt, ...]
+    first_receipt: int
+    receipts: tuple[Receipt, ...]
+
+
+RECEIPT_FIELDS = documents.name_fields(StoredReceipts)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,10 +120,9 @@ async def commit_unchanged(
 
 def list_created(places: Places, execution: Execution, turn: TurnCommit, expiry: Mapping[str, Any]) -> Created:
     """Return the documents of a turn: its step, its entry, its receipts and its calls."""
-    step = (places.locate_step(execution.id, turn.step.number), {**documents.write(turn.step), **expiry})
+    steps = place_step(places, execution.id, turn.step.number, turn.step, turn.receipts, expiry)
     entries = [] if turn.entry is None else [place_entry(places, turn.entry)]
-    receipts = [place_receipts(places, turn.receipts, expiry)] if turn.receipts else []
-    return [step, *entries, *receipts, *list_calls(places, execution, turn.tickets, expiry)]
+    return [*steps, *entries, *list_calls(places, execution, turn.tickets, expiry)]
 
 
 def list_calls(places: Places, execution: Execution, tickets: Sequence[Ticket], expiry: Mapping[str, Any]) -> Created:
@@ -128,8 +135,39 @@ def place_entry(places: Places, entry: LedgerEntry) -> tuple[Reference, dict[str
     return places.locate_entry(entry.id), documents.write(entry)
 
 
-def place_receipts(places: Places, receipts: Sequence[Receipt], expiry: Mapping[str, Any]) -> tuple[Reference, dict[str, Any]]:
-    """Return the document of a commit's receipts, with its place: there are no others of these numbers."""
-    first = receipts[0]
-    document = documents.write(StoredReceipts(first=first.number, entries=tuple(receipts)))
-    return places.locate_receipts(first.execution, first.number), {**document, **expiry}
+def place_step(
+    places: Places,
+    execution: str,
+    number: int,
+    step: Step | ExecutionSetup,
+    receipts: Sequence[Receipt],
+    expiry: Mapping[str, Any],
+) -> Created:
+    """Return the document of a step with the receipts of its commit in it, or beside it where it is large; each with its place.
+
+    A step is created once, and so are its receipts: there are no others of these numbers.
+    """
+    reference, document = places.locate_step(execution, number), documents.write(step)
+    if _is_large(document):
+        return [(reference, {**document, **expiry}), *place_receipts(places, receipts, expiry)]
+    return [(reference, {**document, **_write_receipts(receipts), **expiry})]
+
+
+def place_receipts(places: Places, receipts: Sequence[Receipt], expiry: Mapping[str, Any]) -> Created:
+    """Return the document of the receipts of a commit that stores no step, with its place; none where there are none."""
+    if not receipts:
+        return []
+    return [(places.locate_receipts(receipts[0].execution, receipts[0].number), {**_write_receipts(receipts), **expiry})]
+
+
+def _write_receipts(receipts: Sequence[Receipt]) -> dict[str, Any]:
+    if not receipts:
+        return {}
+    return documents.write(StoredReceipts(first_receipt=receipts[0].number, receipts=tuple(receipts)))
+
+
+def _is_large(document: Mapping[str, Any]) -> bool:
+    values = [inner for value in document.values() for inner in (value if isinstance(value, list | tuple) else (value,))]
+    texts = [value for value in values if isinstance(value, str)]
+    # a character takes four bytes at most
+    return 4 * sum(map(len, texts)) > LARGE and sum(len(text.encode()) for text in texts) > LARGE
