@@ -3,8 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import gc
+from contextvars import ContextVar, copy_context
+from weakref import ref
 
 from ferryman.expiring import ExpiringCache
+
+
+class Request:
+    """What a context holds while one is answered."""
+
+
+request: ContextVar[Request] = ContextVar("request")
 
 
 class Clock:
@@ -71,3 +81,41 @@ def test_everything_can_be_dropped_at_once() -> None:
     cache.put("a", 1)
     cache.clear()
     assert (len(cache), cache.get("a")) == (0, None)
+
+
+async def test_one_timer_drops_them_all() -> None:
+    before = count_timers()
+    cache: ExpiringCache[int, int] = ExpiringCache(most=4, life_s=100)
+    for number in range(1_000):
+        cache.put(number, number)
+    assert count_timers() - before == 1
+
+
+async def test_what_was_under_way_at_a_put_is_not_kept_with_the_value() -> None:
+    cache: ExpiringCache[str, int] = ExpiringCache(most=4, life_s=100)
+
+    def put() -> ref[Request]:
+        answered = Request()
+        request.set(answered)
+        cache.put("a", 1)
+        return ref(answered)
+
+    answered = copy_context().run(put)
+    gc.collect()
+    assert (cache.get("a"), answered()) == (1, None)
+
+
+async def test_a_value_put_after_the_timer_was_set_is_dropped_in_time_too() -> None:
+    cache: ExpiringCache[str, int] = ExpiringCache(most=3, life_s=0.001)
+    cache.put("a", 1)
+    await asyncio.sleep(0)
+    cache.put("b", 2)
+    async with asyncio.timeout(5):
+        while len(cache):  # noqa: ASYNC110 - the event loop's own timer drops it
+            await asyncio.sleep(0)
+
+
+def count_timers() -> int:
+    """Return how many timers there are in this process."""
+    gc.collect()
+    return sum(isinstance(tracked, asyncio.TimerHandle) for tracked in gc.get_objects())

@@ -6,6 +6,7 @@ A peer that resumes a session proves that it holds what the verified peer agreed
 from __future__ import annotations
 
 import ssl
+import sys
 import time
 from collections.abc import Callable
 
@@ -20,10 +21,26 @@ SESSIONS_MAX = 128
 """Sessions of one process; the oldest makes room. A peer decides how large one is, up to 100 KB or so."""
 
 
-class TlsSessions:
-    """The sessions of a process, each for one execution and host; `clock` counts seconds."""
+def frees_sessions(version: tuple[int, ...]) -> bool:
+    """Tell whether this version of Python frees what reading a connection's session takes: 6 KB, and as much more as the peer
+    likes. Earlier ones keep it until the process ends (https://github.com/python/cpython/issues/116810)."""
+    return version >= (3, 13, 1) or (3, 12, 8) <= version < (3, 13)
 
-    def __init__(self, *, most: int = SESSIONS_MAX, clock: Callable[[], float] = time.monotonic) -> None:
+
+class TlsSessions:
+    """The sessions of a process, each for one execution and host; `clock` counts seconds.
+
+    None is read or kept unless Python `frees` sessions: each connection is verified as the first one is.
+    """
+
+    def __init__(
+        self,
+        *,
+        most: int = SESSIONS_MAX,
+        clock: Callable[[], float] = time.monotonic,
+        frees: bool = frees_sessions(sys.version_info[:3]),
+    ) -> None:
+        self._frees = frees
         self._sessions: ExpiringCache[Place, tuple[ssl.SSLContext, ssl.SSLSession]]
         self._sessions = ExpiringCache(most=most, life_s=SESSION_S, clock=clock)
 
@@ -39,7 +56,7 @@ class TlsSessions:
 
     def put(self, place: Place, connection: HostConnection) -> None:
         """Keep the session of a connection that has been answered, where its peer gave a ticket to resume it by."""
-        encrypted = connection.tls
+        encrypted = connection.tls if self._frees else None
         session = None if encrypted is None else encrypted.session
         if encrypted is not None and session is not None and session.has_ticket:
             self._sessions.put(place, (encrypted.context, session))
